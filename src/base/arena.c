@@ -1,0 +1,111 @@
+/* Bump allocation in doubling blocks. */
+#include "base/arena.h"
+
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+struct stet_arena_block {
+    struct stet_arena_block *next;
+    size_t size;
+};
+
+enum { ALIGN = 16, FIRST_BLOCK = 4096, LARGEST_BLOCK = 4 << 20 };
+
+void stet_arena_init(struct stet_arena *a, size_t cap)
+{
+    *a = (struct stet_arena){.cap = cap};
+}
+
+void stet_arena_release(struct stet_arena *a)
+{
+    struct stet_arena_block *b = a->blocks, *next;
+
+    for (; b; b = next) {
+        next = b->next;
+        stet_mem_free(b);
+    }
+    stet_arena_init(a, a->cap);
+}
+
+static bool add_block(struct stet_arena *a, size_t need)
+{
+    size_t header = (sizeof(struct stet_arena_block) + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    size_t size = a->blocks ? a->blocks->size * 2 : FIRST_BLOCK;
+    struct stet_arena_block *b;
+
+    if (size > LARGEST_BLOCK)
+        size = LARGEST_BLOCK;
+    if (size < need + header)
+        size = need + header;
+    if (size > a->cap - a->used)
+        size = need + header;
+    if (size > a->cap - a->used)
+        return false;
+    b = stet_mem_alloc(size);
+    if (!b)
+        return false;
+    b->next = a->blocks;
+    b->size = size;
+    a->blocks = b;
+    a->used += size;
+    a->next = (char *)b + header;
+    a->end = (char *)b + size;
+    return true;
+}
+
+void *stet_arena_raw(struct stet_arena *a, size_t count, size_t size)
+{
+    size_t bytes;
+    char *p;
+
+    if (stet_mul_overflows(count, size, &bytes) || bytes > SIZE_MAX / 2)
+        goto refuse;
+    bytes = (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    if (bytes > (size_t)(a->end - a->next) && !add_block(a, bytes))
+        goto refuse;
+    p = a->next;
+    a->next += bytes;
+    return p;
+refuse:
+    a->failed = true;
+    return NULL;
+}
+
+void *stet_arena_alloc(struct stet_arena *a, size_t count, size_t size)
+{
+    void *p = stet_arena_raw(a, count, size);
+
+    return p ? memset(p, 0, count * size) : NULL;
+}
+
+struct stet_view stet_arena_copy(struct stet_arena *a, struct stet_view v)
+{
+    char *p = stet_arena_raw(a, v.len + 1, 1);
+
+    if (!p)
+        return (struct stet_view){0};
+    if (v.len)
+        memcpy(p, v.ptr, v.len);
+    p[v.len] = '\0';
+    return stet_view_of(p, v.len);
+}
+
+struct stet_view stet_arena_printf(struct stet_arena *a, const char *fmt, ...)
+{
+    va_list ap;
+    int n;
+    char *p;
+
+    va_start(ap, fmt);
+    n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    p = n < 0 ? NULL : stet_arena_raw(a, (size_t)n + 1, 1);
+    if (!p)
+        return (struct stet_view){0};
+    va_start(ap, fmt);
+    vsnprintf(p, (size_t)n + 1, fmt, ap);
+    va_end(ap);
+    return stet_view_of(p, (size_t)n);
+}

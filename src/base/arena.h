@@ -1,0 +1,33 @@
+/* Arenas: memory that lives and dies with one program. */
+#ifndef STET_BASE_ARENA_H
+#define STET_BASE_ARENA_H
+
+#include "base/view.h"
+
+struct stet_arena_block;
+
+/* Zeroed memory in growing blocks, released all at once. Not thread-safe. */
+struct stet_arena {
+    struct stet_arena_block *blocks;
+    char *next, *end;
+    size_t used; /* bytes handed out or reserved in blocks */
+    size_t cap;  /* `used` never passes this */
+    bool failed; /* sticky: some request was refused */
+};
+
+void stet_arena_init(struct stet_arena *a, size_t cap);
+void stet_arena_release(struct stet_arena *a);
+
+/* NULL (and `failed`) on overflow, cap or out of memory. Aligned for any scalar type. */
+void *stet_arena_alloc(struct stet_arena *a, size_t count, size_t size);
+/* Same without the zeroing; for bytes about to be overwritten. */
+void *stet_arena_raw(struct stet_arena *a, size_t count, size_t size);
+/* A terminated copy; .ptr is NULL on failure. */
+struct stet_view stet_arena_copy(struct stet_arena *a, struct stet_view v);
+struct stet_view stet_arena_printf(struct stet_arena *a, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#define STET_NEW(arena, type)           ((type *)stet_arena_alloc((arena), 1, sizeof(type)))
+#define STET_NEW_ARRAY(arena, type, n)  ((type *)stet_arena_alloc((arena), (n), sizeof(type)))
+
+#endif

@@ -1,0 +1,37 @@
+/* Growable byte buffers with a cap; the first failure sticks, so callers ask once at the end. */
+#ifndef STET_BASE_BUF_H
+#define STET_BASE_BUF_H
+
+#include "base/view.h"
+
+struct stet_buf {
+    char *ptr; /* terminated whenever not NULL */
+    size_t len, room;
+    size_t cap; /* 0 means STET_BUF_DEFAULT_CAP */
+    bool failed;
+};
+
+#define STET_BUF_DEFAULT_CAP ((size_t)1 << 30)
+#define STET_BUF_INIT        {0}
+
+void stet_buf_release(struct stet_buf *b);
+/* Room for n more bytes; the pointer to them, or NULL. Commit with stet_buf_grew. */
+char *stet_buf_reserve(struct stet_buf *b, size_t n);
+void stet_buf_grew(struct stet_buf *b, size_t n);
+void stet_buf_add(struct stet_buf *b, const void *bytes, size_t n);
+void stet_buf_view(struct stet_buf *b, struct stet_view v);
+void stet_buf_str(struct stet_buf *b, const char *s);
+void stet_buf_char(struct stet_buf *b, char c);
+void stet_buf_printf(struct stet_buf *b, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Little-endian integers and LEB128, for our own formats. */
+void stet_buf_u32(struct stet_buf *b, uint32_t v);
+void stet_buf_u64(struct stet_buf *b, uint64_t v);
+void stet_buf_varint(struct stet_buf *b, uint64_t v);
+
+static inline struct stet_view stet_buf_as_view(const struct stet_buf *b)
+{
+    return stet_view_of(b->ptr, b->len);
+}
+
+#endif

@@ -1,0 +1,170 @@
+/* Plain POSIX; every path is named in the error it causes. */
+#include "base/fs.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int stet_fs_write_all(int fd, const void *bytes, size_t n)
+{
+    const char *p = bytes;
+
+    while (n) {
+        ssize_t wrote = write(fd, p, n);
+
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote < 0)
+            return -1;
+        p += wrote;
+        n -= (size_t)wrote;
+    }
+    return 0;
+}
+
+/* For pipes and files of unknown size. */
+static enum stet_rc read_stream(struct stet_file *f, int fd, const char *path, struct stet_err *err)
+{
+    size_t room = 1 << 16, len = 0;
+    char *p = stet_mem_alloc(room);
+
+    while (p) {
+        ssize_t got = read(fd, p + len, room - len);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            stet_fail_errno(err, "%s: cannot read", path);
+            stet_mem_free(p);
+            return STET_IO;
+        }
+        if (got == 0) {
+            *f = (struct stet_file){.bytes = stet_view_of(p, len)};
+            return STET_OK;
+        }
+        len += (size_t)got;
+        if (len == room) {
+            char *bigger = stet_mem_resize(p, room, 2);
+
+            if (!bigger)
+                break;
+            p = bigger;
+            room *= 2;
+        }
+    }
+    stet_mem_free(p);
+    return stet_fail(err, STET_NO_MEMORY, "%s: out of memory while reading", path);
+}
+
+enum stet_rc stet_file_open(struct stet_file *f, const char *path, struct stet_err *err)
+{
+    enum stet_rc rc = STET_OK;
+    struct stat st;
+    void *p;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    *f = (struct stet_file){0};
+    if (fd < 0) {
+        if (errno == ENOENT) {
+            stet_fail_errno(err, "%s", path);
+            return STET_NOT_FOUND;
+        }
+        return stet_fail_errno(err, "%s: cannot open", path);
+    }
+    if (fstat(fd, &st) != 0) {
+        rc = stet_fail_errno(err, "%s: cannot stat", path);
+    } else if (S_ISDIR(st.st_mode)) {
+        rc = stet_fail(err, STET_IO, "%s: is a folder", path);
+    } else if (!S_ISREG(st.st_mode) || st.st_size == 0) {
+        rc = read_stream(f, fd, path, err);
+    } else {
+        p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (p == MAP_FAILED)
+            rc = read_stream(f, fd, path, err);
+        else
+            *f = (struct stet_file){stet_view_of(p, (size_t)st.st_size), true};
+    }
+    close(fd);
+    return rc;
+}
+
+void stet_file_close(struct stet_file *f)
+{
+    if (f->mapped)
+        munmap((void *)(uintptr_t)f->bytes.ptr, f->bytes.len);
+    else
+        stet_mem_free((void *)(uintptr_t)f->bytes.ptr);
+    *f = (struct stet_file){0};
+}
+
+enum stet_rc stet_fs_write(const char *path, struct stet_view bytes, struct stet_err *err)
+{
+    enum stet_rc rc = STET_OK;
+    size_t room = strlen(path) + 40;
+    char *temporary = stet_mem_alloc(room);
+    int fd;
+
+    if (!temporary)
+        return stet_fail(err, STET_NO_MEMORY, "%s: out of memory", path);
+    snprintf(temporary, room, "%s.%ld.XXXXXX", path, (long)getpid());
+    fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0) {
+        rc = stet_fail_errno(err, "%s: cannot create", temporary);
+        stet_mem_free(temporary);
+        return rc;
+    }
+    if (stet_fs_write_all(fd, bytes.ptr, bytes.len) != 0 || fsync(fd) != 0)
+        rc = stet_fail_errno(err, "%s: cannot write", temporary);
+    if (close(fd) != 0 && rc == STET_OK)
+        rc = stet_fail_errno(err, "%s: cannot close", temporary);
+    if (rc == STET_OK && rename(temporary, path) != 0)
+        rc = stet_fail_errno(err, "%s: cannot rename into place", path);
+    if (rc != STET_OK)
+        unlink(temporary);
+    stet_mem_free(temporary);
+    return rc;
+}
+
+enum stet_rc stet_fs_mkdirs(const char *path, struct stet_err *err)
+{
+    char *copy = stet_mem_strdup(path);
+    enum stet_rc rc = STET_OK;
+
+    if (!copy)
+        return stet_fail(err, STET_NO_MEMORY, "%s: out of memory", path);
+    for (char *p = copy + 1; rc == STET_OK; p++) {
+        char c = *p;
+
+        if (c != '/' && c != '\0')
+            continue;
+        *p = '\0';
+        if (mkdir(copy, 0700) != 0 && errno != EEXIST)
+            rc = stet_fail_errno(err, "%s: cannot make folder", copy);
+        *p = c;
+        if (c == '\0')
+            break;
+    }
+    stet_mem_free(copy);
+    return rc;
+}
+
+bool stet_fs_exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+char *stet_fs_join(const char *a, const char *b)
+{
+    size_t room = strlen(a) + strlen(b) + 2;
+    char *joined = stet_mem_alloc(room);
+
+    if (joined)
+        snprintf(joined, room, "%s/%s", a, b);
+    return joined;
+}

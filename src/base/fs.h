@@ -1,0 +1,27 @@
+/* Files: mapped reading, atomic writing, folders. */
+#ifndef STET_BASE_FS_H
+#define STET_BASE_FS_H
+
+#include "base/err.h"
+#include "base/view.h"
+
+/* A whole file, mapped (or read, when it can't be mapped). */
+struct stet_file {
+    struct stet_view bytes;
+    bool mapped;
+};
+
+enum stet_rc stet_file_open(struct stet_file *f, const char *path, struct stet_err *err);
+void stet_file_close(struct stet_file *f);
+
+/* Written beside the target under a temporary name, synced, then renamed over it. */
+enum stet_rc stet_fs_write(const char *path, struct stet_view bytes, struct stet_err *err);
+/* mkdir -p with mode 0700 for what is made. */
+enum stet_rc stet_fs_mkdirs(const char *path, struct stet_err *err);
+bool stet_fs_exists(const char *path);
+/* write(2) until all is out; -1 and errno on failure. */
+int stet_fs_write_all(int fd, const void *bytes, size_t n);
+/* a/b in a malloc'd string (stet_mem_free), or NULL. */
+char *stet_fs_join(const char *a, const char *b);
+
+#endif

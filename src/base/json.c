@@ -1,0 +1,148 @@
+/* See json.h. */
+#include "base/json.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* Length of the well-formed UTF-8 sequence at p, 0 when malformed (RFC 3629). */
+static size_t utf8_length(const unsigned char *p, size_t left)
+{
+    size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+
+    if (n > left)
+        return 0;
+    for (size_t i = 1; i < n; i++) {
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+        (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+        return 0;
+    return n;
+}
+
+static void quote(struct stet_buf *out, struct stet_view v)
+{
+    const unsigned char *p = (const unsigned char *)v.ptr;
+
+    stet_buf_char(out, '"');
+    for (size_t i = 0; i < v.len;) {
+        size_t n = utf8_length(p + i, v.len - i);
+
+        if (n == 0) {
+            stet_buf_str(out, "\xef\xbf\xbd");
+            i++;
+        } else if (p[i] == '"' || p[i] == '\\') {
+            stet_buf_char(out, '\\');
+            stet_buf_char(out, (char)p[i++]);
+        } else if (p[i] == '\n') {
+            stet_buf_str(out, "\\n");
+            i++;
+        } else if (p[i] < 0x20 || p[i] == 0x7f) {
+            stet_buf_printf(out, "\\u%04x", p[i++]);
+        } else {
+            stet_buf_add(out, p + i, n);
+            i += n;
+        }
+    }
+    stet_buf_char(out, '"');
+}
+
+static void begin_value(struct stet_json *j, const char *key)
+{
+    if (j->comma)
+        stet_buf_char(j->out, ',');
+    j->comma = true;
+    if (!key)
+        return;
+    quote(j->out, stet_view_str(key));
+    stet_buf_char(j->out, ':');
+}
+
+static void open_nested(struct stet_json *j, const char *key, char bracket)
+{
+    begin_value(j, key);
+    stet_buf_char(j->out, bracket);
+    j->comma = false;
+    j->depth++;
+}
+
+static void close_nested(struct stet_json *j, char bracket)
+{
+    stet_buf_char(j->out, bracket);
+    j->comma = true;
+    j->depth--;
+}
+
+void stet_json_init(struct stet_json *j, struct stet_buf *out)
+{
+    *j = (struct stet_json){.out = out};
+}
+
+void stet_json_object(struct stet_json *j, const char *key)
+{
+    open_nested(j, key, '{');
+}
+
+void stet_json_array(struct stet_json *j, const char *key)
+{
+    open_nested(j, key, '[');
+}
+
+void stet_json_end_object(struct stet_json *j)
+{
+    close_nested(j, '}');
+}
+
+void stet_json_end_array(struct stet_json *j)
+{
+    close_nested(j, ']');
+}
+
+void stet_json_string(struct stet_json *j, const char *key, struct stet_view v)
+{
+    begin_value(j, key);
+    quote(j->out, v);
+}
+
+void stet_json_cstr(struct stet_json *j, const char *key, const char *v)
+{
+    if (v)
+        stet_json_string(j, key, stet_view_str(v));
+    else
+        stet_json_null(j, key);
+}
+
+void stet_json_int(struct stet_json *j, const char *key, int64_t v)
+{
+    begin_value(j, key);
+    stet_buf_printf(j->out, "%" PRId64, v);
+}
+
+void stet_json_uint(struct stet_json *j, const char *key, uint64_t v)
+{
+    begin_value(j, key);
+    stet_buf_printf(j->out, "%" PRIu64, v);
+}
+
+void stet_json_number(struct stet_json *j, const char *key, double v)
+{
+    if (!isfinite(v)) {
+        stet_json_null(j, key);
+        return;
+    }
+    begin_value(j, key);
+    stet_buf_printf(j->out, "%.9g", v);
+}
+
+void stet_json_bool(struct stet_json *j, const char *key, bool v)
+{
+    begin_value(j, key);
+    stet_buf_str(j->out, v ? "true" : "false");
+}
+
+void stet_json_null(struct stet_json *j, const char *key)
+{
+    begin_value(j, key);
+    stet_buf_str(j->out, "null");
+}

@@ -1,0 +1,28 @@
+/* A streaming JSON writer into a buffer; commas and escapes are its business. */
+#ifndef STET_BASE_JSON_H
+#define STET_BASE_JSON_H
+
+#include "base/buf.h"
+
+/* Bytes that are not UTF-8 are written as U+FFFD, so the output always parses. */
+struct stet_json {
+    struct stet_buf *out;
+    unsigned depth;
+    bool comma; /* a value stands before */
+};
+
+void stet_json_init(struct stet_json *j, struct stet_buf *out);
+/* `key` is NULL inside arrays and at the top. */
+void stet_json_object(struct stet_json *j, const char *key);
+void stet_json_array(struct stet_json *j, const char *key);
+void stet_json_end_object(struct stet_json *j);
+void stet_json_end_array(struct stet_json *j);
+void stet_json_string(struct stet_json *j, const char *key, struct stet_view v);
+void stet_json_cstr(struct stet_json *j, const char *key, const char *v); /* NULL gives null */
+void stet_json_int(struct stet_json *j, const char *key, int64_t v);
+void stet_json_uint(struct stet_json *j, const char *key, uint64_t v);
+void stet_json_number(struct stet_json *j, const char *key, double v); /* NaN, inf give null */
+void stet_json_bool(struct stet_json *j, const char *key, bool v);
+void stet_json_null(struct stet_json *j, const char *key);
+
+#endif

@@ -1,0 +1,51 @@
+/* A bounded reader over bytes: the first failure sticks, later reads give zero; ask once at the end. */
+#ifndef STET_BASE_READER_H
+#define STET_BASE_READER_H
+
+#include "base/err.h"
+#include "base/view.h"
+
+struct stet_reader {
+    const unsigned char *start, *next, *end;
+    uint64_t base;    /* offset of `start` in the file, for messages */
+    const char *what; /* first failure, or NULL; a literal */
+    uint64_t where;   /* offset of the first failure */
+};
+
+void stet_reader_init(struct stet_reader *r, struct stet_view bytes, uint64_t base);
+
+static inline size_t stet_reader_left(const struct stet_reader *r)
+{
+    return (size_t)(r->end - r->next);
+}
+
+static inline uint64_t stet_reader_offset(const struct stet_reader *r)
+{
+    return r->base + (uint64_t)(r->next - r->start);
+}
+
+static inline bool stet_reader_ok(const struct stet_reader *r)
+{
+    return r->what == NULL;
+}
+
+/* Mark as failed here (the first mark wins) and move to the end, so that loops stop. */
+void stet_reader_fail(struct stet_reader *r, const char *what);
+
+uint8_t stet_reader_u8(struct stet_reader *r);
+uint16_t stet_reader_u16(struct stet_reader *r);
+uint32_t stet_reader_u32(struct stet_reader *r);
+uint64_t stet_reader_u64(struct stet_reader *r);
+/* LEB128 as protobuf writes it; more than 10 bytes fails. */
+uint64_t stet_reader_varint(struct stet_reader *r);
+/* Bytes borrowed from the input. */
+struct stet_view stet_reader_bytes(struct stet_reader *r, uint64_t n);
+void stet_reader_skip(struct stet_reader *r, uint64_t n);
+/* A reader over the next n bytes, which this one skips. */
+struct stet_reader stet_reader_sub(struct stet_reader *r, uint64_t n);
+
+/* STET_OK, or STET_BAD_INPUT with "context: what" and the offset in `err`. */
+enum stet_rc stet_reader_finish(const struct stet_reader *r, const char *context,
+                                struct stet_err *err);
+
+#endif

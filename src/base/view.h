@@ -1,0 +1,57 @@
+/* Views: a pointer and a length that never own. */
+#ifndef STET_BASE_VIEW_H
+#define STET_BASE_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Text or raw bytes; not terminated. A zeroed view is empty. */
+struct stet_view {
+    const char *ptr;
+    size_t len;
+};
+
+#define STET_VIEW(literal) ((struct stet_view){"" literal, sizeof(literal) - 1})
+/* For printf's "%.*s". */
+#define STET_FMT(v) (int)((v).len > 0x7fffffff ? 0x7fffffff : (v).len), (v).len ? (v).ptr : ""
+
+static inline struct stet_view stet_view_of(const void *ptr, size_t len)
+{
+    return (struct stet_view){ptr, len};
+}
+
+static inline struct stet_view stet_view_str(const char *s)
+{
+    return (struct stet_view){s, s ? strlen(s) : 0};
+}
+
+static inline bool stet_view_eq(struct stet_view a, struct stet_view b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+static inline bool stet_view_is(struct stet_view a, const char *literal)
+{
+    return stet_view_eq(a, stet_view_str(literal));
+}
+
+static inline bool stet_view_starts(struct stet_view a, const char *prefix)
+{
+    size_t n = strlen(prefix);
+
+    return a.len >= n && memcmp(a.ptr, prefix, n) == 0;
+}
+
+static inline bool stet_view_ends(struct stet_view a, const char *suffix)
+{
+    size_t n = strlen(suffix);
+
+    return a.len >= n && memcmp(a.ptr + (a.len - n), suffix, n) == 0;
+}
+
+/* Bytewise order, shorter first on a tie. */
+int stet_view_cmp(struct stet_view a, struct stet_view b);
+
+#endif

@@ -1,0 +1,37 @@
+/* stet version: what this build is. */
+#include "cli/command.h"
+
+#include "base/json.h"
+#include "stet_version.h"
+
+#include <stdio.h>
+
+int cmd_version(int argc, char **argv)
+{
+    static const struct stet_usage usage = {
+        "stet version [--format=text|json]",
+        "Prints the version of Stet and how it was built.",
+        "docs/version.md",
+    };
+    static const struct stet_option options[] = {{0}};
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_args args;
+    int done = stet_args_parse(&args, argc, argv, &usage, options, false);
+
+    if (done >= 0)
+        return done;
+    if (args.format == STET_FORMAT_JSON) {
+        struct stet_json j;
+
+        stet_json_init(&j, &out);
+        stet_json_object(&j, NULL);
+        stet_json_cstr(&j, "schema", "stet.version/1");
+        stet_json_cstr(&j, "version", STET_VERSION);
+        stet_json_cstr(&j, "compiler", __VERSION__);
+        stet_json_end_object(&j);
+        stet_buf_char(&out, '\n');
+    } else {
+        stet_buf_printf(&out, "stet %s (compiler %s)\n", STET_VERSION, __VERSION__);
+    }
+    return stet_print(&out, STET_EXIT_FINE);
+}

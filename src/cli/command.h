@@ -1,0 +1,56 @@
+/* What a command is: a name, a line of help, an option table and a function. */
+#ifndef STET_CLI_COMMAND_H
+#define STET_CLI_COMMAND_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/* Exit codes of every command but `run`, which gives its child's own. */
+enum { STET_EXIT_FINE = 0, STET_EXIT_FINDING = 1, STET_EXIT_USAGE = 2, STET_EXIT_FAILURE = 3 };
+
+enum stet_option_kind { STET_OPTION_FLAG, STET_OPTION_VALUE };
+
+/* One row of a command's option table; ends with a row whose `name` is NULL. */
+struct stet_option {
+    const char *name;    /* without the dashes */
+    const char *operand; /* shown in --help for STET_OPTION_VALUE, e.g. "FILE" */
+    const char *help;
+    enum stet_option_kind kind;
+    void *target; /* bool * for a flag, const char ** for a value */
+};
+
+/* Text that --help prints around the option table. */
+struct stet_usage {
+    const char *synopsis; /* "stet show [options] RUN|PROGRAM|FILE" */
+    const char *about;    /* a paragraph or two */
+    const char *page;     /* "docs/show.md" */
+};
+
+enum stet_format { STET_FORMAT_TEXT, STET_FORMAT_JSON };
+
+/* What every command shares. --help and --format are understood for all. */
+struct stet_args {
+    enum stet_format format;
+    int count; /* positional arguments */
+    char **values;
+};
+
+/* Parse argv[1..] (argv[0] is the command's name). Returns -1 to go on, otherwise the exit code to
+ * return at once (0 after --help, 2 after a usage error already printed). Options and positionals
+ * may be mixed; "--" ends options; when `stop_at_positional`, so does the first positional. */
+int stet_args_parse(struct stet_args *args, int argc, char **argv, const struct stet_usage *usage,
+                    const struct stet_option *options, bool stop_at_positional);
+
+/* "stet: <text>" on stderr with the offset when there is one; returns the exit code that fits. */
+int stet_complain(const struct stet_err *err);
+/* Write all of `out` to stdout; the exit code (3 when stdout can't take it). */
+int stet_print(struct stet_buf *out, int exit_code);
+
+/* Colour: on when stdout (stderr) is a terminal and neither NO_COLOR nor TERM=dumb is set. */
+bool stet_colour(int fd);
+
+#define COMMAND(name, about) int cmd_##name(int argc, char **argv);
+#include "cli/commands.def"
+#undef COMMAND
+
+#endif

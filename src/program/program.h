@@ -1,0 +1,255 @@
+/* The one in-memory form of a compiled program: what every decoder makes and every later stage reads.
+ *
+ * It is MLIR's own shape (operations with operands, results, attributes, regions, a location), since
+ * HLO maps into it and not the other way round. VHLO is normalised while it is read: "vhlo.add_v1"
+ * becomes "stablehlo.add" with StableHLO's attribute names, so that the same program in any
+ * version of the portable format is the same program here. HLO keeps its own dialect, "hlo.add",
+ * with called computations as functions; hlo_to_stablehlo.h brings it over where a stage needs that.
+ *
+ * Everything lives in the program's arena and is immutable once decoded. Types, attributes and
+ * locations are interned per program: equal pointers mean equal, different pointers may still be
+ * equal (decoders intern by table slot, not by value). Views may point into the input bytes, which
+ * must outlive the program: large constants are never copied. */
+#ifndef STET_PROGRAM_PROGRAM_H
+#define STET_PROGRAM_PROGRAM_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/view.h"
+
+/* ---- types ---- */
+
+enum stet_type_kind {
+    STET_TYPE_OPAQUE,   /* a dialect this build does not know: `text` and/or `bytes` */
+    STET_TYPE_INTEGER,  /* width, signedness; i1 is width 1 */
+    STET_TYPE_FLOAT,    /* flavour */
+    STET_TYPE_INDEX,
+    STET_TYPE_COMPLEX,  /* element */
+    STET_TYPE_TENSOR,   /* element, dims, encoding */
+    STET_TYPE_UNRANKED, /* element; tensor<*xT> */
+    STET_TYPE_MEMREF,   /* element, dims, encoding = layout */
+    STET_TYPE_VECTOR,   /* element, dims */
+    STET_TYPE_TUPLE,    /* members */
+    STET_TYPE_FUNCTION, /* members: inputs first, then results; inputs counts the first part */
+    STET_TYPE_TOKEN,    /* !stablehlo.token */
+    STET_TYPE_NONE,
+    STET_TYPE_QUANTIZED, /* element = storage; `text` holds the rest */
+    STET_TYPE_FUTURE,    /* !stablehlo.future: members */
+};
+
+enum stet_sign { STET_SIGNLESS, STET_SIGNED, STET_UNSIGNED };
+
+/* Every float format the portable formats know; names as MLIR prints them (stet_float_name). */
+enum stet_float {
+    STET_F16, STET_BF16, STET_F32, STET_F64, STET_TF32, STET_F80, STET_F128,
+    STET_F8E5M2, STET_F8E4M3, STET_F8E4M3FN, STET_F8E5M2FNUZ, STET_F8E4M3FNUZ,
+    STET_F8E4M3B11FNUZ, STET_F8E3M4, STET_F8E8M0FNU, STET_F4E2M1FN, STET_F6E2M3FN, STET_F6E3M2FN,
+    STET_FLOATS
+};
+
+#define STET_DYNAMIC INT64_MIN /* a '?' dimension */
+
+struct stet_attr;
+
+struct stet_type {
+    enum stet_type_kind kind;
+    uint32_t width;          /* INTEGER: bits */
+    enum stet_sign sign;     /* INTEGER */
+    enum stet_float flavour; /* FLOAT */
+    uint32_t rank;           /* dims */
+    uint32_t member_count, input_count;
+    const struct stet_type *element;
+    const int64_t *dims;
+    const struct stet_attr *encoding;       /* TENSOR; #stablehlo.bounds<...> has bounds, see below */
+    const int64_t *bounds;                  /* rank entries, STET_DYNAMIC for none; or NULL */
+    const int64_t *layout;                  /* HLO: minor-to-major, rank entries; NULL is default */
+    struct stet_view layout_extra;          /* HLO: tiles, memory space… as HLO text prints them */
+    const struct stet_type *const *members; /* TUPLE, FUNCTION, FUTURE */
+    struct stet_view text, bytes;           /* OPAQUE, QUANTIZED */
+    struct stet_view dialect;               /* OPAQUE */
+};
+
+/* ---- attributes ---- */
+
+enum stet_attr_kind {
+    STET_ATTR_OPAQUE,   /* unknown dialect: dialect, `text` and/or `bytes` */
+    STET_ATTR_UNIT,
+    STET_ATTR_BOOL,     /* integer 0 or 1 (MLIR's i1 IntegerAttr) */
+    STET_ATTR_INTEGER,  /* type, integer; wider than 64 bits: bytes, little-endian */
+    STET_ATTR_FLOAT,    /* type, bits in bytes (little-endian, width of the type) */
+    STET_ATTR_STRING,   /* text; type when not none */
+    STET_ATTR_SYMBOL,   /* text = root name without '@'; items = nested references */
+    STET_ATTR_ARRAY,    /* items */
+    STET_ATTR_DICT,     /* named, in the order of the input */
+    STET_ATTR_TYPE,     /* type */
+    STET_ATTR_DENSE,    /* type = shaped; bytes = elements as MLIR stores them; splat */
+    STET_ATTR_DENSE_STRINGS, /* type = shaped; items = STRING attributes */
+    STET_ATTR_DENSE_ARRAY, /* type = element; bytes */
+    STET_ATTR_RESOURCE, /* dense_resource<text> : type; bytes = the blob when it is in the file */
+    STET_ATTR_SPARSE,   /* items = indices, values */
+    STET_ATTR_ENUM,     /* dialect, mnemonic = "comparison_direction", text = "GT" */
+    STET_ATTR_RECORD,   /* dialect, mnemonic = "dot", named fields; e.g. #stablehlo.dot<...> */
+    STET_ATTR_INTS,     /* a list of int64 inside records and HLO attributes: ints, count */
+    STET_ATTR_LOCATION, /* location */
+    STET_ATTR_AFFINE_MAP, /* text or bytes; kept, compared, not understood */
+};
+
+struct stet_named_attr {
+    struct stet_view name;
+    const struct stet_attr *value;
+};
+
+struct stet_loc;
+
+struct stet_attr {
+    enum stet_attr_kind kind;
+    bool splat;
+    uint32_t count; /* items, named or ints */
+    int64_t integer;
+    const struct stet_type *type;
+    struct stet_view dialect, mnemonic, text, bytes;
+    union {
+        const struct stet_attr *const *items;
+        const struct stet_named_attr *named;
+        const int64_t *ints;
+        const struct stet_loc *location;
+    };
+};
+
+/* ---- locations ---- */
+
+enum stet_loc_kind {
+    STET_LOC_UNKNOWN,
+    STET_LOC_FILE,     /* text = file, line, column, end_line, end_column (0: none) */
+    STET_LOC_NAME,     /* text, parts[0] = child */
+    STET_LOC_CALLSITE, /* parts[0] = callee, parts[1] = caller */
+    STET_LOC_FUSED,    /* parts; metadata */
+    STET_LOC_OPAQUE,
+};
+
+struct stet_loc {
+    enum stet_loc_kind kind;
+    uint32_t line, column, end_line, end_column;
+    uint32_t count;
+    struct stet_view text;
+    struct stet_view function; /* HLO stack frames: the Python function; otherwise empty */
+    const struct stet_attr *metadata;
+    const struct stet_loc *const *parts;
+};
+
+/* ---- values, operations, blocks, regions ---- */
+
+struct stet_op;
+struct stet_block;
+
+struct stet_value {
+    const struct stet_type *type;
+    struct stet_op *def;      /* NULL for a block argument */
+    struct stet_block *block; /* of the argument; NULL for a result */
+    uint32_t index;           /* among the results or the arguments */
+    uint32_t id;              /* dense, unique in the program; stages index side tables by it */
+    const struct stet_loc *loc; /* of a block argument; NULL for results */
+};
+
+struct stet_region {
+    struct stet_block **blocks;
+    uint32_t block_count;
+};
+
+struct stet_op {
+    struct stet_view name;    /* "stablehlo.add", "func.func", "hlo.add" */
+    uint32_t known;           /* enum stet_known_op (ops.h), 0 when this build does not know it */
+    uint32_t id;              /* dense, in order of appearance */
+    const struct stet_loc *loc;
+    struct stet_block *parent; /* NULL for the module */
+    struct stet_value **operands;
+    struct stet_value *results; /* contiguous */
+    const struct stet_named_attr *attrs; /* sorted by name; properties are merged in */
+    struct stet_region *regions;
+    struct stet_block **successors;
+    uint32_t operand_count, result_count, attr_count;
+    uint16_t region_count, successor_count;
+};
+
+struct stet_block {
+    struct stet_value *args; /* contiguous */
+    struct stet_op **ops;
+    struct stet_op *parent; /* the operation whose region this is */
+    uint32_t arg_count, op_count;
+};
+
+/* An argument of the entry function, with what frameworks say about it. */
+struct stet_argument {
+    struct stet_view name; /* "params['w']" from the location, "" when not given */
+    const struct stet_value *value;
+    const struct stet_attr *sharding; /* mhlo.sharding, sdy.sharding or the HLO one; or NULL */
+    int32_t alias;                    /* result it is aliased with (tf.aliasing_output), or -1 */
+    bool donor;                       /* jax.buffer_donor, or a donor of the HLO module */
+    const struct stet_attr *attrs;    /* its whole dictionary, or NULL */
+};
+
+struct stet_result {
+    struct stet_view name; /* jax.result_info, "" when not given */
+    const struct stet_type *type;
+    const struct stet_attr *sharding;
+    const struct stet_attr *attrs;
+};
+
+enum stet_source { STET_SOURCE_BYTECODE, STET_SOURCE_MLIR_TEXT, STET_SOURCE_HLO, STET_SOURCE_HLO_TEXT };
+
+struct stet_program {
+    struct stet_arena arena;
+    enum stet_source source;
+    struct stet_view producer; /* "StableHLO_v1.13.7"; "" when the format has none */
+    struct stet_op *module;    /* builtin.module (or hlo.module) */
+    struct stet_op **functions; /* function-like operations in order; names are unique */
+    uint32_t function_count;
+    struct stet_op *entry; /* @main / the HLO entry computation */
+    struct stet_argument *arguments;
+    struct stet_result *outputs;
+    uint32_t argument_count, output_count;
+    uint32_t op_count, value_count; /* ids run below these */
+    uint64_t constant_bytes;        /* of constants left in the input */
+};
+
+/* Limits shared by all decoders. */
+enum { STET_MAX_DEPTH = 256 };
+
+void stet_program_release(struct stet_program *p);
+
+/* After a decoder has built module and ids: finds functions, entry, arguments and outputs (reads
+ * the attributes named in struct stet_argument). STET_BAD_INPUT when there is no module. */
+enum stet_rc stet_program_index(struct stet_program *p, struct stet_err *err);
+
+/* ---- looking things up ---- */
+
+/* NULL when absent. `attrs` are sorted, so this is a binary search. */
+const struct stet_attr *stet_op_attr(const struct stet_op *op, const char *name);
+/* A field of a RECORD or DICT (linear), or NULL. */
+const struct stet_attr *stet_attr_field(const struct stet_attr *a, const char *name);
+/* The symbol of a function-like operation; empty when it has none. */
+struct stet_view stet_op_symbol(const struct stet_op *op);
+struct stet_op *stet_program_function(const struct stet_program *p, struct stet_view symbol);
+
+/* The place a person would be sent to: the innermost file location (callee side of call sites, first
+ * usable part of fused ones, child of names), or NULL. */
+const struct stet_loc *stet_loc_file(const struct stet_loc *loc);
+/* The function name that goes with it (NAME locations around or HLO frames), may be empty. */
+struct stet_view stet_loc_function(const struct stet_loc *loc);
+
+/* Elements of a shaped type; false when dynamic or when it overflows. */
+bool stet_type_elements(const struct stet_type *t, uint64_t *out);
+/* Bits of an element as MLIR stores it in dense attributes (i1: 1, i4: 8 …), 0 when not storable. */
+uint32_t stet_type_storage_bits(const struct stet_type *t);
+const char *stet_float_name(enum stet_float f);
+uint32_t stet_float_bits(enum stet_float f);
+
+bool stet_type_eq(const struct stet_type *a, const struct stet_type *b);
+bool stet_attr_eq(const struct stet_attr *a, const struct stet_attr *b);
+
+/* Visit every operation, parents before children, in order. Return false from `visit` to stop. */
+bool stet_program_walk(const struct stet_program *p,
+                       bool (*visit)(const struct stet_op *op, void *context), void *context);
+
+#endif

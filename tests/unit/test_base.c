@@ -1,0 +1,127 @@
+/* Facts about src/base. */
+#include "test.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/reader.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+TEST(the_first_error_is_kept)
+{
+    struct stet_err err = STET_ERR_INIT;
+
+    EXPECT_INT(STET_BAD_INPUT, stet_fail_at(&err, STET_BAD_INPUT, 7, "first %d", 1));
+    EXPECT_INT(STET_LIMIT, stet_fail(&err, STET_LIMIT, "second"));
+    EXPECT_STR("first 1", err.text);
+    EXPECT_INT(7, err.offset);
+    EXPECT_INT(STET_IO, stet_fail(NULL, STET_IO, "nobody listens"));
+}
+
+TEST(a_reader_past_its_end_gives_zeroes_and_the_offset_of_the_first_failure)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_reader r, sub;
+
+    stet_reader_init(&r, STET_VIEW("\x01\x02\x03\xff\xff"), 100);
+    EXPECT_INT(0x0201, stet_reader_u16(&r));
+    sub = stet_reader_sub(&r, 1);
+    EXPECT_INT(3, stet_reader_u8(&sub));
+    EXPECT_INT(0, stet_reader_u8(&sub));
+    EXPECT(!stet_reader_ok(&sub) && stet_reader_ok(&r));
+    EXPECT_INT(0, stet_reader_varint(&r));
+    EXPECT_INT(0, stet_reader_u64(&r));
+    EXPECT_INT(STET_BAD_INPUT, stet_reader_finish(&r, "thing", &err));
+    EXPECT_INT(105, err.offset);
+    EXPECT_STR("thing: ends in the middle of a varint", err.text);
+}
+
+TEST(varints_round_trip)
+{
+    uint64_t values[] = {0, 1, 127, 128, 300, UINT32_MAX, UINT64_MAX};
+    struct stet_buf b = STET_BUF_INIT;
+    struct stet_reader r;
+
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        stet_buf_varint(&b, values[i]);
+    stet_reader_init(&r, stet_buf_as_view(&b), 0);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        EXPECT(stet_reader_varint(&r) == values[i]);
+    EXPECT(stet_reader_ok(&r) && stet_reader_left(&r) == 0);
+    stet_buf_release(&b);
+}
+
+TEST(an_arena_stops_at_its_cap)
+{
+    struct stet_arena a;
+
+    stet_arena_init(&a, 10000);
+    EXPECT(stet_arena_alloc(&a, 100, 10) != NULL);
+    EXPECT(stet_arena_alloc(&a, 1, 100000) == NULL);
+    EXPECT(a.failed);
+    EXPECT(stet_arena_alloc(&a, SIZE_MAX, 16) == NULL);
+    stet_arena_release(&a);
+}
+
+TEST(a_buffer_stops_at_its_cap_and_stays_failed)
+{
+    struct stet_buf b = {.cap = 300};
+
+    for (int i = 0; i < 100; i++)
+        stet_buf_printf(&b, "%03d,", i);
+    EXPECT(b.failed && b.len <= 300);
+    stet_buf_release(&b);
+}
+
+TEST(hashes_print_and_parse)
+{
+    struct stet_hash h = stet_hash_bytes(STET_VIEW("stet")), back;
+    char text[STET_HASH_TEXT];
+
+    stet_hash_format(h, text);
+    EXPECT(stet_hash_parse(stet_view_str(text), &back) && stet_hash_eq(h, back));
+    EXPECT(!stet_hash_parse(STET_VIEW("00"), &back));
+    EXPECT(!stet_hash_eq(stet_hash_mix(h, back), stet_hash_mix_u64(h, 1)));
+}
+
+TEST(json_escapes_and_replaces_bad_utf8)
+{
+    struct stet_buf b = STET_BUF_INIT;
+    struct stet_json j;
+
+    stet_json_init(&j, &b);
+    stet_json_object(&j, NULL);
+    stet_json_cstr(&j, "a", "x\"\\\n\x01\xc3\xa9\xff");
+    stet_json_array(&j, "b");
+    stet_json_int(&j, NULL, -1);
+    stet_json_number(&j, NULL, 0.5);
+    stet_json_cstr(&j, NULL, NULL);
+    stet_json_end_array(&j);
+    stet_json_end_object(&j);
+    EXPECT_STR("{\"a\":\"x\\\"\\\\\\n\\u0001\xc3\xa9\xef\xbf\xbd\",\"b\":[-1,0.5,null]}", b.ptr);
+    stet_buf_release(&b);
+}
+
+TEST(a_file_written_is_the_file_read)
+{
+    char folder[] = "/tmp/stet-test-XXXXXX";
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_file f;
+    char *path;
+
+    EXPECT(mkdtemp(folder) != NULL);
+    path = stet_fs_join(folder, "a");
+    EXPECT_INT(STET_NOT_FOUND, stet_file_open(&f, path, NULL));
+    EXPECT_INT(STET_OK, stet_fs_write(path, STET_VIEW("hello"), &err));
+    EXPECT_INT(STET_OK, stet_file_open(&f, path, &err));
+    EXPECT(stet_view_is(f.bytes, "hello"));
+    stet_file_close(&f);
+    unlink(path);
+    rmdir(folder);
+    stet_mem_free(path);
+}
