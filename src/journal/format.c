@@ -1,0 +1,141 @@
+/* The list of records as tables, and the coding of their fields. */
+#include "journal/format.h"
+
+/* Each record's fields as an array of its own. */
+#define RECORD(name, number, stream, what) static const struct stet_field_info name##_fields[] = {
+#define FIELD(record, key, kind, name, what)                                                       \
+    {#name, what, key, STET_KIND_##kind, offsetof(struct stet_rec_##record, name)},
+#define END(record)                                                                                \
+    }                                                                                              \
+    ;
+#include "journal/records.def"
+#undef RECORD
+#undef FIELD
+#undef END
+
+static const struct stet_record_info records[] = {
+#define RECORD(name, number, stream, what)                                                         \
+    [number] = {#name,         what,                                                               \
+                number,        STET_STREAM_##stream,                                               \
+                name##_fields, sizeof name##_fields / sizeof *name##_fields},
+#define FIELD(record, key, kind, name, what)
+#define END(record)
+#include "journal/records.def"
+#undef RECORD
+#undef FIELD
+#undef END
+};
+
+const struct stet_record_info *stet_record_info(unsigned kind)
+{
+    if (kind >= sizeof records / sizeof *records || !records[kind].name)
+        return NULL;
+    return &records[kind];
+}
+
+uint32_t stet_journal_checksum(const void *bytes, size_t n)
+{
+    return (uint32_t)stet_hash_bytes(stet_view_of(bytes, n)).lo;
+}
+
+/* A field is varint(key << 1 | counted) and then a varint, or a length and that many bytes. Lists
+ * repeat their field. */
+static void add_number(struct stet_buf *out, unsigned key, uint64_t v)
+{
+    if (!v)
+        return;
+    stet_buf_varint(out, (uint64_t)key << 1);
+    stet_buf_varint(out, v);
+}
+
+static void add_counted(struct stet_buf *out, unsigned key, size_t n)
+{
+    stet_buf_varint(out, (uint64_t)key << 1 | 1);
+    stet_buf_varint(out, n);
+}
+
+static void add_bytes(struct stet_buf *out, unsigned key, struct stet_view v)
+{
+    add_counted(out, key, v.len);
+    stet_buf_view(out, v);
+}
+
+static void add_hash(struct stet_buf *out, unsigned key, struct stet_hash h)
+{
+    if (stet_hash_is_zero(h))
+        return;
+    add_counted(out, key, 16);
+    stet_buf_u64(out, h.hi);
+    stet_buf_u64(out, h.lo);
+}
+
+static size_t varint_size(uint64_t v)
+{
+    size_t n = 1;
+
+    for (; v >= 0x80; v >>= 7)
+        n++;
+    return n;
+}
+
+static void add_numbers(struct stet_buf *out, unsigned key, const struct stet_u64s *list)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        n += varint_size(list->items[i]);
+    if (!n)
+        return;
+    add_counted(out, key, n);
+    for (size_t i = 0; i < list->count; i++)
+        stet_buf_varint(out, list->items[i]);
+}
+
+/* line, length of the file name, file name, function to the end */
+static void add_frame(struct stet_buf *out, unsigned key, const struct stet_frame *f)
+{
+    add_counted(out, key,
+                varint_size(f->line) + varint_size(f->file.len) + f->file.len + f->function.len);
+    stet_buf_varint(out, f->line);
+    stet_buf_varint(out, f->file.len);
+    stet_buf_view(out, f->file);
+    stet_buf_view(out, f->function);
+}
+
+static void add_field(struct stet_buf *out, const struct stet_field_info *f, const void *value)
+{
+    const struct stet_view *text = value;
+    const struct stet_list *list = value;
+    const struct stet_frames *frames = value;
+
+    switch (f->kind) {
+    case STET_KIND_U64:
+        add_number(out, f->key, *(const uint64_t *)value);
+        break;
+    case STET_KIND_STR:
+        if (text->len)
+            add_bytes(out, f->key, *text);
+        break;
+    case STET_KIND_HASH:
+        add_hash(out, f->key, *(const struct stet_hash *)value);
+        break;
+    case STET_KIND_LIST:
+        for (size_t i = 0; i < list->count; i++)
+            add_bytes(out, f->key, list->items[i]);
+        break;
+    case STET_KIND_U64S:
+        add_numbers(out, f->key, value);
+        break;
+    case STET_KIND_FRAMES:
+        for (size_t i = 0; i < frames->count; i++)
+            add_frame(out, f->key, &frames->items[i]);
+        break;
+    }
+}
+
+void stet_record_encode(struct stet_buf *out, const struct stet_record_info *info,
+                        const void *record)
+{
+    for (size_t i = 0; i < info->field_count; i++)
+        add_field(out, &info->fields[i], (const char *)record + info->fields[i].offset);
+}

@@ -1,0 +1,57 @@
+/* The journal's reader: while it is written, past a torn tail, over damage. */
+#ifndef STET_JOURNAL_READ_H
+#define STET_JOURNAL_READ_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "journal/format.h"
+
+/* What could not be read, and where. */
+struct stet_journal_damage {
+    uint64_t regions;      /* stretches of bytes skipped */
+    uint64_t bytes;        /* in them */
+    uint64_t first, last;  /* offset of the first and of the last region; valid when regions > 0 */
+    uint64_t tail;         /* bytes of an unfinished record at the end */
+    uint64_t bad_payloads; /* intact frames whose fields don't decode */
+    uint64_t unknown;      /* records of kinds this build does not know, skipped */
+};
+
+struct stet_journal_event {
+    unsigned kind; /* enum stet_rec */
+    uint64_t sequence, time_ns;
+    uint64_t offset;    /* of the frame in the file */
+    const void *record; /* struct stet_rec_<kind>; valid until the next call */
+    struct stet_view payload;
+};
+
+/* One file. The struct is the caller's; its fields are the reader's business but for those marked.
+ */
+struct stet_journal_reader {
+    int fd;                  /* -1 when reading from memory */
+    struct stet_view window; /* bytes at hand, starting at offset `at` */
+    uint64_t at, size;
+    struct stet_buf buffer;
+    struct stet_arena arena; /* lists of the current record */
+    union stet_record record;
+    uint64_t budget; /* bytes that failed checksums may still cost */
+    bool head_seen, ended;
+    unsigned major, minor;             /* public: of the file, after the first event */
+    bool newer;                        /* public: the file is of a newer minor version */
+    struct stet_journal_damage damage; /* public */
+};
+
+/* STET_NOT_FOUND when there is no such file. A file without even a whole head is fine: it gives no
+ * events yet. */
+enum stet_rc stet_journal_reader_open(struct stet_journal_reader *r, const char *path,
+                                      struct stet_err *err);
+/* Over bytes in memory, which must outlive the reader. */
+void stet_journal_reader_over(struct stet_journal_reader *r, struct stet_view bytes);
+void stet_journal_reader_close(struct stet_journal_reader *r);
+
+/* The next record. STET_NOT_FOUND: no more for now; when the file is still written, ask again
+ * later. STET_BAD_INPUT: not a journal. STET_UNSUPPORTED: a newer major version. Damage is skipped
+ * and counted, never an error. `damage.tail` is what an unfinished end held at the last call. */
+enum stet_rc stet_journal_next(struct stet_journal_reader *r, struct stet_journal_event *event,
+                               struct stet_err *err);
+
+#endif
