@@ -1,0 +1,45 @@
+/* An entry nobody wrote is still an entry: it answers UNIMPLEMENTED and says its name. */
+#include "abi/error.h"
+
+#define ENTRY(name, since, last)                                                                   \
+    static PJRT_Error *stub_##name(name##_Args *args)                                              \
+    {                                                                                              \
+        (void)args;                                                                                \
+        return stet_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED, "%s is not implemented", #name);     \
+    }
+#define ENTRY_VOID(name, since, last)
+#include "abi/entries.def"
+
+static void stub_PJRT_Error_Destroy(PJRT_Error_Destroy_Args *args)
+{
+    if (stet_pjrt_error_is_ours(args->error))
+        stet_pjrt_error_destroy(args->error);
+}
+
+static void stub_PJRT_Error_Message(PJRT_Error_Message_Args *args)
+{
+    args->message = "";
+    args->message_size = 0;
+    if (stet_pjrt_error_is_ours(args->error))
+        stet_pjrt_error_message(args->error, &args->message, &args->message_size);
+}
+
+static PJRT_Error *get_code(PJRT_Error_GetCode_Args *args)
+{
+    args->code = stet_pjrt_error_is_ours(args->error) ? stet_pjrt_error_code(args->error)
+                                                      : PJRT_Error_Code_UNKNOWN;
+    return NULL;
+}
+
+void stet_pjrt_stubs(PJRT_Api *api)
+{
+    *api = (PJRT_Api){
+        .struct_size = PJRT_Api_STRUCT_SIZE,
+        .pjrt_api_version = {.struct_size = PJRT_Api_Version_STRUCT_SIZE,
+                             .major_version = PJRT_API_MAJOR,
+                             .minor_version = PJRT_API_MINOR},
+#define ENTRY(name, since, last) .name = stub_##name,
+#include "abi/entries.def"
+    };
+    api->PJRT_Error_GetCode = get_code; /* an error nobody can read helps nobody */
+}
