@@ -1,0 +1,25 @@
+/* Runs the command of `stet run` as if Stet were not there: tty, signals, exit code. */
+#ifndef STET_CLI_RUN_CHILD_H
+#define STET_CLI_RUN_CHILD_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct stet_child {
+    pid_t pid;
+    int status; /* as waitpid gives it, once it has ended */
+};
+
+/* Starts argv with the environment `envp`. Signals sent to us from now on go to the child; those the
+ * terminal sends reach it by itself, since it stays in our process group. STET_NOT_FOUND or STET_IO
+ * when the command can't be executed. */
+enum stet_rc stet_child_start(struct stet_child *c, char *const argv[], char *const envp[],
+                              struct stet_err *err);
+/* Waits up to `milliseconds`; true once the child has ended. */
+bool stet_child_wait(struct stet_child *c, int milliseconds);
+/* Ends this process the way the child ended: its exit code, or its signal. */
+_Noreturn void stet_child_end_alike(const struct stet_child *c);
+
+#endif
