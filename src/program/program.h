@@ -1,10 +1,12 @@
-/* The one in-memory form of a compiled program: what every decoder makes and every later stage reads.
+/* The one in-memory form of a compiled program: what every decoder makes and every later stage
+ * reads.
  *
- * It is MLIR's own shape (operations with operands, results, attributes, regions, a location), since
- * HLO maps into it and not the other way round. VHLO is normalised while it is read: "vhlo.add_v1"
- * becomes "stablehlo.add" with StableHLO's attribute names, so that the same program in any
- * version of the portable format is the same program here. HLO keeps its own dialect, "hlo.add",
- * with called computations as functions; hlo_to_stablehlo.h brings it over where a stage needs that.
+ * It is MLIR's own shape (operations with operands, results, attributes, regions, a location),
+ * since HLO maps into it and not the other way round. VHLO is normalised while it is read:
+ * "vhlo.add_v1" becomes "stablehlo.add" with StableHLO's attribute names, so that the same program
+ * in any version of the portable format is the same program here. HLO keeps its own dialect,
+ * "hlo.add", with called computations as functions; hlo_to_stablehlo.h brings it over where a stage
+ * needs that.
  *
  * Everything lives in the program's arena and is immutable once decoded. Types, attributes and
  * locations are interned per program: equal pointers mean equal, different pointers may still be
@@ -21,9 +23,9 @@
 /* ---- types ---- */
 
 enum stet_type_kind {
-    STET_TYPE_OPAQUE,   /* a dialect this build does not know: `text` and/or `bytes` */
-    STET_TYPE_INTEGER,  /* width, signedness; i1 is width 1 */
-    STET_TYPE_FLOAT,    /* flavour */
+    STET_TYPE_OPAQUE,  /* a dialect this build does not know: `text` and/or `bytes` */
+    STET_TYPE_INTEGER, /* width, signedness; i1 is width 1 */
+    STET_TYPE_FLOAT,   /* flavour */
     STET_TYPE_INDEX,
     STET_TYPE_COMPLEX,  /* element */
     STET_TYPE_TENSOR,   /* element, dims, encoding */
@@ -42,9 +44,24 @@ enum stet_sign { STET_SIGNLESS, STET_SIGNED, STET_UNSIGNED };
 
 /* Every float format the portable formats know; names as MLIR prints them (stet_float_name). */
 enum stet_float {
-    STET_F16, STET_BF16, STET_F32, STET_F64, STET_TF32, STET_F80, STET_F128,
-    STET_F8E5M2, STET_F8E4M3, STET_F8E4M3FN, STET_F8E5M2FNUZ, STET_F8E4M3FNUZ,
-    STET_F8E4M3B11FNUZ, STET_F8E3M4, STET_F8E8M0FNU, STET_F4E2M1FN, STET_F6E2M3FN, STET_F6E3M2FN,
+    STET_F16,
+    STET_BF16,
+    STET_F32,
+    STET_F64,
+    STET_TF32,
+    STET_F80,
+    STET_F128,
+    STET_F8E5M2,
+    STET_F8E4M3,
+    STET_F8E4M3FN,
+    STET_F8E5M2FNUZ,
+    STET_F8E4M3FNUZ,
+    STET_F8E4M3B11FNUZ,
+    STET_F8E3M4,
+    STET_F8E8M0FNU,
+    STET_F4E2M1FN,
+    STET_F6E2M3FN,
+    STET_F6E3M2FN,
     STET_FLOATS
 };
 
@@ -61,10 +78,10 @@ struct stet_type {
     uint32_t member_count, input_count;
     const struct stet_type *element;
     const int64_t *dims;
-    const struct stet_attr *encoding;       /* TENSOR; #stablehlo.bounds<...> has bounds, see below */
-    const int64_t *bounds;                  /* rank entries, STET_DYNAMIC for none; or NULL */
-    const int64_t *layout;                  /* HLO: minor-to-major, rank entries; NULL is default */
-    struct stet_view layout_extra;          /* HLO: tiles, memory space… as HLO text prints them */
+    const struct stet_attr *encoding; /* TENSOR; #stablehlo.bounds<...> has bounds, see below */
+    const int64_t *bounds;            /* rank entries, STET_DYNAMIC for none; or NULL */
+    const int64_t *layout;            /* HLO: minor-to-major, rank entries; NULL is default */
+    struct stet_view layout_extra;    /* HLO: tiles, memory space… as HLO text prints them */
     const struct stet_type *const *members; /* TUPLE, FUNCTION, FUTURE */
     struct stet_view text, bytes;           /* OPAQUE, QUANTIZED */
     struct stet_view dialect;               /* OPAQUE */
@@ -73,25 +90,25 @@ struct stet_type {
 /* ---- attributes ---- */
 
 enum stet_attr_kind {
-    STET_ATTR_OPAQUE,   /* unknown dialect: dialect, `text` and/or `bytes` */
+    STET_ATTR_OPAQUE, /* unknown dialect: dialect, `text` and/or `bytes` */
     STET_ATTR_UNIT,
-    STET_ATTR_BOOL,     /* integer 0 or 1 (MLIR's i1 IntegerAttr) */
-    STET_ATTR_INTEGER,  /* type, integer; wider than 64 bits: bytes, little-endian */
-    STET_ATTR_FLOAT,    /* type, bits in bytes (little-endian, width of the type) */
-    STET_ATTR_STRING,   /* text; type when not none */
-    STET_ATTR_SYMBOL,   /* text = root name without '@'; items = nested references */
-    STET_ATTR_ARRAY,    /* items */
-    STET_ATTR_DICT,     /* named, in the order of the input */
-    STET_ATTR_TYPE,     /* type */
-    STET_ATTR_DENSE,    /* type = shaped; bytes = elements as MLIR stores them; splat */
+    STET_ATTR_BOOL,    /* integer 0 or 1 (MLIR's i1 IntegerAttr) */
+    STET_ATTR_INTEGER, /* type, integer; wider than 64 bits: bytes, little-endian */
+    STET_ATTR_FLOAT,   /* type, bits in bytes (little-endian, width of the type) */
+    STET_ATTR_STRING,  /* text; type when not none */
+    STET_ATTR_SYMBOL,  /* text = root name without '@'; items = nested references */
+    STET_ATTR_ARRAY,   /* items */
+    STET_ATTR_DICT,    /* named, in the order of the input */
+    STET_ATTR_TYPE,    /* type */
+    STET_ATTR_DENSE,   /* type = shaped; bytes = elements, little-endian, whole bytes; splat */
     STET_ATTR_DENSE_STRINGS, /* type = shaped; items = STRING attributes */
-    STET_ATTR_DENSE_ARRAY, /* type = element; bytes */
-    STET_ATTR_RESOURCE, /* dense_resource<text> : type; bytes = the blob when it is in the file */
-    STET_ATTR_SPARSE,   /* items = indices, values */
-    STET_ATTR_ENUM,     /* dialect, mnemonic = "comparison_direction", text = "GT" */
-    STET_ATTR_RECORD,   /* dialect, mnemonic = "dot", named fields; e.g. #stablehlo.dot<...> */
-    STET_ATTR_INTS,     /* a list of int64 inside records and HLO attributes: ints, count */
-    STET_ATTR_LOCATION, /* location */
+    STET_ATTR_DENSE_ARRAY,   /* type = element; bytes */
+    STET_ATTR_RESOURCE,   /* dense_resource<text> : type; bytes = the blob when it is in the file */
+    STET_ATTR_SPARSE,     /* items = indices, values */
+    STET_ATTR_ENUM,       /* dialect, mnemonic = "comparison_direction", text = "GT" */
+    STET_ATTR_RECORD,     /* dialect, mnemonic = "dot", named fields; e.g. #stablehlo.dot<...> */
+    STET_ATTR_INTS,       /* a list of int64 inside records and HLO attributes: ints, count */
+    STET_ATTR_LOCATION,   /* location */
     STET_ATTR_AFFINE_MAP, /* text or bytes; kept, compared, not understood */
 };
 
@@ -145,10 +162,10 @@ struct stet_block;
 
 struct stet_value {
     const struct stet_type *type;
-    struct stet_op *def;      /* NULL for a block argument */
-    struct stet_block *block; /* of the argument; NULL for a result */
-    uint32_t index;           /* among the results or the arguments */
-    uint32_t id;              /* dense, unique in the program; stages index side tables by it */
+    struct stet_op *def;        /* NULL for a block argument */
+    struct stet_block *block;   /* of the argument; NULL for a result */
+    uint32_t index;             /* among the results or the arguments */
+    uint32_t id;                /* dense, unique in the program; stages index side tables by it */
     const struct stet_loc *loc; /* of a block argument; NULL for results */
 };
 
@@ -158,13 +175,13 @@ struct stet_region {
 };
 
 struct stet_op {
-    struct stet_view name;    /* "stablehlo.add", "func.func", "hlo.add" */
-    uint32_t known;           /* enum stet_known_op (ops.h), 0 when this build does not know it */
-    uint32_t id;              /* dense, in order of appearance */
+    struct stet_view name; /* "stablehlo.add", "func.func", "hlo.add" */
+    uint32_t known;        /* enum stet_known_op (ops.h), 0 when this build does not know it */
+    uint32_t id;           /* dense, in order of appearance */
     const struct stet_loc *loc;
     struct stet_block *parent; /* NULL for the module */
     struct stet_value **operands;
-    struct stet_value *results; /* contiguous */
+    struct stet_value *results;          /* contiguous */
     const struct stet_named_attr *attrs; /* sorted by name; properties are merged in */
     struct stet_region *regions;
     struct stet_block **successors;
@@ -196,13 +213,18 @@ struct stet_result {
     const struct stet_attr *attrs;
 };
 
-enum stet_source { STET_SOURCE_BYTECODE, STET_SOURCE_MLIR_TEXT, STET_SOURCE_HLO, STET_SOURCE_HLO_TEXT };
+enum stet_source {
+    STET_SOURCE_BYTECODE,
+    STET_SOURCE_MLIR_TEXT,
+    STET_SOURCE_HLO,
+    STET_SOURCE_HLO_TEXT
+};
 
 struct stet_program {
     struct stet_arena arena;
     enum stet_source source;
-    struct stet_view producer; /* "StableHLO_v1.13.7"; "" when the format has none */
-    struct stet_op *module;    /* builtin.module (or hlo.module) */
+    struct stet_view producer;  /* "StableHLO_v1.13.7"; "" when the format has none */
+    struct stet_op *module;     /* builtin.module (or hlo.module) */
     struct stet_op **functions; /* function-like operations in order; names are unique */
     uint32_t function_count;
     struct stet_op *entry; /* @main / the HLO entry computation */
@@ -232,15 +254,16 @@ const struct stet_attr *stet_attr_field(const struct stet_attr *a, const char *n
 struct stet_view stet_op_symbol(const struct stet_op *op);
 struct stet_op *stet_program_function(const struct stet_program *p, struct stet_view symbol);
 
-/* The place a person would be sent to: the innermost file location (callee side of call sites, first
- * usable part of fused ones, child of names), or NULL. */
+/* The place a person would be sent to: the innermost file location (callee side of call sites,
+ * first usable part of fused ones, child of names), or NULL. */
 const struct stet_loc *stet_loc_file(const struct stet_loc *loc);
 /* The function name that goes with it (NAME locations around or HLO frames), may be empty. */
 struct stet_view stet_loc_function(const struct stet_loc *loc);
 
 /* Elements of a shaped type; false when dynamic or when it overflows. */
 bool stet_type_elements(const struct stet_type *t, uint64_t *out);
-/* Bits of an element as MLIR stores it in dense attributes (i1: 1, i4: 8 …), 0 when not storable. */
+/* Bits of an element as dense attributes hold it here (i1: 8, i4: 8 …; records.h), 0 when not
+ * storable. */
 uint32_t stet_type_storage_bits(const struct stet_type *t);
 const char *stet_float_name(enum stet_float f);
 uint32_t stet_float_bits(enum stet_float f);

@@ -1,0 +1,220 @@
+/* Lookup, visiting and the index of functions, arguments and outputs. */
+#include "program/program.h"
+
+#include "program/ops.h"
+
+void stet_program_release(struct stet_program *p)
+{
+    stet_arena_release(&p->arena);
+    *p = (struct stet_program){0};
+}
+
+const struct stet_attr *stet_op_attr(const struct stet_op *op, const char *name)
+{
+    struct stet_view want = stet_view_str(name);
+    uint32_t low = 0, high = op->attr_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = stet_view_cmp(want, op->attrs[middle].name);
+
+        if (order == 0)
+            return op->attrs[middle].value;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+const struct stet_attr *stet_attr_field(const struct stet_attr *a, const char *name)
+{
+    struct stet_view want = stet_view_str(name);
+
+    if (!a || (a->kind != STET_ATTR_RECORD && a->kind != STET_ATTR_DICT))
+        return NULL;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (stet_view_eq(a->named[i].name, want))
+            return a->named[i].value;
+    return NULL;
+}
+
+struct stet_view stet_op_symbol(const struct stet_op *op)
+{
+    const struct stet_attr *a = stet_op_attr(op, "sym_name");
+
+    return a && a->kind == STET_ATTR_STRING ? a->text : (struct stet_view){0};
+}
+
+struct stet_op *stet_program_function(const struct stet_program *p, struct stet_view symbol)
+{
+    for (uint32_t i = 0; i < p->function_count; i++)
+        if (stet_view_eq(stet_op_symbol(p->functions[i]), symbol))
+            return p->functions[i];
+    return NULL;
+}
+
+static bool walk(const struct stet_op *op, bool (*visit)(const struct stet_op *, void *),
+                 void *context)
+{
+    if (!visit(op, context))
+        return false;
+    for (unsigned r = 0; r < op->region_count; r++)
+        for (uint32_t b = 0; b < op->regions[r].block_count; b++) {
+            const struct stet_block *block = op->regions[r].blocks[b];
+
+            for (uint32_t i = 0; i < block->op_count; i++)
+                if (!walk(block->ops[i], visit, context))
+                    return false;
+        }
+    return true;
+}
+
+bool stet_program_walk(const struct stet_program *p,
+                       bool (*visit)(const struct stet_op *op, void *context), void *context)
+{
+    return !p->module || walk(p->module, visit, context);
+}
+
+/* ---- index ---- */
+
+/* Functions are what has a symbol and a body; meshes have no body, modules are not called. */
+static bool is_function(const struct stet_op *op)
+{
+    if (op->known != STET_OP_UNKNOWN)
+        return stet_op_facts(op) & STET_OP_FUNCTION;
+    return op->region_count && stet_op_attr(op, "sym_name");
+}
+
+static const struct stet_block *body_of(const struct stet_op *op)
+{
+    return op->region_count && op->regions[0].block_count ? op->regions[0].blocks[0] : NULL;
+}
+
+static bool find_functions(struct stet_program *p, const struct stet_block *body)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < body->op_count; i++)
+        count += is_function(body->ops[i]);
+    p->functions = STET_NEW_ARRAY(&p->arena, struct stet_op *, count);
+    if (!p->functions)
+        return false;
+    for (uint32_t i = 0; i < body->op_count; i++)
+        if (is_function(body->ops[i]))
+            p->functions[p->function_count++] = body->ops[i];
+    return true;
+}
+
+static bool is_private(const struct stet_op *op)
+{
+    const struct stet_attr *a = stet_op_attr(op, "sym_visibility");
+
+    return a && stet_view_is(a->text, "private");
+}
+
+/* @main, or else the only public function. */
+static struct stet_op *find_entry(const struct stet_program *p)
+{
+    struct stet_op *main = stet_program_function(p, STET_VIEW("main")), *found = NULL;
+
+    if (main)
+        return main;
+    for (uint32_t i = 0; i < p->function_count; i++) {
+        if (is_private(p->functions[i]))
+            continue;
+        if (found)
+            return NULL;
+        found = p->functions[i];
+    }
+    return found;
+}
+
+/* The dictionary of argument or result `i`, or NULL. */
+static const struct stet_attr *dict_at(const struct stet_attr *array, uint32_t i)
+{
+    if (!array || array->kind != STET_ATTR_ARRAY || i >= array->count)
+        return NULL;
+    return array->items[i]->kind == STET_ATTR_DICT ? array->items[i] : NULL;
+}
+
+static const struct stet_attr *sharding_of(const struct stet_attr *dict)
+{
+    const struct stet_attr *a = stet_attr_field(dict, "sdy.sharding");
+
+    return a ? a : stet_attr_field(dict, "mhlo.sharding");
+}
+
+static void fill_argument(struct stet_argument *out, const struct stet_value *value,
+                          const struct stet_attr *dict)
+{
+    const struct stet_attr *alias = stet_attr_field(dict, "tf.aliasing_output");
+    const struct stet_attr *donor = stet_attr_field(dict, "jax.buffer_donor");
+    const struct stet_loc *loc = value->loc;
+
+    *out = (struct stet_argument){.value = value, .attrs = dict, .alias = -1};
+    if (loc && loc->kind == STET_LOC_NAME)
+        out->name = loc->text;
+    out->sharding = sharding_of(dict);
+    if (alias && alias->kind == STET_ATTR_INTEGER && alias->integer >= 0 &&
+        alias->integer <= INT32_MAX)
+        out->alias = (int32_t)alias->integer;
+    out->donor = donor && (donor->kind == STET_ATTR_UNIT || donor->integer != 0);
+}
+
+static bool index_arguments(struct stet_program *p, const struct stet_block *body)
+{
+    const struct stet_attr *attrs = stet_op_attr(p->entry, "arg_attrs");
+
+    p->arguments = STET_NEW_ARRAY(&p->arena, struct stet_argument, body->arg_count);
+    if (!p->arguments)
+        return false;
+    p->argument_count = body->arg_count;
+    for (uint32_t i = 0; i < body->arg_count; i++)
+        fill_argument(&p->arguments[i], &body->args[i], dict_at(attrs, i));
+    return true;
+}
+
+static bool index_outputs(struct stet_program *p, const struct stet_block *body)
+{
+    const struct stet_attr *attrs = stet_op_attr(p->entry, "res_attrs");
+    const struct stet_op *last = body->op_count ? body->ops[body->op_count - 1] : NULL;
+
+    p->output_count = last ? last->operand_count : 0;
+    p->outputs = STET_NEW_ARRAY(&p->arena, struct stet_result, p->output_count);
+    if (!p->outputs)
+        return false;
+    for (uint32_t i = 0; i < p->output_count; i++) {
+        const struct stet_attr *dict = dict_at(attrs, i);
+        const struct stet_attr *info = stet_attr_field(dict, "jax.result_info");
+
+        p->outputs[i] = (struct stet_result){
+            .type = last->operands[i]->type, .attrs = dict, .sharding = sharding_of(dict)};
+        if (info && info->kind == STET_ATTR_STRING)
+            p->outputs[i].name = info->text;
+    }
+    return true;
+}
+
+enum stet_rc stet_program_index(struct stet_program *p, struct stet_err *err)
+{
+    const struct stet_block *body = p->module ? body_of(p->module) : NULL;
+
+    if (!p->module)
+        return stet_fail(err, STET_BAD_INPUT, "the input holds no module");
+    if (body && !p->functions && !find_functions(p, body))
+        goto no_memory;
+    if (!p->entry)
+        p->entry = find_entry(p);
+    body = p->entry ? body_of(p->entry) : NULL;
+    if (!body)
+        return STET_OK;
+    if (!p->arguments && !index_arguments(p, body))
+        goto no_memory;
+    if (!p->outputs && !index_outputs(p, body))
+        goto no_memory;
+    return STET_OK;
+no_memory:
+    return stet_fail(err, STET_NO_MEMORY, "out of memory while indexing a program");
+}
