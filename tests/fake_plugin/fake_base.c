@@ -1,0 +1,238 @@
+/* What all parts stand on: counted objects, errors, events, settings. */
+#include "fake.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static atomic_llong live[FAKE_KIND_COUNT];
+
+void *fake_new(enum fake_kind kind, size_t size)
+{
+    void *object = calloc(1, size);
+
+    if (!object)
+        abort();
+    atomic_fetch_add_explicit(&live[kind], 1, memory_order_relaxed);
+    return object;
+}
+
+void fake_free(enum fake_kind kind, void *object)
+{
+    if (!object)
+        return;
+    atomic_fetch_sub_explicit(&live[kind], 1, memory_order_relaxed);
+    free(object);
+}
+
+int64_t fake_live(enum fake_kind kind)
+{
+    return atomic_load(&live[kind]);
+}
+
+static struct fake_settings settings;
+
+static void read_settings(void)
+{
+    const char *devices = getenv("FAKE_DEVICES"), *ms = getenv("FAKE_COMPILE_MS");
+
+    settings.num_devices = devices ? (size_t)atoi(devices) : 1;
+    if (settings.num_devices < 1 || settings.num_devices > FAKE_DEVICES_MAX)
+        settings.num_devices = 1;
+    settings.compile_ms = ms ? atol(ms) : 0;
+    settings.platform = getenv("FAKE_PLATFORM") ? getenv("FAKE_PLATFORM") : "fake";
+    settings.params = getenv("FAKE_PARAMS");
+    settings.outputs = getenv("FAKE_OUTPUTS");
+}
+
+const struct fake_settings *fake_settings(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, read_settings);
+    return &settings;
+}
+
+/* ---- errors ---- */
+
+struct error {
+    PJRT_Error base; /* with no vtable in this build: a value that must never be followed */
+    PJRT_Error_Code code;
+    char text[256];
+};
+
+static void destroy(PJRT_Error *error)
+{
+    fake_free(FAKE_error, error);
+}
+
+static void message(const PJRT_Error *error, const char **text, size_t *size)
+{
+    *text = ((const struct error *)error)->text;
+    *size = strlen(*text);
+}
+
+static PJRT_Error_Code get_code(const PJRT_Error *error)
+{
+    return ((const struct error *)error)->code;
+}
+
+static void for_each_payload(const PJRT_Error *error, PJRT_Error_PayloadVisitor visitor, void *arg)
+{
+    (void)error;
+    visitor("fake", 4, "payload", 7, arg);
+}
+
+#if FAKE_ERROR_VTABLE
+static const PJRT_Error_FunctionTable vtable = {
+    .struct_size = PJRT_Error_FunctionTable_STRUCT_SIZE,
+    .instance_size = sizeof(struct error),
+    .destroy = destroy,
+    .message = message,
+    .get_code = get_code,
+    .for_each_payload = for_each_payload,
+};
+#define VTABLE &vtable
+#else
+#define VTABLE (const PJRT_Error_FunctionTable *)(uintptr_t)0x5a5a5a5a5a5a5a5a
+#endif
+
+PJRT_Error *fake_error(PJRT_Error_Code code, const char *fmt, ...)
+{
+    struct error *e = fake_new(FAKE_error, sizeof(*e));
+    va_list ap;
+
+    e->base.vtable = VTABLE;
+    e->code = code;
+    va_start(ap, fmt);
+    vsnprintf(e->text, sizeof(e->text), fmt, ap);
+    va_end(ap);
+    return &e->base;
+}
+
+void fake_PJRT_Error_Destroy(PJRT_Error_Destroy_Args *args)
+{
+    destroy(args->error);
+}
+
+void fake_PJRT_Error_Message(PJRT_Error_Message_Args *args)
+{
+    message(args->error, &args->message, &args->message_size);
+}
+
+PJRT_Error *fake_PJRT_Error_GetCode(PJRT_Error_GetCode_Args *args)
+{
+    args->code = get_code(args->error);
+    return NULL;
+}
+
+PJRT_Error *fake_PJRT_Error_ForEachPayload(PJRT_Error_ForEachPayload_Args *args)
+{
+    for_each_payload(args->error, args->visitor, args->user_arg);
+    return NULL;
+}
+
+/* ---- events ---- */
+
+struct fake_waiter {
+    PJRT_Event_OnReadyCallback callback;
+    void *arg;
+    struct fake_waiter *next;
+};
+
+static PJRT_Event *event_new(bool ready)
+{
+    PJRT_Event *event = fake_new(FAKE_event, sizeof(*event));
+
+    pthread_mutex_init(&event->lock, NULL);
+    pthread_cond_init(&event->ready_cond, NULL);
+    event->ready = ready;
+    return event;
+}
+
+PJRT_Event *fake_event_ready(void)
+{
+    return event_new(true);
+}
+
+static PJRT_Error *event_error(const PJRT_Event *event)
+{
+    return event->code == PJRT_Error_Code_OK ? NULL : fake_error(event->code, "%s", event->text);
+}
+
+PJRT_Error *fake_PJRT_Event_Destroy(PJRT_Event_Destroy_Args *args)
+{
+    if (args->event) {
+        pthread_cond_destroy(&args->event->ready_cond);
+        pthread_mutex_destroy(&args->event->lock);
+    }
+    fake_free(FAKE_event, args->event);
+    return NULL;
+}
+
+PJRT_Error *fake_PJRT_Event_IsReady(PJRT_Event_IsReady_Args *args)
+{
+    pthread_mutex_lock(&args->event->lock);
+    args->is_ready = args->event->ready;
+    pthread_mutex_unlock(&args->event->lock);
+    return NULL;
+}
+
+PJRT_Error *fake_PJRT_Event_Error(PJRT_Event_Error_Args *args)
+{
+    return event_error(args->event);
+}
+
+PJRT_Error *fake_PJRT_Event_Await(PJRT_Event_Await_Args *args)
+{
+    pthread_mutex_lock(&args->event->lock);
+    while (!args->event->ready)
+        pthread_cond_wait(&args->event->ready_cond, &args->event->lock);
+    pthread_mutex_unlock(&args->event->lock);
+    return event_error(args->event);
+}
+
+PJRT_Error *fake_PJRT_Event_OnReady(PJRT_Event_OnReady_Args *args)
+{
+    struct fake_waiter *waiter;
+
+    pthread_mutex_lock(&args->event->lock);
+    if (args->event->ready) {
+        pthread_mutex_unlock(&args->event->lock);
+        args->callback(event_error(args->event), args->user_arg);
+        return NULL;
+    }
+    waiter = malloc(sizeof(*waiter));
+    *waiter = (struct fake_waiter){args->callback, args->user_arg, args->event->waiters};
+    args->event->waiters = waiter;
+    pthread_mutex_unlock(&args->event->lock);
+    return NULL;
+}
+
+PJRT_Error *fake_PJRT_Event_Create(PJRT_Event_Create_Args *args)
+{
+    args->event = event_new(false);
+    return NULL;
+}
+
+PJRT_Error *fake_PJRT_Event_Set(PJRT_Event_Set_Args *args)
+{
+    struct fake_waiter *waiter, *next;
+
+    pthread_mutex_lock(&args->event->lock);
+    args->event->code = args->error_code;
+    snprintf(args->event->text, sizeof(args->event->text), "%.*s", (int)args->error_message_size,
+             args->error_message ? args->error_message : "");
+    args->event->ready = true;
+    waiter = args->event->waiters;
+    args->event->waiters = NULL;
+    pthread_cond_broadcast(&args->event->ready_cond);
+    pthread_mutex_unlock(&args->event->lock);
+    for (; waiter; waiter = next) {
+        next = waiter->next;
+        waiter->callback(event_error(args->event), waiter->arg);
+        free(waiter);
+    }
+    return NULL;
+}
