@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Installs the Debian packages of tools/packages.txt that are missing. Needs root or sudo only then.
+# usage: setup-debian.sh
+#
+# Nothing is removed or upgraded for its own sake; when all is there, this takes a moment and says so.
+set -euo pipefail
+
+say() { echo "setup-debian: $*"; }
+die() { say "$*" >&2; exit 1; }
+
+if [[ $# != 0 ]]; then
+    sed -n '2,5s/^# \{0,1\}//p' "$0"
+    exit 2
+fi
+list=$(cd "$(dirname "$0")" && pwd)/packages.txt
+mapfile -t wanted < <(sed 's/#.*//' "$list" | awk 'NF {print $1}')
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    die "this is not a Debian: install what these packages hold, by your system's names: ${wanted[*]}"
+fi
+
+# Prints those of its arguments that no installed package is or provides.
+missing_of() {
+    dpkg-query -W -f '${db:Status-Abbrev}${Package}, ${Provides}\n' |
+        sed -n 's/^.i. *//p' | tr -d ' ' | tr ',' '\n' | sed 's/(.*//' | sort -u |
+        comm -13 - <(printf '%s\n' "$@" | sort -u)
+}
+
+exec 9<"$list"
+flock 9 # two makes at once: the second one finds the work done
+mapfile -t missing < <(missing_of "${wanted[@]}")
+if [[ ${#missing[@]} == 0 ]]; then
+    say "all ${#wanted[@]} packages are installed"
+    exit 0
+fi
+
+as_root=(env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1)
+if [[ $EUID != 0 ]]; then
+    if ! command -v sudo >/dev/null || ! { [[ -t 0 ]] || sudo -n true 2>/dev/null; }; then
+        die "needs root for: apt-get install ${missing[*]}"
+    fi
+    as_root=(sudo "${as_root[@]}")
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+apt() {
+    "${as_root[@]}" apt-get -q -o Acquire::Retries=5 -o DPkg::Lock::Timeout=300 "$@" >"$log" 2>&1 9<&- ||
+        { tail -n 20 "$log" >&2; die "apt-get $1 failed"; }
+}
+
+say "reading the package lists"
+apt update
+say "installing ${#missing[@]} of ${#wanted[@]} packages: ${missing[*]}"
+apt install --yes --no-install-recommends --no-remove "${missing[@]}"
+
+mapfile -t missing < <(missing_of "${wanted[@]}")
+[[ ${#missing[@]} == 0 ]] || die "apt-get was content, yet these are still missing: ${missing[*]}"
+say "done"
