@@ -135,6 +135,16 @@ static PJRT_Error *read_shapes(const char *what, const char *text, size_t len,
     return NULL;
 }
 
+/* "CODE text" */
+static PJRT_Error *refuse(const char *text, size_t len)
+{
+    int code = atoi(text);
+    size_t digits = strspn(text, "0123456789 ");
+
+    digits = digits < len ? digits : len;
+    return fake_error((PJRT_Error_Code)code, "%.*s", (int)(len - digits), text + digits);
+}
+
 /* A program that starts with "fake program" says itself what it takes and gives, and may ask to be
  * refused: "error CODE text". Of any other bytes only FAKE_PARAMS and FAKE_OUTPUTS know. */
 static PJRT_Error *read_program(struct fake_program *program)
@@ -153,7 +163,7 @@ static PJRT_Error *read_program(struct fake_program *program)
         params = outputs = "", params_size = outputs_size = 0;
         text = line_of(program->code, program->code_size, "error ", &len);
         if (text)
-            return fake_error((PJRT_Error_Code)atoi(text), "%.*s", (int)len, text);
+            return refuse(text, len);
         text = line_of(program->code, program->code_size, "fake program ", &len);
         if (text)
             snprintf(program->name, sizeof(program->name), "%.*s", (int)len, text);
@@ -220,6 +230,7 @@ PJRT_Error *fake_program_new(const char *code, size_t code_size, const char *opt
     program->options_size = options_size;
     memcpy(program->code, code_size ? code : "", code_size);
     memcpy(program->options, options_size ? options : "", options_size);
+    program->code[code_size] = 0;
     program->hash = fold(fold(1, program->code, code_size), program->options, options_size);
     snprintf(program->fingerprint, sizeof(program->fingerprint), "%016llx",
              (unsigned long long)program->hash);
