@@ -62,7 +62,7 @@ void *stet_arena_raw(struct stet_arena *a, size_t count, size_t size)
 
     if (stet_mul_overflows(count, size, &bytes) || bytes > SIZE_MAX / 2)
         goto refuse;
-    bytes = (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+    bytes = ((bytes ? bytes : 1) + ALIGN - 1) & ~(size_t)(ALIGN - 1); /* none is still a place */
     if (bytes > (size_t)(a->end - a->next) && !add_block(a, bytes))
         goto refuse;
     p = a->next;

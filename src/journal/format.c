@@ -102,11 +102,39 @@ static void add_frame(struct stet_buf *out, unsigned key, const struct stet_fram
     stet_buf_view(out, f->function);
 }
 
+/* An error message of a compiler can be megabytes long; the journal needs its beginning. */
+static struct stet_view cut(struct stet_view text)
+{
+    text.len = text.len < STET_JOURNAL_TEXT_MAX ? text.len : STET_JOURNAL_TEXT_MAX;
+    return text;
+}
+
+static void add_list(struct stet_buf *out, unsigned key, const struct stet_list *list)
+{
+    size_t end = out->len + STET_JOURNAL_LIST_MAX;
+
+    for (size_t i = 0; i < list->count && out->len + cut(list->items[i]).len < end; i++)
+        add_bytes(out, key, cut(list->items[i]));
+}
+
+static void add_frames(struct stet_buf *out, unsigned key, const struct stet_frames *frames)
+{
+    size_t end = out->len + STET_JOURNAL_LIST_MAX;
+
+    for (size_t i = 0; i < frames->count; i++) {
+        struct stet_frame f = frames->items[i];
+
+        f.file = cut(f.file);
+        f.function = cut(f.function);
+        if (out->len + f.file.len + f.function.len >= end)
+            return;
+        add_frame(out, key, &f);
+    }
+}
+
 static void add_field(struct stet_buf *out, const struct stet_field_info *f, const void *value)
 {
     const struct stet_view *text = value;
-    const struct stet_list *list = value;
-    const struct stet_frames *frames = value;
 
     switch (f->kind) {
     case STET_KIND_U64:
@@ -114,21 +142,23 @@ static void add_field(struct stet_buf *out, const struct stet_field_info *f, con
         break;
     case STET_KIND_STR:
         if (text->len)
+            add_bytes(out, f->key, cut(*text));
+        break;
+    case STET_KIND_BYTES:
+        if (text->len)
             add_bytes(out, f->key, *text);
         break;
     case STET_KIND_HASH:
         add_hash(out, f->key, *(const struct stet_hash *)value);
         break;
     case STET_KIND_LIST:
-        for (size_t i = 0; i < list->count; i++)
-            add_bytes(out, f->key, list->items[i]);
+        add_list(out, f->key, value);
         break;
     case STET_KIND_U64S:
         add_numbers(out, f->key, value);
         break;
     case STET_KIND_FRAMES:
-        for (size_t i = 0; i < frames->count; i++)
-            add_frame(out, f->key, &frames->items[i]);
+        add_frames(out, f->key, value);
         break;
     }
 }

@@ -18,6 +18,8 @@
 #define STET_JOURNAL_MARK        0x9ae7c35du
 #define STET_JOURNAL_FRAME_SIZE  32
 #define STET_JOURNAL_PAYLOAD_MAX ((size_t)256 << 10)
+#define STET_JOURNAL_TEXT_MAX    ((size_t)16 << 10) /* a text is cut there */
+#define STET_JOURNAL_LIST_MAX    ((size_t)32 << 10) /* a list of texts or frames ends there */
 
 /* File names: <host>-<pid>-<start>-<random>.<m|d><segment number>.stj */
 #define STET_JOURNAL_SUFFIX ".stj"
@@ -47,6 +49,7 @@ struct stet_frames {
 
 #define STET_FIELD_U64    uint64_t
 #define STET_FIELD_STR    struct stet_view
+#define STET_FIELD_BYTES  struct stet_view
 #define STET_FIELD_HASH   struct stet_hash
 #define STET_FIELD_LIST   struct stet_list
 #define STET_FIELD_U64S   struct stet_u64s
@@ -86,7 +89,8 @@ union stet_record {
 /* The same list as data, for coding, printing and checking. */
 enum stet_field_kind {
     STET_KIND_U64,
-    STET_KIND_STR,
+    STET_KIND_STR,   /* text, cut at STET_JOURNAL_TEXT_MAX */
+    STET_KIND_BYTES, /* never cut */
     STET_KIND_HASH,
     STET_KIND_LIST,
     STET_KIND_U64S,

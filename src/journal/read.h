@@ -24,17 +24,17 @@ struct stet_journal_event {
     struct stet_view payload;
 };
 
-/* One file. The struct is the caller's; its fields are the reader's business but for those marked.
- */
+/* One file. The struct is the caller's; its fields are the reader's business but for the public. */
 struct stet_journal_reader {
     int fd;                  /* -1 when reading from memory */
-    struct stet_view window; /* bytes at hand, starting at offset `at` */
-    uint64_t at, size;
+    struct stet_view window; /* bytes at hand, from window_at on */
+    uint64_t window_at;
+    uint64_t at, size; /* next byte to judge; bytes of the file when last asked */
     struct stet_buf buffer;
     struct stet_arena arena; /* lists of the current record */
     union stet_record record;
-    uint64_t budget; /* bytes that failed checksums may still cost */
-    bool head_seen, ended;
+    uint64_t budget; /* bytes that failing checksums may still cost */
+    bool head_seen, waiting;
     unsigned major, minor;             /* public: of the file, after the first event */
     bool newer;                        /* public: the file is of a newer minor version */
     struct stet_journal_damage damage; /* public */
@@ -53,5 +53,10 @@ void stet_journal_reader_close(struct stet_journal_reader *r);
  * and counted, never an error. `damage.tail` is what an unfinished end held at the last call. */
 enum stet_rc stet_journal_next(struct stet_journal_reader *r, struct stet_journal_event *event,
                                struct stet_err *err);
+
+/* A payload alone. Views point into it, lists into the arena. */
+enum stet_rc stet_record_decode(union stet_record *out, struct stet_arena *arena,
+                                const struct stet_record_info *info, struct stet_view payload,
+                                struct stet_err *err);
 
 #endif

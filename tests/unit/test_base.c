@@ -56,6 +56,15 @@ TEST(varints_round_trip)
     stet_buf_release(&b);
 }
 
+TEST(an_arena_gives_a_place_even_for_nothing)
+{
+    struct stet_arena a;
+
+    stet_arena_init(&a, 1 << 20);
+    EXPECT(stet_arena_alloc(&a, 0, 8) != NULL && !a.failed);
+    stet_arena_release(&a);
+}
+
 TEST(an_arena_stops_at_its_cap)
 {
     struct stet_arena a;
