@@ -1,8 +1,7 @@
 #!/bin/sh
 # Compares every struct, field and enumerator of src/abi with a real PJRT header, by hand:
 #   tools/check-abi.sh DIR        DIR holds xla/pjrt/c/pjrt_c_api.h
-#   tools/check-abi.sh FILE.whl   a wheel that ships it (tensorflow-cpu 2.21: API 0.90)
-#   tools/check-abi.sh --fetch    downloads that wheel with pip first
+#   tools/check-abi.sh --fetch    gets one first, with tools/fetch-pjrt-header.sh (API 0.90)
 # Exits 0 when nothing differs but what is newer than that header, which must come last.
 set -eu
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -10,20 +9,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cc=${CC:-cc}
 
-from=${1:?usage: check-abi.sh DIR | FILE.whl | --fetch}
+from=${1:?usage: check-abi.sh DIR | --fetch}
 if [ "$from" = --fetch ]; then
-    python3 -m pip download -q --no-deps --only-binary=:all: -d "$work" tensorflow-cpu==2.21.0
-    from=$(ls "$work"/*.whl)
+    from=$work/fetched
+    "$here/tools/fetch-pjrt-header.sh" "$from"
 fi
-case $from in
-*.whl)
-    python3 - "$from" "$work/wheel" <<'PY'
-import sys, zipfile
-with zipfile.ZipFile(sys.argv[1]) as z:
-    z.extractall(sys.argv[2], [n for n in z.namelist() if "/include/xla/pjrt/c/" in n])
-PY
-    from=$(dirname "$(find "$work/wheel" -name pjrt_c_api.h | head -1)")/../../.. ;;
-esac
 
 # The real interface, as one file of includes; extensions only where that header set has them, and
 # only those that are C.

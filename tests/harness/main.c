@@ -91,6 +91,22 @@ static void print_bytes(const unsigned char *bytes, size_t size)
     printf("\"");
 }
 
+/* Some plugins give text, others bytes. */
+static void print_fingerprint(const char *bytes, size_t size)
+{
+    bool text = true;
+
+    for (size_t i = 0; i < size; i++)
+        text &= bytes[i] >= ' ' && bytes[i] <= '~';
+    if (text) {
+        print_text("fingerprint", bytes, size);
+    } else {
+        printf("\"fingerprint\":");
+        print_bytes((const unsigned char *)bytes, size);
+    }
+    printf(",");
+}
+
 static void print_error(struct harness *h, const char *doing)
 {
     printf("{\"failed\":\"%s\",\"code\":%d,", doing, h->code);
@@ -180,10 +196,8 @@ static size_t print_executable(struct harness *h, PJRT_Executable *executable)
     }
     if (stet_api_has(api, PJRT_Executable_Fingerprint) &&
         harness_ok(h, api->PJRT_Executable_Fingerprint(&fingerprint))) {
-        printf("\"fingerprint\":");
-        print_bytes((const unsigned char *)fingerprint.executable_fingerprint,
-                    fingerprint.executable_fingerprint_size);
-        printf(",");
+        print_fingerprint(fingerprint.executable_fingerprint,
+                          fingerprint.executable_fingerprint_size);
     }
     if (stet_api_has(api, PJRT_Executable_GetCompiledMemoryStats) &&
         harness_ok(h, api->PJRT_Executable_GetCompiledMemoryStats(&memory)))
