@@ -1,7 +1,9 @@
 /* stet version: what this build is. */
 #include "cli/command.h"
 
+#include "abi/pjrt.h"
 #include "base/json.h"
+#include "journal/format.h"
 #include "stet_version.h"
 
 #include <stdio.h>
@@ -10,16 +12,19 @@ int cmd_version(int argc, char **argv)
 {
     static const struct stet_usage usage = {
         "stet version [--format=text|json]",
-        "Prints the version of Stet and how it was built.",
+        "Prints the version of Stet, the formats it knows and how it was built.",
         "docs/version.md",
     };
     static const struct stet_option options[] = {{0}};
     struct stet_buf out = STET_BUF_INIT;
     struct stet_args args;
+    char journal[32], pjrt[32];
     int done = stet_args_parse(&args, argc, argv, &usage, options, false);
 
     if (done >= 0)
         return done;
+    snprintf(journal, sizeof journal, "%d.%d", STET_JOURNAL_MAJOR, STET_JOURNAL_MINOR);
+    snprintf(pjrt, sizeof pjrt, "%d.%d", PJRT_API_MAJOR, PJRT_API_MINOR);
     if (args.format == STET_FORMAT_JSON) {
         struct stet_json j;
 
@@ -27,11 +32,16 @@ int cmd_version(int argc, char **argv)
         stet_json_object(&j, NULL);
         stet_json_cstr(&j, "schema", "stet.version/1");
         stet_json_cstr(&j, "version", STET_VERSION);
+        stet_json_cstr(&j, "journal", journal);
+        stet_json_cstr(&j, "pjrt_api", pjrt);
         stet_json_cstr(&j, "compiler", __VERSION__);
         stet_json_end_object(&j);
         stet_buf_char(&out, '\n');
     } else {
-        stet_buf_printf(&out, "stet %s (compiler %s)\n", STET_VERSION, __VERSION__);
+        stet_buf_printf(&out,
+                        "stet %s\n  PJRT C API known  %s\n  journal format    %s\n"
+                        "  compiler          %s\n",
+                        STET_VERSION, pjrt, journal, __VERSION__);
     }
     return stet_print(&out, STET_EXIT_FINE);
 }

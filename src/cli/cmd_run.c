@@ -1,0 +1,203 @@
+/* stet run: the command, with the layer in every process it starts. */
+#include "cli/command.h"
+
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/run_child.h"
+#include "cli/run_env.h"
+#include "cli/run_text.h"
+#include "cli/run_watch.h"
+#include "ledger/state.h"
+#include "stet_version.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char layer[] = "libstet.so";
+
+/* One run: what run.json says of it. */
+struct run {
+    char id[40];
+    char folder[PATH_MAX];
+    struct timespec started, ended;
+    char **argv;
+    struct stet_child child;
+    struct stet_watch watch;
+    bool over;
+};
+
+static uint64_t nanoseconds(struct timespec t)
+{
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* run.json is written when the run starts and again when it ends, so that a run whose parent was
+ * killed is still a run. */
+static enum stet_rc write_run(const struct run *r, struct stet_err *err)
+{
+    char path[PATH_MAX + 16], host[256] = "", here[PATH_MAX] = "";
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_json j;
+    enum stet_rc rc;
+
+    gethostname(host, sizeof host - 1);
+    stet_json_init(&j, &out);
+    stet_json_object(&j, NULL);
+    stet_json_cstr(&j, "schema", "stet.run/1");
+    stet_json_cstr(&j, "id", r->id);
+    stet_json_array(&j, "argv");
+    for (char **a = r->argv; *a; a++)
+        stet_json_cstr(&j, NULL, *a);
+    stet_json_end_array(&j);
+    stet_json_cstr(&j, "cwd", getcwd(here, sizeof here) ? here : NULL);
+    stet_json_cstr(&j, "host", host);
+    stet_json_int(&j, "pid", r->child.pid);
+    stet_json_cstr(&j, "stet_version", STET_VERSION);
+    stet_json_uint(&j, "started_ns", nanoseconds(r->started));
+    if (r->over) {
+        stet_json_uint(&j, "ended_ns", nanoseconds(r->ended));
+        if (WIFSIGNALED(r->child.status))
+            stet_json_int(&j, "signal", WTERMSIG(r->child.status));
+        else
+            stet_json_int(&j, "exit", WEXITSTATUS(r->child.status));
+        stet_watch_json(&r->watch, &j);
+    }
+    stet_json_end_object(&j);
+    stet_buf_char(&out, '\n');
+    snprintf(path, sizeof path, "%s/run.json", r->folder);
+    rc = out.failed ? stet_fail(err, STET_NO_MEMORY, "out of memory")
+                    : stet_fs_write(path, stet_buf_as_view(&out), err);
+    stet_buf_release(&out);
+    return rc;
+}
+
+/* A new folder <state>/runs/<time>-<random>. */
+static enum stet_rc make_folder(struct run *r, struct stet_err *err)
+{
+    char *state = stet_state_dir(err);
+    unsigned random = (unsigned)getpid();
+    char when[32];
+    struct tm utc;
+    enum stet_rc rc;
+
+    if (!state)
+        return STET_IO;
+    clock_gettime(CLOCK_REALTIME, &r->started);
+    gmtime_r(&r->started.tv_sec, &utc);
+    strftime(when, sizeof when, "%Y%m%d-%H%M%S", &utc);
+    if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
+        random ^= (unsigned)r->started.tv_nsec;
+    snprintf(r->id, sizeof r->id, "%s-%06x", when, random & 0xffffff);
+    if (snprintf(r->folder, sizeof r->folder, "%s/runs/%s", state, r->id) >= (int)sizeof r->folder)
+        rc = stet_fail(err, STET_LIMIT, "%s: path too long", state);
+    else
+        rc = stet_fs_mkdirs(r->folder, err);
+    stet_mem_free(state);
+    return rc;
+}
+
+/* What each lane needs to find in the environment. */
+static enum stet_rc prepare(struct stet_env *env, const struct run *r, struct stet_err *err)
+{
+    char library[PATH_MAX], trace[PATH_MAX + 16];
+    enum stet_rc rc = stet_find_library(layer, library, sizeof library, err);
+
+    if (rc == STET_OK)
+        rc = stet_env_preload(env, library, err);
+    if (rc == STET_OK)
+        rc = stet_env_set(env, "STET_DIR", r->folder, err);
+    if (rc == STET_OK)
+        rc = stet_env_set(env, "STET_RUN", r->id, err);
+    /* torch.compile writes its structured trace there; a user's own choice stands. */
+    if (rc == STET_OK && !stet_env_get(env, "TORCH_TRACE")) {
+        snprintf(trace, sizeof trace, "%s/torch", r->folder);
+        rc = stet_env_set(env, "TORCH_TRACE", trace, err);
+    }
+    return rc;
+}
+
+static void follow(struct run *r)
+{
+    int wait = 20;
+
+    while (!stet_child_wait(&r->child, wait)) {
+        stet_watch_sample(&r->watch, r->child.pid);
+        wait = wait < 1000 ? wait * 2 : 2000;
+    }
+}
+
+static int run(struct run *r, bool quiet)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_env env = {0};
+    enum stet_rc rc = make_folder(r, &err);
+
+    if (rc == STET_OK)
+        rc = stet_env_init(&env, &err);
+    if (rc == STET_OK)
+        rc = prepare(&env, r, &err);
+    if (rc != STET_OK) {
+        /* Fail open: a training job must not die because a log folder is full. */
+        stet_complain(&err);
+        fputs("stet: running the command without the layer\n", stderr);
+        execvp(r->argv[0], r->argv);
+        perror(r->argv[0]);
+        return 127;
+    }
+    rc = stet_child_start(&r->child, r->argv, env.vars, &err);
+    stet_env_release(&env);
+    if (rc != STET_OK) {
+        stet_complain(&err);
+        rmdir(r->folder);
+        return rc == STET_NOT_FOUND ? 127 : 126;
+    }
+    write_run(r, NULL);
+    stet_watch_init(&r->watch, layer);
+    follow(r);
+    clock_gettime(CLOCK_REALTIME, &r->ended);
+    r->over = true;
+    if (write_run(r, &err) != STET_OK)
+        stet_complain(&err);
+    if (!quiet)
+        stet_run_summary(r->folder, r->id, &r->watch);
+    stet_watch_release(&r->watch);
+    stet_child_end_alike(&r->child);
+}
+
+int cmd_run(int argc, char **argv)
+{
+    static const struct stet_usage usage = {
+        "stet run [options] -- COMMAND [argument…]",
+        "Runs COMMAND with Stet standing between its framework and the compiler plugin, in every\n"
+        "process it starts. Nothing in COMMAND changes: standard input and output, the terminal,\n"
+        "signals and the exit code are its own. What was seen is kept as a run: see `stet runs`\n"
+        "and `stet show`.",
+        "docs/run.md",
+    };
+    static struct run r;
+    bool quiet = false;
+    const struct stet_option options[] = {
+        {"quiet", NULL, "print no summary when the command has ended", STET_OPTION_FLAG, &quiet},
+        {0},
+    };
+    struct stet_args args;
+    int done = stet_args_parse(&args, argc, argv, &usage, options, true);
+
+    if (done >= 0)
+        return done;
+    if (args.count == 0) {
+        fprintf(stderr, "stet: no command to run\nusage: %s\n", usage.synopsis);
+        return STET_EXIT_USAGE;
+    }
+    args.values[args.count] = NULL;
+    r.argv = args.values;
+    return run(&r, quiet);
+}

@@ -1,0 +1,27 @@
+/* The environment a command gets under `stet run`. */
+#ifndef STET_CLI_RUN_ENV_H
+#define STET_CLI_RUN_ENV_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+struct stet_env {
+    struct stet_arena arena;
+    char **vars; /* NULL-terminated, for execve */
+    size_t count, room;
+};
+
+/* A copy of our own environment. */
+enum stet_rc stet_env_init(struct stet_env *e, struct stet_err *err);
+void stet_env_release(struct stet_env *e);
+const char *stet_env_get(const struct stet_env *e, const char *name);
+enum stet_rc stet_env_set(struct stet_env *e, const char *name, const char *value,
+                          struct stet_err *err);
+/* Puts `library` first in LD_PRELOAD, keeping what is there; at most once. */
+enum stet_rc stet_env_preload(struct stet_env *e, const char *library, struct stet_err *err);
+
+/* The full path of a file that is installed with this executable: ../lib/NAME or ../lib/stet/NAME
+ * beside it, or what the environment variable STET_LIB_DIR names. Into `out`. */
+enum stet_rc stet_find_library(const char *name, char *out, size_t room, struct stet_err *err);
+
+#endif

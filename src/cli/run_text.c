@@ -1,0 +1,279 @@
+/* A run in text and in JSON. */
+#include "cli/run_text.h"
+
+#include "base/fs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static void plural_line(struct stet_buf *out, const struct stet_run_digest *d)
+{
+    stet_text_count(out, d->compiles, "compile");
+    stet_buf_str(out, " (");
+    stet_text_duration(out, d->compile_ns);
+    stet_buf_str(out, ")");
+    if (d->loads) {
+        stet_buf_str(out, ", ");
+        stet_text_count(out, d->loads, "executable");
+        stet_buf_str(out, " loaded");
+    }
+    stet_buf_str(out, ", ");
+    stet_text_count(out, d->executions, "execution");
+    if (d->process_count > 1)
+        stet_buf_printf(out, " in %zu processes", d->process_count);
+    if (d->failed)
+        stet_buf_printf(out, ", %" PRIu64 " failed", d->failed);
+}
+
+static void stranger_lines(struct stet_buf *out, const struct stet_watch *w)
+{
+    size_t listed = sizeof w->strangers / sizeof *w->strangers;
+
+    for (size_t i = 0; i < w->stranger_count && i < listed && i < 5; i++)
+        stet_buf_printf(out, "stet: %s (pid %ld) did not check in: %s\n", w->strangers[i].command,
+                        (long)w->strangers[i].pid, w->strangers[i].reason);
+    if (w->stranger_count > 5)
+        stet_buf_printf(out, "stet: %zu more processes did not check in\n", w->stranger_count - 5);
+}
+
+static void trouble_lines(struct stet_buf *out, const struct stet_run_digest *d)
+{
+    uint64_t faults = 0, lost = 0, damaged = 0;
+
+    for (size_t i = 0; i < d->process_count; i++) {
+        faults += d->processes[i].faults;
+        lost += d->processes[i].lost_records;
+        damaged += d->processes[i].damage.bytes;
+    }
+    if (faults)
+        stet_buf_printf(out, "stet: the layer stood aside %" PRIu64 " times\n", faults);
+    if (lost || damaged || d->unreadable)
+        stet_buf_printf(out,
+                        "stet: %" PRIu64 " records lost, %" PRIu64 " bytes damaged, %" PRIu64
+                        " files unreadable\n",
+                        lost, damaged, d->unreadable);
+}
+
+void stet_run_summary(const char *folder, const char *id, const struct stet_watch *watch)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_run_digest d;
+
+    if (stet_run_load(&d, folder, &err) != STET_OK) {
+        fprintf(stderr, "stet: %s\n", err.text);
+        return;
+    }
+    if (d.process_count == 0) {
+        stet_buf_printf(&out, "stet: run %s: no process loaded a compiler plugin\n", id);
+    } else {
+        stet_buf_printf(&out, "stet: run %s: ", id);
+        plural_line(&out, &d);
+        stet_buf_str(&out, "; `stet show` tells more\n");
+    }
+    trouble_lines(&out, &d);
+    stranger_lines(&out, watch);
+    if (!out.failed)
+        stet_fs_write_all(STDERR_FILENO, out.ptr, out.len);
+    stet_buf_release(&out);
+    stet_run_unload(&d);
+}
+
+static const char *tail_of(struct stet_view path)
+{
+    const char *slash = memrchr(path.ptr ? path.ptr : "", '/', path.len);
+
+    return slash ? slash + 1 : path.ptr ? path.ptr : "";
+}
+
+static void compile_line(struct stet_buf *out, const struct stet_compile_event *c, bool colour)
+{
+    char hash[STET_HASH_TEXT];
+
+    stet_hash_format(c->program, hash);
+    stet_buf_printf(out, "  %s%3" PRIu64 "  %.12s  ", c->load ? "L" : " ", c->index, hash);
+    stet_text_duration(out, c->plugin_ns);
+    stet_buf_printf(out, "  %.*s  ", STET_FMT(c->name));
+    stet_text_bytes(out, c->program_size);
+    if (c->executions)
+        stet_buf_printf(out, "  run %" PRIu64 " times", c->executions);
+    if (!c->ended)
+        stet_buf_str(out, "  (never came back)");
+    if (c->error_code)
+        stet_buf_printf(out, "  %sfailed: %.*s%s", colour ? "\033[31m" : "", STET_FMT(c->error),
+                        colour ? "\033[0m" : "");
+    stet_buf_char(out, '\n');
+    if (c->trigger.line)
+        stet_buf_printf(out, "       %s%.*s:%" PRIu64 "%s in %.*s\n", colour ? "\033[36m" : "",
+                        STET_FMT(c->trigger.file), c->trigger.line, colour ? "\033[0m" : "",
+                        STET_FMT(c->trigger.function));
+}
+
+static void process_text(struct stet_buf *out, const struct stet_process_digest *p, bool colour)
+{
+    stet_buf_printf(out, "\n%sprocess %" PRIu64 "%s on %.*s", colour ? "\033[1m" : "", p->pid,
+                    colour ? "\033[0m" : "", STET_FMT(p->host));
+    if (p->rank >= 0)
+        stet_buf_printf(out, ", rank %" PRId64, p->rank);
+    if (p->python.len)
+        stet_buf_printf(out, ", Python %.*s", STET_FMT(p->python));
+    stet_buf_printf(out, "%s\n", p->ended ? "" : " (no good-bye: still running, or killed)");
+    for (size_t i = 0; i < p->plugin_count; i++) {
+        const struct stet_plugin_event *e = &p->plugins[i];
+
+        stet_buf_printf(out, "  plugin %s, PJRT API %" PRIu64 ".%" PRIu64, tail_of(e->path),
+                        e->api_major, e->api_minor);
+        if (e->platform.len)
+            stet_buf_printf(out, ", %.*s, %" PRIu64 " devices", STET_FMT(e->platform), e->devices);
+        if (e->note.len)
+            stet_buf_printf(out, " (%.*s)", STET_FMT(e->note));
+        stet_buf_char(out, '\n');
+    }
+    stet_buf_str(out, "  ");
+    stet_text_count(out, p->executions, "execution");
+    stet_buf_str(out, ", ");
+    stet_text_bytes(out, p->to_device_bytes);
+    stet_buf_str(out, " to the device, ");
+    stet_text_bytes(out, p->to_host_bytes);
+    stet_buf_str(out, " back\n");
+    for (size_t i = 0; i < p->compile_count; i++)
+        compile_line(out, &p->compiles[i], colour);
+}
+
+void stet_show_run_text(struct stet_buf *out, const struct stet_run *run,
+                        const struct stet_run_digest *d, bool colour)
+{
+    stet_buf_printf(out, "run %s: %s\n  started ", run->id, run->command);
+    stet_text_time(out, run->started_ns);
+    stet_buf_printf(out, " in %s, ", run->cwd);
+    stet_text_outcome(out, run);
+    if (run->ended_ns > run->started_ns) {
+        stet_buf_str(out, " after ");
+        stet_text_duration(out, run->ended_ns - run->started_ns);
+    }
+    stet_buf_str(out, "\n  ");
+    if (d->process_count)
+        plural_line(out, d);
+    else
+        stet_buf_str(out, "no process loaded a compiler plugin");
+    stet_buf_char(out, '\n');
+    for (size_t i = 0; i < d->process_count; i++)
+        process_text(out, &d->processes[i], colour);
+    trouble_lines(out, d);
+    if (run->unchecked)
+        stet_buf_printf(out, "%" PRIu64 " processes did not check in\n", run->unchecked);
+}
+
+static void compile_json(struct stet_json *j, const struct stet_compile_event *c)
+{
+    char hash[STET_HASH_TEXT];
+
+    stet_json_object(j, NULL);
+    stet_json_uint(j, "compile", c->index);
+    stet_json_cstr(j, "kind", c->load ? "load" : "compile");
+    stet_hash_format(c->program, hash);
+    stet_json_cstr(j, "program", hash);
+    stet_hash_format(c->options, hash);
+    stet_json_cstr(j, "options", hash);
+    stet_json_string(j, "format", c->format);
+    stet_json_string(j, "name", c->name);
+    stet_json_uint(j, "bytes", c->program_size);
+    stet_json_bool(j, "ended", c->ended);
+    stet_json_number(j, "cost_s", (double)c->plugin_ns / 1e9);
+    stet_json_number(j, "layer_s", (double)c->layer_ns / 1e9);
+    stet_json_uint(j, "thread", c->thread);
+    stet_json_uint(j, "executions", c->executions);
+    stet_json_string(j, "fingerprint", c->fingerprint);
+    if (c->has_memory)
+        stet_json_uint(j, "temp_bytes", c->temp_bytes);
+    if (c->error_code) {
+        stet_json_uint(j, "error_code", c->error_code);
+        stet_json_string(j, "error", c->error);
+    }
+    if (c->trigger.line) {
+        stet_json_object(j, "trigger");
+        stet_json_string(j, "file", c->trigger.file);
+        stet_json_uint(j, "line", c->trigger.line);
+        stet_json_string(j, "function", c->trigger.function);
+        stet_json_end_object(j);
+    } else {
+        stet_json_null(j, "trigger");
+        if (c->no_stack.len)
+            stet_json_string(j, "no_trigger_because", c->no_stack);
+    }
+    stet_json_end_object(j);
+}
+
+static void process_json(struct stet_json *j, const struct stet_process_digest *p)
+{
+    stet_json_object(j, NULL);
+    stet_json_uint(j, "pid", p->pid);
+    stet_json_string(j, "host", p->host);
+    if (p->rank >= 0)
+        stet_json_int(j, "rank", p->rank);
+    else
+        stet_json_null(j, "rank");
+    stet_json_string(j, "entry", p->entry);
+    stet_json_string(j, "python", p->python);
+    stet_json_bool(j, "ended", p->ended);
+    stet_json_array(j, "plugins");
+    for (size_t i = 0; i < p->plugin_count; i++) {
+        stet_json_object(j, NULL);
+        stet_json_string(j, "path", p->plugins[i].path);
+        stet_json_string(j, "build_id", p->plugins[i].build_id);
+        stet_json_uint(j, "api_major", p->plugins[i].api_major);
+        stet_json_uint(j, "api_minor", p->plugins[i].api_minor);
+        stet_json_string(j, "platform", p->plugins[i].platform);
+        stet_json_uint(j, "devices", p->plugins[i].devices);
+        stet_json_end_object(j);
+    }
+    stet_json_end_array(j);
+    stet_json_uint(j, "executions", p->executions);
+    stet_json_uint(j, "to_device_bytes", p->to_device_bytes);
+    stet_json_uint(j, "to_host_bytes", p->to_host_bytes);
+    stet_json_uint(j, "plugin_errors", p->plugin_errors);
+    stet_json_uint(j, "faults", p->faults);
+    stet_json_uint(j, "lost_records", p->lost_records);
+    stet_json_uint(j, "damaged_bytes", p->damage.bytes);
+    stet_json_array(j, "compiles");
+    for (size_t i = 0; i < p->compile_count; i++)
+        compile_json(j, &p->compiles[i]);
+    stet_json_end_array(j);
+    stet_json_end_object(j);
+}
+
+void stet_show_run_json(struct stet_buf *out, const struct stet_run *run,
+                        const struct stet_run_digest *d)
+{
+    struct stet_json j;
+
+    stet_json_init(&j, out);
+    stet_json_object(&j, NULL);
+    stet_json_cstr(&j, "schema", "stet.show-run/1");
+    stet_json_cstr(&j, "run", run->id);
+    stet_json_cstr(&j, "folder", run->folder);
+    stet_json_array(&j, "argv");
+    for (size_t i = 0; i < run->argc; i++)
+        stet_json_cstr(&j, NULL, run->argv[i]);
+    stet_json_end_array(&j);
+    stet_json_cstr(&j, "cwd", run->cwd);
+    stet_json_number(&j, "started", (double)run->started_ns / 1e9);
+    if (run->ended_ns)
+        stet_json_number(&j, "seconds", (double)(run->ended_ns - run->started_ns) / 1e9);
+    if (run->exit_code >= 0)
+        stet_json_int(&j, "exit", run->exit_code);
+    if (run->signal)
+        stet_json_int(&j, "signal", run->signal);
+    stet_json_uint(&j, "compiles", d->compiles);
+    stet_json_uint(&j, "loads", d->loads);
+    stet_json_uint(&j, "executions", d->executions);
+    stet_json_number(&j, "compile_s", (double)d->compile_ns / 1e9);
+    stet_json_uint(&j, "unchecked", run->unchecked);
+    stet_json_array(&j, "processes");
+    for (size_t i = 0; i < d->process_count; i++)
+        process_json(&j, &d->processes[i]);
+    stet_json_end_array(&j);
+    stet_json_end_object(&j);
+    stet_buf_char(out, '\n');
+}

@@ -1,0 +1,29 @@
+/* Runs in words: shared by `run`, `runs` and `show`. */
+#ifndef STET_CLI_RUN_TEXT_H
+#define STET_CLI_RUN_TEXT_H
+
+#include "base/json.h"
+#include "cli/run_watch.h"
+#include "ledger/run_folder.h"
+#include "ledger/run_load.h"
+
+/* "2026-11-15 06:12:33" in local time; "-" for 0. */
+void stet_text_time(struct stet_buf *out, uint64_t wall_ns);
+/* "831 ms", "12.4 s", "1 h 12 min". */
+void stet_text_duration(struct stet_buf *out, uint64_t ns);
+/* "35.2 KB". */
+void stet_text_bytes(struct stet_buf *out, uint64_t bytes);
+/* "1 compile", "7 compiles". */
+void stet_text_count(struct stet_buf *out, uint64_t n, const char *what);
+/* "running", "exit 0", "signal 9", "cut off". */
+void stet_text_outcome(struct stet_buf *out, const struct stet_run *run);
+
+/* What `stet run` says on standard error when the command has ended. */
+void stet_run_summary(const char *folder, const char *id, const struct stet_watch *watch);
+/* `stet show RUN` in both formats. */
+void stet_show_run_text(struct stet_buf *out, const struct stet_run *run,
+                        const struct stet_run_digest *d, bool colour);
+void stet_show_run_json(struct stet_buf *out, const struct stet_run *run,
+                        const struct stet_run_digest *d);
+
+#endif

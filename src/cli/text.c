@@ -1,0 +1,62 @@
+/* Times, durations, sizes and counts as people read them. */
+#include "cli/run_text.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <time.h>
+
+void stet_text_time(struct stet_buf *out, uint64_t wall_ns)
+{
+    time_t seconds = (time_t)(wall_ns / 1000000000u);
+    char text[32];
+    struct tm local;
+
+    if (!wall_ns || !localtime_r(&seconds, &local)) {
+        stet_buf_char(out, '-');
+        return;
+    }
+    strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &local);
+    stet_buf_str(out, text);
+}
+
+void stet_text_duration(struct stet_buf *out, uint64_t ns)
+{
+    uint64_t s = ns / 1000000000u;
+
+    if (ns < 1000000)
+        stet_buf_printf(out, "%.0f us", (double)ns / 1e3);
+    else if (s < 1)
+        stet_buf_printf(out, "%.0f ms", (double)ns / 1e6);
+    else if (s < 120)
+        stet_buf_printf(out, "%.1f s", (double)ns / 1e9);
+    else if (s < 7200)
+        stet_buf_printf(out, "%" PRIu64 " min %" PRIu64 " s", s / 60, s % 60);
+    else
+        stet_buf_printf(out, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s / 60 % 60);
+}
+
+void stet_text_bytes(struct stet_buf *out, uint64_t bytes)
+{
+    static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
+    double v = (double)bytes;
+    size_t unit = 0;
+
+    for (; v >= 1024 && unit < 6; unit++)
+        v /= 1024;
+    stet_buf_printf(out, unit && v < 100 ? "%.1f %s" : "%.0f %s", v, units[unit]);
+}
+
+void stet_text_count(struct stet_buf *out, uint64_t n, const char *what)
+{
+    stet_buf_printf(out, "%" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
+}
+
+void stet_text_outcome(struct stet_buf *out, const struct stet_run *run)
+{
+    if (run->signal)
+        stet_buf_printf(out, "signal %d", run->signal);
+    else if (run->exit_code >= 0)
+        stet_buf_printf(out, "exit %d", run->exit_code);
+    else
+        stet_buf_str(out, kill((pid_t)run->pid, 0) == 0 ? "running" : "cut off");
+}

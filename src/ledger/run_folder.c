@@ -1,0 +1,222 @@
+/* run.json is small and ours; jansson reads it. */
+#include "ledger/run_folder.h"
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "ledger/state.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char *copy(struct stet_arena *a, const char *s)
+{
+    struct stet_view v = stet_arena_copy(a, stet_view_str(s ? s : ""));
+
+    return v.ptr ? v.ptr : "";
+}
+
+static const char *text_of(struct stet_arena *a, const json_t *root, const char *key)
+{
+    return copy(a, json_string_value(json_object_get(root, key)));
+}
+
+static uint64_t number_of(const json_t *root, const char *key)
+{
+    json_int_t v = json_integer_value(json_object_get(root, key));
+
+    return v > 0 ? (uint64_t)v : 0;
+}
+
+static void read_argv(struct stet_run *run, struct stet_arena *a, const json_t *list)
+{
+    struct stet_buf joined = {.cap = 1 << 20};
+    size_t n = json_array_size(list);
+    const char **argv = STET_NEW_ARRAY(a, const char *, n);
+
+    for (size_t i = 0; argv && i < n; i++) {
+        argv[i] = copy(a, json_string_value(json_array_get(list, i)));
+        stet_buf_printf(&joined, "%s%s", i ? " " : "", argv[i]);
+    }
+    run->argv = argv;
+    run->argc = argv ? n : 0;
+    run->command = copy(a, joined.ptr);
+    stet_buf_release(&joined);
+}
+
+enum stet_rc stet_run_read(struct stet_run *run, struct stet_arena *arena, const char *folder,
+                           struct stet_err *err)
+{
+    char *path = stet_fs_join(folder, "run.json");
+    struct stet_file f;
+    json_error_t bad;
+    json_t *root, *v;
+    enum stet_rc rc;
+
+    if (!path)
+        return stet_fail(err, STET_NO_MEMORY, "out of memory");
+    rc = stet_file_open(&f, path, err);
+    if (rc != STET_OK)
+        goto done;
+    root = json_loadb(f.bytes.ptr, f.bytes.len, 0, &bad);
+    stet_file_close(&f);
+    if (!json_is_object(root)) {
+        rc = stet_fail_at(err, STET_BAD_INPUT, root ? 0 : (uint64_t)bad.position, "%s: %s", path,
+                          root ? "not an object" : bad.text);
+        json_decref(root);
+        goto done;
+    }
+    *run = (struct stet_run){
+        .id = text_of(arena, root, "id"),
+        .folder = copy(arena, folder),
+        .cwd = text_of(arena, root, "cwd"),
+        .host = text_of(arena, root, "host"),
+        .stet_version = text_of(arena, root, "stet_version"),
+        .started_ns = number_of(root, "started_ns"),
+        .ended_ns = number_of(root, "ended_ns"),
+        .pid = json_integer_value(json_object_get(root, "pid")),
+        .exit_code = -1,
+        .signal = (int)number_of(root, "signal"),
+        .unchecked = number_of(root, "unchecked_count"),
+    };
+    v = json_object_get(root, "exit");
+    if (json_is_integer(v))
+        run->exit_code = (int)json_integer_value(v);
+    read_argv(run, arena, json_object_get(root, "argv"));
+    json_decref(root);
+    if (arena->failed)
+        rc = stet_fail(err, STET_NO_MEMORY, "%s: out of memory", path);
+done:
+    stet_mem_free(path);
+    return rc;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    const struct stet_run *x = a, *y = b;
+
+    if (x->started_ns != y->started_ns)
+        return x->started_ns < y->started_ns ? 1 : -1;
+    return strcmp(y->id, x->id);
+}
+
+static enum stet_rc read_all(struct stet_runs *runs, const char *folder, DIR *dir)
+{
+    size_t room = 0;
+
+    for (struct dirent *e; (e = readdir(dir));) {
+        char *path;
+
+        if (e->d_name[0] == '.')
+            continue;
+        if (runs->count == room) {
+            size_t bigger = room ? room * 2 : 32;
+            struct stet_run *items = stet_mem_resize(runs->items, bigger, sizeof *items);
+
+            if (!items)
+                return STET_NO_MEMORY;
+            runs->items = items;
+            room = bigger;
+        }
+        path = stet_fs_join(folder, e->d_name);
+        if (!path)
+            return STET_NO_MEMORY;
+        if (stet_run_read(&runs->items[runs->count], &runs->arena, path, NULL) == STET_OK)
+            runs->count++;
+        else
+            runs->unreadable++;
+        stet_mem_free(path);
+    }
+    if (runs->count)
+        qsort(runs->items, runs->count, sizeof *runs->items, newest_first);
+    return STET_OK;
+}
+
+enum stet_rc stet_runs_open(struct stet_runs *runs, struct stet_err *err)
+{
+    char *state = stet_state_dir(err), *folder;
+    enum stet_rc rc = STET_OK;
+    DIR *dir;
+
+    *runs = (struct stet_runs){0};
+    stet_arena_init(&runs->arena, (size_t)256 << 20);
+    if (!state)
+        return STET_IO;
+    folder = stet_fs_join(state, "runs");
+    stet_mem_free(state);
+    dir = folder ? opendir(folder) : NULL;
+    if (dir) {
+        rc = read_all(runs, folder, dir);
+        closedir(dir);
+    } else if (!folder) {
+        rc = STET_NO_MEMORY;
+    } else if (errno != ENOENT) {
+        rc = stet_fail_errno(err, "%s: cannot open", folder);
+    }
+    stet_mem_free(folder);
+    if (rc == STET_NO_MEMORY)
+        stet_fail(err, rc, "out of memory while listing runs");
+    if (rc != STET_OK)
+        stet_runs_close(runs);
+    return rc;
+}
+
+void stet_runs_close(struct stet_runs *runs)
+{
+    stet_mem_free(runs->items);
+    stet_arena_release(&runs->arena);
+    *runs = (struct stet_runs){0};
+}
+
+static enum stet_rc find_latest(struct stet_runs *runs, const struct stet_run **out,
+                                struct stet_err *err)
+{
+    char *here = getcwd(NULL, 0);
+
+    *out = runs->count ? &runs->items[0] : NULL;
+    for (size_t i = 0; here && i < runs->count; i++) {
+        if (!strcmp(runs->items[i].cwd, here)) {
+            *out = &runs->items[i];
+            break;
+        }
+    }
+    free(here);
+    if (*out)
+        return STET_OK;
+    return stet_fail(err, STET_NOT_FOUND, "no run yet: `stet run -- COMMAND` makes one");
+}
+
+enum stet_rc stet_runs_find(struct stet_runs *runs, const char *name, const struct stet_run **out,
+                            struct stet_err *err)
+{
+    size_t n = name ? strlen(name) : 0, matches = 0;
+
+    *out = NULL;
+    if (!n || !strcmp(name, "latest"))
+        return find_latest(runs, out, err);
+    for (size_t i = 0; i < runs->count; i++) {
+        if (strncmp(runs->items[i].id, name, n) != 0)
+            continue;
+        *out = &runs->items[i];
+        if (!runs->items[i].id[n])
+            return STET_OK;
+        matches++;
+    }
+    if (matches == 1)
+        return STET_OK;
+    if (matches > 1)
+        return stet_fail(err, STET_USAGE, "%zu runs begin with '%s'", matches, name);
+    if (strchr(name, '/') || stet_fs_exists(name)) {
+        struct stet_run *one = STET_NEW(&runs->arena, struct stet_run);
+
+        if (one && stet_run_read(one, &runs->arena, name, NULL) == STET_OK) {
+            *out = one;
+            return STET_OK;
+        }
+    }
+    *out = NULL;
+    return stet_fail(err, STET_NOT_FOUND, "no run '%s'; `stet runs` lists them", name);
+}

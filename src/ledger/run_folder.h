@@ -1,0 +1,42 @@
+/* Runs on disk: which there are, and what run.json says of one. */
+#ifndef STET_LEDGER_RUN_FOLDER_H
+#define STET_LEDGER_RUN_FOLDER_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+struct stet_run {
+    const char *id, *folder;
+    const char *cwd, *host, *stet_version; /* "" when not told */
+    const char *command;                   /* argv joined by blanks, for people */
+    const char *const *argv;
+    size_t argc;
+    uint64_t started_ns, ended_ns; /* CLOCK_REALTIME; ended_ns 0 while it runs, or was cut off */
+    int64_t pid;
+    int exit_code; /* -1 when not known */
+    int signal;    /* 0 for none */
+    uint64_t unchecked; /* descendants the layer could not reach */
+};
+
+struct stet_runs {
+    struct stet_arena arena;
+    struct stet_run *items; /* newest first */
+    size_t count;
+    size_t unreadable; /* folders whose run.json can't be read; skipped */
+};
+
+/* All runs of the state folder (stet_state_dir); none is no error. */
+enum stet_rc stet_runs_open(struct stet_runs *runs, struct stet_err *err);
+void stet_runs_close(struct stet_runs *runs);
+
+/* The run that `name` means: an id, a unique prefix of one, a folder with a run.json; NULL or
+ * "latest" is the newest one started in this working folder (else the newest of all). Points into
+ * `runs`, which may grow by it. STET_NOT_FOUND with words. */
+enum stet_rc stet_runs_find(struct stet_runs *runs, const char *name, const struct stet_run **out,
+                            struct stet_err *err);
+
+/* Reads <folder>/run.json; strings live in `arena`. */
+enum stet_rc stet_run_read(struct stet_run *run, struct stet_arena *arena, const char *folder,
+                           struct stet_err *err);
+
+#endif

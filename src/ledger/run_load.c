@@ -1,0 +1,459 @@
+/* Journals → one digest per process. Files of one process share its uid. */
+#include "ledger/run_load.h"
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "journal/format.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+
+/* Growable array in plain memory, moved into the arena when the run is read. */
+#define GROW(array, count)                                                                         \
+    (((count) & ((count)-1)) ? (array)                                                             \
+                             : stet_mem_resize((array), (count) ? (count)*2 : 1, sizeof *(array)))
+
+static struct stet_view keep(struct stet_run_digest *d, struct stet_view v)
+{
+    return v.len ? stet_arena_copy(&d->arena, v) : (struct stet_view){0};
+}
+
+static struct stet_process_digest *process_of(struct stet_run_digest *d, struct stet_hash uid)
+{
+    struct stet_process_digest *p;
+
+    for (size_t i = 0; i < d->process_count; i++) {
+        if (stet_hash_eq(d->processes[i].uid, uid))
+            return &d->processes[i];
+    }
+    p = GROW(d->processes, d->process_count);
+    if (!p)
+        return NULL;
+    d->processes = p;
+    p += d->process_count++;
+    *p = (struct stet_process_digest){.uid = uid, .rank = -1};
+    return p;
+}
+
+static struct stet_compile_event *compile_of(struct stet_process_digest *p, uint64_t index,
+                                             bool load)
+{
+    struct stet_compile_event *c;
+
+    for (size_t i = p->compile_count; i-- > 0;) {
+        if (p->compiles[i].index == index && p->compiles[i].load == load)
+            return &p->compiles[i];
+    }
+    c = GROW(p->compiles, p->compile_count);
+    if (!c)
+        return NULL;
+    p->compiles = c;
+    c += p->compile_count++;
+    *c = (struct stet_compile_event){.index = index, .load = load};
+    return c;
+}
+
+static struct stet_plugin_event *plugin_of(struct stet_process_digest *p, uint64_t id)
+{
+    struct stet_plugin_event *e;
+
+    for (size_t i = 0; i < p->plugin_count; i++) {
+        if (p->plugins[i].id == id)
+            return &p->plugins[i];
+    }
+    e = GROW(p->plugins, p->plugin_count);
+    if (!e)
+        return NULL;
+    p->plugins = e;
+    e += p->plugin_count++;
+    *e = (struct stet_plugin_event){.id = id};
+    return e;
+}
+
+static void on_process(struct stet_run_digest *d, struct stet_process_digest *p,
+                       const struct stet_rec_process *r)
+{
+    static const char *const rank_names[] = {"RANK=", "JAX_PROCESS_ID=", "OMPI_COMM_WORLD_RANK=",
+                                             "SLURM_PROCID=", "PMI_RANK=", "TPU_WORKER_ID="};
+    struct stet_view *argv = STET_NEW_ARRAY(&d->arena, struct stet_view, r->argv.count);
+
+    for (size_t i = 0; argv && i < r->argv.count; i++)
+        argv[i] = keep(d, r->argv.items[i]);
+    p->argv = argv;
+    p->argc = argv ? r->argv.count : 0;
+    p->cwd = keep(d, r->cwd);
+    p->exe = keep(d, r->exe);
+    p->entry = keep(d, r->entry);
+    p->python = keep(d, r->python);
+    for (size_t i = 0; i < r->env.count; i++) {
+        for (size_t k = 0; k < sizeof rank_names / sizeof *rank_names && p->rank < 0; k++) {
+            if (stet_view_starts(r->env.items[i], rank_names[k])) {
+                struct stet_view v = keep(d, r->env.items[i]);
+
+                p->rank = v.ptr ? atol(v.ptr + strlen(rank_names[k])) : -1;
+            }
+        }
+    }
+}
+
+static void on_plugin(struct stet_run_digest *d, struct stet_process_digest *p,
+                      const struct stet_rec_plugin *r)
+{
+    struct stet_plugin_event *e = plugin_of(p, r->plugin);
+
+    if (!e)
+        return;
+    e->path = keep(d, r->path);
+    e->build_id = keep(d, r->build_id);
+    e->note = keep(d, r->note);
+    e->api_major = r->api_major;
+    e->api_minor = r->api_minor;
+}
+
+static void on_client(struct stet_run_digest *d, struct stet_process_digest *p,
+                      const struct stet_rec_client_create *r)
+{
+    struct stet_plugin_event *e = plugin_of(p, r->plugin);
+
+    if (!e || r->error_code)
+        return;
+    e->platform = keep(d, r->platform);
+    e->platform_version = keep(d, r->platform_version);
+    e->devices = r->devices;
+}
+
+static void on_compile_begin(struct stet_run_digest *d, struct stet_process_digest *p,
+                             uint64_t time_ns, const struct stet_rec_compile_begin *r)
+{
+    struct stet_compile_event *c = compile_of(p, r->index, false);
+
+    if (!c)
+        return;
+    c->time_ns = time_ns;
+    c->program = r->program;
+    c->options = r->options;
+    c->program_size = r->program_size;
+    c->thread = r->thread;
+    c->plugin = r->plugin;
+    c->client = r->client;
+    c->format = keep(d, r->format);
+    if (r->name.len)
+        c->name = keep(d, r->name);
+}
+
+static void on_compile_end(struct stet_run_digest *d, struct stet_process_digest *p,
+                           const struct stet_rec_compile_end *r)
+{
+    struct stet_compile_event *c = compile_of(p, r->index, false);
+
+    if (!c)
+        return;
+    c->ended = true;
+    c->executable = r->executable;
+    c->plugin_ns = r->plugin_ns;
+    c->layer_ns = r->layer_ns;
+    c->error_code = r->error_code;
+    c->error = keep(d, r->error);
+    c->fingerprint = keep(d, r->fingerprint);
+    c->has_memory = r->has_memory != 0;
+    c->temp_bytes = r->mem_temp;
+    if (r->name.len)
+        c->name = keep(d, r->name);
+}
+
+static void on_deserialize(struct stet_run_digest *d, struct stet_process_digest *p,
+                           uint64_t time_ns, const struct stet_rec_deserialize *r)
+{
+    struct stet_compile_event *c = compile_of(p, r->index, true);
+
+    if (!c)
+        return;
+    c->ended = true;
+    c->time_ns = time_ns;
+    c->program = r->bytes_hash;
+    c->program_size = r->bytes_size;
+    c->executable = r->executable;
+    c->plugin = r->plugin;
+    c->client = r->client;
+    c->thread = r->thread;
+    c->plugin_ns = r->plugin_ns;
+    c->error_code = r->error_code;
+    c->error = keep(d, r->error);
+    c->name = keep(d, r->name);
+    c->fingerprint = keep(d, r->fingerprint);
+}
+
+static bool in_a_package(struct stet_view file)
+{
+    return memmem(file.ptr, file.len, "/site-packages/", 15) ||
+           memmem(file.ptr, file.len, "/dist-packages/", 15) ||
+           memmem(file.ptr, file.len, "/lib/python3", 12) || stet_view_starts(file, "<frozen");
+}
+
+/* Stacks are written before the compile_stack that names them. */
+struct stack_trigger {
+    struct stet_hash stack;
+    struct stet_trigger trigger;
+};
+
+struct stacks {
+    struct stack_trigger *items;
+    size_t count;
+};
+
+static void on_stack(struct stet_run_digest *d, struct stacks *s, const struct stet_rec_stack *r)
+{
+    const struct stet_frame *best = r->frames.count ? &r->frames.items[0] : NULL;
+    struct stack_trigger *t = GROW(s->items, s->count);
+
+    if (!t)
+        return;
+    s->items = t;
+    for (size_t i = 0; i < r->frames.count; i++) {
+        if (r->frames.items[i].file.len && !in_a_package(r->frames.items[i].file)) {
+            best = &r->frames.items[i];
+            break;
+        }
+    }
+    t += s->count++;
+    *t = (struct stack_trigger){.stack = r->stack};
+    if (best) {
+        t->trigger.file = keep(d, best->file);
+        t->trigger.function = keep(d, best->function);
+        t->trigger.line = best->line;
+    }
+}
+
+static void on_compile_stack(struct stet_run_digest *d, struct stet_process_digest *p,
+                             const struct stacks *s, const struct stet_rec_compile_stack *r)
+{
+    struct stet_compile_event *c = compile_of(p, r->index, r->load != 0);
+
+    if (!c)
+        return;
+    if (r->missing.len)
+        c->no_stack = keep(d, r->missing);
+    if (!r->waits)
+        return;
+    for (size_t i = 0; i < s->count; i++) {
+        if (stet_hash_eq(s->items[i].stack, r->stack))
+            c->trigger = s->items[i].trigger;
+    }
+}
+
+static void on_process_end(struct stet_process_digest *p, const struct stet_rec_process_end *r)
+{
+    p->ended = true;
+    p->executions = r->executions;
+    p->to_device_count = r->to_device_count;
+    p->to_device_bytes = r->to_device_bytes;
+    p->to_host_count = r->to_host_count;
+    p->to_host_bytes = r->to_host_bytes;
+    for (size_t i = 0; i < r->executables.count && i < r->counts.count; i++) {
+        for (size_t k = 0; k < p->compile_count; k++) {
+            if (p->compiles[k].executable == r->executables.items[i])
+                p->compiles[k].executions = r->counts.items[i];
+        }
+    }
+}
+
+static void take(struct stet_run_digest *d, struct stet_process_digest *p, struct stacks *s,
+                 const struct stet_journal_event *e)
+{
+    uint64_t wall = e->time_ns + p->wall_minus_mono;
+
+    if (wall > p->last_ns)
+        p->last_ns = wall;
+    switch (e->kind) {
+    case STET_REC_process:
+        on_process(d, p, e->record);
+        break;
+    case STET_REC_plugin:
+        on_plugin(d, p, e->record);
+        break;
+    case STET_REC_client_create:
+        on_client(d, p, e->record);
+        break;
+    case STET_REC_compile_begin:
+        on_compile_begin(d, p, wall, e->record);
+        break;
+    case STET_REC_compile_end:
+        on_compile_end(d, p, e->record);
+        break;
+    case STET_REC_deserialize:
+        on_deserialize(d, p, wall, e->record);
+        break;
+    case STET_REC_stack:
+        on_stack(d, s, e->record);
+        break;
+    case STET_REC_compile_stack:
+        on_compile_stack(d, p, s, e->record);
+        break;
+    case STET_REC_execs:
+        if (!p->ended)
+            p->executions += ((const struct stet_rec_execs *)e->record)->count;
+        break;
+    case STET_REC_plugin_error: {
+        const struct stet_rec_plugin_error *r = e->record;
+
+        p->plugin_errors += r->count ? r->count : 1;
+        break;
+    }
+    case STET_REC_fault:
+        p->faults += ((const struct stet_rec_fault *)e->record)->count;
+        break;
+    case STET_REC_loss: {
+        const struct stet_rec_loss *r = e->record;
+
+        p->lost_records += r->records;
+        p->executions_lost += r->executions;
+        break;
+    }
+    case STET_REC_process_end:
+        on_process_end(p, e->record);
+        break;
+    default:
+        break;
+    }
+}
+
+static void add_damage(struct stet_journal_damage *sum, const struct stet_journal_damage *one)
+{
+    sum->regions += one->regions;
+    sum->bytes += one->bytes;
+    sum->tail += one->tail;
+    sum->bad_payloads += one->bad_payloads;
+    sum->unknown += one->unknown;
+}
+
+static void read_file(struct stet_run_digest *d, const char *path)
+{
+    struct stet_process_digest *p = NULL;
+    struct stet_journal_reader reader;
+    struct stet_journal_event e;
+    struct stacks stacks = {0};
+    enum stet_rc rc;
+
+    if (stet_journal_reader_open(&reader, path, NULL) != STET_OK) {
+        d->unreadable++;
+        return;
+    }
+    while ((rc = stet_journal_next(&reader, &e, NULL)) == STET_OK) {
+        if (e.kind == STET_REC_segment) {
+            const struct stet_rec_segment *s = e.record;
+
+            p = process_of(d, s->uid);
+            if (!p)
+                break;
+            p->host = keep(d, s->host);
+            p->pid = s->pid;
+            p->ppid = s->ppid;
+            p->wall_minus_mono = s->wall_ns - s->mono_ns;
+        } else if (p) {
+            take(d, p, &stacks, &e);
+        }
+    }
+    if (rc == STET_BAD_INPUT || rc == STET_UNSUPPORTED)
+        d->unreadable++;
+    if (p)
+        add_damage(&p->damage, &reader.damage);
+    stet_mem_free(stacks.items);
+    stet_journal_reader_close(&reader);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* By name, so that the segments of a stream come in order. */
+static enum stet_rc read_folder(struct stet_run_digest *d, const char *folder, DIR *dir)
+{
+    char **paths = NULL;
+    size_t n = 0;
+    enum stet_rc rc = STET_OK;
+
+    for (struct dirent *e; (e = readdir(dir));) {
+        char **bigger;
+
+        if (!stet_view_ends(stet_view_str(e->d_name), STET_JOURNAL_SUFFIX))
+            continue;
+        bigger = GROW(paths, n);
+        if (!bigger) {
+            rc = STET_NO_MEMORY;
+            break;
+        }
+        paths = bigger;
+        paths[n] = stet_fs_join(folder, e->d_name);
+        if (!paths[n]) {
+            rc = STET_NO_MEMORY;
+            break;
+        }
+        n++;
+    }
+    if (n)
+        qsort(paths, n, sizeof *paths, by_name);
+    for (size_t i = 0; i < n; i++) {
+        if (rc == STET_OK)
+            read_file(d, paths[i]);
+        stet_mem_free(paths[i]);
+    }
+    stet_mem_free(paths);
+    return rc;
+}
+
+static void add_up(struct stet_run_digest *d)
+{
+    for (size_t i = 0; i < d->process_count; i++) {
+        const struct stet_process_digest *p = &d->processes[i];
+
+        d->executions += p->executions;
+        for (size_t k = 0; k < p->compile_count; k++) {
+            const struct stet_compile_event *c = &p->compiles[k];
+
+            *(c->load ? &d->loads : &d->compiles) += 1;
+            d->failed += c->error_code != 0;
+            d->layer_ns += c->layer_ns;
+            if (!c->load)
+                d->compile_ns += c->plugin_ns;
+        }
+    }
+}
+
+enum stet_rc stet_run_load(struct stet_run_digest *d, const char *folder, struct stet_err *err)
+{
+    char *journals = stet_fs_join(folder, "journal");
+    enum stet_rc rc = STET_OK;
+    DIR *dir;
+
+    *d = (struct stet_run_digest){0};
+    stet_arena_init(&d->arena, (size_t)1 << 30);
+    dir = journals ? opendir(journals) : NULL;
+    if (dir) {
+        rc = read_folder(d, journals, dir);
+        closedir(dir);
+        add_up(d);
+    } else if (!journals) {
+        rc = STET_NO_MEMORY;
+    } else if (errno != ENOENT) {
+        rc = stet_fail_errno(err, "%s: cannot open", journals);
+    }
+    stet_mem_free(journals);
+    if (rc == STET_NO_MEMORY || d->arena.failed)
+        rc = stet_fail(err, STET_NO_MEMORY, "%s: out of memory", folder);
+    if (rc != STET_OK)
+        stet_run_unload(d);
+    return rc;
+}
+
+void stet_run_unload(struct stet_run_digest *d)
+{
+    for (size_t i = 0; i < d->process_count; i++) {
+        stet_mem_free(d->processes[i].plugins);
+        stet_mem_free(d->processes[i].compiles);
+    }
+    stet_mem_free(d->processes);
+    stet_arena_release(&d->arena);
+    *d = (struct stet_run_digest){0};
+}

@@ -1,0 +1,68 @@
+/* A run as its journals tell it: processes, plugins, compiles, executions. */
+#ifndef STET_LEDGER_RUN_LOAD_H
+#define STET_LEDGER_RUN_LOAD_H
+
+#include "base/arena.h"
+#include "journal/read.h"
+
+/* The place a compile was waited for: the innermost Python frame outside installed packages, else
+ * the innermost of all. */
+struct stet_trigger {
+    struct stet_view file, function;
+    uint64_t line;
+};
+
+/* One compile (or load of a serialised executable, when `load`). */
+struct stet_compile_event {
+    uint64_t index, time_ns; /* CLOCK_REALTIME of the call */
+    bool load, ended;
+    struct stet_hash program, options; /* captured content, programs/<hash>.* */
+    uint64_t program_size, thread, plugin, client, executable;
+    uint64_t plugin_ns, layer_ns; /* inside the plugin; added by the layer */
+    uint64_t error_code, temp_bytes;
+    bool has_memory;
+    struct stet_view format, name, error, fingerprint;
+    struct stet_trigger trigger; /* line 0 when not known */
+    struct stet_view no_stack;   /* why not */
+    uint64_t executions;
+};
+
+struct stet_plugin_event {
+    uint64_t id, api_major, api_minor;
+    struct stet_view path, build_id, platform, platform_version, note;
+    uint64_t devices;
+};
+
+struct stet_process_digest {
+    struct stet_hash uid;
+    struct stet_view host, cwd, exe, python, entry;
+    const struct stet_view *argv;
+    size_t argc;
+    uint64_t pid, ppid;
+    int64_t rank; /* -1 when the environment has none */
+    uint64_t wall_minus_mono;
+    struct stet_plugin_event *plugins;
+    size_t plugin_count;
+    struct stet_compile_event *compiles;
+    size_t compile_count;
+    uint64_t executions, executions_lost;
+    uint64_t to_device_bytes, to_host_bytes, to_device_count, to_host_count;
+    uint64_t plugin_errors, faults, lost_records;
+    bool ended;          /* it said good-bye; a killed process did not */
+    uint64_t last_ns;    /* CLOCK_REALTIME of its last record */
+    struct stet_journal_damage damage;
+};
+
+struct stet_run_digest {
+    struct stet_arena arena;
+    struct stet_process_digest *processes; /* by first record */
+    size_t process_count;
+    uint64_t compiles, loads, failed, executions, compile_ns, layer_ns;
+    uint64_t unreadable; /* journal files that are none, or of a newer version */
+};
+
+/* Reads every journal of the run folder. A folder without journals gives an empty digest. */
+enum stet_rc stet_run_load(struct stet_run_digest *d, const char *folder, struct stet_err *err);
+void stet_run_unload(struct stet_run_digest *d);
+
+#endif

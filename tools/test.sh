@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Every test lane, each with its own build. The closing line counts the tests of all lanes.
+# usage: test.sh [LANE…]     lanes: style dev asan tsan e2e (default: all)
+#
+# A lane that can't run is a failure, never a skip: the environments it needs are made here.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+lanes=("$@")
+[[ ${#lanes[@]} -gt 0 ]] || lanes=(style dev asan tsan e2e)
+jobs=$(nproc)
+passed=0 failed=0
+mkdir -p build
+
+say() { printf '\n== %s (%s s)\n' "$*" "$SECONDS"; }
+
+count() { # count GOOD: one more test
+    if [[ $1 == 0 ]]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+}
+
+check() { # check NAME COMMAND…: a test that is a command
+    local name=$1 rc=0
+    shift
+    "$@" || rc=$?
+    [[ $rc == 0 ]] || echo "FAILED $name"
+    count $rc
+}
+
+build() { # build PRESET [cmake arguments]
+    local preset=$1
+    shift
+    cmake --preset "$preset" "$@" >"build/$preset-configure.log" || { cat "build/$preset-configure.log"; return 1; }
+    cmake --build --preset "$preset" -j "$jobs" >"build/$preset-build.log" || { cat "build/$preset-build.log"; return 1; }
+}
+
+tests() { # tests PRESET [ctest arguments]: adds what CTest ran to the counts
+    local preset=$1 junit=$PWD/build/$1-tests.xml total bad
+    shift
+    ctest --test-dir "build/$preset" -j "$jobs" --output-on-failure --no-tests=error \
+        --output-junit "$junit" "$@" || true
+    total=$(sed -n 's/^[[:space:]]*tests="\([0-9]*\)"$/\1/p' "$junit" | head -n 1)
+    bad=$(sed -n 's/^[[:space:]]*failures="\([0-9]*\)"$/\1/p' "$junit" | head -n 1)
+    [[ -n $total && $total -gt 0 ]] || { echo "FAILED $preset: no test ran"; failed=$((failed + 1)); return; }
+    passed=$((passed + total - bad)) failed=$((failed + bad))
+}
+
+for lane in "${lanes[@]}"; do
+    say "$lane"
+    case $lane in
+    style)
+        tools/python-env.sh tools build/env/tools
+        check includes tools/check-includes
+        check format tools/format.sh --check
+        ;;
+    dev | asan)
+        if build "$lane"; then tests "$lane" -LE e2e; else count 1; fi
+        ;;
+    tsan)
+        if build tsan; then tests tsan -L threads; else count 1; fi
+        ;;
+    e2e)
+        for env in jax torchtpu torchxla cuda tools; do
+            tools/python-env.sh "$env" "build/env/$env"
+        done
+        if build release -DSTET_E2E=ON; then tests release -L e2e; else count 1; fi
+        ;;
+    *)
+        echo "test.sh: no lane $lane" >&2
+        exit 2
+        ;;
+    esac
+done
+
+echo
+echo "$passed passed, $failed failed"
+[[ $failed == 0 && $passed -gt 0 ]]
