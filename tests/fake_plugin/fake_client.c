@@ -105,8 +105,8 @@ static void topology_init(PJRT_TopologyDescription *topology, size_t num_devices
         d->attribute = (PJRT_NamedValue){.struct_size = PJRT_NamedValue_STRUCT_SIZE,
                                          .name = "fake",
                                          .name_size = 4,
-                                         .type = PJRT_NamedValue_kBool,
-                                         .bool_value = true,
+                                         .type = PJRT_NamedValue_kInt64, /* callers abort on bool */
+                                         .int64_value = 1,
                                          .value_size = 1};
         topology->list[i] = d;
     }

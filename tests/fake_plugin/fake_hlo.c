@@ -7,6 +7,8 @@
 /* Field numbers of hlo.proto and xla_data.proto, public in the XLA repository. */
 enum {
     MODULE_WITH_CONFIG_MODULE = 1,
+    MODULE_WITH_CONFIG_CONFIG = 2,
+    CONFIG_ENTRY_LAYOUT = 1,
     MODULE_NAME = 1,
     MODULE_ENTRY_NAME = 2,
     MODULE_COMPUTATIONS = 3,
@@ -195,7 +197,7 @@ static void put_computation(struct bytes *b, const struct fake_program *program)
 
 size_t fake_hlo_write(const struct fake_program *program, unsigned char *out)
 {
-    struct bytes module = {0}, all = {0};
+    struct bytes module = {0}, config = {0}, all = {0};
     size_t size;
 
     put_text(&module, MODULE_NAME, program->name);
@@ -205,6 +207,8 @@ size_t fake_hlo_write(const struct fake_program *program, unsigned char *out)
     put_int(&module, MODULE_ID, 1);
     put_int(&module, MODULE_ENTRY_ID, 1);
     put_message(&all, MODULE_WITH_CONFIG_MODULE, &module);
+    put_program_shape(&config, CONFIG_ENTRY_LAYOUT, program);
+    put_message(&all, MODULE_WITH_CONFIG_CONFIG, &config);
     size = all.size;
     if (out)
         memcpy(out, all.data, size);
