@@ -1,0 +1,396 @@
+/* Operations whose short form is a grammar of its own: module, func, constant, reduce, while, scan.
+ */
+#include "decode/mlir_form.h"
+
+#include "program/ops.h"
+
+/* ---- module and func ---- */
+
+static void keyword_attributes(struct mlir *p)
+{
+    if (stet_mlir_accept_word(p, "attributes"))
+        stet_mlir_dict_entries(p, &p->attrs);
+}
+
+void stet_mlir_module(struct mlir *p, struct mlir_op *o)
+{
+    struct stet_region *body = stet_mlir_regions(p, o, 1);
+
+    if (stet_mlir_peek(p) == '@')
+        stet_mlir_add_attr(p, "sym_name", stet_mlir_make_string(p, stet_mlir_symbol(p)));
+    keyword_attributes(p);
+    stet_mlir_region(p, o, body, NULL, 0, true);
+    if (!mlir_ok(p) || body->block_count)
+        return;
+    struct stet_block *b = STET_NEW(p->arena, struct stet_block), **list;
+
+    list = STET_NEW_ARRAY(p->arena, struct stet_block *, 1);
+    if (!b || !list) {
+        stet_mlir_no_memory(p);
+        return;
+    }
+    b->parent = o->op;
+    list[0] = b;
+    *body = (struct stet_region){list, 1};
+}
+
+static const struct stet_attr *optional_dict(struct mlir *p)
+{
+    return stet_mlir_peek(p) == '{' ? stet_mlir_attr(p) : NULL;
+}
+
+/* (%a: type {…} loc(…), …), or types alone in a declaration; onto the scratch stack. */
+static void func_args(struct mlir *p)
+{
+    bool first = true;
+
+    stet_mlir_expect(p, "(");
+    while (stet_mlir_more(p, ")", &first)) {
+        struct mlir_arg a = {0};
+
+        if (stet_mlir_peek(p) == '%') {
+            a.where = p->at++;
+            a.name = stet_mlir_suffix(p, "the name of an argument");
+            stet_mlir_expect(p, ":");
+        }
+        a.type = stet_mlir_type(p);
+        a.attrs = optional_dict(p);
+        a.loc = stet_mlir_optional_loc(p);
+        MLIR_PUSH(p, &p->scratch, a);
+    }
+}
+
+/* -> type, or -> (type {…}, …) */
+static void func_results(struct mlir *p)
+{
+    struct mlir_arg a = {0};
+    bool first = true;
+
+    if (!stet_mlir_accept(p, "->"))
+        return;
+    if (!stet_mlir_accept(p, "(")) {
+        a.type = stet_mlir_type(p);
+        MLIR_PUSH(p, &p->scratch, a);
+        return;
+    }
+    while (stet_mlir_more(p, ")", &first)) {
+        a.type = stet_mlir_type(p);
+        a.attrs = optional_dict(p);
+        MLIR_PUSH(p, &p->scratch, a);
+    }
+}
+
+/* One dictionary for each, when any has one. */
+static void dictionaries(struct mlir *p, const char *name, const struct mlir_arg *args,
+                         uint32_t count)
+{
+    static const struct stet_attr empty = {.kind = STET_ATTR_DICT};
+    size_t mark = mlir_mark(&p->scratch);
+    bool any = false;
+    uint32_t n;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct stet_attr *a = args[i].attrs ? args[i].attrs : &empty;
+
+        any |= a->count > 0;
+        MLIR_PUSH(p, &p->scratch, a);
+    }
+    const struct stet_attr *const *items = stet_mlir_pop(p, &p->scratch, mark, sizeof(*items), &n);
+
+    if (any)
+        stet_mlir_add_attr(p, name, stet_mlir_make_array(p, items, n));
+}
+
+static const struct stet_type *func_type(struct mlir *p, const struct mlir_arg *args,
+                                         uint32_t arg_count, const struct mlir_arg *results,
+                                         uint32_t result_count)
+{
+    struct stet_type *t = STET_NEW(p->arena, struct stet_type);
+    const struct stet_type **members =
+        STET_NEW_ARRAY(p->arena, const struct stet_type *, (size_t)arg_count + result_count);
+
+    if (!t || !members) {
+        stet_mlir_no_memory(p);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < arg_count; i++)
+        members[i] = args[i].type;
+    for (uint32_t i = 0; i < result_count; i++)
+        members[arg_count + i] = results[i].type;
+    *t = (struct stet_type){.kind = STET_TYPE_FUNCTION,
+                            .members = members,
+                            .member_count = arg_count + result_count,
+                            .input_count = arg_count};
+    return t;
+}
+
+static const struct stet_type *signature(struct mlir *p, const struct mlir_arg **args, uint32_t *n)
+{
+    size_t mark = mlir_mark(&p->scratch);
+    const struct mlir_arg *results;
+    uint32_t result_count;
+
+    func_args(p);
+    *args = stet_mlir_pop(p, &p->scratch, mark, sizeof(**args), n);
+    func_results(p);
+    results = stet_mlir_pop(p, &p->scratch, mark, sizeof(*results), &result_count);
+    dictionaries(p, "arg_attrs", *args, *n);
+    dictionaries(p, "res_attrs", results, result_count);
+    return mlir_ok(p) ? func_type(p, *args, *n, results, result_count) : NULL;
+}
+
+void stet_mlir_func(struct mlir *p, struct mlir_op *o)
+{
+    struct stet_region *body = stet_mlir_regions(p, o, 1);
+    const struct mlir_arg *args;
+    const struct stet_type *t;
+    uint32_t n;
+
+    if (stet_mlir_peek(p) != '@')
+        stet_mlir_add_attr(p, "sym_visibility",
+                           stet_mlir_make_string(p, stet_mlir_word(p, "the name of a function")));
+    stet_mlir_add_attr(p, "sym_name", stet_mlir_make_string(p, stet_mlir_symbol(p)));
+    t = signature(p, &args, &n);
+    if (!mlir_ok(p))
+        return;
+    stet_mlir_add_attr(p, "function_type",
+                       stet_mlir_make(p, (struct stet_attr){.kind = STET_ATTR_TYPE, .type = t}));
+    keyword_attributes(p);
+    if (!stet_mlir_at(p, "{"))
+        return; /* a declaration */
+    for (uint32_t i = 0; i < n; i++)
+        if (args[i].name.len == 0)
+            stet_mlir_fail(p, p->at, "argument %u has no name", i);
+    stet_mlir_region(p, o, body, args, n, true);
+    if (mlir_ok(p) && body->block_count == 0)
+        stet_mlir_fail(p, p->at, "a function body needs a block");
+}
+
+/* ---- constant ---- */
+
+/* The value says the type of the result. */
+void stet_mlir_constant(struct mlir *p, struct mlir_op *o)
+{
+    const struct stet_attr *value;
+
+    if (stet_mlir_at(p, "(")) {
+        stet_mlir_generic(p, o);
+        return;
+    }
+    if (stet_mlir_at(p, "{"))
+        stet_mlir_dict_entries(p, &p->attrs);
+    value = stet_mlir_attr(p);
+    if (!value)
+        return;
+    if (!value->type) {
+        stet_mlir_fail(p, o->where, "a constant needs a value with a type");
+        return;
+    }
+    stet_mlir_add_attr(p, "value", value);
+    stet_mlir_result_type(p, value->type);
+}
+
+/* ---- reduce ---- */
+
+/* Turns a b c d (pairs) on top of `stack` into a c b d: first halves first. */
+static void unzip(struct mlir *p, struct stet_buf *stack, size_t mark, size_t size)
+{
+    size_t n = (stack->len - mark) / size / 2;
+    char *items, *copy;
+
+    if (n < 2 || !mlir_ok(p))
+        return;
+    items = stack->ptr + mark;
+    copy = stet_arena_raw(p->arena, 2 * n, size);
+    if (!copy) {
+        stet_mlir_no_memory(p);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        memcpy(copy + i * size, items + 2 * i * size, size);
+        memcpy(copy + (n + i) * size, items + (2 * i + 1) * size, size);
+    }
+    memcpy(items, copy, 2 * n * size);
+}
+
+/* (%a init: %b), … */
+static void reduce_operands(struct mlir *p, struct mlir_op *o)
+{
+    do {
+        stet_mlir_read_form(p, o, "( % init : % )");
+    } while (stet_mlir_accept(p, ","));
+    unzip(p, &p->operands, o->operands, sizeof(struct mlir_operand));
+}
+
+/* reducer(%a: type, %b: type) … { … } */
+static void reducer(struct mlir *p, struct mlir_op *o)
+{
+    size_t mark = mlir_mark(&p->scratch);
+    const struct mlir_arg *args;
+    struct mlir_arg a;
+    uint32_t n;
+
+    stet_mlir_expect_word(p, "reducer");
+    while (stet_mlir_accept(p, "(")) {
+        if (stet_mlir_arg(p, &a))
+            MLIR_PUSH(p, &p->scratch, a);
+        stet_mlir_expect(p, ",");
+        if (stet_mlir_arg(p, &a))
+            MLIR_PUSH(p, &p->scratch, a);
+        stet_mlir_expect(p, ")");
+    }
+    unzip(p, &p->scratch, mark, sizeof(a));
+    args = stet_mlir_pop(p, &p->scratch, mark, sizeof(*args), &n);
+    stet_mlir_region(p, o, stet_mlir_regions(p, o, 1), args, n, false);
+}
+
+static struct stet_op *inner_op(struct mlir *p, struct mlir_op *o, struct stet_view name,
+                                uint32_t operands)
+{
+    struct stet_op *op = mlir_ok(p) ? STET_NEW(p->arena, struct stet_op) : NULL;
+    struct stet_value **list = STET_NEW_ARRAY(p->arena, struct stet_value *, operands);
+
+    if (!op || !list) {
+        stet_mlir_no_memory(p);
+        return NULL;
+    }
+    *op = (struct stet_op){.name = name,
+                           .known = stet_known_op(name),
+                           .loc = o->loc ? o->loc : p->unknown,
+                           .operands = list,
+                           .operand_count = operands};
+    return op;
+}
+
+/* "applies stablehlo.add" stands for a block that does only that, on scalars of the first operand's
+ * element type. */
+static void applied(struct mlir *p, struct mlir_op *o, struct stet_view name)
+{
+    const struct stet_type *first = NULL, *scalar;
+    struct stet_region *region = stet_mlir_regions(p, o, 1);
+    struct stet_block *b = STET_NEW(p->arena, struct stet_block),
+                      **blocks = STET_NEW_ARRAY(p->arena, struct stet_block *, 1);
+    struct stet_value *values = STET_NEW_ARRAY(p->arena, struct stet_value, 3);
+    struct stet_op **ops = STET_NEW_ARRAY(p->arena, struct stet_op *, 2);
+
+    if (p->types.len > o->types)
+        memcpy(&first, p->types.ptr + o->types, sizeof(first));
+    if (!first || !first->element) {
+        stet_mlir_fail(p, o->where, "expected the types of the operands");
+        return;
+    }
+    scalar = stet_type_tensor(p->arena, first->element, NULL, 0);
+    if (!region || !b || !blocks || !values || !ops || !scalar) {
+        stet_mlir_no_memory(p);
+        return;
+    }
+    ops[0] = inner_op(p, o, name, 2);
+    ops[1] = inner_op(p, o, STET_VIEW("stablehlo.return"), 1);
+    if (!ops[0] || !ops[1])
+        return;
+    for (uint32_t i = 0; i < 2; i++) {
+        values[i] = (struct stet_value){.type = scalar, .block = b, .index = i, .loc = ops[0]->loc};
+        ops[0]->operands[i] = &values[i];
+        ops[i]->parent = b;
+    }
+    values[2] = (struct stet_value){.type = scalar, .def = ops[0]};
+    ops[0]->results = &values[2];
+    ops[0]->result_count = 1;
+    ops[1]->operands[0] = &values[2];
+    *b = (struct stet_block){
+        .args = values, .arg_count = 2, .ops = ops, .op_count = 2, .parent = o->op};
+    blocks[0] = b;
+    *region = (struct stet_region){blocks, 1};
+}
+
+void stet_mlir_reduce(struct mlir *p, struct mlir_op *o)
+{
+    struct stet_view name = {0};
+
+    reduce_operands(p, o);
+    if (stet_mlir_accept_word(p, "applies"))
+        name = stet_mlir_word(p, "the name of an operation");
+    stet_mlir_read_form(p, o, "across dimensions = $dimensions/ints {} :fn");
+    if (!mlir_ok(p))
+        return;
+    if (name.len == 0) {
+        reducer(p, o);
+        return;
+    }
+    o->loc = stet_mlir_optional_loc(p);
+    applied(p, o, name);
+}
+
+/* ---- while and scan ---- */
+
+void stet_mlir_while(struct mlir *p, struct mlir_op *o)
+{
+    struct stet_region *regions = stet_mlir_regions(p, o, 2);
+    size_t mark = mlir_mark(&p->scratch);
+    struct mlir_arg a = {0}, *args;
+    bool first = true;
+    uint32_t n, types;
+
+    stet_mlir_expect(p, "(");
+    while (stet_mlir_more(p, ")", &first)) {
+        a.where = p->at;
+        if (stet_mlir_expect(p, "%"))
+            a.name = stet_mlir_suffix(p, "the name of a value");
+        stet_mlir_expect(p, "=");
+        stet_mlir_operand(p);
+        MLIR_PUSH(p, &p->scratch, a);
+    }
+    args = stet_mlir_pop(p, &p->scratch, mark, sizeof(*args), &n);
+    stet_mlir_read_form(p, o, ":each");
+    types = (uint32_t)((p->results.len - o->results) / sizeof(struct stet_type *));
+    if (types != n) {
+        stet_mlir_fail(p, p->at, "%u operands, but types for %u", n, types);
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        memcpy(&args[i].type, p->results.ptr + o->results + i * sizeof(args[i].type),
+               sizeof(args[i].type));
+    keyword_attributes(p);
+    stet_mlir_expect_word(p, "cond");
+    if (mlir_ok(p))
+        stet_mlir_region(p, o, &regions[0], args, n, false);
+    stet_mlir_expect_word(p, "do");
+    if (mlir_ok(p))
+        stet_mlir_region(p, o, &regions[1], args, n, false);
+}
+
+static const struct stet_attr *segments(struct mlir *p, uint32_t a, uint32_t b)
+{
+    uint32_t *list = STET_NEW_ARRAY(p->arena, uint32_t, 2);
+
+    if (!list) {
+        stet_mlir_no_memory(p);
+        return NULL;
+    }
+    list[0] = a;
+    list[1] = b;
+    return stet_mlir_make(p,
+                          (struct stet_attr){.kind = STET_ATTR_DENSE_ARRAY,
+                                             .type = stet_type_integer(p->arena, 32, STET_SIGNLESS),
+                                             .bytes = stet_view_of(list, 2 * sizeof(*list))});
+}
+
+void stet_mlir_scan(struct mlir *p, struct mlir_op *o)
+{
+    struct stet_region *body = stet_mlir_regions(p, o, 1);
+    uint32_t inputs, inits, results;
+
+    stet_mlir_read_form(p, o, "( %* ) inits (");
+    inputs = stet_mlir_operand_count(p, o);
+    stet_mlir_read_form(p, o, "%* ) dimension = $dimension/i64");
+    inits = stet_mlir_operand_count(p, o) - inputs;
+    keyword_attributes(p);
+    if (mlir_ok(p))
+        stet_mlir_region(p, o, body, NULL, 0, false);
+    stet_mlir_read_form(p, o, ":fn");
+    results = (uint32_t)((p->results.len - o->results) / sizeof(struct stet_type *));
+    stet_mlir_add_attr(p, "operandSegmentSizes", segments(p, inputs, inits));
+    if (mlir_ok(p) && results < inits)
+        stet_mlir_fail(p, p->at, "fewer results than initial values");
+    stet_mlir_add_attr(p, "resultSegmentSizes", segments(p, results - inits, inits));
+}

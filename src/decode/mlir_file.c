@@ -1,0 +1,142 @@
+/* The MLIR text reader's way in: a whole file, or one attribute or type. */
+#include "decode/mlir_text.h"
+
+#include "program/ops.h"
+
+void stet_mlir_init(struct mlir *p, struct stet_arena *arena, struct stet_view text,
+                    struct stet_err *err)
+{
+    static const struct stet_loc unknown = {.kind = STET_LOC_UNKNOWN};
+
+    *p = (struct mlir){.start = text.ptr,
+                       .at = text.ptr,
+                       .end = text.ptr + text.len,
+                       .arena = arena,
+                       .err = err,
+                       .unknown = &unknown};
+}
+
+void stet_mlir_release(struct mlir *p)
+{
+    stet_mlir_names_release(&p->names);
+    stet_buf_release(&p->scratch);
+    stet_buf_release(&p->operands);
+    stet_buf_release(&p->attrs);
+    stet_buf_release(&p->types);
+    stet_buf_release(&p->results);
+    stet_buf_release(&p->bytes);
+}
+
+/* Operations at the top that are no single module get one around them, as MLIR does. */
+static struct stet_op *module_around(struct mlir *p, struct stet_op **ops, uint32_t count)
+{
+    struct stet_op *module = STET_NEW(p->arena, struct stet_op);
+    struct stet_region *region = STET_NEW(p->arena, struct stet_region);
+    struct stet_block *block = STET_NEW(p->arena, struct stet_block),
+                      **blocks = STET_NEW_ARRAY(p->arena, struct stet_block *, 1);
+
+    if (!module || !region || !block || !blocks) {
+        stet_mlir_no_memory(p);
+        return NULL;
+    }
+    *module = (struct stet_op){.name = STET_VIEW("builtin.module"),
+                               .known = STET_BUILTIN_MODULE,
+                               .loc = p->unknown,
+                               .regions = region,
+                               .region_count = 1};
+    *block = (struct stet_block){.ops = ops, .op_count = count, .parent = module};
+    blocks[0] = block;
+    *region = (struct stet_region){blocks, 1};
+    for (uint32_t i = 0; i < count; i++)
+        ops[i]->parent = block;
+    return module;
+}
+
+static struct stet_op *file(struct mlir *p)
+{
+    size_t mark = mlir_mark(&p->scratch);
+    struct stet_op **ops;
+    uint32_t count;
+
+    for (char c = stet_mlir_peek(p); c && mlir_ok(p); c = stet_mlir_peek(p)) {
+        if (c == '#' || c == '!') {
+            stet_mlir_alias_definition(p);
+        } else if (stet_mlir_at(p, "{-#")) {
+            stet_mlir_resources(p);
+        } else {
+            struct stet_op *op = stet_mlir_operation(p);
+
+            MLIR_PUSH(p, &p->scratch, op);
+        }
+    }
+    if (mlir_ok(p) && p->at < p->end)
+        stet_mlir_fail(p, p->at, "unexpected character");
+    stet_mlir_check_values(p);
+    stet_mlir_check_aliases(p);
+    ops = stet_mlir_pop(p, &p->scratch, mark, sizeof(*ops), &count);
+    if (mlir_ok(p) && count == 0)
+        stet_mlir_fail(p, p->at, "no operation in the text");
+    if (!mlir_ok(p))
+        return NULL;
+    return count == 1 && ops[0]->known == STET_BUILTIN_MODULE ? ops[0]
+                                                              : module_around(p, ops, count);
+}
+
+/* Short texts may hold a hundred bytes of attributes in every three; nothing honest comes near. */
+static size_t arena_cap(size_t length)
+{
+    return length > SIZE_MAX / 128 ? SIZE_MAX / 2 : length * 64 + ((size_t)1 << 20);
+}
+
+enum stet_rc stet_decode_mlir_text(struct stet_program *out, struct stet_view text,
+                                   struct stet_err *err)
+{
+    struct mlir p;
+    enum stet_rc rc;
+
+    *out = (struct stet_program){.source = STET_SOURCE_MLIR_TEXT};
+    stet_arena_init(&out->arena, arena_cap(text.len));
+    if (text.len == 0)
+        text = STET_VIEW("");
+    stet_mlir_init(&p, &out->arena, text, err);
+    out->module = file(&p);
+    rc = p.rc;
+    stet_mlir_release(&p);
+    if (rc == STET_OK) {
+        stet_build_number(out);
+        rc = stet_program_index(out, err);
+    }
+    if (rc != STET_OK)
+        stet_program_release(out);
+    return rc;
+}
+
+static void check_end(struct mlir *p)
+{
+    if (stet_mlir_peek(p) || p->at < p->end)
+        stet_mlir_fail(p, p->at, "expected the end");
+}
+
+enum stet_rc stet_mlir_parse_attr(struct stet_arena *arena, struct stet_view text,
+                                  const struct stet_attr **out, struct stet_err *err)
+{
+    struct mlir p;
+
+    stet_mlir_init(&p, arena, text, err);
+    *out = stet_mlir_attr(&p);
+    check_end(&p);
+    stet_mlir_release(&p);
+    return p.rc;
+}
+
+enum stet_rc stet_mlir_parse_type(struct stet_arena *arena, struct stet_view text,
+                                  const struct stet_type **out, struct stet_err *err)
+{
+    struct mlir p;
+
+    stet_mlir_init(&p, arena, text, err);
+    *out = stet_mlir_type(&p);
+    check_end(&p);
+    stet_mlir_release(&p);
+    return p.rc;
+}

@@ -1,0 +1,18 @@
+/* Between the short forms' table (mlir_form.c) and the parts of them that need code. */
+#ifndef STET_DECODE_MLIR_FORM_H
+#define STET_DECODE_MLIR_FORM_H
+
+#include "decode/mlir_text.h"
+
+#include <stdio.h>
+
+/* A row of mlir_forms.def. */
+void stet_mlir_read_form(struct mlir *p, struct mlir_op *o, const char *form);
+/* "@slice" and so on (mlir_parts.c). */
+void stet_mlir_form_part(struct mlir *p, struct mlir_op *o, struct stet_view word);
+
+/* Whole forms (mlir_custom.c): everything after the name. */
+mlir_form_code stet_mlir_module, stet_mlir_func, stet_mlir_constant, stet_mlir_reduce,
+    stet_mlir_while, stet_mlir_scan;
+
+#endif

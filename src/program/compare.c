@@ -1,0 +1,134 @@
+/* See compare.h. */
+#include "program/compare.h"
+
+#include "program/defaults.h"
+#include "program/ops.h"
+
+#include <stdio.h>
+
+struct comparison {
+    unsigned flags;
+    struct stet_err *why;
+};
+
+static bool differ(const struct comparison *c, const struct stet_op *op, const char *what,
+                   struct stet_view which)
+{
+    const struct stet_loc *file = stet_loc_file(op->loc);
+    char place[160] = "";
+
+    if (file)
+        snprintf(place, sizeof(place), " at %.*s:%u", STET_FMT(file->text), file->line);
+    stet_fail(c->why, STET_NOT_FOUND, "operation %u '%.*s'%s: %s%s%.*s", op->id, STET_FMT(op->name),
+              place, what, which.len ? " " : "", STET_FMT(which));
+    return false;
+}
+
+static bool same_loc(const struct stet_loc *a, const struct stet_loc *b)
+{
+    struct stet_attr x = {.kind = STET_ATTR_LOCATION, .location = a},
+                     y = {.kind = STET_ATTR_LOCATION, .location = b};
+
+    return stet_attr_eq(&x, &y);
+}
+
+/* The first attribute at or after `i` that says something. */
+static uint32_t next_attr(const struct stet_op *op, uint32_t i)
+{
+    while (i < op->attr_count && stet_attr_is_default(op, &op->attrs[i]))
+        i++;
+    return i;
+}
+
+static bool same_attrs(const struct comparison *c, const struct stet_op *a, const struct stet_op *b)
+{
+    uint32_t i = next_attr(a, 0), k = next_attr(b, 0);
+
+    for (; i < a->attr_count && k < b->attr_count;
+         i = next_attr(a, i + 1), k = next_attr(b, k + 1)) {
+        if (!stet_view_eq(a->attrs[i].name, b->attrs[k].name))
+            return differ(c, a, "attributes", a->attrs[i].name);
+        if (!stet_attr_same(a, &a->attrs[i], &b->attrs[k]))
+            return differ(c, a, "attribute", a->attrs[i].name);
+    }
+    if (i < a->attr_count)
+        return differ(c, a, "only one has", a->attrs[i].name);
+    if (k < b->attr_count)
+        return differ(c, a, "only one has", b->attrs[k].name);
+    return true;
+}
+
+static bool same_op(const struct comparison *c, const struct stet_op *a, const struct stet_op *b,
+                    bool locations);
+
+static bool same_block(const struct comparison *c, const struct stet_op *parent,
+                       const struct stet_block *a, const struct stet_block *b, bool locations)
+{
+    if (a->arg_count != b->arg_count || a->op_count != b->op_count)
+        return differ(c, parent, "number of arguments or operations of a block",
+                      (struct stet_view){0});
+    for (uint32_t i = 0; i < a->arg_count; i++) {
+        if (!stet_type_eq(a->args[i].type, b->args[i].type))
+            return differ(c, parent, "type of a block's argument", (struct stet_view){0});
+        if (locations && parent->known != STET_STABLEHLO_WHILE &&
+            !same_loc(a->args[i].loc, b->args[i].loc))
+            return differ(c, parent, "location of a block's argument", (struct stet_view){0});
+    }
+    for (uint32_t i = 0; i < a->op_count; i++)
+        if (!same_op(c, a->ops[i], b->ops[i], locations))
+            return false;
+    return true;
+}
+
+/* Ids count in order of appearance, so equal ids are equal values while all else is equal. */
+static bool same_values(const struct comparison *c, const struct stet_op *a,
+                        const struct stet_op *b)
+{
+    if (a->operand_count != b->operand_count || a->result_count != b->result_count)
+        return differ(c, a, "number of operands or results", (struct stet_view){0});
+    for (uint32_t i = 0; i < a->operand_count; i++)
+        if (a->operands[i]->id != b->operands[i]->id)
+            return differ(c, a, "operand", (struct stet_view){0});
+    for (uint32_t i = 0; i < a->result_count; i++)
+        if (!stet_type_eq(a->results[i].type, b->results[i].type))
+            return differ(c, a, "type of a result", (struct stet_view){0});
+    return true;
+}
+
+static bool same_regions(const struct comparison *c, const struct stet_op *a,
+                         const struct stet_op *b, bool locations)
+{
+    if (a->known == STET_STABLEHLO_REDUCE && a->region_count && a->regions[0].block_count &&
+        a->regions[0].blocks[0]->op_count == 2)
+        locations = false;
+    for (unsigned r = 0; r < a->region_count; r++) {
+        if (a->regions[r].block_count != b->regions[r].block_count)
+            return differ(c, a, "number of blocks", (struct stet_view){0});
+        for (uint32_t i = 0; i < a->regions[r].block_count; i++)
+            if (!same_block(c, a, a->regions[r].blocks[i], b->regions[r].blocks[i], locations))
+                return false;
+    }
+    return true;
+}
+
+static bool same_op(const struct comparison *c, const struct stet_op *a, const struct stet_op *b,
+                    bool locations)
+{
+    if (!stet_view_eq(a->name, b->name))
+        return differ(c, a, "the other is", b->name);
+    if (!same_values(c, a, b) || !same_attrs(c, a, b))
+        return false;
+    if (a->region_count != b->region_count || a->successor_count != b->successor_count)
+        return differ(c, a, "number of regions or successors", (struct stet_view){0});
+    if (locations && !same_loc(a->loc, b->loc))
+        return differ(c, a, "location", (struct stet_view){0});
+    return same_regions(c, a, b, locations);
+}
+
+bool stet_program_same(const struct stet_program *a, const struct stet_program *b, unsigned flags,
+                       struct stet_err *why)
+{
+    struct comparison c = {flags, why};
+
+    return same_op(&c, a->module, b->module, flags & STET_COMPARE_LOCATIONS);
+}

@@ -1,0 +1,175 @@
+/* See defaults.h; the table is defaults.def. */
+#include "program/defaults.h"
+
+#include "program/ops.h"
+
+enum meaning {
+    EMPTY,
+    FALSE,
+    TRUE,
+    ZERO,
+    ONE,
+    MINUS_ONE,
+    ZEROS,
+    ONES,
+    NOTYPE,
+    PRECISION,
+    ACCURACY,
+    CHANNEL,
+    LAYOUTS,
+    NO_DICTS,
+};
+
+static const struct {
+    enum stet_known_op op;
+    struct stet_view attr;
+    enum meaning meaning;
+} defaults[] = {
+#define DEFAULT(operation, name, meaning) {STET_##operation, {name, sizeof(name) - 1}, meaning},
+#include "program/defaults.def"
+#undef DEFAULT
+};
+
+static bool is_empty(const struct stet_attr *a)
+{
+    switch (a->kind) {
+    case STET_ATTR_STRING:
+        return a->text.len == 0;
+    case STET_ATTR_DENSE:
+    case STET_ATTR_DENSE_ARRAY:
+        return a->bytes.len == 0;
+    case STET_ATTR_ARRAY:
+    case STET_ATTR_DICT:
+        return a->count == 0;
+    default:
+        return false;
+    }
+}
+
+/* Every element is the number `value`, 0 or 1. */
+static bool is_all(const struct stet_attr *a, char value)
+{
+    size_t size;
+
+    if (a->kind != STET_ATTR_DENSE && a->kind != STET_ATTR_DENSE_ARRAY)
+        return false;
+    size = stet_type_storage_bits(a->kind == STET_ATTR_DENSE ? a->type->element : a->type) / 8;
+    if (size == 0)
+        return false;
+    for (size_t i = 0; i < a->bytes.len; i++)
+        if (a->bytes.ptr[i] != (i % size ? 0 : value))
+            return false;
+    return true;
+}
+
+static bool each_is(const struct stet_attr *a, const char *word)
+{
+    if (a->kind != STET_ATTR_ARRAY)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (!stet_view_is(a->items[i]->text, word))
+            return false;
+    return true;
+}
+
+static bool no_entries(const struct stet_attr *a)
+{
+    if (a->kind != STET_ATTR_ARRAY)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (a->items[i]->kind != STET_ATTR_DICT || a->items[i]->count)
+            return false;
+    return true;
+}
+
+static bool is_zero(const struct stet_attr *record, const char *field)
+{
+    const struct stet_attr *a = stet_attr_field(record, field);
+
+    for (size_t i = 0; a && i + 1 < a->bytes.len; i++) /* the sign does not count */
+        if (a->bytes.ptr[i])
+            return false;
+    return a && a->integer == 0 &&
+           (a->bytes.len == 0 || (a->bytes.ptr[a->bytes.len - 1] & 0x7f) == 0);
+}
+
+static bool is_number(const struct stet_attr *a, int64_t v)
+{
+    return a->kind == STET_ATTR_INTEGER && a->integer == v;
+}
+
+/* VHLO has both lists or none that counts. */
+static bool no_layouts(const struct stet_op *op)
+{
+    const struct stet_attr *operands = stet_op_attr(op, "operand_layouts");
+    const struct stet_attr *results = stet_op_attr(op, "result_layouts");
+
+    return (!operands || is_empty(operands)) && (!results || is_empty(results));
+}
+
+static bool means(const struct stet_op *op, const struct stet_attr *a, enum meaning meaning)
+{
+    const struct stet_attr *mode;
+
+    switch (meaning) {
+    case EMPTY:
+        return is_empty(a);
+    case FALSE:
+        return a->kind == STET_ATTR_BOOL && !a->integer;
+    case TRUE:
+        return a->kind == STET_ATTR_BOOL && a->integer;
+    case ZERO:
+        return is_number(a, 0);
+    case ONE:
+        return is_number(a, 1);
+    case MINUS_ONE:
+        return is_number(a, -1);
+    case ZEROS:
+        return is_all(a, 0);
+    case ONES:
+        return is_all(a, 1);
+    case NOTYPE:
+        return a->kind == STET_ATTR_ENUM && stet_view_is(a->text, "NOTYPE");
+    case PRECISION:
+        return each_is(a, "DEFAULT");
+    case ACCURACY:
+        mode = stet_attr_field(a, "mode");
+        return mode && stet_view_is(mode->text, "DEFAULT") && is_zero(a, "atol") &&
+               is_zero(a, "rtol") && is_zero(a, "ulps");
+    case CHANNEL:
+        return is_zero(a, "handle");
+    case LAYOUTS:
+        return no_layouts(op);
+    case NO_DICTS:
+        return no_entries(a);
+    }
+    return false;
+}
+
+static bool find(const struct stet_op *op, struct stet_view name, enum meaning *out)
+{
+    for (size_t i = 0; i < sizeof(defaults) / sizeof(*defaults); i++)
+        if (defaults[i].op == op->known && stet_view_eq(defaults[i].attr, name)) {
+            *out = defaults[i].meaning;
+            return true;
+        }
+    return false;
+}
+
+bool stet_attr_is_default(const struct stet_op *op, const struct stet_named_attr *attr)
+{
+    enum meaning meaning;
+
+    return op->known && find(op, attr->name, &meaning) && means(op, attr->value, meaning);
+}
+
+bool stet_attr_same(const struct stet_op *op, const struct stet_named_attr *a,
+                    const struct stet_named_attr *b)
+{
+    enum meaning meaning;
+
+    if (stet_attr_eq(a->value, b->value))
+        return true;
+    return find(op, a->name, &meaning) && meaning == CHANNEL &&
+           stet_attr_eq(stet_attr_field(a->value, "handle"), stet_attr_field(b->value, "handle"));
+}

@@ -1,0 +1,76 @@
+/* Reads programs two by two, whatever their formats, and says whether each pair is the same:
+ *   same_program [--locations] [LIST]
+ * LIST (or standard input) has lines "A<tab>B". Exit 0 when all are, 1 when not. */
+#include "base/fs.h"
+#include "decode/decode.h"
+#include "program/compare.h"
+
+#include <stdio.h>
+#ifdef NO_BYTECODE
+#define stet_decode stet_decode_mlir_text
+#endif
+#include <string.h>
+
+static bool read_program(const char *path, struct stet_file *f, struct stet_program *out)
+{
+    struct stet_err err = STET_ERR_INIT;
+
+    if (stet_file_open(f, path, &err) != STET_OK) {
+        printf("FAIL %s: %s\n", path, err.text);
+        return false;
+    }
+    enum stet_rc rc = stet_view_ends(stet_view_str(path), ".mlir")
+                          ? stet_decode_mlir_text(out, f->bytes, &err)
+                          : stet_decode(out, f->bytes, &err);
+
+    if (rc == STET_OK)
+        return true;
+    printf("FAIL %s: %s\n", path, err.text);
+    stet_file_close(f);
+    return false;
+}
+
+static bool pair_is_same(const char *a, const char *b, unsigned flags)
+{
+    struct stet_file fa, fb;
+    struct stet_program pa, pb;
+    struct stet_err why = STET_ERR_INIT;
+    bool same = false;
+
+    if (!read_program(a, &fa, &pa))
+        return false;
+    if (read_program(b, &fb, &pb)) {
+        same = stet_program_same(&pa, &pb, flags, &why);
+        if (!same)
+            printf("DIFFER %s %s: %s\n", a, b, why.text);
+        stet_program_release(&pb);
+        stet_file_close(&fb);
+    }
+    stet_program_release(&pa);
+    stet_file_close(&fa);
+    return same;
+}
+
+int main(int argc, char **argv)
+{
+    char line[8192], *tab;
+    unsigned flags = STET_COMPARE_PLAIN, same = 0, all = 0;
+    FILE *list = stdin;
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--locations") == 0)
+            flags |= STET_COMPARE_LOCATIONS;
+        else if (!(list = fopen(argv[i], "r")))
+            return 2;
+    }
+    for (; fgets(line, sizeof(line), list); all++) {
+        line[strcspn(line, "\n")] = '\0';
+        tab = strchr(line, '\t');
+        if (!tab)
+            return 2;
+        *tab = '\0';
+        same += pair_is_same(line, tab + 1, flags);
+    }
+    printf("%u of %u pairs are the same\n", same, all);
+    return same == all ? 0 : 1;
+}

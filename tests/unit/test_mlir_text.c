@@ -1,0 +1,732 @@
+/* The MLIR text reader: short and generic forms give one program, everything else a place. */
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/mem.h"
+#include "decode/decode.h"
+#include "decode/mlir.h"
+#include "program/compare.h"
+#include "program/ops.h"
+#include "test.h"
+
+#include <stdlib.h>
+
+static struct stet_program last;
+static struct stet_err err;
+
+/* The program of a text that must be readable; released by the next call. */
+static const struct stet_program *read_text(const char *text)
+{
+    stet_program_release(&last);
+    err = (struct stet_err)STET_ERR_INIT;
+    enum stet_rc rc = stet_decode_mlir_text(&last, stet_view_str(text), &err);
+
+    EXPECT_STR("", err.text);
+    EXPECT_INT(STET_OK, rc);
+    return rc == STET_OK ? &last : NULL;
+}
+
+/* The body of @main around some operations on %a: tensor<4xf32>, %b: tensor<2x3xf32>, %p and %i. */
+static const char *in_main(const char *body)
+{
+    static char text[8192];
+
+    snprintf(text, sizeof(text),
+             "module {\n func.func @main(%%a: tensor<4xf32>, %%b: tensor<2x3xf32>, "
+             "%%p: tensor<i1>, %%i: tensor<i32>) {\n%s\n return\n }\n}\n",
+             body);
+    return text;
+}
+
+static const struct stet_op *op_at(const struct stet_program *p, uint32_t index)
+{
+    return p->entry->regions[0].blocks[0]->ops[index];
+}
+
+/* Do two bodies mean the same? */
+static bool same(const char *a, const char *b)
+{
+    struct stet_program x, y;
+    struct stet_err why = STET_ERR_INIT, error = STET_ERR_INIT;
+    char *copy = stet_mem_strdup(in_main(a));
+    bool equal = false;
+
+    if (stet_decode_mlir_text(&x, stet_view_str(copy), &error) == STET_OK) {
+        if (stet_decode_mlir_text(&y, stet_view_str(in_main(b)), &error) == STET_OK) {
+            equal = stet_program_same(&x, &y, STET_COMPARE_PLAIN, &why);
+            stet_program_release(&y);
+        }
+        stet_program_release(&x);
+    }
+    if (!equal)
+        fprintf(stderr, "%s%s\n", error.text, why.text);
+    stet_mem_free(copy);
+    return equal;
+}
+
+/* Where and why a text is refused. */
+static bool refused(const char *text, const char *message)
+{
+    struct stet_program p;
+
+    err = (struct stet_err)STET_ERR_INIT;
+    if (stet_decode_mlir_text(&p, stet_view_str(text), &err) == STET_OK) {
+        stet_program_release(&p);
+        return false;
+    }
+    if (strstr(err.text, message))
+        return true;
+    fprintf(stderr, "refused with: %s\n", err.text);
+    return false;
+}
+
+static const struct stet_attr *attr(struct stet_arena *arena, const char *text)
+{
+    const struct stet_attr *a = NULL;
+
+    err = (struct stet_err)STET_ERR_INIT;
+    stet_mlir_parse_attr(arena, stet_view_str(text), &a, &err);
+    EXPECT_STR("", err.text);
+    return a;
+}
+
+/* ---- forms ---- */
+
+TEST(short_forms_stand_for_their_generic_forms)
+{
+    EXPECT(
+        same("%0 = stablehlo.add %a, %a : tensor<4xf32>",
+             "%0 = \"stablehlo.add\"(%a, %a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>"));
+    EXPECT(same("%0 = stablehlo.convert %a : (tensor<4xf32>) -> tensor<4xbf16>",
+                "%0 = \"stablehlo.convert\"(%a) : (tensor<4xf32>) -> tensor<4xbf16>"));
+    EXPECT(same("%0 = stablehlo.compare LT, %a, %a, FLOAT : (tensor<4xf32>, tensor<4xf32>) -> "
+                "tensor<4xi1>",
+                "%0 = \"stablehlo.compare\"(%a, %a) <{compare_type = #stablehlo<comparison_type "
+                "FLOAT>, comparison_direction = #stablehlo<comparison_direction LT>}> : "
+                "(tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>"));
+    EXPECT(same("%0 = stablehlo.iota dim = 1 : tensor<2x3xi32>",
+                "%0 = \"stablehlo.iota\"() <{iota_dimension = 1 : i64}> : () -> tensor<2x3xi32>"));
+    EXPECT(same("%0 = stablehlo.slice %b [0:2, 0:3:2] : (tensor<2x3xf32>) -> tensor<2x2xf32>",
+                "%0 = \"stablehlo.slice\"(%b) <{limit_indices = array<i64: 2, 3>, start_indices = "
+                "array<i64: 0, 0>, strides = array<i64: 1, 2>}> : (tensor<2x3xf32>) -> "
+                "tensor<2x2xf32>"));
+    EXPECT(same("%0 = stablehlo.pad %b, %c, low = [0, 1], high = [2, 3], interior = [0, 0] : "
+                "(tensor<2x3xf32>, tensor<f32>) -> tensor<4x7xf32>\n"
+                "%c = stablehlo.constant dense<0.0> : tensor<f32>",
+                "%0 = \"stablehlo.pad\"(%b, %c) <{edge_padding_high = array<i64: 2, 3>, "
+                "edge_padding_low = array<i64: 0, 1>, interior_padding = array<i64: 0, 0>}> : "
+                "(tensor<2x3xf32>, tensor<f32>) -> tensor<4x7xf32>\n"
+                "%c = \"stablehlo.constant\"() <{value = dense<0.0> : tensor<f32>}> : () -> "
+                "tensor<f32>"));
+    EXPECT(same("%0 = stablehlo.reduce_precision %a, format = e5m10 : tensor<4xf32>",
+                "%0 = \"stablehlo.reduce_precision\"(%a) <{exponent_bits = 5 : i32, mantissa_bits "
+                "= 10 : i32}> : (tensor<4xf32>) -> tensor<4xf32>"));
+    EXPECT(same("%0 = stablehlo.select %p, %i, %i : tensor<i1>, tensor<i32>",
+                "%0 = \"stablehlo.select\"(%p, %i, %i) : (tensor<i1>, tensor<i32>, tensor<i32>) -> "
+                "tensor<i32>"));
+    EXPECT(same("%0 = stablehlo.complex %a, %a : tensor<4xcomplex<f32>>",
+                "%0 = \"stablehlo.complex\"(%a, %a) : (tensor<4xf32>, tensor<4xf32>) -> "
+                "tensor<4xcomplex<f32>>"));
+    EXPECT(same("%0 = stablehlo.tuple %a, %p : tuple<tensor<4xf32>, tensor<i1>>\n"
+                "%1 = stablehlo.get_tuple_element %0[1] : (tuple<tensor<4xf32>, tensor<i1>>) -> "
+                "tensor<i1>",
+                "%0 = \"stablehlo.tuple\"(%a, %p) : (tensor<4xf32>, tensor<i1>) -> "
+                "tuple<tensor<4xf32>, tensor<i1>>\n"
+                "%1 = \"stablehlo.get_tuple_element\"(%0) <{index = 1 : i32}> : "
+                "(tuple<tensor<4xf32>, tensor<i1>>) -> tensor<i1>"));
+    EXPECT(
+        same("%0:2 = stablehlo.optimization_barrier %a, %p : tensor<4xf32>, tensor<i1>",
+             "%0:2 = \"stablehlo.optimization_barrier\"(%a, %p) : (tensor<4xf32>, tensor<i1>) -> "
+             "(tensor<4xf32>, tensor<i1>)"));
+    EXPECT(same("%0, %1 = chlo.top_k(%a, k = 2) : tensor<4xf32> -> (tensor<2xf32>, tensor<2xi32>)",
+                "%0:2 = \"chlo.top_k\"(%a) <{k = 2 : i64}> : (tensor<4xf32>) -> (tensor<2xf32>, "
+                "tensor<2xi32>)"));
+    EXPECT(same("%0 = stablehlo.composite \"my.op\" %a {composite_attributes = {n = 1 : i32}, "
+                "decomposition = @f} : (tensor<4xf32>) -> tensor<4xf32>",
+                "%0 = \"stablehlo.composite\"(%a) <{composite_attributes = {n = 1 : i32}, "
+                "decomposition = @f, name = \"my.op\"}> : (tensor<4xf32>) -> tensor<4xf32>"));
+}
+
+TEST(dot_and_convolution_have_their_own_notation)
+{
+    EXPECT(
+        same("%0 = stablehlo.dot_general %b, %b, batching_dims = [0] x [0], contracting_dims = "
+             "[1] x [1], precision = [HIGH, DEFAULT] : (tensor<2x3xf32>, tensor<2x3xf32>) -> "
+             "tensor<2xf32>",
+             "%0 = \"stablehlo.dot_general\"(%b, %b) <{dot_dimension_numbers = "
+             "#stablehlo.dot<lhs_batching_dimensions = [0], rhs_batching_dimensions = [0], "
+             "lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1]>, "
+             "precision_config = [#stablehlo<precision HIGH>, #stablehlo<precision DEFAULT>]}> : "
+             "(tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2xf32>"));
+    EXPECT(same(
+        "%0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[f, b, 1, 0], "
+        "window = {stride = [2, 1], pad = [[0, 1], [2, 3]], rhs_dilate = [1, 2], reverse = [false, "
+        "true]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : "
+        "(tensor<1x8x8x3xf32>, tensor<3x3x3x4xf32>) -> tensor<4x1x8x4xf32>\n"
+        "%x = \"t.x\"() : () -> tensor<1x8x8x3xf32>\n%k = \"t.k\"() : () -> tensor<3x3x3x4xf32>",
+        "%0 = \"stablehlo.convolution\"(%x, %k) <{batch_group_count = 1 : i64, dimension_numbers = "
+        "#stablehlo.conv<raw input_batch_dimension = 0, input_feature_dimension = 3, "
+        "input_spatial_dimensions = [1, 2], kernel_input_feature_dimension = 2, "
+        "kernel_output_feature_dimension = 3, kernel_spatial_dimensions = [0, 1], "
+        "output_batch_dimension = 1, output_feature_dimension = 0, output_spatial_dimensions = [3, "
+        "2]>, feature_group_count = 1 : i64, padding = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>, "
+        "rhs_dilation = array<i64: 1, 2>, window_reversal = array<i1: false, true>, window_strides "
+        "= array<i64: 2, 1>}> : (tensor<1x8x8x3xf32>, tensor<3x3x3x4xf32>) -> tensor<4x1x8x4xf32>\n"
+        "%x = \"t.x\"() : () -> tensor<1x8x8x3xf32>\n%k = \"t.k\"() : () -> tensor<3x3x3x4xf32>"));
+}
+
+TEST(reduce_has_a_short_and_a_long_form)
+{
+    const char *generic =
+        "%c = stablehlo.constant dense<0.0> : tensor<f32>\n"
+        "%0 = \"stablehlo.reduce\"(%b, %c) <{dimensions = array<i64: 1>}> ({\n"
+        "^bb0(%x: tensor<f32>, %y: tensor<f32>):\n"
+        "  %1 = \"stablehlo.add\"(%x, %y) : (tensor<f32>, tensor<f32>) -> tensor<f32>\n"
+        "  \"stablehlo.return\"(%1) : (tensor<f32>) -> ()\n"
+        "}) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2xf32>";
+
+    EXPECT(
+        same("%c = stablehlo.constant dense<0.0> : tensor<f32>\n"
+             "%0 = stablehlo.reduce(%b init: %c) applies stablehlo.add across dimensions = [1] : "
+             "(tensor<2x3xf32>, tensor<f32>) -> tensor<2xf32>",
+             generic));
+    EXPECT(same("%c = stablehlo.constant dense<0.0> : tensor<f32>\n"
+                "%0 = stablehlo.reduce(%b init: %c) across dimensions = [1] : (tensor<2x3xf32>, "
+                "tensor<f32>) -> tensor<2xf32>\n reducer(%x: tensor<f32>, %y: tensor<f32>)  {\n"
+                "%1 = stablehlo.add %x, %y : tensor<f32>\n stablehlo.return %1 : tensor<f32>\n}",
+                generic));
+}
+
+TEST(while_shares_its_arguments_between_regions)
+{
+    EXPECT(
+        same("%0:2 = stablehlo.while(%s = %i, %t = %a) : tensor<i32>, tensor<4xf32> cond {\n"
+             "%c = \"t.c\"(%s) : (tensor<i32>) -> tensor<i1>\n stablehlo.return %c : tensor<i1>\n"
+             "} do {\n stablehlo.return %s, %t : tensor<i32>, tensor<4xf32>\n}\n"
+             "%1 = stablehlo.abs %0#1 : tensor<4xf32>",
+             "%0:2 = \"stablehlo.while\"(%i, %a) ({\n^bb0(%s: tensor<i32>, %t: tensor<4xf32>):\n"
+             "%c = \"t.c\"(%s) : (tensor<i32>) -> tensor<i1>\n"
+             "\"stablehlo.return\"(%c) : (tensor<i1>) -> ()\n}, {\n"
+             "^bb0(%s: tensor<i32>, %t: tensor<4xf32>):\n"
+             "\"stablehlo.return\"(%s, %t) : (tensor<i32>, tensor<4xf32>) -> ()\n"
+             "}) : (tensor<i32>, tensor<4xf32>) -> (tensor<i32>, tensor<4xf32>)\n"
+             "%1 = stablehlo.abs %0#1 : tensor<4xf32>"));
+}
+
+TEST(shardy_reads_in_both_forms)
+{
+    EXPECT(
+        same("%0 = sdy.sharding_constraint %b <@mesh, [{\"x\":(1)2}, {?}p3], replicated={\"y\"}> "
+             ": tensor<2x3xf32>",
+             "%0 = \"sdy.sharding_constraint\"(%b) <{sharding = #sdy.sharding<@mesh, "
+             "[{\"x\":(1)2}, {?}p3], replicated={\"y\"}>}> : (tensor<2x3xf32>) -> "
+             "tensor<2x3xf32>"));
+    EXPECT(same("%0 = sdy.manual_computation(%b) in_shardings=[<@mesh, [{\"x\"}, {}]>] "
+                "out_shardings=[<@mesh, [{}, {}]>] manual_axes={\"x\", \"y\"} (%i: "
+                "tensor<1x3xf32>) {\n sdy.return %i : tensor<1x3xf32>\n} : (tensor<2x3xf32>) -> "
+                "tensor<1x3xf32>",
+                "%0 = \"sdy.manual_computation\"(%b) <{in_shardings = "
+                "#sdy.sharding_per_value<[<@mesh, [{\"x\"}, {}]>]>, manual_axes = "
+                "#sdy<manual_axes{\"x\", \"y\"}>, out_shardings = #sdy.sharding_per_value<[<@mesh, "
+                "[{}, {}]>]>}> ({\n^bb0(%x: tensor<1x3xf32>):\n \"sdy.return\"(%x) : "
+                "(tensor<1x3xf32>) -> ()\n}) : (tensor<2x3xf32>) -> tensor<1x3xf32>"));
+    EXPECT(!same("%0 = sdy.sharding_constraint %b <@mesh, [{\"x\"}, {}]> : tensor<2x3xf32>",
+                 "%0 = sdy.sharding_constraint %b <@mesh, [{\"x\"}, {?}]> : tensor<2x3xf32>"));
+}
+
+TEST(defaults_left_out_and_written_out_are_the_same)
+{
+    EXPECT(
+        same("%0 = stablehlo.custom_call @f(%a) : (tensor<4xf32>) -> tensor<4xf32>",
+             "%0 = \"stablehlo.custom_call\"(%a) <{api_version = 1 : i32, backend_config = \"\", "
+             "call_target_name = \"f\", called_computations = [], has_side_effect = false}> : "
+             "(tensor<4xf32>) -> tensor<4xf32>"));
+    EXPECT(same("%0 = stablehlo.exponential %a : tensor<4xf32>",
+                "%0 = stablehlo.exponential %a {result_accuracy = #stablehlo.result_accuracy<mode "
+                "= #stablehlo.result_accuracy_mode<DEFAULT>>} : tensor<4xf32>"));
+    EXPECT(!same("%0 = stablehlo.custom_call @f(%a) : (tensor<4xf32>) -> tensor<4xf32>",
+                 "%0 = stablehlo.custom_call @f(%a) {api_version = 2 : i32} : (tensor<4xf32>) -> "
+                 "tensor<4xf32>"));
+}
+
+TEST(functions_know_arguments_and_results)
+{
+    const struct stet_program *p = read_text(
+        "module @m attributes {mhlo.num_partitions = 2 : i32} {\n"
+        "  func.func public @main(%x: tensor<4xf32> {tf.aliasing_output = 1 : i32} "
+        "loc(\"params['w']\"), %y: tensor<?xf32, #stablehlo.bounds<9>> {jax.buffer_donor = true, "
+        "mhlo.sharding = \"{replicated}\"}) -> (tensor<4xf32>, tensor<4xf32> {jax.result_info = "
+        "\"r\"}) {\n"
+        "    %0 = call @f(%x) : (tensor<4xf32>) -> tensor<4xf32>\n"
+        "    return %0, %x : tensor<4xf32>, tensor<4xf32>\n  }\n"
+        "  func.func private @f(tensor<4xf32> {a}) -> tensor<4xf32>\n}");
+
+    if (!p)
+        return;
+    EXPECT_INT(2, p->function_count);
+    EXPECT_INT(2, p->argument_count);
+    EXPECT_INT(1, p->arguments[0].alias);
+    EXPECT(stet_view_is(p->arguments[0].name, "params['w']"));
+    EXPECT(p->arguments[1].donor);
+    EXPECT(p->arguments[1].sharding != NULL);
+    EXPECT_INT(9, p->arguments[1].value->type->bounds[0]);
+    EXPECT_INT(2, p->output_count);
+    EXPECT(stet_view_is(p->outputs[1].name, "r"));
+    EXPECT(stet_view_is(op_at(p, 0)->name, "func.call"));
+    EXPECT(stet_view_is(op_at(p, 1)->name, "func.return"));
+    EXPECT_INT(0, p->functions[1]->regions[0].block_count);
+}
+
+TEST(blocks_branch_forward_and_back)
+{
+    const struct stet_program *p =
+        read_text("func.func @main(%a: i32) {\n  \"t.br\"()[^two] : () -> ()\n"
+                  "^one(%x: i32):\n  \"t.use\"(%x, %y)[^two, ^one] : (i32, i32) -> ()\n"
+                  "^two:\n  %y = \"t.def\"() : () -> i32\n  \"t.br\"(%y)[^one] : (i32) -> ()\n}");
+
+    if (!p)
+        return;
+    const struct stet_region *body = &p->entry->regions[0];
+
+    EXPECT_INT(3, body->block_count);
+    EXPECT(body->blocks[0]->ops[0]->successors[0] == body->blocks[2]);
+    EXPECT(body->blocks[1]->ops[0]->successors[1] == body->blocks[1]);
+    EXPECT(body->blocks[1]->ops[0]->operands[1] == &body->blocks[2]->ops[0]->results[0]);
+    EXPECT(stet_view_is(p->module->name, "builtin.module"));
+}
+
+TEST(isolated_regions_use_names_again)
+{
+    const struct stet_program *p =
+        read_text("module { func.func @main(%a: i32) { return }\n func.func @f(%a: i32) { return } "
+                  "module @inner { func.func @main(%a: i32) { return } } }");
+
+    EXPECT(p != NULL);
+    EXPECT(refused("func.func @main(%a: i32) { %a = \"t.x\"() : () -> i32 return }",
+                   "line 1 column 28: '%a' is defined twice"));
+}
+
+/* ---- attributes and types ---- */
+
+TEST(numbers_become_the_bits_mlir_would_have)
+{
+    struct stet_arena arena;
+    uint32_t word;
+    uint16_t half;
+
+    stet_arena_init(&arena, 1 << 20);
+    const struct stet_attr *a =
+        attr(&arena, "dense<[1.5, -0.0, 0x7FC00000, 3.4e38]> : tensor<4xf32>");
+
+    memcpy(&word, a->bytes.ptr + 8, 4);
+    EXPECT_INT(0x7FC00000, word);
+    memcpy(&word, a->bytes.ptr + 4, 4);
+    EXPECT_INT(0x80000000, word);
+    a = attr(&arena, "3.337860e-01 : bf16");
+    memcpy(&half, a->bytes.ptr, 2);
+    EXPECT_INT(0x3eab, half);
+    a = attr(&arena, "6.550400e+04 : f16");
+    memcpy(&half, a->bytes.ptr, 2);
+    EXPECT_INT(0x7bff, half);
+    a = attr(&arena, "5.960460e-08 : f16");
+    memcpy(&half, a->bytes.ptr, 2);
+    EXPECT_INT(0x0001, half);
+    a = attr(&arena, "dense<[4.480000e+02, 1.953130e-03, -1.0]> : tensor<3xf8E4M3FN>");
+    EXPECT(memcmp(a->bytes.ptr, "\x7e\x01\xb8", 3) == 0);
+    a = attr(&arena, "dense<[1.0, 5.877470e-39, 2.0]> : tensor<3xf8E8M0FNU>");
+    EXPECT(memcmp(a->bytes.ptr, "\x7f\x00\x80", 3) == 0);
+    a = attr(&arena, "dense<[-8, 7]> : tensor<2xi4>");
+    EXPECT(memcmp(a->bytes.ptr, "\x08\x07", 2) == 0);
+    a = attr(&arena, "18446744073709551615 : ui64");
+    EXPECT_INT(-1, a->integer);
+    a = attr(&arena, "-9223372036854775808 : i64");
+    EXPECT(a->integer == INT64_MIN);
+    stet_arena_release(&arena);
+}
+
+TEST(all_ways_to_write_elements_agree)
+{
+    struct stet_arena arena;
+
+    stet_arena_init(&arena, 1 << 20);
+    EXPECT(stet_attr_eq(attr(&arena, "dense<[[1, 2], [3, 4]]> : tensor<2x2xi16>"),
+                        attr(&arena, "dense<\"0x0100020003000400\"> : tensor<2x2xi16>")));
+    EXPECT(stet_attr_eq(attr(&arena, "dense<7> : tensor<3xi8>"),
+                        attr(&arena, "dense<[7, 7, 7]> : tensor<3xi8>")));
+    EXPECT(stet_attr_eq(attr(&arena, "dense<[true, false, true]> : tensor<3xi1>"),
+                        attr(&arena, "dense<\"0x010001\"> : tensor<3xi1>")));
+    EXPECT(stet_attr_eq(attr(&arena, "dense<(1.0,2.0)> : tensor<2xcomplex<f32>>"),
+                        attr(&arena, "dense<\"0x0000803F00000040\"> : tensor<2xcomplex<f32>>")));
+    EXPECT_INT(0, attr(&arena, "dense<> : tensor<0x3xf32>")->bytes.len);
+    EXPECT_INT(16, attr(&arena, "array<i64: 1, -2>")->bytes.len);
+    EXPECT_INT(2, attr(&arena, "array<i1: true, false>")->bytes.len);
+    EXPECT_INT(2, attr(&arena, "sparse<[[0, 1], [2, 3]], [5, 6]> : tensor<4x4xi32>")->count);
+    EXPECT_INT(2, attr(&arena, "dense<[\"a\", \"b\"]> : tensor<2x!tf.string>")->count);
+    stet_arena_release(&arena);
+}
+
+TEST(attributes_of_all_kinds_are_read)
+{
+    struct stet_arena arena;
+    const struct stet_attr *a;
+
+    stet_arena_init(&arena, 1 << 20);
+    EXPECT_INT(STET_ATTR_UNIT, attr(&arena, "unit")->kind);
+    EXPECT_INT(STET_ATTR_BOOL, attr(&arena, "1 : i1")->kind);
+    EXPECT(stet_view_is(attr(&arena, "\"a\\22\\\\\\n\\09z\"")->text, "a\"\\\n\tz"));
+    a = attr(&arena, "@outer::@\"in ner\"::@x");
+    EXPECT_INT(2, a->count);
+    EXPECT(stet_view_is(a->items[0]->text, "in ner"));
+    a = attr(&arena, "{a, \"b c\" = [1 : i32, 2.5], d = {}, t = (i32, tensor<2xf32>) -> ()}");
+    EXPECT_INT(4, a->count);
+    EXPECT_INT(STET_ATTR_TYPE, a->named[3].value->kind);
+    EXPECT_INT(STET_ATTR_AFFINE_MAP, attr(&arena, "affine_map<(d0) -> (d0, 0)>")->kind);
+    EXPECT_INT(STET_ATTR_LOCATION, attr(&arena, "loc(fused<\"m\">[\"a\":1:2, unknown])")->kind);
+    a = attr(&arena, "#other.thing<[x -> y], \">\">");
+    EXPECT_INT(STET_ATTR_OPAQUE, a->kind);
+    EXPECT(stet_view_is(a->text, ".thing<[x -> y], \">\">"));
+    a = attr(&arena, "#sdy.op_sharding_rule<([i, jk])->([kj, i]) {i=4, j=2, k=3} reduction={i, k}, "
+                     "custom>");
+    EXPECT_INT(3, stet_attr_field(a, "factor_sizes")->count);
+    EXPECT_INT(2, stet_attr_field(a, "reduction_factors")->ints[1]);
+    EXPECT(stet_attr_field(a, "is_custom_rule")->integer);
+    a = attr(&arena, "#sdy.mesh<[\"x\"=2, \"y\"=4], device_ids=[1, 0]>");
+    EXPECT_INT(2, stet_attr_field(a, "device_ids")->count);
+    a = attr(&arena, "#stablehlo.result_accuracy<atol = 1.000000e-03, ulps = 2, mode = "
+                     "#stablehlo.result_accuracy_mode<TOLERANCE>>");
+    EXPECT_INT(2, stet_attr_field(a, "ulps")->integer);
+    a = attr(&arena, "#stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes = "
+                     "[<name = \"foo\", size = 2>]>, axes = [#stablehlo.axis_ref<name = \"foo\", "
+                     "sub_axis_info = (1)2>]>");
+    EXPECT_INT(STET_ATTR_RECORD, a->kind);
+    stet_arena_release(&arena);
+}
+
+TEST(types_of_all_kinds_are_read)
+{
+    static const struct {
+        const char *text;
+        enum stet_type_kind kind;
+    } cases[] = {
+        {"i32", STET_TYPE_INTEGER},
+        {"ui4", STET_TYPE_INTEGER},
+        {"f8E4M3B11FNUZ", STET_TYPE_FLOAT},
+        {"index", STET_TYPE_INDEX},
+        {"none", STET_TYPE_NONE},
+        {"complex<f64>", STET_TYPE_COMPLEX},
+        {"tensor<*xf32>", STET_TYPE_UNRANKED},
+        {"tensor<0x4xf32>", STET_TYPE_TENSOR},
+        {"tensor<2x?x!stablehlo.token>", STET_TYPE_TENSOR},
+        {"vector<4x2xi1>", STET_TYPE_VECTOR},
+        {"memref<4xf32, strided<[1], offset: ?>, 1>", STET_TYPE_MEMREF},
+        {"tuple<>", STET_TYPE_TUPLE},
+        {"() -> (i32, () -> ())", STET_TYPE_FUNCTION},
+        {"!stablehlo.token", STET_TYPE_TOKEN},
+        {"!stablehlo.future<tensor<2xf32>, i32>", STET_TYPE_FUTURE},
+        {"!quant.uniform<i8:f32, 2.0e-2:1>", STET_TYPE_QUANTIZED},
+        {"!vhlo.tensor_v1<3x!vhlo.f32_v1>", STET_TYPE_OPAQUE},
+        {"!d<x>", STET_TYPE_OPAQUE},
+    };
+    struct stet_arena arena;
+
+    stet_arena_init(&arena, 1 << 20);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const struct stet_type *t = NULL;
+
+        err = (struct stet_err)STET_ERR_INIT;
+        stet_mlir_parse_type(&arena, stet_view_str(cases[i].text), &t, &err);
+        EXPECT_STR("", err.text);
+        EXPECT_INT(cases[i].kind, t ? (int)t->kind : -1);
+    }
+    stet_arena_release(&arena);
+}
+
+TEST(resources_find_their_bytes_at_the_end)
+{
+    const struct stet_program *p =
+        read_text("module { func.func @main() -> tensor<2xi32> {\n"
+                  "  %0 = stablehlo.constant dense_resource<blob> : tensor<2xi32>\n"
+                  "  %1 = stablehlo.constant dense_resource<gone> : tensor<2xi32>\n"
+                  "  return %0 : tensor<2xi32> } }\n{-#\n  dialect_resources: {\n    builtin: {\n"
+                  "      blob: \"0x040000000100000002000000\"\n    }\n  },\n"
+                  "  external_resources: { mlir_reproducer: { verify_each: true } }\n#-}\n");
+
+    if (!p)
+        return;
+    const struct stet_attr *a = stet_op_attr(op_at(p, 0), "value");
+
+    EXPECT_INT(STET_ATTR_RESOURCE, a->kind);
+    EXPECT_INT(8, a->bytes.len);
+    EXPECT_INT(2, a->bytes.ptr[4]);
+    EXPECT_INT(0, stet_op_attr(op_at(p, 1), "value")->bytes.len);
+}
+
+/* ---- locations ---- */
+
+TEST(locations_may_be_defined_after_their_use)
+{
+    const struct stet_program *p =
+        read_text("#loc1 = loc(\"x\")\n"
+                  "module { func.func @main(%a: i32 loc(\"x\"(#loc1))) {\n"
+                  "  \"t.a\"() : () -> () loc(#loc4)\n  \"t.b\"() : () -> () loc(\"f.py\":3:4)\n"
+                  "  \"t.c\"() : () -> ()\n  return loc(#loc1)\n } loc(#loc2) } loc(unknown)\n"
+                  "#loc2 = loc(\"/a/b.py\":7:2 to :9)\n#loc3 = loc(\"main\"(#loc2))\n"
+                  "#loc4 = loc(callsite(#loc3 at fused[\"c.py\":1:2 to 3:4, #loc1]))\n");
+
+    if (!p)
+        return;
+    const struct stet_loc *l = op_at(p, 0)->loc;
+
+    EXPECT_INT(STET_LOC_CALLSITE, l->kind);
+    EXPECT(stet_view_is(l->parts[0]->text, "main"));
+    EXPECT_INT(7, l->parts[0]->parts[0]->line);
+    EXPECT_INT(9, l->parts[0]->parts[0]->end_column);
+    EXPECT_INT(3, l->parts[1]->parts[0]->end_line);
+    EXPECT_INT(STET_LOC_FILE, op_at(p, 1)->loc->kind);
+    EXPECT_INT(STET_LOC_UNKNOWN, op_at(p, 2)->loc->kind);
+    EXPECT(p->entry->loc == l->parts[0]->parts[0]);
+}
+
+/* ---- refusals ---- */
+
+TEST(every_refusal_says_where)
+{
+    EXPECT(refused("", "line 1 column 1: no operation"));
+    EXPECT(refused("module {\n  func.func @main() {\n    %0 = foo.bar %1 : i32\n",
+                   "line 3 column 10: "
+                   "no short form is "
+                   "known for 'foo.bar'"));
+    EXPECT(refused("module {\n  %0 = \"a.b\"(%1) : (i32) -> i32\n}",
+                   "line 2 column 14: '%1' is not "
+                   "defined"));
+    EXPECT(
+        refused("module { \"a.b\"() : () -> () loc(#loc9) }", "column 33: '#loc9' is not defined"));
+    EXPECT(refused("module { \"a.b\"()[^bb1] : () -> () }", "block '^bb1' is not defined"));
+    EXPECT(refused("module { %0:2 = \"a.b\"() : () -> i32 }", "has 1 result"));
+    EXPECT(refused("module { %0 = \"a.b\"() : () -> i32 \"c.d\"(%0#1) : (i32) -> () }",
+                   "has 1 result"));
+    EXPECT(
+        refused("module { %0 = \"a.b\"() : () -> i32 \"c.d\"(%0) : (i64) -> () }", "another type"));
+    EXPECT(refused("module { \"a.b\"() {x = 1, x = 2} : () -> () }", "given twice"));
+    EXPECT(refused("module { \"a.b\"() {x = \"\n\"} : () -> () }", "string without an end"));
+    EXPECT(refused("module { \"a.b\"() {x = dense<[1, 2]> : tensor<3xi32>} : () -> () }",
+                   "expected 3 "
+                   "elements"));
+    EXPECT(refused("module { \"a.b\"() {x = dense<1> : tensor<?xi32>} : () -> () }", "not static"));
+    EXPECT(refused("module { \"a.b\"() {x = 300 : i8} : () -> () }", "integer too large"));
+    EXPECT(refused("module { \"a.b\"() {x = #nope} : () -> () }", "not defined"));
+    EXPECT(refused("#l = loc(#m)\n#m = loc(#l)\nmodule {}",
+                   "line 1 column 10: '#m' is not defined above"));
+    EXPECT(refused("module {} }", "line 1 column 11"));
+    EXPECT_INT(10, err.offset);
+    EXPECT(refused("module { \"a.b\"() : () -> tensor<4x", "line 1 column 35"));
+}
+
+/* Reads `text` cut after every byte: each cut is refused, with an offset inside it. */
+static void cut_everywhere(struct stet_view text)
+{
+    for (size_t n = 0; n < text.len; n++) {
+        struct stet_program p;
+        char *copy =
+            malloc(n ? n : 1); /* exactly n bytes: a read past them is seen by the sanitizer */
+
+        memcpy(copy, text.ptr, n);
+        err = (struct stet_err)STET_ERR_INIT;
+        if (stet_decode_mlir_text(&p, stet_view_of(copy, n), &err) == STET_OK)
+            stet_program_release(&p);
+        else
+            EXPECT(err.offset <= n && strstr(err.text, "line "));
+        free(copy);
+    }
+}
+
+static const char *const samples[] = {"mlp.pretty",      "mlp.generic",    "control.pretty",
+                                      "control.generic", "sharded.pretty", "located.pretty",
+                                      "consts.pretty"};
+
+static bool open_sample(struct stet_file *f, const char *name)
+{
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s/tests/data/mlir/%s.mlir", STET_SOURCE_DIR, name);
+    err = (struct stet_err)STET_ERR_INIT;
+    return stet_file_open(f, path, &err) == STET_OK;
+}
+
+TEST(what_jax_prints_is_read_whole_and_refused_when_cut)
+{
+    for (size_t i = 0; i < sizeof(samples) / sizeof(*samples); i++) {
+        struct stet_file f;
+        struct stet_program p;
+
+        if (!open_sample(&f, samples[i])) {
+            EXPECT_STR("", err.text);
+            continue;
+        }
+        EXPECT_INT(STET_OK, stet_decode_mlir_text(&p, f.bytes, &err));
+        EXPECT_STR("", err.text);
+        if (err.rc == STET_OK)
+            stet_program_release(&p);
+        cut_everywhere(f.bytes);
+        stet_file_close(&f);
+    }
+}
+
+TEST(generic_and_short_samples_are_the_same_program)
+{
+    static const char *const names[] = {"mlp", "control"};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct stet_file a, b;
+        struct stet_program x, y;
+        struct stet_err why = STET_ERR_INIT;
+        char name[64];
+
+        snprintf(name, sizeof(name), "%s.pretty", names[i]);
+        EXPECT(open_sample(&a, name));
+        snprintf(name, sizeof(name), "%s.generic", names[i]);
+        EXPECT(open_sample(&b, name));
+        EXPECT_INT(STET_OK, stet_decode_mlir_text(&x, a.bytes, &err));
+        EXPECT_INT(STET_OK, stet_decode_mlir_text(&y, b.bytes, &err));
+        EXPECT(stet_program_same(&x, &y, STET_COMPARE_PLAIN, &why));
+        EXPECT_STR("", why.text);
+        stet_program_release(&x);
+        stet_program_release(&y);
+        stet_file_close(&a);
+        stet_file_close(&b);
+    }
+}
+
+/* ---- hostile texts ---- */
+
+/* head, then `count` times middle, then tail. */
+static struct stet_view repeat(const char *head, const char *middle, size_t count, const char *tail)
+{
+    size_t m = strlen(middle), h = strlen(head), t = strlen(tail);
+    char *text = malloc(h + m * count + t + 1);
+
+    memcpy(text, head, h);
+    for (size_t i = 0; i < count; i++)
+        memcpy(text + h + i * m, middle, m);
+    memcpy(text + h + m * count, tail, t + 1);
+    return stet_view_of(text, h + m * count + t);
+}
+
+static enum stet_rc decode(struct stet_view text)
+{
+    struct stet_program p;
+    enum stet_rc rc;
+
+    err = (struct stet_err)STET_ERR_INIT;
+    rc = stet_decode_mlir_text(&p, text, &err);
+    if (rc == STET_OK)
+        stet_program_release(&p);
+    free((void *)(uintptr_t)text.ptr);
+    return rc;
+}
+
+TEST(deep_nesting_ends_in_a_limit)
+{
+    EXPECT_INT(STET_LIMIT, decode(repeat("module { \"a.b\"() {x = ", "[", 1000000, "")));
+    EXPECT_INT(STET_LIMIT, decode(repeat("module { \"a.b\"() {x = ", "{a = ", 100000, "")));
+    EXPECT_INT(STET_LIMIT, decode(repeat("", "module { ", 100000, "")));
+    EXPECT_INT(STET_LIMIT, decode(repeat("", "\"a.b\"() ({ ", 100000, "")));
+    EXPECT_INT(STET_LIMIT, decode(repeat("module { \"a.b\"() : () -> ", "tuple<", 100000, "")));
+    EXPECT_INT(STET_LIMIT, decode(repeat("module { \"a.b\"() : () -> ", "(", 100000, "i32 }")));
+    EXPECT_INT(STET_LIMIT, decode(repeat("module { \"a.b\"() : () -> !a.b", "<", 100000, "")));
+    EXPECT_INT(STET_LIMIT, decode(repeat("module { } loc(", "\"a\"(", 100000, "")));
+    EXPECT_INT(STET_LIMIT,
+               decode(repeat("module { \"a.b\"() {x = dense<1> : tensor<", "tensor<", 100000, "")));
+}
+
+TEST(aliases_can_not_stand_for_the_world)
+{
+    char text[8192];
+    size_t n = (size_t)snprintf(text, sizeof(text), "#a0 = [1]\n");
+
+    for (int i = 1; i < 60; i++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "#a%d = [#a%d, #a%d]\n", i, i - 1, i - 1);
+    snprintf(text + n, sizeof(text) - n, "module {}");
+    EXPECT(refused(text, "stands for too much"));
+    n = (size_t)snprintf(text, sizeof(text), "!t0 = i32\n");
+    for (int i = 1; i < 60; i++)
+        n += (size_t)snprintf(text + n, sizeof(text) - n, "!t%d = tuple<!t%d, !t%d>\n", i, i - 1,
+                              i - 1);
+    snprintf(text + n, sizeof(text) - n, "module {}");
+    EXPECT(refused(text, "stands for too much"));
+}
+
+TEST(chains_of_aliases_count_as_nesting)
+{
+    struct stet_buf b = STET_BUF_INIT;
+    struct stet_program p;
+
+    stet_buf_str(&b, "#loc0 = loc(unknown)\n");
+    for (int i = 1; i < 2000; i++)
+        stet_buf_printf(&b, "#loc%d = loc(\"n\"(#loc%d))\n", i, i - 1);
+    stet_buf_str(&b, "module {}");
+    err = (struct stet_err)STET_ERR_INIT;
+    EXPECT_INT(STET_LIMIT, stet_decode_mlir_text(&p, stet_buf_as_view(&b), &err));
+    stet_buf_release(&b);
+}
+
+TEST(long_texts_take_linear_time)
+{
+    struct stet_buf b = STET_BUF_INIT;
+
+    EXPECT_INT(STET_BAD_INPUT, decode(repeat("module { \"", "x", 10000000, "")));
+    EXPECT_INT(STET_BAD_INPUT, decode(repeat("// ", "x", 10000000, "")));
+    EXPECT_INT(STET_OK, decode(repeat("module { ", "\"a.b\"() : () -> () ", 200000, "}")));
+    EXPECT_INT(STET_OK, decode(repeat("module { ", "\"a.b\"() ({}) : () -> () ", 200000, "}")));
+    EXPECT_INT(STET_BAD_INPUT,
+               decode(repeat("module { ", "\"a.b\"(%x) : (i32) -> () ", 200000, "}")));
+    /* values used before they are defined, across many regions */
+    stet_buf_str(&b, "module { ");
+    for (int i = 0; i < 50000; i++)
+        stet_buf_printf(&b, "\"a.b\"(%%%d) ({ \"c.d\"(%%%d) : (i32) -> () }) : (i32) -> () ", i, i);
+    for (int i = 0; i < 50000; i++)
+        stet_buf_printf(&b, "%%%d = \"a.b\"() : () -> i32 ", i);
+    stet_buf_str(&b, "}");
+    char *text = malloc(b.len);
+
+    memcpy(text, b.ptr, b.len);
+    EXPECT_INT(STET_OK, decode(stet_view_of(text, b.len)));
+    stet_buf_release(&b);
+}
+
+TEST(memory_is_capped_by_the_length_of_the_text)
+{
+    enum stet_rc rc =
+        decode(repeat("module { \"a.b\"() {x = [", "[],", 1000000, "[]]} : () -> () }"));
+
+    EXPECT(rc == STET_OK || rc == STET_LIMIT);
+    EXPECT(refused(
+        "module { \"a.b\"() {x = dense<\"0x00\"> : tensor<4294967296x4294967296xi8>} : () -> "
+        "() }",
+        "line 1"));
+    EXPECT(refused("module { %0:4294967295 = \"a.b\"() : () -> () }", "has 0 results"));
+}
+
+TEST(any_allocation_may_fail)
+{
+    const char *text =
+        in_main("%0 = stablehlo.slice %b [0:2, 0:3:2] : (tensor<2x3xf32>) -> "
+                "tensor<2x2xf32>\n%c = stablehlo.constant dense<[1, 2]> : tensor<2xi8>");
+
+    for (long n = 0; n < 200; n++) {
+        struct stet_program p;
+
+        stet_mem_fail_after(n, true);
+        err = (struct stet_err)STET_ERR_INIT;
+        enum stet_rc rc = stet_decode_mlir_text(&p, stet_view_str(text), &err);
+
+        stet_mem_fail_after(-1, false);
+        if (rc == STET_OK) {
+            stet_program_release(&p);
+            EXPECT(n > 3);
+            return;
+        }
+        EXPECT(rc == STET_NO_MEMORY || rc == STET_LIMIT);
+    }
+    EXPECT(!"no end of allocations");
+}
