@@ -126,14 +126,14 @@ static const char *why_absent(const struct stet_watch *w, pid_t pid)
 
     snprintf(path, sizeof path, "/proc/%ld/maps", (long)pid);
     mapped = file_mentions(path, w->library);
-    if (mapped > 0)
-        return NULL;
     snprintf(path, sizeof path, "/proc/%ld/exe", (long)pid);
     if (stat(path, &st) != 0)
-        return errno == ENOENT ? NULL : "cannot be looked into (another user's)";
+        return mapped > 0 || errno == ENOENT ? NULL : "cannot be looked into (another user's)";
     if (st.st_mode & (S_ISUID | S_ISGID))
         return "setuid";
     found = read_interpreter(path, interpreter, sizeof interpreter);
+    if (mapped > 0) /* musl loads the layer, which then gets out of the way */
+        return found && strstr(found, "musl") ? "musl libc" : NULL;
     if (!found)
         return "cannot be looked into";
     if (!*found)

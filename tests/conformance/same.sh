@@ -14,7 +14,9 @@ run() { # run NAME PLUGIN arguments...: $work/NAME gets what must not change
     shift
     rc=0
     "$bin/pjrt_harness" "$@" >"$work/out" 2>"$work/$name.err" || rc=$?
-    { grep -v '^ "plugin":' "$work/out" || true; echo "exit $rc"; } >"$work/$name"
+    # The layer asks questions of its own, so the number of a call may move.
+    { grep -v '^ "plugin":' "$work/out" | sed 's/ (call [0-9]*)//; s/\(]\|}\)[,}]$/\1/' || true
+      echo "exit $rc"; } >"$work/$name"
 }
 same() { # same NAME: as bare
     if ! cmp -s "$work/bare" "$work/$1"; then
@@ -49,5 +51,6 @@ run plugin "$lib/libstet_plugin.so" "$@"
 for way in preload off both plugin; do
     same $way
 done
+grep -q '"api"' "$work/bare" || exit 0 # no table, nothing to tell
 [ -n "$(find "$work/state" -type f 2>/dev/null)" ] || { echo "the layer kept no journal"; exit 1; }
 echo "same bare, preloaded, as a plugin, both, and off"

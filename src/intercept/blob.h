@@ -1,0 +1,13 @@
+/* Captured bytes: content-addressed, compressed, each written once per run folder. */
+#ifndef STET_INTERCEPT_BLOB_H
+#define STET_INTERCEPT_BLOB_H
+
+#include "base/hash.h"
+
+/* <run folder>/programs/<hash>.<extension>.zst. True when it is there afterwards. Writer thread
+ * only. */
+bool stet_blob_keep(struct stet_hash hash, struct stet_view bytes, const char *extension);
+/* File name extension for a program of this format. */
+const char *stet_blob_extension(struct stet_view format, struct stet_view program);
+
+#endif

@@ -1,0 +1,259 @@
+/* The compile hooks: the program is copied before the plugin sees it, the rest waits for the
+ * writer. The whole story of a compile is in on_PJRT_Client_Compile. */
+#include "base/mem.h"
+#include "intercept/blob.h"
+#include "intercept/describe.h"
+#include "intercept/executables.h"
+#include "intercept/guard.h"
+#include "intercept/layer.h"
+#include "intercept/pystack.h"
+
+/* Beyond this a program is mostly constants: with STET_CAPTURE=structure only its hash is kept. */
+enum { STRUCTURE_MAX = 1 << 20 };
+enum entry { ENTRY_CLIENT_COMPILE = 1, ENTRY_COMPILE = 2 };
+
+/* One call on its way through; lives on the caller's stack. */
+struct stet_compile {
+    struct stet_plugin *p;
+    const char *function;
+    uint64_t index;
+    uint64_t begin_ns, plugin_begin_ns, hash_ns, capture_ns;
+    bool outermost;
+    PJRT_Client *client;
+    struct stet_pystack *stack;
+};
+
+static bool want_bytes(size_t n)
+{
+    switch (stet_layer.capture) {
+    case STET_CAPTURE_FULL:
+        return true;
+    case STET_CAPTURE_STRUCTURE:
+        return n <= STRUCTURE_MAX;
+    case STET_CAPTURE_HASH:
+        break;
+    }
+    return false;
+}
+
+/* Runs on the writer thread. */
+static bool keep_bytes(struct stet_event *e, struct stet_journal *j)
+{
+    struct stet_rec_compile_begin *r = &e->record.compile_begin;
+
+    (void)j;
+    if (e->bytes[0].ptr &&
+        stet_blob_keep(r->program, e->bytes[0], stet_blob_extension(r->format, e->bytes[0])))
+        r->captured |= 1;
+    if (e->bytes[1].ptr && stet_blob_keep(r->options, e->bytes[1], "options"))
+        r->captured |= 2;
+    return true;
+}
+
+static void take_program(struct stet_compile *c, struct stet_event *e, const PJRT_Program *program,
+                         struct stet_view options)
+{
+    struct stet_rec_compile_begin *r = &e->record.compile_begin;
+    struct stet_view code = {0};
+    uint64_t before = stet_journal_now();
+
+    if (program && STET_HAS(program, format_size) && program->code) {
+        code = stet_view_of(program->code, program->code_size);
+        r->format = stet_arena_copy(&e->arena, stet_view_of(program->format, program->format_size));
+        r->program = stet_hash_bytes(code);
+        r->program_size = code.len;
+    }
+    if (options.ptr) {
+        r->options = stet_hash_bytes(options);
+        r->options_size = options.len;
+    }
+    c->hash_ns = stet_journal_now() - before;
+    if (code.ptr && want_bytes(code.len))
+        e->bytes[0] = stet_arena_copy(&e->arena, code);
+    if (options.ptr && stet_layer.capture != STET_CAPTURE_HASH)
+        e->bytes[1] = stet_arena_copy(&e->arena, options);
+    c->capture_ns = stet_journal_now() - before - c->hash_ns;
+}
+
+static bool write_topology(struct stet_event *e, struct stet_journal *j)
+{
+    static struct stet_hash told[64];
+    static size_t count;
+
+    (void)j;
+    for (size_t i = 0; i < count && i < 64; i++) {
+        if (stet_hash_eq(told[i], *(struct stet_hash *)e->extra))
+            return false;
+    }
+    told[count++ % 64] = *(struct stet_hash *)e->extra;
+    return true;
+}
+
+/* PJRT_Compile has no client whose record would tell what the program is compiled for. */
+static struct stet_hash take_topology(struct stet_plugin *p, const PJRT_TopologyDescription *t)
+{
+    struct stet_event *e = t ? stet_event_new(STET_REC_note) : NULL;
+    char hash[STET_HASH_TEXT];
+    struct stet_topology topology;
+    struct stet_view text;
+
+    if (!e)
+        return (struct stet_hash){0};
+    stet_describe_topology(p, t, &e->arena, &topology);
+    stet_hash_format(topology.hash, hash);
+    text = stet_arena_printf(&e->arena, "platform=%.*s\ndevices=%llu\nkind=%.*s\nversion=%.*s",
+                             STET_FMT(topology.platform), (unsigned long long)topology.devices,
+                             STET_FMT(topology.kind), STET_FMT(topology.version));
+    for (size_t i = 0; i < topology.attributes.count; i++)
+        text = stet_arena_printf(&e->arena, "%.*s\n%.*s", STET_FMT(text),
+                                 STET_FMT(topology.attributes.items[i]));
+    e->record.note.name = stet_arena_printf(&e->arena, "topology %s", hash);
+    e->record.note.text = text;
+    e->extra = stet_mem_alloc(sizeof topology.hash);
+    if (e->extra) {
+        memcpy(e->extra, &topology.hash, sizeof topology.hash);
+        e->prepare = write_topology;
+    }
+    stet_event_send(e);
+    return topology.hash;
+}
+
+static void compile_begin(struct stet_compile *c, struct stet_plugin *p, enum entry entry,
+                          const char *function, PJRT_Client *client,
+                          const PJRT_TopologyDescription *topology, const PJRT_Program *program,
+                          struct stet_view options)
+{
+    struct stet_event *e;
+
+    *c = (struct stet_compile){
+        .p = p, .function = function, .outermost = stet_guard_enter(), .client = client};
+    if (!c->outermost)
+        return;
+    c->begin_ns = stet_journal_now();
+    stet_plugin_announce(p);
+    c->index = atomic_fetch_add(&stet_layer.compiles, 1);
+    c->stack = stet_pystack_begin(c->index, false);
+    e = stet_event_new(STET_REC_compile_begin);
+    if (e) {
+        e->record.compile_begin = (struct stet_rec_compile_begin){
+            .index = c->index,
+            .plugin = p->id,
+            .client = stet_plugin_client(p, client),
+            .entry = entry,
+            .thread = stet_thread_id(),
+            .topology = take_topology(p, topology),
+        };
+        e->prepare = keep_bytes;
+        take_program(c, e, program, options);
+        stet_event_send(e);
+    }
+    c->plugin_begin_ns = stet_journal_now();
+}
+
+static void copy_memory(struct stet_rec_compile_end *r,
+                        const PJRT_Executable_GetCompiledMemoryStats_Args *m)
+{
+#define TAKE(to, from) r->to = m->from > 0 ? (uint64_t)m->from : 0
+    r->has_memory = 1;
+    TAKE(mem_code, generated_code_size_in_bytes);
+    TAKE(mem_arguments, argument_size_in_bytes);
+    TAKE(mem_outputs, output_size_in_bytes);
+    TAKE(mem_alias, alias_size_in_bytes);
+    TAKE(mem_temp, temp_size_in_bytes);
+    TAKE(mem_host_code, host_generated_code_size_in_bytes);
+    TAKE(mem_host_arguments, host_argument_size_in_bytes);
+    TAKE(mem_host_outputs, host_output_size_in_bytes);
+    TAKE(mem_host_alias, host_alias_size_in_bytes);
+    TAKE(mem_host_temp, host_temp_size_in_bytes);
+    TAKE(mem_peak, peak_memory_in_bytes);
+#undef TAKE
+}
+
+static void record_end(struct stet_compile *c, PJRT_Error *error, PJRT_LoadedExecutable *loaded,
+                       PJRT_Executable *executable, uint32_t id, uint64_t plugin_ns)
+{
+    struct stet_event *e = stet_event_new(STET_REC_compile_end);
+    struct stet_executable_facts facts;
+    struct stet_rec_compile_end *r;
+    struct stet_view text;
+
+    if (!e)
+        return;
+    r = &e->record.compile_end;
+    r->index = c->index;
+    r->executable = id;
+    r->begin_ns = c->begin_ns;
+    r->plugin_ns = plugin_ns;
+    r->hash_ns = c->hash_ns;
+    r->capture_ns = c->capture_ns;
+    if (error) {
+        r->error_code = (uint64_t)stet_plugin_error_text(c->p, error, &text);
+        r->error = stet_arena_copy(&e->arena, text);
+    } else {
+        stet_executable_ask(c->p, loaded, executable, &e->arena, &facts);
+        r->fingerprint = facts.fingerprint;
+        r->name = facts.name;
+        r->num_outputs = facts.num_outputs;
+        if (facts.has_memory)
+            copy_memory(r, &facts.memory);
+    }
+    r->layer_ns = stet_journal_now() - c->begin_ns - plugin_ns;
+    stet_event_send(e);
+}
+
+/* `loaded` or `executable` is what the plugin made; the error, if any, goes on to the framework. */
+static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
+                               PJRT_LoadedExecutable *loaded, PJRT_Executable *executable)
+{
+    uint64_t plugin_ns = c->outermost ? stet_journal_now() - c->plugin_begin_ns : 0;
+    const void *handle = loaded ? (const void *)loaded : (const void *)executable;
+    uint32_t id = 0;
+
+    if (!error && handle)
+        id = stet_executable_add(c->p, handle, c->outermost ? 0 : STET_HANDLE_SILENT);
+    if (!c->outermost)
+        return error;
+    stet_pystack_end(c->stack);
+    record_end(c, error, loaded, executable, id, plugin_ns);
+    if (c->client)
+        stet_plugin_look_at_memory(c->p, c->client, false);
+    stet_guard_leave();
+    return stet_plugin_failed(c->p, c->function, error);
+}
+
+PJRT_Error *on_PJRT_Client_Compile(struct stet_plugin *p, PJRT_Client_Compile_Args *args)
+{
+    struct stet_compile c;
+    PJRT_Error *error;
+
+    compile_begin(&c, p, ENTRY_CLIENT_COMPILE, "PJRT_Client_Compile", args->client, NULL,
+                  args->program, stet_view_of(args->compile_options, args->compile_options_size));
+    error = stet_plugin_real(p)->PJRT_Client_Compile(args);
+    return compile_end(&c, error, error ? NULL : args->executable, NULL);
+}
+
+PJRT_Error *on_PJRT_Compile(struct stet_plugin *p, PJRT_Compile_Args *args)
+{
+    struct stet_compile c;
+    PJRT_Error *error;
+
+    compile_begin(&c, p, ENTRY_COMPILE, "PJRT_Compile", args->client, args->topology, args->program,
+                  stet_view_of(args->compile_options, args->compile_options_size));
+    error = stet_plugin_real(p)->PJRT_Compile(args);
+    return compile_end(&c, error, NULL, error ? NULL : args->executable);
+}
+
+/* What runs is the program that PJRT_Compile numbered, so it keeps that number. */
+PJRT_Error *on_PJRT_Client_Load(struct stet_plugin *p, PJRT_Client_Load_Args *args)
+{
+    uint32_t id = stet_executable_id(p, args->executable);
+    bool outermost = stet_guard_enter();
+    PJRT_Error *error = stet_plugin_real(p)->PJRT_Client_Load(args);
+
+    if (!error)
+        stet_executable_add(p, args->loaded_executable, outermost ? id : STET_HANDLE_SILENT);
+    if (!outermost)
+        return error;
+    stet_guard_leave();
+    return stet_plugin_failed(p, "PJRT_Client_Load", error);
+}

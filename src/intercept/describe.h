@@ -1,0 +1,33 @@
+/* What a plugin says about itself, its clients and topologies, as lists of text. */
+#ifndef STET_INTERCEPT_DESCRIBE_H
+#define STET_INTERCEPT_DESCRIBE_H
+
+#include "base/arena.h"
+#include "intercept/plugin.h"
+#include "journal/format.h"
+
+/* name=value for each; values of secret-sounding names are masked. */
+struct stet_list stet_describe_values(struct stet_arena *a, const PJRT_NamedValue *values,
+                                      size_t n);
+struct stet_list stet_describe_attributes(struct stet_plugin *p, struct stet_arena *a);
+/* Names of the extensions in chain order; numbers for those that are newer than our list. */
+struct stet_list stet_describe_extensions(struct stet_plugin *p, struct stet_arena *a);
+
+struct stet_topology {
+    struct stet_hash hash; /* zero when the plugin tells nothing */
+    struct stet_view platform, version;
+    uint64_t devices;
+    struct stet_view kind; /* of its first device */
+    struct stet_list attributes;
+};
+
+void stet_describe_topology(struct stet_plugin *p, const PJRT_TopologyDescription *topology,
+                            struct stet_arena *a, struct stet_topology *out);
+/* The client's own; zeroed when there is none. */
+void stet_describe_client_topology(struct stet_plugin *p, PJRT_Client *client, struct stet_arena *a,
+                                   struct stet_topology *out);
+/* Kind of a device by its description; empty when the plugin does not tell. */
+struct stet_view stet_describe_kind(struct stet_plugin *p, PJRT_DeviceDescription *d,
+                                    struct stet_arena *a);
+
+#endif

@@ -1,0 +1,15 @@
+/* The host's environment: our own settings, and what of the rest is worth remembering. */
+#ifndef STET_INTERCEPT_ENVIRONMENT_H
+#define STET_INTERCEPT_ENVIRONMENT_H
+
+#include "base/arena.h"
+#include "journal/format.h"
+
+/* Does a variable of this name say something about programs, devices or ranks? */
+bool stet_env_matters(struct stet_view name);
+/* Would its value be a secret? */
+bool stet_env_is_secret(struct stet_view name);
+/* NAME=value of those that matter, secrets masked, in the environment's order. */
+struct stet_list stet_env_list(struct stet_arena *a, char *const *environment);
+
+#endif

@@ -1,0 +1,90 @@
+/* Errors that the plugin returns: recorded with code and message, handed on untouched. */
+#include "intercept/layer.h"
+#include "intercept/plugin.h"
+#include "intercept/writer.h"
+
+enum { RECORDED_ONE_BY_ONE = 1000, MESSAGE_MAX = 4096, RECENT = 16 };
+
+/* Errors recorded where they were returned, so that their destruction does not count them again. */
+static _Atomic(PJRT_Error *) recent[RECENT];
+static _Atomic unsigned next_recent;
+
+PJRT_Error_Code stet_plugin_error_text(struct stet_plugin *p, const PJRT_Error *error,
+                                       struct stet_view *text)
+{
+    const PJRT_Api *real = stet_plugin_real(p);
+    PJRT_Error_Message_Args message = {.struct_size = PJRT_Error_Message_Args_STRUCT_SIZE,
+                                       .error = error};
+    PJRT_Error_GetCode_Args code = {.struct_size = PJRT_Error_GetCode_Args_STRUCT_SIZE,
+                                    .error = error,
+                                    .code = PJRT_Error_Code_UNKNOWN};
+
+    *text = (struct stet_view){0};
+    if (stet_api_has(real, PJRT_Error_Message))
+        real->PJRT_Error_Message(&message);
+    if (message.message)
+        *text =
+            stet_view_of(message.message,
+                         message.message_size < MESSAGE_MAX ? message.message_size : MESSAGE_MAX);
+    if (stet_api_has(real, PJRT_Error_GetCode))
+        stet_plugin_drop(p, real->PJRT_Error_GetCode(&code));
+    return code.code;
+}
+
+bool stet_plugin_drop(struct stet_plugin *p, PJRT_Error *error)
+{
+    const PJRT_Api *real = stet_plugin_real(p);
+    PJRT_Error_Destroy_Args args = {.struct_size = PJRT_Error_Destroy_Args_STRUCT_SIZE,
+                                    .error = error};
+
+    if (error && stet_api_has(real, PJRT_Error_Destroy))
+        real->PJRT_Error_Destroy(&args);
+    return error != NULL;
+}
+
+static void record(struct stet_plugin *p, const char *function, const PJRT_Error *error)
+{
+    uint64_t number = atomic_fetch_add(&stet_layer.errors, 1);
+    struct stet_event *e;
+    struct stet_view text;
+
+    /* A loop that fails a million times must not fill the disk. */
+    if (number >= RECORDED_ONE_BY_ONE && number % RECORDED_ONE_BY_ONE)
+        return;
+    e = stet_event_new(STET_REC_plugin_error);
+    if (!e)
+        return;
+    e->record.plugin_error = (struct stet_rec_plugin_error){
+        .plugin = p->id,
+        .function = stet_view_str(function),
+        .code = (uint64_t)stet_plugin_error_text(p, error, &text),
+        .count = number < RECORDED_ONE_BY_ONE ? 1 : RECORDED_ONE_BY_ONE,
+    };
+    e->record.plugin_error.message = stet_arena_copy(&e->arena, text);
+    stet_event_send(e);
+}
+
+PJRT_Error *stet_plugin_failed(struct stet_plugin *p, const char *function, PJRT_Error *error)
+{
+    if (!error)
+        return NULL;
+    record(p, function, error);
+    atomic_store(&recent[atomic_fetch_add(&next_recent, 1) % RECENT], error);
+    return error;
+}
+
+/* Newer callers destroy errors through the error's own table and never come here. */
+void on_PJRT_Error_Destroy(struct stet_plugin *p, PJRT_Error_Destroy_Args *args)
+{
+    PJRT_Error *error = STET_HAS(args, error) ? args->error : NULL;
+    bool known = !error;
+
+    for (size_t i = 0; i < RECENT && !known; i++) {
+        PJRT_Error *expected = error;
+
+        known = atomic_compare_exchange_strong(&recent[i], &expected, NULL);
+    }
+    if (!known)
+        record(p, "(an entry that is not hooked)", error);
+    stet_plugin_real(p)->PJRT_Error_Destroy(args);
+}

@@ -1,0 +1,124 @@
+/* See executables.h. */
+#include "intercept/executables.h"
+
+#include "intercept/drain.h"
+#include "intercept/layer.h"
+
+uint32_t stet_executable_add(struct stet_plugin *p, const void *handle, uint32_t id)
+{
+    struct stet_handle *h = stet_handles_put(&p->handles, handle, id ? id : STET_RING_OTHER);
+
+    if (!h) {
+        stet_fault(STET_FAULT_HANDLES_FULL);
+        return STET_RING_OTHER;
+    }
+    if (!id) {
+        id = atomic_fetch_add(&stet_layer.last_executable, 1) + 1;
+        atomic_store_explicit(&h->id, id, memory_order_release);
+    }
+    return id;
+}
+
+uint32_t stet_executable_id(struct stet_plugin *p, const void *handle)
+{
+    struct stet_handle *h = stet_handles_find(&p->handles, handle);
+
+    return h ? atomic_load_explicit(&h->id, memory_order_acquire) : 0;
+}
+
+static bool add_missed(struct stet_event *e, struct stet_journal *j)
+{
+    (void)j;
+    stet_drain_missed(e->record.executable_destroy.executable, e->number);
+    return true;
+}
+
+void stet_executable_gone(struct stet_plugin *p, const void *handle)
+{
+    uint32_t missed, id = stet_handles_remove(&p->handles, handle, &missed);
+    struct stet_event *e;
+
+    if (!id || id == STET_HANDLE_SILENT)
+        return;
+    e = stet_event_new(STET_REC_executable_destroy);
+    if (!e)
+        return;
+    e->record.executable_destroy.executable = id;
+    e->number = missed;
+    e->prepare = add_missed;
+    stet_event_send(e);
+}
+
+static struct stet_view hex(struct stet_arena *a, const char *bytes, size_t n)
+{
+    static const char digits[] = "0123456789abcdef";
+    char *text = n <= 4096 ? stet_arena_alloc(a, 2 * n + 1, 1) : NULL;
+
+    for (size_t i = 0; text && i < n; i++) {
+        text[2 * i] = digits[(unsigned char)bytes[i] >> 4];
+        text[2 * i + 1] = digits[(unsigned char)bytes[i] & 15];
+    }
+    return stet_view_of(text, text ? 2 * n : 0);
+}
+
+static void ask_name(struct stet_plugin *p, PJRT_Executable *x, struct stet_arena *a,
+                     struct stet_executable_facts *out)
+{
+    const PJRT_Api *real = stet_plugin_real(p);
+    PJRT_Executable_Name_Args name = {.struct_size = PJRT_Executable_Name_Args_STRUCT_SIZE,
+                                      .executable = x};
+    PJRT_Executable_Fingerprint_Args print = {
+        .struct_size = PJRT_Executable_Fingerprint_Args_STRUCT_SIZE, .executable = x};
+
+    if (stet_api_has(real, PJRT_Executable_Name) &&
+        !stet_plugin_drop(p, real->PJRT_Executable_Name(&name)) && name.executable_name)
+        out->name =
+            stet_arena_copy(a, stet_view_of(name.executable_name, name.executable_name_size));
+    if (stet_api_has(real, PJRT_Executable_Fingerprint) &&
+        !stet_plugin_drop(p, real->PJRT_Executable_Fingerprint(&print)) &&
+        print.executable_fingerprint)
+        out->fingerprint = hex(a, print.executable_fingerprint, print.executable_fingerprint_size);
+}
+
+static void ask_sizes(struct stet_plugin *p, PJRT_Executable *x, struct stet_executable_facts *out)
+{
+    const PJRT_Api *real = stet_plugin_real(p);
+    PJRT_Executable_NumOutputs_Args outputs = {
+        .struct_size = PJRT_Executable_NumOutputs_Args_STRUCT_SIZE, .executable = x};
+
+    if (stet_api_has(real, PJRT_Executable_NumOutputs) &&
+        !stet_plugin_drop(p, real->PJRT_Executable_NumOutputs(&outputs)))
+        out->num_outputs = outputs.num_outputs;
+    out->memory = (PJRT_Executable_GetCompiledMemoryStats_Args){
+        .struct_size = PJRT_Executable_GetCompiledMemoryStats_Args_STRUCT_SIZE, .executable = x};
+    out->has_memory =
+        stet_api_has(real, PJRT_Executable_GetCompiledMemoryStats) &&
+        !stet_plugin_drop(p, real->PJRT_Executable_GetCompiledMemoryStats(&out->memory));
+}
+
+void stet_executable_ask(struct stet_plugin *p, PJRT_LoadedExecutable *loaded,
+                         PJRT_Executable *executable, struct stet_arena *a,
+                         struct stet_executable_facts *out)
+{
+    const PJRT_Api *real = stet_plugin_real(p);
+    PJRT_LoadedExecutable_GetExecutable_Args get = {
+        .struct_size = PJRT_LoadedExecutable_GetExecutable_Args_STRUCT_SIZE,
+        .loaded_executable = loaded};
+    PJRT_Executable_Destroy_Args destroy = {.struct_size =
+                                                PJRT_Executable_Destroy_Args_STRUCT_SIZE};
+
+    *out = (struct stet_executable_facts){0};
+    if (loaded && (!stet_api_has(real, PJRT_LoadedExecutable_GetExecutable) ||
+                   !stet_api_has(real, PJRT_Executable_Destroy) ||
+                   stet_plugin_drop(p, real->PJRT_LoadedExecutable_GetExecutable(&get))))
+        return;
+    if (loaded)
+        executable = get.executable;
+    if (!executable)
+        return;
+    ask_name(p, executable, a, out);
+    ask_sizes(p, executable, out);
+    destroy.executable = get.executable;
+    if (loaded)
+        stet_plugin_drop(p, real->PJRT_Executable_Destroy(&destroy));
+}

@@ -1,0 +1,30 @@
+/* Executables: their ids, and what a plugin tells about one that was just made. */
+#ifndef STET_INTERCEPT_EXECUTABLES_H
+#define STET_INTERCEPT_EXECUTABLES_H
+
+#include "intercept/plugin.h"
+#include "intercept/writer.h"
+
+/* Gives `handle` (a PJRT_LoadedExecutable, or a PJRT_Executable of PJRT_Compile) the id `id`, or a
+ * new one when it is 0. The id; STET_RING_OTHER when there is no room for it. */
+uint32_t stet_executable_add(struct stet_plugin *p, const void *handle, uint32_t id);
+/* Forgets it, and writes that it is gone. */
+void stet_executable_gone(struct stet_plugin *p, const void *handle);
+/* The id of a handle, 0 when unknown. */
+uint32_t stet_executable_id(struct stet_plugin *p, const void *handle);
+
+/* What compile_end and deserialize have in common. Views live in the arena. */
+struct stet_executable_facts {
+    struct stet_view fingerprint, name; /* fingerprint in hex */
+    uint64_t num_outputs;
+    bool has_memory;
+    PJRT_Executable_GetCompiledMemoryStats_Args memory;
+};
+
+/* Exactly one of the two handles is given. Asks the plugin, in the thread of the compile: later the
+ * framework may have destroyed it. */
+void stet_executable_ask(struct stet_plugin *p, PJRT_LoadedExecutable *loaded,
+                         PJRT_Executable *executable, struct stet_arena *a,
+                         struct stet_executable_facts *out);
+
+#endif

@@ -1,0 +1,79 @@
+/* Executions: the one hook that is on everybody's fast path. */
+#include "intercept/executables.h"
+#include "intercept/guard.h"
+#include "intercept/layer.h"
+
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+static const char function[] = "PJRT_LoadedExecutable_Execute";
+
+/* `h` is NULL when there was no room for it. */
+static inline void count(struct stet_handle *h)
+{
+    uint32_t id = h ? atomic_load_explicit(&h->id, memory_order_relaxed) : STET_RING_OTHER;
+
+    switch (stet_ring_push(&stet_layer.ring, id)) {
+    case STET_PUSHED:
+        break;
+    case STET_PUSHED_FIRST:
+        stet_writer_ensure();
+        break;
+    case STET_PUSHED_QUARTER:
+        stet_writer_poke();
+        break;
+    case STET_RING_FULL:
+        if (h)
+            atomic_fetch_add_explicit(&h->missed, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&stet_layer.missed, 1, memory_order_relaxed);
+        break;
+    }
+}
+
+/* An executable that was made where we did not look (by an extension, say) gets an id now. When
+ * this call comes from inside another plugin that is watched too, that one counts it. */
+__attribute__((noinline)) static PJRT_Error *
+execute_unknown(struct stet_plugin *p, PJRT_LoadedExecutable_Execute_Args *args)
+{
+    bool outermost = stet_guard_enter();
+    PJRT_Error *error;
+
+    stet_executable_add(p, args->executable, outermost ? 0 : STET_HANDLE_SILENT);
+    if (outermost)
+        count(stet_handles_find(&p->handles, args->executable));
+    error = stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(args);
+    if (!outermost)
+        return error;
+    stet_guard_leave();
+    return stet_plugin_failed(p, function, error);
+}
+
+PJRT_Error *on_PJRT_LoadedExecutable_Execute(struct stet_plugin *p,
+                                             PJRT_LoadedExecutable_Execute_Args *args)
+{
+    struct stet_handle *h = stet_handles_find(&p->handles, args->executable);
+    PJRT_Error *error;
+
+    if (UNLIKELY(!h))
+        return execute_unknown(p, args);
+    if (UNLIKELY(atomic_load_explicit(&h->id, memory_order_relaxed) == STET_HANDLE_SILENT))
+        return stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(args);
+    count(h);
+    error = stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(args);
+    return UNLIKELY(error) ? stet_plugin_failed(p, function, error) : NULL;
+}
+
+/* Forgotten before the plugin frees it: the address may be another executable's at once. */
+PJRT_Error *on_PJRT_LoadedExecutable_Destroy(struct stet_plugin *p,
+                                             PJRT_LoadedExecutable_Destroy_Args *args)
+{
+    stet_executable_gone(p, args->executable);
+    return stet_plugin_failed(p, "PJRT_LoadedExecutable_Destroy",
+                              stet_plugin_real(p)->PJRT_LoadedExecutable_Destroy(args));
+}
+
+PJRT_Error *on_PJRT_Executable_Destroy(struct stet_plugin *p, PJRT_Executable_Destroy_Args *args)
+{
+    stet_executable_gone(p, args->executable);
+    return stet_plugin_failed(p, "PJRT_Executable_Destroy",
+                              stet_plugin_real(p)->PJRT_Executable_Destroy(args));
+}

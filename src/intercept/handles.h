@@ -1,0 +1,58 @@
+/* Executable handle → id: looked up on every execution, without a lock or an allocation. */
+#ifndef STET_INTERCEPT_HANDLES_H
+#define STET_INTERCEPT_HANDLES_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define STET_HANDLES_BITS  16
+#define STET_HANDLES_SIZE  (1u << STET_HANDLES_BITS)
+#define STET_HANDLES_PROBE 64u
+/* An executable that another slot of ours counts already. */
+#define STET_HANDLE_SILENT UINT32_MAX
+
+/* `missed` are executions that found the ring full: counted here, not in the sequence. */
+struct stet_handle {
+    _Atomic uintptr_t key; /* 0 never used, 1 left */
+    _Atomic uint32_t id;
+    _Atomic uint32_t missed;
+};
+
+struct stet_handles {
+    struct stet_handle *entries; /* STET_HANDLES_SIZE of them; the mutex is for writers */
+    pthread_mutex_t lock;
+};
+
+static inline uint32_t stet_handles_home(const void *handle)
+{
+    return (uint32_t)(((uint64_t)(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15)) >>
+                      (64 - STET_HANDLES_BITS));
+}
+
+/* NULL when unknown. The caller holds a live handle, so its entry can't go away meanwhile. */
+static inline struct stet_handle *stet_handles_find(struct stet_handles *t, const void *handle)
+{
+    uint32_t at = stet_handles_home(handle);
+
+    for (uint32_t i = 0; i < STET_HANDLES_PROBE; i++) {
+        struct stet_handle *h = &t->entries[(at + i) % STET_HANDLES_SIZE];
+        uintptr_t key = atomic_load_explicit(&h->key, memory_order_acquire);
+
+        if (!key)
+            return NULL;
+        if (key == (uintptr_t)handle)
+            return h;
+    }
+    return NULL;
+}
+
+bool stet_handles_init(struct stet_handles *t);
+/* NULL when there is no room near its place. An entry already there (a destroy that was not seen)
+ * gets the new id. */
+struct stet_handle *stet_handles_put(struct stet_handles *t, const void *handle, uint32_t id);
+/* The id it had (0 for none) and what it missed. */
+uint32_t stet_handles_remove(struct stet_handles *t, const void *handle, uint32_t *missed);
+
+#endif

@@ -1,0 +1,216 @@
+/* Start when the first plugin is asked for its table, never before; stop at exit. */
+#include "intercept/layer.h"
+
+#include "base/fs.h"
+#include "intercept/drain.h"
+#include "intercept/environment.h"
+#include "intercept/guard.h"
+#include "intercept/plugin.h"
+#include "intercept/pystack.h"
+#include "intercept/writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* How long the end of a process may wait for a stuck disk. */
+enum { EXIT_SECONDS = 2 };
+
+struct stet_layer stet_layer;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool started;
+static bool fork_prepared;
+
+bool stet_layer_wanted(void)
+{
+    const char *stet = getenv("STET");
+
+    return !stet || (strcmp(stet, "off") != 0 && strcmp(stet, "0") != 0);
+}
+
+void stet_log(const char *fmt, ...)
+{
+    const char *to = getenv("STET_LOG");
+    char line[1024];
+    int n, saved = errno, fd;
+    va_list ap;
+
+    if (!to || !*to)
+        return;
+    n = snprintf(line, sizeof line, "stet[%ld]: ", (long)getpid());
+    va_start(ap, fmt);
+    n += vsnprintf(line + n, sizeof line - (size_t)n, fmt, ap);
+    va_end(ap);
+    if (n > (int)sizeof line - 2)
+        n = (int)sizeof line - 2;
+    line[n++] = '\n';
+    fd = strcmp(to, "stderr") ? open(to, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600)
+                              : STDERR_FILENO;
+    if (fd >= 0)
+        stet_fs_write_all(fd, line, (size_t)n);
+    if (fd > STDERR_FILENO)
+        close(fd);
+    errno = saved;
+}
+
+/* A run folder of our own when no `stet run` gave one: plugin mode without a parent. */
+static bool own_folder(char *out, size_t room)
+{
+    const char *told = getenv("STET_STATE_DIR"), *state = getenv("XDG_STATE_HOME");
+    const char *home = getenv("HOME");
+    unsigned random = (unsigned)getpid();
+    struct timespec now;
+    struct tm utc;
+    char when[32];
+    int n;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &utc);
+    strftime(when, sizeof when, "%Y%m%d-%H%M%S", &utc);
+    if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
+        random ^= (unsigned)now.tv_nsec;
+    random &= 0xffffff;
+    if (told && *told == '/')
+        n = snprintf(out, room, "%s/runs/%s-%06x", told, when, random);
+    else if (state && *state == '/')
+        n = snprintf(out, room, "%s/stet/runs/%s-%06x", state, when, random);
+    else if (home && *home == '/')
+        n = snprintf(out, room, "%s/.local/state/stet/runs/%s-%06x", home, when, random);
+    else
+        return false;
+    return n > 0 && (size_t)n < room;
+}
+
+static bool read_settings(void)
+{
+    const char *dir = getenv("STET_DIR"), *capture = getenv("STET_CAPTURE");
+
+    if (capture && !strcmp(capture, "full"))
+        stet_layer.capture = STET_CAPTURE_FULL;
+    if (capture && !strcmp(capture, "hash"))
+        stet_layer.capture = STET_CAPTURE_HASH;
+    if (!dir || !*dir)
+        return own_folder(stet_layer.dir, sizeof stet_layer.dir);
+    return strlen(dir) < sizeof stet_layer.dir && strcpy(stet_layer.dir, dir) != NULL;
+}
+
+/* /proc/self/cmdline and /proc/self/exe; empty where there is no /proc. */
+static struct stet_list arguments(struct stet_arena *a)
+{
+    struct stet_view *items = STET_NEW_ARRAY(a, struct stet_view, 256);
+    size_t room = 16384, n = 0, at = 0, len = 0;
+    char *text = stet_arena_alloc(a, room, 1);
+    int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t got = 1;
+
+    while (fd >= 0 && text && len < room && (got = read(fd, text + len, room - len)) > 0)
+        len += (size_t)got;
+    if (fd >= 0)
+        close(fd);
+    while (items && at < len && n < 256) {
+        items[n] = stet_view_of(text + at, strnlen(text + at, len - at));
+        at += items[n++].len + 1;
+    }
+    return (struct stet_list){items, n};
+}
+
+static void describe_process(struct stet_journal *j)
+{
+    struct stet_rec_process process = {.entry = stet_view_str(stet_entry_name)};
+    char cwd[PATH_MAX], exe[PATH_MAX];
+    struct stet_arena arena;
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe);
+
+    stet_arena_init(&arena, (size_t)4 << 20);
+    process.argv = arguments(&arena);
+    process.env = stet_env_list(&arena, environ);
+    process.python = stet_view_str(stet_pystack_version());
+    if (n > 0)
+        process.exe = stet_view_of(exe, (size_t)n);
+    if (getcwd(cwd, sizeof cwd))
+        process.cwd = stet_view_str(cwd);
+    if (arena.failed)
+        stet_fault(STET_FAULT_NO_MEMORY);
+    stet_journal_set_process(j, &process);
+    stet_arena_release(&arena);
+}
+
+static void before_fork(void)
+{
+    fork_prepared = stet_writer_fork_prepare();
+    if (!fork_prepared)
+        return;
+    stet_plugin_fork_prepare();
+    stet_journal_fork_prepare(stet_layer.journal);
+}
+
+static void after_fork_in_parent(void)
+{
+    if (fork_prepared) {
+        stet_journal_fork_parent(stet_layer.journal);
+        stet_plugin_fork_done();
+    }
+    stet_writer_fork_parent(fork_prepared);
+}
+
+static void after_fork_in_child(void)
+{
+    if (fork_prepared) {
+        stet_journal_fork_child(stet_layer.journal);
+        stet_plugin_fork_done();
+    }
+    stet_writer_fork_child(fork_prepared);
+    stet_plugin_after_fork();
+}
+
+static void at_exit(void)
+{
+    stet_writer_flush(EXIT_SECONDS);
+}
+
+/* After every atexit handler: frameworks destroy clients in theirs. */
+__attribute__((destructor)) static void at_unload(void)
+{
+    if (!started)
+        return;
+    stet_plugin_announce_all();
+    stet_writer_end(EXIT_SECONDS);
+}
+
+static void start(void)
+{
+    char journal[PATH_MAX + 16];
+    struct stet_journal_options options = {.dir = journal};
+
+    if (!stet_layer_wanted() || !read_settings() || !stet_guard_init())
+        return;
+    snprintf(journal, sizeof journal, "%s/journal", stet_layer.dir);
+    stet_layer.journal = stet_journal_new(&options);
+    if (!stet_layer.journal ||
+        pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0)
+        return;
+    atexit(at_exit);
+    stet_drain_init();
+    stet_writer_init();
+    describe_process(stet_layer.journal);
+    stet_log("watching from %s, run folder %s", stet_entry_name, stet_layer.dir);
+    started = true;
+}
+
+bool stet_layer_start(void)
+{
+    int saved = errno;
+
+    pthread_once(&once, start);
+    errno = saved;
+    return started;
+}

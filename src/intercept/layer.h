@@ -1,0 +1,48 @@
+/* The layer's state in this process: settings, counters, start, fork, exit. */
+#ifndef STET_INTERCEPT_LAYER_H
+#define STET_INTERCEPT_LAYER_H
+
+#include "intercept/ring.h"
+#include "journal/write.h"
+
+#include <limits.h>
+
+enum stet_capture { STET_CAPTURE_STRUCTURE, STET_CAPTURE_FULL, STET_CAPTURE_HASH };
+
+enum stet_fault {
+#define FAULT(name, word, what) STET_FAULT_##name,
+#include "intercept/faults.def"
+#undef FAULT
+    STET_FAULTS
+};
+
+struct stet_layer {
+    char dir[PATH_MAX]; /* the run folder */
+    enum stet_capture capture;
+    struct stet_journal *journal;
+    struct stet_ring ring;
+    _Atomic uint64_t compiles, loads, errors;
+    _Atomic uint32_t last_executable, last_client;
+    _Atomic uint64_t missed; /* executions that found the ring full */
+    _Atomic uint64_t faults[STET_FAULTS];
+};
+
+extern struct stet_layer stet_layer;
+
+/* The word of the way in, for the process record; each shared object has its own. */
+extern const char stet_entry_name[];
+
+/* May be asked at any time: reads STET, allocates nothing. */
+bool stet_layer_wanted(void);
+/* When the first table is handed out. False when the process must be left alone. */
+bool stet_layer_start(void);
+
+static inline void stet_fault(enum stet_fault f)
+{
+    atomic_fetch_add_explicit(&stet_layer.faults[f], 1, memory_order_relaxed);
+}
+
+/* A line for whoever set STET_LOG; never standard output. */
+void stet_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

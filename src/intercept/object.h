@@ -1,0 +1,31 @@
+/* Facts about a loaded shared object, from its headers in memory. */
+#ifndef STET_INTERCEPT_OBJECT_H
+#define STET_INTERCEPT_OBJECT_H
+
+#include "base/view.h"
+
+struct stet_object {
+    char path[1024];
+    char build_id[129]; /* hex, "" when it has none */
+    bool is_stet;       /* one of our own layers, of whatever version */
+};
+
+/* The object that holds `address`, in any link namespace. False when there is none. */
+bool stet_object_at(const void *address, struct stet_object *out);
+
+/* The dynamic symbols of an object as dl_iterate_phdr tells of it. */
+struct stet_object_symbols {
+    const void *symbols;
+    const char *names;
+    const uint32_t *hash; /* the System V hash table */
+    uintptr_t bias;
+};
+
+struct dl_phdr_info;
+/* False for the object that holds the address `but`, and for one without a table we can search. */
+bool stet_object_symbols(const struct dl_phdr_info *object, const void *but,
+                         struct stet_object_symbols *out);
+/* The address of a function it defines, or 0. */
+uintptr_t stet_object_symbol(const struct stet_object_symbols *table, const char *name);
+
+#endif

@@ -1,0 +1,172 @@
+/* Slots: which plugin is in which, and the copying of its table. Whatever does not fit is left
+ * alone: the framework then gets the plugin's own function or table. */
+#include "intercept/plugin.h"
+
+#include "base/mem.h"
+#include "intercept/layer.h"
+#include "intercept/object.h"
+
+#include <string.h>
+
+static struct stet_plugin plugins[STET_PLUGINS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static const PJRT_Api *ask(struct stet_plugin *p);
+
+#define SLOT 0
+#include "intercept/slot.h"
+#define SLOT 1
+#include "intercept/slot.h"
+#define SLOT 2
+#include "intercept/slot.h"
+#define SLOT 3
+#include "intercept/slot.h"
+#define SLOT 4
+#include "intercept/slot.h"
+#define SLOT 5
+#include "intercept/slot.h"
+#define SLOT 6
+#include "intercept/slot.h"
+#define SLOT 7
+#include "intercept/slot.h"
+
+static const struct {
+    void (*install)(PJRT_Api *table);
+    stet_get_pjrt_api *get;
+} slots[STET_PLUGINS] = {
+    {slot0_install, slot0_get}, {slot1_install, slot1_get}, {slot2_install, slot2_get},
+    {slot3_install, slot3_get}, {slot4_install, slot4_get}, {slot5_install, slot5_get},
+    {slot6_install, slot6_get}, {slot7_install, slot7_get},
+};
+
+/* A table longer than this is not a table. */
+enum { TABLE_MAX = 1 << 20 };
+
+static bool is_stet(const void *code)
+{
+    struct stet_object object;
+
+    return stet_object_at(code, &object) && object.is_stet;
+}
+
+/* Why this table must be handed on as it is, or NULL. A table that is another copy's already has
+ * its execute entry in that copy's code. */
+static const char *unfit(const PJRT_Api *real)
+{
+    union {
+        PJRT_LoadedExecutable_Execute *function;
+        const void *code;
+    } execute;
+
+    if (!stet_api_usable(real) || real->struct_size > TABLE_MAX)
+        return "its table is of a version this build can't read";
+    execute.function = real->PJRT_LoadedExecutable_Execute;
+    return is_stet(execute.code) ? "another copy of the layer watches it" : NULL;
+}
+
+/* NULL with a reason when the table must be handed on as it is. */
+static const PJRT_Api *wrap(struct stet_plugin *p, const PJRT_Api *real, const char **why)
+{
+    PJRT_Api *table;
+
+    if (*why)
+        return NULL;
+    table = stet_mem_alloc(real->struct_size);
+    if (!table || !stet_handles_init(&p->handles)) {
+        stet_fault(STET_FAULT_NO_MEMORY);
+        stet_mem_free(table);
+        *why = "out of memory";
+        return NULL;
+    }
+    memcpy(table, real, real->struct_size);
+    slots[p - plugins].install(table);
+    return table;
+}
+
+/* The slot's GetPjrtApi. The plugin's own is called without a lock held (it may well look for
+ * another plugin), and so is the loader, which may be waiting for us in another thread. */
+static const PJRT_Api *ask(struct stet_plugin *p)
+{
+    stet_get_pjrt_api *get = atomic_load(&p->get);
+    const PJRT_Api *real = get(), *table;
+
+    const char *why;
+
+    if (!real || !stet_layer_start())
+        return real;
+    why = unfit(real);
+    pthread_mutex_lock(&lock);
+    if (!atomic_load(&p->table)) {
+        const PJRT_Api *made = wrap(p, real, &why);
+
+        p->note = why;
+        atomic_store(&p->real, real);
+        atomic_store_explicit(&p->table, made ? made : real, memory_order_release);
+        stet_log("plugin %u: table %p of %zu bytes%s%s", p->id, (const void *)real,
+                 real->struct_size, p->note ? ", not watched: " : "", p->note ? p->note : "");
+    }
+    /* A plugin that answers with another table the second time gets that one through unwatched. */
+    table = atomic_load(&p->real) == real ? atomic_load(&p->table) : real;
+    pthread_mutex_unlock(&lock);
+    return table;
+}
+
+/* A slot for `get`, the one it has already if it was asked for before. */
+static struct stet_plugin *slot_for(stet_get_pjrt_api *get)
+{
+    struct stet_plugin *found = NULL;
+
+    pthread_mutex_lock(&lock);
+    for (uint32_t i = 0; i < STET_PLUGINS && !found; i++) {
+        stet_get_pjrt_api *there = atomic_load(&plugins[i].get);
+
+        if (there && there != get)
+            continue;
+        found = &plugins[i];
+        found->id = i + 1;
+        atomic_store(&found->get, get);
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+stet_get_pjrt_api *stet_plugin_adopt(stet_get_pjrt_api *get)
+{
+    union {
+        stet_get_pjrt_api *function;
+        const void *code;
+    } theirs = {get};
+    struct stet_plugin *p;
+
+    if (!stet_layer_wanted() || is_stet(theirs.code))
+        return get;
+    p = slot_for(get);
+    if (!p) {
+        stet_fault(STET_FAULT_SLOTS_FULL);
+        return get;
+    }
+    return slots[p - plugins].get;
+}
+
+struct stet_plugin *stet_plugin_at(size_t index)
+{
+    return index < STET_PLUGINS && atomic_load(&plugins[index].table) ? &plugins[index] : NULL;
+}
+
+void stet_plugin_fork_prepare(void)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < STET_PLUGINS; i++) {
+        if (plugins[i].handles.entries)
+            pthread_mutex_lock(&plugins[i].handles.lock);
+    }
+}
+
+void stet_plugin_fork_done(void)
+{
+    for (size_t i = 0; i < STET_PLUGINS; i++) {
+        if (plugins[i].handles.entries)
+            pthread_mutex_unlock(&plugins[i].handles.lock);
+    }
+    pthread_mutex_unlock(&lock);
+}

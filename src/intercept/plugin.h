@@ -1,0 +1,73 @@
+/* Plugins of this process: a slot each, with a copy of its table that leads through our hooks. */
+#ifndef STET_INTERCEPT_PLUGIN_H
+#define STET_INTERCEPT_PLUGIN_H
+
+#include "abi/api.h"
+#include "base/view.h"
+#include "intercept/handles.h"
+
+#define STET_PLUGINS 8
+#define STET_CLIENTS 32 /* clients of one plugin that have ids; more share id 0 */
+
+struct stet_client {
+    _Atomic(PJRT_Client *) handle;
+    _Atomic uint32_t id;
+};
+
+struct stet_plugin {
+    uint32_t id;                      /* as in the journal, from 1 */
+    _Atomic(stet_get_pjrt_api *) get; /* the plugin's own; NULL while the slot is free */
+    const PJRT_Api *_Atomic real;     /* its table, once asked for */
+    const PJRT_Api *_Atomic table;    /* ours, or `real` when we step aside */
+    const char *note;                 /* why it is not watched; a literal */
+    struct stet_handles handles;
+    struct stet_client clients[STET_CLIENTS];
+    atomic_bool announced;
+    atomic_bool no_memory_stats;     /* it said so once: don't ask again */
+    _Atomic uint64_t memory_next_ns; /* when its memory may be looked at again */
+    _Atomic uint64_t to_device_count, to_device_bytes, to_host_count, to_host_bytes;
+    _Atomic uint64_t between_count, memory_asked;
+};
+
+/* A GetPjrtApi to hand out in place of `get`: a slot's, or `get` itself when Stet is off, when it
+ * belongs to another copy of the layer, or when there is no slot left. */
+stet_get_pjrt_api *stet_plugin_adopt(stet_get_pjrt_api *get);
+
+/* Slot `index`, or NULL when nothing was ever wrapped in it. */
+struct stet_plugin *stet_plugin_at(size_t index);
+
+/* Around fork: nobody changes a slot or a handle meanwhile. */
+void stet_plugin_fork_prepare(void);
+void stet_plugin_fork_done(void);
+
+static inline const PJRT_Api *stet_plugin_real(struct stet_plugin *p)
+{
+    return atomic_load_explicit(&p->real, memory_order_relaxed);
+}
+
+/* One function for each line of hooks.def; a missing one does not link. */
+#define HOOK(entry, what)      PJRT_Error *on_##entry(struct stet_plugin *p, entry##_Args *args);
+#define HOOK_VOID(entry, what) void on_##entry(struct stet_plugin *p, entry##_Args *args);
+#include "intercept/hooks.def"
+
+/* Counted, and in the journal with its function; returns `error` for the caller to hand on. */
+PJRT_Error *stet_plugin_failed(struct stet_plugin *p, const char *function, PJRT_Error *error);
+/* Code and message of a plugin's error. The text lives as long as the error. */
+PJRT_Error_Code stet_plugin_error_text(struct stet_plugin *p, const PJRT_Error *error,
+                                       struct stet_view *text);
+/* Destroy an error that a question of our own was answered with. True when there was one. */
+bool stet_plugin_drop(struct stet_plugin *p, PJRT_Error *error);
+
+/* Say who the plugin is, once; the second does so at exit for those that were never used. */
+void stet_plugin_announce(struct stet_plugin *p);
+void stet_plugin_announce_all(void);
+/* In the child of a fork: say it again, in its own journal, should the plugin be used there. */
+void stet_plugin_after_fork(void);
+/* The journal's id of a client; 0 when unknown. */
+uint32_t stet_plugin_client(struct stet_plugin *p, const PJRT_Client *client);
+/* Write the memory statistics of a client's devices, not more often than once in ten seconds. */
+void stet_plugin_look_at_memory(struct stet_plugin *p, PJRT_Client *client, bool at_once);
+/* The framework asked for a device's statistics: counted, and written with the same restraint. */
+void stet_plugin_memory_told(struct stet_plugin *p, const PJRT_Device_MemoryStats_Args *s);
+
+#endif

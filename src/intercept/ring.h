@@ -1,0 +1,71 @@
+/* The order of executions: many threads push without a lock, one drains, nobody ever waits. */
+#ifndef STET_INTERCEPT_RING_H
+#define STET_INTERCEPT_RING_H
+
+#include "intercept/clock.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define STET_RING_SIZE  65536u /* a power of two */
+#define STET_RING_IDS   (1u << 20)
+#define STET_RING_OTHER (STET_RING_IDS - 1) /* all ids too large for a word */
+
+/* More threads than this between check and claim at one moment would overwrite a word, which loses
+ * an execution and nothing else. */
+#define STET_RING_SLACK 4096u
+/* Every so many executions one is stamped even when they come thick and fast: the tick counter
+ * costs as much as all the rest. Those between are given times in between. */
+#define STET_RING_STAMP 8u
+
+/* A word is id | ticks >> 4 << 20; without a stamp the upper part is zero. Zero means not yet
+ * written. */
+struct stet_ring {
+    _Atomic uint64_t head; /* next to claim */
+    char apart[56];        /* head is written by all; tail is read by all */
+    _Atomic uint64_t tail; /* next to drain */
+    _Atomic uint64_t words[STET_RING_SIZE];
+};
+
+enum stet_pushed {
+    STET_PUSHED,
+    STET_PUSHED_FIRST,   /* the ring was empty: see that somebody drains it */
+    STET_PUSHED_QUARTER, /* it fills: wake the one who drains */
+    STET_RING_FULL,      /* not pushed: the caller counts it */
+};
+
+static inline uint64_t stet_ring_word(uint32_t id, uint64_t ticks)
+{
+    return (id < STET_RING_OTHER ? id : STET_RING_OTHER) | ticks >> 4 << 20;
+}
+
+static inline enum stet_pushed stet_ring_push(struct stet_ring *r, uint32_t id)
+{
+    uint64_t tail = atomic_load_explicit(&r->tail, memory_order_acquire);
+    uint64_t at = atomic_load_explicit(&r->head, memory_order_relaxed);
+    bool first;
+
+    if (at - tail >= STET_RING_SIZE - STET_RING_SLACK)
+        return STET_RING_FULL;
+    at = atomic_fetch_add_explicit(&r->head, 1, memory_order_relaxed);
+    first = at == tail;
+    atomic_store_explicit(&r->words[at % STET_RING_SIZE],
+                          stet_ring_word(id, first || at % STET_RING_STAMP == 0 ? stet_ticks() : 0),
+                          memory_order_release);
+    if (first)
+        return STET_PUSHED_FIRST;
+    return at % (STET_RING_SIZE / 4) ? STET_PUSHED : STET_PUSHED_QUARTER;
+}
+
+static inline uint64_t stet_ring_head(struct stet_ring *r)
+{
+    return atomic_load_explicit(&r->head, memory_order_relaxed);
+}
+
+/* One word, or 0 when there is none before `end` or its writer is not done yet. One thread only. */
+uint64_t stet_ring_take(struct stet_ring *r, uint64_t end);
+/* Forget what is in it; nobody may push meanwhile (the child of a fork). */
+void stet_ring_reset(struct stet_ring *r);
+
+#endif

@@ -1,0 +1,282 @@
+/* A queue of records, the ring of executions, and one thread that writes both in order. */
+#include "intercept/writer.h"
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "intercept/drain.h"
+#include "intercept/layer.h"
+#include "intercept/plugin.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BUSY_MS = 100, IDLE_MS = 1000, QUEUE_MAX = 16384 };
+static const size_t queue_bytes_max = (size_t)256 << 20;
+static const size_t event_cap = (size_t)2 << 30;
+
+/* `queue_lock` is held for a few instructions; `pump_lock` while the disk is written, and only the
+ * writer thread, exit and fork take it. */
+static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t pump_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct stet_event *queue, **queue_end = &queue;
+static size_t queue_count, queue_bytes;
+
+static sem_t wake;
+static atomic_bool poked, running, ended;
+
+struct stet_event *stet_event_new(enum stet_rec kind)
+{
+    struct stet_event *e = stet_mem_calloc(1, sizeof *e);
+
+    if (!e) {
+        stet_fault(STET_FAULT_NO_MEMORY);
+        return NULL;
+    }
+    e->kind = kind;
+    e->time_ns = stet_journal_now();
+    e->ring_end = stet_ring_head(&stet_layer.ring);
+    stet_arena_init(&e->arena, event_cap);
+    return e;
+}
+
+void stet_event_free(struct stet_event *e)
+{
+    if (!e)
+        return;
+    stet_arena_release(&e->arena);
+    if (e->drop)
+        e->drop(e->extra);
+    else
+        stet_mem_free(e->extra);
+    stet_mem_free(e);
+}
+
+static bool enqueue(struct stet_event *e)
+{
+    bool fits;
+
+    pthread_mutex_lock(&queue_lock);
+    fits = queue_count < QUEUE_MAX && e->arena.used < queue_bytes_max - queue_bytes;
+    if (fits) {
+        *queue_end = e;
+        queue_end = &e->next;
+        queue_count++;
+        queue_bytes += e->arena.used;
+    }
+    pthread_mutex_unlock(&queue_lock);
+    return fits;
+}
+
+void stet_event_send(struct stet_event *e)
+{
+    if (atomic_load(&ended)) {
+        stet_event_free(e);
+    } else if (e->arena.failed) {
+        stet_fault(STET_FAULT_NO_MEMORY);
+        stet_event_free(e);
+    } else if (!enqueue(e)) {
+        stet_fault(STET_FAULT_QUEUE_FULL);
+        stet_event_free(e);
+    } else {
+        stet_writer_poke();
+    }
+}
+
+static struct stet_event *dequeue(void)
+{
+    struct stet_event *e;
+
+    pthread_mutex_lock(&queue_lock);
+    e = queue;
+    if (e) {
+        queue = e->next;
+        if (!queue)
+            queue_end = &queue;
+        queue_count--;
+        queue_bytes -= e->arena.used;
+    }
+    pthread_mutex_unlock(&queue_lock);
+    return e;
+}
+
+static void write_faults(struct stet_journal *j)
+{
+    static const char *const words[][2] = {
+#define FAULT(name, word, what) {word, what},
+#include "intercept/faults.def"
+#undef FAULT
+    };
+    static uint64_t told[STET_FAULTS];
+
+    for (size_t i = 0; i < STET_FAULTS; i++) {
+        uint64_t now = atomic_load_explicit(&stet_layer.faults[i], memory_order_relaxed);
+        struct stet_rec_fault fault = {.what = stet_view_str(words[i][0]),
+                                       .count = now - told[i],
+                                       .detail = stet_view_str(words[i][1])};
+
+        if (fault.count && stet_journal_write(j, STET_REC_fault, &fault))
+            told[i] = now;
+    }
+}
+
+/* Everything there is, in the order in which it happened. With pump_lock held. */
+static bool pump(void)
+{
+    static bool folder_made;
+    struct stet_journal *j = stet_layer.journal;
+    struct stet_event *e;
+    bool any = false;
+
+    if (!folder_made)
+        folder_made = stet_fs_mkdirs(stet_layer.dir, NULL) == STET_OK;
+    while ((e = dequeue())) {
+        stet_drain_ring(j, e->ring_end, e->time_ns);
+        if (!e->prepare || e->prepare(e, j))
+            stet_journal_write_at(j, e->kind, e->time_ns, &e->record);
+        stet_event_free(e);
+        any = true;
+    }
+    any |= stet_drain_ring(j, stet_ring_head(&stet_layer.ring), stet_journal_now());
+    any |= stet_drain_transfers(j, false);
+    write_faults(j);
+    return any;
+}
+
+static void sleep_until_poked(int ms)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += (long)(ms % 1000) * 1000000;
+    until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    while (sem_timedwait(&wake, &until) != 0 && errno == EINTR)
+        ;
+    atomic_store(&poked, false);
+}
+
+static void *writer(void *unused)
+{
+    bool any = true;
+
+    while (!atomic_load(&ended)) {
+        sleep_until_poked(any ? BUSY_MS : IDLE_MS);
+        pthread_mutex_lock(&pump_lock);
+        any = !atomic_load(&ended) && pump();
+        pthread_mutex_unlock(&pump_lock);
+    }
+    return unused;
+}
+
+bool stet_thread_start(void *(*body)(void *), void *argument)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    bool started;
+
+    sigfillset(&all); /* the host's signal handlers must never run on a thread of ours */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    started = pthread_create(&thread, NULL, body, argument) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started)
+        pthread_detach(thread);
+    else
+        stet_fault(STET_FAULT_NO_THREAD);
+    return started;
+}
+
+uint64_t stet_thread_id(void)
+{
+    return (uint64_t)syscall(SYS_gettid);
+}
+
+void stet_writer_init(void)
+{
+    sem_init(&wake, 0, 0);
+}
+
+void stet_writer_ensure(void)
+{
+    if (!atomic_load(&running) && !atomic_load(&ended) && !atomic_exchange(&running, true) &&
+        !stet_thread_start(writer, NULL))
+        atomic_store(&running, false);
+}
+
+void stet_writer_poke(void)
+{
+    stet_writer_ensure();
+    if (!atomic_exchange(&poked, true))
+        sem_post(&wake);
+}
+
+static bool stop_pump(int seconds)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += seconds;
+    return pthread_mutex_timedlock(&pump_lock, &until) == 0;
+}
+
+void stet_writer_flush(int seconds)
+{
+    if (atomic_load(&ended) || !stop_pump(seconds))
+        return;
+    pump();
+    pthread_mutex_unlock(&pump_lock);
+}
+
+void stet_writer_end(int seconds)
+{
+    if (atomic_exchange(&ended, true) || !stop_pump(seconds))
+        return;
+    pump();
+    stet_drain_end(stet_layer.journal);
+    pthread_mutex_unlock(&pump_lock);
+}
+
+bool stet_writer_fork_prepare(void)
+{
+    if (!stop_pump(1))
+        return false;
+    pthread_mutex_lock(&queue_lock);
+    return true;
+}
+
+void stet_writer_fork_parent(bool prepared)
+{
+    if (!prepared)
+        return;
+    pthread_mutex_unlock(&queue_lock);
+    pthread_mutex_unlock(&pump_lock);
+}
+
+/* What waits in the queue is the parent's to write. The memory is only let go of: whether freeing
+ * is safe here is the allocator's business, and it is little. */
+void stet_writer_fork_child(bool prepared)
+{
+    if (!prepared) {
+        stet_fault(STET_FAULT_FORK);
+        atomic_store(&ended, true);
+        return;
+    }
+    for (struct stet_event *e = queue, *next; e; e = next) {
+        next = e->next;
+        stet_event_free(e);
+    }
+    queue = NULL;
+    queue_end = &queue;
+    queue_count = queue_bytes = 0;
+    atomic_store(&running, false);
+    atomic_store(&poked, false);
+    stet_writer_init();
+    stet_ring_reset(&stet_layer.ring);
+    stet_drain_reset();
+    pthread_mutex_unlock(&queue_lock);
+    pthread_mutex_unlock(&pump_lock);
+}

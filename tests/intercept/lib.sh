@@ -1,0 +1,29 @@
+# Helpers of the tests in this folder. CTest gives: LIB (folder of the libraries), BIN (of the
+# programs), SANITIZER (a runtime to preload first, or empty), WORK (an empty folder of the test's).
+set -euo pipefail
+ulimit -c 0
+rm -rf "$WORK" && mkdir -p "$WORK" && cd "$WORK"
+export STET_DIR="$WORK/run"
+unset STET_PLUGIN STET_CAPTURE STET_LOG STET
+fake="$LIB/libfake_pjrt.so"
+harness="$BIN/pjrt_harness"
+guest="$BIN/guest"
+printf 'fake program f\nin f32[2,3] s32[]\nout f32[2,3]\n' > f.txt
+printf 'fake program g\nin f32[2,3] s32[]\nout f32[2] s32[]\n' > g.txt
+printf 'fake program bad\nerror 3 it does not please\n' > bad.txt
+head -c 5000 /dev/urandom > garbage.bin
+inputs=(--input 'f32[2,3]' --input 's32[]')
+
+fail() { echo "FAILED: $*" >&2; exit 1; }
+preloads() { local IFS=:; echo "$*"; }
+bare() { env ${SANITIZER:+LD_PRELOAD=$SANITIZER} "$@"; }
+# The two ways in.
+preload() { env LD_PRELOAD="$(preloads ${SANITIZER:-} "$LIB/libstet.so")" "$@"; }
+plugin_mode() { env ${SANITIZER:+LD_PRELOAD=$SANITIZER} STET_PLUGIN="$1" "${@:2}"; }
+# What must not depend on who stands between: results, objects left alive in the plugin, exit code.
+results() { local rc=0; "$@" > all || rc=$?; sed 's/,"calls":.*//' all; echo "exit $rc"; }
+same() { cmp -s "$1" "$2" || { diff "$1" "$2" | head -20 >&2; fail "$1 and $2 differ"; }; }
+dump() { "$BIN/journal_dump" "${1:-$STET_DIR}"; }
+# count RECORD [PATTERN]: how many such records there are
+count() { dump | grep "\"record\":\"$1\"" | grep -c -- "${2:-}" || true; }
+want() { [ "$2" = "$3" ] || { dump >&2; fail "$1: expected $2, got $3"; }; }

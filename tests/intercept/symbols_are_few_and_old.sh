@@ -1,0 +1,17 @@
+# Each shared object exports the one symbol it interposes, needs nothing newer than glibc 2.28, and
+# nothing but libc; no static thread-local storage.
+. "$(dirname "$0")/lib.sh"
+[ -z "${SANITIZER:-}" ] || { echo "skipped: a sanitizer brings its own"; exit 77; }
+for pair in libstet.so:dlsym libstet_plugin.so:GetPjrtApi; do
+    so="$LIB/${pair%%:*}"
+    want "$so exports" "${pair##*:}" "$(nm -D --defined-only "$so" | awk '{print $3}' | paste -sd' ')"
+    newest="$(objdump -T "$so" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -1)"
+    [ "$(printf '%s\nGLIBC_2.28\n' "$newest" | sort -V | tail -1)" = GLIBC_2.28 ] ||
+        fail "$so needs $newest: $(objdump -T "$so" | grep "$newest")"
+    other="$(readelf -d "$so" | grep NEEDED | grep -v 'lib\(c\.so\.6\|m\.so\.6\|dl\.so\.2\|pthread\.so\.0\)' || true)"
+    [ -z "$other" ] || fail "$so: $other"
+    readelf -d "$so" | grep -q STATIC_TLS && fail "$so has static TLS"
+    readelf -d "$so" | grep -q NODELETE || fail "$so can be unloaded"
+    readelf -lW "$so" | grep -q ' TLS ' && fail "$so has thread-local storage"
+done
+exit 0
