@@ -1,0 +1,125 @@
+/* What the two HLO readers (proto and text) share: from instructions to a finished program. */
+#ifndef STET_DECODE_HLO_BUILD_H
+#define STET_DECODE_HLO_BUILD_H
+
+#include "program/build.h"
+#include "program/hlo.h"
+
+/* An instruction as read, before its computation is complete. Operands precede their users, so they
+ * are positions in the computation. */
+struct stet_hlo_instr {
+    uint64_t key; /* what others call it: the proto's id, or the hash of the name */
+    struct stet_view name, opcode;
+    const struct stet_hlo_op *op; /* NULL when this build does not know the opcode */
+    const struct stet_type *type;
+    const struct stet_loc *metadata; /* or NULL */
+    struct stet_named_attr *attrs;   /* arena; unsorted */
+    uint32_t *operands;              /* arena; control predecessors last */
+    uint32_t attr_count, operand_count, control_count;
+    int64_t parameter; /* number, -1 for others */
+    uint64_t offset;   /* in the input, for messages */
+};
+
+/* OpMetadata; zero and empty are absent. */
+struct stet_hlo_metadata {
+    struct stet_view op_type, op_name, source_file, deduplicated_name, scheduling_name, payload;
+    int64_t line, end_line, column, end_column, frame;
+    const int64_t *profile_types;
+    uint32_t profile_type_count;
+};
+
+struct stet_hlo_file_location {
+    int64_t file, function, line, end_line, column, end_column; /* file, function count from 1 */
+};
+struct stet_hlo_frame {
+    int64_t location, parent; /* count from 1; 0 is none */
+};
+/* StackFrameIndexProto. */
+struct stet_hlo_frames {
+    const struct stet_view *files, *functions;
+    const struct stet_hlo_file_location *locations;
+    const struct stet_hlo_frame *frames;
+    size_t file_count, function_count, location_count, frame_count;
+};
+
+enum { STET_HLO_CACHE = 1024, STET_HLO_MODULE_ATTRS = 32 };
+
+struct stet_hlo_build {
+    struct stet_program *p;
+    struct stet_arena *a;
+    struct stet_err *err;
+    struct stet_hlo_instr *instrs; /* of the computation being read */
+    size_t instr_count, instr_room;
+    bool scheduled;  /* the order of instructions is part of the program: keep it */
+    bool by_id;      /* keys are ids, in whose order XLA lists the instructions it loads */
+    uint32_t *slots; /* positions + 1 by key, a power of two */
+    size_t slot_count;
+    struct stet_list computations;
+    struct stet_named_attr attrs[STET_HLO_MODULE_ATTRS]; /* of the module */
+    uint32_t attr_count;
+    const struct stet_loc **frames; /* by frame id - 1 */
+    size_t frame_count;
+    struct {
+        struct stet_view raw;
+        const void *made;
+    } cache[STET_HLO_CACHE];
+};
+
+/* Initialises `p` (arena cap from the input's size). Release in any case; the program is the
+ * caller's on success and is released by stet_hlo_build_release(b, false) otherwise. */
+void stet_hlo_build_init(struct stet_hlo_build *b, struct stet_program *p, size_t input,
+                         struct stet_err *err);
+void stet_hlo_build_release(struct stet_hlo_build *b, bool keep);
+/* Out of memory, or the cap, as an error. */
+enum stet_rc stet_hlo_build_full(struct stet_hlo_build *b);
+
+/* What was made from the same bytes before, or NULL; shapes and metadata repeat all the time. */
+const void *stet_hlo_recall(struct stet_hlo_build *b, struct stet_view raw);
+void stet_hlo_remember(struct stet_hlo_build *b, struct stet_view raw, const void *made);
+
+/* A zeroed entry at the end, or NULL. */
+struct stet_hlo_instr *stet_hlo_instr_add(struct stet_hlo_build *b);
+/* Makes the last instruction findable; false when its key (and name, when `by_name`) is taken. */
+bool stet_hlo_instr_publish(struct stet_hlo_build *b, bool by_name);
+/* Its position, or -1. `name` is compared when its pointer is not NULL. */
+int64_t stet_hlo_instr_find(const struct stet_hlo_build *b, uint64_t key, struct stet_view name);
+
+/* Puts the instructions into the order in which XLA prints an unscheduled computation: operands
+ * before users, from those nobody uses. Builders number and list them in many ways, and text has
+ * only this one. False when out of memory. */
+bool stet_hlo_post_order(struct stet_hlo_build *b, size_t *root);
+
+/* Ends the computation: the instructions become one "hlo.computation", ordered as above unless the
+ * module is scheduled. Parameters must be numbered 0 to n-1 without gaps. */
+enum stet_rc stet_hlo_computation_end(struct stet_hlo_build *b, struct stet_view name, size_t root,
+                                      struct stet_view thread);
+
+/* Frames before any metadata refers to them. */
+enum stet_rc stet_hlo_build_frames(struct stet_hlo_build *b, const struct stet_hlo_frames *f);
+/* NULL only when out of memory. */
+const struct stet_loc *stet_hlo_build_metadata(struct stet_hlo_build *b,
+                                               const struct stet_hlo_metadata *m);
+
+void stet_hlo_module_attr(struct stet_hlo_build *b, const char *name, const struct stet_attr *v);
+/* Orders the computations as XLA prints them (callees first), makes the module, finds arguments,
+ * donation and outputs, and numbers everything. */
+enum stet_rc stet_hlo_build_finish(struct stet_hlo_build *b, struct stet_view module,
+                                   struct stet_view entry);
+
+/* Attributes; NULL when the arena is full. */
+struct stet_attr *stet_hlo_new_int(struct stet_arena *a, int64_t v);
+struct stet_attr *stet_hlo_new_bool(struct stet_arena *a, bool v);
+struct stet_attr *stet_hlo_new_float(struct stet_arena *a, float v);
+struct stet_attr *stet_hlo_new_ints(struct stet_arena *a, const int64_t *v, uint32_t n);
+struct stet_attr *stet_hlo_new_word(struct stet_arena *a, const char *mnemonic,
+                                    struct stet_view text);
+struct stet_attr *stet_hlo_new_string(struct stet_arena *a, struct stet_view text);
+struct stet_attr *stet_hlo_new_symbol(struct stet_arena *a, struct stet_view text);
+struct stet_attr *stet_hlo_new_type(struct stet_arena *a, const struct stet_type *t);
+struct stet_attr *stet_hlo_new_array(struct stet_arena *a, const struct stet_attr *const *items,
+                                     uint32_t n);
+/* The fields are adopted as they are; `mnemonic` NULL makes a DICT. */
+struct stet_attr *stet_hlo_new_record(struct stet_arena *a, const char *mnemonic,
+                                      const struct stet_named_attr *fields, uint32_t n);
+
+#endif

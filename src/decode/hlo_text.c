@@ -1,0 +1,513 @@
+/* HLO text → a program: what XLA prints as .txt dumps, as_hlo_text() and PyTorch/XLA's debug APIs.
+ */
+#include "decode/hlo_text.h"
+
+#include "base/hash.h"
+#include "decode/decode.h"
+
+enum { MOST_ATTRS = 40 };
+
+/* ---- instructions ---- */
+
+/* f32[2]{0} before an operand's name, when it was printed. */
+static bool shape_ahead(struct stet_hlo_text *t)
+{
+    struct stet_view word;
+
+    if (stet_hlo_peek(t) == '(')
+        return true;
+    if (stet_hlo_peek(t) == '%')
+        return false;
+    word = stet_hlo_next_word(t);
+    return t->at + word.len < t->src.len && t->src.ptr[t->at + word.len] == '[';
+}
+
+static uint32_t find(struct stet_hlo_text *t, struct stet_view name)
+{
+    int64_t at;
+
+    if (t->failed)
+        return 0;
+    at = stet_hlo_instr_find(&t->b, stet_hash_bytes(name).lo, name);
+    if (at < 0)
+        stet_hlo_text_fail_at(t, (size_t)(name.ptr - t->src.ptr),
+                              "no earlier instruction of this computation has this name");
+    return at < 0 ? 0 : (uint32_t)at;
+}
+
+/* Names separated by commas up to `end`, added to the operands. */
+static void names(struct stet_hlo_text *t, struct stet_ints *out, const char *end)
+{
+    while (!t->failed && stet_hlo_peek(t) != *end) {
+        if (shape_ahead(t))
+            stet_hlo_text_shape(t);
+        stet_ints_add(out, t->b.a, find(t, stet_hlo_name(t)));
+        if (!stet_hlo_take(t, ","))
+            break;
+    }
+    stet_hlo_expect(t, end);
+}
+
+static bool allowed(const struct stet_hlo_op *op, enum stet_hlo_attr which)
+{
+    for (const unsigned char *a = op->attrs; *a; a++)
+        if (*a == which)
+            return true;
+    for (const unsigned char *a = stet_hlo_tail; *a; a++)
+        if (*a == which)
+            return true;
+    return false;
+}
+
+struct reading {
+    struct stet_named_attr attrs[MOST_ATTRS];
+    uint32_t attr_count;
+    struct stet_ints operands;
+    uint32_t control_count;
+    const struct stet_loc *metadata;
+    bool seen[STET_HLO_ATTRS];
+};
+
+static void add(struct reading *r, enum stet_hlo_attr which, const struct stet_attr *v)
+{
+    if (v && r->attr_count < MOST_ATTRS)
+        r->attrs[r->attr_count++] =
+            (struct stet_named_attr){stet_view_str(stet_hlo_attr_name(which)), v};
+}
+
+static void attribute(struct stet_hlo_text *t, const struct stet_hlo_op *op, struct reading *r)
+{
+    struct stet_view name = stet_hlo_word(t);
+    size_t at = t->at - name.len;
+    enum stet_hlo_attr which = stet_hlo_attr_by_name(name);
+
+    if (t->failed)
+        return;
+    if (which == STET_HLO_A_NONE || !allowed(op, which) || r->seen[which]) {
+        stet_hlo_text_fail_at(t, at, "%s is not %s attribute of %s",
+                              which ? stet_hlo_attr_name(which) : "this",
+                              which && r->seen[which] ? "a second" : "an", op->opcode);
+        return;
+    }
+    r->seen[which] = true;
+    stet_hlo_expect(t, "=");
+    if (which == STET_HLO_A_METADATA) {
+        r->metadata = stet_hlo_text_metadata(t);
+    } else if (which == STET_HLO_A_CONTROL_PREDECESSORS) {
+        uint32_t before = r->operands.count;
+
+        stet_hlo_expect(t, "{");
+        names(t, &r->operands, "}");
+        r->control_count = r->operands.count - before;
+    } else {
+        add(r, which, stet_hlo_text_attr(t, which));
+    }
+}
+
+static void keep(struct stet_hlo_text *t, struct stet_hlo_instr *in, struct reading *r)
+{
+    if (r->control_count)
+        add(r, STET_HLO_A_CONTROL_PREDECESSORS, stet_hlo_new_int(t->b.a, r->control_count));
+    in->attrs = stet_arena_raw(t->b.a, r->attr_count, sizeof *in->attrs);
+    in->operands = stet_arena_raw(t->b.a, r->operands.count, sizeof *in->operands);
+    if (!in->attrs || !in->operands)
+        return;
+    memcpy(in->attrs, r->attrs, r->attr_count * sizeof *in->attrs);
+    for (uint32_t i = 0; i < r->operands.count; i++)
+        in->operands[i] = (uint32_t)r->operands.at[i];
+    in->attr_count = r->attr_count;
+    in->operand_count = r->operands.count;
+    in->control_count = r->control_count;
+    in->metadata = r->metadata;
+}
+
+/* name = shape opcode(operands), attribute=value, … */
+static void instruction(struct stet_hlo_text *t)
+{
+    struct stet_hlo_instr in = {.parameter = -1}, *home;
+    struct reading r = {.attr_count = 0};
+    size_t opcode_at;
+
+    stet_hlo_skip(t);
+    in.offset = t->at;
+    in.name = stet_hlo_name(t);
+    in.key = stet_hash_bytes(in.name).lo;
+    stet_hlo_expect(t, "=");
+    in.type = stet_hlo_text_shape(t);
+    in.opcode = stet_hlo_word(t);
+    opcode_at = t->at - in.opcode.len;
+    in.op = stet_hlo_op(in.opcode);
+    if (!in.op && !t->failed)
+        stet_hlo_text_fail_at(t, opcode_at, "'%.*s' is no opcode this build knows",
+                              (int)(in.opcode.len > 60 ? 60 : in.opcode.len), in.opcode.ptr);
+    stet_hlo_expect(t, "(");
+    if (stet_view_is(in.opcode, "parameter")) {
+        in.parameter = stet_hlo_int(t);
+        if (in.parameter < 0)
+            stet_hlo_text_fail(t, "a negative parameter number");
+        stet_hlo_expect(t, ")");
+    } else if (stet_view_is(in.opcode, "constant")) {
+        if (stet_hlo_peek(t) != ')')
+            add(&r, STET_HLO_A_LITERAL, stet_hlo_text_literal(t, in.type));
+        stet_hlo_expect(t, ")");
+    } else {
+        names(t, &r.operands, ")");
+    }
+    while (!t->failed && stet_hlo_take(t, ","))
+        attribute(t, in.op, &r);
+    if (t->failed)
+        return;
+    keep(t, &in, &r);
+    home = stet_hlo_instr_add(&t->b);
+    if (!home) {
+        t->b.a->failed = true;
+        return;
+    }
+    *home = in;
+    if (!stet_hlo_instr_publish(&t->b, true))
+        stet_hlo_text_fail_at(t, in.offset, "two instructions of a computation have this name");
+}
+
+/* ---- computations ---- */
+
+/* (x: f32[2], y: f32[]) -> f32[2]: the instructions say the same. */
+static void signature(struct stet_hlo_text *t)
+{
+    stet_hlo_expect(t, "(");
+    while (!t->failed && stet_hlo_peek(t) != ')') {
+        stet_hlo_name(t);
+        stet_hlo_expect(t, ":");
+        stet_hlo_text_shape(t);
+        if (!stet_hlo_take(t, ","))
+            break;
+    }
+    stet_hlo_expect(t, ")");
+    stet_hlo_expect(t, "->");
+    stet_hlo_text_shape(t);
+}
+
+static bool takes_word(struct stet_hlo_text *t, const char *word)
+{
+    if (!stet_view_is(stet_hlo_next_word(t), word))
+        return false;
+    t->at += strlen(word);
+    return true;
+}
+
+static void computation(struct stet_hlo_text *t, struct stet_view *entry)
+{
+    bool is_entry = takes_word(t, "ENTRY"), rooted = false;
+    struct stet_view name = stet_hlo_name(t), thread = {0};
+    size_t start = t->at - name.len, root = 0;
+
+    if (stet_hlo_peek(t) == '(')
+        signature(t);
+    stet_hlo_expect(t, "{");
+    while (!t->failed && !t->b.a->failed && stet_hlo_peek(t) != '}') {
+        if (takes_word(t, "ROOT")) {
+            if (rooted)
+                stet_hlo_text_fail(t, "a computation has two roots");
+            rooted = true;
+            root = t->b.instr_count;
+        }
+        instruction(t);
+    }
+    stet_hlo_expect(t, "}");
+    if (stet_hlo_take(t, ",")) {
+        if (!takes_word(t, "execution_thread"))
+            stet_hlo_text_fail(t, "expected execution_thread");
+        stet_hlo_expect(t, "=");
+        thread = stet_hlo_string(t);
+    }
+    if (!t->failed && !t->b.instr_count)
+        stet_hlo_text_fail_at(t, start, "a computation without instructions");
+    if (!t->failed && is_entry && entry->ptr)
+        stet_hlo_text_fail_at(t, start, "a second ENTRY");
+    if (t->failed)
+        return;
+    if (is_entry)
+        *entry = name;
+    /* without ROOT the last instruction is it, as XLA's parser has it */
+    if (stet_hlo_computation_end(&t->b, name, rooted ? root : t->b.instr_count - 1, thread) !=
+        STET_OK)
+        t->failed = true;
+}
+
+/* ---- the module line ---- */
+
+static const struct stet_attr *donation_item(struct stet_hlo_text *t, bool alias)
+{
+    struct stet_named_attr *f = STET_NEW_ARRAY(t->b.a, struct stet_named_attr, 4);
+    struct stet_ints output = {0}, index;
+    struct stet_view kind = STET_VIEW("may-alias");
+    int64_t parameter;
+    uint32_t n = 0;
+
+    if (alias) {
+        output = stet_hlo_int_list(t);
+        stet_hlo_expect(t, ":");
+    }
+    stet_hlo_expect(t, "(");
+    parameter = stet_hlo_int(t);
+    stet_hlo_expect(t, ",");
+    index = stet_hlo_int_list(t);
+    if (alias && stet_hlo_take(t, ","))
+        kind = stet_hlo_word(t);
+    stet_hlo_expect(t, ")");
+    if (!f)
+        return NULL;
+    if (alias)
+        f[n++] = (struct stet_named_attr){STET_VIEW("output"),
+                                          stet_hlo_new_ints(t->b.a, output.at, output.count)};
+    f[n++] = (struct stet_named_attr){STET_VIEW("parameter"), stet_hlo_new_int(t->b.a, parameter)};
+    f[n++] = (struct stet_named_attr){STET_VIEW("index"),
+                                      stet_hlo_new_ints(t->b.a, index.at, index.count)};
+    if (alias)
+        f[n++] =
+            (struct stet_named_attr){STET_VIEW("kind"), stet_hlo_new_word(t->b.a, "kind", kind)};
+    return stet_hlo_new_record(t->b.a, alias ? "alias" : "donor", f, n);
+}
+
+static const struct stet_attr *donation(struct stet_hlo_text *t, bool alias)
+{
+    struct stet_list items = {0};
+    const struct stet_attr *a;
+    uint32_t n;
+
+    stet_hlo_expect(t, "{");
+    while (!t->failed && stet_hlo_peek(t) != '}') {
+        stet_list_add(&items, donation_item(t, alias));
+        if (!stet_hlo_take(t, ","))
+            break;
+    }
+    stet_hlo_expect(t, "}");
+    n = (uint32_t)items.count;
+    a = stet_hlo_new_array(t->b.a, stet_list_keep(&items, t->b.a), n);
+    t->b.a->failed |= items.failed;
+    stet_list_release(&items);
+    return a;
+}
+
+/* {(f32[2]{0})->f32[2]{0}} */
+static const struct stet_attr *entry_layout(struct stet_hlo_text *t)
+{
+    struct stet_type *type = STET_NEW(t->b.a, struct stet_type);
+    struct stet_list members = {0};
+
+    stet_hlo_expect(t, "{");
+    stet_hlo_expect(t, "(");
+    while (!t->failed && stet_hlo_peek(t) != ')') {
+        stet_list_add(&members, stet_hlo_text_shape(t));
+        if (!stet_hlo_take(t, ","))
+            break;
+    }
+    stet_hlo_expect(t, ")");
+    stet_hlo_expect(t, "->");
+    stet_list_add(&members, stet_hlo_text_shape(t));
+    stet_hlo_expect(t, "}");
+    if (type) {
+        type->kind = STET_TYPE_FUNCTION;
+        type->member_count = (uint32_t)members.count;
+        type->input_count = type->member_count - 1;
+        type->members = stet_list_keep(&members, t->b.a);
+    }
+    t->b.a->failed |= members.failed;
+    stet_list_release(&members);
+    return type ? stet_hlo_new_type(t->b.a, type) : NULL;
+}
+
+static const struct stet_attr *flags(struct stet_hlo_text *t)
+{
+    struct stet_ints v = {0};
+
+    stet_hlo_expect(t, "{");
+    while (!t->failed && stet_hlo_peek(t) != '}') {
+        stet_ints_add(&v, t->b.a, stet_hlo_bool(t));
+        if (!stet_hlo_take(t, ","))
+            break;
+    }
+    stet_hlo_expect(t, "}");
+    return stet_hlo_new_ints(t->b.a, v.at, v.count);
+}
+
+static void module_attribute(struct stet_hlo_text *t)
+{
+    static const char *const names[] = {"is_scheduled",
+                                        "alias_passthrough_params",
+                                        "replica_count",
+                                        "num_partitions",
+                                        "input_output_alias",
+                                        "buffer_donor",
+                                        "entry_computation_layout",
+                                        "allow_spmd_sharding_propagation_to_parameters",
+                                        "allow_spmd_sharding_propagation_to_output",
+                                        "frontend_attributes"};
+    struct stet_view name = stet_hlo_word(t);
+    const struct stet_attr *v = NULL;
+    size_t k = 0;
+
+    while (k < 10 && !stet_view_is(name, names[k]))
+        k++;
+    if (k == 10) {
+        if (!t->failed)
+            stet_hlo_text_fail_at(t, t->at - name.len, "unknown attribute of a module");
+        return;
+    }
+    stet_hlo_expect(t, "=");
+    if (k < 2)
+        v = stet_hlo_bool(t) ? stet_hlo_new_bool(t->b.a, true) : NULL;
+    else if (k < 4)
+        v = stet_hlo_new_int(t->b.a, stet_hlo_int(t));
+    else if (k < 6)
+        v = donation(t, k == 4);
+    else if (k == 6)
+        v = entry_layout(t);
+    else if (k < 9)
+        v = flags(t);
+    else
+        v = stet_hlo_text_strings(t);
+    t->b.scheduled |= k == 0 && v;
+    if (v)
+        stet_hlo_module_attr(&t->b, names[k], v);
+}
+
+/* ---- tables of stack frames ---- */
+
+int64_t stet_hlo_text_field(struct stet_hlo_text *t, const char *name)
+{
+    if (!takes_word(t, name)) {
+        stet_hlo_text_fail(t, "expected %s", name);
+        return -1;
+    }
+    stet_hlo_expect(t, "=");
+    return stet_hlo_int(t);
+}
+
+static bool digit_ahead(struct stet_hlo_text *t)
+{
+    char c = stet_hlo_peek(t);
+
+    return c >= '0' && c <= '9';
+}
+
+/* 1 "text" lines. */
+static struct stet_view *strings(struct stet_hlo_text *t, size_t *count)
+{
+    struct stet_list lines = {0};
+    struct stet_view *all;
+
+    while (!t->failed && digit_ahead(t)) {
+        struct stet_view *v = STET_NEW(t->b.a, struct stet_view);
+
+        stet_hlo_int(t);
+        if (v)
+            *v = stet_hlo_string(t);
+        stet_list_add(&lines, v);
+    }
+    *count = lines.count;
+    all = STET_NEW_ARRAY(t->b.a, struct stet_view, lines.count);
+    t->b.a->failed |= lines.failed;
+    for (size_t i = 0; all && !t->b.a->failed && i < lines.count; i++)
+        all[i] = *(struct stet_view *)lines.items[i];
+    stet_list_release(&lines);
+    return all;
+}
+
+/* 1 {file_name_id=1 …} lines: `count` names, gathered row by row. */
+static struct stet_ints rows(struct stet_hlo_text *t, const char *const *names, size_t count)
+{
+    struct stet_ints v = {0};
+
+    while (!t->failed && digit_ahead(t)) {
+        stet_hlo_int(t);
+        stet_hlo_expect(t, "{");
+        for (size_t i = 0; i < count; i++)
+            stet_ints_add(&v, t->b.a, stet_hlo_text_field(t, names[i]));
+        stet_hlo_expect(t, "}");
+    }
+    return v;
+}
+
+static void tables(struct stet_hlo_text *t)
+{
+    static const char *const location[] = {"file_name_id", "function_name_id", "line",
+                                           "end_line",     "column",           "end_column"};
+    static const char *const frame[] = {"file_location_id", "parent_frame_id"};
+    struct stet_hlo_file_location *locations;
+    struct stet_hlo_frames f = {0};
+    struct stet_hlo_frame *frames;
+    struct stet_ints v;
+
+    if (!takes_word(t, "FileNames"))
+        return;
+    f.files = strings(t, &f.file_count);
+    if (takes_word(t, "FunctionNames"))
+        f.functions = strings(t, &f.function_count);
+    v = takes_word(t, "FileLocations") ? rows(t, location, 6) : (struct stet_ints){0};
+    f.location_count = v.count / 6;
+    f.locations = locations =
+        STET_NEW_ARRAY(t->b.a, struct stet_hlo_file_location, f.location_count);
+    for (size_t i = 0; locations && i < f.location_count; i++)
+        locations[i] = (struct stet_hlo_file_location){.file = v.at[i * 6],
+                                                       .function = v.at[i * 6 + 1],
+                                                       .line = v.at[i * 6 + 2],
+                                                       .end_line = v.at[i * 6 + 3],
+                                                       .column = v.at[i * 6 + 4],
+                                                       .end_column = v.at[i * 6 + 5]};
+    v = takes_word(t, "StackFrames") ? rows(t, frame, 2) : (struct stet_ints){0};
+    f.frame_count = v.count / 2;
+    f.frames = frames = STET_NEW_ARRAY(t->b.a, struct stet_hlo_frame, f.frame_count);
+    for (size_t i = 0; frames && i < f.frame_count; i++)
+        frames[i] = (struct stet_hlo_frame){
+            .location = v.at[i * 2],
+            /* the text counts parents from 1 with 1 for "none" (HloModule::PrintStackFrameIndex) */
+            .parent = v.at[i * 2 + 1] - 1};
+    if (!t->failed && !t->b.a->failed)
+        stet_hlo_build_frames(&t->b, &f);
+}
+
+/* ---- all of it ---- */
+
+static enum stet_rc module(struct stet_hlo_text *t)
+{
+    struct stet_view name, entry = {0};
+    size_t start;
+
+    if (!takes_word(t, "HloModule"))
+        stet_hlo_text_fail(t, "expected HloModule");
+    stet_hlo_skip(t);
+    for (start = t->at; t->at < t->src.len && t->src.ptr[t->at] != ',' &&
+                        t->src.ptr[t->at] != '\n' && t->src.ptr[t->at] != ' ';)
+        t->at++;
+    name = stet_view_of(t->src.ptr + start, t->at - start);
+    while (!t->failed && stet_hlo_take(t, ","))
+        module_attribute(t);
+    tables(t);
+    while (!t->failed && !t->b.a->failed && stet_hlo_peek(t))
+        computation(t, &entry);
+    if (!t->failed && !t->b.a->failed && t->at < t->src.len)
+        stet_hlo_text_fail(t, "a zero byte");
+    if (!t->failed && !t->b.a->failed && !entry.ptr)
+        stet_hlo_text_fail(t, "no ENTRY computation");
+    if (t->b.err->rc != STET_OK)
+        return t->b.err->rc;
+    if (t->b.a->failed)
+        return stet_hlo_build_full(&t->b);
+    return stet_hlo_build_finish(&t->b, name, entry);
+}
+
+enum stet_rc stet_decode_hlo_text(struct stet_program *out, struct stet_view text,
+                                  struct stet_err *err)
+{
+    struct stet_err own = STET_ERR_INIT;
+    struct stet_hlo_text t = {.src = text};
+    enum stet_rc rc;
+
+    stet_hlo_build_init(&t.b, out, text.len, &own);
+    out->source = STET_SOURCE_HLO_TEXT;
+    rc = module(&t);
+    stet_hlo_build_release(&t.b, rc == STET_OK);
+    if (rc != STET_OK)
+        stet_fail_at(err, rc, own.offset, "%s", own.text);
+    return rc;
+}

@@ -1,0 +1,98 @@
+/* The HLO dialect: its opcodes and attributes by number, from hlo.def.
+ *
+ * How HLO looks in a program: "hlo.module" holds one "hlo.computation" a computation; its block's
+ * arguments are the parameters, its last operation is "hlo.return" with the root. An instruction is
+ * "hlo.<opcode>" with one result (a tuple has a tuple type) and attributes named as XLA's text
+ * names them. Control predecessors are trailing operands, counted by the attribute
+ * "control-predecessors". The instruction's name is the outermost NAME of its location, which every
+ * comparison ignores; a FUSED location inside keeps XLA's own metadata in its dictionary, so that
+ * it prints as it was. */
+#ifndef STET_PROGRAM_HLO_H
+#define STET_PROGRAM_HLO_H
+
+#include "program/program.h"
+
+enum stet_hlo_attr {
+    STET_HLO_A_NONE,
+#define HLO_ATTR(identifier, name, form) STET_HLO_A_##identifier,
+#include "program/hlo.def"
+#undef HLO_ATTR
+    STET_HLO_ATTRS
+};
+
+/* How a value is written in text, and which kind of attribute it becomes. */
+enum stet_hlo_form {
+    STET_HLO_F_INT,          /* 3: INTEGER */
+    STET_HLO_F_BOOL,         /* true: BOOL */
+    STET_HLO_F_FLOAT,        /* 1e-05: FLOAT of f32 */
+    STET_HLO_F_INTS,         /* {0,1}: INTS */
+    STET_HLO_F_LISTS,        /* {{0,1},{2,3}}: ARRAY of INTS, or {0,1}: INTS */
+    STET_HLO_F_BOOLS,        /* {true,false}: INTS */
+    STET_HLO_F_WORD,         /* GT: ENUM */
+    STET_HLO_F_WORDS,        /* {highest,default}: ARRAY of ENUM */
+    STET_HLO_F_STRING,       /* "text": STRING */
+    STET_HLO_F_CONFIG,       /* "text" or a JSON dictionary: STRING */
+    STET_HLO_F_STRINGS,      /* {key="text"}: DICT of STRING, sorted */
+    STET_HLO_F_SLICE,        /* {[0:4:2]}: RECORD of start, limit, stride */
+    STET_HLO_F_PADDING,      /* 1_1x0_0_2: RECORD of low, high, interior */
+    STET_HLO_F_WINDOW,       /* {size=3x3 pad=1_1x1_1}: RECORD, see print_hlo.c */
+    STET_HLO_F_LABELS,       /* bf01_oi01->bf01: STRING */
+    STET_HLO_F_GROUPS,       /* {{0,1}}: ARRAY of INTS; [2,2]<=[4]: STRING; meshes: STRING */
+    STET_HLO_F_COMPUTATION,  /* %add: SYMBOL */
+    STET_HLO_F_COMPUTATIONS, /* {%a, %b}: ARRAY of SYMBOL */
+    STET_HLO_F_SHAPE,        /* f32[2]{0}: TYPE */
+    STET_HLO_F_SHAPES,       /* {f32[2]{0}}: ARRAY of TYPE */
+    STET_HLO_F_ALIASING,     /* {{0}: (1, {})}: ARRAY of RECORD of output, operand, index */
+    STET_HLO_F_SHARDING,     /* {devices=[2]0,1}: STRING, without its metadata */
+    STET_HLO_F_LITERAL,      /* DENSE, ARRAY for tuples */
+    STET_HLO_F_BRACES,       /* kept as written between its braces: STRING */
+    STET_HLO_F_CONTROL,      /* {%a}: operands, and an INTEGER */
+    STET_HLO_F_METADATA,     /* the location */
+};
+
+struct stet_hlo_op {
+    const char *opcode;
+    unsigned char attrs[20]; /* enum stet_hlo_attr in printed order, 0 ends it */
+};
+
+/* NULL for an opcode this build does not know. */
+const struct stet_hlo_op *stet_hlo_op(struct stet_view opcode);
+/* The entry of an operation, NULL when it is no known "hlo." one. */
+const struct stet_hlo_op *stet_hlo_op_of(const struct stet_op *op);
+/* Its number in ops.h. */
+uint32_t stet_hlo_known(const struct stet_hlo_op *op);
+
+/* Attributes every opcode may have, in printed order; 0 ends it. */
+extern const unsigned char stet_hlo_tail[];
+const char *stet_hlo_attr_name(enum stet_hlo_attr a);
+enum stet_hlo_form stet_hlo_attr_form(enum stet_hlo_attr a);
+/* STET_HLO_A_NONE when there is none of that name. */
+enum stet_hlo_attr stet_hlo_attr_by_name(struct stet_view name);
+
+/* "f32" for the element type, NULL when HLO has no such type. The reverse makes the type in the
+ * arena, NULL when the name is none. HLO's s32 is MLIR's signless i32; s1 is SIGNED since i1 is
+ * pred. */
+const char *stet_hlo_element_name(const struct stet_type *t);
+const struct stet_type *stet_hlo_element(struct stet_arena *a, struct stet_view name);
+
+/* XLA's own text. */
+struct stet_hlo_print {
+    bool percent;        /* %names, and computations with their signature */
+    bool operand_shapes; /* f32[2]{0} before each operand */
+    bool metadata;
+    bool index_notes;     /* a comment with the index at each fifth operand */
+    bool large_constants; /* otherwise {...} above ten elements */
+    bool control;         /* control-predecessors */
+    bool frame_ids;       /* stack_frame_id in the metadata; XLA prints it since late 2025 */
+    bool stack;           /* stack={file:line:column:function, …} in place of stack_frame_id */
+};
+/* As `HloModule::ToString()` of today's XLA (HloPrintOptions::Default and ShortParsable). */
+extern const struct stet_hlo_print stet_hlo_print_long, stet_hlo_print_short;
+
+struct stet_buf;
+/* STET_UNSUPPORTED when the program is not HLO. */
+enum stet_rc stet_print_hlo(const struct stet_program *p, const struct stet_hlo_print *how,
+                            struct stet_buf *out, struct stet_err *err);
+void stet_print_hlo_type(struct stet_buf *out, const struct stet_type *t, bool layout);
+
+#endif

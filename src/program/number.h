@@ -1,0 +1,25 @@
+/* Every float format of the portable formats, to and from double. */
+#ifndef STET_PROGRAM_NUMBER_H
+#define STET_PROGRAM_NUMBER_H
+
+#include "program/program.h"
+
+/* The value of `bits`. Exact: double holds every finite value of these formats (F80 and F128 are
+ * not supported and give NaN). */
+double stet_float_value(enum stet_float f, uint64_t bits);
+/* The nearest bits, ties to even. Too large gives infinity, or the format's NaN when it has none,
+ * or its largest value when it has neither. */
+uint64_t stet_float_bits_of(enum stet_float f, double v);
+/* Decimal digits that tell any two values apart. */
+int stet_float_digits(enum stet_float f);
+/* Bits of the mantissa, 0 for those without one. */
+unsigned stet_float_mantissa(enum stet_float f);
+/* Has NaNs with a payload, as IEEE 754 has them. */
+bool stet_float_is_ieee(enum stet_float f);
+
+/* The integer at `p` of an element type, sign-extended when it is not unsigned; little-endian. */
+int64_t stet_number_at(const struct stet_type *element, const char *p);
+/* Bits at `p`, little-endian, 1 to 8 bytes. */
+uint64_t stet_bits_at(const char *p, unsigned bytes);
+
+#endif

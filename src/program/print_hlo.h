@@ -1,0 +1,18 @@
+/* Between the files that print HLO. */
+#ifndef STET_PROGRAM_PRINT_HLO_H
+#define STET_PROGRAM_PRINT_HLO_H
+
+#include "base/buf.h"
+#include "program/hlo.h"
+
+/* DENSE, or ARRAY of them for a tuple; on one line, with the shape before it when asked. */
+void stet_print_hlo_literal(struct stet_buf *out, const struct stet_attr *a, bool shape);
+/* The value alone, by its form. Control predecessors and metadata are not values. */
+void stet_print_hlo_attr(struct stet_buf *out, enum stet_hlo_form form, const struct stet_attr *a,
+                         bool percent);
+/* {dictionary of strings} */
+void stet_print_hlo_strings(struct stet_buf *out, const struct stet_attr *dict);
+/* With backslash escapes as absl::CEscape writes them, no quotes. */
+void stet_print_hlo_escaped(struct stet_buf *out, struct stet_view text);
+
+#endif
