@@ -9,8 +9,8 @@
  * program; `bytes` must outlive it. On failure nothing is left to release. */
 enum stet_rc stet_decode(struct stet_program *out, struct stet_view bytes, struct stet_err *err);
 
-/* The single readers (one file or folder group each). Errors carry the byte offset; the text readers
- * put "line L column C" into the message as well. */
+/* The single readers (one file or folder group each). Errors carry the byte offset; the text
+ * readers put "line L column C" into the message as well. */
 enum stet_rc stet_decode_bytecode(struct stet_program *out, struct stet_view bytes,
                                   struct stet_err *err);
 enum stet_rc stet_decode_mlir_text(struct stet_program *out, struct stet_view text,

@@ -1,0 +1,250 @@
+/* Inside of the MLIR bytecode reader: what its files share. Not for other modules.
+ *
+ * A file is tables (strings, dialects, operation names, attributes, types, resources) and one tree
+ * of operations that points into them by number. Attributes and types are decoded when first asked
+ * for. The first failure sticks (bc_fail) and drains the readers, so callers go on with harmless
+ * stand-ins and ask once at the end. */
+#ifndef STET_DECODE_BYTECODE_H
+#define STET_DECODE_BYTECODE_H
+
+#include "base/reader.h"
+#include "decode/decode.h"
+#include "program/build.h"
+#include "program/ops.h"
+#include "program/props.h"
+#include "program/records.h"
+
+enum bc_section {
+    BC_STRINGS,
+    BC_DIALECTS,
+    BC_ATTR_TYPE,
+    BC_ATTR_TYPE_OFFSETS,
+    BC_IR,
+    BC_RESOURCES,
+    BC_RESOURCE_OFFSETS,
+    BC_DIALECT_VERSIONS,
+    BC_PROPERTIES,
+    BC_SECTIONS
+};
+
+/* Format versions that changed the layout (mlir/docs/BytecodeFormat.md and MLIR's Encoding.h). */
+enum {
+    BC_DIALECT_VERSIONING = 1,
+    BC_LAZY_LOADING = 2,
+    BC_USE_LIST_ORDERS = 3,
+    BC_ELIDE_UNKNOWN_LOCS = 4,
+    BC_NATIVE_PROPERTIES = 5,
+    BC_NATIVE_SEGMENTS = 6,
+    BC_NEWEST = 6,
+};
+
+enum bc_dialect_kind {
+    BC_OTHER,
+    BC_BUILTIN,
+    BC_VHLO,
+    BC_STABLEHLO,
+    BC_CHLO,
+    BC_SDY,
+    BC_QUANT,
+};
+
+struct bc_dialect {
+    struct stet_view name;
+    enum bc_dialect_kind kind;
+};
+
+enum bc_state { BC_WAITING, BC_BUSY, BC_ATTR, BC_LOC };
+
+/* One attribute or type of the table. */
+struct bc_entry {
+    const unsigned char *data;
+    size_t size;
+    const void *made; /* struct stet_attr, stet_loc or stet_type once decoded */
+    uint16_t dialect;
+    bool custom; /* otherwise it is assembly text */
+    uint8_t state;
+};
+
+struct bc_vhlo_op;
+
+/* One operation name of the table. */
+struct bc_name {
+    struct stet_view name; /* normalised: "stablehlo.add" */
+    enum stet_known_op known;
+    bool registered;
+    const struct bc_vhlo_op *vhlo; /* how its attributes become StableHLO's, or NULL */
+    const struct stet_props *props;
+    /* The last attributes converted for this name; most operations of a kind share them. */
+    const struct stet_attr *last_dict;
+    uint64_t last_properties;
+    const struct stet_named_attr *last_attrs;
+    uint32_t last_count;
+};
+
+struct bc_resource {
+    struct stet_view key, blob;
+};
+
+struct bc {
+    struct stet_program *p;
+    struct stet_arena *arena;  /* the program's */
+    struct stet_arena scratch; /* tables, gone when decoding is done */
+    struct stet_view input;
+    struct stet_err *err;
+    enum stet_rc rc;
+    unsigned version;
+    unsigned depth;
+    bool has_vhlo;
+    struct stet_view sections[BC_SECTIONS];
+    bool present[BC_SECTIONS];
+
+    struct stet_view *strings;
+    struct bc_dialect *dialects;
+    struct bc_name *names;
+    struct bc_entry *attrs, *types;
+    struct bc_resource *resources;
+    struct stet_view *properties;
+    struct stet_attr full_attr; /* handed out, and ignored, once memory is exhausted */
+    struct stet_type full_type;
+    size_t string_count, dialect_count, name_count, attr_count, type_count, resource_count,
+        property_count;
+};
+
+/* ---- failing ---- */
+
+/* Keeps the first failure; returns false for convenience. */
+bool bc_fail(struct bc *b, enum stet_rc rc, uint64_t offset, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Turns a reader's failure into the decoder's; true when all is well. */
+bool bc_check(struct bc *b, const struct stet_reader *r, const char *context);
+
+static inline bool bc_ok(const struct bc *b)
+{
+    return b->rc == STET_OK;
+}
+
+/* ---- reading ---- */
+
+uint64_t bc_varint_slow(struct stet_reader *r);
+
+/* MLIR's prefix varint: the low zero bits of the first byte count the bytes that follow. */
+static inline uint64_t bc_varint(struct stet_reader *r)
+{
+    if (r->next != r->end && (*r->next & 1))
+        return *r->next++ >> 1;
+    return bc_varint_slow(r);
+}
+
+static inline int64_t bc_signed(struct stet_reader *r)
+{
+    uint64_t v = bc_varint(r);
+
+    return (int64_t)((v >> 1) ^ (~(v & 1) + 1));
+}
+
+/* A count of things that take at least one byte each in what is left; more is a lie. */
+static inline size_t bc_count(struct stet_reader *r)
+{
+    uint64_t n = bc_varint(r);
+
+    if (n > stet_reader_left(r)) {
+        stet_reader_fail(r, "a count is larger than what is left");
+        return 0;
+    }
+    return (size_t)n;
+}
+
+struct stet_view bc_string(struct bc *b, struct stet_reader *r); /* by index */
+struct stet_view bc_blob(struct stet_reader *r);                 /* length, bytes */
+/* A nested section, checked to have the id wanted. */
+struct stet_view bc_nested(struct bc *b, struct stet_reader *r, enum bc_section want);
+struct stet_reader bc_reader(const struct bc *b, const void *data, size_t size);
+
+/* ---- tables: by index; stand-ins on failure, never NULL ---- */
+
+const struct stet_attr *bc_attr_at(struct bc *b, uint64_t index);
+const struct stet_loc *bc_loc_at(struct bc *b, uint64_t index);
+const struct stet_type *bc_type_at(struct bc *b, uint64_t index);
+
+static inline const struct stet_attr *bc_attr(struct bc *b, struct stet_reader *r)
+{
+    uint64_t index = bc_varint(r);
+
+    return bc_attr_at(b, stet_reader_ok(r) ? index : UINT64_MAX);
+}
+
+static inline const struct stet_loc *bc_loc(struct bc *b, struct stet_reader *r)
+{
+    uint64_t index = bc_varint(r);
+
+    return bc_loc_at(b, stet_reader_ok(r) ? index : UINT64_MAX);
+}
+
+static inline const struct stet_type *bc_type(struct bc *b, struct stet_reader *r)
+{
+    uint64_t index = bc_varint(r);
+
+    return bc_type_at(b, stet_reader_ok(r) ? index : UINT64_MAX);
+}
+
+/* ---- making attributes (bytecode_make.c); stand-ins when the arena is full ---- */
+
+extern const struct stet_attr bc_bad_attr;
+extern const struct stet_loc bc_unknown_loc;
+
+/* Memory of the program; NULL after bc_fail. */
+void *bc_alloc(struct bc *b, size_t count, size_t size);
+struct stet_attr *bc_new_attr(struct bc *b, enum stet_attr_kind kind);
+struct stet_type *bc_new_type(struct bc *b, enum stet_type_kind kind);
+const struct stet_attr *bc_make_int(struct bc *b, const struct stet_type *type, int64_t value);
+const struct stet_attr *bc_make_bool(bool value);
+const struct stet_attr *bc_make_ints(struct bc *b, struct stet_reader *r);
+const struct stet_attr *bc_make_string(struct bc *b, struct stet_view text);
+const struct stet_attr *bc_make_symbol(struct bc *b, struct stet_view text);
+const struct stet_attr *bc_make_enum(struct bc *b, const struct stet_enum *e, uint64_t value);
+/* Reads what follows the type. */
+const struct stet_attr *bc_read_integer(struct bc *b, struct stet_reader *r,
+                                        const struct stet_type *type);
+const struct stet_attr *bc_read_float(struct bc *b, struct stet_reader *r,
+                                      const struct stet_type *type);
+const struct stet_attr *bc_read_array(struct bc *b, struct stet_reader *r);
+const struct stet_attr *bc_read_dict(struct bc *b, struct stet_reader *r);
+const struct stet_attr *bc_make_dense(struct bc *b, const struct stet_type *type,
+                                      struct stet_view bytes);
+const int64_t *bc_read_dims(struct bc *b, struct stet_reader *r, uint32_t *rank);
+const struct stet_type *const *bc_read_types(struct bc *b, struct stet_reader *r, uint32_t *count);
+
+/* ---- per dialect ---- */
+
+const struct stet_attr *bc_builtin_attr(struct bc *b, struct stet_reader *r, uint64_t code);
+const struct stet_loc *bc_builtin_loc(struct bc *b, struct stet_reader *r, uint64_t code);
+bool bc_builtin_is_loc(uint64_t code);
+const struct stet_type *bc_builtin_type(struct bc *b, struct stet_reader *r, uint64_t code);
+const struct stet_attr *bc_record_attr(struct bc *b, struct stet_reader *r,
+                                       const struct bc_dialect *dialect, uint64_t code);
+const struct stet_attr *bc_vhlo_attr(struct bc *b, struct stet_reader *r, uint64_t code);
+const struct stet_type *bc_vhlo_type(struct bc *b, struct stet_reader *r, uint64_t code);
+const struct stet_type *bc_quant_type(struct bc *b, struct stet_reader *r, bool per_axis);
+/* Assembly text, as dialects without an encoding of their own are written. */
+const struct stet_attr *bc_text_attr(struct bc *b, const struct bc_dialect *d,
+                                     struct stet_view text);
+const struct stet_type *bc_text_type(struct bc *b, const struct bc_dialect *d,
+                                     struct stet_view text);
+
+/* ---- VHLO operations (vhlo.c) ---- */
+
+/* "add_v1" → "stablehlo.add" and its rules; false when this build does not know that version. */
+bool bc_vhlo_name(struct bc *b, struct stet_view name, struct bc_name *out);
+enum { BC_VHLO_ATTRS = 24 };
+/* Its properties under their VHLO names, at most BC_VHLO_ATTRS. */
+bool bc_vhlo_properties(struct bc *b, const struct bc_vhlo_op *op, struct stet_reader *r,
+                        struct stet_named_attr *out, uint32_t *count);
+/* The dictionary of a VHLO operation as StableHLO would have it, sorted by name. */
+bool bc_vhlo_attrs(struct bc *b, const struct bc_vhlo_op *op, const struct stet_attr *dict,
+                   const struct stet_named_attr **attrs, uint32_t *count);
+
+/* ---- the tree (bytecode_ir.c) ---- */
+
+bool bc_read_ir(struct bc *b);
+
+#endif

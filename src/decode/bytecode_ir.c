@@ -1,0 +1,589 @@
+/* The tree of operations. */
+#include "decode/bytecode.h"
+
+enum {
+    HAS_ATTRS = 0x01,
+    HAS_RESULTS = 0x02,
+    HAS_OPERANDS = 0x04,
+    HAS_SUCCESSORS = 0x08,
+    HAS_REGIONS = 0x10,
+    HAS_USE_LISTS = 0x20,
+    HAS_PROPERTIES = 0x40,
+};
+
+/* An operand that names a value defined later. */
+struct fixup {
+    struct stet_value **where;
+    size_t slot;
+};
+
+/* The values that operations see, up to the next region that is isolated from above. */
+struct scope {
+    struct stet_value **values;
+    size_t count, room;
+    struct fixup *fixups;
+    size_t fixup_count, fixup_room;
+};
+
+struct region_state {
+    struct scope *scope;
+    size_t next;  /* slot of the next value defined in this region */
+    size_t limit; /* one past its last slot */
+    struct stet_block **blocks;
+    uint32_t block_count;
+    unsigned depth;
+};
+
+/* ---- values ---- */
+
+/* Twice the room in the scratch arena; the old array is left behind. */
+static void *grow(struct bc *b, void *old, size_t count, size_t need, size_t *room, size_t size)
+{
+    size_t wanted = *room ? *room * 2 : 64;
+    void *fresh;
+
+    if (need <= *room)
+        return old;
+    if (wanted < need)
+        wanted = need;
+    fresh = stet_arena_raw(&b->scratch, wanted, size);
+    if (!fresh) {
+        bc_fail(b, STET_LIMIT, STET_NO_OFFSET, "no memory for values");
+        return NULL;
+    }
+    if (count)
+        memcpy(fresh, old, count * size);
+    *room = wanted;
+    return fresh;
+}
+
+static bool push_values(struct bc *b, struct scope *s, size_t n)
+{
+    struct stet_value **values;
+
+    if (n == 0)
+        return true;
+    values = grow(b, s->values, s->count, s->count + n, &s->room, sizeof *s->values);
+    if (!values)
+        return false;
+    memset(values + s->count, 0, n * sizeof *values);
+    s->values = values;
+    s->count += n;
+    return true;
+}
+
+static void read_operand(struct bc *b, struct stet_reader *r, struct scope *s,
+                         struct stet_value **where)
+{
+    uint64_t slot = bc_varint(r);
+    struct fixup *fixups;
+
+    if (slot >= s->count) {
+        stet_reader_fail(r, "no such value");
+        return;
+    }
+    *where = s->values[slot];
+    if (*where)
+        return;
+    fixups =
+        grow(b, s->fixups, s->fixup_count, s->fixup_count + 1, &s->fixup_room, sizeof *s->fixups);
+    if (!fixups)
+        return;
+    s->fixups = fixups;
+    fixups[s->fixup_count++] = (struct fixup){where, (size_t)slot};
+}
+
+/* At the end of a region: what pointed at its values is known now. */
+static void settle(struct stet_reader *r, struct scope *s, size_t first_fixup, size_t base)
+{
+    size_t kept = first_fixup;
+
+    for (size_t i = first_fixup; i < s->fixup_count; i++) {
+        struct fixup f = s->fixups[i];
+
+        *f.where = s->values[f.slot];
+        if (*f.where)
+            continue;
+        if (f.slot >= base)
+            stet_reader_fail(r, "a value is used and never defined");
+        s->fixups[kept++] = f;
+    }
+    s->fixup_count = kept;
+}
+
+static void define(struct stet_reader *r, struct region_state *state, struct stet_value *values,
+                   size_t n)
+{
+    if (n > state->limit - state->next) {
+        stet_reader_fail(r, "a region defines more values than announced");
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        state->scope->values[state->next++] = &values[i];
+}
+
+/* Orders in which uses were listed: nothing a program means depends on them. */
+static void skip_use_lists(struct stet_reader *r, size_t values)
+{
+    uint64_t n = values > 1 ? bc_varint(r) : 1;
+
+    for (uint64_t i = 0; i < n && stet_reader_ok(r); i++) {
+        uint64_t indices;
+
+        if (values > 1)
+            bc_varint(r);
+        indices = bc_varint(r) >> 1;
+        for (uint64_t k = 0; k < indices && stet_reader_ok(r); k++)
+            bc_varint(r);
+    }
+}
+
+/* ---- attributes ---- */
+
+/* Segment sizes (format 6): the leading ones up to the last that is not zero, or pairs of index
+ * and value when few are not zero. */
+static const struct stet_attr *read_segments(struct bc *b, struct stet_reader *r, unsigned segments)
+{
+    struct stet_attr *a = bc_new_attr(b, STET_ATTR_DENSE_ARRAY);
+    uint64_t head = bc_varint(r), bits = 0;
+    unsigned char *bytes = bc_alloc(b, segments, 4);
+
+    a->type = stet_type_integer(b->arena, 32, STET_SIGNLESS);
+    if (!bytes)
+        return a;
+    memset(bytes, 0, 4 * segments);
+    if (head & 1)
+        bits = bc_varint(r);
+    for (uint64_t i = 0; i < head >> 1 && stet_reader_ok(r); i++) {
+        uint64_t value = bc_varint(r), index = head & 1 ? value & ((1u << (bits & 15)) - 1) : i;
+
+        if (index >= segments || bits > 8) {
+            stet_reader_fail(r, "too many segments");
+            break;
+        }
+        for (unsigned k = 0; k < 4; k++)
+            bytes[4 * index + k] = (unsigned char)(value >> bits >> (8 * k));
+    }
+    a->bytes = stet_view_of(bytes, 4 * segments);
+    return a;
+}
+
+/* Reads the declared attributes one after the other; false when the bytes do not fit the list. */
+static bool try_properties(struct bc *b, struct stet_view bytes, const struct stet_props *props,
+                           bool with_later, struct stet_named_attr *out, uint32_t *count)
+{
+    struct stet_reader r = bc_reader(b, bytes.ptr, bytes.len);
+    bool native = b->version >= BC_NATIVE_SEGMENTS; /* then they come last */
+    uint32_t n = 0;
+
+    for (unsigned i = 0; i < STET_PROPS_NAMES && props->names[i].name.len; i++) {
+        uint64_t index;
+
+        if ((props->names[i].later && !with_later) || (props->names[i].segments && native))
+            continue;
+        index = bc_varint(&r);
+        if (props->names[i].optional && !(index & 1))
+            continue;
+        if (props->names[i].optional)
+            index >>= 1;
+        if (!stet_reader_ok(&r) || index >= b->attr_count)
+            return false;
+        out[n++] = (struct stet_named_attr){props->names[i].name, bc_attr_at(b, index)};
+    }
+    for (unsigned i = 0; i < STET_PROPS_NAMES && props->names[i].name.len; i++)
+        if (props->names[i].segments && native)
+            out[n++] = (struct stet_named_attr){props->names[i].name,
+                                                read_segments(b, &r, props->names[i].segments)};
+    *count = n;
+    return stet_reader_ok(&r) && stet_reader_left(&r) == 0;
+}
+
+/* Properties of an operation this build does not know stay one opaque attribute. */
+static void keep_properties(struct bc *b, struct stet_view bytes, struct stet_named_attr *out,
+                            uint32_t *count)
+{
+    struct stet_attr *a = bc_new_attr(b, STET_ATTR_OPAQUE);
+
+    a->dialect = STET_VIEW("builtin");
+    a->bytes = bytes;
+    out[0] = (struct stet_named_attr){STET_VIEW("properties"), a};
+    *count = 1;
+}
+
+static void read_properties(struct bc *b, struct stet_reader *r, const struct bc_name *name,
+                            struct stet_named_attr *out, uint32_t *count)
+{
+    uint64_t index = bc_varint(r);
+    const struct stet_attr *a;
+
+    *count = 0;
+    if (!stet_reader_ok(r))
+        return;
+    if (!name->registered) {
+        a = bc_attr_at(b, index);
+        out[0] = (struct stet_named_attr){STET_VIEW("properties"), a};
+        *count = 1;
+        return;
+    }
+    if (index >= b->property_count) {
+        stet_reader_fail(r, "no such properties");
+        return;
+    }
+    if (!name->props)
+        keep_properties(b, b->properties[index], out, count);
+    else if (!try_properties(b, b->properties[index], name->props, true, out, count) &&
+             !try_properties(b, b->properties[index], name->props, false, out, count))
+        keep_properties(b, b->properties[index], out, count);
+}
+
+/* Both kinds of attributes as one sorted list. */
+static bool merge(struct bc *b, const struct stet_named_attr *properties, uint32_t count,
+                  const struct stet_attr *dict, struct stet_named_attr *all)
+{
+    if (count)
+        memcpy(all, properties, count * sizeof *all);
+    if (dict->count)
+        memcpy(all + count, dict->named, dict->count * sizeof *all);
+    if (!stet_build_sort(all, (size_t)dict->count + count))
+        return bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "an attribute occurs twice");
+    return true;
+}
+
+static void read_vhlo_attrs(struct bc *b, struct stet_reader *r, struct bc_name *name,
+                            const struct stet_attr *dict, bool has_properties, struct stet_op *op)
+{
+    struct stet_named_attr properties[BC_VHLO_ATTRS], *all;
+    struct stet_attr merged = {.kind = STET_ATTR_DICT};
+    uint64_t index = has_properties ? bc_varint(r) : UINT64_MAX;
+    struct stet_reader from;
+    uint32_t count = 0;
+
+    if (has_properties && index >= b->property_count) {
+        stet_reader_fail(r, "no such properties");
+        return;
+    }
+    if (name->last_attrs && name->last_dict == dict && name->last_properties == index)
+        goto same;
+    if (has_properties) {
+        from = bc_reader(b, b->properties[index].ptr, b->properties[index].len);
+        if (!bc_vhlo_properties(b, name->vhlo, &from, properties, &count))
+            return;
+    }
+    all = stet_arena_raw(&b->scratch, (size_t)count + dict->count, sizeof *all);
+    if (!all || !merge(b, properties, count, dict, all))
+        return;
+    merged.named = all;
+    merged.count = count + dict->count;
+    if (!bc_vhlo_attrs(b, name->vhlo, &merged, &name->last_attrs, &name->last_count))
+        return;
+    name->last_dict = dict;
+    name->last_properties = index;
+same:
+    op->attrs = name->last_attrs;
+    op->attr_count = name->last_count;
+}
+
+static void read_attrs(struct bc *b, struct stet_reader *r, struct bc_name *name, unsigned mask,
+                       struct stet_op *op)
+{
+    static const struct stet_attr none = {.kind = STET_ATTR_DICT};
+    const struct stet_attr *dict = mask & HAS_ATTRS ? bc_attr(b, r) : &none;
+    struct stet_named_attr properties[STET_PROPS_NAMES], *all;
+    uint32_t count = 0;
+
+    if (dict->kind != STET_ATTR_DICT) {
+        stet_reader_fail(r, "attributes of an operation are no dictionary");
+        return;
+    }
+    if (name->vhlo) {
+        read_vhlo_attrs(b, r, name, dict, mask & HAS_PROPERTIES, op);
+        return;
+    }
+    if (mask & HAS_PROPERTIES)
+        read_properties(b, r, name, properties, &count);
+    op->attrs = dict->named;
+    op->attr_count = dict->count;
+    if (!count)
+        return;
+    all = bc_alloc(b, (size_t)dict->count + count, sizeof *all);
+    if (!all || !merge(b, properties, count, dict, all))
+        return;
+    op->attrs = all;
+    op->attr_count = dict->count + count;
+}
+
+/* ---- operations ---- */
+
+static bool read_regions(struct bc *b, struct stet_reader *r, struct stet_op *op, size_t n,
+                         bool isolated, struct scope *scope, unsigned depth);
+
+static void read_results(struct bc *b, struct stet_reader *r, struct stet_op *op)
+{
+    size_t n = bc_count(r);
+    struct stet_value *results = n > UINT32_MAX ? NULL : bc_alloc(b, n, sizeof *results);
+
+    if (!results)
+        return;
+    for (size_t i = 0; i < n; i++)
+        results[i] = (struct stet_value){
+            .type = bc_type(b, r), .def = op, .index = (uint32_t)i, .id = b->p->value_count++};
+    op->results = results;
+    op->result_count = (uint32_t)n;
+}
+
+static void read_operands(struct bc *b, struct stet_reader *r, struct stet_op *op, struct scope *s)
+{
+    size_t n = bc_count(r);
+    struct stet_value **operands = n > UINT32_MAX ? NULL : bc_alloc(b, n, sizeof *operands);
+
+    if (!operands)
+        return;
+    if (n)
+        memset(operands, 0, n * sizeof *operands);
+    for (size_t i = 0; i < n && stet_reader_ok(r); i++)
+        read_operand(b, r, s, &operands[i]);
+    op->operands = operands;
+    op->operand_count = (uint32_t)n;
+}
+
+static void read_successors(struct bc *b, struct stet_reader *r, struct stet_op *op,
+                            const struct region_state *state)
+{
+    size_t n = bc_count(r);
+    struct stet_block **blocks = n > UINT16_MAX ? NULL : bc_alloc(b, n, sizeof *blocks);
+
+    if (!blocks) {
+        stet_reader_fail(r, "too many successors");
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        uint64_t index = bc_varint(r);
+
+        if (index >= state->block_count) {
+            stet_reader_fail(r, "no such block");
+            return;
+        }
+        blocks[i] = state->blocks[index];
+    }
+    op->successors = blocks;
+    op->successor_count = (uint16_t)n;
+}
+
+static void name_op(struct stet_op *op, const struct bc_name *name, const struct stet_block *parent)
+{
+    op->name = name->name;
+    op->known = name->known;
+    /* VHLO has one return for functions and for regions. */
+    if (name->vhlo && name->known == STET_STABLEHLO_RETURN && parent->parent &&
+        parent->parent->known == STET_FUNC_FUNC) {
+        op->name = STET_VIEW("func.return");
+        op->known = STET_FUNC_RETURN;
+    }
+}
+
+/* Where VHLO meets other dialects its types are cast to theirs; here both are the same type, and
+ * the value itself can stand for the result. */
+static bool is_identity_cast(const struct bc *b, const struct stet_op *op)
+{
+    if (op->known != STET_BUILTIN_UNREALIZED_CONVERSION_CAST || !b->has_vhlo ||
+        op->result_count != op->operand_count)
+        return false;
+    for (uint32_t i = 0; i < op->result_count; i++)
+        if (!op->operands[i] || !stet_type_eq(op->operands[i]->type, op->results[i].type))
+            return false;
+    return true;
+}
+
+static void pass_through(struct bc *b, struct stet_reader *r, struct region_state *state,
+                         const struct stet_op *op)
+{
+    if (op->result_count > state->limit - state->next) {
+        stet_reader_fail(r, "a region defines more values than announced");
+        return;
+    }
+    for (uint32_t i = 0; i < op->result_count; i++)
+        state->scope->values[state->next++] = op->operands[i];
+    b->p->value_count -= op->result_count;
+    b->p->op_count--;
+}
+
+/* NULL for an operation that leaves no trace. */
+static struct stet_op *read_op(struct bc *b, struct stet_reader *r, struct region_state *state,
+                               struct stet_block *block)
+{
+    uint64_t index = bc_varint(r), regions;
+    unsigned mask = stet_reader_u8(r);
+    struct stet_op *op = bc_alloc(b, 1, sizeof *op);
+
+    if (!op || index >= b->name_count) {
+        stet_reader_fail(r, "no such operation name");
+        return NULL;
+    }
+    *op = (struct stet_op){.parent = block, .id = b->p->op_count++};
+    name_op(op, &b->names[index], block);
+    op->loc = bc_loc(b, r);
+    if (mask & (HAS_ATTRS | HAS_PROPERTIES))
+        read_attrs(b, r, &b->names[index], mask, op);
+    if (mask & HAS_RESULTS)
+        read_results(b, r, op);
+    if (mask & HAS_OPERANDS)
+        read_operands(b, r, op, state->scope);
+    if (mask & HAS_SUCCESSORS)
+        read_successors(b, r, op, state);
+    if (b->version >= BC_USE_LIST_ORDERS && (mask & HAS_USE_LISTS))
+        skip_use_lists(r, op->result_count);
+    if (stet_reader_ok(r) && bc_ok(b) && is_identity_cast(b, op)) {
+        pass_through(b, r, state, op);
+        return NULL;
+    }
+    /* The file's outermost block defines no values. */
+    if (op->result_count && state->limit)
+        define(r, state, op->results, op->result_count);
+    if (!(mask & HAS_REGIONS) || !stet_reader_ok(r) || !bc_ok(b))
+        return op;
+    regions = bc_varint(r);
+    if (regions >> 1 > stet_reader_left(r) || regions >> 1 > UINT16_MAX) {
+        stet_reader_fail(r, "a count is larger than what is left");
+        return op;
+    }
+    read_regions(b, r, op, (size_t)(regions >> 1), regions & 1, state->scope, state->depth);
+    return op;
+}
+
+/* ---- blocks and regions ---- */
+
+static void read_arguments(struct bc *b, struct stet_reader *r, struct region_state *state,
+                           struct stet_block *block)
+{
+    size_t n = bc_count(r);
+    struct stet_value *args = n > UINT32_MAX ? NULL : bc_alloc(b, n, sizeof *args);
+
+    if (!args)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t type = bc_varint(r);
+        bool located = true;
+
+        if (b->version >= BC_ELIDE_UNKNOWN_LOCS) {
+            located = type & 1;
+            type >>= 1;
+        }
+        if (!stet_reader_ok(r))
+            return;
+        args[i] = (struct stet_value){.type = bc_type_at(b, type),
+                                      .block = block,
+                                      .index = (uint32_t)i,
+                                      .id = b->p->value_count++,
+                                      .loc = located ? bc_loc(b, r) : &bc_unknown_loc};
+    }
+    block->args = args;
+    block->arg_count = (uint32_t)n;
+    define(r, state, args, n);
+    if (b->version >= BC_USE_LIST_ORDERS && stet_reader_u8(r))
+        skip_use_lists(r, n);
+}
+
+static void read_block(struct bc *b, struct stet_reader *r, struct region_state *state,
+                       struct stet_block *block)
+{
+    uint64_t head = bc_varint(r), n = head >> 1;
+    struct stet_op **ops;
+
+    if (n > stet_reader_left(r) || n > UINT32_MAX) {
+        stet_reader_fail(r, "a count is larger than what is left");
+        return;
+    }
+    if (head & 1)
+        read_arguments(b, r, state, block);
+    ops = bc_alloc(b, (size_t)n, sizeof *ops);
+    if (!ops)
+        return;
+    block->ops = ops;
+    for (uint64_t i = 0; i < n && stet_reader_ok(r) && bc_ok(b); i++) {
+        struct stet_op *op = read_op(b, r, state, block);
+
+        if (op)
+            ops[block->op_count++] = op;
+    }
+}
+
+static bool read_region(struct bc *b, struct stet_reader *r, struct stet_op *op,
+                        struct stet_region *region, struct scope *scope, unsigned depth)
+{
+    size_t n = bc_count(r), base = scope->count, first_fixup = scope->fixup_count, values;
+    struct region_state state = {.scope = scope, .next = base, .depth = depth + 1};
+    struct stet_block *blocks;
+
+    if (n == 0 || n > UINT32_MAX)
+        return stet_reader_ok(r);
+    values = bc_count(r);
+    blocks = bc_alloc(b, n, sizeof *blocks);
+    region->blocks = bc_alloc(b, n, sizeof *region->blocks);
+    if (!blocks || !region->blocks || !push_values(b, scope, values))
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        blocks[i] = (struct stet_block){.parent = op};
+        region->blocks[i] = &blocks[i];
+    }
+    region->block_count = (uint32_t)n;
+    state.limit = base + values;
+    state.blocks = region->blocks;
+    state.block_count = region->block_count;
+    for (size_t i = 0; i < n && stet_reader_ok(r) && bc_ok(b); i++)
+        read_block(b, r, &state, &blocks[i]);
+    if (stet_reader_ok(r) && bc_ok(b))
+        settle(r, scope, first_fixup, base);
+    scope->count = base;
+    return stet_reader_ok(r) && bc_ok(b);
+}
+
+static bool read_regions(struct bc *b, struct stet_reader *r, struct stet_op *op, size_t n,
+                         bool isolated, struct scope *scope, unsigned depth)
+{
+    struct scope own = {0};
+    struct stet_reader section, *from = r;
+    struct stet_view bytes;
+
+    if (depth == STET_MAX_DEPTH)
+        return bc_fail(b, STET_LIMIT, stet_reader_offset(r), "regions nested deeper than %d",
+                       STET_MAX_DEPTH);
+    op->regions = bc_alloc(b, n, sizeof *op->regions);
+    if (!op->regions)
+        return false;
+    if (n)
+        memset(op->regions, 0, n * sizeof *op->regions);
+    op->region_count = (uint16_t)n;
+    /* Isolated regions are sections of their own since they can be loaded lazily. */
+    if (isolated && b->version >= BC_LAZY_LOADING && n) {
+        bytes = bc_nested(b, r, BC_IR);
+        section = bc_reader(b, bytes.ptr, bytes.len);
+        from = &section;
+    }
+    for (size_t i = 0; i < n && stet_reader_ok(r) && bc_ok(b); i++)
+        if (!read_region(b, from, op, &op->regions[i], isolated ? &own : scope, depth))
+            break;
+    if (isolated && own.fixup_count)
+        stet_reader_fail(from, "a value is used and never defined");
+    return bc_check(b, from, "operations");
+}
+
+bool bc_read_ir(struct bc *b)
+{
+    struct stet_view bytes = b->sections[BC_IR];
+    struct stet_reader r = bc_reader(b, bytes.ptr, bytes.len);
+    struct scope scope = {0};
+    struct region_state state = {.scope = &scope};
+    struct stet_block top = {0};
+
+    read_block(b, &r, &state, &top);
+    if (!bc_check(b, &r, "operations"))
+        return false;
+    if (stet_reader_left(&r))
+        return bc_fail(b, STET_BAD_INPUT, stet_reader_offset(&r), "bytes after the operations");
+    if (top.op_count != 1)
+        return bc_fail(b, STET_UNSUPPORTED, r.base,
+                       "%u operations at the top where a module is expected", top.op_count);
+    b->p->module = top.ops[0];
+    b->p->module->parent = NULL;
+    return true;
+}

@@ -1,0 +1,285 @@
+/* Making attributes and types, and the pieces that several dialects encode alike. */
+#include "decode/bytecode.h"
+
+const struct stet_attr bc_bad_attr = {.kind = STET_ATTR_UNIT};
+const struct stet_loc bc_unknown_loc = {.kind = STET_LOC_UNKNOWN};
+
+void *bc_alloc(struct bc *b, size_t count, size_t size)
+{
+    void *p = stet_arena_raw(b->arena, count, size);
+
+    if (!p)
+        bc_fail(b, STET_LIMIT, STET_NO_OFFSET, "needs more memory than a file of %zu bytes may use",
+                b->input.len);
+    return p;
+}
+
+struct stet_attr *bc_new_attr(struct bc *b, enum stet_attr_kind kind)
+{
+    struct stet_attr *a = bc_alloc(b, 1, sizeof *a);
+
+    if (!a)
+        a = &b->full_attr;
+    *a = (struct stet_attr){.kind = kind};
+    return a;
+}
+
+struct stet_type *bc_new_type(struct bc *b, enum stet_type_kind kind)
+{
+    struct stet_type *t = bc_alloc(b, 1, sizeof *t);
+
+    if (!t)
+        t = &b->full_type;
+    *t = (struct stet_type){.kind = kind};
+    return t;
+}
+
+const struct stet_attr *bc_make_int(struct bc *b, const struct stet_type *type, int64_t value)
+{
+    struct stet_attr *a = bc_new_attr(b, STET_ATTR_INTEGER);
+
+    a->type = type;
+    a->integer = value;
+    return a;
+}
+
+const struct stet_attr *bc_make_bool(bool value)
+{
+    static const struct stet_attr both[2] = {{.kind = STET_ATTR_BOOL},
+                                             {.kind = STET_ATTR_BOOL, .integer = 1}};
+
+    return &both[value];
+}
+
+const struct stet_attr *bc_make_string(struct bc *b, struct stet_view text)
+{
+    struct stet_attr *a = bc_new_attr(b, STET_ATTR_STRING);
+
+    a->text = text;
+    return a;
+}
+
+const struct stet_attr *bc_make_symbol(struct bc *b, struct stet_view text)
+{
+    struct stet_attr *a = bc_new_attr(b, STET_ATTR_SYMBOL);
+
+    a->text = text;
+    return a;
+}
+
+const struct stet_attr *bc_make_enum(struct bc *b, const struct stet_enum *e, uint64_t value)
+{
+    struct stet_attr *a = bc_new_attr(b, STET_ATTR_ENUM);
+
+    a->dialect = e->dialect;
+    a->mnemonic = e->mnemonic;
+    a->text = stet_enum_case(e, value);
+    if (!a->text.len)
+        bc_fail(b, STET_UNSUPPORTED, STET_NO_OFFSET, "%.*s has no case %llu", STET_FMT(e->mnemonic),
+                (unsigned long long)value);
+    return a;
+}
+
+/* ---- lists ---- */
+
+const int64_t *bc_read_dims(struct bc *b, struct stet_reader *r, uint32_t *rank)
+{
+    size_t n = bc_count(r);
+    int64_t *dims = n > UINT32_MAX ? NULL : bc_alloc(b, n, sizeof *dims);
+
+    *rank = dims ? (uint32_t)n : 0;
+    for (uint32_t i = 0; i < *rank; i++)
+        dims[i] = bc_signed(r);
+    return dims;
+}
+
+const struct stet_attr *bc_make_ints(struct bc *b, struct stet_reader *r)
+{
+    struct stet_attr *a = bc_new_attr(b, STET_ATTR_INTS);
+
+    a->ints = bc_read_dims(b, r, &a->count);
+    return a;
+}
+
+const struct stet_type *const *bc_read_types(struct bc *b, struct stet_reader *r, uint32_t *count)
+{
+    size_t n = bc_count(r);
+    const struct stet_type **types = n > UINT32_MAX ? NULL : bc_alloc(b, n, sizeof *types);
+
+    *count = types ? (uint32_t)n : 0;
+    for (uint32_t i = 0; i < *count; i++)
+        types[i] = bc_type(b, r);
+    return types;
+}
+
+const struct stet_attr *bc_read_array(struct bc *b, struct stet_reader *r)
+{
+    struct stet_attr *a = bc_new_attr(b, STET_ATTR_ARRAY);
+    size_t n = bc_count(r);
+    const struct stet_attr **items = n > UINT32_MAX ? NULL : bc_alloc(b, n, sizeof *items);
+
+    if (!items)
+        return a;
+    for (size_t i = 0; i < n; i++)
+        items[i] = bc_attr(b, r);
+    a->items = items;
+    a->count = (uint32_t)n;
+    return a;
+}
+
+const struct stet_attr *bc_read_dict(struct bc *b, struct stet_reader *r)
+{
+    struct stet_attr *a = bc_new_attr(b, STET_ATTR_DICT);
+    size_t n = bc_count(r);
+    struct stet_named_attr *named = n > UINT32_MAX ? NULL : bc_alloc(b, n, sizeof *named);
+
+    if (!named)
+        return a;
+    for (size_t i = 0; i < n; i++) {
+        named[i].name = bc_attr(b, r)->text;
+        named[i].value = bc_attr(b, r);
+    }
+    if (stet_reader_ok(r) && !stet_build_sort(named, n))
+        stet_reader_fail(r, "a dictionary has a name twice");
+    a->named = named;
+    a->count = (uint32_t)n;
+    return a;
+}
+
+/* ---- numbers ---- */
+
+/* Wide integers are written as their active 64-bit words. */
+static struct stet_view read_words(struct bc *b, struct stet_reader *r, uint32_t bits)
+{
+    size_t words = bc_count(r), size = (bits + 7) / 8;
+    unsigned char *bytes = bc_alloc(b, size, 1);
+
+    if (!bytes)
+        return (struct stet_view){0};
+    memset(bytes, 0, size);
+    for (size_t i = 0; i < words; i++) {
+        uint64_t word = (uint64_t)bc_signed(r);
+
+        for (size_t k = 0; k < 8 && 8 * i + k < size; k++)
+            bytes[8 * i + k] = (unsigned char)(word >> (8 * k));
+    }
+    return stet_view_of(bytes, size);
+}
+
+/* APInt as MLIR writes it when the width is known. */
+static uint64_t read_word(struct stet_reader *r, uint32_t bits)
+{
+    if (bits <= 8)
+        return stet_reader_u8(r);
+    return (uint64_t)bc_signed(r);
+}
+
+static int64_t sign_extend(uint64_t value, uint32_t bits)
+{
+    unsigned shift = bits && bits < 64 ? 64 - bits : 0;
+
+    return (int64_t)(value << shift) >> shift;
+}
+
+enum { WIDEST_INTEGER = 1 << 24 }; /* MLIR's own limit */
+
+const struct stet_attr *bc_read_integer(struct bc *b, struct stet_reader *r,
+                                        const struct stet_type *type)
+{
+    uint32_t bits = type->kind == STET_TYPE_INTEGER ? type->width : 64;
+    struct stet_attr *a;
+
+    if (type->kind != STET_TYPE_INTEGER && type->kind != STET_TYPE_INDEX)
+        stet_reader_fail(r, "an integer attribute without an integer type");
+    if (bits == 1 && type->sign == STET_SIGNLESS)
+        return bc_make_bool(stet_reader_u8(r) & 1);
+    a = bc_new_attr(b, STET_ATTR_INTEGER);
+    a->type = type;
+    if (bits > WIDEST_INTEGER)
+        stet_reader_fail(r, "an integer wider than MLIR allows");
+    else if (bits > 64)
+        a->bytes = read_words(b, r, bits);
+    else
+        a->integer = sign_extend(read_word(r, bits), bits);
+    return a;
+}
+
+const struct stet_attr *bc_read_float(struct bc *b, struct stet_reader *r,
+                                      const struct stet_type *type)
+{
+    struct stet_attr *a = bc_new_attr(b, STET_ATTR_FLOAT);
+    uint32_t bits = type->kind == STET_TYPE_FLOAT ? stet_float_bits(type->flavour) : 0;
+    unsigned char *bytes;
+    uint64_t word;
+
+    a->type = type;
+    if (!bits) {
+        stet_reader_fail(r, "a float attribute without a float type");
+        return a;
+    }
+    if (bits > 64) {
+        a->bytes = read_words(b, r, bits);
+        return a;
+    }
+    word = read_word(r, bits);
+    bytes = bc_alloc(b, 8, 1);
+    for (unsigned i = 0; bytes && i < 8; i++)
+        bytes[i] = (unsigned char)(word >> (8 * i));
+    a->bytes = stet_view_of(bytes, bytes ? (bits + 7) / 8 : 0);
+    return a;
+}
+
+/* ---- dense elements ---- */
+
+/* i1 elements are packed eight to a byte by most writers; a lone 0xff is "all true". */
+static struct stet_view unpack_bools(struct bc *b, struct stet_view bytes, uint64_t elements)
+{
+    char *out;
+
+    if (bytes.len == 1 && (unsigned char)bytes.ptr[0] == 0xff)
+        return STET_VIEW("\1");
+    if (bytes.len != (elements + 7) / 8 || bytes.len == elements)
+        return bytes;
+    out = bc_alloc(b, (size_t)elements, 1);
+    if (!out)
+        return (struct stet_view){0};
+    for (uint64_t i = 0; i < elements; i++)
+        out[i] = (char)(bytes.ptr[i / 8] >> (i % 8) & 1);
+    return stet_view_of(out, (size_t)elements);
+}
+
+const struct stet_attr *bc_make_dense(struct bc *b, const struct stet_type *type,
+                                      struct stet_view bytes)
+{
+    struct stet_attr *a = bc_new_attr(b, STET_ATTR_DENSE);
+    const struct stet_type *element = type->element ? type->element : type;
+    size_t size = stet_type_storage_bits(element) / 8;
+    uint64_t elements, want;
+
+    a->type = type;
+    a->bytes = bytes;
+    if (element->kind == STET_TYPE_QUANTIZED)
+        size = stet_type_storage_bits(element->element) / 8;
+    if (!size || !stet_type_elements(type, &elements) ||
+        __builtin_mul_overflow(elements, (uint64_t)size, &want)) {
+        bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "dense elements of a type without a size");
+        return a;
+    }
+    if (element->kind == STET_TYPE_INTEGER && element->width == 1)
+        bytes = unpack_bools(b, bytes, elements);
+    if (!bc_ok(b))
+        return a;
+    if (bytes.len != want && bytes.len != size)
+        bc_fail(b, STET_BAD_INPUT, (uint64_t)(a->bytes.ptr - b->input.ptr),
+                "dense elements: %zu bytes where %llu are expected", bytes.len,
+                (unsigned long long)want);
+    /* MLIR holds equal elements as one; comparing with itself one element on finds out fast. */
+    else if (elements && memcmp(bytes.ptr, bytes.ptr + size, bytes.len - size) == 0) {
+        a->splat = true;
+        bytes.len = size;
+    }
+    a->bytes = bytes;
+    if (bytes.ptr >= b->input.ptr && bytes.ptr < b->input.ptr + b->input.len)
+        b->p->constant_bytes += bytes.len;
+    return a;
+}

@@ -1,0 +1,272 @@
+/* The table of attributes and types: each decoded the first time somebody asks for it. */
+#include "decode/bytecode.h"
+
+/* Text entries end with a NUL. */
+static struct stet_view entry_text(struct stet_reader *r)
+{
+    const void *nul = stet_reader_left(r) ? memchr(r->next, 0, stet_reader_left(r)) : NULL;
+    struct stet_view text;
+
+    if (!nul) {
+        stet_reader_fail(r, "text without an end");
+        return (struct stet_view){0};
+    }
+    text = stet_reader_bytes(r, (uint64_t)((const unsigned char *)nul - r->next));
+    stet_reader_skip(r, 1);
+    return text;
+}
+
+static bool enter(struct bc *b, struct bc_entry *e, const struct stet_reader *r)
+{
+    if (!bc_ok(b))
+        return false;
+    if (e->state == BC_BUSY)
+        return bc_fail(b, STET_BAD_INPUT, stet_reader_offset(r), "an entry contains itself");
+    if (b->depth == STET_MAX_DEPTH)
+        return bc_fail(b, STET_LIMIT, stet_reader_offset(r), "nested deeper than %d",
+                       STET_MAX_DEPTH);
+    b->depth++;
+    e->state = BC_BUSY;
+    return true;
+}
+
+static void leave(struct bc *b, struct bc_entry *e, struct stet_reader *r, const void *made,
+                  enum bc_state state, const char *what)
+{
+    b->depth--;
+    if (stet_reader_ok(r) && stet_reader_left(r) && bc_ok(b))
+        stet_reader_fail(r, "bytes are left over");
+    bc_check(b, r, what);
+    e->made = made;
+    e->state = (uint8_t)state;
+}
+
+static const struct stet_attr *keep_attr(struct bc *b, const struct bc_dialect *d,
+                                         struct stet_reader *r)
+{
+    struct stet_attr *a = bc_new_attr(b, STET_ATTR_OPAQUE);
+
+    a->dialect = d->name;
+    a->bytes = stet_reader_bytes(r, stet_reader_left(r));
+    return a;
+}
+
+static const struct stet_attr *custom_attr(struct bc *b, const struct bc_dialect *d,
+                                           struct stet_reader *r)
+{
+    switch (d->kind) {
+    case BC_VHLO:
+        return bc_vhlo_attr(b, r, bc_varint(r));
+    case BC_STABLEHLO:
+    case BC_CHLO:
+    case BC_SDY:
+        return bc_record_attr(b, r, d, bc_varint(r));
+    default:
+        return keep_attr(b, d, r);
+    }
+}
+
+static void decode_attr(struct bc *b, struct bc_entry *e)
+{
+    struct stet_reader r = bc_reader(b, e->data, e->size);
+    const struct bc_dialect *d = &b->dialects[e->dialect];
+    const void *made;
+    enum bc_state state = BC_ATTR;
+    uint64_t code;
+
+    if (!enter(b, e, &r))
+        return;
+    if (!e->custom) {
+        made = bc_text_attr(b, d, entry_text(&r));
+    } else if (d->kind != BC_BUILTIN) {
+        made = custom_attr(b, d, &r);
+    } else {
+        code = bc_varint(&r);
+        if (bc_builtin_is_loc(code)) {
+            made = bc_builtin_loc(b, &r, code);
+            state = BC_LOC;
+        } else {
+            made = bc_builtin_attr(b, &r, code);
+        }
+    }
+    leave(b, e, &r, made, state, "attribute");
+}
+
+static struct bc_entry *attr_entry(struct bc *b, uint64_t index)
+{
+    struct bc_entry *e;
+
+    if (!bc_ok(b))
+        return NULL;
+    if (index >= b->attr_count) {
+        bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "no attribute %llu", (unsigned long long)index);
+        return NULL;
+    }
+    e = &b->attrs[index];
+    if (e->state < BC_ATTR)
+        decode_attr(b, e);
+    return bc_ok(b) ? e : NULL;
+}
+
+const struct stet_attr *bc_attr_at(struct bc *b, uint64_t index)
+{
+    struct bc_entry *e = attr_entry(b, index);
+    struct stet_attr *a;
+
+    if (!e)
+        return &bc_bad_attr;
+    if (e->state == BC_ATTR)
+        return e->made;
+    a = bc_new_attr(b, STET_ATTR_LOCATION);
+    a->location = e->made;
+    return a;
+}
+
+/* The caller of a call site, the child of a name, if that entry is still to be decoded. */
+static bool chain_next(const struct bc *b, uint64_t *at)
+{
+    enum { CALLSITE = 10, NAME = 14 };
+    const struct bc_entry *e = &b->attrs[*at];
+    struct stet_reader r = bc_reader(b, e->data, e->size);
+    uint64_t code;
+
+    if (e->state != BC_WAITING || !e->custom || b->dialects[e->dialect].kind != BC_BUILTIN)
+        return false;
+    code = bc_varint(&r);
+    if (code != CALLSITE && code != NAME)
+        return false;
+    bc_varint(&r);
+    *at = bc_varint(&r);
+    return *at < b->attr_count;
+}
+
+/* Call sites chain as deep as the program's stack was, which may be deeper than recursion may go:
+ * decode such a chain piece by piece from its far end. */
+static void decode_chain(struct bc *b, uint64_t index)
+{
+    enum { STEP = STET_MAX_DEPTH / 2 };
+    uint64_t at = index;
+    size_t steps = 0, pieces;
+    uint64_t *starts;
+
+    while (steps < b->attr_count && chain_next(b, &at))
+        steps++;
+    if (steps < STEP)
+        return;
+    pieces = steps / STEP;
+    starts = stet_arena_raw(&b->scratch, pieces, sizeof *starts);
+    if (!starts)
+        return;
+    at = index;
+    for (size_t i = 1; i <= pieces * STEP; i++) {
+        chain_next(b, &at);
+        if (i % STEP == 0)
+            starts[i / STEP - 1] = at;
+    }
+    while (pieces-- > 0)
+        attr_entry(b, starts[pieces]);
+}
+
+const struct stet_loc *bc_loc_at(struct bc *b, uint64_t index)
+{
+    struct bc_entry *e;
+
+    if (b->depth == 0 && index < b->attr_count)
+        decode_chain(b, index);
+    e = attr_entry(b, index);
+    if (!e)
+        return &bc_unknown_loc;
+    if (e->state == BC_LOC)
+        return e->made;
+    if (((const struct stet_attr *)e->made)->kind == STET_ATTR_LOCATION)
+        return ((const struct stet_attr *)e->made)->location;
+    if (((const struct stet_attr *)e->made)->kind == STET_ATTR_OPAQUE) {
+        /* A location kind of another dialect: kept by its text or bytes. */
+        const struct stet_attr *a = e->made;
+        struct stet_loc *loc = bc_alloc(b, 1, sizeof *loc);
+
+        if (!loc)
+            return &bc_unknown_loc;
+        *loc = (struct stet_loc){.kind = STET_LOC_OPAQUE, .text = a->text, .metadata = a};
+        return loc;
+    }
+    bc_fail(b, STET_BAD_INPUT, (uint64_t)((const char *)e->data - b->input.ptr),
+            "attribute %llu is no location", (unsigned long long)index);
+    return &bc_unknown_loc;
+}
+
+/* ---- types ---- */
+
+static const struct stet_type *keep_type(struct bc *b, const struct bc_dialect *d,
+                                         struct stet_reader *r)
+{
+    struct stet_type *t = bc_new_type(b, STET_TYPE_OPAQUE);
+
+    t->dialect = d->name;
+    t->bytes = stet_reader_bytes(r, stet_reader_left(r));
+    return t;
+}
+
+static const struct stet_type *stablehlo_type(struct bc *b, struct stet_reader *r, uint64_t code)
+{
+    struct stet_type *t;
+
+    if (code == 0)
+        return &stet_type_token;
+    if (code != 1)
+        stet_reader_fail(r, "unknown StableHLO type");
+    t = bc_new_type(b, STET_TYPE_FUTURE);
+    t->members = bc_read_types(b, r, &t->member_count);
+    return t;
+}
+
+enum { QUANT_UNIFORM = 4, QUANT_PER_AXIS = 5 };
+
+static const struct stet_type *custom_type(struct bc *b, const struct bc_dialect *d,
+                                           struct stet_reader *r)
+{
+    struct stet_reader start = *r;
+    uint64_t code;
+
+    switch (d->kind) {
+    case BC_BUILTIN:
+        return bc_builtin_type(b, r, bc_varint(r));
+    case BC_VHLO:
+        return bc_vhlo_type(b, r, bc_varint(r));
+    case BC_STABLEHLO:
+        return stablehlo_type(b, r, bc_varint(r));
+    case BC_QUANT:
+        code = bc_varint(r);
+        if (code == QUANT_UNIFORM || code == QUANT_PER_AXIS)
+            return bc_quant_type(b, r, code == QUANT_PER_AXIS);
+        *r = start;
+        return keep_type(b, d, r);
+    default:
+        return keep_type(b, d, r);
+    }
+}
+
+static void decode_type(struct bc *b, struct bc_entry *e)
+{
+    struct stet_reader r = bc_reader(b, e->data, e->size);
+    const struct bc_dialect *d = &b->dialects[e->dialect];
+    const struct stet_type *made;
+
+    if (!enter(b, e, &r))
+        return;
+    made = e->custom ? custom_type(b, d, &r) : bc_text_type(b, d, entry_text(&r));
+    leave(b, e, &r, made ? made : &stet_type_none, BC_ATTR, "type");
+}
+
+const struct stet_type *bc_type_at(struct bc *b, uint64_t index)
+{
+    if (!bc_ok(b))
+        return &stet_type_none;
+    if (index >= b->type_count) {
+        bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "no type %llu", (unsigned long long)index);
+        return &stet_type_none;
+    }
+    if (b->types[index].state < BC_ATTR)
+        decode_type(b, &b->types[index]);
+    return bc_ok(b) ? b->types[index].made : &stet_type_none;
+}

@@ -1,0 +1,486 @@
+/* VHLO operations as the StableHLO ones they stand for (rules in vhlo.def). */
+#include "decode/bytecode.h"
+
+#define VIEW(literal) {literal, sizeof(literal) - 1}
+
+enum drop {
+    NEVER,
+    ALWAYS,
+    FALSE,
+    EMPTY,      /* array, dictionary, string or tensor without elements */
+    BOTH_EMPTY, /* operand_layouts and result_layouts go together */
+    ZERO,
+    ONE,
+    MINUS_ONE,
+    ONES,  /* a tensor of nothing but ones */
+    ZEROS, /* … zeros or false */
+    NOTYPE,
+    DEFAULTS, /* an array of nothing but #stablehlo<precision DEFAULT> */
+    ACCURACY,
+};
+
+enum become { SAME, I64S, BOOLS, SYMBOL, SYMBOLS, UNIT, CHANNEL };
+
+struct rule {
+    struct stet_view op, attr;
+    enum drop drop;
+    enum become become;
+};
+
+struct fields {
+    struct stet_view op, attr, record;
+};
+
+struct bc_vhlo_op {
+    struct stet_view name;
+    unsigned version;
+    struct stet_view attrs; /* names with a blank between them */
+};
+
+static const struct bc_vhlo_op ops[] = {
+#define OP(name, version, attrs) {VIEW(name), version, VIEW(attrs)},
+#include "decode/vhlo.def"
+#undef OP
+};
+
+static const struct rule rules[] = {
+#define ATTR(op, attr, drop, become) {VIEW(op), VIEW(attr), drop, become},
+#include "decode/vhlo.def"
+#undef ATTR
+};
+
+static const struct fields all_fields[] = {
+#define FIELDS(op, attr, record) {VIEW(op), VIEW(attr), VIEW(record)},
+#include "decode/vhlo.def"
+#undef FIELDS
+};
+
+enum {
+    OPS = sizeof ops / sizeof *ops,
+    RULES = sizeof rules / sizeof *rules,
+    ALL_FIELDS = sizeof all_fields / sizeof *all_fields,
+};
+
+/* ---- names ---- */
+
+static const struct bc_vhlo_op *find_op(struct stet_view name, unsigned version)
+{
+    size_t low = 0, high = OPS;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = stet_view_cmp(name, ops[middle].name);
+
+        if (order == 0)
+            order = (version > ops[middle].version) - (version < ops[middle].version);
+        if (order == 0)
+            return &ops[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+/* "dot_general_v2" → "dot_general", 2; version 0 when there is none. */
+static struct stet_view split_version(struct stet_view name, unsigned *version)
+{
+    size_t digits = 0;
+
+    *version = 0;
+    while (digits < name.len && digits < 4 && name.ptr[name.len - 1 - digits] >= '0' &&
+           name.ptr[name.len - 1 - digits] <= '9')
+        digits++;
+    if (!digits || name.len < digits + 2 || memcmp(name.ptr + name.len - digits - 2, "_v", 2) != 0)
+        return name;
+    for (size_t i = name.len - digits; i < name.len; i++)
+        *version = *version * 10 + (unsigned)(name.ptr[i] - '0');
+    name.len -= digits + 2;
+    return name;
+}
+
+bool bc_vhlo_name(struct bc *b, struct stet_view name, struct bc_name *out)
+{
+    unsigned version;
+    struct stet_view bare = split_version(name, &version);
+    const struct bc_vhlo_op *op = find_op(bare, version);
+
+    if (!op)
+        return false;
+    if (stet_view_is(bare, "func"))
+        out->name = STET_VIEW("func.func");
+    else if (stet_view_is(bare, "call"))
+        out->name = STET_VIEW("func.call");
+    else
+        out->name = stet_arena_printf(b->arena, "stablehlo.%.*s", STET_FMT(bare));
+    out->known = stet_known_op(out->name);
+    if (out->known) /* a constant, so that equal names are the same pointer too */
+        out->name = stet_view_str(stet_known_op_name(out->known));
+    out->vhlo = op;
+    return true;
+}
+
+bool bc_vhlo_properties(struct bc *b, const struct bc_vhlo_op *op, struct stet_reader *r,
+                        struct stet_named_attr *out, uint32_t *count)
+{
+    struct stet_view rest = op->attrs;
+    uint32_t n = 0;
+
+    while (rest.len && stet_reader_ok(r)) {
+        const char *blank = memchr(rest.ptr, ' ', rest.len);
+        size_t len = blank ? (size_t)(blank - rest.ptr) : rest.len;
+
+        if (n == BC_VHLO_ATTRS)
+            return bc_fail(b, STET_LIMIT, stet_reader_offset(r), "a VHLO operation with too much");
+        out[n].name = stet_view_of(rest.ptr, len);
+        out[n++].value = bc_attr(b, r);
+        rest.ptr += len + (blank != NULL);
+        rest.len -= len + (blank != NULL);
+    }
+    if (stet_reader_left(r))
+        stet_reader_fail(r, "bytes are left over");
+    *count = n;
+    return bc_check(b, r, "VHLO properties");
+}
+
+/* ---- dropping defaults ---- */
+
+static bool is_empty(const struct stet_attr *a)
+{
+    switch (a->kind) {
+    case STET_ATTR_ARRAY:
+    case STET_ATTR_DICT:
+        return a->count == 0;
+    case STET_ATTR_STRING:
+        return a->text.len == 0;
+    case STET_ATTR_DENSE:
+        return a->bytes.len == 0;
+    default:
+        return false;
+    }
+}
+
+static bool is_integer(const struct stet_attr *a, int64_t value)
+{
+    return a->kind == STET_ATTR_INTEGER && a->integer == value;
+}
+
+static bool is_splat(const struct stet_attr *a, unsigned value)
+{
+    if (a->kind != STET_ATTR_DENSE || !a->splat || (unsigned char)a->bytes.ptr[0] != value)
+        return false;
+    for (size_t i = 1; i < a->bytes.len; i++)
+        if (a->bytes.ptr[i])
+            return false;
+    return true;
+}
+
+static bool all_default(const struct stet_attr *a)
+{
+    if (a->kind != STET_ATTR_ARRAY)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (a->items[i]->kind != STET_ATTR_ENUM || !stet_view_is(a->items[i]->text, "DEFAULT"))
+            return false;
+    return true;
+}
+
+static bool is_zero_float(const struct stet_attr *a)
+{
+    /* The sign of zero does not count, as in APFloat::isZero. */
+    for (size_t i = 0; a && i < a->bytes.len; i++)
+        if (a->bytes.ptr[i] && !(i == a->bytes.len - 1 && (unsigned char)a->bytes.ptr[i] == 0x80))
+            return false;
+    return a != NULL;
+}
+
+static bool default_accuracy(const struct stet_attr *a)
+{
+    const struct stet_attr *ulps = stet_attr_field(a, "ulps"), *mode = stet_attr_field(a, "mode");
+
+    return is_zero_float(stet_attr_field(a, "atol")) && is_zero_float(stet_attr_field(a, "rtol")) &&
+           ulps && ulps->integer == 0 && mode && stet_view_is(mode->text, "DEFAULT");
+}
+
+static bool both_layouts_empty(const struct stet_attr *dict)
+{
+    const struct stet_attr *operands = stet_attr_field(dict, "operand_layouts");
+    const struct stet_attr *results = stet_attr_field(dict, "result_layouts");
+
+    return operands && is_empty(operands) && results && is_empty(results);
+}
+
+static bool is_default(const struct stet_attr *a, enum drop drop, const struct stet_attr *dict)
+{
+    switch (drop) {
+    case NEVER:
+        return false;
+    case ALWAYS:
+        return true;
+    case FALSE:
+        return a->kind == STET_ATTR_BOOL && !a->integer;
+    case EMPTY:
+        return is_empty(a);
+    case BOTH_EMPTY:
+        return both_layouts_empty(dict);
+    case ZERO:
+        return is_integer(a, 0);
+    case ONE:
+        return is_integer(a, 1);
+    case MINUS_ONE:
+        return is_integer(a, -1);
+    case ONES:
+        return is_splat(a, 1);
+    case ZEROS:
+        return is_splat(a, 0);
+    case NOTYPE:
+        return a->kind == STET_ATTR_ENUM && stet_view_is(a->text, "NOTYPE");
+    case DEFAULTS:
+        return all_default(a);
+    case ACCURACY:
+        return default_accuracy(a);
+    }
+    return false;
+}
+
+/* ---- becoming ---- */
+
+/* The elements of a tensor one by one, also when it is stored as a splat. */
+static struct stet_view spread(struct bc *b, const struct stet_attr *a, size_t size)
+{
+    uint64_t elements;
+    char *out;
+
+    if (a->kind != STET_ATTR_DENSE || !stet_type_elements(a->type, &elements) ||
+        (a->bytes.len && a->bytes.len % size)) {
+        bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "a VHLO tensor of numbers expected");
+        return (struct stet_view){0};
+    }
+    if (!a->splat || elements == 1)
+        return a->bytes;
+    if (elements > UINT32_MAX)
+        elements = UINT32_MAX; /* more than the arena will give */
+    out = bc_alloc(b, (size_t)elements, size);
+    if (!out)
+        return (struct stet_view){0};
+    for (uint64_t i = 0; i < elements; i++)
+        memcpy(out + i * size, a->bytes.ptr, size);
+    return stet_view_of(out, (size_t)elements * size);
+}
+
+static const struct stet_attr *as_array(struct bc *b, const struct stet_attr *a, uint32_t bits)
+{
+    struct stet_attr *out = bc_new_attr(b, STET_ATTR_DENSE_ARRAY);
+
+    out->type = stet_type_integer(b->arena, bits, STET_SIGNLESS);
+    out->bytes = spread(b, a, bits == 1 ? 1 : bits / 8);
+    return out;
+}
+
+static const struct stet_attr *as_ints(struct bc *b, const struct stet_attr *a)
+{
+    struct stet_attr *out = bc_new_attr(b, STET_ATTR_INTS);
+    struct stet_view bytes = spread(b, a, sizeof(int64_t));
+    size_t n = bytes.len / sizeof(int64_t);
+    int64_t *ints = bc_alloc(b, n, sizeof *ints);
+
+    if (!ints)
+        return out;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t v = 0;
+
+        for (unsigned k = 0; k < 8; k++)
+            v |= (uint64_t)(unsigned char)bytes.ptr[8 * i + k] << (8 * k);
+        ints[i] = (int64_t)v;
+    }
+    out->ints = ints;
+    out->count = (uint32_t)n;
+    return out;
+}
+
+static const struct stet_attr *as_symbols(struct bc *b, const struct stet_attr *a)
+{
+    struct stet_attr *out = bc_new_attr(b, STET_ATTR_ARRAY);
+    uint32_t n = a->kind == STET_ATTR_ARRAY ? a->count : 0;
+    const struct stet_attr **items = bc_alloc(b, n, sizeof *items);
+
+    if (!items)
+        return out;
+    for (uint32_t i = 0; i < n; i++)
+        items[i] = bc_make_symbol(b, a->items[i]->text);
+    out->items = items;
+    out->count = n;
+    return out;
+}
+
+static const struct stet_attr *new_record(struct bc *b, struct stet_view mnemonic,
+                                          struct stet_named_attr **named)
+{
+    struct stet_attr *a = bc_new_attr(b, STET_ATTR_RECORD);
+
+    *named = bc_alloc(b, STET_RECORD_FIELDS, sizeof **named);
+    a->dialect = STET_VIEW("stablehlo");
+    a->mnemonic = mnemonic;
+    a->named = *named;
+    return a;
+}
+
+static const struct stet_attr *as_channel(struct bc *b, int64_t handle, int64_t type)
+{
+    const struct stet_type *i64 = stet_type_integer(b->arena, 64, STET_SIGNLESS);
+    struct stet_named_attr *named;
+    struct stet_attr *a =
+        (struct stet_attr *)(uintptr_t)new_record(b, STET_VIEW("channel_handle"), &named);
+
+    if (!named)
+        return a;
+    named[0] = (struct stet_named_attr){STET_VIEW("handle"), bc_make_int(b, i64, handle)};
+    named[1] = (struct stet_named_attr){STET_VIEW("type"), bc_make_int(b, i64, type)};
+    a->count = 2;
+    return a;
+}
+
+static struct stet_named_attr convert(struct bc *b, struct stet_named_attr in, enum become become)
+{
+    static const struct stet_attr unit = {.kind = STET_ATTR_UNIT};
+
+    switch (become) {
+    case SAME:
+        break;
+    case I64S:
+        in.value = as_array(b, in.value, 64);
+        break;
+    case BOOLS:
+        in.value = as_array(b, in.value, 1);
+        break;
+    case SYMBOL:
+        in.value = bc_make_symbol(b, in.value->text);
+        break;
+    case SYMBOLS:
+        in.value = as_symbols(b, in.value);
+        break;
+    case UNIT:
+        in.value = &unit;
+        break;
+    case CHANNEL:
+        in.name = STET_VIEW("channel_handle");
+        in.value = as_channel(b, in.value->integer, 0);
+        break;
+    }
+    return in;
+}
+
+/* ---- fields of one record ---- */
+
+static bool is_none(const struct stet_attr *a)
+{
+    return !a || (a->kind == STET_ATTR_TYPE && a->type->kind == STET_TYPE_NONE);
+}
+
+static const struct stet_record *record_of(const struct fields *f)
+{
+    return stet_record_find(STET_VIEW("stablehlo"), f->record);
+}
+
+static bool is_field(const struct bc_vhlo_op *op, struct stet_view name)
+{
+    for (unsigned i = 0; i < ALL_FIELDS; i++) {
+        const struct stet_record *record;
+
+        if (!stet_view_eq(all_fields[i].op, op->name))
+            continue;
+        record = record_of(&all_fields[i]);
+        for (unsigned k = 0; record->fields[k].kind != STET_FIELD_END; k++)
+            if (stet_view_eq(record->fields[k].name, name))
+                return true;
+    }
+    return false;
+}
+
+/* NULL when the record is not there at all (no dot algorithm asked for). */
+static const struct stet_attr *gather_fields(struct bc *b, const struct stet_record *record,
+                                             const struct stet_attr *dict)
+{
+    struct stet_named_attr *named;
+    struct stet_attr *a;
+
+    if (is_none(stet_attr_field(dict, "lhs_component_count")) &&
+        stet_view_is(record->mnemonic, "dot_algorithm"))
+        return NULL;
+    a = (struct stet_attr *)(uintptr_t)new_record(b, record->mnemonic, &named);
+    if (!named)
+        return a;
+    for (unsigned i = 0; record->fields[i].kind != STET_FIELD_END; i++) {
+        const struct stet_attr *value = stet_attr_field(dict, record->fields[i].name.ptr);
+
+        if (record->fields[i].kind == STET_FIELD_INTS) /* older versions lack the batching ones */
+            value = value ? as_ints(b, value) : bc_new_attr(b, STET_ATTR_INTS);
+        else if (!value)
+            bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "VHLO operation without %s",
+                    record->fields[i].name.ptr);
+        named[i] = (struct stet_named_attr){record->fields[i].name, value};
+        a->count++;
+    }
+    return a;
+}
+
+static bool is_channel_op(const struct bc_vhlo_op *op)
+{
+    return stet_view_is(op->name, "send") || stet_view_is(op->name, "recv");
+}
+
+/* ---- the whole dictionary ---- */
+
+static const struct rule *find_rule(const struct bc_vhlo_op *op, struct stet_view attr)
+{
+    for (unsigned i = 0; i < RULES; i++)
+        if (stet_view_eq(rules[i].attr, attr) && stet_view_eq(rules[i].op, op->name))
+            return &rules[i];
+    return NULL;
+}
+
+bool bc_vhlo_attrs(struct bc *b, const struct bc_vhlo_op *op, const struct stet_attr *dict,
+                   const struct stet_named_attr **attrs, uint32_t *count)
+{
+    struct stet_named_attr *out = bc_alloc(b, (size_t)dict->count + 2, sizeof *out);
+    uint32_t n = 0;
+    bool channel = is_channel_op(op);
+
+    if (!out)
+        return false;
+    for (uint32_t i = 0; i < dict->count && bc_ok(b); i++) {
+        struct stet_named_attr in = dict->named[i];
+        const struct rule *rule;
+
+        if (is_field(op, in.name) || (channel && stet_view_starts(in.name, "channel_")))
+            continue;
+        rule = find_rule(op, in.name);
+        if (!rule)
+            out[n++] = in;
+        else if (!is_default(in.value, rule->drop, dict))
+            out[n++] = convert(b, in, rule->become);
+    }
+    for (unsigned i = 0; i < ALL_FIELDS && bc_ok(b); i++) {
+        const struct stet_attr *value;
+
+        if (!stet_view_eq(all_fields[i].op, op->name))
+            continue;
+        value = gather_fields(b, record_of(&all_fields[i]), dict);
+        if (value)
+            out[n++] = (struct stet_named_attr){all_fields[i].attr, value};
+    }
+    if (channel) {
+        const struct stet_attr *id = stet_attr_field(dict, "channel_id");
+        const struct stet_attr *type = stet_attr_field(dict, "channel_type");
+
+        out[n++] =
+            (struct stet_named_attr){STET_VIEW("channel_handle"),
+                                     as_channel(b, id ? id->integer : 0, type ? type->integer : 0)};
+    }
+    if (bc_ok(b) && !stet_build_sort(out, n))
+        return bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "an attribute occurs twice");
+    *attrs = out;
+    *count = n;
+    return bc_ok(b);
+}

@@ -1,0 +1,345 @@
+/* Attributes, dense elements among them. */
+#include "program/print.h"
+
+static void print_attr(struct stet_buf *out, const struct stet_attr *a, unsigned depth);
+
+/* ---- numbers ---- */
+
+static void print_integer(struct stet_buf *out, const struct stet_type *t, int64_t v)
+{
+    uint32_t bits = t->kind == STET_TYPE_INTEGER ? t->width : 64;
+    uint64_t u = bits < 64 ? (uint64_t)v & (((uint64_t)1 << bits) - 1) : (uint64_t)v;
+
+    if (t->kind == STET_TYPE_INTEGER && t->width == 1)
+        stet_buf_str(out, v & 1 ? "true" : "false");
+    else if (t->kind == STET_TYPE_INTEGER && t->sign == STET_UNSIGNED)
+        stet_buf_printf(out, "%llu", (unsigned long long)u);
+    else
+        stet_buf_printf(out, "%lld", (long long)v);
+}
+
+static int64_t load_integer(const struct stet_type *t, const char *bytes)
+{
+    unsigned size = stet_type_storage_bits(t) / 8;
+    uint32_t bits = t->kind == STET_TYPE_INTEGER ? t->width : 64;
+    unsigned shift = bits && bits < 64 ? 64 - bits : 0;
+    uint64_t v = 0;
+
+    for (unsigned i = 0; i < size && i < 8; i++)
+        v |= (uint64_t)(unsigned char)bytes[i] << (8 * i);
+    return (int64_t)(v << shift) >> shift;
+}
+
+static void print_element(struct stet_buf *out, const struct stet_type *t, const char *bytes)
+{
+    uint32_t size = stet_type_storage_bits(t) / 8;
+
+    switch (t->kind) {
+    case STET_TYPE_COMPLEX:
+        stet_buf_char(out, '(');
+        print_element(out, t->element, bytes);
+        stet_buf_char(out, ',');
+        print_element(out, t->element, bytes + size / 2);
+        stet_buf_char(out, ')');
+        break;
+    case STET_TYPE_FLOAT:
+        stet_print_float(out, t->flavour, bytes);
+        break;
+    case STET_TYPE_INTEGER:
+        if (size > 8) {
+            stet_print_wide(out, stet_view_of(bytes, size), t->sign != STET_UNSIGNED);
+            break;
+        }
+        /* fall through */
+    default:
+        print_integer(out, t, load_integer(t, bytes));
+        break;
+    }
+}
+
+static void print_number(struct stet_buf *out, const struct stet_attr *a)
+{
+    if (a->kind == STET_ATTR_FLOAT)
+        stet_print_float(out, a->type->flavour, a->bytes.ptr);
+    else if (a->bytes.len)
+        stet_print_wide(out, a->bytes, a->type->sign != STET_UNSIGNED);
+    else
+        print_integer(out, a->type, a->integer);
+}
+
+/* ---- dense ---- */
+
+enum { HEX_ABOVE = 100 }; /* MLIR's own choice */
+
+static void print_hex(struct stet_buf *out, struct stet_view bytes)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    char *to = stet_buf_reserve(out, 2 * bytes.len + 4);
+    size_t n = 0;
+
+    if (!to)
+        return;
+    memcpy(to, "\"0x", 3);
+    n = 3;
+    for (size_t i = 0; i < bytes.len; i++) {
+        to[n++] = digits[(unsigned char)bytes.ptr[i] >> 4];
+        to[n++] = digits[bytes.ptr[i] & 15];
+    }
+    to[n++] = '"';
+    stet_buf_grew(out, n);
+}
+
+static const char *print_nested(struct stet_buf *out, const struct stet_type *t,
+                                const struct stet_type *element, const char *bytes, uint32_t axis)
+{
+    if (axis == t->rank) {
+        print_element(out, element, bytes);
+        return bytes + stet_type_storage_bits(element) / 8;
+    }
+    stet_buf_char(out, '[');
+    for (int64_t i = 0; i < t->dims[axis]; i++) {
+        if (i)
+            stet_buf_str(out, ", ");
+        bytes = print_nested(out, t, element, bytes, axis + 1);
+    }
+    stet_buf_char(out, ']');
+    return bytes;
+}
+
+static void print_dense(struct stet_buf *out, const struct stet_attr *a)
+{
+    const struct stet_type *element = a->type->element;
+    uint64_t n = 0;
+
+    if (element->kind == STET_TYPE_QUANTIZED)
+        element = element->element;
+    stet_type_elements(a->type, &n);
+    stet_buf_str(out, "dense<");
+    if (a->splat)
+        print_element(out, element, a->bytes.ptr);
+    else if (n > HEX_ABOVE)
+        print_hex(out, a->bytes);
+    else if (n)
+        print_nested(out, a->type, element, a->bytes.ptr, 0);
+    stet_buf_str(out, "> : ");
+    stet_print_type(out, a->type);
+}
+
+static const struct stet_attr *const *print_string_nest(struct stet_buf *out,
+                                                        const struct stet_type *t,
+                                                        const struct stet_attr *const *items,
+                                                        uint32_t axis)
+{
+    if (axis == t->rank) {
+        stet_print_string(out, (*items)->text);
+        return items + 1;
+    }
+    stet_buf_char(out, '[');
+    for (int64_t i = 0; i < t->dims[axis]; i++) {
+        if (i)
+            stet_buf_str(out, ", ");
+        items = print_string_nest(out, t, items, axis + 1);
+    }
+    stet_buf_char(out, ']');
+    return items;
+}
+
+static void print_dense_strings(struct stet_buf *out, const struct stet_attr *a)
+{
+    stet_buf_str(out, "dense<");
+    if (a->splat)
+        stet_print_string(out, a->items[0]->text);
+    else if (a->count)
+        print_string_nest(out, a->type, a->items, 0);
+    stet_buf_str(out, "> : ");
+    stet_print_type(out, a->type);
+}
+
+static void print_dense_array(struct stet_buf *out, const struct stet_attr *a)
+{
+    uint32_t size = stet_type_storage_bits(a->type) / 8;
+
+    stet_buf_str(out, "array<");
+    stet_print_type(out, a->type);
+    for (size_t at = 0; size && at + size <= a->bytes.len; at += size) {
+        stet_buf_str(out, at ? ", " : ": ");
+        print_element(out, a->type, a->bytes.ptr + at);
+    }
+    stet_buf_char(out, '>');
+}
+
+/* ---- the rest ---- */
+
+/* In arrays MLIR leaves the types of i64 and f64 out, which are what it reads by default. */
+static bool is_plain_number(const struct stet_attr *a)
+{
+    if (a->kind == STET_ATTR_FLOAT)
+        return a->type->flavour == STET_F64;
+    return a->kind == STET_ATTR_INTEGER && a->type->kind == STET_TYPE_INTEGER &&
+           a->type->width == 64 && a->type->sign == STET_SIGNLESS;
+}
+
+static void print_items(struct stet_buf *out, const struct stet_attr *a, unsigned depth)
+{
+    stet_buf_char(out, '[');
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (i)
+            stet_buf_str(out, ", ");
+        if (is_plain_number(a->items[i]))
+            print_number(out, a->items[i]);
+        else
+            print_attr(out, a->items[i], depth);
+    }
+    stet_buf_char(out, ']');
+}
+
+static void print_dict(struct stet_buf *out, const struct stet_attr *a, unsigned depth)
+{
+    stet_buf_char(out, '{');
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (i)
+            stet_buf_str(out, ", ");
+        stet_print_name(out, a->named[i].name);
+        if (a->named[i].value->kind == STET_ATTR_UNIT)
+            continue;
+        stet_buf_str(out, " = ");
+        print_attr(out, a->named[i].value, depth);
+    }
+    stet_buf_char(out, '}');
+}
+
+static void print_symbol(struct stet_buf *out, const struct stet_attr *a)
+{
+    stet_print_symbol(out, a->text);
+    for (uint32_t i = 0; i < a->count; i++) {
+        stet_buf_str(out, "::");
+        stet_print_symbol(out, a->items[i]->text);
+    }
+}
+
+static void print_ints(struct stet_buf *out, const struct stet_attr *a)
+{
+    stet_buf_char(out, '[');
+    for (uint32_t i = 0; i < a->count; i++)
+        stet_buf_printf(out, "%s%lld", i ? ", " : "", (long long)a->ints[i]);
+    stet_buf_char(out, ']');
+}
+
+/* "#dialect.mnemonic<…>" where the text has that shape, otherwise "#dialect<mnemonic…>". */
+static void print_dialect_attr(struct stet_buf *out, const struct stet_attr *a)
+{
+    struct stet_buf body = {.cap = out->cap};
+    struct stet_view text;
+    bool pretty;
+
+    if (a->kind == STET_ATTR_ENUM) {
+        /* The one enum attribute with its own format is spelled in brackets. */
+        bool brackets = stet_view_is(a->mnemonic, "result_accuracy_mode");
+
+        stet_buf_str(&body, brackets ? "<" : " ");
+        stet_buf_view(&body, a->text);
+        if (brackets)
+            stet_buf_char(&body, '>');
+    } else {
+        stet_print_record(&body, a);
+    }
+    text = stet_buf_as_view(&body);
+    pretty = stet_view_starts(text, "<");
+    stet_buf_char(out, '#');
+    stet_buf_view(out, a->dialect);
+    stet_buf_char(out, pretty ? '.' : '<');
+    stet_buf_view(out, a->mnemonic);
+    stet_buf_view(out, text);
+    if (!pretty)
+        stet_buf_char(out, '>');
+    out->failed |= body.failed;
+    stet_buf_release(&body);
+}
+
+static void print_typed(struct stet_buf *out, const struct stet_attr *a)
+{
+    print_number(out, a);
+    stet_buf_str(out, " : ");
+    stet_print_type(out, a->type);
+}
+
+static void print_attr(struct stet_buf *out, const struct stet_attr *a, unsigned depth)
+{
+    if (depth++ == STET_MAX_DEPTH)
+        return;
+    switch (a->kind) {
+    case STET_ATTR_OPAQUE:
+        stet_print_foreign(out, '#', a->dialect, a->text);
+        break;
+    case STET_ATTR_AFFINE_MAP:
+        stet_buf_view(out, a->text);
+        break;
+    case STET_ATTR_UNIT:
+        stet_buf_str(out, "unit");
+        break;
+    case STET_ATTR_BOOL:
+        stet_buf_str(out, a->integer ? "true" : "false");
+        break;
+    case STET_ATTR_INTEGER:
+    case STET_ATTR_FLOAT:
+        print_typed(out, a);
+        break;
+    case STET_ATTR_STRING:
+        stet_print_string(out, a->text);
+        if (a->type && a->type->kind != STET_TYPE_NONE) {
+            stet_buf_str(out, " : ");
+            stet_print_type(out, a->type);
+        }
+        break;
+    case STET_ATTR_SYMBOL:
+        print_symbol(out, a);
+        break;
+    case STET_ATTR_ARRAY:
+        print_items(out, a, depth);
+        break;
+    case STET_ATTR_DICT:
+        print_dict(out, a, depth);
+        break;
+    case STET_ATTR_TYPE:
+        stet_print_type(out, a->type);
+        break;
+    case STET_ATTR_DENSE:
+        print_dense(out, a);
+        break;
+    case STET_ATTR_DENSE_STRINGS:
+        print_dense_strings(out, a);
+        break;
+    case STET_ATTR_DENSE_ARRAY:
+        print_dense_array(out, a);
+        break;
+    case STET_ATTR_RESOURCE:
+        stet_buf_str(out, "dense_resource<");
+        stet_print_name(out, a->text);
+        stet_buf_str(out, "> : ");
+        stet_print_type(out, a->type);
+        break;
+    case STET_ATTR_SPARSE:
+        stet_buf_str(out, "sparse<");
+        print_attr(out, a->items[0], depth);
+        stet_buf_str(out, ", ");
+        print_attr(out, a->items[1], depth);
+        stet_buf_str(out, "> : ");
+        stet_print_type(out, a->type);
+        break;
+    case STET_ATTR_ENUM:
+    case STET_ATTR_RECORD:
+        print_dialect_attr(out, a);
+        break;
+    case STET_ATTR_INTS:
+        print_ints(out, a);
+        break;
+    case STET_ATTR_LOCATION:
+        stet_print_loc(out, a->location);
+        break;
+    }
+}
+
+void stet_print_attr(struct stet_buf *out, const struct stet_attr *a)
+{
+    print_attr(out, a, 0);
+}

@@ -1,0 +1,210 @@
+"""What JAX rarely or never emits, as StableHLO text: bounded shapes, quantized types, resources,
+communication, composites, unusual locations."""
+
+PROGRAMS = {}
+
+PROGRAMS["bounded"] = """
+func.func @main(%a: tensor<?x4xf32, #stablehlo.bounds<8, ?>>, %n: tensor<i32>)
+    -> tensor<?x4xf32, #stablehlo.bounds<8, ?>> {
+  %0 = stablehlo.add %a, %a : tensor<?x4xf32, #stablehlo.bounds<8, ?>>
+  %1 = "stablehlo.get_dimension_size"(%0) {dimension = 0 : i64}
+      : (tensor<?x4xf32, #stablehlo.bounds<8, ?>>) -> tensor<i32>
+  %2 = "stablehlo.set_dimension_size"(%0, %n) {dimension = 0 : i64}
+      : (tensor<?x4xf32, #stablehlo.bounds<8, ?>>, tensor<i32>) -> tensor<?x4xf32, #stablehlo.bounds<8, ?>>
+  return %2 : tensor<?x4xf32, #stablehlo.bounds<8, ?>>
+}"""
+
+PROGRAMS["dynamic"] = """
+func.func @main(%a: tensor<?x?xf32>, %s: tensor<2xi32>) -> tensor<?x?xf32> {
+  %0 = stablehlo.dynamic_reshape %a, %s : (tensor<?x?xf32>, tensor<2xi32>) -> tensor<?x?xf32>
+  %1 = stablehlo.dynamic_broadcast_in_dim %0, %s, dims = [0, 1] {known_expanding_dimensions = array<i64: 0>}
+      : (tensor<?x?xf32>, tensor<2xi32>) -> tensor<?x?xf32>
+  %2 = "stablehlo.real_dynamic_slice"(%1, %s, %s, %s)
+      : (tensor<?x?xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<?x?xf32>
+  return %2 : tensor<?x?xf32>
+}"""
+
+PROGRAMS["quantized"] = """
+func.func @main(%a: tensor<2x!quant.uniform<i8:f32, 3.400000e+01:16>>,
+                %b: tensor<2x3x!quant.uniform<i8<-127:127>:f32:1, {2.000000e+02,9.987200e-01:10,1.0}>>) -> tensor<2xf32> {
+  %0 = "other.dequantize"(%a) {k = #other.attr<1, [2]>, t = !other<type x>} : (tensor<2x!quant.uniform<i8:f32, 3.400000e+01:16>>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}"""
+
+PROGRAMS["tuples-and-tokens"] = """
+func.func @main(%t: !stablehlo.token, %a: tensor<2xf32>) -> !stablehlo.token {
+  %0 = stablehlo.tuple %a, %a : tuple<tensor<2xf32>, tensor<2xf32>>
+  %1 = stablehlo.get_tuple_element %0[1] : (tuple<tensor<2xf32>, tensor<2xf32>>) -> tensor<2xf32>
+  %2 = stablehlo.create_token : !stablehlo.token
+  %3 = stablehlo.after_all %t, %2 : !stablehlo.token
+  %4:2 = "stablehlo.infeed"(%3) {infeed_config = "c", layout = [[0]]} : (!stablehlo.token) -> (tensor<2xf32>, !stablehlo.token)
+  %5 = "stablehlo.outfeed"(%4#0, %4#1) {outfeed_config = ""} : (tensor<2xf32>, !stablehlo.token) -> !stablehlo.token
+  %6 = "stablehlo.send"(%1, %5) {channel_handle = #stablehlo.channel_handle<handle = 5, type = 2>, is_host_transfer = true}
+      : (tensor<2xf32>, !stablehlo.token) -> !stablehlo.token
+  %7:2 = "stablehlo.recv"(%6) {channel_handle = #stablehlo.channel_handle<handle = 6, type = 3>, is_host_transfer = true}
+      : (!stablehlo.token) -> (tensor<2xf32>, !stablehlo.token)
+  return %7#1 : !stablehlo.token
+}"""
+
+PROGRAMS["composite"] = """
+func.func private @impl(%a: tensor<2xf32>) -> tensor<2xf32> { return %a : tensor<2xf32> }
+func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = stablehlo.composite "my.op" %a {composite_attributes = {k = 3 : i32, s = "x"}, decomposition = @impl, version = 2 : i32}
+      : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = stablehlo.composite "my.op" %0 {decomposition = @impl} : (tensor<2xf32>) -> tensor<2xf32>
+  return %1 : tensor<2xf32>
+}"""
+
+PROGRAMS["collectives"] = """
+func.func @main(%a: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %0 = "stablehlo.all_reduce"(%a) ({
+    ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+      %s = stablehlo.add %x, %y : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+  }) {replica_groups = dense<[[0, 1], [2, 3]]> : tensor<2x2xi64>, use_global_device_ids,
+      channel_handle = #stablehlo.channel_handle<handle = 7, type = 0>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %1 = "stablehlo.collective_permute"(%0) {source_target_pairs = dense<[[0, 1], [1, 0]]> : tensor<2x2xi64>}
+      : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  %2 = "stablehlo.collective_broadcast"(%1) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>,
+      channel_handle = #stablehlo.channel_handle<handle = 1, type = 0>} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %2 : tensor<8x4xf32>
+}"""
+
+PROGRAMS["custom-call"] = """
+func.func private @f(%a: tensor<2xf32>) -> tensor<2xf32> { return %a : tensor<2xf32> }
+func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = "stablehlo.custom_call"(%a, %a) {call_target_name = "t", has_side_effect = true, backend_config = "b\\00\\FF\\22",
+      api_version = 2 : i32, called_computations = [@f, @"odd name"], operand_layouts = [dense<0> : tensor<1xindex>, dense<0> : tensor<1xindex>],
+      result_layouts = [dense<0> : tensor<1xindex>], extra = #stablehlo<precision HIGH>,
+      output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], operand_index = 1, operand_tuple_indices = []>]}
+      : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %1 = "stablehlo.custom_call"(%0) {call_target_name = "u", api_version = 4 : i32, backend_config = {a = 1 : i64, b = [1.5 : f32, true], "odd key" = unit}}
+      : (tensor<2xf32>) -> tensor<2xf32>
+  return %1 : tensor<2xf32>
+}
+func.func private @"odd name"(%a: tensor<2xf32>) -> tensor<2xf32> { return %a : tensor<2xf32> }"""
+
+PROGRAMS["accuracy"] = """
+func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = "stablehlo.exponential"(%a) {result_accuracy = #stablehlo.result_accuracy<atol = 1.0e-5, rtol = 0.1, ulps = 2, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>}
+      : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = "stablehlo.tanh"(%0) {result_accuracy = #stablehlo.result_accuracy<mode = #stablehlo.result_accuracy_mode<HIGHEST>>} : (tensor<2xf32>) -> tensor<2xf32>
+  %2 = "stablehlo.log"(%1) {result_accuracy = #stablehlo.result_accuracy<mode = #stablehlo.result_accuracy_mode<DEFAULT>>} : (tensor<2xf32>) -> tensor<2xf32>
+  return %2 : tensor<2xf32>
+}"""
+
+PROGRAMS["rarely-used"] = """
+func.func @main(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>, %i: tensor<2xi64>, %c: tensor<3xf32>) -> tensor<2x4xf32> {
+  %0 = stablehlo.dot %a, %b, precision = [HIGH, DEFAULT] : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  %1 = "stablehlo.einsum"(%a, %b) {einsum_config = "ab,bc->ac"} : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  %2 = "stablehlo.unary_einsum"(%a) {einsum_config = "ab->ba"} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %3 = "stablehlo.broadcast"(%a) {broadcast_sizes = array<i64: 5>} : (tensor<2x3xf32>) -> tensor<5x2x3xf32>
+  %4 = "stablehlo.torch_index_select"(%a, %i) {dim = 0 : i64, batch_dims = 0 : i64} : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+  %5:3 = "stablehlo.batch_norm_training"(%a, %c, %c) {epsilon = 1.0e-3 : f32, feature_index = 1 : i64}
+      : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>)
+  %6 = "stablehlo.map"(%a, %a) ({
+    ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+      %m = stablehlo.multiply %x, %y : tensor<f32>
+      stablehlo.return %m : tensor<f32>
+  }) {dimensions = array<i64: 0, 1>} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %7 = stablehlo.replica_id : tensor<ui32>
+  %8 = stablehlo.partition_id : tensor<ui32>
+  %9 = stablehlo.compare TOTALORDER, LT, %a, %a : tensor<2x3xi1> attributes
+      TOTALORDER_unused
+  return %0 : tensor<2x4xf32>
+}""".replace("""  %9 = stablehlo.compare TOTALORDER, LT, %a, %a : tensor<2x3xi1> attributes
+      TOTALORDER_unused
+""", """  %9 = "stablehlo.compare"(%a, %a) {comparison_direction = #stablehlo<comparison_direction LT>,
+      compare_type = #stablehlo<comparison_type TOTALORDER>} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xi1>
+""")
+
+PROGRAMS["locations"] = """
+#a = loc("dir/a.py":1:2)
+#b = loc("b.py":3:4 to 5:6)
+#c = loc("c.py":7:8 to :9)
+#d = loc(callsite("g"(#a) at callsite(#b at "h"(#c))))
+func.func @main(%a: tensor<f32> loc("arg name"), %b: tensor<f32> loc(#a)) -> tensor<f32> {
+  %0 = stablehlo.add %a, %b : tensor<f32> loc(#d)
+  %1 = stablehlo.add %0, %b : tensor<f32> loc(fused[#a, #b, "n"])
+  %2 = stablehlo.add %1, %b : tensor<f32> loc(fused<{k = "v"}>[#a, #c])
+  %3 = stablehlo.add %2, %b : tensor<f32> loc("name \\"q\\" \\\\ \\0A tab\\09"(#b))
+  %4 = stablehlo.add %3, %b : tensor<f32> loc(unknown)
+  return %4 : tensor<f32> loc("last":0:0)
+}"""
+
+PROGRAMS["resources"] = """
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.constant dense_resource<weights> : tensor<4xf32>
+  %1 = stablehlo.constant dense_resource<more> : tensor<2xi32>
+  %2 = stablehlo.constant dense_resource<weights> : tensor<4xf32>
+  %3 = stablehlo.add %a, %0 : tensor<4xf32>
+  return %3 : tensor<4xf32>
+}
+{-#
+  dialect_resources: { builtin: {
+    weights: "0x400000000000803F000000400000404000008040",
+    more: "0x040000000100000002000000"
+  } }
+#-}"""
+
+PROGRAMS["attributes"] = """
+module @m attributes {a.i = 5 : i8, a.u = 200 : ui8, a.n = -3 : i64, a.x = 4 : index, a.f = 1.5 : f64, a.h = 0x7FC0 : bf16,
+    a.s = "t" , a.y = @sym::@nested, a.t = tensor<?x2xf32>, a.fn = (i32, f32) -> (), a.e = [], a.d = {}, a.unit,
+    a.big = 123456789012345678901234567890 : i128, a.arr = array<i32: 1, -2>, a.fl = array<f32: 1.5, 0.1>, a.bo = array<i1: true, false>,
+    a.no = none, a.tup = tuple<i1, tuple<>>, a.vec = vector<2x3xf32>, a.mem = memref<2x?xf32>, a.unr = tensor<*xf32>,
+    a.str = dense<["a", "b"]> : tensor<2x!a.string>, a.idx = dense<[1, 2]> : tensor<2xindex>,
+    a.i4 = dense<[1, -8, 7]> : tensor<3xi4>, a.u64 = dense<18446744073709551615> : tensor<1xui64>, a.c = complex<f32>} {
+  func.func @main() { return }
+}"""
+
+PROGRAMS["blocks"] = """
+func.func @main(%p: i1, %a: tensor<f32>) -> tensor<f32> {
+  cf.cond_br %p, ^bb1(%a : tensor<f32>), ^bb2
+^bb1(%x: tensor<f32>):
+  cf.br ^bb3(%x : tensor<f32>)
+^bb2:
+  cf.br ^bb3(%a : tensor<f32>)
+^bb3(%y: tensor<f32>):
+  return %y : tensor<f32>
+}"""
+
+PROGRAMS["chlo"] = """
+func.func @main(%a: tensor<4xf32>, %b: tensor<f32>, %g: tensor<2xi32>, %m: tensor<4x3xf32>, %n: tensor<2x3x5xf32>) -> tensor<4xf32> {
+  %0 = chlo.broadcast_add %a, %b {broadcast_dimensions = array<i64>} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %1 = chlo.erf_inv %0 : tensor<4xf32> -> tensor<4xf32>
+  %2 = chlo.broadcast_compare %1, %b {comparison_direction = #chlo<comparison_direction GT>, compare_type = #chlo<comparison_type TOTALORDER>} : (tensor<4xf32>, tensor<f32>) -> tensor<4xi1>
+  %3 = "chlo.ragged_dot"(%m, %n, %g) {ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>,
+      precision_config = [#chlo<precision HIGH>, #chlo<precision DEFAULT>]} : (tensor<4x3xf32>, tensor<2x3x5xf32>, tensor<2xi32>) -> tensor<4x5xf32>
+  %4:2 = chlo.top_k(%a, k = 2) : tensor<4xf32> -> (tensor<2xf32>, tensor<2xi32>)
+  return %1 : tensor<4xf32>
+}"""
+
+PROGRAMS["shardy"] = """
+sdy.mesh @m = <["x"=2, "y"=4]>
+sdy.mesh @ids = <["z"=4], device_ids=[3, 2, 1, 0]>
+sdy.mesh @max = <[], device_ids=[5]>
+func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x", ?}p1, {"y":(1)2}], replicated={"y":(2)2}>},
+                %b: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["q"=2]>, [{"q"}]>}) -> tensor<8x8xf32> {
+  %0 = sdy.sharding_constraint %a <@m, [{"x"}, {?}], replicated={"y"}> : tensor<8x8xf32>
+  %1 = sdy.reshard %0 <@m, [{}, {"x", "y"}]> : tensor<8x8xf32>
+  %2 = stablehlo.add %1, %1 {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"x"}, {}]>]>} : tensor<8x8xf32>
+  %3 = stablehlo.custom_call @foo(%2) {sdy.sharding_rule = #sdy.op_sharding_rule<([i, jk])->([i, jk]) {i=8, j=4, k=2} need_replication={i} permutation={j}, custom>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %4 = sdy.manual_computation(%3) in_shardings=[<@m, [{"x"}, {}]>] out_shardings=[<@m, [{"x"}, {}]>] manual_axes={"x"} (%c: tensor<4x8xf32>) {
+    sdy.return %c : tensor<4x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %5 = sdy.all_gather [{"x"}, {}] %4 out_sharding=<@m, [{}, {}]> : tensor<8x8xf32>
+  %6 = sdy.propagation_barrier %5 allowed_direction=FORWARD : tensor<8x8xf32>
+  sdy.sharding_group %6 group_id=7 : tensor<8x8xf32>
+  return %6 : tensor<8x8xf32>
+}"""
+
+PROGRAMS["narrow-floats"] = """
+func.func @main(%a: tensor<2x2xf32>, %b: tensor<4xf6E2M3FN>, %c: tensor<4xf6E3M2FN>, %d: tensor<4xtf32>) -> tensor<2x2xf32> {
+  %0 = stablehlo.dot_general %a, %a, contracting_dims = [1] x [0], precision = [DEFAULT, DEFAULT], algorithm = <lhs_precision_type = tf32,
+    rhs_precision_type = tf32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 1,
+    allow_imprecise_accumulation = false> : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %1 = stablehlo.constant dense<[1.0, 0.5, -2.0]> : tensor<3xf6E3M2FN>
+  %2 = stablehlo.constant dense<[1.0, 0.5, -2.0]> : tensor<3xf4E2M1FN>
+  %3 = stablehlo.constant dense<[1.0, 0.5, 4.0]> : tensor<3xf8E8M0FNU>
+  return %0 : tensor<2x2xf32>
+}"""
