@@ -1,0 +1,485 @@
+/* CompileOptionsProto → sorted (path, value) pairs → canonical bytes. */
+#include "decode/options.h"
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "decode/hlo_proto.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Part of every hash: a change of what is dropped or how values are written changes it. */
+static const char version[] = "stet.options/1\n";
+
+enum { MOST_INLINE_BYTES = 64, MOST_ITEMS = 1 << 20 };
+
+enum kind {
+    BOOL,
+    INT,
+    FLOAT,
+    DOUBLE,
+    STRING,
+    BYTES,
+    STRINGS,
+    INTS,
+    BOOLS,
+    MAP,
+    SUBMESSAGE,
+    SUBMESSAGES,
+    SHAPE_LIST,
+    OVERRIDE_MAP,
+};
+
+enum message {
+#define MESSAGE(identifier) identifier,
+#define FIELD(number, name, kind)
+#define SUB(number, name, message)
+#define SUBS(number, name, message)
+#define SHAPES(number, name)
+#define OVERRIDES(number, name)
+#define END
+#include "decode/options.def"
+#undef MESSAGE
+#undef FIELD
+#undef SUB
+#undef SUBS
+#undef SHAPES
+#undef OVERRIDES
+#undef END
+};
+
+static const struct field {
+    enum message of;
+    uint32_t number;
+    const char *name;
+    enum kind kind;
+    enum message sub;
+} fields[] = {
+#define MESSAGE(identifier)         {identifier, 0, NULL, BOOL, identifier},
+#define FIELD(number, name, kind)   {COMPILE_OPTIONS, number, name, kind, COMPILE_OPTIONS},
+#define SUB(number, name, message)  {COMPILE_OPTIONS, number, name, SUBMESSAGE, message},
+#define SUBS(number, name, message) {COMPILE_OPTIONS, number, name, SUBMESSAGES, message},
+#define SHAPES(number, name)        {COMPILE_OPTIONS, number, name, SHAPE_LIST, COMPILE_OPTIONS},
+#define OVERRIDES(number, name)     {COMPILE_OPTIONS, number, name, OVERRIDE_MAP, COMPILE_OPTIONS},
+#define END
+#include "decode/options.def"
+#undef MESSAGE
+#undef FIELD
+#undef SUB
+#undef SUBS
+#undef SHAPES
+#undef OVERRIDES
+#undef END
+};
+
+static const struct {
+    const char *name, *reason;
+} drops[] = {
+#define DROP(name, reason) {name, reason},
+#include "decode/canon_options.def"
+#undef DROP
+};
+
+/* The rows of a message follow its own row (the one without a name). */
+static const struct field *find_field(enum message of, uint32_t number)
+{
+    size_t i = 0;
+
+    while (fields[i].name || fields[i].of != of)
+        i++;
+    for (i++; i < sizeof fields / sizeof *fields && fields[i].name; i++)
+        if (fields[i].number == number)
+            return &fields[i];
+    return NULL;
+}
+
+static const char *reason_of(struct stet_view name)
+{
+    for (size_t i = 0; i < sizeof drops / sizeof *drops; i++) {
+        size_t n = strlen(drops[i].name);
+        bool star = drops[i].name[n - 1] == '*';
+
+        if (star ? name.len >= n - 1 && memcmp(name.ptr, drops[i].name, n - 1) == 0
+                 : stet_view_is(name, drops[i].name))
+            return drops[i].reason;
+    }
+    return NULL;
+}
+
+/* ---- reading ---- */
+
+struct options_reader {
+    struct stet_hlo_reader hlo; /* arena, fault, scratch; shapes are HLO's */
+    struct stet_program holder; /* owns the arena while reading */
+    struct stet_option *items;
+    size_t count, room;
+};
+
+static void add(struct options_reader *r, struct stet_view path, struct stet_view name,
+                struct stet_view value)
+{
+    if (r->count == MOST_ITEMS) {
+        stet_proto_fail(&r->hlo.fault, STET_LIMIT, 0, "too many options");
+        return;
+    }
+    if (r->count == r->room) {
+        size_t room = r->room ? r->room * 2 : 256;
+        struct stet_option *grown = stet_mem_resize(r->items, room, sizeof *grown);
+
+        if (!grown) {
+            r->hlo.b.a->failed = true;
+            return;
+        }
+        r->items = grown;
+        r->room = room;
+    }
+    r->items[r->count++] = (struct stet_option){path, value, reason_of(name)};
+}
+
+static struct stet_view join(struct options_reader *r, struct stet_view path, const char *name)
+{
+    return stet_arena_printf(r->hlo.b.a, "%.*s%s%s", STET_FMT(path), path.len ? "." : "", name);
+}
+
+static void escaped(struct stet_buf *out, struct stet_view v)
+{
+    stet_buf_char(out, '"');
+    for (size_t i = 0; i < v.len; i++) {
+        unsigned char c = (unsigned char)v.ptr[i];
+
+        if (c == '"' || c == '\\')
+            stet_buf_printf(out, "\\%c", c);
+        else if (c < 0x20 || c == 0x7f)
+            stet_buf_printf(out, "\\x%02x", c);
+        else
+            stet_buf_char(out, (char)c);
+    }
+    stet_buf_char(out, '"');
+}
+
+static void bytes_value(struct stet_buf *out, struct stet_view v)
+{
+    char text[STET_HASH_TEXT];
+
+    if (v.len > MOST_INLINE_BYTES) {
+        stet_hash_format(stet_hash_bytes(v), text);
+        stet_buf_printf(out, "#%zu:%s", v.len, text);
+        return;
+    }
+    for (size_t i = 0; i < v.len; i++)
+        stet_buf_printf(out, "%02x", (unsigned char)v.ptr[i]);
+}
+
+static void number_list(struct options_reader *r, const struct stet_proto_field *f, bool flags)
+{
+    struct stet_ints v = {0};
+
+    stet_proto_ints(&r->hlo.fault, f, r->hlo.b.a, &v);
+    for (uint32_t i = 0; i < v.count; i++) {
+        stet_buf_str(&r->hlo.scratch, i ? "," : "");
+        if (flags)
+            stet_buf_str(&r->hlo.scratch, v.at[i] ? "true" : "false");
+        else
+            stet_buf_printf(&r->hlo.scratch, "%lld", (long long)v.at[i]);
+    }
+}
+
+/* The value of a scalar as text, in scratch. */
+static void scalar(struct options_reader *r, enum kind kind, const struct stet_proto_field *f)
+{
+    struct stet_buf *out = &r->hlo.scratch;
+    struct stet_proto_fault *fault = &r->hlo.fault;
+
+    switch (kind) {
+    case BOOL:
+        stet_buf_str(out, stet_proto_uint(fault, f) ? "true" : "false");
+        break;
+    case INT:
+        stet_buf_printf(out, "%lld", (long long)stet_proto_int(fault, f));
+        break;
+    case FLOAT:
+        stet_buf_printf(out, "%.9g", (double)stet_proto_float(f));
+        break;
+    case DOUBLE:
+        stet_buf_printf(out, "%.17g", stet_proto_double(f));
+        break;
+    case BYTES:
+        bytes_value(out, stet_proto_text(fault, f));
+        break;
+    default:
+        escaped(out, stet_proto_text(fault, f));
+    }
+}
+
+static struct stet_view entry_key(struct options_reader *r, const struct stet_proto *in,
+                                  const struct stet_proto_field *f, struct stet_proto_field *value)
+{
+    struct stet_proto m = stet_proto_sub(in, f);
+    struct stet_view key = {0};
+    struct stet_proto_field g;
+
+    value->number = 0;
+    while (stet_proto_next(&m, &g))
+        if (g.number == 1)
+            key = stet_proto_text(&r->hlo.fault, &g);
+        else if (g.number == 2)
+            *value = g;
+    return key;
+}
+
+/* OptionOverrideProto: one of string, bool, int, double. */
+static void override_value(struct options_reader *r, const struct stet_proto *in,
+                           const struct stet_proto_field *f)
+{
+    static const enum kind kinds[] = {STRING, BOOL, INT, DOUBLE};
+    struct stet_proto m = stet_proto_sub(in, f);
+    struct stet_proto_field g;
+
+    while (stet_proto_next(&m, &g))
+        if (g.number >= 1 && g.number <= 4)
+            scalar(r, kinds[g.number - 1], &g);
+}
+
+static void map_entry(struct options_reader *r, const struct stet_proto *in,
+                      const struct stet_proto_field *f, struct stet_view path, bool overrides)
+{
+    struct stet_proto_field value;
+    struct stet_view key = entry_key(r, in, f, &value);
+
+    r->hlo.scratch.len = 0;
+    if (overrides && value.number)
+        override_value(r, in, &value);
+    else if (value.number)
+        escaped(&r->hlo.scratch, stet_proto_text(&r->hlo.fault, &value));
+    else
+        stet_buf_str(&r->hlo.scratch, "\"\"");
+    add(r, stet_arena_printf(r->hlo.b.a, "%.*s[%.*s]", STET_FMT(path), STET_FMT(key)), key,
+        stet_hlo_keep(&r->hlo));
+}
+
+static void read_message(struct options_reader *r, struct stet_proto m, enum message of,
+                         struct stet_view path);
+
+static bool is_repeated(const struct field *known, const struct stet_proto_field *f)
+{
+    switch (known->kind) {
+    case SUBMESSAGES:
+    case SHAPE_LIST:
+    case STRINGS:
+        return true;
+    case INTS:
+    case BOOLS:
+        return f->wire != STET_PROTO_BYTES; /* not packed */
+    default:
+        return false;
+    }
+}
+
+/* `index`: which of the repeated fields it is. */
+static void read_field(struct options_reader *r, const struct stet_proto *m,
+                       const struct stet_proto_field *f, const struct field *known,
+                       struct stet_view path, unsigned index)
+{
+    struct stet_view here = join(r, path, known->name), name = stet_view_str(known->name);
+    const struct stet_type *t;
+
+    if (is_repeated(known, f))
+        here = stet_arena_printf(r->hlo.b.a, "%.*s[%u]", STET_FMT(here), index);
+    r->hlo.scratch.len = 0;
+    switch (known->kind) {
+    case SUBMESSAGE:
+    case SUBMESSAGES:
+        read_message(r, stet_proto_sub(m, f), known->sub, here);
+        return;
+    case MAP:
+    case OVERRIDE_MAP:
+        map_entry(r, m, f, here, known->kind == OVERRIDE_MAP);
+        return;
+    case SHAPE_LIST:
+        t = stet_hlo_shape(&r->hlo, m, f);
+        r->hlo.scratch.len = 0;
+        if (t)
+            stet_print_hlo_type(&r->hlo.scratch, t, true);
+        break;
+    case INTS:
+    case BOOLS:
+        number_list(r, f, known->kind == BOOLS);
+        break;
+    default:
+        scalar(r, known->kind, f);
+    }
+    add(r, here, name, stet_hlo_keep(&r->hlo));
+}
+
+static void read_unknown(struct options_reader *r, const struct stet_proto_field *f,
+                         struct stet_view path)
+{
+    char number[16];
+
+    snprintf(number, sizeof number, "#%u", f->number);
+    r->hlo.scratch.len = 0;
+    if (f->wire == STET_PROTO_BYTES)
+        bytes_value(&r->hlo.scratch, f->bytes);
+    else
+        stet_buf_printf(&r->hlo.scratch, "%llu", (unsigned long long)f->value);
+    add(r, join(r, path, number), stet_view_str(number), stet_hlo_keep(&r->hlo));
+}
+
+/* DebugOptions has presence: a flag set to false says something. Elsewhere zero is absent. */
+static bool is_absent(enum message of, const struct field *known, const struct stet_proto_field *f)
+{
+    if (of == DEBUG_OPTIONS || !known || known->kind > BYTES)
+        return false;
+    return f->wire == STET_PROTO_BYTES ? !f->bytes.len : !f->value;
+}
+
+static void read_message(struct options_reader *r, struct stet_proto m, enum message of,
+                         struct stet_view path)
+{
+    unsigned seen[sizeof fields / sizeof *fields] = {0};
+    struct stet_proto_field f;
+
+    while (stet_proto_next(&m, &f) && !r->hlo.b.a->failed) {
+        const struct field *known = find_field(of, f.number);
+
+        if (is_absent(of, known, &f))
+            continue;
+        if (known)
+            read_field(r, &m, &f, known, path, seen[known - fields]++);
+        else
+            read_unknown(r, &f, path);
+    }
+}
+
+/* ---- canonical ---- */
+
+static int by_path(const void *a, const void *b)
+{
+    const struct stet_option *x = a, *y = b;
+    int order = stet_view_cmp(x->path, y->path);
+
+    return order ? order : stet_view_cmp(x->value, y->value);
+}
+
+/* Protobuf's rule for a field given twice is that the last counts, which sorting can't know; such
+ * bytes no serialiser writes, and both values are kept, in order. */
+static bool finish(struct options_reader *r, struct stet_options *out)
+{
+    struct stet_buf canonical = STET_BUF_INIT;
+
+    out->items = STET_NEW_ARRAY(r->hlo.b.a, struct stet_option, r->count);
+    if (!out->items)
+        return false;
+    if (r->count) {
+        qsort(r->items, r->count, sizeof *r->items, by_path);
+        memcpy(out->items, r->items, r->count * sizeof *r->items);
+    }
+    out->count = r->count;
+    stet_buf_str(&canonical, version);
+    for (size_t i = 0; i < r->count; i++)
+        if (!r->items[i].dropped)
+            stet_buf_printf(&canonical, "%.*s=%.*s\n", STET_FMT(r->items[i].path),
+                            STET_FMT(r->items[i].value));
+    out->hash = stet_hash_bytes(stet_buf_as_view(&canonical));
+    out->canonical = stet_arena_copy(r->hlo.b.a, stet_buf_as_view(&canonical));
+    r->hlo.b.a->failed |= canonical.failed;
+    stet_buf_release(&canonical);
+    return !r->hlo.b.a->failed;
+}
+
+enum stet_rc stet_options_decode(struct stet_options *out, struct stet_view bytes,
+                                 struct stet_err *err)
+{
+    struct options_reader *r = stet_mem_calloc(1, sizeof *r);
+    struct stet_err own = STET_ERR_INIT;
+    struct stet_proto p;
+    enum stet_rc rc;
+
+    memset(out, 0, sizeof *out);
+    if (!r)
+        return stet_fail(err, STET_NO_MEMORY, "out of memory while reading compile options");
+    stet_hlo_build_init(&r->hlo.b, &r->holder, bytes.len, &own);
+    stet_proto_init(&p, bytes, &r->hlo.fault);
+    read_message(r, p, COMPILE_OPTIONS, STET_VIEW(""));
+    rc = stet_proto_finish(&r->hlo.fault, "compile options", err);
+    if (rc == STET_OK && (r->hlo.b.a->failed || !finish(r, out)))
+        rc = stet_fail(err, STET_LIMIT, "compile options take too much memory");
+    stet_mem_free(r->items);
+    stet_buf_release(&r->hlo.scratch);
+    if (rc == STET_OK)
+        out->arena = r->holder.arena;
+    else
+        stet_arena_release(&r->holder.arena);
+    if (rc != STET_OK)
+        memset(out, 0, sizeof *out);
+    stet_mem_free(r);
+    return rc;
+}
+
+void stet_options_release(struct stet_options *o)
+{
+    stet_arena_release(&o->arena);
+    memset(o, 0, sizeof *o);
+}
+
+/* ---- using them ---- */
+
+static size_t next_counting(const struct stet_options *o, size_t i)
+{
+    while (i < o->count && o->items[i].dropped)
+        i++;
+    return i;
+}
+
+void stet_options_diff(const struct stet_options *a, const struct stet_options *b,
+                       void (*visit)(void *context, struct stet_view path, struct stet_view from,
+                                     struct stet_view to),
+                       void *context)
+{
+    const struct stet_view none = {0};
+    size_t i = next_counting(a, 0), k = next_counting(b, 0);
+
+    while (i < a->count || k < b->count) {
+        int order = i == a->count   ? 1
+                    : k == b->count ? -1
+                                    : stet_view_cmp(a->items[i].path, b->items[k].path);
+
+        if (order < 0)
+            visit(context, a->items[i].path, a->items[i].value, none);
+        else if (order > 0)
+            visit(context, b->items[k].path, none, b->items[k].value);
+        else if (!stet_view_eq(a->items[i].value, b->items[k].value))
+            visit(context, a->items[i].path, a->items[i].value, b->items[k].value);
+        if (order <= 0)
+            i = next_counting(a, i + 1);
+        if (order >= 0)
+            k = next_counting(b, k + 1);
+    }
+}
+
+void stet_options_print(const struct stet_options *o, struct stet_buf *out)
+{
+    for (size_t i = 0; i < o->count; i++) {
+        const struct stet_option *v = &o->items[i];
+
+        stet_buf_printf(out, "%.*s = %.*s", STET_FMT(v->path), STET_FMT(v->value));
+        if (v->dropped)
+            stet_buf_printf(out, "  (does not count: %s)", v->dropped);
+        stet_buf_char(out, '\n');
+    }
+}
+
+void stet_options_json(const struct stet_options *o, struct stet_json *j, const char *key)
+{
+    stet_json_array(j, key);
+    for (size_t i = 0; i < o->count; i++) {
+        stet_json_object(j, NULL);
+        stet_json_string(j, "path", o->items[i].path);
+        stet_json_string(j, "value", o->items[i].value);
+        if (o->items[i].dropped)
+            stet_json_cstr(j, "dropped", o->items[i].dropped);
+        stet_json_end_object(j);
+    }
+    stet_json_end_array(j);
+}

@@ -1,0 +1,49 @@
+/* CompileOptionsProto: by field, canonical, and comparable by name. */
+#ifndef STET_DECODE_OPTIONS_H
+#define STET_DECODE_OPTIONS_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/hash.h"
+
+struct stet_buf;
+struct stet_json;
+
+/* One set field. Values are text: true, 3, 1.5, "text" (escaped), [0,1], {f32[2]{0}}, or hex of
+ * bytes
+ * ("#128:<hash>" when they are many). A field this build does not know is named by its number:
+ * "executable_build_options.#99". */
+struct stet_option {
+    struct stet_view path; /* executable_build_options.debug_options.xla_gpu_autotune_level */
+    struct stet_view value;
+    const char *dropped; /* why it does not count (canon_options.def), or NULL */
+};
+
+struct stet_options {
+    struct stet_arena arena;
+    struct stet_option *items; /* sorted by path */
+    size_t count;
+    /* What counts, as lines "path=value\n" below a version line: equal bytes mean equal options, in
+     * whatever order a map came. */
+    struct stet_view canonical;
+    struct stet_hash hash;
+};
+
+/* The bytes need not outlive the result. On failure nothing is left to release. */
+enum stet_rc stet_options_decode(struct stet_options *out, struct stet_view bytes,
+                                 struct stet_err *err);
+void stet_options_release(struct stet_options *o);
+
+/* Every path whose value differs, in order; a side that lacks it gives an empty view with NULL ptr.
+ * Fields that do not count are left out. */
+void stet_options_diff(const struct stet_options *a, const struct stet_options *b,
+                       void (*visit)(void *context, struct stet_view path, struct stet_view from,
+                                     struct stet_view to),
+                       void *context);
+
+/* "path = value" lines; those that do not count carry their reason. */
+void stet_options_print(const struct stet_options *o, struct stet_buf *out);
+/* An array of {"path", "value", "dropped"?} under `key`. */
+void stet_options_json(const struct stet_options *o, struct stet_json *j, const char *key);
+
+#endif
