@@ -116,9 +116,24 @@ struct options_reader {
     size_t count, room;
 };
 
-static void add(struct options_reader *r, struct stet_view path, struct stet_view name,
-                struct stet_view value)
+/* Where a field is, by names and by numbers. */
+struct place {
+    struct stet_view path, code;
+};
+
+static void bytes_value(struct stet_buf *out, struct stet_view v);
+
+static void add(struct options_reader *r, struct place at, struct stet_view name,
+                struct stet_view value, const struct stet_proto_field *f)
 {
+    struct stet_view raw;
+
+    r->hlo.scratch.len = 0;
+    if (f->wire == STET_PROTO_BYTES)
+        bytes_value(&r->hlo.scratch, f->bytes);
+    else
+        stet_buf_printf(&r->hlo.scratch, "%llu", (unsigned long long)f->value);
+    raw = stet_hlo_keep(&r->hlo);
     if (r->count == MOST_ITEMS) {
         stet_proto_fail(&r->hlo.fault, STET_LIMIT, 0, "too many options");
         return;
@@ -134,12 +149,25 @@ static void add(struct options_reader *r, struct stet_view path, struct stet_vie
         r->items = grown;
         r->room = room;
     }
-    r->items[r->count++] = (struct stet_option){path, value, reason_of(name)};
+    r->items[r->count++] = (struct stet_option){at.path, value, reason_of(name), at.code, raw};
 }
 
-static struct stet_view join(struct options_reader *r, struct stet_view path, const char *name)
+static struct place inside(struct options_reader *r, struct place at, const char *name,
+                           uint32_t number)
 {
-    return stet_arena_printf(r->hlo.b.a, "%.*s%s%s", STET_FMT(path), path.len ? "." : "", name);
+    const char *dot = at.code.len ? "." : "";
+
+    return (struct place){
+        stet_arena_printf(r->hlo.b.a, "%.*s%s%s", STET_FMT(at.path), dot, name),
+        stet_arena_printf(r->hlo.b.a, "%.*s%s%u", STET_FMT(at.code), dot, number)};
+}
+
+static struct place indexed(struct options_reader *r, struct place at, struct stet_view key)
+{
+    return (struct place){
+        stet_arena_printf(r->hlo.b.a, "%.*s[%.*s]", STET_FMT(at.path), STET_FMT(key)),
+        /* with its length, so that no key can look like another line */
+        stet_arena_printf(r->hlo.b.a, "%.*s[%zu:%.*s]", STET_FMT(at.code), key.len, STET_FMT(key))};
 }
 
 static void escaped(struct stet_buf *out, struct stet_view v)
@@ -242,7 +270,7 @@ static void override_value(struct options_reader *r, const struct stet_proto *in
 }
 
 static void map_entry(struct options_reader *r, const struct stet_proto *in,
-                      const struct stet_proto_field *f, struct stet_view path, bool overrides)
+                      const struct stet_proto_field *f, struct place at, bool overrides)
 {
     struct stet_proto_field value;
     struct stet_view key = entry_key(r, in, f, &value);
@@ -254,12 +282,13 @@ static void map_entry(struct options_reader *r, const struct stet_proto *in,
         escaped(&r->hlo.scratch, stet_proto_text(&r->hlo.fault, &value));
     else
         stet_buf_str(&r->hlo.scratch, "\"\"");
-    add(r, stet_arena_printf(r->hlo.b.a, "%.*s[%.*s]", STET_FMT(path), STET_FMT(key)), key,
-        stet_hlo_keep(&r->hlo));
+    if (!value.number)
+        value = (struct stet_proto_field){.wire = STET_PROTO_BYTES};
+    add(r, indexed(r, at, key), key, stet_hlo_keep(&r->hlo), &value);
 }
 
 static void read_message(struct options_reader *r, struct stet_proto m, enum message of,
-                         struct stet_view path);
+                         struct place at);
 
 static bool is_repeated(const struct field *known, const struct stet_proto_field *f)
 {
@@ -278,14 +307,16 @@ static bool is_repeated(const struct field *known, const struct stet_proto_field
 
 /* `index`: which of the repeated fields it is. */
 static void read_field(struct options_reader *r, const struct stet_proto *m,
-                       const struct stet_proto_field *f, const struct field *known,
-                       struct stet_view path, unsigned index)
+                       const struct stet_proto_field *f, const struct field *known, struct place at,
+                       unsigned index)
 {
-    struct stet_view here = join(r, path, known->name), name = stet_view_str(known->name);
+    struct place here = inside(r, at, known->name, f->number);
     const struct stet_type *t;
+    char number[16];
 
+    snprintf(number, sizeof number, "%u", index);
     if (is_repeated(known, f))
-        here = stet_arena_printf(r->hlo.b.a, "%.*s[%u]", STET_FMT(here), index);
+        here = indexed(r, here, stet_view_str(number));
     r->hlo.scratch.len = 0;
     switch (known->kind) {
     case SUBMESSAGE:
@@ -309,11 +340,11 @@ static void read_field(struct options_reader *r, const struct stet_proto *m,
     default:
         scalar(r, known->kind, f);
     }
-    add(r, here, name, stet_hlo_keep(&r->hlo));
+    add(r, here, stet_view_str(known->name), stet_hlo_keep(&r->hlo), f);
 }
 
 static void read_unknown(struct options_reader *r, const struct stet_proto_field *f,
-                         struct stet_view path)
+                         struct place at)
 {
     char number[16];
 
@@ -323,7 +354,7 @@ static void read_unknown(struct options_reader *r, const struct stet_proto_field
         bytes_value(&r->hlo.scratch, f->bytes);
     else
         stet_buf_printf(&r->hlo.scratch, "%llu", (unsigned long long)f->value);
-    add(r, join(r, path, number), stet_view_str(number), stet_hlo_keep(&r->hlo));
+    add(r, inside(r, at, number, f->number), stet_view_str(number), stet_hlo_keep(&r->hlo), f);
 }
 
 /* DebugOptions has presence: a flag set to false says something. Elsewhere zero is absent. */
@@ -335,7 +366,7 @@ static bool is_absent(enum message of, const struct field *known, const struct s
 }
 
 static void read_message(struct options_reader *r, struct stet_proto m, enum message of,
-                         struct stet_view path)
+                         struct place at)
 {
     unsigned seen[sizeof fields / sizeof *fields] = {0};
     struct stet_proto_field f;
@@ -346,9 +377,9 @@ static void read_message(struct options_reader *r, struct stet_proto m, enum mes
         if (is_absent(of, known, &f))
             continue;
         if (known)
-            read_field(r, &m, &f, known, path, seen[known - fields]++);
+            read_field(r, &m, &f, known, at, seen[known - fields]++);
         else
-            read_unknown(r, &f, path);
+            read_unknown(r, &f, at);
     }
 }
 
@@ -359,32 +390,47 @@ static int by_path(const void *a, const void *b)
     const struct stet_option *x = a, *y = b;
     int order = stet_view_cmp(x->path, y->path);
 
-    return order ? order : stet_view_cmp(x->value, y->value);
+    return order ? order : stet_view_cmp(x->raw, y->raw);
+}
+
+static int by_code(const void *a, const void *b)
+{
+    const struct stet_option *x = a, *y = b;
+    int order = stet_view_cmp(x->code, y->code);
+
+    return order ? order : stet_view_cmp(x->raw, y->raw);
+}
+
+static void canonical(struct options_reader *r, struct stet_buf *out)
+{
+    if (r->count)
+        qsort(r->items, r->count, sizeof *r->items, by_code);
+    stet_buf_str(out, version);
+    for (size_t i = 0; i < r->count; i++)
+        if (!r->items[i].dropped)
+            stet_buf_printf(out, "%.*s=%.*s\n", STET_FMT(r->items[i].code),
+                            STET_FMT(r->items[i].raw));
 }
 
 /* Protobuf's rule for a field given twice is that the last counts, which sorting can't know; such
  * bytes no serialiser writes, and both values are kept, in order. */
 static bool finish(struct options_reader *r, struct stet_options *out)
 {
-    struct stet_buf canonical = STET_BUF_INIT;
+    struct stet_buf text = STET_BUF_INIT;
 
     out->items = STET_NEW_ARRAY(r->hlo.b.a, struct stet_option, r->count);
     if (!out->items)
         return false;
+    canonical(r, &text);
     if (r->count) {
         qsort(r->items, r->count, sizeof *r->items, by_path);
         memcpy(out->items, r->items, r->count * sizeof *r->items);
     }
     out->count = r->count;
-    stet_buf_str(&canonical, version);
-    for (size_t i = 0; i < r->count; i++)
-        if (!r->items[i].dropped)
-            stet_buf_printf(&canonical, "%.*s=%.*s\n", STET_FMT(r->items[i].path),
-                            STET_FMT(r->items[i].value));
-    out->hash = stet_hash_bytes(stet_buf_as_view(&canonical));
-    out->canonical = stet_arena_copy(r->hlo.b.a, stet_buf_as_view(&canonical));
-    r->hlo.b.a->failed |= canonical.failed;
-    stet_buf_release(&canonical);
+    out->hash = stet_hash_bytes(stet_buf_as_view(&text));
+    out->canonical = stet_arena_copy(r->hlo.b.a, stet_buf_as_view(&text));
+    r->hlo.b.a->failed |= text.failed;
+    stet_buf_release(&text);
     return !r->hlo.b.a->failed;
 }
 
@@ -401,7 +447,7 @@ enum stet_rc stet_options_decode(struct stet_options *out, struct stet_view byte
         return stet_fail(err, STET_NO_MEMORY, "out of memory while reading compile options");
     stet_hlo_build_init(&r->hlo.b, &r->holder, bytes.len, &own);
     stet_proto_init(&p, bytes, &r->hlo.fault);
-    read_message(r, p, COMPILE_OPTIONS, STET_VIEW(""));
+    read_message(r, p, COMPILE_OPTIONS, (struct place){STET_VIEW(""), STET_VIEW("")});
     rc = stet_proto_finish(&r->hlo.fault, "compile options", err);
     if (rc == STET_OK && (r->hlo.b.a->failed || !finish(r, out)))
         rc = stet_fail(err, STET_LIMIT, "compile options take too much memory");

@@ -17,14 +17,17 @@ struct stet_option {
     struct stet_view path; /* executable_build_options.debug_options.xla_gpu_autotune_level */
     struct stet_view value;
     const char *dropped; /* why it does not count (canon_options.def), or NULL */
+    struct stet_view code,
+        raw; /* the same by numbers and bytes; the canonical form is made of it */
 };
 
 struct stet_options {
     struct stet_arena arena;
     struct stet_option *items; /* sorted by path */
     size_t count;
-    /* What counts, as lines "path=value\n" below a version line: equal bytes mean equal options, in
-     * whatever order a map came. */
+    /* What counts, as lines "3.3.31=2\n" (field numbers and raw values) below a version line: equal
+     * bytes mean equal options, in whatever order a map came. Names are no part of it, so that a
+     * Stet which knows more names finds what an older one stored. */
     struct stet_view canonical;
     struct stet_hash hash;
 };
