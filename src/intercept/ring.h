@@ -22,10 +22,10 @@
 /* A word is id | ticks >> 4 << 20; without a stamp the upper part is zero. Zero means not yet
  * written. */
 struct stet_ring {
-    _Atomic uint64_t head; /* next to claim */
-    char apart[56];        /* head is written by all; tail is read by all */
-    _Atomic uint64_t tail; /* next to drain */
-    _Atomic uint64_t words[STET_RING_SIZE];
+    /* On cache lines of their own: head is written by all, tail read by all. */
+    _Alignas(64) _Atomic uint64_t head; /* next to claim */
+    _Alignas(64) _Atomic uint64_t tail; /* next to drain */
+    _Alignas(64) _Atomic uint64_t words[STET_RING_SIZE];
 };
 
 enum stet_pushed {

@@ -1,0 +1,58 @@
+/* A client for Python tests, called through ctypes: libguest_driver.so. */
+#include "harness.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int drive_open(const char *plugin);
+EXPORT int drive_compile(const char *code);
+EXPORT int drive_compile_on_worker(const char *code);
+EXPORT void drive_compile_at_exit(void);
+
+static struct harness h;
+
+int drive_open(const char *plugin)
+{
+    return harness_open(&h, plugin) && harness_initialize(&h) && harness_client(&h, NULL, 0);
+}
+
+int drive_compile(const char *code)
+{
+    struct harness mine = h;
+    PJRT_LoadedExecutable *x = harness_compile(&mine, code, strlen(code), "mlir", "", 0);
+
+    if (x)
+        harness_loaded_destroy(&mine, x);
+    return x != NULL;
+}
+
+static void *worker(void *code)
+{
+    return drive_compile(code) ? code : NULL;
+}
+
+/* As JAX 0.10 does: a thread without Python frames compiles, the caller waits. */
+int drive_compile_on_worker(const char *code)
+{
+    void *result = NULL;
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, worker, (void *)(uintptr_t)code) != 0)
+        return 0;
+    pthread_join(thread, &result);
+    return result != NULL;
+}
+
+static void late(void)
+{
+    drive_compile("fake program late\n");
+}
+
+/* After the interpreter is gone. */
+void drive_compile_at_exit(void)
+{
+    atexit(late);
+}

@@ -1,0 +1,43 @@
+"""Compares the stacks in a dumped journal with the lines marked in stacks.py.
+
+usage: journal_dump RUN | check_stacks.py STACKS.PY
+"""
+
+import json
+import re
+import sys
+
+WAITS = {"own": 1, "keeping": 1, "blocked": 2, "guess": 3, "thread": 1, "deep": 1, "handling": 1}
+lines = {}
+with open(sys.argv[1]) as f:
+    for number, text in enumerate(f, 1):
+        marked = re.search(r"# LINE (\w+)", text)
+        if marked:
+            lines[marked.group(1)] = number
+
+records = [json.loads(line) for line in sys.stdin]
+frames = {r["stack"]: r["frames"] for r in records if r["record"] == "stack"}
+names = {r.get("index", 0): r["name"] for r in records if r["record"] == "compile_end"}
+seen, missing = {}, {}
+for r in records:
+    if r["record"] != "compile_stack":
+        continue
+    name = names[r.get("index", 0)]
+    if "missing" in r:
+        missing[name] = r["missing"]
+    elif r.get("waits"):
+        assert name not in seen, f"two threads wait for {name}"
+        seen[name] = r
+
+for name, waits in WAITS.items():
+    assert name in seen, f"no stack of {name}: {missing.get(name)}"
+    r = seen[name]
+    top = frames[r["stack"]][0]
+    assert r["waits"] == waits, (name, r)
+    assert top["line"] == lines[name], (name, top, lines[name])
+    assert top["file"].endswith("stacks.py"), top
+assert seen["thread"]["thread_name"] == "the worker", seen["thread"]
+assert frames[seen["own"]["stack"]][-1]["function"] == "<module>"
+assert len(frames[seen["deep"]["stack"]]) == 128
+assert "over before" in missing.get("stuck", ""), missing
+print("stacks as they should be:", sorted(seen), missing)

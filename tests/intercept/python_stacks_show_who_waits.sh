@@ -1,0 +1,33 @@
+# Every Python that is here: the stack of the thread that waits, and no harm where there is none.
+. "$(dirname "$0")/lib.sh"
+here="$SOURCE/tests/intercept/python"
+export ASAN_OPTIONS=detect_leaks=0 FAKE_COMPILE_MS=30
+case "${SANITIZER:-}" in *tsan*) echo "skipped: Python is not built for it"; exit 77 ;; esac
+pythons=()
+for p in /usr/bin/python3 "$HOME"/.pyenv/versions/3.*/bin/python3; do
+    [ -x "$p" ] && pythons+=("$p")
+done
+[ ${#pythons[@]} -gt 0 ] || { echo "skipped: no Python"; exit 77; }
+for python in "${pythons[@]}"; do
+    version="$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')"
+    rm -rf "$STET_DIR"
+    [ "$(preload "$python" "$here/stacks.py" "$LIB/libguest_driver.so" "$fake")" = fine ] ||
+        fail "$python"
+    want "$python: compiles" 9 "$(count compile_end)"
+    case "$version" in
+    3.[0-8]) # no PyFrame_GetBack: nothing is looked at
+        want "$python: stacks" 0 "$(count compile_stack)" ;;
+    *)
+        dump > records
+        python3 "$here/check_stacks.py" "$here/stacks.py" < records || fail "$python" ;;
+    esac
+    case "$version" in 3.[0-7]) continue ;; esac
+    rm -rf "$STET_DIR"
+    [ "$(preload "$python" "$here/ends.py" "$LIB/libguest_driver.so" "$fake")" = fine ] ||
+        fail "$python: at its end"
+    want "$python: compiles" 4 "$(count compile_end)"
+    case "$version" in 3.8) continue ;; esac
+    want "$python: subinterpreters" 1 "$(count compile_stack 'has subinterpreters')"
+    want "$python: after its end" 1 "$(count compile_stack '"missing":"Python is \(not running\|finalising\)')"
+    echo "$python ($version): fine"
+done
