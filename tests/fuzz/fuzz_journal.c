@@ -3,7 +3,9 @@
 
 #include "base/mem.h"
 #include "journal/execs.h"
+#include "journal/flow.h"
 #include "journal/read.h"
+#include "ledger/steps.h"
 
 /* Times never run back, and coding the batch again gives the same order. */
 static void check_execs(const struct stet_rec_execs *rec)
@@ -24,6 +26,23 @@ static void check_execs(const struct stet_rec_execs *rec)
     stet_buf_release(&times);
 }
 
+/* Sources are earlier entries, or external ones not later than the entry itself. */
+static void check_flow(const struct stet_rec_flow *rec)
+{
+    static struct stet_flow_entry e;
+    struct stet_flow_cursor c;
+    struct stet_steps *s = stet_steps_new();
+
+    stet_flow_cursor_init(&c, rec);
+    while (stet_flow_next(&c, &e, NULL) == STET_OK)
+        for (uint32_t i = 0; i < e.source_count; i++)
+            CHECK(e.sources[i].entry < e.index ||
+                  (e.sources[i].external && e.sources[i].entry == e.index));
+    stet_steps_flow(s, rec);
+    stet_steps_decide(s);
+    stet_steps_free(s);
+}
+
 /* What decodes must, coded again, be a fixed point: decode and encode agree about every field. */
 static void check_record(const struct stet_record_info *info, const union stet_record *record)
 {
@@ -38,6 +57,8 @@ static void check_record(const struct stet_record_info *info, const union stet_r
     CHECK(stet_view_eq(stet_buf_as_view(&once), stet_buf_as_view(&twice)));
     if (info->kind == STET_REC_execs)
         check_execs(&back.execs);
+    if (info->kind == STET_REC_flow)
+        check_flow(&back.flow);
     stet_arena_release(&arena);
     stet_buf_release(&once);
     stet_buf_release(&twice);

@@ -1,0 +1,299 @@
+/* A table from buffer address to the execution that made it, for as long as a window lasts. */
+#include "journal/flow.h"
+
+#include "base/mem.h"
+
+#include <sched.h>
+
+enum {
+    WAYS = 8,
+    BUCKETS = 8192,
+    BATCH_CAP = 200 << 10, /* an entry more still fits a payload */
+    ENTRY_MAX = 40 + 10 * STET_FLOW_SOURCES,
+    SPINS = 200,
+};
+
+struct stet_flow_slot {
+    uintptr_t key;
+    uint32_t epoch;
+    uint32_t entry; /* index << 1 | external */
+};
+
+void stet_flow_init(struct stet_flow *f)
+{
+    *f = (struct stet_flow){.total = STET_FLOW_TOTAL};
+    atomic_flag_clear(&f->lock);
+    f->batch.cap = f->spare.cap = BATCH_CAP + ENTRY_MAX + 1;
+}
+
+void stet_flow_release(struct stet_flow *f)
+{
+    atomic_store(&f->left, 0);
+    stet_mem_free(f->slots);
+    stet_buf_release(&f->batch);
+    stet_buf_release(&f->spare);
+    f->slots = NULL;
+}
+
+/* Held for microseconds; whoever can't have it soon gives up, and the window with it. */
+static bool lock(struct stet_flow *f)
+{
+    for (int i = 0; i < SPINS; i++) {
+        if (!atomic_flag_test_and_set_explicit(&f->lock, memory_order_acquire))
+            return true;
+        if (i % 20 == 19)
+            sched_yield();
+    }
+    atomic_store_explicit(&f->broken, true, memory_order_relaxed);
+    return false;
+}
+
+static void unlock(struct stet_flow *f)
+{
+    atomic_flag_clear_explicit(&f->lock, memory_order_release);
+}
+
+/* A new window knows nothing of the one before. */
+static void new_window(struct stet_flow *f)
+{
+    f->epoch++;
+    f->window++;
+    f->next = 0;
+    atomic_store_explicit(&f->broken, false, memory_order_relaxed);
+}
+
+void stet_flow_look(struct stet_flow *f)
+{
+    if (!lock(f))
+        return;
+    if (!f->slots && f->total)
+        f->slots = stet_mem_calloc((size_t)BUCKETS * WAYS, sizeof *f->slots);
+    if (f->slots && f->total) {
+        if (atomic_load_explicit(&f->left, memory_order_relaxed) == 0)
+            new_window(f);
+        atomic_store_explicit(&f->left, f->total < STET_FLOW_WINDOW ? f->total : STET_FLOW_WINDOW,
+                              memory_order_relaxed);
+    }
+    unlock(f);
+}
+
+static struct stet_flow_slot *bucket_of(struct stet_flow *f, const void *buffer)
+{
+    uint64_t h = (uint64_t)(uintptr_t)buffer * 0x9e3779b97f4a7c15u;
+
+    return f->slots + (size_t)(h >> 51) * WAYS; /* 13 bits: BUCKETS */
+}
+
+static struct stet_flow_slot *find(struct stet_flow *f, const void *buffer)
+{
+    struct stet_flow_slot *b = bucket_of(f, buffer);
+
+    for (int i = 0; i < WAYS; i++)
+        if (b[i].key == (uintptr_t)buffer && b[i].epoch == f->epoch)
+            return &b[i];
+    return NULL;
+}
+
+static void put(struct stet_flow *f, const void *buffer, uint32_t entry)
+{
+    struct stet_flow_slot *b = bucket_of(f, buffer), *slot = find(f, buffer);
+
+    for (int i = 0; !slot && i < WAYS; i++)
+        if (b[i].epoch != f->epoch)
+            slot = &b[i];
+    if (slot)
+        *slot = (struct stet_flow_slot){(uintptr_t)buffer, f->epoch, entry};
+    else
+        atomic_store_explicit(&f->broken, true, memory_order_relaxed); /* too many alive */
+}
+
+struct sources {
+    uint32_t from[STET_FLOW_SOURCES], args[STET_FLOW_SOURCES];
+    size_t count;
+};
+
+static bool add_source(struct sources *s, uint32_t from)
+{
+    for (size_t i = s->count; i-- > 0;) {
+        if (s->from[i] == from) {
+            s->args[i]++;
+            return true;
+        }
+    }
+    if (s->count == STET_FLOW_SOURCES)
+        return false;
+    s->from[s->count] = from;
+    s->args[s->count++] = 1;
+    return true;
+}
+
+static bool find_sources(struct stet_flow *f, struct sources *s, const void *const *args, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct stet_flow_slot *slot = args[i] ? find(f, args[i]) : NULL;
+        uint32_t from = slot ? slot->entry : f->next << 1 | 1;
+
+        if (!add_source(s, from))
+            return false;
+        if (!slot && args[i])
+            put(f, args[i], from);
+    }
+    return true;
+}
+
+/* executable, arguments, results, sources, then of each source distance << 1 | external, arguments
+ */
+static void add_entry(struct stet_flow *f, uint64_t number, uint64_t executable, size_t args,
+                      size_t results, const struct sources *s)
+{
+    struct stet_buf *b = &f->batch;
+
+    if (f->batch_count == 0) {
+        f->batch_window = f->window;
+        f->batch_first = f->next;
+        f->batch_before = number;
+    }
+    stet_buf_varint(b, executable);
+    stet_buf_varint(b, number - f->batch_before);
+    stet_buf_varint(b, args);
+    stet_buf_varint(b, results);
+    stet_buf_varint(b, s->count);
+    for (size_t i = 0; i < s->count; i++) {
+        stet_buf_varint(b, (uint64_t)(f->next - (s->from[i] >> 1)) << 1 | (s->from[i] & 1));
+        stet_buf_varint(b, s->args[i]);
+    }
+    f->batch_count++;
+    f->next++;
+}
+
+void stet_flow_executed(struct stet_flow *f, uint64_t number, uint64_t executable,
+                        const void *const *args, size_t arg_count, const void *const *results,
+                        size_t result_count)
+{
+    struct sources s;
+    uint32_t left;
+
+    if (!lock(f))
+        return;
+    left = atomic_load_explicit(&f->left, memory_order_relaxed);
+    s.count = 0;
+    if (atomic_load_explicit(&f->broken, memory_order_relaxed))
+        new_window(f);
+    if (left && (f->batch_count == 0 || (f->batch.len < BATCH_CAP && f->batch_window == f->window &&
+                                         number >= f->batch_before))) {
+        bool known = find_sources(f, &s, args, arg_count);
+
+        if (known)
+            add_entry(f, number, executable, arg_count, result_count, &s);
+        for (size_t i = 0; known && i < result_count; i++)
+            if (results[i])
+                put(f, results[i], (f->next - 1) << 1);
+        if (!known || f->batch.failed)
+            atomic_store_explicit(&f->broken, true, memory_order_relaxed);
+        atomic_store_explicit(&f->left, left - 1, memory_order_relaxed);
+        f->total--;
+    } else if (left) {
+        atomic_store_explicit(&f->broken, true, memory_order_relaxed); /* not written out in time */
+    }
+    unlock(f);
+}
+
+void stet_flow_gone(struct stet_flow *f, const void *buffer)
+{
+    struct stet_flow_slot *slot;
+
+    if (!lock(f))
+        return;
+    slot = f->slots ? find(f, buffer) : NULL;
+    if (slot)
+        slot->epoch = f->epoch - 1;
+    unlock(f);
+}
+
+bool stet_flow_take(struct stet_flow *f, struct stet_rec_flow *rec)
+{
+    struct stet_buf full;
+
+    if (!lock(f))
+        return false;
+    *rec = (struct stet_rec_flow){
+        .window = f->batch_window,
+        .first = f->batch_first,
+        .count = f->batch_count,
+        .before = f->batch_before,
+    };
+    full = f->batch;
+    f->batch = f->spare;
+    f->batch.len = 0;
+    f->batch.failed = false;
+    f->batch_count = 0;
+    unlock(f);
+    f->spare = full; /* only this thread touches it */
+    rec->entries = stet_buf_as_view(&full);
+    return rec->count && !full.failed;
+}
+
+bool stet_flow_write(struct stet_flow *f, struct stet_journal *j)
+{
+    struct stet_rec_flow rec;
+
+    return stet_flow_take(f, &rec) && stet_journal_write(j, STET_REC_flow, &rec);
+}
+
+void stet_flow_forked(struct stet_flow *f)
+{
+    struct stet_flow_slot *slots = f->slots;
+    uint32_t epoch = f->epoch;
+
+    stet_buf_release(&f->batch);
+    stet_buf_release(&f->spare);
+    stet_flow_init(f);
+    f->slots = slots;
+    f->epoch = epoch;
+}
+
+void stet_flow_cursor_init(struct stet_flow_cursor *c, const struct stet_rec_flow *rec)
+{
+    stet_reader_init(&c->reader, rec->entries, 0);
+    c->index = (uint32_t)rec->first;
+    c->left = rec->count < UINT32_MAX ? (uint32_t)rec->count : 0;
+    c->number = rec->before;
+}
+
+static void read_source(struct stet_reader *r, struct stet_flow_entry *e)
+{
+    uint64_t from = stet_reader_varint(r), args = stet_reader_varint(r);
+
+    if (from >> 1 > e->index || (from >> 1 == 0 && !(from & 1)) || args > e->arg_count)
+        stet_reader_fail(r, "an argument from nowhere");
+    else
+        e->sources[e->source_count++] =
+            (struct stet_flow_source){e->index - (uint32_t)(from >> 1), (uint32_t)args, from & 1};
+}
+
+enum stet_rc stet_flow_next(struct stet_flow_cursor *c, struct stet_flow_entry *e,
+                            struct stet_err *err)
+{
+    struct stet_reader *r = &c->reader;
+    uint64_t args, results, sources;
+
+    if (!c->left)
+        return STET_NOT_FOUND;
+    c->left--;
+    e->executable = stet_reader_varint(r);
+    e->number = c->number + stet_reader_varint(r);
+    args = stet_reader_varint(r);
+    results = stet_reader_varint(r);
+    sources = stet_reader_varint(r);
+    if (args > UINT32_MAX || results > UINT32_MAX || sources > STET_FLOW_SOURCES)
+        stet_reader_fail(r, "too many arguments");
+    e->index = c->index++;
+    e->arg_count = (uint32_t)args;
+    e->result_count = (uint32_t)results;
+    e->source_count = 0;
+    for (uint64_t i = 0; i < sources && stet_reader_ok(r); i++)
+        read_source(r, e);
+    if (!stet_reader_ok(r))
+        c->left = 0;
+    return stet_reader_finish(r, "flow", err);
+}

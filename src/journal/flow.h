@@ -1,0 +1,82 @@
+/* Who uses whose results: a sample of the dataflow between executions, in process. */
+#ifndef STET_JOURNAL_FLOW_H
+#define STET_JOURNAL_FLOW_H
+
+#include "base/reader.h"
+#include "journal/write.h"
+
+#include <stdatomic.h>
+
+/* Following every buffer of every execution would cost a hundred nanoseconds an execution, so it is
+ * done for a window of executions after each new executable, up to a total, and then never again.
+ */
+#define STET_FLOW_WINDOW 16384
+#define STET_FLOW_TOTAL  131072
+
+struct stet_flow {
+    _Atomic uint32_t left; /* executions still to follow; 0 means off */
+    uint32_t total;        /* executions that may yet be followed at all */
+    atomic_flag lock;
+    atomic_bool broken; /* somebody could not get the lock: the window is worth nothing more */
+    struct stet_flow_slot *slots;
+    uint32_t epoch;        /* slots of another epoch are free */
+    uint32_t window, next; /* number of the window, index of the next entry in it */
+    uint32_t batch_window, batch_first, batch_count;
+    uint64_t batch_before;
+    struct stet_buf batch, spare;
+};
+
+/* Nothing is allocated before the first executable. */
+void stet_flow_init(struct stet_flow *f);
+void stet_flow_release(struct stet_flow *f);
+
+static inline bool stet_flow_on(struct stet_flow *f)
+{
+    return __builtin_expect(atomic_load_explicit(&f->left, memory_order_relaxed) != 0, 0);
+}
+
+/* There is a new executable: follow the next window of executions. From any thread. */
+void stet_flow_look(struct stet_flow *f);
+/* An execution came back; `number` of this process's executions were before it. The pointers are
+ * only compared. From any thread, when stet_flow_on. */
+void stet_flow_executed(struct stet_flow *f, uint64_t number, uint64_t executable,
+                        const void *const *args, size_t arg_count, const void *const *results,
+                        size_t result_count);
+/* A buffer is about to be destroyed; its address may come back as another. When stet_flow_on. */
+void stet_flow_gone(struct stet_flow *f, const void *buffer);
+/* What was gathered since the last call; false when nothing was. One thread; valid until its next
+ * call. */
+bool stet_flow_take(struct stet_flow *f, struct stet_rec_flow *rec);
+/* The same, into the journal. */
+bool stet_flow_write(struct stet_flow *f, struct stet_journal *j);
+/* In the child of a fork: forget everything. */
+void stet_flow_forked(struct stet_flow *f);
+
+/* Reading. An argument's source is an earlier entry of the window that made it, or, when
+ * `external`, the entry that used it first (host data, or made before the window). */
+struct stet_flow_source {
+    uint32_t entry, args; /* how many of the arguments */
+    bool external;
+};
+
+#define STET_FLOW_SOURCES 256 /* of one entry, at most */
+
+struct stet_flow_entry {
+    uint64_t executable, number; /* `number`: executions of the process before this one */
+    uint32_t index;              /* in the window */
+    uint32_t arg_count, result_count, source_count;
+    struct stet_flow_source sources[STET_FLOW_SOURCES];
+};
+
+struct stet_flow_cursor {
+    struct stet_reader reader;
+    uint32_t index, left;
+    uint64_t number;
+};
+
+void stet_flow_cursor_init(struct stet_flow_cursor *c, const struct stet_rec_flow *rec);
+/* STET_NOT_FOUND at the end, STET_BAD_INPUT for nonsense. */
+enum stet_rc stet_flow_next(struct stet_flow_cursor *c, struct stet_flow_entry *e,
+                            struct stet_err *err);
+
+#endif
