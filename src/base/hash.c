@@ -35,6 +35,31 @@ struct stet_hash stet_hash_mix_u64(struct stet_hash a, uint64_t v)
     return from_xxh(XXH3_128bits(words, sizeof words));
 }
 
+/* XXH3 wants 64-byte alignment, which malloc does not give. */
+static XXH3_state_t *state_of(const struct stet_hasher *h)
+{
+    return (XXH3_state_t *)(((uintptr_t)h->state + 63) & ~(uintptr_t)63);
+}
+
+_Static_assert(sizeof(XXH3_state_t) + 63 <= sizeof(struct stet_hasher), "room for XXH3's state");
+
+void stet_hasher_init(struct stet_hasher *h)
+{
+    XXH3_INITSTATE(state_of(h));
+    XXH3_128bits_reset(state_of(h));
+}
+
+void stet_hasher_add(struct stet_hasher *h, const void *bytes, size_t n)
+{
+    if (n)
+        XXH3_128bits_update(state_of(h), bytes, n);
+}
+
+struct stet_hash stet_hasher_digest(const struct stet_hasher *h)
+{
+    return from_xxh(XXH3_128bits_digest(state_of(h)));
+}
+
 int stet_hash_cmp(struct stet_hash a, struct stet_hash b)
 {
     if (a.hi != b.hi)

@@ -16,6 +16,16 @@ struct stet_hash stet_hash_seeded(struct stet_view bytes, uint64_t seed);
 struct stet_hash stet_hash_mix(struct stet_hash a, struct stet_hash b);
 struct stet_hash stet_hash_mix_u64(struct stet_hash a, uint64_t v);
 
+/* Bytes that come in pieces: the digest equals stet_hash_bytes of all of them joined. Any address
+ * will do, but it must not move between calls. */
+struct stet_hasher {
+    unsigned char state[640];
+};
+
+void stet_hasher_init(struct stet_hasher *h);
+void stet_hasher_add(struct stet_hasher *h, const void *bytes, size_t n);
+struct stet_hash stet_hasher_digest(const struct stet_hasher *h);
+
 static inline bool stet_hash_eq(struct stet_hash a, struct stet_hash b)
 {
     return a.hi == b.hi && a.lo == b.lo;

@@ -87,6 +87,23 @@ TEST(a_buffer_stops_at_its_cap_and_stays_failed)
     stet_buf_release(&b);
 }
 
+TEST(hashing_in_pieces_equals_hashing_at_once)
+{
+    char bytes[3000];
+    struct stet_hasher h;
+
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (char)(i * 7);
+    for (size_t piece = 1; piece < sizeof bytes; piece = piece * 3 + 1) {
+        stet_hasher_init(&h);
+        for (size_t at = 0; at < sizeof bytes; at += piece)
+            stet_hasher_add(&h, bytes + at,
+                            piece < sizeof bytes - at ? piece : sizeof bytes - at);
+        EXPECT(stet_hash_eq(stet_hasher_digest(&h),
+                            stet_hash_bytes(stet_view_of(bytes, sizeof bytes))));
+    }
+}
+
 TEST(hashes_print_and_parse)
 {
     struct stet_hash h = stet_hash_bytes(STET_VIEW("stet")), back;
