@@ -146,14 +146,34 @@ static bool means(const struct stet_op *op, const struct stet_attr *a, enum mean
     return false;
 }
 
+/* Asked for every attribute of every operation, so by bisection: the table is in the order of
+ * operations. */
 static bool find(const struct stet_op *op, struct stet_view name, enum meaning *out)
 {
-    for (size_t i = 0; i < sizeof(defaults) / sizeof(*defaults); i++)
-        if (defaults[i].op == op->known && stet_view_eq(defaults[i].attr, name)) {
-            *out = defaults[i].meaning;
+    size_t count = sizeof(defaults) / sizeof(*defaults), low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (defaults[middle].op < op->known)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < count && defaults[low].op == op->known; low++)
+        if (stet_view_eq(defaults[low].attr, name)) {
+            *out = defaults[low].meaning;
             return true;
         }
     return false;
+}
+
+bool stet_defaults_in_order(void)
+{
+    for (size_t i = 1; i < sizeof(defaults) / sizeof(*defaults); i++)
+        if (defaults[i - 1].op > defaults[i].op)
+            return false;
+    return true;
 }
 
 bool stet_attr_is_default(const struct stet_op *op, const struct stet_named_attr *attr)

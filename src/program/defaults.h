@@ -12,4 +12,7 @@ bool stet_attr_is_default(const struct stet_op *op, const struct stet_named_attr
 bool stet_attr_same(const struct stet_op *op, const struct stet_named_attr *a,
                     const struct stet_named_attr *b);
 
+/* For a test: bisection needs defaults.def in the order of ops.def. */
+bool stet_defaults_in_order(void);
+
 #endif
