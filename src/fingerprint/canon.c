@@ -1,0 +1,275 @@
+/* Looks names up in canon.def, remembers the answers, resolves symbols, sees through plumbing. */
+#include "fingerprint/content.h"
+
+#include "base/mem.h"
+#include "program/defaults.h"
+
+struct entry {
+    struct stet_view name;
+    uint8_t answer;
+};
+
+static const struct entry kind_table[] = {
+#define KIND(name, kind) {{name, sizeof(name) - 1}, STET_KIND_##kind},
+#include "fingerprint/canon.def"
+};
+
+static const struct entry attr_table[] = {
+#define ATTR(name, class) {{name, sizeof(name) - 1}, STET_CLASS_##class},
+#include "fingerprint/canon.def"
+};
+
+struct stet_symbol {
+    const struct stet_op *op;
+    struct stet_view name;
+    uint32_t index;
+};
+
+static uint8_t search(const struct entry *table, size_t count, struct stet_view name,
+                      uint8_t otherwise)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = stet_view_cmp(name, table[middle].name);
+
+        if (order == 0)
+            return table[middle].answer;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return otherwise;
+}
+
+void stet_canon_fill_name(struct stet_name_memo *memo, struct stet_view name)
+{
+    memo->name = name;
+    memo->hash = stet_hash_bytes(name).lo;
+    memo->kind = search(kind_table, sizeof kind_table / sizeof *kind_table, name, STET_KIND_PLAIN);
+    memo->class =
+        search(attr_table, sizeof attr_table / sizeof *attr_table, name, STET_CLASS_UNLISTED);
+}
+
+/* GSPMD's way to say what sdy.sharding_constraint says. */
+static bool is_sharding_call(const struct stet_op *op)
+{
+    const struct stet_attr *target = stet_op_attr(op, "call_target_name");
+
+    return target && op->operand_count == 1 && op->result_count == 1 &&
+           stet_view_is(target->text, "Sharding");
+}
+
+enum stet_kind stet_canon_kind_slow(struct stet_canon *c, const struct stet_op *op)
+{
+    enum stet_kind kind = (enum stet_kind)stet_canon_name(c, op->name)->kind;
+
+    if (kind == STET_KIND_CUSTOM_CALL)
+        kind = is_sharding_call(op) ? STET_KIND_CONSTRAINT : STET_KIND_PLAIN;
+    if (stet_kind_is_plumbing(kind) && (op->operand_count != 1 || op->result_count != 1))
+        kind = STET_KIND_PLAIN;
+    if (kind == STET_KIND_CONSTANT &&
+        (op->operand_count || op->result_count != 1 || !stet_canon_value(op)))
+        kind = STET_KIND_PLAIN;
+    c->kinds[op->id] = (uint8_t)kind;
+    return kind;
+}
+
+const struct stet_value *stet_canon_source_slow(struct stet_canon *c, const struct stet_value *v)
+{
+    for (int i = 0; i < STET_PLUMBING_DEPTH; i++) {
+        if (!v->def || !stet_kind_is_plumbing(stet_canon_kind(c, v->def)))
+            break;
+        v = v->def->operands[0];
+    }
+    return v;
+}
+
+static enum stet_attr_class listed(enum stet_attr_class class, const struct stet_attr *value)
+{
+    if (class != STET_CLASS_UNLISTED)
+        return class;
+    return value->kind == STET_ATTR_ENUM ? STET_CLASS_SKELETON : STET_CLASS_ATTRIBUTES;
+}
+
+enum stet_attr_class stet_canon_attr(const struct stet_named_attr *a)
+{
+    uint8_t class =
+        search(attr_table, sizeof attr_table / sizeof *attr_table, a->name, STET_CLASS_UNLISTED);
+
+    return listed((enum stet_attr_class)class, a->value);
+}
+
+const struct stet_attr *stet_canon_value(const struct stet_op *op)
+{
+    if (op->attr_count == 1 && stet_view_is(op->attrs[0].name, "value"))
+        return op->attrs[0].value;
+    return stet_op_attr(op, "value");
+}
+
+bool stet_canon_silent(const struct stet_op *op, const struct stet_named_attr *a)
+{
+    return a->value->kind == STET_ATTR_LOCATION || stet_attr_is_default(op, a);
+}
+
+static bool has_symbols(const struct stet_attr *a, unsigned depth)
+{
+    if (!a || depth > STET_MAX_DEPTH)
+        return false;
+    switch (a->kind) {
+    case STET_ATTR_SYMBOL:
+        return true;
+    case STET_ATTR_ARRAY:
+        for (uint32_t i = 0; i < a->count; i++)
+            if (has_symbols(a->items[i], depth + 1))
+                return true;
+        return false;
+    case STET_ATTR_DICT:
+    case STET_ATTR_RECORD:
+        for (uint32_t i = 0; i < a->count; i++)
+            if (has_symbols(a->named[i].value, depth + 1))
+                return true;
+        return false;
+    default:
+        return false;
+    }
+}
+
+/* Takes what a stream holds and empties it. */
+static void take(struct stet_sink *s, struct stet_short *out)
+{
+    struct stet_hash h;
+
+    if (!s->started && s->len < sizeof out->bytes) {
+        memcpy(out->bytes, s->bytes, s->len);
+        out->length = (uint8_t)s->len;
+    } else {
+        h = stet_sink_digest(s);
+        memcpy(out->bytes, &h.hi, 8);
+        memcpy(out->bytes + 8, &h.lo, 8);
+        out->length = 16;
+    }
+    s->started = false;
+    s->len = 0;
+}
+
+void stet_canon_fill_attr(struct stet_canon *c, struct stet_attr_memo *memo,
+                          const struct stet_op *op, const struct stet_named_attr *a)
+{
+    const struct stet_name_memo *name = stet_canon_name(c, a->name);
+    struct stet_sink s;
+
+    memo->value = a->value;
+    memo->name = a->name.ptr;
+    memo->name_hash = name->hash;
+    memo->known = op->known;
+    memo->class = (uint8_t)listed((enum stet_attr_class)name->class, a->value);
+    memo->silent = stet_canon_silent(op, a);
+    memo->symbols = has_symbols(a->value, 0);
+    if (memo->symbols || memo->silent)
+        return;
+    stet_sink_init(&s, &c->contents);
+    stet_content_attr(&s, a->value, NULL);
+    take(&s, &memo->content);
+    if (memo->class == STET_CLASS_VALUE) {
+        stet_content_number(&s, a->value);
+        take(&s, &memo->number);
+    }
+}
+
+void stet_canon_fill_type(struct stet_type_memo *memo, const struct stet_type *t)
+{
+    struct stet_sink s;
+    bool shaped = t->kind == STET_TYPE_TENSOR || t->kind == STET_TYPE_UNRANKED ||
+                  t->kind == STET_TYPE_MEMREF || t->kind == STET_TYPE_VECTOR;
+
+    stet_sink_init(&s, NULL);
+    stet_content_type(&s, t);
+    take(&s, &memo->content);
+    for (uint32_t i = 0; shaped && i < t->rank; i++)
+        stet_sink_int(&s, t->dims[i]);
+    for (uint32_t i = 0; shaped && t->bounds && i < t->rank; i++)
+        stet_sink_int(&s, t->bounds[i]);
+    take(&s, &memo->dims);
+    stet_content_type(&s, shaped ? t->element : t);
+    take(&s, &memo->dtype);
+    memo->shaped = shaped;
+    memo->plain = stet_layout_is_plain(t);
+    memo->type = t;
+}
+
+static size_t symbol_slot(const struct stet_canon *c, struct stet_view name)
+{
+    size_t slot = stet_hash_bytes(name).lo & c->symbol_mask;
+
+    while (c->symbols[slot].op && !stet_view_eq(c->symbols[slot].name, name))
+        slot = (slot + 1) & c->symbol_mask;
+    return slot;
+}
+
+const struct stet_op *stet_canon_symbol(const struct stet_canon *c, struct stet_view name,
+                                        uint32_t *index)
+{
+    const struct stet_symbol *s;
+
+    if (!c->symbols)
+        return NULL;
+    s = &c->symbols[symbol_slot(c, name)];
+    if (index)
+        *index = s->index;
+    return s->op;
+}
+
+static enum stet_rc index_symbols(struct stet_canon *c, struct stet_err *err)
+{
+    const struct stet_op *module = c->program->module;
+    const struct stet_block *top;
+    uint32_t room = 8, index = 0;
+
+    if (!module || !module->region_count || !module->regions[0].block_count)
+        return STET_OK;
+    top = module->regions[0].blocks[0];
+    while (room < top->op_count * 2 && room < 1u << 30)
+        room *= 2;
+    c->symbols = stet_mem_calloc(room, sizeof *c->symbols);
+    if (!c->symbols)
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for %u symbols", top->op_count);
+    c->symbol_mask = room - 1;
+    for (uint32_t i = 0; i < top->op_count; i++) {
+        struct stet_view name = stet_op_symbol(top->ops[i]);
+        size_t slot;
+
+        if (!name.len)
+            continue;
+        slot = symbol_slot(c, name);
+        if (!c->symbols[slot].op)
+            c->symbols[slot] = (struct stet_symbol){top->ops[i], name, index++};
+    }
+    return STET_OK;
+}
+
+enum stet_rc stet_canon_init(struct stet_canon *c, const struct stet_program *p,
+                             struct stet_err *err)
+{
+    enum stet_rc rc;
+
+    memset(c, 0, sizeof *c);
+    c->program = p;
+    c->kinds = stet_mem_calloc((size_t)p->op_count + 1, 1);
+    if (!c->kinds)
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for %u operations", p->op_count);
+    rc = index_symbols(c, err);
+    if (rc != STET_OK)
+        stet_canon_release(c);
+    return rc;
+}
+
+void stet_canon_release(struct stet_canon *c)
+{
+    stet_mem_free(c->kinds);
+    stet_mem_free(c->symbols);
+    c->kinds = NULL;
+    c->symbols = NULL;
+}

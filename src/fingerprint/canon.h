@@ -1,0 +1,175 @@
+/* What an operation or attribute means to fingerprints and to the diff: the tables of canon.def. */
+#ifndef STET_FINGERPRINT_CANON_H
+#define STET_FINGERPRINT_CANON_H
+
+#include "fingerprint/fingerprint.h"
+#include "fingerprint/sink.h"
+
+enum stet_kind {
+    STET_KIND_NONE, /* not looked up yet */
+    STET_KIND_PLAIN,
+    STET_KIND_CONSTANT,
+    STET_KIND_CONVERT,
+    STET_KIND_RESHAPE,
+    STET_KIND_BROADCAST,
+    STET_KIND_CONSTRAINT,
+    STET_KIND_MESH,
+    STET_KIND_CUSTOM_CALL, /* only in the table: becomes PLAIN or CONSTRAINT by its target */
+};
+
+/* The facets come first, by their own numbers. */
+enum stet_attr_class {
+#define FACET(id, name, what) STET_CLASS_##id,
+#include "fingerprint/facets.def"
+#undef FACET
+    STET_CLASS_SKELETON,
+    STET_CLASS_NAMES,
+    STET_CLASS_KEY,
+    STET_CLASS_DERIVED, /* follows from the types beside it */
+    STET_CLASS_LIMITS,  /* of a slice: all but the slack follows */
+    STET_CLASS_VALUE,   /* of a constant */
+    STET_CLASS_ARG_ATTRS,
+    STET_CLASS_RES_ATTRS,
+    STET_CLASS_UNLISTED, /* only in the table */
+};
+
+/* Everything below is remembered by address: within one program equal names, types and attributes
+ * mostly share theirs, and looking a thing up costs more than hashing what it says. */
+struct stet_name_memo {
+    struct stet_view name;
+    uint64_t hash;
+    uint8_t kind;  /* of an operation: enum stet_kind from the table */
+    uint8_t class; /* of an attribute: enum stet_attr_class, or STET_CLASS_UNLISTED */
+};
+
+/* Bytes to put into a stream: what it says when that is short, otherwise its hash. */
+struct stet_short {
+    unsigned char bytes[STET_SINK_LONGEST];
+    uint8_t length;
+};
+
+struct stet_attr_memo {
+    const struct stet_attr *value;
+    const char *name;
+    uint64_t name_hash;
+    uint32_t known; /* the operation's: defaults depend on it */
+    uint8_t class;  /* enum stet_attr_class */
+    bool silent;    /* says nothing: a location, or a default that is spelled out */
+    bool symbols;   /* names functions or meshes, so that its content depends on the place */
+    struct stet_short content;
+    struct stet_short number; /* of a constant: what it means whatever its dtype */
+};
+
+struct stet_type_memo {
+    const struct stet_type *type;
+    bool shaped, plain; /* has dims; has no layout of its own */
+    struct stet_short content, dims, dtype;
+};
+
+enum { STET_MEMO_BITS = 6, STET_MEMOS = 1 << STET_MEMO_BITS };
+
+struct stet_symbol;
+
+/* Side tables over one program; the program must outlive them. */
+struct stet_canon {
+    const struct stet_program *program;
+    uint8_t *kinds;              /* enum stet_kind by operation id */
+    struct stet_symbol *symbols; /* top-level symbols, open addressing */
+    uint32_t symbol_mask;
+    struct stet_content_cache contents;
+    struct stet_name_memo names[STET_MEMOS];
+    struct stet_attr_memo attrs[4 * STET_MEMOS];
+    struct stet_type_memo types[STET_MEMOS];
+};
+
+enum stet_rc stet_canon_init(struct stet_canon *c, const struct stet_program *p,
+                             struct stet_err *err);
+void stet_canon_release(struct stet_canon *c);
+
+enum stet_kind stet_canon_kind_slow(struct stet_canon *c, const struct stet_op *op);
+
+static inline enum stet_kind stet_canon_kind(struct stet_canon *c, const struct stet_op *op)
+{
+    enum stet_kind kind = (enum stet_kind)c->kinds[op->id];
+
+    return kind ? kind : stet_canon_kind_slow(c, op);
+}
+
+/* Does this kind only change how its operand is held? */
+static inline bool stet_kind_is_plumbing(enum stet_kind kind)
+{
+    return kind >= STET_KIND_CONVERT && kind <= STET_KIND_CONSTRAINT;
+}
+
+/* Longer chains of plumbing are cut there, and the operation at the cut counts as a plain one: what
+ * keeps a hostile program linear. */
+enum { STET_PLUMBING_DEPTH = 64 };
+
+const struct stet_value *stet_canon_source_slow(struct stet_canon *c, const struct stet_value *v);
+
+/* The value below all plumbing. */
+static inline const struct stet_value *stet_canon_source(struct stet_canon *c,
+                                                         const struct stet_value *v)
+{
+    if (!v->def || !stet_kind_is_plumbing(stet_canon_kind(c, v->def)))
+        return v;
+    return stet_canon_source_slow(c, v);
+}
+
+/* Where in a table of 2^bits memos an address belongs. */
+static inline size_t stet_memo_slot(const void *address, unsigned bits)
+{
+    return (size_t)((uint64_t)(uintptr_t)address * UINT64_C(0x9e3779b97f4a7c15) >> (64 - bits));
+}
+
+void stet_canon_fill_type(struct stet_type_memo *memo, const struct stet_type *t);
+
+static inline const struct stet_type_memo *stet_canon_type(struct stet_canon *c,
+                                                           const struct stet_type *t)
+{
+    struct stet_type_memo *memo = &c->types[stet_memo_slot(t, STET_MEMO_BITS)];
+
+    if (memo->type != t)
+        stet_canon_fill_type(memo, t);
+    return memo;
+}
+
+void stet_canon_fill_name(struct stet_name_memo *memo, struct stet_view name);
+
+static inline const struct stet_name_memo *stet_canon_name(struct stet_canon *c,
+                                                           struct stet_view name)
+{
+    struct stet_name_memo *memo = &c->names[stet_memo_slot(name.ptr, STET_MEMO_BITS)];
+
+    if (memo->name.ptr != name.ptr || memo->name.len != name.len)
+        stet_canon_fill_name(memo, name);
+    return memo;
+}
+
+void stet_canon_fill_attr(struct stet_canon *c, struct stet_attr_memo *memo,
+                          const struct stet_op *op, const struct stet_named_attr *a);
+
+static inline const struct stet_attr_memo *
+stet_canon_memo(struct stet_canon *c, const struct stet_op *op, const struct stet_named_attr *a)
+{
+    struct stet_attr_memo *memo = &c->attrs[stet_memo_slot(a->value, STET_MEMO_BITS + 2)];
+
+    if (memo->value != a->value || memo->name != a->name.ptr || memo->known != op->known)
+        stet_canon_fill_attr(c, memo, op, a);
+    return memo;
+}
+
+/* The class alone, also for attributes that are in dictionaries. */
+enum stet_attr_class stet_canon_attr(const struct stet_named_attr *a);
+/* The value of a constant operation. */
+const struct stet_attr *stet_canon_value(const struct stet_op *op);
+
+/* A top-level operation by its symbol, with its place among the symbols; NULL when there is none.
+ */
+const struct stet_op *stet_canon_symbol(const struct stet_canon *c, struct stet_view name,
+                                        uint32_t *index);
+
+/* An attribute that says nothing: a location, or a default that is spelled out. */
+bool stet_canon_silent(const struct stet_op *op, const struct stet_named_attr *a);
+
+#endif

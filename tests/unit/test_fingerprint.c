@@ -1,0 +1,285 @@
+/* Facts about skeleton, facets and key. */
+#include "program_help.h"
+
+#include "base/mem.h"
+#include "fingerprint/canon.h"
+#include "program/defaults.h"
+
+#include <stdlib.h>
+
+#define MODULE(body) "module @jit_f attributes {mhlo.num_partitions = 1 : i32} {\n" body "}\n"
+
+static const char base_text[] = MODULE(
+    "func.func public @main(%arg0: tensor<4x16xf32>, %arg1: tensor<8x8xf32>) -> tensor<4x8xf32> {\n"
+    "  %0 = stablehlo.slice %arg0 [0:4, 2:10] : (tensor<4x16xf32>) -> tensor<4x8xf32>\n"
+    "  %1 = stablehlo.dot_general %0, %arg1, contracting_dims = [1] x [0] : "
+    "(tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>\n"
+    "  %cst = stablehlo.constant dense<1.000000e-03> : tensor<f32>\n"
+    "  %2 = stablehlo.broadcast_in_dim %cst, dims = [] : (tensor<f32>) -> tensor<4x8xf32>\n"
+    "  %3 = stablehlo.multiply %1, %2 : tensor<4x8xf32>\n"
+    "  %4 = stablehlo.tanh %3 : tensor<4x8xf32>\n"
+    "  return %4 : tensor<4x8xf32>\n"
+    "}\n");
+
+/* base_text with every `from` replaced; malloc'd. */
+static char *edited(const char *text, const char *from, const char *to)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    const char *at;
+
+    while ((at = strstr(text, from))) {
+        stet_buf_add(&out, text, (size_t)(at - text));
+        stet_buf_str(&out, to);
+        text = at + strlen(from);
+    }
+    stet_buf_str(&out, text);
+    return out.ptr;
+}
+
+static struct stet_fingerprint base(void)
+{
+    return fingerprint_of(stet_view_str(base_text));
+}
+
+static struct stet_fingerprint with(const char *from, const char *to)
+{
+    char *text = edited(base_text, from, to);
+    struct stet_fingerprint f = fingerprint_of(stet_view_str(text));
+
+    EXPECT(strcmp(text, base_text) != 0);
+    stet_mem_free(text);
+    return f;
+}
+
+static bool same_all(const struct stet_fingerprint *a, const struct stet_fingerprint *b)
+{
+    return stet_hash_eq(a->key, b->key) && stet_hash_eq(a->skeleton, b->skeleton) &&
+           !stet_fingerprint_moved(a, b);
+}
+
+TEST(tables_are_sorted)
+{
+    static const char *const kinds[] = {
+#define KIND(name, kind) name,
+#include "fingerprint/canon.def"
+    };
+    static const char *const attrs[] = {
+#define ATTR(name, class) name,
+#include "fingerprint/canon.def"
+    };
+
+    for (size_t i = 1; i < sizeof kinds / sizeof *kinds; i++)
+        EXPECT(strcmp(kinds[i - 1], kinds[i]) < 0);
+    for (size_t i = 1; i < sizeof attrs / sizeof *attrs; i++)
+        if (strcmp(attrs[i - 1], attrs[i]) >= 0)
+            EXPECT_STR(attrs[i - 1], attrs[i]);
+    EXPECT(stet_defaults_in_order());
+}
+
+TEST(names_and_numbers_and_locations_do_not_matter)
+{
+    struct stet_fingerprint f = base(), g;
+
+    g = with("%1", "%other");
+    EXPECT(same_all(&f, &g));
+    g = with("@jit_f", "@jit_g");
+    EXPECT(same_all(&f, &g));
+    g = with("tanh %3 : tensor<4x8xf32>", "tanh %3 : tensor<4x8xf32> loc(\"a.py\":3:4)");
+    EXPECT(same_all(&f, &g));
+}
+
+TEST(each_single_change_moves_exactly_its_facet)
+{
+    static const struct {
+        const char *from, *to;
+        uint32_t moves;
+    } cases[] = {
+        {"1.000000e-03", "9.990000e-04", 1u << STET_FACET_CONSTANTS},
+        {"2:10", "3:11", 1u << STET_FACET_SLICES},
+        {"4x", "6x", 1u << STET_FACET_SHAPES}, /* below: the slice's own limit */
+        {"f32", "bf16", 1u << STET_FACET_DTYPES},
+        {"%arg1: tensor<8x8xf32>",
+         "%arg1: tensor<8x8xf32> {mhlo.sharding = \"{devices=[2,1]<=[2]}\"}",
+         1u << STET_FACET_SHARDINGS},
+        {"num_partitions = 1", "num_partitions = 2", 1u << STET_FACET_SHARDINGS},
+        {"%arg1: tensor<8x8xf32>", "%arg1: tensor<8x8xf32> {tf.aliasing_output = 0 : i32}",
+         1u << STET_FACET_DONATION},
+        {"%arg1: tensor<8x8xf32>", "%arg1: tensor<8x8xf32> {jax.buffer_donor = true}",
+         1u << STET_FACET_DONATION},
+        {"%arg1: tensor<8x8xf32>", "%arg1: tensor<8x8xf32> {mhlo.layout_mode = \"{0,1}\"}",
+         1u << STET_FACET_LAYOUTS},
+        {"[1] x [0]", "[1] x [1]", 1u << STET_FACET_AXES},
+        {"[1] x [0]", "[1] x [0], precision = [HIGHEST, HIGHEST]", 1u << STET_FACET_ATTRIBUTES},
+    };
+    struct stet_fingerprint f = base();
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stet_fingerprint g;
+        char *text = edited(base_text, cases[i].from, cases[i].to);
+        char *fixed = edited(text, "[0:4, 2", strstr(text, "tensor<6x") ? "[0:6, 2" : "[0:4, 2");
+
+        g = fingerprint_of(stet_view_str(fixed));
+        EXPECT(stet_hash_eq(f.skeleton, g.skeleton));
+        EXPECT(!stet_hash_eq(f.key, g.key));
+        EXPECT_INT(cases[i].moves, stet_fingerprint_moved(&f, &g));
+        stet_mem_free(text);
+        stet_mem_free(fixed);
+    }
+}
+
+TEST(options_are_a_facet_of_their_own)
+{
+    struct stet_fingerprint f, g;
+    struct stet_program p;
+
+    EXPECT(read_program(&p, stet_view_str(base_text)));
+    EXPECT_INT(STET_OK, stet_fingerprint_make(&f, &p, STET_VIEW("a"), NULL));
+    EXPECT_INT(STET_OK, stet_fingerprint_make(&g, &p, STET_VIEW("b"), NULL));
+    EXPECT(stet_hash_eq(f.key, g.key) && stet_hash_eq(f.skeleton, g.skeleton));
+    EXPECT_INT(1u << STET_FACET_OPTIONS, stet_fingerprint_moved(&f, &g));
+    stet_program_release(&p);
+}
+
+TEST(another_operation_is_another_family)
+{
+    struct stet_fingerprint f = base(), g = with("stablehlo.tanh", "stablehlo.cosine");
+
+    EXPECT(!stet_hash_eq(f.skeleton, g.skeleton));
+}
+
+#define TWO_USES(body)                                                                             \
+    MODULE("func.func public @main(%a: tensor<f32>, %b: tensor<f32>) -> (tensor<f32>, "            \
+           "tensor<f32>) {\n" body "  return %x, %y : tensor<f32>, tensor<f32>\n}\n")
+
+TEST(merged_equal_constants_matter_to_the_key_alone)
+{
+    struct stet_fingerprint merged =
+        fingerprint_of(STET_VIEW(TWO_USES("  %c = stablehlo.constant dense<2.0> : tensor<f32>\n"
+                                          "  %x = stablehlo.add %a, %c : tensor<f32>\n"
+                                          "  %y = stablehlo.multiply %b, %c : tensor<f32>\n")));
+    struct stet_fingerprint split =
+        fingerprint_of(STET_VIEW(TWO_USES("  %c = stablehlo.constant dense<2.0> : tensor<f32>\n"
+                                          "  %x = stablehlo.add %a, %c : tensor<f32>\n"
+                                          "  %d = stablehlo.constant dense<2.0> : tensor<f32>\n"
+                                          "  %y = stablehlo.multiply %b, %d : tensor<f32>\n")));
+    struct stet_fingerprint drifted =
+        fingerprint_of(STET_VIEW(TWO_USES("  %c = stablehlo.constant dense<2.0> : tensor<f32>\n"
+                                          "  %x = stablehlo.add %a, %c : tensor<f32>\n"
+                                          "  %d = stablehlo.constant dense<3.0> : tensor<f32>\n"
+                                          "  %y = stablehlo.multiply %b, %d : tensor<f32>\n")));
+
+    EXPECT(stet_hash_eq(merged.skeleton, split.skeleton));
+    EXPECT(!stet_hash_eq(merged.key, split.key));
+    EXPECT_INT(0, stet_fingerprint_moved(&merged, &split));
+    EXPECT(stet_hash_eq(merged.skeleton, drifted.skeleton));
+    EXPECT_INT(1u << STET_FACET_CONSTANTS, stet_fingerprint_moved(&merged, &drifted));
+}
+
+TEST(order_of_independent_operations_matters_to_the_key_alone)
+{
+    struct stet_fingerprint one =
+        fingerprint_of(STET_VIEW(TWO_USES("  %c = stablehlo.constant dense<2.0> : tensor<f32>\n"
+                                          "  %x = stablehlo.add %a, %c : tensor<f32>\n"
+                                          "  %y = stablehlo.multiply %b, %c : tensor<f32>\n")));
+    struct stet_fingerprint other =
+        fingerprint_of(STET_VIEW(TWO_USES("  %c = stablehlo.constant dense<2.0> : tensor<f32>\n"
+                                          "  %y = stablehlo.multiply %b, %c : tensor<f32>\n"
+                                          "  %x = stablehlo.add %a, %c : tensor<f32>\n")));
+
+    EXPECT(stet_hash_eq(one.skeleton, other.skeleton));
+    EXPECT_INT(0, stet_fingerprint_moved(&one, &other));
+    EXPECT(!stet_hash_eq(one.key, other.key));
+}
+
+TEST(swapped_constants_are_seen)
+{
+    struct stet_fingerprint one =
+        fingerprint_of(STET_VIEW(TWO_USES("  %c = stablehlo.constant dense<2.0> : tensor<f32>\n"
+                                          "  %d = stablehlo.constant dense<3.0> : tensor<f32>\n"
+                                          "  %x = stablehlo.add %a, %c : tensor<f32>\n"
+                                          "  %y = stablehlo.add %a, %d : tensor<f32>\n")));
+    struct stet_fingerprint other =
+        fingerprint_of(STET_VIEW(TWO_USES("  %c = stablehlo.constant dense<2.0> : tensor<f32>\n"
+                                          "  %d = stablehlo.constant dense<3.0> : tensor<f32>\n"
+                                          "  %x = stablehlo.add %a, %d : tensor<f32>\n"
+                                          "  %y = stablehlo.add %a, %c : tensor<f32>\n")));
+
+    EXPECT(stet_hash_eq(one.skeleton, other.skeleton));
+    EXPECT_INT(1u << STET_FACET_CONSTANTS, stet_fingerprint_moved(&one, &other));
+}
+
+#define CALLS(name)                                                                                \
+    MODULE("func.func public @main(%a: tensor<f32>) -> tensor<f32> {\n"                            \
+           "  %0 = call @" name "(%a) : (tensor<f32>) -> tensor<f32>\n"                            \
+           "  return %0 : tensor<f32>\n}\n"                                                        \
+           "func.func private @" name "(%b: tensor<f32>) -> tensor<f32> {\n"                       \
+           "  %0 = stablehlo.tanh %b : tensor<f32>\n"                                              \
+           "  return %0 : tensor<f32>\n}\n")
+
+TEST(names_of_functions_do_not_matter_but_their_bodies_do)
+{
+    struct stet_fingerprint f = fingerprint_of(STET_VIEW(CALLS("relu")));
+    struct stet_fingerprint g = fingerprint_of(STET_VIEW(CALLS("relu_1")));
+    char *text = edited(CALLS("relu"), "tanh", "cosine");
+    struct stet_fingerprint h = fingerprint_of(stet_view_str(text));
+
+    EXPECT(same_all(&f, &g));
+    EXPECT(!stet_hash_eq(f.skeleton, h.skeleton) && !stet_hash_eq(f.key, h.key));
+    stet_mem_free(text);
+}
+
+/* The values below are a promise to stores and contracts: when they change, so must
+ * STET_FINGERPRINT_VERSION. */
+TEST(fingerprints_are_those_of_earlier_releases)
+{
+    struct stet_fingerprint f = base();
+    struct stet_hash all = stet_hash_mix(f.key, f.skeleton);
+    char text[STET_HASH_TEXT];
+
+    EXPECT_INT(1, STET_FINGERPRINT_VERSION);
+    stet_hash_format(f.key, text);
+    EXPECT_STR("520340dfe523caca4da388aaf56fb811", text);
+    stet_hash_format(f.skeleton, text);
+    EXPECT_STR("01982db9aa8ff2cabffdeac98af078d8", text);
+    for (unsigned i = 0; i < STET_FACETS; i++)
+        all = stet_hash_mix(all, f.facets[i]);
+    stet_hash_format(all, text);
+    EXPECT_STR("d5e63bb62fb1e13f55b7d101e648619c", text);
+}
+
+/* A chain of converts that many operations use, which would be quadratic if each use walked it. */
+TEST(long_chains_of_plumbing_stay_linear)
+{
+    enum { LENGTH = 20000 };
+    struct stet_buf out = STET_BUF_INIT;
+
+    stet_buf_str(&out, "func.func public @main(%v0: tensor<f32>) -> tensor<f32> {\n");
+    for (int i = 0; i < LENGTH; i++)
+        stet_buf_printf(&out, "%%v%d = stablehlo.convert %%v%d : tensor<f32>\n", i + 1, i);
+    stet_buf_printf(&out, "%%s0 = stablehlo.add %%v%d, %%v%d : tensor<f32>\n", LENGTH, LENGTH);
+    for (int i = 0; i < LENGTH; i++)
+        stet_buf_printf(&out, "%%s%d = stablehlo.add %%s%d, %%v%d : tensor<f32>\n", i + 1, i,
+                        LENGTH);
+    stet_buf_printf(&out, "return %%s%d : tensor<f32>\n}\n", LENGTH);
+    EXPECT(!stet_hash_is_zero(fingerprint_of(stet_buf_as_view(&out)).key));
+    stet_buf_release(&out);
+}
+
+#ifdef STET_FAULT_INJECTION
+TEST(every_failing_allocation_is_an_error_and_leaks_nothing)
+{
+    struct stet_program p;
+    struct stet_fingerprint f;
+    enum stet_rc rc = STET_NO_MEMORY;
+
+    EXPECT(read_program(&p, stet_view_str(base_text)));
+    for (long n = 0; rc != STET_OK && n < 100; n++) {
+        stet_mem_fail_after(n, true);
+        rc = stet_fingerprint_make(&f, &p, (struct stet_view){0}, NULL);
+        stet_mem_fail_after(-1, false);
+        EXPECT(rc == STET_OK || rc == STET_NO_MEMORY);
+    }
+    EXPECT_INT(STET_OK, rc);
+    stet_program_release(&p);
+}
+#endif
