@@ -1,0 +1,173 @@
+/* Adding, grouping and locating changes; sizes and what follows from them. */
+#include "explain/changes.h"
+
+#include "base/mem.h"
+#include "explain/words.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+struct stet_view stet_change_text(struct stet_comparison *c, const char *fmt, ...)
+{
+    char text[512];
+    va_list list;
+    int n;
+
+    va_start(list, fmt);
+    n = vsnprintf(text, sizeof text, fmt, list);
+    va_end(list);
+    if (n < 0)
+        n = 0;
+    if ((size_t)n >= sizeof text)
+        n = sizeof text - 1;
+    return stet_arena_copy(&c->out->arena, stet_view_of(text, (size_t)n));
+}
+
+struct stet_view stet_change_taken(struct stet_comparison *c)
+{
+    struct stet_view kept = stet_arena_copy(&c->out->arena, stet_buf_as_view(&c->scratch));
+
+    c->scratch.len = 0;
+    return kept;
+}
+
+struct stet_view stet_change_attr(struct stet_comparison *c, const struct stet_attr *a)
+{
+    if (!a)
+        return stet_change_text(c, "none");
+    stet_words_attr(&c->scratch, a);
+    return stet_change_taken(c);
+}
+
+struct stet_view stet_change_type(struct stet_comparison *c, const struct stet_type *t)
+{
+    stet_words_type(&c->scratch, t);
+    return stet_change_taken(c);
+}
+
+struct stet_view stet_change_dtype(struct stet_comparison *c, const struct stet_type *t)
+{
+    stet_words_dtype(&c->scratch, t);
+    return stet_change_taken(c);
+}
+
+/* ---- the list ---- */
+
+static void locate(struct stet_change *change, const struct stet_op *op, bool of_a)
+{
+    const struct stet_loc *file = op ? stet_loc_file(op->loc) : NULL;
+
+    if (!op)
+        return;
+    change->op = op->name;
+    change->order = op->id;
+    change->line_of_a = of_a;
+    if (!file)
+        return;
+    change->file = file->text;
+    change->line = file->line;
+    change->column = file->column;
+    change->function = stet_loc_function(op->loc);
+}
+
+static uint64_t group_key(const struct stet_change *c)
+{
+    uint64_t h = stet_mix((uint64_t)c->kind << 8 | c->facet, c->line);
+
+    h = stet_mix(h, stet_hash_bytes(c->what).lo);
+    h = stet_mix(h, stet_hash_bytes(c->from).lo);
+    h = stet_mix(h, stet_hash_bytes(c->to).lo);
+    return stet_mix(h, stet_hash_bytes(c->file).lo);
+}
+
+static bool same_group(const struct stet_change *x, const struct stet_change *y)
+{
+    return x->kind == y->kind && x->facet == y->facet && x->line == y->line &&
+           stet_view_eq(x->what, y->what) && stet_view_eq(x->from, y->from) &&
+           stet_view_eq(x->to, y->to) && stet_view_eq(x->file, y->file);
+}
+
+static bool make_room(struct stet_comparison *c)
+{
+    struct stet_diff *d = c->out;
+    struct stet_change *bigger;
+    uint32_t room = c->room ? c->room * 2 : 32;
+
+    if (d->change_count < c->room)
+        return true;
+    bigger = STET_NEW_ARRAY(&d->arena, struct stet_change, room);
+    if (!bigger)
+        return false;
+    if (d->change_count)
+        memcpy(bigger, d->changes, d->change_count * sizeof *bigger);
+    d->changes = bigger;
+    c->room = room;
+    return true;
+}
+
+struct stet_change *stet_change_add(struct stet_comparison *c, const struct stet_change *change,
+                                    const struct stet_op *of_a, const struct stet_op *of_b)
+{
+    struct stet_change n = *change;
+    uint32_t slot;
+
+    n.count = 1;
+    locate(&n, of_b ? of_b : of_a, !of_b);
+    for (slot = (uint32_t)group_key(&n) & c->group_mask; c->groups[slot];
+         slot = (slot + 1) & c->group_mask) {
+        struct stet_change *old = &c->out->changes[c->groups[slot] - 1];
+
+        if (same_group(old, &n)) {
+            old->count++;
+            return old;
+        }
+    }
+    if (c->out->change_count >= STET_DIFF_MOST || !make_room(c)) {
+        c->out->left_out++;
+        return NULL;
+    }
+    c->out->changes[c->out->change_count++] = n;
+    c->groups[slot] = c->out->change_count;
+    return &c->out->changes[c->out->change_count - 1];
+}
+
+/* ---- sizes ---- */
+
+void stet_sizes_add(struct stet_comparison *c, int64_t from, int64_t to)
+{
+    struct stet_size_pair p = {(double)from, (double)to};
+
+    if (from <= 0 || to <= 0 || from == to)
+        return;
+    for (uint32_t i = 0; i < c->size_count; i++)
+        if (c->sizes[i].from == p.from && c->sizes[i].to == p.to)
+            return;
+    if (c->size_count < sizeof c->sizes / sizeof *c->sizes)
+        c->sizes[c->size_count++] = p;
+}
+
+static bool near_to(double x, double y, double tolerance)
+{
+    return fabs(x - y) <= tolerance * (fabs(x) + fabs(y));
+}
+
+bool stet_sizes_explain(const struct stet_comparison *c, double from, double to, double tolerance)
+{
+    if (from == to)
+        return true;
+    for (uint32_t i = 0; i < c->size_count; i++) {
+        double x = c->sizes[i].from, y = c->sizes[i].to;
+
+        if (near_to(from * y, to * x, tolerance) || near_to(from * x, to * y, tolerance) ||
+            near_to(from * from * y, to * to * x, tolerance) ||
+            near_to(from * from * x, to * to * y, tolerance))
+            return true;
+        if (from == floor(from) && to == floor(to) && to - from == y - x)
+            return true;
+        for (uint32_t j = i; j < c->size_count; j++)
+            if (near_to(from * y * c->sizes[j].to, to * x * c->sizes[j].from, tolerance))
+                return true;
+    }
+    return false;
+}

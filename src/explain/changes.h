@@ -1,0 +1,53 @@
+/* The list of changes while it is being made. */
+#ifndef STET_EXPLAIN_CHANGES_H
+#define STET_EXPLAIN_CHANGES_H
+
+#include "base/buf.h"
+#include "explain/diff.h"
+#include "explain/match.h"
+
+/* A size that moved: what follows from it is no cause of its own. */
+struct stet_size_pair {
+    double from, to;
+};
+
+struct stet_comparison {
+    struct stet_side *a, *b;
+    struct stet_diff *out;
+    struct stet_buf scratch;
+    uint32_t room;
+    uint32_t *groups; /* open addressing over changes: index + 1 */
+    uint32_t group_mask;
+    uint8_t *told_a, *told_b; /* by operation id: plumbing already reported */
+    struct stet_size_pair sizes[64];
+    uint32_t size_count;
+    bool rank_moved, shape_moved, dtype_moved; /* of some argument */
+};
+
+/* Adds a change at the place of `of_a` or `of_b` (the latter preferred; either may be NULL). Equal
+ * changes on one line are one change with a count. `what`, `from` and `to` are copied. */
+struct stet_change *stet_change_add(struct stet_comparison *c, const struct stet_change *change,
+                                    const struct stet_op *of_a, const struct stet_op *of_b);
+
+/* printf into the diff's arena. */
+struct stet_view stet_change_text(struct stet_comparison *c, const char *fmt, ...)
+    __attribute__((format(printf, 2, 3)));
+/* What was gathered in `scratch`, copied there. */
+struct stet_view stet_change_taken(struct stet_comparison *c);
+struct stet_view stet_change_attr(struct stet_comparison *c, const struct stet_attr *a);
+struct stet_view stet_change_type(struct stet_comparison *c, const struct stet_type *t);
+struct stet_view stet_change_dtype(struct stet_comparison *c, const struct stet_type *t);
+
+/* Sizes that moved, and whether from → to follows from them: in proportion, inversely, by square
+ * root or by the same difference. */
+void stet_sizes_add(struct stet_comparison *c, int64_t from, int64_t to);
+bool stet_sizes_explain(const struct stet_comparison *c, double from, double to, double tolerance);
+
+/* The parts of a comparison, each adding its changes. */
+void stet_compare_arguments(struct stet_comparison *c);
+void stet_compare_meshes(struct stet_comparison *c);
+void stet_compare_ops(struct stet_comparison *c);
+void stet_compare_unmatched(struct stet_comparison *c);
+void stet_compare_outputs(struct stet_comparison *c);
+
+#endif

@@ -1,0 +1,138 @@
+/* From changes to classes: each class has the evidence it asks for, or is not named. */
+#include "explain/diff.h"
+
+/* What one change is evidence of; STET_REASONS for nothing by itself. */
+static enum stet_reason evidence(const struct stet_diff *d, const struct stet_change *c)
+{
+    static const enum stet_reason by_facet[STET_FACETS] = {
+        [STET_FACET_CONSTANTS] = STET_REASON_BAKED_CONSTANT,
+        [STET_FACET_SLICES] = STET_REASON_SLICE_START,
+        [STET_FACET_SHAPES] = STET_REASON_SHAPE_DRIFT,
+        [STET_FACET_RANKS] = STET_REASON_RANK_CHANGE,
+        [STET_FACET_AXES] = STET_REASON_GRAPH_CHANGE,
+        [STET_FACET_DTYPES] = STET_REASON_DTYPE_CHANGE,
+        [STET_FACET_SHARDINGS] = STET_REASON_SHARDING_CHANGE,
+        [STET_FACET_DONATION] = STET_REASON_DONATION_CHANGE,
+        [STET_FACET_LAYOUTS] = STET_REASON_LAYOUT_CHANGE,
+        [STET_FACET_ATTRIBUTES] = STET_REASON_GRAPH_CHANGE,
+        [STET_FACET_OPTIONS] = STET_REASON_OPTIONS_DRIFT,
+    };
+
+    if (c->follows != STET_NO_FACET)
+        return STET_REASONS;
+    switch (c->kind) {
+    case STET_CHANGE_ARGUMENT_CAME:
+    case STET_CHANGE_ARGUMENT_WENT: /* one more layer brings its own arguments */
+        return d->repeat_to ? STET_REASONS : STET_REASON_OPTIONAL_KEY;
+    case STET_CHANGE_REPEAT:
+        return STET_REASON_PYTHON_LOOP;
+    case STET_CHANGE_OP_CAME:
+    case STET_CHANGE_OP_WENT:
+        if (stet_view_ends(c->op, ".custom_call") || stet_view_ends(c->op, ".custom-call"))
+            return c->facet == STET_NO_FACET ? STET_REASON_KERNEL_FALLBACK
+                                             : STET_REASON_SHARDING_CHANGE;
+        if (c->facet == STET_FACET_DTYPES || c->facet == STET_FACET_SHARDINGS)
+            return by_facet[c->facet];
+        return STET_REASON_GRAPH_CHANGE;
+    case STET_CHANGE_TYPE:
+        return c->facet == STET_FACET_RANKS ? STET_REASON_GRAPH_CHANGE : by_facet[c->facet];
+    case STET_CHANGE_OUTPUT_CAME:
+    case STET_CHANGE_OUTPUT_WENT:
+        return d->repeat_to ? STET_REASONS : STET_REASON_GRAPH_CHANGE;
+    default:
+        return c->facet == STET_NO_FACET ? STET_REASON_GRAPH_CHANGE : by_facet[c->facet];
+    }
+}
+
+struct facts {
+    uint32_t seen[STET_REASONS];
+    bool of_arguments[STET_REASONS]; /* some of the evidence is an argument's */
+};
+
+static void gather(const struct stet_diff *d, struct facts *f)
+{
+    for (uint32_t i = 0; i < d->change_count; i++) {
+        enum stet_reason r = evidence(d, &d->changes[i]);
+
+        if (r == STET_REASONS)
+            continue;
+        f->seen[r] += d->changes[i].count;
+        f->of_arguments[r] |= d->changes[i].kind == STET_CHANGE_ARGUMENT;
+    }
+}
+
+/* Structure that moved explains what it dragged along, and is itself explained by arguments. */
+static void reduce(const struct stet_diff *d, struct facts *f)
+{
+    bool structure = f->seen[STET_REASON_GRAPH_CHANGE] || f->seen[STET_REASON_PYTHON_LOOP] ||
+                     f->seen[STET_REASON_KERNEL_FALLBACK] || f->seen[STET_REASON_OPTIONAL_KEY];
+
+    if (structure && !d->same_skeleton) {
+        if (!f->of_arguments[STET_REASON_SHAPE_DRIFT])
+            f->seen[STET_REASON_SHAPE_DRIFT] = 0;
+        if (!f->of_arguments[STET_REASON_DTYPE_CHANGE])
+            f->seen[STET_REASON_DTYPE_CHANGE] = 0;
+    }
+    if (f->seen[STET_REASON_RANK_CHANGE] || f->of_arguments[STET_REASON_DTYPE_CHANGE] ||
+        f->seen[STET_REASON_KERNEL_FALLBACK])
+        f->seen[STET_REASON_GRAPH_CHANGE] = 0;
+    if (f->seen[STET_REASON_OPTIONAL_KEY] && !d->ops_unexplained)
+        f->seen[STET_REASON_GRAPH_CHANGE] = 0;
+    if (f->seen[STET_REASON_RANK_CHANGE])
+        f->seen[STET_REASON_SHAPE_DRIFT] = 0;
+}
+
+static void set_follows(struct stet_diff *d)
+{
+    bool primary[STET_FACETS + 1] = {false}, ranks = false, shapes = false, dtypes = false;
+
+    for (unsigned f = 0; f < STET_FACETS; f++)
+        d->follows[f] = STET_NO_FACET;
+    for (uint32_t i = 0; i < d->change_count; i++) {
+        const struct stet_change *c = &d->changes[i];
+
+        if (c->follows == STET_NO_FACET)
+            primary[c->facet] = true;
+        else if (c->facet < STET_FACETS)
+            d->follows[c->facet] = (uint8_t)c->follows;
+        ranks |= c->facet == STET_FACET_RANKS && c->follows == STET_NO_FACET;
+        shapes |= c->facet == STET_FACET_SHAPES && c->follows == STET_NO_FACET;
+        dtypes |= c->facet == STET_FACET_DTYPES && c->follows == STET_NO_FACET;
+    }
+    for (unsigned f = 0; f < STET_FACETS; f++) {
+        if (!(d->moved >> f & 1) || primary[f] || d->follows[f] == f) {
+            d->follows[f] = STET_NO_FACET;
+        } else if (d->follows[f] == STET_NO_FACET) {
+            unsigned cause = ranks    ? STET_FACET_RANKS
+                             : shapes ? STET_FACET_SHAPES
+                             : dtypes ? STET_FACET_DTYPES
+                                      : (unsigned)STET_NO_FACET;
+
+            if (cause != f)
+                d->follows[f] = (uint8_t)cause;
+        }
+    }
+}
+
+void stet_diff_classify(struct stet_diff *d)
+{
+    struct facts f = {{0}, {false}};
+
+    gather(d, &f);
+    if (d->moved >> STET_FACET_OPTIONS & 1)
+        f.seen[STET_REASON_OPTIONS_DRIFT]++;
+    reduce(d, &f);
+    set_follows(d);
+    d->reason = STET_REASONS;
+    d->also_count = 0;
+    for (unsigned r = 0; r < STET_REASONS; r++) {
+        if (!f.seen[r])
+            continue;
+        if (d->reason == STET_REASONS)
+            d->reason = (enum stet_reason)r;
+        else
+            d->also[d->also_count++] = (enum stet_reason)r;
+    }
+    if (d->reason == STET_REASONS)
+        d->reason = d->same_key ? STET_REASON_IDENTICAL : STET_REASON_UNKNOWN;
+}

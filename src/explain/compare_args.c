@@ -1,0 +1,305 @@
+/* Arguments that came, went, moved or changed; outputs; meshes. */
+#include "explain/changes.h"
+
+#include <stdio.h>
+
+static struct stet_view argument_name(struct stet_comparison *c, const struct stet_argument *a)
+{
+    return a->name.len ? a->name : stet_change_text(c, "#%u", a->value->index);
+}
+
+static const struct stet_argument *counterpart(const struct stet_side *s,
+                                               const struct stet_program *other,
+                                               const struct stet_argument *arg)
+{
+    const struct stet_value *v = s->value_match[arg->value->id];
+
+    return v && v->index < other->argument_count ? &other->arguments[v->index] : NULL;
+}
+
+/* What the changes are said of. */
+struct subject {
+    const char *kind; /* "argument" or "output" */
+    struct stet_view name;
+    const struct stet_value *value; /* NULL for outputs */
+};
+
+/* The line of an argument's first use is where it enters. */
+static void point_at_use(struct stet_change *change, const struct stet_side *s,
+                         const struct stet_value *v)
+{
+    for (uint32_t i = s->use_start[v->id]; i < s->use_start[v->id + 1]; i++) {
+        const struct stet_op *op = s->uses[i].op;
+        const struct stet_loc *file = stet_loc_file(op->loc);
+
+        if (!file)
+            continue;
+        change->file = file->text;
+        change->line = file->line;
+        change->column = file->column;
+        change->function = stet_loc_function(op->loc);
+        return;
+    }
+}
+
+static void say(struct stet_comparison *c, const struct subject *of, unsigned facet,
+                const char *aspect, struct stet_view from, struct stet_view to)
+{
+    struct stet_change *change = stet_change_add(
+        c,
+        &(struct stet_change){
+            .kind = of->value ? STET_CHANGE_ARGUMENT : STET_CHANGE_OUTPUT,
+            .facet = facet,
+            .follows = STET_NO_FACET,
+            .what = stet_change_text(c, "%s %.*s %s", of->kind, STET_FMT(of->name), aspect),
+            .from = from,
+            .to = to},
+        NULL, NULL);
+
+    if (change && of->value)
+        point_at_use(change, c->b, of->value);
+}
+
+static struct stet_view size_text(struct stet_comparison *c, const struct stet_type *t, uint32_t i)
+{
+    if (t->dims[i] != STET_DYNAMIC)
+        return stet_change_text(c, "%lld", (long long)t->dims[i]);
+    if (t->bounds && t->bounds[i] != STET_DYNAMIC)
+        return stet_change_text(c, "<=%lld", (long long)t->bounds[i]);
+    return stet_change_text(c, "?");
+}
+
+static void compare_dims(struct stet_comparison *c, const struct subject *of,
+                         const struct stet_type *x, const struct stet_type *y)
+{
+    for (uint32_t i = 0; i < x->rank; i++) {
+        int64_t bound_x = x->bounds ? x->bounds[i] : 0, bound_y = y->bounds ? y->bounds[i] : 0;
+        char aspect[32];
+
+        if (x->dims[i] == y->dims[i] && bound_x == bound_y)
+            continue;
+        c->shape_moved = true;
+        stet_sizes_add(c, x->dims[i] == STET_DYNAMIC ? bound_x : x->dims[i],
+                       y->dims[i] == STET_DYNAMIC ? bound_y : y->dims[i]);
+        snprintf(aspect, sizeof aspect, "dimension %u", i);
+        say(c, of, STET_FACET_SHAPES, aspect, size_text(c, x, i), size_text(c, y, i));
+    }
+}
+
+static bool is_shaped(const struct stet_type *t)
+{
+    return t->kind == STET_TYPE_TENSOR || t->kind == STET_TYPE_MEMREF;
+}
+
+static bool same_layout(const struct stet_type *x, const struct stet_type *y)
+{
+    if (stet_layout_is_plain(x) || stet_layout_is_plain(y))
+        return stet_layout_is_plain(x) == stet_layout_is_plain(y);
+    return x->rank == y->rank && stet_view_eq(x->layout_extra, y->layout_extra) &&
+           !x->layout == !y->layout &&
+           (!x->layout || !memcmp(x->layout, y->layout, x->rank * sizeof *x->layout));
+}
+
+static struct stet_view layout_text(struct stet_comparison *c, const struct stet_type *t)
+{
+    if (stet_layout_is_plain(t))
+        return stet_change_text(c, "default");
+    for (uint32_t i = 0; t->layout && i < t->rank; i++)
+        stet_buf_printf(&c->scratch, "%s%lld", i ? "," : "{", (long long)t->layout[i]);
+    stet_buf_printf(&c->scratch, "%.*s}", STET_FMT(t->layout_extra));
+    return stet_change_taken(c);
+}
+
+static void compare_types(struct stet_comparison *c, const struct subject *of,
+                          const struct stet_type *x, const struct stet_type *y)
+{
+    bool shaped = is_shaped(x) && is_shaped(y);
+
+    if (shaped ? !stet_type_eq(x->element, y->element) : !stet_type_eq(x, y)) {
+        c->dtype_moved = true;
+        say(c, of, STET_FACET_DTYPES, shaped ? "dtype" : "type",
+            shaped ? stet_change_dtype(c, x) : stet_change_type(c, x),
+            shaped ? stet_change_dtype(c, y) : stet_change_type(c, y));
+    }
+    if (!shaped)
+        return;
+    if (x->rank != y->rank) {
+        uint64_t from, to;
+
+        c->rank_moved = true;
+        if (stet_type_elements(x, &from) && stet_type_elements(y, &to))
+            stet_sizes_add(c, (int64_t)from, (int64_t)to);
+        say(c, of, STET_FACET_RANKS, "rank",
+            stet_change_text(c, "%u (%.*s)", x->rank, STET_FMT(stet_change_type(c, x))),
+            stet_change_text(c, "%u (%.*s)", y->rank, STET_FMT(stet_change_type(c, y))));
+    } else {
+        compare_dims(c, of, x, y);
+    }
+    if (!same_layout(x, y))
+        say(c, of, STET_FACET_LAYOUTS, "layout", layout_text(c, x), layout_text(c, y));
+}
+
+static struct stet_view donation(struct stet_comparison *c, const struct stet_argument *a)
+{
+    if (a->alias >= 0)
+        return stet_change_text(c, "overwritten by output %d", a->alias);
+    return stet_change_text(c, a->donor ? "donated" : "kept");
+}
+
+/* Every other attribute an argument or output carries. */
+static void compare_dictionaries(struct stet_comparison *c, const struct subject *of,
+                                 const struct stet_attr *x, const struct stet_attr *y)
+{
+    for (int side = 0; side < 2; side++) {
+        const struct stet_attr *mine = side ? y : x, *theirs = side ? x : y;
+
+        for (uint32_t i = 0; mine && i < mine->count; i++) {
+            const struct stet_named_attr *n = &mine->named[i];
+            enum stet_attr_class class = stet_canon_attr(n);
+            const struct stet_attr *other = NULL;
+
+            for (uint32_t j = 0; theirs && j < theirs->count; j++)
+                if (stet_view_eq(theirs->named[j].name, n->name))
+                    other = theirs->named[j].value;
+            if (class >= STET_CLASS_SKELETON || class == STET_CLASS_DONATION || (side && other) ||
+                (other && stet_attr_eq(n->value, other)))
+                continue;
+            say(c, of, class,
+                class == STET_CLASS_SHARDINGS ? "sharding"
+                : class == STET_CLASS_LAYOUTS ? "layout"
+                                              : "attribute",
+                stet_change_attr(c, side ? NULL : n->value),
+                stet_change_attr(c, side ? n->value : other));
+        }
+    }
+}
+
+static void compare_pair(struct stet_comparison *c, const struct stet_argument *x,
+                         const struct stet_argument *y)
+{
+    struct subject of = {"argument", argument_name(c, y), y->value};
+
+    compare_types(c, &of, x->value->type, y->value->type);
+    if (x->donor != y->donor || x->alias != y->alias)
+        say(c, &of, STET_FACET_DONATION, "donation", donation(c, x), donation(c, y));
+    compare_dictionaries(c, &of, x->attrs, y->attrs);
+}
+
+static void say_moved(struct stet_comparison *c, enum stet_change_kind kind,
+                      const struct stet_argument *arg, struct stet_view from, struct stet_view to)
+{
+    bool of_a = kind == STET_CHANGE_ARGUMENT_WENT;
+    struct stet_change *change = stet_change_add(
+        c,
+        &(struct stet_change){
+            .kind = kind,
+            .facet = STET_NO_FACET,
+            .follows = STET_NO_FACET,
+            .what = stet_change_text(c, "argument %.*s", STET_FMT(argument_name(c, arg))),
+            .from = from,
+            .to = to,
+            .line_of_a = of_a},
+        NULL, NULL);
+
+    if (change)
+        point_at_use(change, of_a ? c->a : c->b, arg->value);
+}
+
+/* An argument moved when it changed places with others, not when others came or went before it. */
+static void compare_order(struct stet_comparison *c)
+{
+    const struct stet_program *p = c->b->program;
+    uint32_t highest = 0;
+    bool any = false;
+
+    for (uint32_t i = 0; i < p->argument_count; i++) {
+        const struct stet_argument *x = counterpart(c->b, c->a->program, &p->arguments[i]);
+        uint32_t at = x ? x->value->index : 0;
+
+        if (!x)
+            continue;
+        if (any && at < highest)
+            say_moved(c, STET_CHANGE_ARGUMENT_MOVED, &p->arguments[i],
+                      stet_change_text(c, "place %u", at), stet_change_text(c, "place %u", i));
+        else
+            highest = at;
+        any = true;
+    }
+}
+
+static void compare_lists(struct stet_comparison *c)
+{
+    const struct stet_program *a = c->a->program, *b = c->b->program;
+
+    for (uint32_t i = 0; i < a->argument_count; i++)
+        if (!counterpart(c->a, b, &a->arguments[i]))
+            say_moved(c, STET_CHANGE_ARGUMENT_WENT, &a->arguments[i],
+                      stet_change_type(c, a->arguments[i].value->type), (struct stet_view){0});
+    for (uint32_t i = 0; i < b->argument_count; i++) {
+        const struct stet_argument *x = counterpart(c->b, a, &b->arguments[i]);
+
+        if (!x)
+            say_moved(c, STET_CHANGE_ARGUMENT_CAME, &b->arguments[i], (struct stet_view){0},
+                      stet_change_type(c, b->arguments[i].value->type));
+        else
+            compare_pair(c, x, &b->arguments[i]);
+    }
+}
+
+/* Types of outputs follow from operations; what is left is what the caller asked of them. */
+static void compare_outputs(struct stet_comparison *c)
+{
+    const struct stet_program *a = c->a->program, *b = c->b->program;
+
+    if (a->output_count != b->output_count)
+        return;
+    for (uint32_t i = 0; i < b->output_count; i++) {
+        struct stet_view name = b->outputs[i].name;
+        struct subject of = {"output", name.len ? name : stet_change_text(c, "#%u", i), NULL};
+
+        compare_dictionaries(c, &of, a->outputs[i].attrs, b->outputs[i].attrs);
+    }
+}
+
+void stet_compare_arguments(struct stet_comparison *c)
+{
+    compare_lists(c);
+    compare_order(c);
+    compare_outputs(c);
+}
+
+/* ---- meshes ---- */
+
+static const struct stet_op *next_mesh(struct stet_side *s, uint32_t *at)
+{
+    for (; *at < s->program->op_count; ++*at)
+        if (s->ops[*at] && stet_canon_kind(&s->canon, s->ops[*at]) == STET_KIND_MESH)
+            return s->ops[(*at)++];
+    return NULL;
+}
+
+void stet_compare_meshes(struct stet_comparison *c)
+{
+    uint32_t at_a = 0, at_b = 0;
+
+    for (;;) {
+        const struct stet_op *x = next_mesh(c->a, &at_a), *y = next_mesh(c->b, &at_b);
+        const struct stet_attr *mesh_x = x ? stet_op_attr(x, "mesh") : NULL;
+        const struct stet_attr *mesh_y = y ? stet_op_attr(y, "mesh") : NULL;
+
+        if (!x && !y)
+            return;
+        if (mesh_x && mesh_y && stet_attr_eq(mesh_x, mesh_y))
+            continue;
+        stet_change_add(
+            c,
+            &(struct stet_change){
+                .kind = STET_CHANGE_ATTRIBUTE,
+                .facet = STET_FACET_SHARDINGS,
+                .follows = STET_NO_FACET,
+                .what = stet_change_text(c, "mesh %.*s", STET_FMT(stet_op_symbol(y ? y : x))),
+                .from = stet_change_attr(c, mesh_x),
+                .to = stet_change_attr(c, mesh_y)},
+            x, y);
+    }
+}

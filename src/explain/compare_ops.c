@@ -1,0 +1,449 @@
+/* Matched operations: attributes, constants at their uses, plumbing, and where a type first moves.
+ */
+#include "explain/changes.h"
+
+#include "explain/words.h"
+#include "fingerprint/scalar.h"
+
+static bool same_dims(const struct stet_type *x, const struct stet_type *y)
+{
+    return x->rank == y->rank && (!x->rank || !memcmp(x->dims, y->dims, x->rank * sizeof *x->dims));
+}
+
+static bool is_shaped(const struct stet_type *t)
+{
+    return t->kind == STET_TYPE_TENSOR || t->kind == STET_TYPE_MEMREF;
+}
+
+/* How far two types differ, as bits of facets. */
+static uint32_t type_difference(const struct stet_type *x, const struct stet_type *y)
+{
+    uint32_t bits = 0;
+
+    if (x == y || stet_type_eq(x, y))
+        return 0;
+    if (!is_shaped(x) || !is_shaped(y))
+        return 1u << STET_FACET_DTYPES;
+    if (!stet_type_eq(x->element, y->element))
+        bits |= 1u << STET_FACET_DTYPES;
+    if (x->rank != y->rank)
+        bits |= 1u << STET_FACET_RANKS;
+    else if (!same_dims(x, y) || (x->bounds || y->bounds))
+        bits |= 1u << STET_FACET_SHAPES;
+    return bits;
+}
+
+/* ---- constants ---- */
+
+static double tolerance_of(const struct stet_type *element)
+{
+    if (element->kind != STET_TYPE_FLOAT)
+        return 0;
+    return stet_float_bits(element->flavour) >= 32 ? 1e-6 : 1e-2;
+}
+
+static const struct stet_type *element_of(const struct stet_attr *a)
+{
+    return a->type && is_shaped(a->type) ? a->type->element : NULL;
+}
+
+/* One number a side: 1 when both could be read. */
+static bool single(const struct stet_attr *a, struct stet_scalar *out)
+{
+    const struct stet_type *element = element_of(a);
+    size_t size = element ? stet_type_storage_bits(element) / 8 : 0;
+
+    return size && a->bytes.len == size && stet_scalar_read(out, element, a->bytes);
+}
+
+static unsigned constant_follows(const struct stet_comparison *c, const struct stet_attr *x,
+                                 const struct stet_attr *y)
+{
+    struct stet_scalar from, to;
+    bool dtype = element_of(x) && element_of(y) && !stet_type_eq(element_of(x), element_of(y));
+
+    if (single(x, &from) && single(y, &to)) {
+        double slack = tolerance_of(element_of(y));
+
+        if (dtype && from.kind == STET_SCALAR_FINITE && to.kind == STET_SCALAR_FINITE &&
+            from.value - to.value <= 1e-2 * (from.value + to.value) &&
+            to.value - from.value <= 1e-2 * (from.value + to.value))
+            return STET_FACET_DTYPES;
+        if (stet_sizes_explain(c, from.value, to.value, slack))
+            return c->rank_moved ? STET_FACET_RANKS : STET_FACET_SHAPES;
+        return STET_NO_FACET;
+    }
+    if (dtype)
+        return STET_FACET_DTYPES;
+    if (x->type && y->type && type_difference(x->type, y->type) && c->size_count)
+        return c->rank_moved ? STET_FACET_RANKS : STET_FACET_SHAPES;
+    return STET_NO_FACET;
+}
+
+static bool same_constant(const struct stet_attr *x, const struct stet_attr *y)
+{
+    struct stet_scalar from, to;
+
+    if (single(x, &from) && single(y, &to))
+        return stet_scalar_eq(&from, &to);
+    return x->splat == y->splat && stet_view_eq(x->bytes, y->bytes) &&
+           (x->bytes.len || stet_attr_eq(x, y));
+}
+
+static void compare_constants(struct stet_comparison *c, const struct stet_op *a,
+                              const struct stet_op *b, const struct stet_op *in_a,
+                              const struct stet_op *in_b)
+{
+    const struct stet_attr *x = stet_op_attr(in_a, "value"), *y = stet_op_attr(in_b, "value");
+
+    if (same_constant(x, y))
+        return;
+    stet_change_add(
+        c,
+        &(struct stet_change){
+            .kind = STET_CHANGE_CONSTANT,
+            .facet = STET_FACET_CONSTANTS,
+            .follows = constant_follows(c, x, y),
+            .what = stet_change_text(c, "constant in %.*s", STET_FMT(stet_words_mnemonic(b))),
+            .from = stet_change_attr(c, x),
+            .to = stet_change_attr(c, y)},
+        stet_loc_file(a->loc) ? a : in_a, stet_loc_file(b->loc) ? b : in_b);
+}
+
+/* ---- attributes ---- */
+
+static int64_t int_at(const struct stet_attr *a, uint32_t i)
+{
+    int64_t v = 0;
+
+    if (a->kind == STET_ATTR_INTS)
+        return a->ints[i];
+    memcpy(&v, a->bytes.ptr + i * sizeof v, sizeof v);
+    return v;
+}
+
+static uint32_t int_count(const struct stet_attr *a)
+{
+    if (a && a->kind == STET_ATTR_INTS)
+        return a->count;
+    if (a && a->kind == STET_ATTR_DENSE_ARRAY && a->type && a->type->kind == STET_TYPE_INTEGER &&
+        a->type->width == 64)
+        return (uint32_t)(a->bytes.len / sizeof(int64_t));
+    return 0;
+}
+
+/* Every number that moved in a list follows from a size that moved. */
+static bool ints_follow(const struct stet_comparison *c, const struct stet_attr *x,
+                        const struct stet_attr *y)
+{
+    uint32_t n = int_count(x);
+
+    if (!n || n != int_count(y) || !c->size_count)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (!stet_sizes_explain(c, (double)int_at(x, i), (double)int_at(y, i), 0))
+            return false;
+    return true;
+}
+
+static unsigned attr_follows(const struct stet_comparison *c, enum stet_attr_class class,
+                             const struct stet_attr *x, const struct stet_attr *y)
+{
+    if (c->rank_moved && class != STET_CLASS_CONSTANTS && class != STET_CLASS_ATTRIBUTES &&
+        class != STET_CLASS_SHARDINGS)
+        return STET_FACET_RANKS;
+    if (class == STET_CLASS_DTYPES && c->dtype_moved)
+        return STET_FACET_DTYPES;
+    if (x && y && ints_follow(c, x, y))
+        return STET_FACET_SHAPES;
+    if (c->shape_moved && (class == STET_CLASS_AXES || class == STET_CLASS_LAYOUTS))
+        return STET_FACET_SHAPES;
+    return STET_NO_FACET;
+}
+
+static void say_attr(struct stet_comparison *c, const struct stet_op *a, const struct stet_op *b,
+                     enum stet_attr_class class, struct stet_view name, const struct stet_attr *x,
+                     const struct stet_attr *y)
+{
+    stet_change_add(
+        c,
+        &(struct stet_change){.kind = STET_CHANGE_ATTRIBUTE,
+                              .facet = class,
+                              .follows = attr_follows(c, class, x, y),
+                              .what = stet_change_text(c, "%.*s of %.*s", STET_FMT(name),
+                                                       STET_FMT(stet_words_mnemonic(b))),
+                              .from = stet_change_attr(c, x),
+                              .to = stet_change_attr(c, y)},
+        a, b);
+}
+
+static const struct stet_attr *find(const struct stet_op *op, struct stet_view name)
+{
+    for (uint32_t i = 0; i < op->attr_count; i++)
+        if (stet_view_eq(op->attrs[i].name, name))
+            return stet_canon_silent(op, &op->attrs[i]) ? NULL : op->attrs[i].value;
+    return NULL;
+}
+
+/* Symbols are compared through what they name. */
+static bool holds_symbols(const struct stet_attr *a)
+{
+    return a->kind == STET_ATTR_SYMBOL ||
+           (a->kind == STET_ATTR_ARRAY && a->count && a->items[0]->kind == STET_ATTR_SYMBOL);
+}
+
+/* A slice's limits follow from its starts and its result: what start_indices says is enough. */
+static bool limits_follow(const struct stet_op *a, const struct stet_op *b)
+{
+    const struct stet_attr *x = find(a, STET_VIEW("start_indices"));
+    const struct stet_attr *y = find(b, STET_VIEW("start_indices"));
+
+    return x && y &&
+           (!stet_attr_eq(x, y) || type_difference(a->results[0].type, b->results[0].type));
+}
+
+static void compare_attrs(struct stet_comparison *c, const struct stet_op *a,
+                          const struct stet_op *b)
+{
+    for (int side = 0; side < 2; side++) {
+        const struct stet_op *mine = side ? b : a, *theirs = side ? a : b;
+
+        for (uint32_t i = 0; i < mine->attr_count; i++) {
+            const struct stet_named_attr *n = &mine->attrs[i];
+            enum stet_attr_class class = stet_canon_attr(n);
+            const struct stet_attr *other;
+
+            if (stet_canon_silent(mine, n) || holds_symbols(n->value))
+                continue;
+            other = find(theirs, n->name);
+            if (other ? side || n->value == other || stet_attr_eq(n->value, other) : false)
+                continue;
+            if (class == STET_CLASS_LIMITS && !limits_follow(a, b))
+                class = STET_CLASS_SLICES;
+            if (class < STET_CLASS_SKELETON)
+                say_attr(c, a, b, class, n->name, side ? NULL : n->value, side ? n->value : other);
+        }
+    }
+}
+
+/* ---- types ---- */
+
+static bool dims_follow(const struct stet_comparison *c, const struct stet_type *x,
+                        const struct stet_type *y)
+{
+    if (!is_shaped(x) || !is_shaped(y) || x->rank != y->rank || !c->size_count)
+        return false;
+    for (uint32_t i = 0; i < x->rank; i++)
+        if (x->dims[i] != y->dims[i] &&
+            !stet_sizes_explain(c, (double)x->dims[i], (double)y->dims[i], 0))
+            return false;
+    return true;
+}
+
+/* A type that moved though no operand's did: here is where it starts, unless the arguments that
+ * moved explain it. */
+static void say_type(struct stet_comparison *c, const struct stet_op *a, const struct stet_op *b,
+                     const struct stet_type *x, const struct stet_type *y, uint32_t bits)
+{
+    static const unsigned facets[] = {STET_FACET_RANKS, STET_FACET_SHAPES, STET_FACET_DTYPES};
+    struct stet_change n = {.kind = STET_CHANGE_TYPE, .follows = STET_NO_FACET};
+
+    for (unsigned i = 0; i < 3; i++) {
+        if (!(bits >> facets[i] & 1))
+            continue;
+        n.facet = facets[i];
+        if (facets[i] == STET_FACET_DTYPES && c->dtype_moved)
+            continue;
+        if (c->rank_moved && facets[i] != STET_FACET_DTYPES)
+            continue;
+        if (facets[i] == STET_FACET_SHAPES && c->shape_moved && dims_follow(c, x, y))
+            continue;
+        n.what = stet_change_text(c, "result of %.*s", STET_FMT(stet_words_mnemonic(b)));
+        n.from = stet_change_type(c, x);
+        n.to = stet_change_type(c, y);
+        stet_change_add(c, &n, a, b);
+    }
+}
+
+static void compare_results(struct stet_comparison *c, const struct stet_op *a,
+                            const struct stet_op *b)
+{
+    uint32_t operands = 0;
+
+    for (uint32_t i = 0; i < a->operand_count && i < b->operand_count; i++)
+        operands |= type_difference(a->operands[i]->type, b->operands[i]->type);
+    if (operands & ((1u << STET_FACET_RANKS) | (1u << STET_FACET_SHAPES)))
+        operands |= 1u << STET_FACET_RANKS | 1u << STET_FACET_SHAPES;
+    for (uint32_t i = 0; i < a->result_count && i < b->result_count; i++) {
+        uint32_t bits = type_difference(a->results[i].type, b->results[i].type) & ~operands;
+
+        if (bits)
+            say_type(c, a, b, a->results[i].type, b->results[i].type, bits);
+    }
+}
+
+/* ---- operands ---- */
+
+struct chain {
+    const struct stet_op *ops[STET_PLUMBING_DEPTH]; /* from the use downwards */
+    uint32_t count;
+    const struct stet_value *source;
+};
+
+static void trace(struct stet_side *s, const struct stet_value *v, struct chain *out)
+{
+    out->count = 0;
+    while (v->def && out->count < STET_PLUMBING_DEPTH &&
+           stet_kind_is_plumbing(stet_canon_kind(&s->canon, v->def))) {
+        out->ops[out->count++] = v->def;
+        v = v->def->operands[0];
+    }
+    out->source = v;
+}
+
+static unsigned plumbing_facet(struct stet_side *s, const struct stet_op *op)
+{
+    switch (stet_canon_kind(&s->canon, op)) {
+    case STET_KIND_CONVERT:
+        return STET_FACET_DTYPES;
+    case STET_KIND_CONSTRAINT:
+        return STET_FACET_SHARDINGS;
+    default:
+        return STET_FACET_SHAPES;
+    }
+}
+
+static void say_plumbing(struct stet_comparison *c, const struct stet_op *op, bool came)
+{
+    struct stet_side *s = came ? c->b : c->a;
+    uint8_t *told = came ? c->told_b : c->told_a;
+    unsigned facet = plumbing_facet(s, op), follows = STET_NO_FACET;
+    struct stet_view type = stet_change_type(c, op->results[0].type);
+    struct stet_view none = {0};
+
+    if (told[op->id]++)
+        return;
+    if (facet == STET_FACET_DTYPES && c->dtype_moved)
+        follows = STET_FACET_DTYPES;
+    if (facet == STET_FACET_SHAPES && (c->rank_moved || c->shape_moved))
+        follows = c->rank_moved ? STET_FACET_RANKS : STET_FACET_SHAPES;
+    stet_change_add(
+        c,
+        &(struct stet_change){
+            .kind = came ? STET_CHANGE_OP_CAME : STET_CHANGE_OP_WENT,
+            .facet = facet,
+            .follows = follows,
+            .what = stet_change_text(c, "operation %.*s", STET_FMT(stet_words_mnemonic(op))),
+            .from = came ? none : type,
+            .to = came ? type : none},
+        came ? NULL : op, came ? op : NULL);
+}
+
+static void compare_plumbing(struct stet_comparison *c, const struct stet_op *a,
+                             const struct stet_op *b)
+{
+    if (c->told_b[b->id]++)
+        return;
+    compare_attrs(c, a, b);
+    compare_results(c, a, b);
+}
+
+/* Chains are short: greedy alignment by kind from the source upwards. */
+static void compare_chains(struct stet_comparison *c, const struct chain *x, const struct chain *y)
+{
+    uint32_t i = x->count, j = y->count;
+
+    while (i > 0 && j > 0) {
+        const struct stet_op *a = x->ops[i - 1], *b = y->ops[j - 1];
+
+        if (stet_view_eq(a->name, b->name)) {
+            compare_plumbing(c, a, b);
+            i--, j--;
+        } else if (i > j) {
+            say_plumbing(c, x->ops[--i], false);
+        } else if (j > i) {
+            say_plumbing(c, y->ops[--j], true);
+        } else {
+            say_plumbing(c, x->ops[--i], false);
+            say_plumbing(c, y->ops[--j], true);
+        }
+    }
+    while (i > 0)
+        say_plumbing(c, x->ops[--i], false);
+    while (j > 0)
+        say_plumbing(c, y->ops[--j], true);
+}
+
+static struct stet_view value_text(struct stet_comparison *c, struct stet_side *s,
+                                   const struct stet_value *v)
+{
+    const struct stet_loc *file;
+
+    if (!v->def)
+        return v->loc && v->loc->kind == STET_LOC_NAME
+                   ? v->loc->text
+                   : stet_change_text(c, "argument #%u", v->index);
+    if (stet_canon_kind(&s->canon, v->def) == STET_KIND_CONSTANT)
+        return stet_change_text(c, "constant %.*s",
+                                STET_FMT(stet_change_attr(c, stet_op_attr(v->def, "value"))));
+    file = stet_loc_file(v->def->loc);
+    return stet_change_text(c, "%.*s of line %u", STET_FMT(stet_words_mnemonic(v->def)),
+                            file ? file->line : 0);
+}
+
+/* Is this value itself new or gone, so that its use needs no word of its own? */
+static bool alone(struct stet_side *s, const struct stet_value *v)
+{
+    if (!v->def)
+        return !s->value_match[v->id];
+    return stet_side_counts(s, v->def) && !s->match[v->def->id];
+}
+
+static void compare_operand(struct stet_comparison *c, const struct stet_op *a,
+                            const struct stet_op *b, uint32_t i)
+{
+    const struct stet_op *in_a, *in_b;
+    struct chain x, y;
+    bool constant_a, constant_b;
+
+    trace(c->a, a->operands[i], &x);
+    trace(c->b, b->operands[i], &y);
+    in_a = x.source->def;
+    in_b = y.source->def;
+    constant_a = in_a && stet_canon_kind(&c->a->canon, in_a) == STET_KIND_CONSTANT;
+    constant_b = in_b && stet_canon_kind(&c->b->canon, in_b) == STET_KIND_CONSTANT;
+    if (constant_a && constant_b) {
+        compare_constants(c, a, b, in_a, in_b);
+        if (!c->told_b[in_b->id]++)
+            compare_results(c, in_a, in_b);
+        compare_chains(c, &x, &y);
+    } else if (!constant_a && !constant_b && stet_match_same(c->a, x.source, y.source)) {
+        compare_chains(c, &x, &y);
+    } else if (!alone(c->a, x.source) && !alone(c->b, y.source)) {
+        stet_change_add(
+            c,
+            &(struct stet_change){.kind = STET_CHANGE_OPERAND,
+                                  .facet = STET_NO_FACET,
+                                  .follows = STET_NO_FACET,
+                                  .what = stet_change_text(c, "operand %u of %.*s", i,
+                                                           STET_FMT(stet_words_mnemonic(b))),
+                                  .from = value_text(c, c->a, x.source),
+                                  .to = value_text(c, c->b, y.source)},
+            a, b);
+    }
+}
+
+void stet_compare_ops(struct stet_comparison *c)
+{
+    for (uint32_t id = 0; id < c->b->program->op_count; id++) {
+        const struct stet_op *b = c->b->ops[id], *a = b ? c->b->match[id] : NULL;
+
+        if (!a || stet_canon_kind(&c->b->canon, b) == STET_KIND_MESH)
+            continue;
+        compare_attrs(c, a, b);
+        if (a->operand_count == b->operand_count)
+            for (uint32_t i = 0; i < b->operand_count; i++)
+                compare_operand(c, a, b, i);
+        compare_results(c, a, b);
+    }
+}

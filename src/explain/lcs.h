@@ -1,0 +1,17 @@
+/* Alignment of two sequences of tokens: which stand for each other, in order. */
+#ifndef STET_EXPLAIN_LCS_H
+#define STET_EXPLAIN_LCS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { STET_LCS_NONE = UINT32_MAX };
+
+/* pair[i] becomes the index in b that a[i] stands for, or STET_LCS_NONE; pairs never cross. Exact
+ * (a longest common subsequence) for few differences, near-linear and good for many. False when out
+ * of memory; `pair` is then not meaningful. */
+bool stet_lcs(const uint64_t *a, uint32_t a_count, const uint64_t *b, uint32_t b_count,
+              uint32_t *pair);
+
+#endif

@@ -1,0 +1,35 @@
+/* Which operation of one program stands for which of the other. */
+#ifndef STET_EXPLAIN_MATCH_H
+#define STET_EXPLAIN_MATCH_H
+
+#include "explain/side.h"
+
+/* Fills `match` and `value_match` of both sides. */
+enum stet_rc stet_match_programs(struct stet_side *a, struct stet_side *b, struct stet_err *err);
+/* The same for programs with equal skeletons, where the canonical orders already say it. */
+enum stet_rc stet_match_in_order(struct stet_side *a, struct stet_side *b, struct stet_err *err);
+
+/* Pairs the arguments of two blocks by what is done with them, then by name and type. */
+enum stet_rc stet_match_arguments(struct stet_side *a, const struct stet_block *in_a,
+                                  struct stet_side *b, const struct stet_block *in_b,
+                                  struct stet_err *err);
+
+static inline void stet_match_ops(struct stet_side *a, const struct stet_op *of_a,
+                                  struct stet_side *b, const struct stet_op *of_b)
+{
+    a->match[of_a->id] = of_b;
+    b->match[of_b->id] = of_a;
+}
+
+static inline void stet_match_values(struct stet_side *a, const struct stet_value *of_a,
+                                     struct stet_side *b, const struct stet_value *of_b)
+{
+    a->value_match[of_a->id] = of_b;
+    b->value_match[of_b->id] = of_a;
+}
+
+/* Do two values stand for each other (arguments or results of matched operations)? */
+bool stet_match_same(const struct stet_side *a, const struct stet_value *of_a,
+                     const struct stet_value *of_b);
+
+#endif

@@ -1,0 +1,280 @@
+/* Fills the tables in a few passes over the program. */
+#include "explain/side.h"
+
+#include "base/mem.h"
+
+static uint64_t hash_view(struct stet_view v)
+{
+    return stet_hash_bytes(v).lo;
+}
+
+bool stet_side_counts(struct stet_side *s, const struct stet_op *op)
+{
+    return stet_canon_kind(&s->canon, op) == STET_KIND_PLAIN;
+}
+
+const struct stet_op *stet_side_callee(struct stet_side *s, const struct stet_op *op)
+{
+    for (uint32_t i = 0; i < op->attr_count; i++) {
+        const struct stet_attr *a = op->attrs[i].value;
+
+        if (a->kind == STET_ATTR_ARRAY && a->count && a->items[0]->kind == STET_ATTR_SYMBOL)
+            a = a->items[0];
+        if (a->kind == STET_ATTR_SYMBOL) {
+            const struct stet_op *f = stet_canon_symbol(&s->canon, a->text, NULL);
+
+            if (f && f->region_count)
+                return f;
+        }
+    }
+    return NULL;
+}
+
+/* ---- signatures ---- */
+
+struct hashing {
+    struct stet_side *side;
+    struct stet_sink sink;
+    uint64_t *functions; /* by operation id: signature of a function's body, 0 for not yet */
+    unsigned depth;
+};
+
+static uint64_t digest(struct stet_sink *s)
+{
+    uint64_t h = stet_sink_digest(s).lo;
+
+    stet_sink_init(s, NULL);
+    return h;
+}
+
+/* Names around the innermost file, columns, callers: what stays when lines are inserted above. */
+static uint64_t place_of(const struct stet_loc *loc, unsigned depth)
+{
+    uint64_t h = 1;
+
+    if (!loc || depth > 32)
+        return 0;
+    switch (loc->kind) {
+    case STET_LOC_FILE:
+        return stet_mix(h, (uint64_t)loc->column << 32 | loc->end_column);
+    case STET_LOC_NAME:
+        return stet_mix(hash_view(loc->text), loc->count ? place_of(loc->parts[0], depth + 1) : 0);
+    case STET_LOC_CALLSITE:
+    case STET_LOC_FUSED:
+        for (uint32_t i = 0; i < loc->count && i < 16; i++)
+            h = stet_mix(h, place_of(loc->parts[i], depth + 1));
+        return h;
+    default:
+        return 0;
+    }
+}
+
+static uint64_t line_of(const struct stet_loc *loc)
+{
+    const struct stet_loc *file = stet_loc_file(loc);
+    struct stet_view name;
+
+    if (!file)
+        return 0;
+    name = file->text;
+    for (size_t i = name.len; i > 0; i--)
+        if (name.ptr[i - 1] == '/') {
+            name = stet_view_of(name.ptr + i, name.len - i);
+            break;
+        }
+    return stet_mix(hash_view(name), file->line) | 1;
+}
+
+static uint64_t body_signature(struct hashing *h, const struct stet_op *op);
+
+static bool is_call(const struct stet_attr *a)
+{
+    return a->kind == STET_ATTR_SYMBOL ||
+           (a->kind == STET_ATTR_ARRAY && a->count && a->items[0]->kind == STET_ATTR_SYMBOL);
+}
+
+static uint64_t own_signature(struct hashing *h, const struct stet_op *op)
+{
+    stet_sink_view(&h->sink, op->name);
+    stet_sink_varint(&h->sink, op->result_count);
+    for (uint32_t i = 0; i < op->attr_count; i++) {
+        const struct stet_named_attr *n = &op->attrs[i];
+
+        if (is_call(n->value) || stet_canon_silent(op, n))
+            continue;
+        if (stet_canon_attr(n) != STET_CLASS_SKELETON)
+            continue;
+        stet_sink_view(&h->sink, n->name);
+        stet_content_attr(&h->sink, n->value, NULL);
+    }
+    return digest(&h->sink);
+}
+
+/* Everything about the operation that is not its operands' origin. */
+static uint64_t own_content(struct hashing *h, const struct stet_op *op)
+{
+    for (uint32_t i = 0; i < op->attr_count; i++) {
+        const struct stet_named_attr *n = &op->attrs[i];
+        enum stet_attr_class class = stet_canon_attr(n);
+
+        if (is_call(n->value) || stet_canon_silent(op, n) || class == STET_CLASS_NAMES ||
+            class == STET_CLASS_KEY)
+            continue;
+        stet_sink_view(&h->sink, n->name);
+        stet_content_attr(&h->sink, n->value, NULL);
+    }
+    for (uint32_t i = 0; i < op->result_count; i++)
+        stet_content_type(&h->sink, op->results[i].type);
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        const struct stet_value *v = stet_canon_source(&h->side->canon, op->operands[i]);
+
+        if (!v->def || stet_canon_kind(&h->side->canon, v->def) != STET_KIND_CONSTANT)
+            continue;
+        stet_sink_varint(&h->sink, i);
+        stet_content_attr(&h->sink, stet_op_attr(v->def, "value"), NULL);
+    }
+    return digest(&h->sink);
+}
+
+static uint64_t sign(struct hashing *h, const struct stet_op *op)
+{
+    struct stet_side *s = h->side;
+    uint64_t own = own_signature(h, op), signature = stet_mix(own, body_signature(h, op));
+    uint64_t where = place_of(op->loc, 0);
+
+    s->own[op->id] = own;
+    s->spot[op->id] = stet_mix(own, where);
+    s->signature[op->id] = signature;
+    s->place[op->id] = stet_mix(signature, where);
+    s->line[op->id] = line_of(op->loc);
+    s->exact[op->id] = stet_mix(s->place[op->id], own_content(h, op));
+    return signature;
+}
+
+static uint64_t function_signature(struct hashing *h, const struct stet_op *f)
+{
+    if (!h->functions[f->id]) {
+        h->functions[f->id] = 1; /* recursion, which is hostile here, ends at this mark */
+        h->functions[f->id] = body_signature(h, f) | 2;
+    }
+    return h->functions[f->id];
+}
+
+/* Signatures of what is inside, in order; of the callee for a call. */
+static uint64_t body_signature(struct hashing *h, const struct stet_op *op)
+{
+    const struct stet_op *callee = stet_side_callee(h->side, op);
+    uint64_t body = 7;
+
+    if (h->depth > STET_MAX_DEPTH)
+        return body;
+    h->depth++;
+    if (callee)
+        body = stet_mix(body, function_signature(h, callee));
+    for (unsigned r = 0; r < op->region_count; r++)
+        for (uint32_t b = 0; b < op->regions[r].block_count; b++) {
+            const struct stet_block *block = op->regions[r].blocks[b];
+
+            for (uint32_t i = 0; i < block->op_count; i++)
+                if (h->side->signature[block->ops[i]->id])
+                    body = stet_mix(body, h->side->signature[block->ops[i]->id]);
+                else if (stet_side_counts(h->side, block->ops[i]))
+                    body = stet_mix(body, sign(h, block->ops[i]));
+        }
+    h->depth--;
+    return body;
+}
+
+/* ---- tables ---- */
+
+static bool note_op(const struct stet_op *op, void *context)
+{
+    struct stet_side *s = context;
+
+    s->ops[op->id] = op;
+    return true;
+}
+
+static void find_uses(struct stet_side *s)
+{
+    uint32_t values = s->program->value_count;
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < s->program->op_count; i++) {
+            const struct stet_op *op = s->ops[i];
+
+            if (!op || !stet_side_counts(s, op))
+                continue;
+            for (uint32_t j = 0; j < op->operand_count; j++) {
+                const struct stet_value *v = stet_canon_source(&s->canon, op->operands[j]);
+
+                if (pass)
+                    s->uses[s->use_start[v->id]++] = (struct stet_use){op, j};
+                else
+                    s->use_start[v->id + 1]++;
+            }
+        }
+        for (uint32_t v = 0; !pass && v < values; v++)
+            s->use_start[v + 1] += s->use_start[v];
+        for (uint32_t v = values; pass && v > 0; v--)
+            s->use_start[v] = s->use_start[v - 1];
+        if (pass)
+            s->use_start[0] = 0;
+    }
+}
+
+static bool allocate(struct stet_side *s)
+{
+    size_t ops = (size_t)s->program->op_count + 1, values = (size_t)s->program->value_count + 2;
+    size_t operands = 0;
+
+    s->ops = STET_NEW_ARRAY(&s->arena, const struct stet_op *, ops);
+    s->match = STET_NEW_ARRAY(&s->arena, const struct stet_op *, ops);
+    s->certain = STET_NEW_ARRAY(&s->arena, uint8_t, ops);
+    s->own = STET_NEW_ARRAY(&s->arena, uint64_t, ops);
+    s->spot = STET_NEW_ARRAY(&s->arena, uint64_t, ops);
+    s->signature = STET_NEW_ARRAY(&s->arena, uint64_t, ops);
+    s->place = STET_NEW_ARRAY(&s->arena, uint64_t, ops);
+    s->exact = STET_NEW_ARRAY(&s->arena, uint64_t, ops);
+    s->line = STET_NEW_ARRAY(&s->arena, uint64_t, ops);
+    s->value_match = STET_NEW_ARRAY(&s->arena, const struct stet_value *, values);
+    s->use_start = STET_NEW_ARRAY(&s->arena, uint32_t, values);
+    if (s->arena.failed)
+        return false;
+    stet_program_walk(s->program, note_op, s);
+    for (uint32_t i = 0; i < s->program->op_count; i++)
+        operands += s->ops[i] ? s->ops[i]->operand_count : 0;
+    s->uses = STET_NEW_ARRAY(&s->arena, struct stet_use, operands + 1);
+    return s->uses != NULL;
+}
+
+enum stet_rc stet_side_init(struct stet_side *s, const struct stet_program *p, struct stet_err *err)
+{
+    struct hashing h = {.side = s};
+    enum stet_rc rc;
+
+    *s = (struct stet_side){.program = p};
+    stet_arena_init(&s->arena, SIZE_MAX / 2);
+    rc = stet_canon_init(&s->canon, p, err);
+    if (rc != STET_OK)
+        return rc;
+    h.functions = stet_mem_calloc((size_t)p->op_count + 1, sizeof *h.functions);
+    if (!h.functions || !allocate(s)) {
+        stet_mem_free(h.functions);
+        stet_side_release(s);
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for comparing programs");
+    }
+    stet_sink_init(&h.sink, NULL);
+    for (uint32_t i = 0; i < p->op_count; i++)
+        if (s->ops[i] && !s->signature[i] && stet_side_counts(s, s->ops[i]))
+            sign(&h, s->ops[i]);
+    find_uses(s);
+    stet_mem_free(h.functions);
+    return STET_OK;
+}
+
+void stet_side_release(struct stet_side *s)
+{
+    stet_canon_release(&s->canon);
+    stet_arena_release(&s->arena);
+}

@@ -1,0 +1,360 @@
+/* What stands alone: operations and outputs that came or went, and blocks repeated more or less
+ * often, which is how an unrolled Python loop looks. */
+#include "explain/changes.h"
+
+#include "base/mem.h"
+#include "explain/lcs.h"
+#include "explain/words.h"
+
+/* ---- who is alone ---- */
+
+/* An operation is named by itself when everything around it has a counterpart. */
+static bool stands_alone(struct stet_side *s, const struct stet_op *op)
+{
+    const struct stet_op *around;
+
+    if (!op || !op->parent || !op->parent->parent || s->match[op->id] || !stet_side_counts(s, op))
+        return false;
+    around = op->parent->parent;
+    return s->match[around->id] != NULL && around != s->program->module;
+}
+
+static bool is_alone(struct stet_side *s, const struct stet_op *op)
+{
+    return op && !s->match[op->id] && stet_side_counts(s, op) && op->parent &&
+           op->parent->parent != s->program->module;
+}
+
+/* Operations that only arguments without counterpart made necessary: downstream of one. */
+static uint32_t fed_by_arguments(struct stet_side *s)
+{
+    const struct stet_program *p = s->program;
+    uint8_t *fed = stet_mem_calloc((size_t)p->op_count + 1, 1);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; fed && i < p->op_count; i++) {
+        const struct stet_op *op = s->ops[i];
+
+        for (uint32_t j = 0; op && j < op->operand_count && !fed[i]; j++) {
+            const struct stet_value *v = stet_canon_source(&s->canon, op->operands[j]);
+
+            fed[i] = v->def ? fed[v->def->id] : !s->value_match[v->id];
+        }
+        count += fed[i] && is_alone(s, op);
+    }
+    stet_mem_free(fed);
+    return count;
+}
+
+/* A dimension that becomes or stops being 1 takes the operations with it that sum over it or move
+ * it: they follow from the shape. */
+static bool follows_from_one(const struct stet_comparison *c, const struct stet_op *op)
+{
+    static const char *const movers[] = {"reduce",        "transpose",     "slice",
+                                         "pad",           "concatenate",   "reverse",
+                                         "reduce_window", "dynamic_slice", "dynamic_update_slice"};
+    struct stet_view name = stet_words_mnemonic(op);
+
+    if (!c->shape_moved && !c->rank_moved)
+        return false;
+    for (uint32_t i = 0; i < c->size_count; i++)
+        if (c->rank_moved || c->sizes[i].from == 1 || c->sizes[i].to == 1)
+            for (size_t j = 0; j < sizeof movers / sizeof *movers; j++)
+                if (stet_view_is(name, movers[j]))
+                    return true;
+    return false;
+}
+
+/* ---- repeated blocks ---- */
+
+struct tally {
+    uint64_t token;
+    uint32_t in_a, in_b;
+};
+
+struct tallies {
+    struct tally *slots;
+    uint32_t mask;
+};
+
+static uint64_t token_of(const struct stet_side *s, uint32_t id)
+{
+    return stet_mix(s->place[id], s->line[id]) | 1;
+}
+
+static struct tally *tally_of(struct tallies *t, uint64_t token)
+{
+    uint32_t slot = (uint32_t)token & t->mask;
+
+    while (t->slots[slot].token && t->slots[slot].token != token)
+        slot = (slot + 1) & t->mask;
+    t->slots[slot].token = token;
+    return &t->slots[slot];
+}
+
+static bool count_tokens(struct stet_comparison *c, struct tallies *t)
+{
+    uint64_t ops = (uint64_t)c->a->program->op_count + c->b->program->op_count, room = 16;
+
+    while (room < ops * 2)
+        room *= 2;
+    t->slots = stet_mem_calloc(room, sizeof *t->slots);
+    if (!t->slots)
+        return false;
+    t->mask = (uint32_t)(room - 1);
+    for (int side = 0; side < 2; side++) {
+        struct stet_side *s = side ? c->b : c->a;
+
+        for (uint32_t i = 0; i < s->program->op_count; i++) {
+            if (!s->ops[i] || !stet_side_counts(s, s->ops[i]))
+                continue;
+            if (side)
+                tally_of(t, token_of(s, i))->in_b++;
+            else
+                tally_of(t, token_of(s, i))->in_a++;
+        }
+    }
+    return true;
+}
+
+/* Without locations only the order tells: each operation that stands alone repeats the one `period`
+ * before or after it. */
+static bool is_periodic(struct stet_side *s, uint32_t first, uint32_t last)
+{
+    for (uint32_t period = 1; period <= last - first + 1 && period < 4096; period++) {
+        bool before = first >= period, after = (uint64_t)last + period < s->program->op_count;
+
+        for (uint32_t i = first; i <= last && (before || after); i++) {
+            before = before && s->own[i] == s->own[i - period];
+            after = after && s->own[i] == s->own[i + period];
+        }
+        if (before || after)
+            return true;
+    }
+    return false;
+}
+
+struct repeat {
+    struct stet_side *side; /* the one that has more */
+    const struct stet_op *first;
+    uint32_t count, from, to;
+};
+
+/* Are the operations that stand alone more of the same? */
+static bool more_of_the_same(const struct stet_comparison *c, struct tallies *t, struct repeat *r)
+{
+    uint32_t twins = 0, located = 0, last = 0, fewest = UINT32_MAX;
+
+    r->first = NULL;
+    for (uint32_t i = 0; i < r->side->program->op_count; i++) {
+        struct tally *n;
+
+        if (!stands_alone(r->side, r->side->ops[i]) || follows_from_one(c, r->side->ops[i]))
+            continue;
+        n = tally_of(t, token_of(r->side, i));
+        r->first = r->first ? r->first : r->side->ops[i];
+        last = i;
+        r->count++;
+        located += r->side->line[i] != 0;
+        if (!n->in_a || !n->in_b || n->in_a == n->in_b)
+            continue;
+        twins++;
+        if (n->in_a + n->in_b < fewest) {
+            fewest = n->in_a + n->in_b;
+            r->from = n->in_a;
+            r->to = n->in_b;
+        }
+    }
+    if (!r->count || (uint64_t)twins * 20 < (uint64_t)r->count * 19)
+        return false;
+    return located * 2 >= r->count || is_periodic(r->side, r->first->id, last);
+}
+
+static void count_alone(struct stet_side *s, uint32_t *alone, uint32_t *named)
+{
+    *alone = *named = 0;
+    for (uint32_t i = 0; i < s->program->op_count; i++) {
+        *alone += is_alone(s, s->ops[i]);
+        *named += stands_alone(s, s->ops[i]);
+    }
+}
+
+static void say_repeat(struct stet_comparison *c, const struct repeat *r)
+{
+    uint32_t times = r->from < r->to ? r->to - r->from : r->from - r->to;
+
+    c->out->repeat_from = r->from;
+    c->out->repeat_to = r->to;
+    stet_change_add(c,
+                    &(struct stet_change){.kind = STET_CHANGE_REPEAT,
+                                          .facet = STET_NO_FACET,
+                                          .follows = STET_NO_FACET,
+                                          .what = stet_change_text(c, "block of %u operations",
+                                                                   r->count / (times ? times : 1)),
+                                          .from = stet_change_text(c, "%u times", r->from),
+                                          .to = stet_change_text(c, "%u times", r->to)},
+                    r->side == c->a ? r->first : NULL, r->side == c->b ? r->first : NULL);
+}
+
+/* True when all that stands alone on the larger side is one more turn of a loop. */
+static bool find_repeat(struct stet_comparison *c, uint32_t named_a, uint32_t named_b,
+                        struct repeat *r)
+{
+    struct tallies t;
+    bool found = false;
+
+    *r = (struct repeat){.side = named_a > named_b ? c->a : c->b};
+    if (!named_a && !named_b)
+        return false;
+    if ((named_a < named_b ? named_a : named_b) * 4 > (named_a > named_b ? named_a : named_b))
+        return false;
+    if (count_tokens(c, &t)) {
+        found = more_of_the_same(c, &t, r);
+        stet_mem_free(t.slots);
+    }
+    if (found)
+        say_repeat(c, r);
+    return found;
+}
+
+/* ---- saying it ---- */
+
+static struct stet_view op_text(struct stet_comparison *c, const struct stet_op *op)
+{
+    const struct stet_attr *target = stet_op_attr(op, "call_target_name");
+
+    if (!target)
+        target = stet_op_attr(op, "custom_call_target");
+    if (!target)
+        return stet_change_text(c, "operation %.*s", STET_FMT(stet_words_mnemonic(op)));
+    return stet_change_text(c, "operation %.*s @%.*s", STET_FMT(stet_words_mnemonic(op)),
+                            STET_FMT(target->text));
+}
+
+static void say_alone(struct stet_comparison *c, struct stet_side *s, const struct repeat *repeat)
+{
+    bool came = s == c->b;
+
+    for (uint32_t i = 0; i < s->program->op_count; i++) {
+        const struct stet_op *op = s->ops[i];
+        struct stet_view type = {0}, none = {0};
+        unsigned follows = STET_NO_FACET;
+
+        if (!stands_alone(s, op) || (repeat && repeat->side == s))
+            continue;
+        if (follows_from_one(c, op))
+            follows = c->rank_moved ? STET_FACET_RANKS : STET_FACET_SHAPES;
+        type = op->result_count ? stet_change_type(c, op->results[0].type)
+                                : stet_change_text(c, "no result");
+        stet_change_add(
+            c,
+            &(struct stet_change){.kind = came ? STET_CHANGE_OP_CAME : STET_CHANGE_OP_WENT,
+                                  .facet = STET_NO_FACET,
+                                  .follows = follows,
+                                  .what = op_text(c, op),
+                                  .from = came ? none : type,
+                                  .to = came ? type : none},
+            came ? NULL : op, came ? op : NULL);
+    }
+}
+
+void stet_compare_unmatched(struct stet_comparison *c)
+{
+    uint32_t named_a, named_b;
+    struct repeat repeat;
+    bool repeated;
+
+    count_alone(c->a, &c->out->ops_went, &named_a);
+    count_alone(c->b, &c->out->ops_came, &named_b);
+    c->out->ops_unexplained =
+        c->out->ops_went - fed_by_arguments(c->a) + c->out->ops_came - fed_by_arguments(c->b);
+    repeated = find_repeat(c, named_a, named_b, &repeat);
+    say_alone(c, c->a, repeated ? &repeat : NULL);
+    say_alone(c, c->b, repeated ? &repeat : NULL);
+}
+
+/* ---- outputs ---- */
+
+static void output_keys(struct stet_side *s, bool in_b, const struct stet_op *end, uint64_t *keys)
+{
+    for (uint32_t i = 0; i < end->operand_count; i++) {
+        const struct stet_value *v = stet_canon_source(&s->canon, end->operands[i]);
+        uint32_t id;
+
+        if (v->def) {
+            id = s->match[v->def->id] ? (in_b ? s->match[v->def->id]->id : v->def->id)
+                                      : UINT32_MAX - i - (in_b ? 1u << 30 : 0);
+            keys[i] = stet_mix(stet_mix(5, id), v->index);
+        } else {
+            const struct stet_value *other = s->value_match[v->id];
+
+            id = other ? (in_b ? other->id : v->id) : UINT32_MAX - i - (in_b ? 1u << 30 : 0);
+            keys[i] = stet_mix(6, id);
+        }
+    }
+}
+
+static void say_output(struct stet_comparison *c, bool came, uint32_t i)
+{
+    const struct stet_program *p = came ? c->b->program : c->a->program;
+    struct stet_view name = {0}, none = {0}, type = {0};
+
+    if (i < p->output_count) {
+        name = p->outputs[i].name;
+        type = stet_change_type(c, p->outputs[i].type);
+    }
+    if (!name.len)
+        name = stet_change_text(c, "#%u", i);
+    stet_change_add(
+        c,
+        &(struct stet_change){.kind = came ? STET_CHANGE_OUTPUT_CAME : STET_CHANGE_OUTPUT_WENT,
+                              .facet = STET_NO_FACET,
+                              .follows = STET_NO_FACET,
+                              .what = stet_change_text(c, "output %.*s", STET_FMT(name)),
+                              .from = came ? none : type,
+                              .to = came ? type : none,
+                              .line_of_a = !came},
+        NULL, NULL);
+}
+
+static const struct stet_op *end_of(const struct stet_program *p)
+{
+    const struct stet_block *b;
+
+    if (!p->entry || !p->entry->region_count || !p->entry->regions[0].block_count)
+        return NULL;
+    b = p->entry->regions[0].blocks[0];
+    return b->op_count ? b->ops[b->op_count - 1] : NULL;
+}
+
+/* Only when their number differs; otherwise they are compared as operands of the return. */
+void stet_compare_outputs(struct stet_comparison *c)
+{
+    const struct stet_op *a = end_of(c->a->program), *b = end_of(c->b->program);
+    uint64_t *keys;
+    uint32_t *pair, at = 0;
+
+    if (!a || !b || a->operand_count == b->operand_count)
+        return;
+    keys = stet_mem_calloc((size_t)a->operand_count + b->operand_count + 1, sizeof *keys);
+    pair = stet_mem_calloc((size_t)a->operand_count + 1, sizeof *pair);
+    if (keys && pair) {
+        output_keys(c->a, false, a, keys);
+        output_keys(c->b, true, b, keys + a->operand_count);
+        if (!stet_lcs(keys, a->operand_count, keys + a->operand_count, b->operand_count, pair))
+            memset(pair, 0xff, a->operand_count * sizeof *pair);
+        for (uint32_t i = 0; i < a->operand_count; i++) {
+            if (pair[i] == STET_LCS_NONE) {
+                say_output(c, false, i);
+                continue;
+            }
+            while (at < pair[i])
+                say_output(c, true, at++);
+            at++;
+        }
+        while (at < b->operand_count)
+            say_output(c, true, at++);
+    }
+    stet_mem_free(keys);
+    stet_mem_free(pair);
+}

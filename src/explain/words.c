@@ -1,0 +1,279 @@
+/* Short forms; the printer of program/ has the exact ones. */
+#include "explain/words.h"
+
+#include "base/hash.h"
+#include "fingerprint/scalar.h"
+
+enum { LONGEST = 240, MOST_ITEMS = 8, DEEPEST = 8 };
+
+void stet_words_dtype(struct stet_buf *out, const struct stet_type *t)
+{
+    static const char *const signs[] = {"i", "si", "ui"};
+
+    if (!t) {
+        stet_buf_str(out, "none");
+        return;
+    }
+    switch (t->kind) {
+    case STET_TYPE_INTEGER:
+        stet_buf_printf(out, "%s%u", signs[t->sign], t->width);
+        break;
+    case STET_TYPE_FLOAT:
+        stet_buf_str(out, stet_float_name(t->flavour));
+        break;
+    case STET_TYPE_COMPLEX:
+        stet_buf_str(out, "complex<");
+        stet_words_dtype(out, t->element);
+        stet_buf_char(out, '>');
+        break;
+    case STET_TYPE_TENSOR:
+    case STET_TYPE_UNRANKED:
+    case STET_TYPE_MEMREF:
+    case STET_TYPE_VECTOR:
+        stet_words_dtype(out, t->element);
+        break;
+    case STET_TYPE_INDEX:
+        stet_buf_str(out, "index");
+        break;
+    case STET_TYPE_TOKEN:
+        stet_buf_str(out, "token");
+        break;
+    default:
+        stet_buf_printf(out, "%.*s", STET_FMT(t->text));
+        break;
+    }
+}
+
+static void type_at(struct stet_buf *out, const struct stet_type *t, int depth)
+{
+    if (t && t->kind == STET_TYPE_TUPLE && depth < DEEPEST) {
+        stet_buf_char(out, '(');
+        for (uint32_t i = 0; i < t->member_count && i < MOST_ITEMS; i++) {
+            stet_buf_str(out, i ? ", " : "");
+            type_at(out, t->members[i], depth + 1);
+        }
+        stet_buf_str(out, t->member_count > MOST_ITEMS ? ", …)" : ")");
+        return;
+    }
+    stet_words_dtype(out, t);
+    if (!t ||
+        (t->kind != STET_TYPE_TENSOR && t->kind != STET_TYPE_MEMREF && t->kind != STET_TYPE_VECTOR))
+        return;
+    stet_buf_char(out, '[');
+    for (uint32_t i = 0; i < t->rank; i++) {
+        if (i)
+            stet_buf_char(out, ',');
+        if (t->dims[i] != STET_DYNAMIC)
+            stet_buf_printf(out, "%lld", (long long)t->dims[i]);
+        else if (t->bounds && t->bounds[i] != STET_DYNAMIC)
+            stet_buf_printf(out, "<=%lld", (long long)t->bounds[i]);
+        else
+            stet_buf_char(out, '?');
+    }
+    stet_buf_char(out, ']');
+}
+
+void stet_words_type(struct stet_buf *out, const struct stet_type *t)
+{
+    type_at(out, t, 0);
+}
+
+struct stet_view stet_words_mnemonic(const struct stet_op *op)
+{
+    for (size_t i = 0; i < op->name.len; i++)
+        if (op->name.ptr[i] == '.')
+            return stet_view_of(op->name.ptr + i + 1, op->name.len - i - 1);
+    return op->name;
+}
+
+/* ---- attributes ---- */
+
+static void number(struct stet_buf *out, const struct stet_type *element, const char *bytes,
+                   size_t size)
+{
+    struct stet_scalar s;
+    char text[STET_SCALAR_TEXT];
+
+    if (element->kind == STET_TYPE_INTEGER && element->width == 1) {
+        stet_buf_str(out, *bytes ? "true" : "false");
+    } else if (element->kind == STET_TYPE_COMPLEX) {
+        stet_buf_char(out, '(');
+        number(out, element->element, bytes, size / 2);
+        stet_buf_str(out, ", ");
+        number(out, element->element, bytes + size / 2, size / 2);
+        stet_buf_char(out, ')');
+    } else if (stet_scalar_read(&s, element, stet_view_of(bytes, size))) {
+        stet_scalar_format(&s, text);
+        stet_buf_str(out, text);
+    } else {
+        for (size_t i = size; i-- > 0;)
+            stet_buf_printf(out, "%02x", (unsigned char)bytes[i]);
+    }
+}
+
+/* Elements in a row; long ones as a hash, since they are weights or tables. */
+static void elements(struct stet_buf *out, const struct stet_attr *a,
+                     const struct stet_type *element)
+{
+    size_t size = element ? stet_type_storage_bits(element) / 8 : 0;
+    size_t count = size ? a->bytes.len / size : 0;
+
+    if (count == 1) {
+        number(out, element, a->bytes.ptr, size);
+    } else if (count && count <= MOST_ITEMS) {
+        for (size_t i = 0; i < count; i++) {
+            stet_buf_str(out, i ? ", " : "[");
+            number(out, element, a->bytes.ptr + i * size, size);
+        }
+        stet_buf_char(out, ']');
+    } else if (!a->bytes.len) {
+        stet_buf_str(out, "[]");
+    } else {
+        if (a->type && a->kind != STET_ATTR_DENSE_ARRAY)
+            stet_words_type(out, a->type);
+        stet_buf_printf(out, "{%zu bytes, %08x}", a->bytes.len,
+                        (unsigned)(stet_hash_bytes(a->bytes).lo & 0xffffffffu));
+    }
+}
+
+static void attr_at(struct stet_buf *out, const struct stet_attr *a, int depth);
+
+static void items(struct stet_buf *out, const struct stet_attr *a, int depth)
+{
+    stet_buf_char(out, '[');
+    for (uint32_t i = 0; i < a->count && i < 32; i++) {
+        stet_buf_str(out, i ? ", " : "");
+        attr_at(out, a->items[i], depth + 1);
+    }
+    stet_buf_str(out, a->count > 32 ? ", …]" : "]");
+}
+
+/* Shardy's own short forms; everything else as name = value. */
+static bool shardy(struct stet_buf *out, const struct stet_attr *a, int depth)
+{
+    const struct stet_attr *inner;
+
+    if (!stet_view_is(a->dialect, "sdy"))
+        return false;
+    if (stet_view_is(a->mnemonic, "axis_ref") || stet_view_is(a->mnemonic, "mesh_axis")) {
+        inner = stet_attr_field(a, "name");
+        stet_buf_printf(out, "\"%.*s\"", STET_FMT(inner ? inner->text : (struct stet_view){0}));
+        inner = stet_attr_field(a, "size");
+        if (inner)
+            stet_buf_printf(out, "=%lld", (long long)inner->integer);
+        inner = stet_attr_field(a, "sub_axis_info");
+        if (inner)
+            attr_at(out, inner, depth + 1);
+        return true;
+    }
+    if (stet_view_is(a->mnemonic, "dimension_sharding")) {
+        inner = stet_attr_field(a, "axes");
+        stet_buf_char(out, '{');
+        for (uint32_t i = 0; inner && inner->kind == STET_ATTR_ARRAY && i < inner->count; i++) {
+            stet_buf_str(out, i ? ", " : "");
+            attr_at(out, inner->items[i], depth + 1);
+        }
+        inner = stet_attr_field(a, "is_closed");
+        stet_buf_str(out, inner && !inner->integer ? "?}" : "}");
+        return true;
+    }
+    return false;
+}
+
+static bool is_empty(const struct stet_attr *a)
+{
+    return (a->kind == STET_ATTR_ARRAY || a->kind == STET_ATTR_INTS) && !a->count;
+}
+
+static void record(struct stet_buf *out, const struct stet_attr *a, int depth)
+{
+    bool first = true;
+
+    if (shardy(out, a, depth))
+        return;
+    stet_buf_char(out, '<');
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (is_empty(a->named[i].value))
+            continue;
+        stet_buf_printf(out, "%s%.*s = ", first ? "" : ", ", STET_FMT(a->named[i].name));
+        attr_at(out, a->named[i].value, depth + 1);
+        first = false;
+    }
+    stet_buf_char(out, '>');
+}
+
+static void attr_at(struct stet_buf *out, const struct stet_attr *a, int depth)
+{
+    bool one;
+
+    if (!a || depth > DEEPEST || out->len > 4096) {
+        stet_buf_str(out, "…");
+        return;
+    }
+    switch (a->kind) {
+    case STET_ATTR_UNIT:
+        stet_buf_str(out, "true");
+        break;
+    case STET_ATTR_BOOL:
+        stet_buf_str(out, a->integer ? "true" : "false");
+        break;
+    case STET_ATTR_INTEGER:
+        stet_buf_printf(out, "%lld", (long long)a->integer);
+        break;
+    case STET_ATTR_FLOAT:
+        elements(out, a, a->type);
+        break;
+    case STET_ATTR_STRING:
+        stet_buf_printf(out, "\"%.*s\"", STET_FMT(a->text));
+        break;
+    case STET_ATTR_SYMBOL:
+        stet_buf_printf(out, "@%.*s", STET_FMT(a->text));
+        break;
+    case STET_ATTR_ARRAY:
+    case STET_ATTR_SPARSE:
+    case STET_ATTR_DENSE_STRINGS:
+        items(out, a, depth);
+        break;
+    case STET_ATTR_TYPE:
+        stet_words_type(out, a->type);
+        break;
+    case STET_ATTR_DENSE:
+    case STET_ATTR_RESOURCE:
+        elements(out, a, a->type ? a->type->element : NULL);
+        break;
+    case STET_ATTR_DENSE_ARRAY:
+        one = a->type && a->bytes.len == stet_type_storage_bits(a->type) / 8;
+        stet_buf_str(out, one ? "[" : "");
+        elements(out, a, a->type);
+        stet_buf_str(out, one ? "]" : "");
+        break;
+    case STET_ATTR_RECORD:
+    case STET_ATTR_DICT:
+        record(out, a, depth);
+        break;
+    case STET_ATTR_INTS:
+        for (uint32_t i = 0; i < a->count && i < 32; i++)
+            stet_buf_printf(out, "%s%lld", i ? ", " : "[", (long long)a->ints[i]);
+        stet_buf_str(out, a->count ? "]" : "[]");
+        break;
+    default:
+        if (a->text.len)
+            stet_buf_view(out, a->text);
+        else
+            stet_buf_printf(out, "{%zu bytes}", a->bytes.len);
+        break;
+    }
+}
+
+void stet_words_attr(struct stet_buf *out, const struct stet_attr *a)
+{
+    size_t before = out->len;
+
+    attr_at(out, a, 0);
+    if (out->failed || out->len - before <= LONGEST)
+        return;
+    out->len = before + LONGEST;
+    while (out->len > before && ((unsigned char)out->ptr[out->len] & 0xc0) == 0x80)
+        out->len--; /* not inside a character */
+    stet_buf_str(out, "…");
+}

@@ -1,0 +1,278 @@
+/* Facts about the structural diff, on programs small enough to read. */
+#include "program_help.h"
+
+#include "base/mem.h"
+#include "explain/diff.h"
+
+struct pair {
+    struct stet_program a, b;
+    struct stet_fingerprint fa, fb;
+    struct stet_diff d;
+};
+
+static bool compare(struct pair *p, struct stet_view a, struct stet_view b)
+{
+    struct stet_diff_side sa = {&p->a, &p->fa}, sb = {&p->b, &p->fb};
+    struct stet_err err = STET_ERR_INIT;
+
+    if (!read_program(&p->a, a) || !read_program(&p->b, b))
+        return false;
+    EXPECT_INT(STET_OK, stet_fingerprint_make(&p->fa, &p->a, (struct stet_view){0}, &err));
+    EXPECT_INT(STET_OK, stet_fingerprint_make(&p->fb, &p->b, (struct stet_view){0}, &err));
+    EXPECT_INT(STET_OK, stet_diff_make(&p->d, &sa, &sb, &err));
+    return true;
+}
+
+static void release(struct pair *p)
+{
+    stet_diff_release(&p->d);
+    stet_program_release(&p->a);
+    stet_program_release(&p->b);
+}
+
+static const struct stet_change *find(const struct stet_diff *d, enum stet_change_kind kind)
+{
+    for (uint32_t i = 0; i < d->change_count; i++)
+        if (d->changes[i].kind == kind)
+            return &d->changes[i];
+    return NULL;
+}
+
+static const char *text_of(struct stet_view v)
+{
+    static char text[4][256];
+    static int turn;
+    char *out = text[turn++ & 3];
+
+    snprintf(out, sizeof text[0], "%.*s", STET_FMT(v));
+    return v.ptr ? out : "(none)";
+}
+
+#define LOC(line)  " loc(\"f\"(\"train.py\":" #line ":5 to :9))"
+#define HEAD(args) "func.func public @main(" args ") -> tensor<4xf32> {\n"
+#define X          "%x: tensor<4xf32> loc(\"x\")"
+#define STEP(n, from, line)                                                                        \
+    "%a" #n " = stablehlo.multiply " from ", " from                                                \
+    " : tensor<4xf32>" LOC(line) "\n"                                                              \
+                                 "%b" #n " = stablehlo.tanh %a" #n                                 \
+                                 " : tensor<4xf32>" LOC(line) "\n"
+#define END(v) "return " v " : tensor<4xf32>\n}\n"
+
+TEST(the_same_program_is_identical)
+{
+    struct pair p;
+
+    EXPECT(compare(&p, STET_VIEW(HEAD(X) STEP(1, "%x", 3) END("%b1")),
+                   STET_VIEW(HEAD("%y: tensor<4xf32>") STEP(1, "%y", 9) END("%b1"))));
+    EXPECT_INT(STET_REASON_IDENTICAL, p.d.reason);
+    EXPECT_INT(0, p.d.change_count);
+    release(&p);
+}
+
+#define SCALED(c1, c2)                                                                             \
+    HEAD(X)                                                                                        \
+    "%c = stablehlo.constant dense<" c1 "> : tensor<4xf32>" LOC(                                   \
+        99) "\n"                                                                                   \
+            "%d = stablehlo.constant dense<" c2 "> : tensor<4xf32>" LOC(                           \
+                99) "\n"                                                                           \
+                    "%0 = stablehlo.multiply %x, %c : tensor<4xf32>" LOC(                          \
+                        7) "\n"                                                                    \
+                           "%1 = stablehlo.add %0, %d : tensor<4xf32>" LOC(8) "\n" END("%1")
+
+TEST(a_constant_is_named_with_the_line_that_uses_it)
+{
+    struct pair p;
+    const struct stet_change *c;
+
+    EXPECT(compare(&p, STET_VIEW(SCALED("1.0e-3", "2.0")), STET_VIEW(SCALED("9.99e-4", "2.0"))));
+    EXPECT_INT(STET_REASON_BAKED_CONSTANT, p.d.reason);
+    EXPECT_INT(0, p.d.also_count);
+    EXPECT_INT(1, p.d.change_count);
+    EXPECT_INT(1u << STET_FACET_CONSTANTS, p.d.moved);
+    c = find(&p.d, STET_CHANGE_CONSTANT);
+    EXPECT(c);
+    if (c) {
+        EXPECT_STR("0.001", text_of(c->from));
+        EXPECT_STR("0.000999", text_of(c->to));
+        EXPECT_STR("train.py", text_of(c->file));
+        EXPECT_INT(7, c->line);
+    }
+    release(&p);
+}
+
+TEST(a_repeated_block_is_one_change)
+{
+    struct pair p;
+    const struct stet_change *c;
+
+    EXPECT(compare(
+        &p, STET_VIEW(HEAD(X) STEP(1, "%x", 3) STEP(2, "%b1", 3) END("%b2")),
+        STET_VIEW(HEAD(X) STEP(1, "%x", 3) STEP(2, "%b1", 3) STEP(3, "%b2", 3) END("%b3"))));
+    EXPECT_INT(STET_REASON_PYTHON_LOOP, p.d.reason);
+    EXPECT_INT(0, p.d.also_count);
+    c = find(&p.d, STET_CHANGE_REPEAT);
+    EXPECT(c);
+    if (c) {
+        EXPECT_STR("block of 2 operations", text_of(c->what));
+        EXPECT_STR("2 times", text_of(c->from));
+        EXPECT_STR("3 times", text_of(c->to));
+        EXPECT_INT(3, c->line);
+    }
+    EXPECT_INT(2, p.d.ops_came);
+    release(&p);
+}
+
+TEST(an_inserted_operation_is_named_alone)
+{
+    struct pair p;
+
+    EXPECT(
+        compare(&p, STET_VIEW(HEAD(X) STEP(1, "%x", 3) STEP(2, "%b1", 4) END("%b2")),
+                STET_VIEW(HEAD(X) STEP(1, "%x", 3) "%n = stablehlo.cosine %b1 : tensor<4xf32>" LOC(
+                    6) "\n" STEP(2, "%n", 4) END("%b2"))));
+    EXPECT_INT(STET_REASON_GRAPH_CHANGE, p.d.reason);
+    EXPECT_INT(1, p.d.change_count);
+    EXPECT_STR("operation cosine", text_of(p.d.changes[0].what));
+    EXPECT_INT(6, p.d.changes[0].line);
+    EXPECT(!p.d.changes[0].line_of_a);
+    release(&p);
+}
+
+#define MASKED                                                                                     \
+    HEAD(X ", %m: tensor<4xf32> loc(\"mask\")")                                                    \
+    STEP(1, "%x", 3) "%n = stablehlo.multiply %b1, %m : tensor<4xf32>" LOC(5) "\n" END("%n")
+
+TEST(arguments_that_come_or_go_are_named)
+{
+    struct pair p;
+
+    EXPECT(compare(&p, STET_VIEW(HEAD(X) STEP(1, "%x", 3) END("%b1")), STET_VIEW(MASKED)));
+    EXPECT_INT(STET_REASON_OPTIONAL_KEY, p.d.reason);
+    EXPECT_INT(0, p.d.also_count);
+    EXPECT_STR("argument mask", text_of(find(&p.d, STET_CHANGE_ARGUMENT_CAME)->what));
+    EXPECT_INT(5, find(&p.d, STET_CHANGE_ARGUMENT_CAME)->line);
+    release(&p);
+    EXPECT(compare(&p, STET_VIEW(MASKED), STET_VIEW(HEAD(X) STEP(1, "%x", 3) END("%b1"))));
+    EXPECT_INT(STET_REASON_OPTIONAL_KEY, p.d.reason);
+    EXPECT_STR("argument mask", text_of(find(&p.d, STET_CHANGE_ARGUMENT_WENT)->what));
+    release(&p);
+}
+
+#define TWO(first, second)                                                                         \
+    HEAD(first ": tensor<4xf32>, " second ": tensor<4xf32>")                                       \
+    "%0 = stablehlo.tanh %p : tensor<4xf32>\n%1 = stablehlo.subtract %0, %q : "                    \
+    "tensor<4xf32>\n" END("%1")
+
+/* No names, and another order: only what is done with them tells. */
+TEST(arguments_are_aligned_by_use)
+{
+    struct pair p;
+
+    EXPECT(compare(&p, STET_VIEW(TWO("%p", "%q")), STET_VIEW(TWO("%q", "%p"))));
+    EXPECT_INT(0, p.d.ops_came + p.d.ops_went);
+    EXPECT(find(&p.d, STET_CHANGE_ARGUMENT_MOVED));
+    EXPECT(!find(&p.d, STET_CHANGE_OPERAND));
+    release(&p);
+}
+
+#define BATCH(n, count)                                                                            \
+    "func.func public @main(%x: tensor<" n "x8xf32> loc(\"batch\")) -> tensor<f32> {\n"            \
+    "%z = stablehlo.constant dense<0.0> : tensor<f32>\n"                                           \
+    "%n = stablehlo.constant dense<" count "> : tensor<f32>\n"                                     \
+    "%0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [0, 1] : "       \
+    "(tensor<" n "x8xf32>, tensor<f32>) -> tensor<f32>" LOC(                                       \
+        4) "\n"                                                                                    \
+           "%1 = stablehlo.divide %0, %n : tensor<f32>" LOC(4) "\n"                                \
+                                                               "return %1 : tensor<f32>\n}\n"
+
+TEST(constants_that_follow_from_a_shape_are_marked_as_such)
+{
+    struct pair p;
+
+    EXPECT(compare(&p, STET_VIEW(BATCH("4", "32.0")), STET_VIEW(BATCH("6", "48.0"))));
+    EXPECT_INT(STET_REASON_SHAPE_DRIFT, p.d.reason);
+    EXPECT_INT(0, p.d.also_count);
+    EXPECT_STR("argument batch dimension 0", text_of(p.d.changes[0].what));
+    EXPECT_INT(STET_FACET_SHAPES, find(&p.d, STET_CHANGE_CONSTANT)->follows);
+    EXPECT_INT(STET_FACET_SHAPES, p.d.follows[STET_FACET_CONSTANTS]);
+    EXPECT_INT(STET_NO_FACET, p.d.follows[STET_FACET_SHAPES]);
+    release(&p);
+    EXPECT(compare(&p, STET_VIEW(BATCH("4", "32.0")), STET_VIEW(BATCH("6", "5.0"))));
+    EXPECT_INT(STET_REASON_SHAPE_DRIFT, p.d.reason);
+    EXPECT_INT(1, p.d.also_count);
+    EXPECT_INT(STET_REASON_BAKED_CONSTANT, p.d.also[0]);
+    release(&p);
+}
+
+/* A loop's body is edited: the loop stays matched and the edit is inside. */
+#define LOOP(op)                                                                                   \
+    HEAD(X)                                                                                        \
+    "%r = \"stablehlo.while\"(%x) ({\n^bb0(%i: tensor<4xf32>):\n"                                  \
+    "%t = stablehlo.constant dense<true> : tensor<i1>\nstablehlo.return %t : tensor<i1>\n}, {\n"   \
+    "^bb0(%i: tensor<4xf32>):\n%k = stablehlo.tanh %i : tensor<4xf32>" LOC(                        \
+        6) "\n" op                                                                                 \
+           "stablehlo.return %v : tensor<4xf32>\n}) : (tensor<4xf32>) -> tensor<4xf32>" LOC(       \
+               5) "\n" END("%r")
+
+TEST(an_edit_inside_a_loop_is_found_inside)
+{
+    struct pair p;
+
+    EXPECT(compare(&p, STET_VIEW(LOOP("%v = stablehlo.add %k, %k : tensor<4xf32>" LOC(7) "\n")),
+                   STET_VIEW(LOOP("%j = stablehlo.cosine %k : tensor<4xf32>" LOC(
+                       8) "\n"
+                          "%v = stablehlo.add %j, %j : tensor<4xf32>" LOC(7) "\n"))));
+    EXPECT_INT(1, p.d.change_count);
+    EXPECT_STR("operation cosine", text_of(p.d.changes[0].what));
+    EXPECT_INT(8, p.d.changes[0].line);
+    release(&p);
+}
+
+#define KERNEL                                                                                     \
+    HEAD(X)                                                                                        \
+    "%0 = stablehlo.custom_call @tpu_custom_call(%x) {backend_config = \"k\"} : "                  \
+    "(tensor<4xf32>) -> tensor<4xf32>" LOC(5) "\n" END("%0")
+
+TEST(a_kernel_that_went_is_a_fallback)
+{
+    struct pair p;
+
+    EXPECT(compare(&p, STET_VIEW(KERNEL), STET_VIEW(HEAD(X) STEP(1, "%x", 3) END("%b1"))));
+    EXPECT_INT(STET_REASON_KERNEL_FALLBACK, p.d.reason);
+    EXPECT_STR("operation custom_call @tpu_custom_call",
+               text_of(find(&p.d, STET_CHANGE_OP_WENT)->what));
+    release(&p);
+}
+
+TEST(options_join_the_class)
+{
+    struct pair p;
+
+    EXPECT(compare(&p, STET_VIEW(HEAD(X) STEP(1, "%x", 3) END("%b1")),
+                   STET_VIEW(HEAD(X) STEP(1, "%x", 3) END("%b1"))));
+    stet_diff_add_option(&p.d, STET_VIEW("xla_flag"), STET_VIEW("1"), STET_VIEW("2"));
+    EXPECT_INT(STET_REASON_OPTIONS_DRIFT, p.d.reason);
+    EXPECT_INT(STET_CHANGE_OPTION, p.d.changes[0].kind);
+    release(&p);
+}
+
+#ifdef STET_FAULT_INJECTION
+TEST(every_failing_allocation_is_an_error)
+{
+    struct pair p;
+    struct stet_diff_side a = {&p.a, &p.fa}, b = {&p.b, &p.fb};
+    enum stet_rc rc = STET_NO_MEMORY;
+
+    EXPECT(compare(&p, STET_VIEW(HEAD(X) STEP(1, "%x", 3) END("%b1")), STET_VIEW(MASKED)));
+    stet_diff_release(&p.d);
+    for (long n = 0; rc != STET_OK && n < 1000; n++) {
+        stet_mem_fail_after(n, true);
+        rc = stet_diff_make(&p.d, &a, &b, NULL);
+        stet_mem_fail_after(-1, false);
+        if (rc != STET_OK)
+            EXPECT_INT(STET_NO_MEMORY, rc);
+    }
+    EXPECT_INT(STET_OK, rc);
+    release(&p);
+}
+#endif
