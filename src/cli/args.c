@@ -106,6 +106,12 @@ int stet_args_parse(struct stet_args *args, int argc, char **argv, const struct 
     return -1;
 }
 
+int stet_usage_error(const struct stet_usage *usage, const char *what)
+{
+    fprintf(stderr, "stet: %s\nusage: %s\n", what, usage->synopsis);
+    return STET_EXIT_USAGE;
+}
+
 int stet_complain(const struct stet_err *err)
 {
     if (err->offset != STET_NO_OFFSET)

@@ -41,6 +41,8 @@ struct stet_args {
 int stet_args_parse(struct stet_args *args, int argc, char **argv, const struct stet_usage *usage,
                     const struct stet_option *options, bool stop_at_positional);
 
+/* "stet: <what>" and the synopsis on stderr; returns STET_EXIT_USAGE. */
+int stet_usage_error(const struct stet_usage *usage, const char *what);
 /* "stet: <text>" on stderr with the offset when there is one; returns the exit code that fits. */
 int stet_complain(const struct stet_err *err);
 /* Write all of `out` to stdout; the exit code (3 when stdout can't take it). */

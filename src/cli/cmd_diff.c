@@ -1,0 +1,74 @@
+/* stet diff: what differs between two programs. */
+#include "cli/command.h"
+#include "cli/diff_text.h"
+#include "cli/load.h"
+
+#include <unistd.h>
+
+static const struct stet_usage usage = {
+    "stet diff [options] A B",
+    "Says what differs between two programs: the class of the change, the facets that moved, and\n"
+    "each change with its source line. Names, SSA numbers, locations and the order of independent\n"
+    "operations do not count. Exit 0 when nothing differs, 1 when something does.",
+    "docs/diff.md",
+};
+
+static enum stet_rc compare(struct stet_buf *out, const struct stet_diff_view *view, int *code,
+                            struct stet_err *err)
+{
+    struct stet_diff_side a = {&view->a->program, &view->a->fingerprint};
+    struct stet_diff_side b = {&view->b->program, &view->b->fingerprint};
+    struct stet_diff d;
+    enum stet_rc rc = stet_diff_make(&d, &a, &b, err);
+
+    if (rc != STET_OK)
+        return rc;
+    stet_load_compare_options(&d, view->a, view->b);
+    *code = d.reason == STET_REASON_IDENTICAL ? STET_EXIT_FINE : STET_EXIT_FINDING;
+    if (view->format == STET_FORMAT_JSON)
+        stet_diff_json(out, &d, view);
+    else
+        stet_diff_text(out, &d, view);
+    stet_diff_release(&d);
+    return STET_OK;
+}
+
+int cmd_diff(int argc, char **argv)
+{
+    const char *options_a = NULL, *options_b = NULL;
+    struct stet_diff_view view = {0};
+    const struct stet_option options[] = {
+        {"all", NULL, "list every change, also what follows from another", STET_OPTION_FLAG,
+         &view.all},
+        {"options-a", "FILE", "compile options (CompileOptionsProto) of A", STET_OPTION_VALUE,
+         &options_a},
+        {"options-b", "FILE", "compile options of B", STET_OPTION_VALUE, &options_b},
+        {0},
+    };
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_loaded a, b;
+    struct stet_args args;
+    int done = stet_args_parse(&args, argc, argv, &usage, options, false);
+    int code = STET_EXIT_FAILURE;
+
+    if (done >= 0)
+        return done;
+    if (args.count != 2)
+        return stet_usage_error(&usage, "needs two programs, A and B");
+    if (stet_load_open(&a, args.values[0], options_a, &err) != STET_OK)
+        return stet_complain(&err);
+    if (stet_load_open(&b, args.values[1], options_b, &err) != STET_OK) {
+        stet_load_close(&a);
+        return stet_complain(&err);
+    }
+    view.a = &a;
+    view.b = &b;
+    view.format = args.format;
+    view.colour = args.format == STET_FORMAT_TEXT && stet_colour(STDOUT_FILENO);
+    if (compare(&out, &view, &code, &err) != STET_OK)
+        code = stet_complain(&err);
+    stet_load_close(&a);
+    stet_load_close(&b);
+    return code == STET_EXIT_FAILURE ? (stet_buf_release(&out), code) : stet_print(&out, code);
+}

@@ -1,0 +1,230 @@
+/* The class on top, then the facets, then each change with its line and what stands there. */
+#include "cli/diff_text.h"
+
+#include "base/json.h"
+#include "cli/excerpt.h"
+
+static const char *paint(const struct stet_diff_view *v, const char *code)
+{
+    return v->colour ? code : "";
+}
+
+#define BOLD(v)  paint(v, "\033[1m")
+#define RED(v)   paint(v, "\033[31m")
+#define GREEN(v) paint(v, "\033[32m")
+#define DIM(v)   paint(v, "\033[2m")
+#define PLAIN(v) paint(v, "\033[0m")
+
+static struct stet_view base_name(struct stet_view path)
+{
+    for (size_t i = path.len; i > 0; i--)
+        if (path.ptr[i - 1] == '/')
+            return stet_view_of(path.ptr + i, path.len - i);
+    return path;
+}
+
+static void print_head(struct stet_buf *out, const struct stet_diff *d,
+                       const struct stet_diff_view *v)
+{
+    stet_buf_printf(out, "%s%s%s: %s\n", BOLD(v), stet_reason_name(d->reason), PLAIN(v),
+                    stet_reason_about(d->reason));
+    for (uint32_t i = 0; i < d->also_count; i++)
+        stet_buf_printf(out, "also %s%s%s: %s\n", BOLD(v), stet_reason_name(d->also[i]), PLAIN(v),
+                        stet_reason_about(d->also[i]));
+}
+
+static void print_facets(struct stet_buf *out, const struct stet_diff *d,
+                         const struct stet_diff_view *v)
+{
+    bool any = false;
+
+    stet_buf_str(out, "facets moved:");
+    for (unsigned f = 0; f < STET_FACETS; f++) {
+        if (!(d->moved >> f & 1))
+            continue;
+        stet_buf_printf(out, "%s %s", any ? "," : "", stet_facet_name((enum stet_facet)f));
+        if (d->follows[f] != STET_NO_FACET)
+            stet_buf_printf(out, "%s (follows %s)%s", DIM(v),
+                            stet_facet_name((enum stet_facet)d->follows[f]), PLAIN(v));
+        any = true;
+    }
+    stet_buf_printf(out, "%s; structure %s\n", any ? "" : " none",
+                    d->same_skeleton ? "the same" : "differs");
+}
+
+static const char *mark_of(const struct stet_change *c)
+{
+    switch (c->kind) {
+    case STET_CHANGE_ARGUMENT_CAME:
+    case STET_CHANGE_OUTPUT_CAME:
+    case STET_CHANGE_OP_CAME:
+        return "+";
+    case STET_CHANGE_ARGUMENT_WENT:
+    case STET_CHANGE_OUTPUT_WENT:
+    case STET_CHANGE_OP_WENT:
+        return "-";
+    default:
+        return "~";
+    }
+}
+
+static void print_values(struct stet_buf *out, const struct stet_change *c,
+                         const struct stet_diff_view *v)
+{
+    if (c->from.ptr)
+        stet_buf_printf(out, "  %s%.*s%s", RED(v), STET_FMT(c->from), PLAIN(v));
+    if (c->from.ptr && c->to.ptr)
+        stet_buf_str(out, " ->");
+    if (c->to.ptr)
+        stet_buf_printf(out, "%s%s%.*s%s", c->from.ptr ? " " : "  ", GREEN(v), STET_FMT(c->to),
+                        PLAIN(v));
+    if (c->count > 1)
+        stet_buf_printf(out, "  %s(%u places)%s", DIM(v), c->count, PLAIN(v));
+    if (c->follows != STET_NO_FACET)
+        stet_buf_printf(out, "  %s(follows %s)%s", DIM(v),
+                        stet_facet_name((enum stet_facet)c->follows), PLAIN(v));
+}
+
+/* The line itself; both programs' lines beside each other are the change's `from` and `to`. */
+static void print_source(struct stet_buf *out, const struct stet_change *c,
+                         const struct stet_diff_view *v)
+{
+    struct stet_view name = base_name(c->file);
+    size_t before;
+
+    stet_buf_printf(out, "      %s%.*s:%u%s", DIM(v), STET_FMT(name), c->line, PLAIN(v));
+    if (c->function.len)
+        stet_buf_printf(out, "%s in %.*s%s", DIM(v), STET_FMT(c->function), PLAIN(v));
+    before = out->len;
+    stet_buf_str(out, "  | ");
+    if (!stet_excerpt_line(out, c->file, c->line))
+        out->len = before;
+    stet_buf_char(out, '\n');
+}
+
+static void print_change(struct stet_buf *out, const struct stet_change *c,
+                         const struct stet_diff_view *v)
+{
+    const char *mark = mark_of(c);
+
+    stet_buf_printf(out, "  %s%s%s %.*s",
+                    *mark == '+'   ? GREEN(v)
+                    : *mark == '-' ? RED(v)
+                                   : "",
+                    mark, PLAIN(v), STET_FMT(c->what));
+    print_values(out, c, v);
+    stet_buf_char(out, '\n');
+    if (c->line)
+        print_source(out, c, v);
+}
+
+enum { SHOWN = 40 };
+
+void stet_diff_text(struct stet_buf *out, const struct stet_diff *d,
+                    const struct stet_diff_view *view)
+{
+    uint32_t shown = 0, hidden = 0;
+
+    print_head(out, d, view);
+    if (d->reason == STET_REASON_IDENTICAL)
+        return;
+    print_facets(out, d, view);
+    for (uint32_t i = 0; i < d->change_count; i++) {
+        bool cause = d->changes[i].follows == STET_NO_FACET;
+
+        if (!view->all && (!cause || shown >= SHOWN)) {
+            hidden++;
+            continue;
+        }
+        print_change(out, &d->changes[i], view);
+        shown++;
+    }
+    if (hidden || d->left_out)
+        stet_buf_printf(out, "  %s%u more (--all lists them)%s\n", DIM(view), hidden + d->left_out,
+                        PLAIN(view));
+    stet_buf_printf(out, "%s%u operations alike, %u came, %u went%s\n", DIM(view), d->ops_matched,
+                    d->ops_came, d->ops_went, PLAIN(view));
+}
+
+/* ---- JSON ---- */
+
+static void json_text(struct stet_json *j, const char *key, struct stet_view v)
+{
+    if (v.ptr)
+        stet_json_string(j, key, v);
+    else
+        stet_json_null(j, key);
+}
+
+static void json_change(struct stet_json *j, const struct stet_change *c)
+{
+    stet_json_object(j, NULL);
+    stet_json_string(j, "what", c->what);
+    json_text(j, "from", c->from);
+    json_text(j, "to", c->to);
+    json_text(j, "file", c->line ? c->file : (struct stet_view){0});
+    if (c->line)
+        stet_json_uint(j, "line", c->line);
+    else
+        stet_json_null(j, "line");
+    if (c->line && c->column)
+        stet_json_uint(j, "column", c->column);
+    if (c->function.len)
+        stet_json_string(j, "function", c->function);
+    stet_json_cstr(j, "kind", stet_change_name(c->kind));
+    if (c->facet < STET_FACETS)
+        stet_json_cstr(j, "facet", stet_facet_name((enum stet_facet)c->facet));
+    if (c->follows < STET_FACETS)
+        stet_json_cstr(j, "follows", stet_facet_name((enum stet_facet)c->follows));
+    if (c->op.len)
+        stet_json_string(j, "op", c->op);
+    stet_json_cstr(j, "program", c->line_of_a ? "a" : "b");
+    stet_json_uint(j, "count", c->count);
+    stet_json_end_object(j);
+}
+
+static void json_facets(struct stet_json *j, const struct stet_diff *d)
+{
+    stet_json_object(j, "facets");
+    for (unsigned f = 0; f < STET_FACETS; f++)
+        stet_json_cstr(j, stet_facet_name((enum stet_facet)f),
+                       d->moved >> f & 1 ? "moved" : "same");
+    stet_json_end_object(j);
+    stet_json_object(j, "follows");
+    for (unsigned f = 0; f < STET_FACETS; f++)
+        if (d->follows[f] != STET_NO_FACET)
+            stet_json_cstr(j, stet_facet_name((enum stet_facet)f),
+                           stet_facet_name((enum stet_facet)d->follows[f]));
+    stet_json_end_object(j);
+}
+
+void stet_diff_json(struct stet_buf *out, const struct stet_diff *d,
+                    const struct stet_diff_view *view)
+{
+    struct stet_json j;
+
+    stet_json_init(&j, out);
+    stet_json_object(&j, NULL);
+    stet_json_cstr(&j, "schema", "stet.diff/1");
+    stet_json_cstr(&j, "a", view->a->path);
+    stet_json_cstr(&j, "b", view->b->path);
+    stet_json_cstr(&j, "class", stet_reason_name(d->reason));
+    stet_json_array(&j, "also");
+    for (uint32_t i = 0; i < d->also_count; i++)
+        stet_json_cstr(&j, NULL, stet_reason_name(d->also[i]));
+    stet_json_end_array(&j);
+    stet_json_bool(&j, "same_skeleton", d->same_skeleton);
+    json_facets(&j, d);
+    stet_json_array(&j, "changes");
+    for (uint32_t i = 0; i < d->change_count; i++)
+        json_change(&j, &d->changes[i]);
+    stet_json_end_array(&j);
+    stet_json_uint(&j, "changes_left_out", d->left_out);
+    stet_json_object(&j, "operations");
+    stet_json_uint(&j, "matched", d->ops_matched);
+    stet_json_uint(&j, "came", d->ops_came);
+    stet_json_uint(&j, "went", d->ops_went);
+    stet_json_end_object(&j);
+    stet_json_end_object(&j);
+    stet_buf_char(out, '\n');
+}

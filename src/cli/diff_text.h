@@ -1,0 +1,22 @@
+/* A diff for people and as JSON. */
+#ifndef STET_CLI_DIFF_TEXT_H
+#define STET_CLI_DIFF_TEXT_H
+
+#include "cli/command.h"
+#include "cli/load.h"
+#include "explain/diff.h"
+
+struct stet_diff_view {
+    struct stet_loaded *a, *b;
+    enum stet_format format;
+    bool colour;
+    bool all; /* list what follows, too */
+};
+
+void stet_diff_text(struct stet_buf *out, const struct stet_diff *d,
+                    const struct stet_diff_view *view);
+/* Schema stet.diff/1. */
+void stet_diff_json(struct stet_buf *out, const struct stet_diff *d,
+                    const struct stet_diff_view *view);
+
+#endif

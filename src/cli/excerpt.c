@@ -1,0 +1,48 @@
+/* Reads one line of a file; keeps the file last used, since changes cluster. */
+#include "cli/excerpt.h"
+
+#include "base/fs.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+enum { LARGEST_FILE = 16 << 20, LONGEST_LINE = 160 };
+
+static bool is_plain(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= LARGEST_FILE;
+}
+
+bool stet_excerpt_line(struct stet_buf *out, struct stet_view file, uint32_t line)
+{
+    static struct stet_file kept;
+    static char kept_path[4096];
+    const char *at, *end, *stop;
+
+    if (!file.len || file.len >= sizeof kept_path || !line)
+        return false;
+    if (strlen(kept_path) != file.len || memcmp(kept_path, file.ptr, file.len)) {
+        stet_file_close(&kept);
+        snprintf(kept_path, sizeof kept_path, "%.*s", STET_FMT(file));
+        kept = (struct stet_file){0};
+        if (!is_plain(kept_path) || stet_file_open(&kept, kept_path, NULL) != STET_OK)
+            return false;
+    }
+    at = kept.bytes.ptr;
+    end = at + kept.bytes.len;
+    while (at && at < end && --line) {
+        at = memchr(at, '\n', (size_t)(end - at));
+        at = at ? at + 1 : end;
+    }
+    if (!at || at >= end)
+        return false;
+    stop = memchr(at, '\n', (size_t)(end - at));
+    stop = stop ? stop : end;
+    while (stop > at && (stop[-1] == '\r' || stop[-1] == ' '))
+        stop--;
+    stet_buf_add(out, at, stop - at > LONGEST_LINE ? LONGEST_LINE : (size_t)(stop - at));
+    return true;
+}

@@ -1,0 +1,98 @@
+/* Opens, decodes, fingerprints; every failure carries the path. */
+#include "cli/load.h"
+
+#include "base/mem.h"
+#include "decode/decode.h"
+#include "decode/options.h"
+
+/* "path: text" so that a message about one of several files says which. */
+static enum stet_rc name_file(struct stet_err *err, const char *path)
+{
+    struct stet_err named = {STET_OK, STET_NO_OFFSET, ""};
+
+    stet_fail_at(&named, err->rc, err->offset, "%s: %s", path,
+                 err->text[0] ? err->text : stet_rc_name(err->rc));
+    *err = named;
+    return err->rc;
+}
+
+static enum stet_rc read_options(struct stet_loaded *l, const char *path, struct stet_err *err)
+{
+    struct stet_options *o = stet_mem_calloc(1, sizeof *o);
+    struct stet_file file;
+
+    if (!o)
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for compile options");
+    if (stet_file_open(&file, path, err) == STET_OK) {
+        if (stet_options_decode(o, file.bytes, err) == STET_OK)
+            l->options = o;
+        else
+            name_file(err, path);
+        stet_file_close(&file);
+    }
+    if (!l->options)
+        stet_mem_free(o);
+    return err->rc;
+}
+
+enum stet_rc stet_load_open(struct stet_loaded *l, const char *path, const char *options_path,
+                            struct stet_err *err)
+{
+    struct stet_view options = {0};
+
+    *l = (struct stet_loaded){.path = path};
+    if (stet_file_open(&l->file, path, err) != STET_OK)
+        return err->rc;
+    if (stet_decode(&l->program, l->file.bytes, err) != STET_OK) {
+        stet_file_close(&l->file);
+        return name_file(err, path);
+    }
+    if (options_path && read_options(l, options_path, err) != STET_OK) {
+        stet_load_close(l);
+        return err->rc;
+    }
+    if (l->options)
+        options = l->options->canonical;
+    if (stet_fingerprint_make(&l->fingerprint, &l->program, options, err) != STET_OK) {
+        stet_load_close(l);
+        return name_file(err, path);
+    }
+    return STET_OK;
+}
+
+void stet_load_close(struct stet_loaded *l)
+{
+    stet_program_release(&l->program);
+    stet_file_close(&l->file);
+    if (l->options)
+        stet_options_release(l->options);
+    stet_mem_free(l->options);
+}
+
+static void add_option(void *context, struct stet_view path, struct stet_view from,
+                       struct stet_view to)
+{
+    stet_diff_add_option(context, path, from, to);
+}
+
+void stet_load_compare_options(struct stet_diff *d, const struct stet_loaded *a,
+                               const struct stet_loaded *b)
+{
+    if (a->options && b->options)
+        stet_options_diff(a->options, b->options, add_option, d);
+}
+
+const char *stet_load_format(const struct stet_loaded *l)
+{
+    switch (l->program.source) {
+    case STET_SOURCE_BYTECODE:
+        return "MLIR bytecode";
+    case STET_SOURCE_MLIR_TEXT:
+        return "MLIR text";
+    case STET_SOURCE_HLO:
+        return "HLO proto";
+    case STET_SOURCE_HLO_TEXT:
+        return "HLO text";
+    }
+    return "program";
+}

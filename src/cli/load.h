@@ -1,0 +1,31 @@
+/* A program file, read and fingerprinted: what show, diff and fingerprint start from. */
+#ifndef STET_CLI_LOAD_H
+#define STET_CLI_LOAD_H
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "explain/diff.h"
+
+struct stet_options;
+
+struct stet_loaded {
+    const char *path;
+    struct stet_file file;
+    struct stet_program program;
+    struct stet_fingerprint fingerprint;
+    struct stet_options *options; /* NULL when none were given */
+};
+
+/* `options_path` may be NULL. Messages name the file. */
+enum stet_rc stet_load_open(struct stet_loaded *l, const char *path, const char *options_path,
+                            struct stet_err *err);
+void stet_load_close(struct stet_loaded *l);
+
+/* Adds what differs between the options of two programs, when both came with some. */
+void stet_load_compare_options(struct stet_diff *d, const struct stet_loaded *a,
+                               const struct stet_loaded *b);
+
+/* "MLIR bytecode", "HLO proto"… */
+const char *stet_load_format(const struct stet_loaded *l);
+
+#endif

@@ -1,0 +1,325 @@
+/* The summary as text and as JSON. */
+#include "cli/show.h"
+
+#include "base/json.h"
+#include "cli/excerpt.h"
+#include "explain/words.h"
+
+enum { CUT = 12 };
+
+static void head(struct stet_buf *out, const struct stet_show_options *o, const char *title,
+                 uint32_t count)
+{
+    stet_buf_printf(out, "\n%s%s%s (%u)\n", o->colour ? "\033[1m" : "", title,
+                    o->colour ? "\033[0m" : "", count);
+}
+
+/* Rows to print of `count`; the rest is told. */
+static uint32_t rows(const struct stet_show_options *o, uint32_t count)
+{
+    return o->all || count <= CUT + 3 ? count : CUT;
+}
+
+static void rest(struct stet_buf *out, uint32_t count, uint32_t shown)
+{
+    if (shown < count)
+        stet_buf_printf(out, "  … %u more (--all lists them)\n", count - shown);
+}
+
+static void pad(struct stet_buf *out, size_t start, size_t width)
+{
+    while (out->len < start + width && !out->failed)
+        stet_buf_char(out, ' ');
+}
+
+static void line_text(struct stet_buf *out, const struct stet_loc *loc)
+{
+    const struct stet_loc *file = stet_loc_file(loc);
+    struct stet_view function = stet_loc_function(loc);
+
+    if (!file)
+        return;
+    stet_buf_printf(out, "  %.*s:%u", STET_FMT(file->text), file->line);
+    if (function.len)
+        stet_buf_printf(out, " in %.*s", STET_FMT(function));
+}
+
+static void arguments(struct stet_buf *out, const struct stet_show *s,
+                      const struct stet_show_options *o)
+{
+    const struct stet_program *p = s->side.program;
+    uint32_t shown = rows(o, p->argument_count);
+
+    head(out, o, "arguments", p->argument_count);
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct stet_argument *a = &p->arguments[i];
+        size_t start = out->len;
+
+        stet_buf_printf(out, "  %3u  %.*s", i, STET_FMT(a->name));
+        pad(out, start, 34);
+        stet_buf_char(out, ' ');
+        stet_words_type(out, a->value->type);
+        if (a->alias >= 0)
+            stet_buf_printf(out, "  donated to output %d", a->alias);
+        else if (a->donor)
+            stet_buf_str(out, "  donated");
+        if (a->sharding) {
+            stet_buf_str(out, "  sharding ");
+            stet_words_attr(out, a->sharding);
+        }
+        stet_buf_char(out, '\n');
+    }
+    rest(out, p->argument_count, shown);
+}
+
+static void outputs(struct stet_buf *out, const struct stet_show *s,
+                    const struct stet_show_options *o)
+{
+    const struct stet_program *p = s->side.program;
+    uint32_t shown = rows(o, p->output_count);
+
+    head(out, o, "outputs", p->output_count);
+    for (uint32_t i = 0; i < shown; i++) {
+        size_t start = out->len;
+
+        stet_buf_printf(out, "  %3u  %.*s", i, STET_FMT(p->outputs[i].name));
+        pad(out, start, 34);
+        stet_buf_char(out, ' ');
+        stet_words_type(out, p->outputs[i].type);
+        if (p->outputs[i].sharding) {
+            stet_buf_str(out, "  sharding ");
+            stet_words_attr(out, p->outputs[i].sharding);
+        }
+        stet_buf_char(out, '\n');
+    }
+    rest(out, p->output_count, shown);
+}
+
+static void operations(struct stet_buf *out, const struct stet_show *s,
+                       const struct stet_show_options *o)
+{
+    uint32_t shown = rows(o, s->op_kinds);
+
+    head(out, o, "kinds of operations", s->op_kinds);
+    for (uint32_t i = 0; i < shown; i++)
+        stet_buf_printf(out, "  %6u  %.*s\n", s->ops[i].count, STET_FMT(s->ops[i].text));
+    rest(out, s->op_kinds, shown);
+}
+
+static void constants(struct stet_buf *out, const struct stet_show *s,
+                      const struct stet_show_options *o)
+{
+    uint32_t shown = rows(o, s->constant_count);
+
+    head(out, o, "constants", s->constant_count);
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct stet_show_constant *c = &s->constants[i];
+        size_t start = out->len;
+
+        stet_buf_str(out, "  ");
+        stet_words_type(out, c->op->results[0].type);
+        pad(out, start, 16);
+        stet_buf_char(out, ' ');
+        stet_words_attr(out, c->value);
+        pad(out, start, 40);
+        stet_buf_printf(out, " used %u×", c->uses);
+        if (c->user) {
+            stet_buf_printf(out, ", first by %.*s", STET_FMT(stet_words_mnemonic(c->user)));
+            line_text(out, c->user->loc);
+        }
+        stet_buf_char(out, '\n');
+    }
+    rest(out, s->constant_count, shown);
+}
+
+static void lines(struct stet_buf *out, const struct stet_show *s,
+                  const struct stet_show_options *o)
+{
+    uint32_t shown = rows(o, s->line_count);
+
+    if (!s->line_count)
+        return;
+    head(out, o, "source lines", s->line_count);
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct stet_show_count *l = &s->lines[i];
+        size_t before;
+
+        stet_buf_printf(out, "  %6u  %.*s:%u", l->count, STET_FMT(l->text), l->line);
+        if (l->function.len)
+            stet_buf_printf(out, " in %.*s", STET_FMT(l->function));
+        before = out->len;
+        stet_buf_str(out, "  | ");
+        if (!stet_excerpt_line(out, l->text, l->line))
+            out->len = before;
+        stet_buf_char(out, '\n');
+    }
+    rest(out, s->line_count, shown);
+}
+
+static void repeats(struct stet_buf *out, const struct stet_show *s,
+                    const struct stet_show_options *o)
+{
+    if (!s->repeat_count)
+        return;
+    head(out, o, "repeated blocks", (uint32_t)s->repeat_count);
+    for (int i = 0; i < s->repeat_count; i++) {
+        const struct stet_repeat *r = &s->repeats[i];
+
+        stet_buf_printf(out, "  %u operations × %u, from %.*s", r->length, r->times,
+                        STET_FMT(stet_words_mnemonic(r->first)));
+        line_text(out, r->first->loc);
+        stet_buf_char(out, '\n');
+    }
+}
+
+void stet_show_text(struct stet_buf *out, const struct stet_show *s,
+                    const struct stet_show_options *o)
+{
+    const struct stet_program *p = s->side.program;
+    struct stet_view name = stet_op_symbol(p->module);
+    char hash[STET_HASH_TEXT];
+
+    stet_hash_format(s->loaded->fingerprint.key, hash);
+    stet_buf_printf(out, "%s: %s%s%.*s", s->loaded->path, stet_load_format(s->loaded),
+                    p->producer.len ? " by " : "", STET_FMT(p->producer));
+    if (name.len)
+        stet_buf_printf(out, ", module %.*s", STET_FMT(name));
+    stet_buf_printf(out, "\nkey %s, %u operations in %u function%s\n", hash, p->op_count,
+                    p->function_count, p->function_count == 1 ? "" : "s");
+    arguments(out, s, o);
+    outputs(out, s, o);
+    operations(out, s, o);
+    constants(out, s, o);
+    lines(out, s, o);
+    repeats(out, s, o);
+}
+
+/* ---- JSON ---- */
+
+static void json_words(struct stet_json *j, const char *key, const struct stet_type *t,
+                       const struct stet_attr *a)
+{
+    struct stet_buf text = STET_BUF_INIT;
+
+    if (t)
+        stet_words_type(&text, t);
+    else if (a)
+        stet_words_attr(&text, a);
+    if (text.ptr)
+        stet_json_string(j, key, stet_buf_as_view(&text));
+    else
+        stet_json_null(j, key);
+    stet_buf_release(&text);
+}
+
+static void json_line(struct stet_json *j, const struct stet_loc *loc)
+{
+    const struct stet_loc *file = stet_loc_file(loc);
+
+    if (!file)
+        return;
+    stet_json_string(j, "file", file->text);
+    stet_json_uint(j, "line", file->line);
+    stet_json_string(j, "function", stet_loc_function(loc));
+}
+
+static void json_interface(struct stet_json *j, const struct stet_program *p)
+{
+    stet_json_array(j, "arguments");
+    for (uint32_t i = 0; i < p->argument_count; i++) {
+        const struct stet_argument *a = &p->arguments[i];
+
+        stet_json_object(j, NULL);
+        stet_json_string(j, "name", a->name);
+        json_words(j, "type", a->value->type, NULL);
+        json_words(j, "sharding", NULL, a->sharding);
+        stet_json_bool(j, "donated", a->donor || a->alias >= 0);
+        if (a->alias >= 0)
+            stet_json_int(j, "aliases_output", a->alias);
+        stet_json_end_object(j);
+    }
+    stet_json_end_array(j);
+    stet_json_array(j, "outputs");
+    for (uint32_t i = 0; i < p->output_count; i++) {
+        stet_json_object(j, NULL);
+        stet_json_string(j, "name", p->outputs[i].name);
+        json_words(j, "type", p->outputs[i].type, NULL);
+        json_words(j, "sharding", NULL, p->outputs[i].sharding);
+        stet_json_end_object(j);
+    }
+    stet_json_end_array(j);
+}
+
+static void json_counts(struct stet_json *j, const struct stet_show *s)
+{
+    stet_json_object(j, "operations");
+    for (uint32_t i = 0; i < s->op_kinds; i++) {
+        char name[128];
+        size_t n = s->ops[i].text.len < sizeof name - 1 ? s->ops[i].text.len : sizeof name - 1;
+
+        memcpy(name, s->ops[i].text.ptr, n);
+        name[n] = 0;
+        stet_json_uint(j, name, s->ops[i].count);
+    }
+    stet_json_end_object(j);
+    stet_json_array(j, "lines");
+    for (uint32_t i = 0; i < s->line_count; i++) {
+        stet_json_object(j, NULL);
+        stet_json_string(j, "file", s->lines[i].text);
+        stet_json_uint(j, "line", s->lines[i].line);
+        stet_json_string(j, "function", s->lines[i].function);
+        stet_json_uint(j, "operations", s->lines[i].count);
+        stet_json_end_object(j);
+    }
+    stet_json_end_array(j);
+}
+
+static void json_constants(struct stet_json *j, const struct stet_show *s)
+{
+    stet_json_array(j, "constants");
+    for (uint32_t i = 0; i < s->constant_count; i++) {
+        const struct stet_show_constant *c = &s->constants[i];
+
+        stet_json_object(j, NULL);
+        json_words(j, "type", c->op->results[0].type, NULL);
+        json_words(j, "value", NULL, c->value);
+        stet_json_uint(j, "bytes", c->value->bytes.len);
+        stet_json_uint(j, "uses", c->uses);
+        if (c->user)
+            json_line(j, c->user->loc);
+        stet_json_end_object(j);
+    }
+    stet_json_end_array(j);
+    stet_json_array(j, "repeats");
+    for (int i = 0; i < s->repeat_count; i++) {
+        stet_json_object(j, NULL);
+        stet_json_uint(j, "operations", s->repeats[i].length);
+        stet_json_uint(j, "times", s->repeats[i].times);
+        json_line(j, s->repeats[i].first->loc);
+        stet_json_end_object(j);
+    }
+    stet_json_end_array(j);
+}
+
+void stet_show_json(struct stet_buf *out, const struct stet_show *s)
+{
+    const struct stet_program *p = s->side.program;
+    char hash[STET_HASH_TEXT];
+    struct stet_json j;
+
+    stet_json_init(&j, out);
+    stet_json_object(&j, NULL);
+    stet_json_cstr(&j, "schema", "stet.show/1");
+    stet_json_cstr(&j, "file", s->loaded->path);
+    stet_json_cstr(&j, "format", stet_load_format(s->loaded));
+    stet_json_string(&j, "producer", p->producer);
+    stet_json_string(&j, "module", stet_op_symbol(p->module));
+    stet_hash_format(s->loaded->fingerprint.key, hash);
+    stet_json_cstr(&j, "key", hash);
+    stet_json_uint(&j, "operation_count", p->op_count);
+    json_interface(&j, p);
+    json_counts(&j, s);
+    json_constants(&j, s);
+    stet_json_end_object(&j);
+    stet_buf_char(out, '\n');
+}
