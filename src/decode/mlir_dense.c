@@ -27,14 +27,12 @@ static bool is_shaped(const struct stet_type *t)
     return t && (t->kind == STET_TYPE_TENSOR || t->kind == STET_TYPE_VECTOR);
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
+/* The value of a hexadecimal digit plus one; 0 for anything else. */
+static const unsigned char hex_digits[256] = {
+    ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+    ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+};
 
 /* "0x…" as bytes in the arena. */
 static struct stet_view hex_bytes(struct mlir *p)
@@ -54,13 +52,14 @@ static struct stet_view hex_bytes(struct mlir *p)
         return (struct stet_view){0};
     }
     for (size_t i = 0; i < n; i++) {
-        int high = hex_digit(text.ptr[2 + 2 * i]), low = hex_digit(text.ptr[3 + 2 * i]);
+        unsigned high = hex_digits[(unsigned char)text.ptr[2 + 2 * i]];
+        unsigned low = hex_digits[(unsigned char)text.ptr[3 + 2 * i]];
 
-        if (high < 0 || low < 0) {
+        if (high == 0 || low == 0) {
             stet_mlir_fail(p, where, "expected hexadecimal digits");
             return (struct stet_view){0};
         }
-        out[i] = (char)(high << 4 | low);
+        out[i] = (char)((high - 1) << 4 | (low - 1));
     }
     return stet_view_of(out, n);
 }

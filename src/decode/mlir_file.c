@@ -14,11 +14,13 @@ void stet_mlir_init(struct mlir *p, struct stet_arena *arena, struct stet_view t
                        .arena = arena,
                        .err = err,
                        .unknown = &unknown};
+    stet_arena_init(&p->temporary, arena->cap);
 }
 
 void stet_mlir_release(struct mlir *p)
 {
     stet_mlir_names_release(&p->names);
+    stet_arena_release(&p->temporary);
     stet_buf_release(&p->scratch);
     stet_buf_release(&p->operands);
     stet_buf_release(&p->attrs);

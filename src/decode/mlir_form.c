@@ -246,22 +246,9 @@ static void some_operands(struct mlir *p, struct stet_view word)
     }
 }
 
-static bool is_word(struct stet_view v)
-{
-    return (v.ptr[0] >= 'a' && v.ptr[0] <= 'z') || v.ptr[0] == '_';
-}
-
-static bool at_literal(struct mlir *p, struct stet_view v)
-{
-    char text[32];
-
-    snprintf(text, sizeof(text), "%.*s", STET_FMT(v));
-    return is_word(v) ? stet_mlir_at_word(p, text) : stet_mlir_at(p, text);
-}
-
 static void literal(struct mlir *p, struct stet_view v)
 {
-    if (at_literal(p, v))
+    if (stet_mlir_at_view(p, v))
         p->at += v.len;
     else
         stet_mlir_fail(p, p->at, "expected '%.*s'", STET_FMT(v));
@@ -275,7 +262,7 @@ void stet_mlir_read_form(struct mlir *p, struct mlir_op *o, const char *form)
         if (stet_view_is(word, "?(")) {
             const char *inside = form;
 
-            if (!at_literal(p, next_word(&inside)))
+            if (!stet_mlir_at_view(p, next_word(&inside)))
                 form = strstr(form, ")?") + 2;
         } else if (stet_view_is(word, ")?")) {
             continue;

@@ -30,7 +30,7 @@ static struct mlir_value *value_slot(struct mlir *p, struct stet_view name, cons
         return NULL;
     if (!made)
         return n->value;
-    v = STET_NEW(p->arena, struct mlir_value);
+    v = STET_NEW(&p->temporary, struct mlir_value);
     if (!v) {
         stet_mlir_no_memory(p);
         return NULL;
@@ -83,7 +83,7 @@ static void resolve(struct mlir *p, const struct mlir_operand *o, const struct s
         use_value(p, v, &now);
         return;
     }
-    use = STET_NEW(p->arena, struct mlir_use);
+    use = STET_NEW(&p->temporary, struct mlir_use);
     if (!use) {
         stet_mlir_no_memory(p);
         return;
@@ -298,8 +298,10 @@ static void blocks(struct mlir *p, struct stet_op *parent, struct stet_region *r
 void stet_mlir_region(struct mlir *p, struct mlir_op *o, struct stet_region *region,
                       const struct mlir_arg *args, uint32_t arg_count, bool isolated)
 {
-    struct mlir outer = *p; /* for its scopes only */
-    uint32_t mark = p->names.count;
+    struct stet_view dialect = p->default_dialect;
+    struct mlir_value *open = p->open_values;
+    struct mlir_label *labels = p->labels;
+    uint32_t mark = p->names.count, values = p->value_scope, scope = p->region_scope;
 
     if (!region || !stet_mlir_enter(p))
         return;
@@ -313,14 +315,14 @@ void stet_mlir_region(struct mlir *p, struct mlir_op *o, struct stet_region *reg
     blocks(p, o->op, region, args, arg_count);
     if (isolated) {
         stet_mlir_check_values(p);
-        p->open_values = outer.open_values;
+        p->open_values = open;
     }
     if (mlir_ok(p))
         stet_mlir_names_drop(p, mark);
-    p->value_scope = outer.value_scope;
-    p->region_scope = outer.region_scope;
-    p->labels = outer.labels;
-    p->default_dialect = outer.default_dialect;
+    p->value_scope = values;
+    p->region_scope = scope;
+    p->labels = labels;
+    p->default_dialect = dialect;
     mlir_leave(p);
 }
 
@@ -388,11 +390,18 @@ void stet_mlir_region_list(struct mlir *p, struct mlir_op *o)
 
 void stet_mlir_signature(struct mlir *p)
 {
-    const struct stet_type *t = stet_mlir_function_type(p);
+    bool first = true;
 
-    for (uint32_t i = 0; t && i < t->member_count; i++)
-        stet_mlir_push(p, i < t->input_count ? &p->types : &p->results, &t->members[i],
-                       sizeof(t->members[i]));
+    stet_mlir_expect(p, "(");
+    while (stet_mlir_more(p, ")", &first))
+        stet_mlir_operand_type(p, stet_mlir_type(p));
+    stet_mlir_expect(p, "->");
+    if (!stet_mlir_accept(p, "(")) {
+        stet_mlir_result_type(p, stet_mlir_type(p));
+        return;
+    }
+    for (first = true; stet_mlir_more(p, ")", &first);)
+        stet_mlir_result_type(p, stet_mlir_type(p));
 }
 
 void stet_mlir_generic(struct mlir *p, struct mlir_op *o)
@@ -434,19 +443,24 @@ static void result_names(struct mlir *p)
     stet_mlir_expect(p, "=");
 }
 
+/* The lists below are read where they pile up: nothing is pushed meanwhile. */
+static uint32_t items(const struct stet_buf *stack, size_t mark, size_t size)
+{
+    return (uint32_t)((stack->len - mark) / size);
+}
+
 static void operands(struct mlir *p, struct mlir_op *o)
 {
-    uint32_t n, types;
-    const struct mlir_operand *list;
-    const struct stet_type *const *given;
+    uint32_t n = stet_mlir_operand_count(p, o),
+             types = items(&p->types, o->types, sizeof(struct stet_type *));
+    struct mlir_operand operand;
+    const struct stet_type *type = NULL;
 
-    given = stet_mlir_pop(p, &p->types, o->types, sizeof(*given), &types);
-    list = stet_mlir_pop(p, &p->operands, o->operands, sizeof(*list), &n);
     if (types && types != n) {
         stet_mlir_fail(p, o->where, "%u operands, but types for %u", n, types);
         return;
     }
-    if (n == 0 || !mlir_ok(p))
+    if (n == 0)
         return;
     o->op->operands = STET_NEW_ARRAY(p->arena, struct stet_value *, n);
     if (!o->op->operands) {
@@ -454,15 +468,20 @@ static void operands(struct mlir *p, struct mlir_op *o)
         return;
     }
     o->op->operand_count = n;
-    for (uint32_t i = 0; i < n && mlir_ok(p); i++)
-        resolve(p, &list[i], types ? given[i] : NULL, &o->op->operands[i]);
+    for (uint32_t i = 0; i < n && mlir_ok(p); i++) {
+        memcpy(&operand, p->operands.ptr + o->operands + i * sizeof(operand), sizeof(operand));
+        if (types)
+            memcpy(&type, p->types.ptr + o->types + i * sizeof(type), sizeof(type));
+        resolve(p, &operand, type, &o->op->operands[i]);
+    }
+    p->operands.len = o->operands;
+    p->types.len = o->types;
 }
 
 static void results(struct mlir *p, struct mlir_op *o)
 {
-    uint32_t n;
-    const struct stet_type *const *types =
-        stet_mlir_pop(p, &p->results, o->results, sizeof(*types), &n);
+    uint32_t n = items(&p->results, o->results, sizeof(struct stet_type *));
+    const struct stet_type *type;
 
     if (n == 0)
         return;
@@ -472,24 +491,29 @@ static void results(struct mlir *p, struct mlir_op *o)
         return;
     }
     o->op->result_count = n;
-    for (uint32_t i = 0; i < n; i++)
-        o->op->results[i] = (struct stet_value){.type = types[i], .def = o->op, .index = i};
+    for (uint32_t i = 0; i < n; i++) {
+        memcpy(&type, p->results.ptr + o->results + i * sizeof(type), sizeof(type));
+        o->op->results[i] = (struct stet_value){.type = type, .def = o->op, .index = i};
+    }
+    p->results.len = o->results;
 }
 
 static void name_results(struct mlir *p, struct mlir_op *o, size_t mark)
 {
-    uint32_t names, next = 0;
-    const struct result_name *list = stet_mlir_pop(p, &p->scratch, mark, sizeof(*list), &names);
+    uint32_t names = items(&p->scratch, mark, sizeof(struct result_name)), next = 0;
+    struct result_name r;
 
     for (uint32_t i = 0; i < names && mlir_ok(p); i++) {
-        if (list[i].count == 0 || list[i].count > o->op->result_count - next) {
-            stet_mlir_fail(p, list[i].where, "'%.*s' has %u result%s", STET_FMT(o->op->name),
+        memcpy(&r, p->scratch.ptr + mark + i * sizeof(r), sizeof(r));
+        if (r.count == 0 || r.count > o->op->result_count - next) {
+            stet_mlir_fail(p, r.where, "'%.*s' has %u result%s", STET_FMT(o->op->name),
                            o->op->result_count, o->op->result_count == 1 ? "" : "s");
             return;
         }
-        define_value(p, list[i].name, list[i].where, &o->op->results[next], list[i].count);
-        next += list[i].count;
+        define_value(p, r.name, r.where, &o->op->results[next], r.count);
+        next += r.count;
     }
+    p->scratch.len = mark;
     if (names && next != o->op->result_count)
         stet_mlir_fail(p, o->where, "%u names for %u results", next, o->op->result_count);
 }
@@ -529,6 +553,8 @@ struct stet_op *stet_mlir_operation(struct mlir *p)
         stet_mlir_generic(p, &o);
     else if (mlir_ok(p))
         stet_mlir_custom(p, &o);
+    if (!mlir_ok(p))
+        return NULL;
     attributes(p, &o);
     operands(p, &o);
     results(p, &o);

@@ -134,11 +134,20 @@ static bool in_word(char c)
     return is_letter(c) || is_digit(c) || c == '_' || c == '$' || c == '.';
 }
 
+bool stet_mlir_at_view(struct mlir *p, struct stet_view v)
+{
+    const char *after;
+
+    stet_mlir_space(p);
+    if ((size_t)(p->end - p->at) < v.len || memcmp(p->at, v.ptr, v.len) != 0)
+        return false;
+    after = p->at + v.len;
+    return after == p->end || !in_word(v.ptr[0]) || !in_word(*after);
+}
+
 bool stet_mlir_at_word(struct mlir *p, const char *word)
 {
-    size_t n = strlen(word);
-
-    return stet_mlir_at(p, word) && (p->at + n == p->end || !in_word(p->at[n]));
+    return stet_mlir_at_view(p, stet_view_str(word));
 }
 
 bool stet_mlir_accept_word(struct mlir *p, const char *word)
@@ -269,7 +278,7 @@ static struct stet_view unescape(struct mlir *p, struct stet_view raw)
 
 struct stet_view stet_mlir_string(struct mlir *p)
 {
-    const char *from;
+    const char *from, *quote;
     bool escapes = false;
 
     if (!stet_mlir_accept(p, "\"")) {
@@ -277,6 +286,10 @@ struct stet_view stet_mlir_string(struct mlir *p)
         return (struct stet_view){0};
     }
     from = p->at;
+    quote = memchr(from, '"', (size_t)(p->end - from));
+    if (quote && !memchr(from, '\\', (size_t)(quote - from)) &&
+        !memchr(from, '\n', (size_t)(quote - from)))
+        p->at = quote; /* nothing but text: megabytes of it in large constants */
     for (; p->at < p->end && *p->at != '"' && *p->at != '\n'; p->at++) {
         if (*p->at == '\\') {
             escapes = true;

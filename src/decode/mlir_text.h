@@ -74,6 +74,7 @@ struct mlir {
     const char *start, *at, *end;
     struct stet_program *program; /* NULL when a single attribute or type is read */
     struct stet_arena *arena;
+    struct stet_arena temporary; /* what only the reader needs: uses of names */
     struct stet_err *err;
     enum stet_rc rc;         /* first failure */
     unsigned depth, deepest; /* deepest counts what aliases stand for */
@@ -125,6 +126,8 @@ char stet_mlir_peek(struct mlir *p);
 bool stet_mlir_at(struct mlir *p, const char *punctuation);
 bool stet_mlir_accept(struct mlir *p, const char *punctuation);
 bool stet_mlir_expect(struct mlir *p, const char *punctuation);
+/* As written, and whole when it is a word. */
+bool stet_mlir_at_view(struct mlir *p, struct stet_view v);
 /* A bare word, whole: "to" does not match in "token". */
 bool stet_mlir_at_word(struct mlir *p, const char *word);
 bool stet_mlir_accept_word(struct mlir *p, const char *word);
