@@ -359,38 +359,76 @@ void stet_mlir_while(struct mlir *p, struct mlir_op *o)
         stet_mlir_region(p, o, &regions[1], args, n, false);
 }
 
-static const struct stet_attr *segments(struct mlir *p, uint32_t a, uint32_t b)
+/* How many of the operands (or results) belong to each part of the operation. */
+static const struct stet_attr *segments(struct mlir *p, const uint32_t *counts, uint32_t n)
 {
-    uint32_t *list = STET_NEW_ARRAY(p->arena, uint32_t, 2);
+    uint32_t *list = STET_NEW_ARRAY(p->arena, uint32_t, n);
 
     if (!list) {
         stet_mlir_no_memory(p);
         return NULL;
     }
-    list[0] = a;
-    list[1] = b;
+    memcpy(list, counts, n * sizeof(*list));
     return stet_mlir_make(p,
                           (struct stet_attr){.kind = STET_ATTR_DENSE_ARRAY,
                                              .type = stet_type_integer(p->arena, 32, STET_SIGNLESS),
-                                             .bytes = stet_view_of(list, 2 * sizeof(*list))});
+                                             .bytes = stet_view_of(list, n * sizeof(*list))});
 }
 
 void stet_mlir_scan(struct mlir *p, struct mlir_op *o)
 {
     struct stet_region *body = stet_mlir_regions(p, o, 1);
-    uint32_t inputs, inits, results;
+    uint32_t operands[2], results[2];
 
     stet_mlir_read_form(p, o, "( %* ) inits (");
-    inputs = stet_mlir_operand_count(p, o);
+    operands[0] = stet_mlir_operand_count(p, o);
     stet_mlir_read_form(p, o, "%* ) dimension = $dimension/i64");
-    inits = stet_mlir_operand_count(p, o) - inputs;
+    operands[1] = stet_mlir_operand_count(p, o) - operands[0];
     keyword_attributes(p);
     if (mlir_ok(p))
         stet_mlir_region(p, o, body, NULL, 0, false);
     stet_mlir_read_form(p, o, ":fn");
-    results = (uint32_t)((p->results.len - o->results) / sizeof(struct stet_type *));
-    stet_mlir_add_attr(p, "operandSegmentSizes", segments(p, inputs, inits));
-    if (mlir_ok(p) && results < inits)
+    results[0] = (uint32_t)((p->results.len - o->results) / sizeof(struct stet_type *));
+    results[1] = operands[1];
+    if (mlir_ok(p) && results[0] < results[1])
         stet_mlir_fail(p, p->at, "fewer results than initial values");
-    stet_mlir_add_attr(p, "resultSegmentSizes", segments(p, results - inits, inits));
+    results[0] -= results[1];
+    stet_mlir_add_attr(p, "operandSegmentSizes", segments(p, operands, 2));
+    stet_mlir_add_attr(p, "resultSegmentSizes", segments(p, results, 2));
+}
+
+/* ---- cf.br and cf.cond_br ---- */
+
+/* ^block(%a, %b : types): how many operands it passes on. */
+static uint32_t passed_on(struct mlir *p, struct mlir_op *o)
+{
+    uint32_t before = stet_mlir_operand_count(p, o);
+
+    o->op->successors[o->op->successor_count++] = stet_mlir_successor(p);
+    if (stet_mlir_accept(p, "("))
+        stet_mlir_read_form(p, o, "%* :more )");
+    return stet_mlir_operand_count(p, o) - before;
+}
+
+void stet_mlir_branch(struct mlir *p, struct mlir_op *o)
+{
+    uint32_t counts[3] = {1, 0, 0};
+
+    o->op->successors = STET_NEW_ARRAY(p->arena, struct stet_block *, 2);
+    if (!o->op->successors) {
+        stet_mlir_no_memory(p);
+        return;
+    }
+    if (stet_view_is(o->op->name, "cf.br")) {
+        passed_on(p, o);
+    } else {
+        stet_mlir_operand(p);
+        stet_mlir_operand_type(p, stet_type_integer(p->arena, 1, STET_SIGNLESS));
+        stet_mlir_expect(p, ",");
+        counts[1] = passed_on(p, o);
+        stet_mlir_expect(p, ",");
+        counts[2] = passed_on(p, o);
+        stet_mlir_add_attr(p, "operandSegmentSizes", segments(p, counts, 3));
+    }
+    stet_mlir_read_form(p, o, "{}");
 }

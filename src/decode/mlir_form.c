@@ -3,7 +3,7 @@
 
 #include "program/ops.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 
 /* The word at `form`, and `form` behind it; empty at the end. */
 static struct stet_view next_word(const char **form)
@@ -158,7 +158,7 @@ static void types(struct mlir *p, struct mlir_op *o, struct stet_view kind)
         same_types(p, o);
     } else if (stet_view_is(kind, ":result")) {
         stet_mlir_result_type(p, stet_mlir_type(p));
-    } else if (stet_view_is(kind, ":operands")) {
+    } else if (stet_view_is(kind, ":operands") || stet_view_is(kind, ":more")) {
         types_into(p, &p->types);
     } else if (stet_view_is(kind, ":arrow")) {
         arrow_types(p);

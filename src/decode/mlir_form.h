@@ -4,8 +4,6 @@
 
 #include "decode/mlir_text.h"
 
-#include <stdio.h>
-
 /* A row of mlir_forms.def. */
 void stet_mlir_read_form(struct mlir *p, struct mlir_op *o, const char *form);
 /* "@slice" and so on (mlir_parts.c). */
@@ -13,6 +11,6 @@ void stet_mlir_form_part(struct mlir *p, struct mlir_op *o, struct stet_view wor
 
 /* Whole forms (mlir_custom.c): everything after the name. */
 mlir_form_code stet_mlir_module, stet_mlir_func, stet_mlir_constant, stet_mlir_reduce,
-    stet_mlir_while, stet_mlir_scan;
+    stet_mlir_while, stet_mlir_scan, stet_mlir_branch;
 
 #endif

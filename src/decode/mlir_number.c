@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { WIDEST = 4096 }; /* bits of an integer; the arithmetic is quadratic in them */
+
 /* How a float format lays out its bits, and what overflow gives. */
 struct format {
     int exponent_bits, mantissa_bits, bias;
@@ -164,7 +166,7 @@ struct number {
     bool negative, real, hex, wide; /* wide: does not fit 64 bits */
     uint64_t digits;
     double value;
-    const char *where;
+    const char *where, *end;
 };
 
 static struct number hexadecimal(struct mlir *p, struct number n)
@@ -197,8 +199,11 @@ static struct number read_number(struct mlir *p)
         stet_mlir_fail(p, p->at, "expected a number");
         return n;
     }
-    if (*p->at == '0' && p->end - p->at > 2 && p->at[1] == 'x')
-        return hexadecimal(p, n);
+    if (*p->at == '0' && p->end - p->at > 2 && p->at[1] == 'x') {
+        n = hexadecimal(p, n);
+        n.end = p->at;
+        return n;
+    }
     for (c = p->at; c < p->end && *c >= '0' && *c <= '9'; c++) {
         n.wide |= __builtin_mul_overflow(n.digits, 10, &n.digits);
         n.wide |= __builtin_add_overflow(n.digits, (uint64_t)(*c - '0'), &n.digits);
@@ -208,6 +213,7 @@ static struct number read_number(struct mlir *p)
         n.value = stet_mlir_decimal(p);
     else
         p->at = c;
+    n.end = p->at;
     return n;
 }
 
@@ -255,6 +261,33 @@ static void little_endian(uint64_t v, size_t size, char *out)
         out[i] = (char)(v & 0xff);
 }
 
+/* A number of more than 64 bits: schoolbook arithmetic on its bytes, two's complement. */
+static void wide_of(struct mlir *p, const struct number *n, uint32_t width, size_t size, char *out)
+{
+    unsigned base = n->hex ? 16 : 10, carry;
+    const char *c = n->where + (n->hex ? 2 : 0);
+
+    if (n->real || width > WIDEST) {
+        stet_mlir_fail(p, n->where, n->real ? "expected an integer" : "integer type too wide");
+        return;
+    }
+    memset(out, 0, size);
+    for (; c < n->end && mlir_ok(p); c++) {
+        carry = (unsigned)(*c <= '9' ? *c - '0' : (*c | 0x20) - 'a' + 10);
+        for (size_t i = 0; i < size; i++, carry >>= 8) {
+            carry += (unsigned char)out[i] * base;
+            out[i] = (char)(carry & 0xff);
+        }
+        if (carry)
+            stet_mlir_fail(p, n->where, "integer too large");
+    }
+    carry = n->negative;
+    for (size_t i = 0; i < size && n->negative; i++, carry >>= 8) {
+        carry += (unsigned char)~out[i];
+        out[i] = (char)(carry & 0xff);
+    }
+}
+
 /* One element of a dense attribute, at least `size` bytes of `out`. */
 static void scalar(struct mlir *p, const struct stet_type *type, size_t size, char *out)
 {
@@ -271,6 +304,10 @@ static void scalar(struct mlir *p, const struct stet_type *type, size_t size, ch
     n = read_number(p);
     if (!mlir_ok(p))
         return;
+    if (size > sizeof(v) && (type->kind == STET_TYPE_INTEGER || n.hex)) {
+        wide_of(p, &n, (uint32_t)size * 8, size, out);
+        return;
+    }
     if (type->kind == STET_TYPE_FLOAT)
         v = float_of(p, &n, type->flavour);
     else
@@ -299,12 +336,26 @@ void stet_mlir_element(struct mlir *p, const struct stet_type *type, size_t size
     }
 }
 
+/* The bytes of a float, or of an integer wider than a word. */
+static struct stet_view number_bytes(struct mlir *p, const struct number *n,
+                                     const struct stet_type *type)
+{
+    size_t size = stet_type_storage_bits(type) / 8;
+    char *bytes = stet_arena_raw(p->arena, size, 1);
+
+    if (!bytes)
+        stet_mlir_no_memory(p);
+    else if (size > sizeof(uint64_t) && (type->kind == STET_TYPE_INTEGER || n->hex))
+        wide_of(p, n, (uint32_t)size * 8, size, bytes);
+    else
+        little_endian(float_of(p, n, type->flavour), size, bytes);
+    return stet_view_of(bytes, size);
+}
+
 const struct stet_attr *stet_mlir_number(struct mlir *p, const struct stet_type *type)
 {
     struct number n = read_number(p);
-    struct stet_attr a = {0};
-    char *bytes;
-    size_t size;
+    struct stet_attr a = {.kind = STET_ATTR_INTEGER};
 
     if (!type && stet_mlir_accept(p, ":"))
         type = stet_mlir_type(p);
@@ -315,23 +366,15 @@ const struct stet_attr *stet_mlir_number(struct mlir *p, const struct stet_type 
     a.type = type;
     if (type->kind == STET_TYPE_FLOAT) {
         a.kind = STET_ATTR_FLOAT;
-        size = stet_type_storage_bits(type) / 8;
-        bytes = stet_arena_raw(p->arena, size, 1);
-        if (!bytes) {
-            stet_mlir_no_memory(p);
-            return NULL;
-        }
-        little_endian(float_of(p, &n, type->flavour), size, bytes);
-        a.bytes = stet_view_of(bytes, size);
+        a.bytes = number_bytes(p, &n, type);
+    } else if (type->kind == STET_TYPE_INTEGER && type->width > 64) {
+        a.bytes = type->width > WIDEST ? (struct stet_view){0} : number_bytes(p, &n, type);
+        if (type->width > WIDEST)
+            stet_mlir_fail_rc(p, STET_UNSUPPORTED, n.where, "integers this wide are not read");
     } else if (type->kind == STET_TYPE_INDEX || type->kind == STET_TYPE_INTEGER) {
-        bool boolean = type->kind == STET_TYPE_INTEGER && type->width == 1;
-
-        a.kind = boolean ? STET_ATTR_BOOL : STET_ATTR_INTEGER;
         a.integer = integer_of(p, &n, type->kind == STET_TYPE_INDEX ? 64 : type->width);
-        if (boolean) {
-            a.integer &= 1;
-            a.type = NULL;
-        }
+        if (type->width == 1 && type->sign == STET_SIGNLESS)
+            a = (struct stet_attr){.kind = STET_ATTR_BOOL, .integer = a.integer & 1};
     } else {
         stet_mlir_fail(p, n.where, "a number can't have this type");
     }

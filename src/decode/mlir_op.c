@@ -351,6 +351,17 @@ bool stet_mlir_isolated(const struct stet_op *op)
 
 /* ---- the generic form ---- */
 
+struct stet_block *stet_mlir_successor(struct mlir *p)
+{
+    const char *where;
+    struct mlir_label *l;
+
+    stet_mlir_space(p);
+    where = p->at;
+    l = label(p, label_name(p), where);
+    return l ? &l->block : NULL;
+}
+
 static void successors(struct mlir *p, struct stet_op *op)
 {
     size_t mark = mlir_mark(&p->scratch);
@@ -358,9 +369,7 @@ static void successors(struct mlir *p, struct stet_op *op)
     uint32_t n;
 
     while (stet_mlir_more(p, "]", &first)) {
-        const char *where = p->at;
-        struct mlir_label *l = label(p, label_name(p), where);
-        struct stet_block *b = l ? &l->block : NULL;
+        struct stet_block *b = stet_mlir_successor(p);
 
         MLIR_PUSH(p, &p->scratch, b);
     }

@@ -216,11 +216,17 @@ void stet_mlir_form_part(struct mlir *p, struct mlir_op *o, struct stet_view wor
     static const struct {
         const char *word;
         mlir_form_code *read;
-    } parts[] = {{"@slice", slice},         {"@conv", conv},
-                 {"@window", window},       {"@dot", dot},
-                 {"@precision", precision}, {"@format", format},
-                 {"@block", block},         {"@reduction", reduction},
-                 {"@cast", cast},           {"@regions", stet_mlir_region_list}};
+    } parts[] = {{"@slice", slice},
+                 {"@conv", conv},
+                 {"@window", window},
+                 {"@dot", dot},
+                 {"@precision", precision},
+                 {"@format", format},
+                 {"@block", block},
+                 {"@reduction", reduction},
+                 {"@cast", cast},
+                 {"@regions", stet_mlir_region_list},
+                 {"@branch", stet_mlir_branch}};
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
         if (stet_view_is(word, parts[i].word)) {

@@ -305,6 +305,8 @@ bool stet_mlir_arg(struct mlir *p, struct mlir_arg *out);
 void stet_mlir_region_list(struct mlir *p, struct mlir_op *o);
 /* Every value used must have been defined by the end of an isolated region, and of the text. */
 void stet_mlir_check_values(struct mlir *p);
+/* ^name, in the innermost region; it may be defined later. */
+struct stet_block *stet_mlir_successor(struct mlir *p);
 bool stet_mlir_isolated(const struct stet_op *op);
 /* One whole operation, NULL after a failure. */
 struct stet_op *stet_mlir_operation(struct mlir *p);
