@@ -1,14 +1,11 @@
 /* Reads programs two by two, whatever their formats, and says whether each pair is the same:
- *   same_program [--locations] [LIST]
+ *   same-program [--locations] [LIST]
  * LIST (or standard input) has lines "A<tab>B". Exit 0 when all are, 1 when not. */
 #include "base/fs.h"
 #include "decode/decode.h"
 #include "program/compare.h"
 
 #include <stdio.h>
-#ifdef NO_BYTECODE
-#define stet_decode stet_decode_mlir_text
-#endif
 #include <string.h>
 
 static bool read_program(const char *path, struct stet_file *f, struct stet_program *out)
@@ -19,11 +16,7 @@ static bool read_program(const char *path, struct stet_file *f, struct stet_prog
         printf("FAIL %s: %s\n", path, err.text);
         return false;
     }
-    enum stet_rc rc = stet_view_ends(stet_view_str(path), ".mlir")
-                          ? stet_decode_mlir_text(out, f->bytes, &err)
-                          : stet_decode(out, f->bytes, &err);
-
-    if (rc == STET_OK)
+    if (stet_decode(out, f->bytes, &err) == STET_OK)
         return true;
     printf("FAIL %s: %s\n", path, err.text);
     stet_file_close(f);
