@@ -2,6 +2,7 @@
 #include "intercept/layer.h"
 
 #include "base/fs.h"
+#include "base/mem.h"
 #include "intercept/drain.h"
 #include "intercept/environment.h"
 #include "intercept/guard.h"
@@ -184,6 +185,7 @@ __attribute__((destructor)) static void at_unload(void)
         return;
     stet_plugin_announce_all();
     stet_writer_end(EXIT_SECONDS);
+    stet_log("over; %lu allocations", stet_mem_count());
 }
 
 static void start(void)

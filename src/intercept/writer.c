@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -179,6 +180,12 @@ bool stet_thread_start(void *(*body)(void *), void *argument)
     pthread_t thread;
     bool started;
 
+#ifdef STET_FAULT_INJECTION
+    if (getenv("STET_TEST_NO_THREADS")) {
+        stet_fault(STET_FAULT_NO_THREAD);
+        return false;
+    }
+#endif
     sigfillset(&all); /* the host's signal handlers must never run on a thread of ours */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     started = pthread_create(&thread, NULL, body, argument) == 0;
