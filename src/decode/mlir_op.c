@@ -558,6 +558,8 @@ struct stet_op *stet_mlir_operation(struct mlir *p)
     o.op->name = generic ? stet_mlir_string(p)
                          : stet_mlir_op_name(p, stet_mlir_word(p, "the name of an operation"));
     o.op->known = stet_known_op(o.op->name);
+    if (o.op->known) /* a constant, so that equal names are the same pointer too */
+        o.op->name = stet_view_str(stet_known_op_name(o.op->known));
     if (generic)
         stet_mlir_generic(p, &o);
     else if (mlir_ok(p))

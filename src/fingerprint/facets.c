@@ -8,6 +8,7 @@
 #include "fingerprint/internal.h"
 
 #include "base/mem.h"
+#include "program/defaults.h"
 
 struct frame {
     const struct stet_op *op;
@@ -287,7 +288,7 @@ static void write_op(struct walk *w, const struct stet_op *op)
         w->order->ops[w->order->count] = op;
     w->order->count++;
     w->written++;
-    stet_sink_u64(skeleton, stet_canon_name(w->canon, op->name)->hash);
+    stet_sink_u64(skeleton, stet_canon_name(w->canon, stet_op_portable_name(op))->hash);
     stet_sink_varint(skeleton, op->operand_count);
     for (uint32_t i = 0; i < op->operand_count; i++)
         write_use(w, op->operands[i], i);

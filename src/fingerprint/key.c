@@ -1,6 +1,7 @@
 /* The exact canonical key: every operation in its order, but for names, numbers and locations. */
 #include "fingerprint/internal.h"
 
+#include "program/defaults.h"
 #include "program/ops.h"
 
 struct key {
@@ -121,7 +122,7 @@ static void operation(struct key *k, const struct stet_op *op)
         k->too_deep = true;
         return;
     }
-    stet_sink_u64(k->out, stet_canon_name(k->canon, op->name)->hash);
+    stet_sink_u64(k->out, stet_canon_name(k->canon, stet_op_portable_name(op))->hash);
     stet_sink_varint(k->out, op->operand_count);
     for (uint32_t i = 0; i < op->operand_count; i++) /* ids are in order of appearance */
         stet_sink_varint(k->out, op->operands[i]->id);

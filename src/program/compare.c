@@ -111,21 +111,10 @@ static bool same_regions(const struct comparison *c, const struct stet_op *a,
     return true;
 }
 
-/* VHLO has one return; MLIR makes it func.return in a function, whatever it was. */
-static bool same_name(const struct stet_op *a, const struct stet_op *b)
-{
-    bool returns = (a->known == STET_FUNC_RETURN || a->known == STET_STABLEHLO_RETURN) &&
-                   (b->known == STET_FUNC_RETURN || b->known == STET_STABLEHLO_RETURN);
-
-    if (stet_view_eq(a->name, b->name))
-        return true;
-    return returns && a->parent && a->parent->parent->known == STET_FUNC_FUNC;
-}
-
 static bool same_op(const struct comparison *c, const struct stet_op *a, const struct stet_op *b,
                     bool locations)
 {
-    if (!same_name(a, b))
+    if (!stet_view_eq(stet_op_portable_name(a), stet_op_portable_name(b)))
         return differ(c, a, "the other is", b->name);
     if (!same_values(c, a, b) || !same_attrs(c, a, b))
         return false;

@@ -193,3 +193,11 @@ bool stet_attr_same(const struct stet_op *op, const struct stet_named_attr *a,
     return find(op, a->name, &meaning) && meaning == CHANNEL &&
            stet_attr_eq(stet_attr_field(a->value, "handle"), stet_attr_field(b->value, "handle"));
 }
+
+struct stet_view stet_op_portable_name(const struct stet_op *op)
+{
+    if (op->known == STET_STABLEHLO_RETURN && op->parent &&
+        op->parent->parent->known == STET_FUNC_FUNC)
+        return stet_view_str(stet_known_op_name(STET_FUNC_RETURN));
+    return op->name;
+}

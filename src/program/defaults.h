@@ -14,5 +14,8 @@ bool stet_attr_same(const struct stet_op *op, const struct stet_named_attr *a,
 
 /* For a test: bisection needs defaults.def in the order of ops.def. */
 bool stet_defaults_in_order(void);
+/* The operation's name, as far as the portable format can tell: VHLO has one return, which MLIR
+ * reads as func.return directly in a function, whatever it was. */
+struct stet_view stet_op_portable_name(const struct stet_op *op);
 
 #endif

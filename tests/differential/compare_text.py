@@ -2,8 +2,8 @@
 that its bytecode is.
 
 Each module is printed in short and in generic form, with and without locations, and written as raw StableHLO
-bytecode, as VHLO and as JAX sends it. same-program reads both and compares operation by operation; with
-locations too where the text has them.
+bytecode, as VHLO and as JAX sends it. same-program reads both and compares operation by operation, with
+locations where the text has them, and by fingerprints.
 
     compare_text.py --same build/dev/bin/same-program [--jobs 2] [--only NAME] [--keep DIR]
 """

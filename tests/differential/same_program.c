@@ -1,8 +1,9 @@
-/* Reads programs two by two, whatever their formats, and says whether each pair is the same:
- *   same-program [--locations] [LIST]
- * LIST (or standard input) has lines "A<tab>B". Exit 0 when all are, 1 when not. */
+/* Reads programs two by two, whatever their formats, and says whether each pair is the same,
+ * operation by operation and by fingerprints: same-program [--locations] [LIST] LIST (or standard
+ * input) has lines "A<tab>B". Exit 0 when all are, 1 when not. */
 #include "base/fs.h"
 #include "decode/decode.h"
+#include "fingerprint/fingerprint.h"
 #include "program/compare.h"
 
 #include <stdio.h>
@@ -23,6 +24,26 @@ static bool read_program(const char *path, struct stet_file *f, struct stet_prog
     return false;
 }
 
+static bool same_fingerprints(const struct stet_program *a, const struct stet_program *b,
+                              struct stet_err *why)
+{
+    struct stet_fingerprint x, y;
+    uint32_t moved;
+
+    if (stet_fingerprint_make(&x, a, (struct stet_view){0}, why) != STET_OK ||
+        stet_fingerprint_make(&y, b, (struct stet_view){0}, why) != STET_OK)
+        return false;
+    if (!stet_hash_eq(x.skeleton, y.skeleton))
+        stet_fail(why, STET_NOT_FOUND, "skeletons differ");
+    moved = stet_fingerprint_moved(&x, &y);
+    for (int f = 0; f < STET_FACETS; f++)
+        if (moved >> f & 1)
+            stet_fail(why, STET_NOT_FOUND, "facet %s differs", stet_facet_name((enum stet_facet)f));
+    if (!stet_hash_eq(x.key, y.key))
+        stet_fail(why, STET_NOT_FOUND, "keys differ");
+    return why->rc == STET_OK;
+}
+
 static bool pair_is_same(const char *a, const char *b, unsigned flags)
 {
     struct stet_file fa, fb;
@@ -33,7 +54,7 @@ static bool pair_is_same(const char *a, const char *b, unsigned flags)
     if (!read_program(a, &fa, &pa))
         return false;
     if (read_program(b, &fb, &pb)) {
-        same = stet_program_same(&pa, &pb, flags, &why);
+        same = stet_program_same(&pa, &pb, flags, &why) && same_fingerprints(&pa, &pb, &why);
         if (!same)
             printf("DIFFER %s %s: %s\n", a, b, why.text);
         stet_program_release(&pb);
