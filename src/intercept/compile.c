@@ -194,6 +194,8 @@ static void record_end(struct stet_compile *c, PJRT_Error *error, PJRT_LoadedExe
         r->fingerprint = facts.fingerprint;
         r->name = facts.name;
         r->num_outputs = facts.num_outputs;
+        if (facts.has_outputs)
+            stet_flow_executable(&stet_layer.flow, id, facts.num_outputs);
         if (facts.has_memory)
             copy_memory(r, &facts.memory);
     }

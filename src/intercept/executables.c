@@ -87,8 +87,10 @@ static void ask_sizes(struct stet_plugin *p, PJRT_Executable *x, struct stet_exe
         .struct_size = PJRT_Executable_NumOutputs_Args_STRUCT_SIZE, .executable = x};
 
     if (stet_api_has(real, PJRT_Executable_NumOutputs) &&
-        !stet_plugin_drop(p, real->PJRT_Executable_NumOutputs(&outputs)))
+        !stet_plugin_drop(p, real->PJRT_Executable_NumOutputs(&outputs))) {
         out->num_outputs = outputs.num_outputs;
+        out->has_outputs = true;
+    }
     out->memory = (PJRT_Executable_GetCompiledMemoryStats_Args){
         .struct_size = PJRT_Executable_GetCompiledMemoryStats_Args_STRUCT_SIZE, .executable = x};
     out->has_memory =

@@ -17,7 +17,7 @@ uint32_t stet_executable_id(struct stet_plugin *p, const void *handle);
 struct stet_executable_facts {
     struct stet_view fingerprint, name; /* fingerprint in hex */
     uint64_t num_outputs;
-    bool has_memory;
+    bool has_outputs, has_memory;
     PJRT_Executable_GetCompiledMemoryStats_Args memory;
 };
 

@@ -29,6 +29,19 @@ static inline void count(struct stet_handle *h)
     }
 }
 
+/* Which results this execution used, and made; those of the first device stand for all. */
+__attribute__((noinline)) static void follow(const struct stet_handle *h,
+                                             const PJRT_LoadedExecutable_Execute_Args *args)
+{
+    uint64_t number = stet_ring_head(&stet_layer.ring) - 1;
+
+    if (args->num_devices && args->output_lists && (args->argument_lists || !args->num_args))
+        stet_flow_executed(&stet_layer.flow, number,
+                           atomic_load_explicit(&h->id, memory_order_relaxed),
+                           (const void *const *)(args->num_args ? args->argument_lists[0] : NULL),
+                           args->num_args, (const void *const *)args->output_lists[0]);
+}
+
 /* An executable that was made where we did not look (by an extension, say) gets an id now. When
  * this call comes from inside another plugin that is watched too, that one counts it. */
 __attribute__((noinline)) static PJRT_Error *
@@ -59,7 +72,21 @@ PJRT_Error *on_PJRT_LoadedExecutable_Execute(struct stet_plugin *p,
         return stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(args);
     count(h);
     error = stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(args);
-    return UNLIKELY(error) ? stet_plugin_failed(p, function, error) : NULL;
+    if (UNLIKELY(error))
+        return stet_plugin_failed(p, function, error);
+    if (UNLIKELY(stet_flow_on(&stet_layer.flow)))
+        follow(h, args);
+    return NULL;
+}
+
+PJRT_Error *on_PJRT_Buffer_Destroy(struct stet_plugin *p, PJRT_Buffer_Destroy_Args *args)
+{
+    PJRT_Error *error;
+
+    if (UNLIKELY(stet_flow_on(&stet_layer.flow)))
+        stet_flow_gone(&stet_layer.flow, args->buffer);
+    error = stet_plugin_real(p)->PJRT_Buffer_Destroy(args);
+    return UNLIKELY(error) ? stet_plugin_failed(p, "PJRT_Buffer_Destroy", error) : NULL;
 }
 
 /* Forgotten before the plugin frees it: the address may be another executable's at once. */

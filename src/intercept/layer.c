@@ -170,6 +170,7 @@ static void after_fork_in_child(void)
         stet_plugin_fork_done();
     }
     stet_writer_fork_child(fork_prepared);
+    stet_flow_forked(&stet_layer.flow);
     stet_plugin_after_fork();
 }
 
@@ -202,6 +203,7 @@ static void start(void)
         return;
     atexit(at_exit);
     stet_drain_init();
+    stet_flow_init(&stet_layer.flow);
     stet_writer_init();
     describe_process(stet_layer.journal);
     stet_log("watching from %s, run folder %s", stet_entry_name, stet_layer.dir);

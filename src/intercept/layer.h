@@ -3,7 +3,7 @@
 #define STET_INTERCEPT_LAYER_H
 
 #include "intercept/ring.h"
-#include "journal/write.h"
+#include "journal/flow.h"
 
 #include <limits.h>
 
@@ -21,6 +21,7 @@ struct stet_layer {
     enum stet_capture capture;
     struct stet_journal *journal;
     struct stet_ring ring;
+    struct stet_flow flow;
     _Atomic uint64_t compiles, loads, errors;
     _Atomic uint32_t last_executable, last_client;
     _Atomic uint64_t missed; /* executions that found the ring full */

@@ -47,6 +47,8 @@ static void load_end(struct stet_plugin *p, struct stet_event *e, PJRT_Error *er
         stet_executable_ask(p, loaded, NULL, &e->arena, &facts);
         r->fingerprint = facts.fingerprint;
         r->name = facts.name;
+        if (facts.has_outputs)
+            stet_flow_executable(&stet_layer.flow, r->executable, facts.num_outputs);
     }
     e->time_ns = stet_journal_now();
     e->ring_end = stet_ring_head(&stet_layer.ring);

@@ -143,6 +143,7 @@ static bool pump(void)
         any = true;
     }
     any |= stet_drain_ring(j, stet_ring_head(&stet_layer.ring), stet_journal_now());
+    any |= stet_flow_write(&stet_layer.flow, j);
     any |= stet_drain_transfers(j, false);
     write_faults(j);
     return any;

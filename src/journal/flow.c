@@ -30,9 +30,11 @@ void stet_flow_release(struct stet_flow *f)
 {
     atomic_store(&f->left, 0);
     stet_mem_free(f->slots);
+    stet_mem_free((void *)f->results);
     stet_buf_release(&f->batch);
     stet_buf_release(&f->spare);
     f->slots = NULL;
+    f->results = NULL;
 }
 
 /* Held for microseconds; whoever can't have it soon gives up, and the window with it. */
@@ -62,13 +64,23 @@ static void new_window(struct stet_flow *f)
     atomic_store_explicit(&f->broken, false, memory_order_relaxed);
 }
 
-void stet_flow_look(struct stet_flow *f)
+static bool make_tables(struct stet_flow *f)
+{
+    if (!f->slots)
+        f->slots = stet_mem_calloc((size_t)BUCKETS * WAYS, sizeof *f->slots);
+    if (!f->results)
+        f->results = stet_mem_calloc(STET_FLOW_IDS, sizeof *f->results);
+    return f->slots && f->results;
+}
+
+void stet_flow_executable(struct stet_flow *f, uint64_t executable, size_t results)
 {
     if (!lock(f))
         return;
-    if (!f->slots && f->total)
-        f->slots = stet_mem_calloc((size_t)BUCKETS * WAYS, sizeof *f->slots);
-    if (f->slots && f->total) {
+    if (f->total && make_tables(f)) {
+        if (executable < STET_FLOW_IDS && results < UINT32_MAX)
+            atomic_store_explicit(&f->results[executable], (uint32_t)results + 1,
+                                  memory_order_relaxed);
         if (atomic_load_explicit(&f->left, memory_order_relaxed) == 0)
             new_window(f);
         atomic_store_explicit(&f->left, f->total < STET_FLOW_WINDOW ? f->total : STET_FLOW_WINDOW,
@@ -166,34 +178,48 @@ static void add_entry(struct stet_flow *f, uint64_t number, uint64_t executable,
     f->next++;
 }
 
-void stet_flow_executed(struct stet_flow *f, uint64_t number, uint64_t executable,
-                        const void *const *args, size_t arg_count, const void *const *results,
-                        size_t result_count)
+/* What the batch at hand can still take: it holds one window and must be written out now and then.
+ */
+static bool batch_open(const struct stet_flow *f, uint64_t number)
 {
+    return f->batch_count == 0 ||
+           (f->batch.len < BATCH_CAP && f->batch_window == f->window && number >= f->batch_before);
+}
+
+static bool follow(struct stet_flow *f, uint64_t number, uint64_t executable,
+                   const void *const *args, size_t arg_count, const void *const *results)
+{
+    uint32_t result_count =
+        executable < STET_FLOW_IDS
+            ? atomic_load_explicit(&f->results[executable], memory_order_relaxed)
+            : 0;
     struct sources s;
+
+    s.count = 0;
+    if (!result_count || !batch_open(f, number) || !find_sources(f, &s, args, arg_count))
+        return false;
+    add_entry(f, number, executable, arg_count, --result_count, &s);
+    for (size_t i = 0; i < result_count; i++)
+        if (results[i])
+            put(f, results[i], (f->next - 1) << 1);
+    return !f->batch.failed;
+}
+
+void stet_flow_executed(struct stet_flow *f, uint64_t number, uint64_t executable,
+                        const void *const *args, size_t arg_count, const void *const *results)
+{
     uint32_t left;
 
     if (!lock(f))
         return;
     left = atomic_load_explicit(&f->left, memory_order_relaxed);
-    s.count = 0;
     if (atomic_load_explicit(&f->broken, memory_order_relaxed))
         new_window(f);
-    if (left && (f->batch_count == 0 || (f->batch.len < BATCH_CAP && f->batch_window == f->window &&
-                                         number >= f->batch_before))) {
-        bool known = find_sources(f, &s, args, arg_count);
-
-        if (known)
-            add_entry(f, number, executable, arg_count, result_count, &s);
-        for (size_t i = 0; known && i < result_count; i++)
-            if (results[i])
-                put(f, results[i], (f->next - 1) << 1);
-        if (!known || f->batch.failed)
+    if (left) {
+        if (!follow(f, number, executable, args, arg_count, results))
             atomic_store_explicit(&f->broken, true, memory_order_relaxed);
         atomic_store_explicit(&f->left, left - 1, memory_order_relaxed);
         f->total--;
-    } else if (left) {
-        atomic_store_explicit(&f->broken, true, memory_order_relaxed); /* not written out in time */
     }
     unlock(f);
 }
@@ -242,14 +268,13 @@ bool stet_flow_write(struct stet_flow *f, struct stet_journal *j)
 
 void stet_flow_forked(struct stet_flow *f)
 {
-    struct stet_flow_slot *slots = f->slots;
-    uint32_t epoch = f->epoch;
-
-    stet_buf_release(&f->batch);
-    stet_buf_release(&f->spare);
-    stet_flow_init(f);
-    f->slots = slots;
-    f->epoch = epoch;
+    f->total = STET_FLOW_TOTAL;
+    atomic_store(&f->left, 0);
+    atomic_flag_clear(&f->lock);
+    if (f->spare.ptr == f->batch.ptr) /* caught in stet_flow_take */
+        f->spare = (struct stet_buf){.cap = f->batch.cap};
+    f->batch.len = f->spare.len = 0;
+    f->batch_count = 0;
 }
 
 void stet_flow_cursor_init(struct stet_flow_cursor *c, const struct stet_rec_flow *rec)

@@ -12,6 +12,7 @@
  */
 #define STET_FLOW_WINDOW 16384
 #define STET_FLOW_TOTAL  131072
+#define STET_FLOW_IDS    65536 /* executables beyond this are not followed */
 
 struct stet_flow {
     _Atomic uint32_t left; /* executions still to follow; 0 means off */
@@ -19,8 +20,9 @@ struct stet_flow {
     atomic_flag lock;
     atomic_bool broken; /* somebody could not get the lock: the window is worth nothing more */
     struct stet_flow_slot *slots;
-    uint32_t epoch;        /* slots of another epoch are free */
-    uint32_t window, next; /* number of the window, index of the next entry in it */
+    _Atomic uint32_t *results; /* by executable: how many it has, plus one */
+    uint32_t epoch;            /* slots of another epoch are free */
+    uint32_t window, next;     /* number of the window, index of the next entry in it */
     uint32_t batch_window, batch_first, batch_count;
     uint64_t batch_before;
     struct stet_buf batch, spare;
@@ -35,13 +37,13 @@ static inline bool stet_flow_on(struct stet_flow *f)
     return __builtin_expect(atomic_load_explicit(&f->left, memory_order_relaxed) != 0, 0);
 }
 
-/* There is a new executable: follow the next window of executions. From any thread. */
-void stet_flow_look(struct stet_flow *f);
+/* There is a new executable with so many results: follow the next window of executions. From any
+ * thread. */
+void stet_flow_executable(struct stet_flow *f, uint64_t executable, size_t results);
 /* An execution came back; `number` of this process's executions were before it. The pointers are
  * only compared. From any thread, when stet_flow_on. */
 void stet_flow_executed(struct stet_flow *f, uint64_t number, uint64_t executable,
-                        const void *const *args, size_t arg_count, const void *const *results,
-                        size_t result_count);
+                        const void *const *args, size_t arg_count, const void *const *results);
 /* A buffer is about to be destroyed; its address may come back as another. When stet_flow_on. */
 void stet_flow_gone(struct stet_flow *f, const void *buffer);
 /* What was gathered since the last call; false when nothing was. One thread; valid until its next
@@ -49,7 +51,8 @@ void stet_flow_gone(struct stet_flow *f, const void *buffer);
 bool stet_flow_take(struct stet_flow *f, struct stet_rec_flow *rec);
 /* The same, into the journal. */
 bool stet_flow_write(struct stet_flow *f, struct stet_journal *j);
-/* In the child of a fork: forget everything. */
+/* In the child of a fork: what was gathered is the parent's; nothing is followed before the next
+ * executable. */
 void stet_flow_forked(struct stet_flow *f);
 
 /* Reading. An argument's source is an earlier entry of the window that made it, or, when

@@ -102,9 +102,9 @@ TEST(a_window_whose_beginning_is_lost_tells_nothing)
     const void *state = &flow, *next = &rec;
 
     stet_flow_init(&flow);
-    stet_flow_look(&flow);
+    stet_flow_executable(&flow, 1, 1);
     for (uint64_t i = 0; i < 100; i++) {
-        stet_flow_executed(&flow, i, 1, &state, 1, &next, 1);
+        stet_flow_executed(&flow, i, 1, &state, 1, &next);
         stet_flow_gone(&flow, state);
         if (i == 20)
             EXPECT(stet_flow_take(&flow, &rec)); /* and it is lost */

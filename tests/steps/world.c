@@ -59,7 +59,7 @@ uint64_t world_program(struct world *w, const char *name)
     if (w->programs + 1 >= WORLD_PROGRAMS)
         abort();
     w->names[++w->programs] = name;
-    stet_flow_look(&w->flow);
+    stet_flow_executable(&w->flow, w->programs, 0);
     stet_steps_executable(w->steps, w->programs, stet_view_str(name), (struct stet_hash){0});
     return w->programs;
 }
@@ -116,8 +116,10 @@ struct leaves world_run(struct world *w, uint64_t program, size_t results, const
     for (size_t t = 0; t < 5; t++)
         for (size_t i = 0; trees[t] && i < trees[t]->n; i++)
             args[n++] = trees[t]->at[i];
-    if (stet_flow_on(&w->flow))
-        stet_flow_executed(&w->flow, w->count, program, args, n, out.at, out.n);
+    if (stet_flow_on(&w->flow)) {
+        atomic_store(&w->flow.results[program], (uint32_t)out.n + 1);
+        stet_flow_executed(&w->flow, w->count, program, args, n, out.at);
+    }
     w->order = grown(w->order, &w->room, w->count + 1, sizeof *w->order);
     w->order[w->count++] = program;
     if (w->count % 977 == 0)

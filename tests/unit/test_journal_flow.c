@@ -9,13 +9,12 @@
 
 static struct stet_flow flow;
 
-static void run(uint64_t executable, const void *const *args, size_t n, const void *const *results,
-                size_t m)
+static void run(uint64_t executable, const void *const *args, size_t n, const void *const *results)
 {
     static atomic_uint_least64_t number;
 
     if (stet_flow_on(&flow))
-        stet_flow_executed(&flow, atomic_fetch_add(&number, 1), executable, args, n, results, m);
+        stet_flow_executed(&flow, atomic_fetch_add(&number, 1), executable, args, n, results);
 }
 
 static size_t read_back(struct stet_flow_entry *entries, size_t room)
@@ -40,13 +39,14 @@ TEST(results_are_followed_to_their_use)
     const void *first[] = {&b[1], &b[2], batch}, *second[] = {&b[3], &b[4], batch, &b[7]};
 
     stet_flow_init(&flow);
-    run(9, NULL, 0, p0, 2);
+    run(9, NULL, 0, p0);
     EXPECT_INT(0, read_back(e, 8)); /* off before the first executable */
-    stet_flow_look(&flow);
-    run(1, NULL, 0, p0, 2);
-    run(2, first, 3, p1, 2);
+    stet_flow_executable(&flow, 1, 2);
+    stet_flow_executable(&flow, 2, 2);
+    run(1, NULL, 0, p0);
+    run(2, first, 3, p1);
     stet_flow_gone(&flow, &b[4]);
-    run(2, second, 4, p0, 2); /* b[4] is another buffer now, b[7] is new */
+    run(2, second, 4, p0); /* b[4] is another buffer now, b[7] is new */
     EXPECT_INT(3, read_back(e, 8));
     EXPECT(e[0].executable == 1 && e[0].result_count == 2 && e[0].source_count == 0);
     EXPECT_INT(2, e[1].source_count);
@@ -68,9 +68,9 @@ TEST(following_ends_with_the_window_and_for_good_with_the_total)
     stet_flow_init(&flow);
     for (int look = 0; look < 20; look++) {
         stet_flow_take(&flow, &rec);
-        stet_flow_look(&flow);
+        stet_flow_executable(&flow, 1, 1);
         while (stet_flow_on(&flow)) {
-            run(1, &state, 1, &state, 1);
+            run(1, &state, 1, &state);
             if (++followed % 1000 == 0)
                 stet_flow_take(&flow, &rec);
         }
@@ -87,10 +87,10 @@ static void *hammer(void *arg)
     for (int i = 0; i < 3000; i++) {
         const void *in = &buffers[i % 16], *out = &buffers[(i + 5) % 16];
 
-        run(1, &in, 1, &out, 1);
+        run(1, &in, 1, &out);
         stet_flow_gone(&flow, in);
         if (i % 500 == 0)
-            stet_flow_look(&flow);
+            stet_flow_executable(&flow, 1, 1);
     }
     return NULL;
 }
@@ -119,7 +119,7 @@ TEST(many_threads_may_run_and_free_at_once)
     size_t taken = 0;
 
     stet_flow_init(&flow);
-    stet_flow_look(&flow);
+    stet_flow_executable(&flow, 1, 1);
     for (int i = 0; i < 6; i++)
         pthread_create(&threads[i], NULL, hammer, NULL);
     for (int round = 0; round < 200; round++, usleep(100))
@@ -131,6 +131,23 @@ TEST(many_threads_may_run_and_free_at_once)
     stet_flow_release(&flow);
 }
 
+TEST(an_executable_of_which_nothing_is_known_ends_the_window)
+{
+    static struct stet_flow_entry e[8];
+    const void *state = &flow;
+    struct stet_rec_flow rec;
+
+    stet_flow_init(&flow);
+    stet_flow_executable(&flow, 1, 1);
+    run(1, &state, 1, &state);
+    run(2, &state, 1, &state);
+    run(1, &state, 1, &state);
+    EXPECT_INT(1, read_back(e, 8));
+    run(1, &state, 1, &state);
+    EXPECT(stet_flow_take(&flow, &rec) && rec.window > 1 && rec.first == 0 && rec.count == 1);
+    stet_flow_release(&flow);
+}
+
 TEST(no_memory_means_no_following)
 {
 #ifdef STET_FAULT_INJECTION
@@ -139,11 +156,11 @@ TEST(no_memory_means_no_following)
 
     stet_flow_init(&flow);
     stet_mem_fail_after(0, true);
-    stet_flow_look(&flow);
+    stet_flow_executable(&flow, 1, 1);
     EXPECT(!stet_flow_on(&flow));
-    stet_mem_fail_after(1, true); /* the table, but no batch */
-    stet_flow_look(&flow);
-    run(1, &state, 1, &state, 1);
+    stet_mem_fail_after(2, true); /* the tables, but no batch */
+    stet_flow_executable(&flow, 1, 1);
+    run(1, &state, 1, &state);
     stet_mem_fail_after(-1, false);
     EXPECT(!stet_flow_take(&flow, &rec));
     stet_flow_release(&flow);
