@@ -10,8 +10,8 @@
 /* Following every buffer of every execution would cost a hundred nanoseconds an execution, so it is
  * done for a window of executions after each new executable, up to a total, and then never again.
  */
-#define STET_FLOW_WINDOW 16384
-#define STET_FLOW_TOTAL  131072
+#define STET_FLOW_WINDOW 4096
+#define STET_FLOW_TOTAL  65536
 #define STET_FLOW_IDS    65536 /* executables beyond this are not followed */
 
 struct stet_flow {
