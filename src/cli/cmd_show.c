@@ -1,14 +1,18 @@
 /* stet show: what is in a program. */
 #include "cli/show.h"
 
+#include "cli/run_text.h"
 #include "program/print.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const struct stet_usage usage = {
-    "stet show [options] FILE",
-    "Tells what is in a program: arguments, outputs, operations, constants, the source lines they\n"
-    "come from and the blocks that repeat. FILE is MLIR bytecode or text, or an HLO proto or text.",
+    "stet show [options] [RUN|PROGRAM|FILE]",
+    "Tells what a run did (the latest one when nothing is named): its processes, plugins, compiles\n"
+    "and the lines that waited for them. Or what is in a program: arguments, outputs, operations,\n"
+    "constants, the source lines they come from and the blocks that repeat. PROGRAM is the hash of\n"
+    "a captured one, or a prefix of it; FILE is MLIR bytecode or text, or an HLO proto or text.",
     "docs/show.md",
 };
 
@@ -57,6 +61,45 @@ int stet_show_file(const char *path, enum stet_format format,
     return stet_print(&out, STET_EXIT_FINE);
 }
 
+/* `stet show RUN`; STET_NOT_FOUND when the name is no run's. */
+static enum stet_rc show_run(const char *name, enum stet_format format, bool colour, int *code,
+                             struct stet_err *err)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_run_digest digest;
+    const struct stet_run *run;
+    struct stet_runs runs;
+    enum stet_rc rc = stet_runs_open(&runs, err);
+
+    if (rc != STET_OK)
+        return rc;
+    rc = stet_runs_find(&runs, name, &run, err);
+    if (rc == STET_OK)
+        rc = stet_run_load(&digest, run->folder, err);
+    if (rc == STET_OK) {
+        if (format == STET_FORMAT_JSON)
+            stet_show_run_json(&out, run, &digest);
+        else
+            stet_show_run_text(&out, run, &digest, colour);
+        stet_run_unload(&digest);
+        *code = stet_print(&out, STET_EXIT_FINE);
+    }
+    stet_runs_close(&runs);
+    return rc;
+}
+
+static bool is_file(const char *name)
+{
+    struct stat st;
+
+    return stat(name, &st) == 0 && !S_ISDIR(st.st_mode);
+}
+
+static bool is_hash(const char *name)
+{
+    return strlen(name) >= 6 && strspn(name, "0123456789abcdef") == strlen(name);
+}
+
 int cmd_show(int argc, char **argv)
 {
     struct stet_show_options show = {0};
@@ -67,13 +110,27 @@ int cmd_show(int argc, char **argv)
         {"all", NULL, "cut no list", STET_OPTION_FLAG, &show.all},
         {0},
     };
+    struct stet_err err = STET_ERR_INIT;
+    const char *name;
     struct stet_args args;
     int done = stet_args_parse(&args, argc, argv, &usage, options, false);
 
     if (done >= 0)
         return done;
-    if (args.count != 1)
-        return stet_usage_error(&usage, "needs one FILE");
+    if (args.count > 1)
+        return stet_usage_error(&usage, "shows one thing at a time");
+    name = args.count ? args.values[0] : NULL;
     show.colour = args.format == STET_FORMAT_TEXT && stet_colour(STDOUT_FILENO);
-    return stet_show_file(args.values[0], args.format, &show);
+    if (name && is_file(name))
+        return stet_show_file(name, args.format, &show);
+    switch (show_run(name, args.format, show.colour, &done, &err)) {
+    case STET_OK:
+        return done;
+    case STET_NOT_FOUND:
+        if (name && is_hash(name))
+            return stet_show_file(name, args.format, &show);
+        /* fall through */
+    default:
+        return stet_complain(&err);
+    }
 }

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "decode/decode.h"
 #include "decode/options.h"
+#include "ledger/captured.h"
 
 /* "path: text" so that a message about one of several files says which. */
 static enum stet_rc name_file(struct stet_err *err, const char *path)
@@ -23,7 +24,7 @@ static enum stet_rc read_options(struct stet_loaded *l, const char *path, struct
 
     if (!o)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for compile options");
-    if (stet_file_open(&file, path, err) == STET_OK) {
+    if (stet_captured_open(&file, path, err) == STET_OK) {
         if (stet_options_decode(o, file.bytes, err) == STET_OK)
             l->options = o;
         else
@@ -35,13 +36,32 @@ static enum stet_rc read_options(struct stet_loaded *l, const char *path, struct
     return err->rc;
 }
 
+static enum stet_rc open_named(struct stet_file *f, const char *name, struct stet_err *err)
+{
+    struct stet_runs runs;
+    char *path;
+    enum stet_rc rc;
+
+    if (strchr(name, '/') || strchr(name, '.') || stet_fs_exists(name))
+        return stet_captured_open(f, name, err);
+    rc = stet_runs_open(&runs, err);
+    if (rc != STET_OK)
+        return rc;
+    rc = stet_captured_find(&runs, name, &path, err);
+    stet_runs_close(&runs);
+    if (rc == STET_OK)
+        rc = stet_captured_open(f, path, err);
+    stet_mem_free(path);
+    return rc;
+}
+
 enum stet_rc stet_load_open(struct stet_loaded *l, const char *path, const char *options_path,
                             struct stet_err *err)
 {
     struct stet_view options = {0};
 
     *l = (struct stet_loaded){.path = path};
-    if (stet_file_open(&l->file, path, err) != STET_OK)
+    if (open_named(&l->file, path, err) != STET_OK)
         return err->rc;
     if (stet_decode(&l->program, l->file.bytes, err) != STET_OK) {
         stet_file_close(&l->file);

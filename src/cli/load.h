@@ -9,14 +9,15 @@
 struct stet_options;
 
 struct stet_loaded {
-    const char *path;
+    const char *path; /* as it was named */
     struct stet_file file;
     struct stet_program program;
     struct stet_fingerprint fingerprint;
     struct stet_options *options; /* NULL when none were given */
 };
 
-/* `options_path` may be NULL. Messages name the file. */
+/* `path` is a file, plain or compressed, or the hash of a captured program (or a prefix of it).
+ * `options_path` may be NULL. Messages name the file. */
 enum stet_rc stet_load_open(struct stet_loaded *l, const char *path, const char *options_path,
                             struct stet_err *err);
 void stet_load_close(struct stet_loaded *l);

@@ -21,9 +21,6 @@ HARNESS = os.path.join(BUILD, "bin", "pjrt_harness")
 FAKE = os.path.join(BUILD, "lib", "libfake_pjrt.so")
 
 
-HAS_SHOW = " show" in subprocess.run([STET, "help"], capture_output=True, text=True).stdout
-
-
 class Run(unittest.TestCase):
     def setUp(self):
         self.dir = tempfile.mkdtemp(prefix="stet-run-")
@@ -126,7 +123,6 @@ class Run(unittest.TestCase):
         self.assertEqual((out.returncode, out.stdout), (5, "ran\nnone\n"))
         self.assertIn("without the layer", out.stderr)
 
-    @unittest.skipUnless(HAS_SHOW, "no `stet show` yet")
     def test_compiles_and_executions_are_counted(self):
         program = os.path.join(self.dir, "program.txt")
         with open(program, "w") as f:
@@ -194,7 +190,6 @@ class Run(unittest.TestCase):
         path = self.build("bare", "gcc")
         self.assertIn("environment without LD_PRELOAD", self.strangers(f"env -i {path}"))
 
-    @unittest.skipUnless(HAS_SHOW, "no `stet show` yet")
     def test_runs_are_found_by_id_prefix_and_folder(self):
         self.stet("run", "--quiet", "--", "true")
         run = self.last_run()["run"]

@@ -1,0 +1,100 @@
+/* programs/<hash>.<kind>.zst of a run folder. */
+#include "ledger/captured.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+#include <dirent.h>
+#include <zstd.h>
+
+static const size_t largest = (size_t)4 << 30;
+
+static enum stet_rc decompress(struct stet_buf *out, struct stet_view in, const char *path,
+                               struct stet_err *err)
+{
+    ZSTD_DCtx *context = ZSTD_createDCtx();
+    ZSTD_inBuffer from = {in.ptr, in.len, 0};
+    size_t left = 1, step = ZSTD_DStreamOutSize();
+
+    out->cap = largest;
+    while (context && (from.pos < from.size || left != 0)) {
+        char *room = stet_buf_reserve(out, step);
+        ZSTD_outBuffer to = {room, step, 0};
+        size_t before = from.pos;
+
+        if (!room)
+            break;
+        left = ZSTD_decompressStream(context, &to, &from);
+        if (ZSTD_isError(left)) {
+            ZSTD_freeDCtx(context);
+            return stet_fail_at(err, STET_BAD_INPUT, from.pos, "%s: %s", path,
+                                ZSTD_getErrorName(left));
+        }
+        stet_buf_grew(out, to.pos);
+        if (from.pos == before && to.pos == 0 && from.pos == from.size && left != 0) {
+            ZSTD_freeDCtx(context);
+            return stet_fail_at(err, STET_BAD_INPUT, from.pos, "%s: ends inside compressed data",
+                                path);
+        }
+    }
+    if (!context || (out->failed && out->len < largest - step)) {
+        ZSTD_freeDCtx(context);
+        return stet_fail(err, STET_NO_MEMORY, "%s: out of memory", path);
+    }
+    ZSTD_freeDCtx(context);
+    if (out->failed)
+        return stet_fail(err, STET_LIMIT, "%s: more than 4 GiB decompressed", path);
+    return STET_OK;
+}
+
+enum stet_rc stet_captured_open(struct stet_file *f, const char *path, struct stet_err *err)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    enum stet_rc rc = stet_file_open(f, path, err);
+
+    if (rc != STET_OK || !stet_view_starts(f->bytes, "\x28\xb5\x2f\xfd"))
+        return rc;
+    rc = decompress(&out, f->bytes, path, err);
+    stet_file_close(f);
+    if (rc != STET_OK) {
+        stet_buf_release(&out);
+        return rc;
+    }
+    f->bytes = stet_buf_as_view(&out); /* freed by stet_file_close */
+    return STET_OK;
+}
+
+static bool is_program(const char *name, const char *prefix)
+{
+    return !strncmp(name, prefix, strlen(prefix)) && !strstr(name, ".options.");
+}
+
+static char *find_in(const char *folder, const char *prefix)
+{
+    char *programs = stet_fs_join(folder, "programs"), *found = NULL;
+    DIR *dir = programs ? opendir(programs) : NULL;
+
+    for (struct dirent *e; dir && !found && (e = readdir(dir));) {
+        if (is_program(e->d_name, prefix))
+            found = stet_fs_join(programs, e->d_name);
+    }
+    if (dir)
+        closedir(dir);
+    stet_mem_free(programs);
+    return found;
+}
+
+enum stet_rc stet_captured_find(const struct stet_runs *runs, const char *prefix, char **path,
+                                struct stet_err *err)
+{
+    size_t n = strlen(prefix);
+
+    *path = NULL;
+    if (n >= 6 && n <= 32 && strspn(prefix, "0123456789abcdef") == n) {
+        for (size_t i = 0; i < runs->count && !*path; i++)
+            *path = find_in(runs->items[i].folder, prefix);
+    }
+    if (*path)
+        return STET_OK;
+    return stet_fail(err, STET_NOT_FOUND, "'%s' is no file, no run and no captured program", prefix);
+}
