@@ -1,0 +1,84 @@
+#include "bench.h"
+
+#include <ftw.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static void open_or_die(struct harness *h, const char *path)
+{
+    if (!harness_open(h, path) || !harness_initialize(h) || !harness_client(h, NULL, 0)) {
+        fprintf(stderr, "%s: %s\n", path, h->text);
+        exit(1);
+    }
+}
+
+void bench_begin(struct bench *b)
+{
+    static const char plugin[] = STET_LIB_DIR "/libfake_pjrt_bare.so";
+    cpu_set_t one;
+
+    snprintf(b->state, sizeof(b->state), "/tmp/stet-bench-XXXXXX");
+    if (!mkdtemp(b->state))
+        exit(1);
+    setenv("STET_DIR", b->state, 1);
+    setenv("STET_PLUGIN", plugin, 1);
+    open_or_die(&b->bare, plugin);
+    open_or_die(&b->layer, STET_LIB_DIR "/libstet_plugin.so");
+    if (b->bare.api == b->layer.api) {
+        fprintf(stderr, "the layer is not in between\n");
+        exit(1);
+    }
+    /* This thread alone: the layer's own threads inherit nothing from before they start, so they
+     * are started by the client above. */
+    CPU_ZERO(&one);
+    CPU_SET((size_t)sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof(one), &one);
+}
+
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *where)
+{
+    (void)info, (void)type, (void)where;
+    return remove(path);
+}
+
+void bench_end(struct bench *b)
+{
+    harness_client_destroy(&b->bare);
+    harness_client_destroy(&b->layer);
+    nftw(b->state, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+double bench_now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+double bench_quantile(double *values, size_t count, double q)
+{
+    qsort(values, count, sizeof(*values), compare);
+    return values[(size_t)(q * (double)(count - 1))];
+}
+
+void bench_print(const char *name, const char *unit, double value, double low, double high,
+                 const char *against, double baseline, double limit)
+{
+    printf("{\"bench\":\"%s\",\"unit\":\"%s\",\"value\":%.3f,\"p10\":%.3f,\"p90\":%.3f,"
+           "\"against\":\"%s\",\"baseline\":%.3f,\"limit\":",
+           name, unit, value, low, high, against, baseline);
+    printf(limit > 0 ? "%g}\n" : "null}\n", limit);
+    fflush(stdout);
+}

@@ -1,0 +1,82 @@
+/* What the layer adds to one execute of a plugin that does nothing: bare and layered calls take
+ * turns in one process, round by round, and the median of the rounds' differences is the figure. */
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 1501, CALLS = 2000, MANY = 256 };
+
+static PJRT_LoadedExecutable *executables[2][MANY];
+
+static void compile_all(struct harness *h, PJRT_LoadedExecutable **list)
+{
+    for (int i = 0; i < MANY; i++) {
+        char text[64];
+        int size = snprintf(text, sizeof(text), "fake program %d\n", i);
+
+        list[i] = harness_compile(h, text, (size_t)size, "mlir", NULL, 0);
+        if (!list[i]) {
+            fprintf(stderr, "%s\n", h->text);
+            exit(1);
+        }
+    }
+}
+
+/* Nanoseconds a call, going round `count` executables. */
+static double time_calls(struct harness *h, PJRT_LoadedExecutable **list, int count)
+{
+    PJRT_ExecuteOptions options = {.struct_size = PJRT_ExecuteOptions_STRUCT_SIZE};
+    PJRT_Buffer **outputs = NULL;
+    PJRT_Buffer *const *inputs = NULL;
+    ARGS(PJRT_LoadedExecutable_Execute, args, .options = &options, .argument_lists = &inputs,
+         .num_devices = 1, .output_lists = &outputs);
+    PJRT_LoadedExecutable_Execute *execute = h->api->PJRT_LoadedExecutable_Execute;
+    double begin = bench_now_ns();
+
+    for (int i = 0; i < CALLS; i++) {
+        args.executable = list[i & (count - 1)];
+        if (execute(&args))
+            abort();
+    }
+    return (bench_now_ns() - begin) / CALLS;
+}
+
+static void measure(struct bench *b, const char *name, int count, double limit)
+{
+    static double bare[ROUNDS], added[ROUNDS];
+
+    for (int i = -50; i < ROUNDS; i++) { /* the first rounds warm up */
+        int at = i < 0 ? 0 : i;
+        double layered;
+
+        if (i & 1)
+            bare[at] = time_calls(&b->bare, executables[0], count);
+        layered = time_calls(&b->layer, executables[1], count);
+        if (!(i & 1))
+            bare[at] = time_calls(&b->bare, executables[0], count);
+        added[at] = layered - bare[at];
+    }
+    bench_print(name, "ns", bench_quantile(added, ROUNDS, 0.5), bench_quantile(added, ROUNDS, 0.1),
+                bench_quantile(added, ROUNDS, 0.9), "the bare call",
+                bench_quantile(bare, ROUNDS, 0.5), limit);
+}
+
+int main(void)
+{
+    struct bench b;
+
+    bench_begin(&b);
+    compile_all(&b.bare, executables[0]);
+    compile_all(&b.layer, executables[1]);
+    measure(&b, "layer.execute.added", 1, 20);
+    measure(&b, "layer.execute.added.16-executables", 16, 20);
+    measure(&b, "layer.execute.added.256-executables", MANY, 0);
+    for (int i = 0; i < MANY; i++) {
+        harness_loaded_destroy(&b.bare, executables[0][i]);
+        harness_loaded_destroy(&b.layer, executables[1][i]);
+    }
+    bench_end(&b);
+    return 0;
+}

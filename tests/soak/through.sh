@@ -1,0 +1,34 @@
+#!/bin/sh
+# The soak through the layer, one way in; then the journal is asked whether it saw all of it.
+# usage: through.sh plugin|preload BIN LIB soak-arguments...
+set -eu
+way=$1 bin=$2 lib=$(cd "$3" && pwd)
+shift 3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export STET_DIR="$work/state"
+export TSAN_OPTIONS="die_after_fork=0 halt_on_error=1 ${TSAN_OPTIONS:-}"
+plugin=$lib/libfake_pjrt.so
+set -- --counts "$plugin" --state "$work/state" "$@"
+if [ "$way" = plugin ]; then
+    STET_PLUGIN="$plugin" "$bin/soak" "$@" "$lib/libstet_plugin.so" >"$work/said"
+else
+    # A sanitizer's own library wants to be first.
+    first=$(ldd "$bin/soak" | awk '/lib[at]san/ { print $3 }')
+    LD_PRELOAD="$first $lib/libstet.so" "$bin/soak" "$@" "$plugin" >"$work/said"
+fi
+cat "$work/said"
+
+# What the layer counted for that process is what the process did.
+pid=$(sed 's/.*"pid":\([0-9]*\).*/\1/' "$work/said")
+did=$(grep -o '"compiles":[0-9]*,"loads":[0-9]*,"executions":[0-9]*' "$work/said")
+"$bin/journal_dump" "$work/state" >"$work/journal"
+counted=$(grep '"record":"process_end"' "$work/journal" | grep -e "-$pid-" |
+    grep -o '"compiles":[0-9]*,"loads":[0-9]*,"executions":[0-9]*') || true
+if [ "$did" != "$counted" ]; then
+    echo "did $did, counted $counted"
+    exit 1
+fi
+if grep -e '"record":"fault"' -e DAMAGE "$work/journal"; then
+    exit 1
+fi

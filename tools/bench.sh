@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Runs every bench program (bench/bench_*.c), prints a table and keeps build/bench/results.json.
+# usage: bench.sh [NAME…]     names as bench_execute; all unless said. Exits 1 over a limit.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bin=build/release/bin out=build/bench
+
+names=("$@")
+if [[ ${#names[@]} == 0 ]]; then
+    for program in "$bin"/bench_*; do names+=("${program##*/}"); done
+fi
+mkdir -p "$out"
+# What JAX sends a plugin for a training step, of about 35 KB.
+if [[ ! -f $out/program/step.mlirbc ]]; then
+    build/env/jax/bin/python tests/conformance/make_program.py "$out/program" cuda 18
+fi
+export BENCH_PROGRAM=$PWD/$out/program/step.mlirbc
+for name in "${names[@]}"; do
+    "$bin/$name"
+done >"$out/lines.json"
+
+python3 - "$out/lines.json" "$out/results.json" <<'END'
+import datetime, json, os, platform, sys
+
+results = [json.loads(line) for line in open(sys.argv[1])]
+cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "")
+json.dump({"schema": "stet.bench/1", "when": datetime.datetime.now(datetime.timezone.utc).isoformat(),
+           "machine": platform.machine(), "cpu": cpu, "cpus": os.cpu_count(), "results": results},
+          open(sys.argv[2], "w"), indent=1)
+width = max(len(r["bench"]) for r in results)
+print(f"{'bench':{width}}  {'median':>10} {'p10':>10} {'p90':>10}       {'baseline':>10}  {'limit':>6}")
+over = 0
+for r in results:
+    limit = r.get("limit")
+    bad = limit is not None and r["value"] > limit
+    over += bad
+    print(f"{r['bench']:{width}}  {r['value']:10.3f} {r['p10']:10.3f} {r['p90']:10.3f} {r['unit']:4} "
+          f"{r['baseline']:10.3f}  {'' if limit is None else f'{limit:g}':>6}"
+          f"  {'OVER THE LIMIT, ' if bad else ''}against {r['against']}")
+print(f"kept in {sys.argv[2]}")
+sys.exit(1 if over else 0)
+END
