@@ -17,6 +17,8 @@ bool bc_fail(struct bc *b, enum stet_rc rc, uint64_t offset, const char *fmt, ..
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    if (offset == STET_NO_OFFSET)
+        offset = b->where;
     b->rc = stet_fail_at(b->err, rc, offset, "MLIR bytecode: %s", text);
     return false;
 }

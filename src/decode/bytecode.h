@@ -102,6 +102,7 @@ struct bc {
     enum stet_rc rc;
     unsigned version;
     unsigned depth;
+    uint64_t where; /* the entry or operation being read, for failures without a better place */
     bool has_vhlo;
     struct stet_view sections[BC_SECTIONS];
     bool present[BC_SECTIONS];
@@ -121,7 +122,7 @@ struct bc {
 
 /* ---- failing ---- */
 
-/* Keeps the first failure; returns false for convenience. */
+/* Keeps the first failure; returns false for convenience. STET_NO_OFFSET: where we are. */
 bool bc_fail(struct bc *b, enum stet_rc rc, uint64_t offset, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* Turns a reader's failure into the decoder's; true when all is well. */

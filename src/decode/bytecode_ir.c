@@ -396,10 +396,11 @@ static void pass_through(struct bc *b, struct stet_reader *r, struct region_stat
 static struct stet_op *read_op(struct bc *b, struct stet_reader *r, struct region_state *state,
                                struct stet_block *block)
 {
-    uint64_t index = bc_varint(r), regions;
+    uint64_t at = stet_reader_offset(r), index = bc_varint(r), regions;
     unsigned mask = stet_reader_u8(r);
     struct stet_op *op = bc_alloc(b, 1, sizeof *op);
 
+    b->where = at;
     if (!op || index >= b->name_count) {
         stet_reader_fail(r, "no such operation name");
         return NULL;

@@ -26,6 +26,7 @@ static bool enter(struct bc *b, struct bc_entry *e, const struct stet_reader *r)
         return bc_fail(b, STET_LIMIT, stet_reader_offset(r), "nested deeper than %d",
                        STET_MAX_DEPTH);
     b->depth++;
+    b->where = r->base;
     e->state = BC_BUSY;
     return true;
 }
