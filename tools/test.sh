@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Every test lane, each with its own build. The closing line counts the tests of all lanes.
-# usage: test.sh [LANE…]     lanes: style dev asan tsan e2e (default: all)
+# usage: test.sh [LANE…]     lanes: style dev asan tsan fuzz e2e (default: all)
 #
 # A lane that can't run is a failure, never a skip: the environments it needs are made here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 lanes=("$@")
-[[ ${#lanes[@]} -gt 0 ]] || lanes=(style dev asan tsan e2e)
+[[ ${#lanes[@]} -gt 0 ]] || lanes=(style dev asan tsan fuzz e2e)
 jobs=$(nproc)
 passed=0 failed=0
 mkdir -p build
@@ -57,6 +57,9 @@ for lane in "${lanes[@]}"; do
         ;;
     tsan)
         if build tsan; then tests tsan -L threads; else count 1; fi
+        ;;
+    fuzz) # clang's build of everything; replays the corpora
+        if build fuzz; then tests fuzz -L fuzz; else count 1; fi
         ;;
     e2e)
         for env in jax torchtpu torchxla cuda tools; do
