@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { STET_LCS_NONE = UINT32_MAX };
+#define STET_LCS_NONE UINT32_MAX
 
 /* pair[i] becomes the index in b that a[i] stands for, or STET_LCS_NONE; pairs never cross. Exact
  * (a longest common subsequence) for few differences, near-linear and good for many. False when out
