@@ -139,6 +139,14 @@ static void compare_types(struct stet_comparison *c, const struct subject *of,
         say(c, of, STET_FACET_LAYOUTS, "layout", layout_text(c, x), layout_text(c, y));
 }
 
+/* Where outputs came or went, the place in the list tells nothing. */
+static bool same_alias(const struct stet_comparison *c, int32_t x, int32_t y)
+{
+    if (c->a->program->output_count != c->b->program->output_count)
+        return (x >= 0) == (y >= 0);
+    return x == y;
+}
+
 static struct stet_view donation(struct stet_comparison *c, const struct stet_argument *a)
 {
     if (a->alias >= 0)
@@ -155,7 +163,7 @@ static void compare_dictionaries(struct stet_comparison *c, const struct subject
 
         for (uint32_t i = 0; mine && i < mine->count; i++) {
             const struct stet_named_attr *n = &mine->named[i];
-            enum stet_attr_class class = stet_canon_attr(n);
+            enum stet_attr_class class = stet_canon_attr(&c->a->canon, n);
             const struct stet_attr *other = NULL;
 
             for (uint32_t j = 0; theirs && j < theirs->count; j++)
@@ -180,7 +188,7 @@ static void compare_pair(struct stet_comparison *c, const struct stet_argument *
     struct subject of = {"argument", argument_name(c, y), y->value};
 
     compare_types(c, &of, x->value->type, y->value->type);
-    if (x->donor != y->donor || x->alias != y->alias)
+    if (x->donor != y->donor || !same_alias(c, x->alias, y->alias))
         say(c, &of, STET_FACET_DONATION, "donation", donation(c, x), donation(c, y));
     compare_dictionaries(c, &of, x->attrs, y->attrs);
 }

@@ -210,7 +210,7 @@ static void compare_attrs(struct stet_comparison *c, const struct stet_op *a,
 
         for (uint32_t i = 0; i < mine->attr_count; i++) {
             const struct stet_named_attr *n = &mine->attrs[i];
-            enum stet_attr_class class = stet_canon_attr(n);
+            enum stet_attr_class class = stet_canon_attr(&c->a->canon, n);
             const struct stet_attr *other;
 
             if (stet_canon_silent(mine, n) || holds_symbols(n->value))

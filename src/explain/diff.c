@@ -36,13 +36,16 @@ void stet_diff_release(struct stet_diff *d)
     d->change_count = 0;
 }
 
-/* Causes before what follows from them, arguments before operations, then the program's order. */
+/* Causes before what follows from them; a loop's count, which explains much else, first; arguments
+ * before operations; then the program's order. */
 static int by_weight(const void *left, const void *right)
 {
     const struct stet_change *l = left, *r = right;
     bool l_follows = l->follows != STET_NO_FACET, r_follows = r->follows != STET_NO_FACET;
     bool l_op = l->kind > STET_CHANGE_OUTPUT, r_op = r->kind > STET_CHANGE_OUTPUT;
 
+    if ((l->kind == STET_CHANGE_REPEAT) != (r->kind == STET_CHANGE_REPEAT))
+        return l->kind == STET_CHANGE_REPEAT ? -1 : 1;
     if (l_follows != r_follows)
         return l_follows - r_follows;
     if (l_op != r_op)

@@ -2,6 +2,7 @@
 #include "explain/side.h"
 
 #include "base/mem.h"
+#include "program/defaults.h"
 
 static uint64_t hash_view(struct stet_view v)
 {
@@ -32,11 +33,15 @@ const struct stet_op *stet_side_callee(struct stet_side *s, const struct stet_op
 
 /* ---- signatures ---- */
 
+enum { ROOTS = 32 };
+
 struct hashing {
     struct stet_side *side;
     struct stet_sink sink;
     uint64_t *functions; /* by operation id: signature of a function's body, 0 for not yet */
     unsigned depth;
+    uint64_t roots[ROOTS];
+    unsigned root_count;
 };
 
 static uint64_t digest(struct stet_sink *s)
@@ -47,34 +52,81 @@ static uint64_t digest(struct stet_sink *s)
     return h;
 }
 
-/* Names around the innermost file, columns, callers: what stays when lines are inserted above. */
-static uint64_t place_of(const struct stet_loc *loc, unsigned depth)
+static uint64_t frame_of(const struct stet_loc *file)
 {
-    uint64_t h = 1;
+    return stet_mix(stet_mix(hash_view(file->text), file->line), file->column);
+}
+
+/* The frames of the call that had the program traced: every location ends in them, and they differ
+ * when the same function is called from two places. */
+static void note_roots(struct hashing *h, const struct stet_loc *loc, unsigned depth)
+{
+    if (!loc || depth > 32 || h->root_count == ROOTS)
+        return;
+    if (loc->kind == STET_LOC_FILE)
+        h->roots[h->root_count++] = frame_of(loc);
+    for (uint32_t i = 0; i < loc->count && i < ROOTS; i++)
+        note_roots(h, loc->parts[i], depth + 1);
+}
+
+static void find_roots(struct hashing *h)
+{
+    const struct stet_op *entry = h->side->program->entry;
+    const struct stet_block *body;
+
+    if (!entry || !entry->region_count || !entry->regions[0].block_count)
+        return;
+    body = entry->regions[0].blocks[0];
+    if (body->op_count) /* a return was written nowhere: it has the call's own place */
+        note_roots(h, body->ops[body->op_count - 1]->loc, 0);
+}
+
+static bool is_root(const struct hashing *h, const struct stet_loc *file)
+{
+    uint64_t frame = h->root_count ? frame_of(file) : 0;
+
+    for (unsigned i = 0; i < h->root_count; i++)
+        if (h->roots[i] == frame)
+            return true;
+    return false;
+}
+
+/* Names around the innermost file, columns, callers: what stays when lines are inserted above. */
+static uint64_t place_of(const struct hashing *h, const struct stet_loc *loc, unsigned depth)
+{
+    const struct stet_loc *file;
+    uint64_t place = 1;
 
     if (!loc || depth > 32)
         return 0;
     switch (loc->kind) {
     case STET_LOC_FILE:
-        return stet_mix(h, (uint64_t)loc->column << 32 | loc->end_column);
+        return is_root(h, loc) ? 0 : stet_mix(1, (uint64_t)loc->column << 32 | loc->end_column);
     case STET_LOC_NAME:
-        return stet_mix(hash_view(loc->text), loc->count ? place_of(loc->parts[0], depth + 1) : 0);
+        file = loc->count && loc->parts[0]->kind == STET_LOC_FILE ? loc->parts[0] : NULL;
+        if (file && depth && is_root(h, file))
+            return 0;
+        return stet_mix(hash_view(loc->text),
+                        loc->count ? place_of(h, loc->parts[0], depth + 1) : 0);
     case STET_LOC_CALLSITE:
     case STET_LOC_FUSED:
-        for (uint32_t i = 0; i < loc->count && i < 16; i++)
-            h = stet_mix(h, place_of(loc->parts[i], depth + 1));
-        return h;
+        for (uint32_t i = 0; i < loc->count && i < 16; i++) {
+            uint64_t part = place_of(h, loc->parts[i], depth + 1);
+
+            place = part ? stet_mix(place, part) : place;
+        }
+        return place;
     default:
         return 0;
     }
 }
 
-static uint64_t line_of(const struct stet_loc *loc)
+static uint64_t line_of(const struct hashing *h, const struct stet_loc *loc)
 {
     const struct stet_loc *file = stet_loc_file(loc);
     struct stet_view name;
 
-    if (!file)
+    if (!file || is_root(h, file))
         return 0;
     name = file->text;
     for (size_t i = name.len; i > 0; i--)
@@ -95,14 +147,14 @@ static bool is_call(const struct stet_attr *a)
 
 static uint64_t own_signature(struct hashing *h, const struct stet_op *op)
 {
-    stet_sink_view(&h->sink, op->name);
+    stet_sink_view(&h->sink, stet_op_portable_name(op));
     stet_sink_varint(&h->sink, op->result_count);
     for (uint32_t i = 0; i < op->attr_count; i++) {
         const struct stet_named_attr *n = &op->attrs[i];
 
         if (is_call(n->value) || stet_canon_silent(op, n))
             continue;
-        if (stet_canon_attr(n) != STET_CLASS_SKELETON)
+        if (stet_canon_attr(&h->side->canon, n) != STET_CLASS_SKELETON)
             continue;
         stet_sink_view(&h->sink, n->name);
         stet_content_attr(&h->sink, n->value, NULL);
@@ -115,7 +167,7 @@ static uint64_t own_content(struct hashing *h, const struct stet_op *op)
 {
     for (uint32_t i = 0; i < op->attr_count; i++) {
         const struct stet_named_attr *n = &op->attrs[i];
-        enum stet_attr_class class = stet_canon_attr(n);
+        enum stet_attr_class class = stet_canon_attr(&h->side->canon, n);
 
         if (is_call(n->value) || stet_canon_silent(op, n) || class == STET_CLASS_NAMES ||
             class == STET_CLASS_KEY)
@@ -140,13 +192,13 @@ static uint64_t sign(struct hashing *h, const struct stet_op *op)
 {
     struct stet_side *s = h->side;
     uint64_t own = own_signature(h, op), signature = stet_mix(own, body_signature(h, op));
-    uint64_t where = place_of(op->loc, 0);
+    uint64_t where = place_of(h, op->loc, 0);
 
     s->own[op->id] = own;
     s->spot[op->id] = stet_mix(own, where);
     s->signature[op->id] = signature;
     s->place[op->id] = stet_mix(signature, where);
-    s->line[op->id] = line_of(op->loc);
+    s->line[op->id] = line_of(h, op->loc);
     s->exact[op->id] = stet_mix(s->place[op->id], own_content(h, op));
     return signature;
 }
@@ -265,6 +317,7 @@ enum stet_rc stet_side_init(struct stet_side *s, const struct stet_program *p, s
         return stet_fail(err, STET_NO_MEMORY, "out of memory for comparing programs");
     }
     stet_sink_init(&h.sink, NULL);
+    find_roots(&h);
     for (uint32_t i = 0; i < p->op_count; i++)
         if (s->ops[i] && !s->signature[i] && stet_side_counts(s, s->ops[i]))
             sign(&h, s->ops[i]);

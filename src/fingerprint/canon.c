@@ -46,11 +46,14 @@ static uint8_t search(const struct entry *table, size_t count, struct stet_view 
 
 void stet_canon_fill_name(struct stet_name_memo *memo, struct stet_view name)
 {
-    memo->name = name;
-    memo->hash = stet_hash_bytes(name).lo;
-    memo->kind = search(kind_table, sizeof kind_table / sizeof *kind_table, name, STET_KIND_PLAIN);
-    memo->class =
-        search(attr_table, sizeof attr_table / sizeof *attr_table, name, STET_CLASS_UNLISTED);
+    *memo = (struct stet_name_memo){
+        .ptr = name.ptr,
+        .len = (uint32_t)name.len,
+        .hash = stet_hash_bytes(name).lo,
+        .kind = search(kind_table, sizeof kind_table / sizeof *kind_table, name, STET_KIND_PLAIN),
+        .class =
+            search(attr_table, sizeof attr_table / sizeof *attr_table, name, STET_CLASS_UNLISTED),
+    };
 }
 
 /* GSPMD's way to say what sdy.sharding_constraint says. */
@@ -94,12 +97,9 @@ static enum stet_attr_class listed(enum stet_attr_class class, const struct stet
     return value->kind == STET_ATTR_ENUM ? STET_CLASS_SKELETON : STET_CLASS_ATTRIBUTES;
 }
 
-enum stet_attr_class stet_canon_attr(const struct stet_named_attr *a)
+enum stet_attr_class stet_canon_attr(struct stet_canon *c, const struct stet_named_attr *a)
 {
-    uint8_t class =
-        search(attr_table, sizeof attr_table / sizeof *attr_table, a->name, STET_CLASS_UNLISTED);
-
-    return listed((enum stet_attr_class)class, a->value);
+    return listed((enum stet_attr_class)stet_canon_name(c, a->name)->class, a->value);
 }
 
 const struct stet_attr *stet_canon_value(const struct stet_op *op)
@@ -112,29 +112,6 @@ const struct stet_attr *stet_canon_value(const struct stet_op *op)
 bool stet_canon_silent(const struct stet_op *op, const struct stet_named_attr *a)
 {
     return a->value->kind == STET_ATTR_LOCATION || stet_attr_is_default(op, a);
-}
-
-static bool has_symbols(const struct stet_attr *a, unsigned depth)
-{
-    if (!a || depth > STET_MAX_DEPTH)
-        return false;
-    switch (a->kind) {
-    case STET_ATTR_SYMBOL:
-        return true;
-    case STET_ATTR_ARRAY:
-        for (uint32_t i = 0; i < a->count; i++)
-            if (has_symbols(a->items[i], depth + 1))
-                return true;
-        return false;
-    case STET_ATTR_DICT:
-    case STET_ATTR_RECORD:
-        for (uint32_t i = 0; i < a->count; i++)
-            if (has_symbols(a->named[i].value, depth + 1))
-                return true;
-        return false;
-    default:
-        return false;
-    }
 }
 
 /* Takes what a stream holds and empties it. */
@@ -155,10 +132,30 @@ static void take(struct stet_sink *s, struct stet_short *out)
     s->len = 0;
 }
 
+/* What an operation is about is always there, so it has no default to ask for. */
+static bool is_silent(const struct stet_op *op, const struct stet_named_attr *a,
+                      enum stet_attr_class class)
+{
+    if (class == STET_CLASS_VALUE || class == STET_CLASS_AXES || class == STET_CLASS_SLICES ||
+        class == STET_CLASS_LIMITS || class == STET_CLASS_DERIVED)
+        return false;
+    return stet_canon_silent(op, a);
+}
+
+/* Met while an attribute is written without a place to resolve it in. */
+static bool note_symbol(struct stet_sink *s, struct stet_view name, void *context)
+{
+    (void)s;
+    (void)name;
+    *(bool *)context = true;
+    return true;
+}
+
 void stet_canon_fill_attr(struct stet_canon *c, struct stet_attr_memo *memo,
                           const struct stet_op *op, const struct stet_named_attr *a)
 {
     const struct stet_name_memo *name = stet_canon_name(c, a->name);
+    const struct stet_symbol_writer symbols = {note_symbol, &memo->symbols};
     struct stet_sink s;
 
     memo->value = a->value;
@@ -166,17 +163,16 @@ void stet_canon_fill_attr(struct stet_canon *c, struct stet_attr_memo *memo,
     memo->name_hash = name->hash;
     memo->known = op->known;
     memo->class = (uint8_t)listed((enum stet_attr_class)name->class, a->value);
-    memo->silent = stet_canon_silent(op, a);
-    memo->symbols = has_symbols(a->value, 0);
-    if (memo->symbols || memo->silent)
+    memo->symbols = false;
+    memo->silent = is_silent(op, a, (enum stet_attr_class)memo->class);
+    if (memo->silent)
         return;
     stet_sink_init(&s, &c->contents);
-    stet_content_attr(&s, a->value, NULL);
-    take(&s, &memo->content);
-    if (memo->class == STET_CLASS_VALUE) {
+    if (memo->class == STET_CLASS_VALUE)
         stet_content_number(&s, a->value);
-        take(&s, &memo->number);
-    }
+    else
+        stet_content_attr(&s, a->value, &symbols);
+    take(&s, &memo->content);
 }
 
 void stet_canon_fill_type(struct stet_type_memo *memo, const struct stet_type *t)

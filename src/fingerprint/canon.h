@@ -36,10 +36,11 @@ enum stet_attr_class {
 /* Everything below is remembered by address: within one program equal names, types and attributes
  * mostly share theirs, and looking a thing up costs more than hashing what it says. */
 struct stet_name_memo {
-    struct stet_view name;
-    uint64_t hash;
+    const char *ptr;
+    uint32_t len;
     uint8_t kind;  /* of an operation: enum stet_kind from the table */
     uint8_t class; /* of an attribute: enum stet_attr_class, or STET_CLASS_UNLISTED */
+    uint64_t hash;
 };
 
 /* Bytes to put into a stream: what it says when that is short, otherwise its hash. */
@@ -56,8 +57,7 @@ struct stet_attr_memo {
     uint8_t class;  /* enum stet_attr_class */
     bool silent;    /* says nothing: a location, or a default that is spelled out */
     bool symbols;   /* names functions or meshes, so that its content depends on the place */
-    struct stet_short content;
-    struct stet_short number; /* of a constant: what it means whatever its dtype */
+    struct stet_short content; /* of a constant: what it means whatever its dtype */
 };
 
 struct stet_type_memo {
@@ -66,7 +66,7 @@ struct stet_type_memo {
     struct stet_short content, dims, dtype;
 };
 
-enum { STET_MEMO_BITS = 6, STET_MEMOS = 1 << STET_MEMO_BITS };
+enum { STET_NAME_BITS = 8, STET_ATTR_BITS = 8, STET_TYPE_BITS = 6 };
 
 struct stet_symbol;
 
@@ -77,9 +77,9 @@ struct stet_canon {
     struct stet_symbol *symbols; /* top-level symbols, open addressing */
     uint32_t symbol_mask;
     struct stet_content_cache contents;
-    struct stet_name_memo names[STET_MEMOS];
-    struct stet_attr_memo attrs[4 * STET_MEMOS];
-    struct stet_type_memo types[STET_MEMOS];
+    struct stet_name_memo names[1 << STET_NAME_BITS];
+    struct stet_attr_memo attrs[1 << STET_ATTR_BITS];
+    struct stet_type_memo types[1 << STET_TYPE_BITS];
 };
 
 enum stet_rc stet_canon_init(struct stet_canon *c, const struct stet_program *p,
@@ -127,7 +127,7 @@ void stet_canon_fill_type(struct stet_type_memo *memo, const struct stet_type *t
 static inline const struct stet_type_memo *stet_canon_type(struct stet_canon *c,
                                                            const struct stet_type *t)
 {
-    struct stet_type_memo *memo = &c->types[stet_memo_slot(t, STET_MEMO_BITS)];
+    struct stet_type_memo *memo = &c->types[stet_memo_slot(t, STET_TYPE_BITS)];
 
     if (memo->type != t)
         stet_canon_fill_type(memo, t);
@@ -139,9 +139,9 @@ void stet_canon_fill_name(struct stet_name_memo *memo, struct stet_view name);
 static inline const struct stet_name_memo *stet_canon_name(struct stet_canon *c,
                                                            struct stet_view name)
 {
-    struct stet_name_memo *memo = &c->names[stet_memo_slot(name.ptr, STET_MEMO_BITS)];
+    struct stet_name_memo *memo = &c->names[stet_memo_slot(name.ptr, STET_NAME_BITS)];
 
-    if (memo->name.ptr != name.ptr || memo->name.len != name.len)
+    if (memo->ptr != name.ptr || memo->len != name.len)
         stet_canon_fill_name(memo, name);
     return memo;
 }
@@ -152,7 +152,7 @@ void stet_canon_fill_attr(struct stet_canon *c, struct stet_attr_memo *memo,
 static inline const struct stet_attr_memo *
 stet_canon_memo(struct stet_canon *c, const struct stet_op *op, const struct stet_named_attr *a)
 {
-    struct stet_attr_memo *memo = &c->attrs[stet_memo_slot(a->value, STET_MEMO_BITS + 2)];
+    struct stet_attr_memo *memo = &c->attrs[stet_memo_slot(a->value, STET_ATTR_BITS)];
 
     if (memo->value != a->value || memo->name != a->name.ptr || memo->known != op->known)
         stet_canon_fill_attr(c, memo, op, a);
@@ -160,7 +160,7 @@ stet_canon_memo(struct stet_canon *c, const struct stet_op *op, const struct ste
 }
 
 /* The class alone, also for attributes that are in dictionaries. */
-enum stet_attr_class stet_canon_attr(const struct stet_named_attr *a);
+enum stet_attr_class stet_canon_attr(struct stet_canon *c, const struct stet_named_attr *a);
 /* The value of a constant operation. */
 const struct stet_attr *stet_canon_value(const struct stet_op *op);
 

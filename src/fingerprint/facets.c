@@ -1,14 +1,19 @@
-/* One walk in canonical order fills the streams of skeleton and facets.
+/* One walk in canonical order fills the streams of skeleton, facets and key.
  *
  * The walk starts at a block's terminator and goes backwards along operands, so the order in which
  * independent operations were written does not matter; an operation is written when all it uses has
  * been. What it uses is named by canonical numbers, never by SSA numbers. Constants and plumbing
  * (canon.def) are not operations here: each *use* of one writes what it says into the facets, so it
- * does not matter whether equal constants were merged. */
+ * does not matter whether equal constants were merged.
+ *
+ * The key's own stream has what the others erase: ids, which are places in the program's text and
+ * so tell the order of operations and which uses share a constant, and attributes that only number
+ * things or follow from others. */
 #include "fingerprint/internal.h"
 
 #include "base/mem.h"
 #include "program/defaults.h"
+#include "program/ops.h"
 
 struct frame {
     const struct stet_op *op;
@@ -39,6 +44,12 @@ static struct stet_sink *sink(struct walk *w, unsigned which)
 static void put(struct stet_sink *s, const struct stet_short *v)
 {
     stet_sink_short(s, v->bytes, v->length);
+}
+
+/* A place in the text. */
+static void put_id(struct walk *w, uint32_t id)
+{
+    stet_sink_varint(sink(w, STET_SINK_KEY), id);
 }
 
 static const struct stet_type *element_of(const struct stet_type *t)
@@ -90,16 +101,21 @@ static void new_value(struct walk *w, const struct stet_value *v)
 
 /* ---- constants ---- */
 
+static void write_attr(struct walk *w, const struct stet_op *op, const struct stet_named_attr *n);
+
 static void write_constant(struct walk *w, const struct stet_op *op)
 {
     struct stet_sink *s = sink(w, STET_FACET_CONSTANTS);
 
+    w->seen[op->id] = 1;
     write_type(w, op->results[0].type, 0);
     for (uint32_t i = 0; i < op->attr_count; i++) {
         const struct stet_attr_memo *memo = stet_canon_memo(w->canon, op, &op->attrs[i]);
 
         if (memo->class == STET_CLASS_VALUE)
-            put(s, &memo->number);
+            put(s, &memo->content);
+        else
+            write_attr(w, op, &op->attrs[i]);
     }
 }
 
@@ -142,16 +158,18 @@ static void write_plumbing_attrs(struct walk *w, const struct stet_op *op, uint3
     for (uint32_t i = 0; i < op->attr_count; i++) {
         const struct stet_named_attr *n = &op->attrs[i];
         const struct stet_attr_memo *memo = stet_canon_memo(w->canon, op, n);
+        unsigned class = memo->class;
 
-        /* Beyond the facets come a Sharding call's own target and version. */
-        if (memo->silent || memo->class >= STET_CLASS_SKELETON)
+        if (memo->silent || class == STET_CLASS_NAMES)
             continue;
-        if (memo->class == STET_CLASS_AXES && keeps_axes(op, n->value))
+        if (class >= STET_CLASS_SKELETON) /* a Sharding call's own target and version */
+            class = STET_SINK_KEY;
+        if (class == STET_CLASS_AXES && keeps_axes(op, n->value))
             continue;
         if (memo->symbols)
-            stet_content_attr(place(w, memo->class, operand), n->value, &symbols);
+            stet_content_attr(place(w, class, operand), n->value, &symbols);
         else
-            put(place(w, memo->class, operand), &memo->content);
+            put(place(w, class, operand), &memo->content);
     }
 }
 
@@ -161,6 +179,8 @@ static void write_plumbing(struct walk *w, const struct stet_op *op, enum stet_k
 {
     const struct stet_type_memo *memo = stet_canon_type(w->canon, op->results[0].type);
 
+    w->seen[op->id] = 1;
+    put_id(w, op->id);
     if (kind == STET_KIND_CONVERT)
         put(place(w, STET_FACET_DTYPES, operand), &memo->dtype);
     else if (kind != STET_KIND_CONSTRAINT)
@@ -185,6 +205,7 @@ static void write_use(struct walk *w, const struct stet_value *v, uint32_t opera
     }
     if (v->def && stet_canon_kind(w->canon, v->def) == STET_KIND_CONSTANT) {
         stet_sink_u8(sink(w, STET_SINK_SKELETON), 0);
+        put_id(w, v->def->id);
         write_constant(w, v->def);
     } else {
         stet_sink_varint(sink(w, STET_SINK_SKELETON), (uint64_t)w->numbers[v->id] + 1);
@@ -251,34 +272,65 @@ static void write_slack(struct walk *w, const struct stet_op *op, const struct s
     }
 }
 
-static void write_attr(struct walk *w, const struct stet_op *op, const struct stet_named_attr *n)
+/* VHLO keeps no channel type on collectives, so only their number can count. */
+static const struct stet_attr *kept(const struct stet_op *op, const struct stet_named_attr *n)
+{
+    const struct stet_attr *handle;
+
+    if (!stet_view_is(n->name, "channel_handle") || (stet_op_facts(op) & STET_OP_EFFECT))
+        return n->value;
+    handle = stet_attr_field(n->value, "handle");
+    return handle ? handle : n->value;
+}
+
+static void write_slow_attr(struct walk *w, const struct stet_op *op,
+                            const struct stet_named_attr *n, unsigned class)
 {
     const struct stet_symbol_writer symbols = {write_symbol, w};
+
+    if (class == STET_CLASS_NAMES)
+        return;
+    if (class == STET_CLASS_LIMITS)
+        write_slack(w, op, n->value);
+    if (calls(n->value))
+        class = STET_CLASS_SKELETON;
+    else if (class == STET_CLASS_VALUE) /* not a constant, or not one we understand */
+        class = STET_CLASS_CONSTANTS;
+    else if (class > STET_CLASS_SKELETON)
+        class = STET_SINK_KEY;
+    stet_sink_view(sink(w, class), n->name);
+    stet_content_attr(sink(w, class), kept(op, n), &symbols);
+}
+
+static void write_attr(struct walk *w, const struct stet_op *op, const struct stet_named_attr *n)
+{
     const struct stet_attr_memo *memo = stet_canon_memo(w->canon, op, n);
-    unsigned class = memo->class;
 
     if (memo->silent)
         return;
-    if (memo->symbols) {
-        if (calls(n->value))
-            class = STET_CLASS_SKELETON;
-        if (class > STET_CLASS_SKELETON)
-            return;
-        stet_sink_view(sink(w, class), n->name);
-        stet_content_attr(sink(w, class), n->value, &symbols);
-    } else if (class <= STET_CLASS_SKELETON) {
-        stet_sink_u64(sink(w, class), memo->name_hash);
-        put(sink(w, class), &memo->content);
-    } else if (class == STET_CLASS_LIMITS) {
-        write_slack(w, op, n->value);
-    } else if (class == STET_CLASS_VALUE) { /* not a constant, or not one we understand */
-        put(sink(w, STET_FACET_CONSTANTS), &memo->content);
+    if (memo->class > STET_CLASS_SKELETON || memo->symbols) {
+        write_slow_attr(w, op, n, memo->class);
+        return;
     }
+    stet_sink_u64(sink(w, memo->class), memo->name_hash);
+    put(sink(w, memo->class), &memo->content);
 }
 
 /* ---- operations ---- */
 
 static void write_region(struct walk *w, const struct stet_region *r);
+
+/* Where among the blocks of its region a successor stands. */
+static uint32_t block_place(const struct stet_op *op, const struct stet_block *target)
+{
+    const struct stet_op *around = op->parent ? op->parent->parent : NULL;
+
+    for (unsigned r = 0; around && r < around->region_count; r++)
+        for (uint32_t b = 0; b < around->regions[r].block_count; b++)
+            if (around->regions[r].blocks[b] == target)
+                return b + 1;
+    return 0;
+}
 
 static void write_op(struct walk *w, const struct stet_op *op)
 {
@@ -288,6 +340,7 @@ static void write_op(struct walk *w, const struct stet_op *op)
         w->order->ops[w->order->count] = op;
     w->order->count++;
     w->written++;
+    put_id(w, op->id);
     stet_sink_u64(skeleton, stet_canon_name(w->canon, stet_op_portable_name(op))->hash);
     stet_sink_varint(skeleton, op->operand_count);
     for (uint32_t i = 0; i < op->operand_count; i++)
@@ -297,6 +350,8 @@ static void write_op(struct walk *w, const struct stet_op *op)
     stet_sink_varint(skeleton, op->result_count);
     for (uint32_t i = 0; i < op->result_count; i++)
         new_value(w, &op->results[i]);
+    for (unsigned i = 0; i < op->successor_count; i++)
+        stet_sink_varint(skeleton, block_place(op, op->successors[i]));
     stet_sink_varint(skeleton, op->region_count);
     for (unsigned i = 0; i < op->region_count; i++)
         write_region(w, &op->regions[i]);
@@ -346,15 +401,35 @@ static void reach(struct walk *w, const struct stet_op *root)
     w->stack_used = base;
 }
 
+/* A constant, plumbing or mesh that nothing uses: in the key alone. */
+static void write_unused(struct walk *w, const struct stet_op *op)
+{
+    struct stet_sink *s = sink(w, STET_SINK_KEY);
+
+    w->seen[op->id] = 1;
+    put_id(w, op->id);
+    stet_sink_u64(s, stet_canon_name(w->canon, op->name)->hash);
+    for (uint32_t i = 0; i < op->operand_count; i++)
+        put_id(w, op->operands[i]->id);
+    for (uint32_t i = 0; i < op->result_count; i++)
+        put(s, &stet_canon_type(w->canon, op->results[i].type)->content);
+    for (uint32_t i = 0; i < op->attr_count; i++) {
+        const struct stet_attr_memo *memo = stet_canon_memo(w->canon, op, &op->attrs[i]);
+
+        if (!memo->silent && memo->class != STET_CLASS_NAMES)
+            put(s, &memo->content);
+    }
+}
+
 /* What no result needs: effects, which keep their order, and dead operations. */
 static void reach_rest(struct walk *w, const struct stet_block *b)
 {
-    for (uint32_t i = 0; i < b->op_count; i++) {
-        enum stet_kind kind = stet_canon_kind(w->canon, b->ops[i]);
-
-        if (kind == STET_KIND_PLAIN && !w->seen[b->ops[i]->id])
+    for (uint32_t i = 0; i < b->op_count; i++)
+        if (!w->seen[b->ops[i]->id] && stet_canon_kind(w->canon, b->ops[i]) == STET_KIND_PLAIN)
             reach(w, b->ops[i]);
-    }
+    for (uint32_t i = 0; i < b->op_count; i++)
+        if (!w->seen[b->ops[i]->id])
+            write_unused(w, b->ops[i]);
 }
 
 static void write_block(struct walk *w, const struct stet_block *b)
@@ -395,13 +470,14 @@ static void write_dictionaries(struct walk *w, const struct stet_attr *array, bo
 
         for (uint32_t j = 0; dict->kind == STET_ATTR_DICT && j < dict->count; j++) {
             const struct stet_named_attr *n = &dict->named[j];
-            enum stet_attr_class class = stet_canon_attr(n);
+            enum stet_attr_class class = stet_canon_attr(w->canon, n);
+            unsigned stream = class > STET_CLASS_SKELETON ? (unsigned)STET_SINK_KEY : class;
 
-            if (class > STET_CLASS_SKELETON || (class == STET_CLASS_DONATION && entry))
+            if (class == STET_CLASS_NAMES || (class == STET_CLASS_DONATION && entry))
                 continue;
-            stet_sink_varint(sink(w, class), i);
-            stet_sink_view(sink(w, class), n->name);
-            stet_content_attr(sink(w, class), n->value, &symbols);
+            stet_sink_varint(sink(w, stream), i);
+            stet_sink_view(sink(w, stream), n->name);
+            stet_content_attr(sink(w, stream), n->value, &symbols);
         }
     }
 }
@@ -427,9 +503,10 @@ static void write_function(struct walk *w, const struct stet_op *f)
 
     w->function_numbers[f->id] = ++w->functions;
     w->seen[f->id] = 1;
+    put_id(w, f->id);
     stet_sink_view(sink(w, STET_SINK_SKELETON), f->name);
     for (uint32_t i = 0; i < f->attr_count; i++) {
-        enum stet_attr_class class = stet_canon_attr(&f->attrs[i]);
+        enum stet_attr_class class = stet_canon_attr(w->canon, &f->attrs[i]);
 
         if (class == STET_CLASS_ARG_ATTRS || class == STET_CLASS_RES_ATTRS)
             write_dictionaries(w, f->attrs[i].value, entry);

@@ -29,41 +29,44 @@ uint32_t stet_fingerprint_moved(const struct stet_fingerprint *a, const struct s
     return moved;
 }
 
-/* The last stream is the key's. */
-static enum stet_rc fill(struct stet_sink sinks[STET_SINKS + 1], struct stet_canon *c,
-                         struct stet_fingerprint *out, struct stet_view options,
-                         struct stet_err *err)
+/* The key is everything the facets and the skeleton say, and what only it has; options have a facet
+ * and no part in it. */
+static struct stet_hash key_of(const struct stet_fingerprint *f, struct stet_hash rest)
 {
-    struct stet_order order = {0};
-    enum stet_rc rc;
+    struct stet_hasher h;
 
-    for (unsigned i = 0; i <= STET_SINKS; i++) {
-        stet_sink_init(&sinks[i], &c->contents);
+    stet_hasher_init(&h);
+    for (unsigned i = 0; i < STET_FACETS; i++)
+        if (i != STET_FACET_OPTIONS)
+            stet_hasher_add(&h, &f->facets[i], sizeof f->facets[i]);
+    stet_hasher_add(&h, &f->skeleton, sizeof f->skeleton);
+    stet_hasher_add(&h, &rest, sizeof rest);
+    return stet_hasher_digest(&h);
+}
+
+enum stet_rc stet_fingerprint_make(struct stet_fingerprint *out, const struct stet_program *p,
+                                   struct stet_view options, struct stet_err *err)
+{
+    struct stet_sink sinks[STET_SINKS]; /* with `canon` some 70 KB of stack, which is warmer than */
+    struct stet_canon canon;            /* fresh pages */
+    struct stet_order order = {0};
+    enum stet_rc rc = stet_canon_init(&canon, p, err);
+
+    *out = (struct stet_fingerprint){0};
+    if (rc != STET_OK)
+        return rc;
+    for (unsigned i = 0; i < STET_SINKS; i++) {
+        stet_sink_init(&sinks[i], &canon.contents);
         stet_sink_varint(&sinks[i], STET_FINGERPRINT_VERSION);
     }
-    rc = stet_facets_make(c, sinks, &order, err);
-    if (rc == STET_OK)
-        rc = stet_key_make(c, &sinks[STET_SINKS], &out->key, err);
+    rc = stet_facets_make(&canon, sinks, &order, err);
+    stet_canon_release(&canon);
     if (rc != STET_OK)
         return rc;
     stet_sink_bytes(&sinks[STET_FACET_OPTIONS], options.ptr, options.len);
     for (unsigned f = 0; f < STET_FACETS; f++)
         out->facets[f] = stet_sink_digest(&sinks[f]);
     out->skeleton = stet_sink_digest(&sinks[STET_SINK_SKELETON]);
+    out->key = key_of(out, stet_sink_digest(&sinks[STET_SINK_KEY]));
     return STET_OK;
-}
-
-enum stet_rc stet_fingerprint_make(struct stet_fingerprint *out, const struct stet_program *p,
-                                   struct stet_view options, struct stet_err *err)
-{
-    struct stet_sink sinks[STET_SINKS + 1]; /* with `canon` some 70 KB of stack, which is warmer */
-    struct stet_canon canon;                /* than fresh pages */
-    enum stet_rc rc = stet_canon_init(&canon, p, err);
-
-    if (rc != STET_OK)
-        return rc;
-    *out = (struct stet_fingerprint){0};
-    rc = fill(sinks, &canon, out, options, err);
-    stet_canon_release(&canon);
-    return rc;
 }

@@ -1,4 +1,4 @@
-/* The parts of a fingerprint, for this folder and the diff: canonical order, streams, key. */
+/* The parts of a fingerprint, for this folder and the diff: canonical order and streams. */
 #ifndef STET_FINGERPRINT_INTERNAL_H
 #define STET_FINGERPRINT_INTERNAL_H
 
@@ -13,14 +13,12 @@ struct stet_order {
     uint32_t count;
 };
 
-/* One stream for each facet and one for the skeleton, made ready by the caller. */
-enum { STET_SINK_SKELETON = STET_FACETS, STET_SINKS };
+/* One stream for each facet, one for the skeleton, and one for what only the key has, made ready by
+ * the caller. */
+enum { STET_SINK_SKELETON = STET_FACETS, STET_SINK_KEY, STET_SINKS };
 
 /* Fills the streams (all but options); `order->ops` must have room for every operation. */
 enum stet_rc stet_facets_make(struct stet_canon *c, struct stet_sink sinks[STET_SINKS],
                               struct stet_order *order, struct stet_err *err);
-/* `scratch` is a stream made ready by the caller. */
-enum stet_rc stet_key_make(struct stet_canon *c, struct stet_sink *scratch, struct stet_hash *out,
-                           struct stet_err *err);
 
 #endif
