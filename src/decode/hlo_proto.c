@@ -14,11 +14,6 @@ enum {
     ENTRY_ID = 6,
     SCHEDULE = 7,
     ALIAS = 8,
-    PREFETCH = 10,
-    SPMD_OUTPUT = 12,
-    SPMD_PARAMETERS = 14,
-    DEVICE_ASSIGNMENT = 15,
-    AUTO_SPMD = 16,
     FRAMES = 17,
     DONORS = 18,
     MODULE_STRINGS = 19,
@@ -380,10 +375,11 @@ static const struct stet_type *config(struct stet_hlo_reader *r, const struct st
     return layout;
 }
 
-/* Fields of the module that are no tables. What the text does not show (profiles, ids) and what
- * follows from the rest (is_dynamic) is left out; what is newer than this build is kept. */
+/* Fields of the module that are no tables. Left out is what XLA's text leaves out: ids, profiles,
+ * is_dynamic (follows from the shapes), the partitioner's notes on a module it is done with (the
+ * instructions carry the shardings that count), and the device assignment (an option). */
 static void module_field(struct stet_hlo_reader *r, const struct stet_proto *m,
-                         const struct stet_proto_field *f, struct stet_list *shardings)
+                         const struct stet_proto_field *f)
 {
     switch (f->number) {
     case SCHEDULE:
@@ -398,20 +394,21 @@ static void module_field(struct stet_hlo_reader *r, const struct stet_proto *m,
     case MODULE_STRINGS:
         add(r, "frontend_attributes", stet_hlo_strings(r, m, f));
         break;
-    case SPMD_OUTPUT:
-        add(r, "spmd_output_sharding", stet_hlo_sharding(r, m, f));
-        break;
-    case SPMD_PARAMETERS:
-        stet_list_add(shardings, stet_hlo_sharding(r, m, f));
-        break;
-    case AUTO_SPMD:
-        if (f->value)
-            add(r, "use_auto_spmd_partitioning", stet_hlo_new_bool(r->b.a, true));
-        break;
-    case DEVICE_ASSIGNMENT:
-        add(r, "device_assignment", opaque(r, f->bytes));
-        break;
     }
+}
+
+/* What is newer than this build, to be compared as bytes. */
+static const struct stet_attr *newer_fields(struct stet_hlo_reader *r,
+                                            const struct stet_proto *module)
+{
+    struct stet_proto m = *module;
+    struct stet_proto_field f;
+
+    r->scratch.len = 0;
+    while (stet_proto_next(&m, &f))
+        if (f.number > LAST_KNOWN)
+            stet_buf_view(&r->scratch, f.whole);
+    return r->scratch.len ? opaque(r, stet_hlo_keep(r)) : NULL;
 }
 
 static void module_tables(struct stet_hlo_reader *r, const struct stet_proto *module,
@@ -419,10 +416,8 @@ static void module_tables(struct stet_hlo_reader *r, const struct stet_proto *mo
                           struct stet_view *entry, const struct stet_type **layout)
 {
     struct stet_proto m = *module;
-    struct stet_list shardings = {0};
     struct stet_proto_field f;
     uint64_t entry_id = 0;
-    uint32_t n;
 
     while (stet_proto_next(&m, &f)) {
         switch (f.number) {
@@ -446,13 +441,9 @@ static void module_tables(struct stet_hlo_reader *r, const struct stet_proto *mo
             *schedule = f;
             break;
         }
-        module_field(r, &m, &f, &shardings);
+        module_field(r, &m, &f);
     }
-    n = (uint32_t)shardings.count;
-    if (n)
-        add(r, "spmd_parameters_shardings",
-            stet_hlo_new_array(r->b.a, stet_list_keep(&shardings, r->b.a), n));
-    stet_list_release(&shardings);
+    add(r, "unknown_fields", newer_fields(r, module));
     for (size_t i = 0; i < r->callable_count; i++)
         if (entry_id && r->callables[i].id == entry_id)
             *entry = r->callables[i].name;

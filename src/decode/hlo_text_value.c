@@ -265,7 +265,7 @@ static void integer_element(struct stet_hlo_text *t, const struct stet_type *e, 
     if (*end || (!is_signed && (*text == '-' || v > largest)) ||
         (is_signed && v > largest / 2 + (*text == '-')))
         stet_hlo_text_fail_at(t, start, "'%s' is no number of this type", text);
-    put(out, (uint64_t)s, (e->width + 7) / 8);
+    put(out, (uint64_t)s & largest, (e->width + 7) / 8);
 }
 
 static void element(struct stet_hlo_text *t, const struct stet_type *e, struct filling *out)

@@ -5,6 +5,8 @@
 #include "base/fs.h"
 #include "decode/decode.h"
 #include "program/hlo.h"
+#include "program/hlo_to_stablehlo.h"
+#include "program/print.h"
 
 #include <stdio.h>
 
@@ -29,6 +31,19 @@ static enum stet_rc decode(struct stet_program *p, struct stet_view bytes, struc
                                                 : stet_decode_hlo_proto(p, bytes, err);
 }
 
+static bool stablehlo(const struct stet_program *hlo, struct stet_buf *out, struct stet_err *err)
+{
+    struct stet_program p;
+    bool ok;
+
+    if (stet_hlo_to_stablehlo(&p, hlo, err) != STET_OK)
+        return false;
+    ok = stet_print_program(out, &p, NULL, err) == STET_OK;
+    stet_program_release(&p);
+    return ok;
+}
+
+/* `how` NULL: as StableHLO. */
 static bool print(const char *path, const struct stet_hlo_print *how)
 {
     struct stet_err err = STET_ERR_INIT;
@@ -38,7 +53,7 @@ static bool print(const char *path, const struct stet_hlo_print *how)
     bool ok = false;
 
     if (stet_file_open(&file, path, &err) == STET_OK && decode(&p, file.bytes, &err) == STET_OK) {
-        ok = stet_print_hlo(&p, how, &text, &err) == STET_OK;
+        ok = how ? stet_print_hlo(&p, how, &text, &err) == STET_OK : stablehlo(&p, &text, &err);
         if (ok)
             fwrite(text.ptr, 1, text.len, stdout);
         stet_program_release(&p);
@@ -56,6 +71,6 @@ int main(int argc, char **argv)
     struct stet_hlo_print how = style_of(argc > 1 ? argv[1] : "");
 
     for (int i = 2; i < argc; i++)
-        ok &= print(argv[i], &how);
+        ok &= print(argv[i], strcmp(argv[1], "stablehlo") == 0 ? NULL : &how);
     return !ok;
 }

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# One lane of the differential test of HLO.
+# usage: run.sh torch|jax HLO_TEXT SAME_PROGRAM ENVIRONMENTS FOLDER
+set -euo pipefail
+lane=$1 tool=$2 same=$3 env=$4 out=$5
+here=$(cd "$(dirname "$0")" && pwd)
+rm -rf "$out"
+mkdir -p "$out"
+
+pairs() { # pairs SUFFIX: NAME.pb and its text, where the printer left no constant out
+    local pb text
+    for pb in "$out"/programs/*.pb; do
+        text=${pb%.pb}.$1
+        grep -q 'constant({\.\.\.})' "$text" || printf '%s\t%s\n' "$pb" "$text"
+    done
+}
+
+case $lane in
+torch)
+    for debug in 0 1; do # with and without places
+        XLA_HLO_DEBUG=$debug "$env/torchxla/bin/python" "$here/torch_programs.py" "$out/programs" 2>"$out/log"
+        "$env/jax/bin/python" "$here/compare.py" "$tool" torch "$out/programs" txt 100
+        "$same" <(pairs txt)
+    done
+    ;;
+jax)
+    "$env/jax/bin/python" "$here/jax_programs.py" "$out/programs" 2>"$out/log"
+    "$env/jax/bin/python" "$here/compare.py" "$tool" short "$out/programs" short.txt 250
+    "$env/jax/bin/python" "$here/compare.py" "$tool" stack "$out/programs" long.txt 250
+    "$same" <(pairs long.txt)
+    ;;
+esac
+"$env/jax/bin/python" "$here/legal.py" "$tool" "$out/programs"
