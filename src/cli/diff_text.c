@@ -85,21 +85,31 @@ static void print_values(struct stet_buf *out, const struct stet_change *c,
                         stet_facet_name((enum stet_facet)c->follows), PLAIN(v));
 }
 
-/* The line itself; both programs' lines beside each other are the change's `from` and `to`. */
+static void print_line(struct stet_buf *out, const struct stet_diff_view *v, const char *side,
+                       struct stet_view file, uint32_t line, struct stet_view function)
+{
+    size_t before;
+
+    stet_buf_printf(out, "      %s%s%.*s:%u", DIM(v), side, STET_FMT(base_name(file)), line);
+    if (function.len)
+        stet_buf_printf(out, " in %.*s", STET_FMT(function));
+    stet_buf_str(out, PLAIN(v));
+    before = out->len;
+    stet_buf_str(out, "  | ");
+    if (!stet_excerpt_line(out, file, line))
+        out->len = before;
+    stet_buf_char(out, '\n');
+}
+
+/* The line itself; both, when it stands elsewhere in the other program's source. */
 static void print_source(struct stet_buf *out, const struct stet_change *c,
                          const struct stet_diff_view *v)
 {
-    struct stet_view name = base_name(c->file);
-    size_t before;
+    const char *side = c->line_in_a ? "B " : "";
 
-    stet_buf_printf(out, "      %s%.*s:%u%s", DIM(v), STET_FMT(name), c->line, PLAIN(v));
-    if (c->function.len)
-        stet_buf_printf(out, "%s in %.*s%s", DIM(v), STET_FMT(c->function), PLAIN(v));
-    before = out->len;
-    stet_buf_str(out, "  | ");
-    if (!stet_excerpt_line(out, c->file, c->line))
-        out->len = before;
-    stet_buf_char(out, '\n');
+    if (c->line_in_a)
+        print_line(out, v, "A ", c->file_in_a, c->line_in_a, (struct stet_view){0});
+    print_line(out, v, side, c->file, c->line, c->function);
 }
 
 static void print_change(struct stet_buf *out, const struct stet_change *c,
@@ -169,6 +179,10 @@ static void json_change(struct stet_json *j, const struct stet_change *c)
         stet_json_null(j, "line");
     if (c->line && c->column)
         stet_json_uint(j, "column", c->column);
+    if (c->line_in_a) {
+        stet_json_string(j, "file_a", c->file_in_a);
+        stet_json_uint(j, "line_a", c->line_in_a);
+    }
     if (c->function.len)
         stet_json_string(j, "function", c->function);
     stet_json_cstr(j, "kind", stet_change_name(c->kind));

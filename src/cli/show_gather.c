@@ -96,6 +96,8 @@ static int by_size(const void *left, const void *right)
 
     if (l->value->bytes.len != r->value->bytes.len)
         return l->value->bytes.len > r->value->bytes.len ? -1 : 1;
+    if (l->uses != r->uses)
+        return l->uses > r->uses ? -1 : 1;
     return l->op->id < r->op->id ? -1 : l->op->id > r->op->id;
 }
 
@@ -120,28 +122,50 @@ static void find_users(struct stet_show *s, const uint32_t *constant_of)
     }
 }
 
+/* The place of an equal constant met before, or the next free one: programs repeat their ones and
+ * zeros. */
+static uint32_t group(struct stet_show *s, uint32_t *groups, uint32_t mask,
+                      const struct stet_op *op)
+{
+    const struct stet_attr *value = stet_canon_value(op);
+    uint32_t slot = (uint32_t)stet_hash_bytes(value->bytes).lo & mask;
+
+    for (; groups[slot]; slot = (slot + 1) & mask) {
+        const struct stet_show_constant *c = &s->constants[groups[slot] - 1];
+
+        if (stet_type_eq(c->op->results[0].type, op->results[0].type) &&
+            stet_attr_eq(c->value, value))
+            return groups[slot];
+    }
+    s->constants[s->constant_count] = (struct stet_show_constant){.op = op, .value = value};
+    groups[slot] = ++s->constant_count;
+    return groups[slot];
+}
+
 static enum stet_rc gather_constants(struct stet_show *s, struct stet_err *err)
 {
-    uint32_t ops = s->side.program->op_count;
-    uint32_t *constant_of = stet_mem_calloc((size_t)ops + 1, sizeof *constant_of);
+    uint32_t ops = s->side.program->op_count, room = 16;
+    uint32_t *constant_of, *groups;
 
+    while (room < 2 * (uint64_t)ops && room < 1u << 31)
+        room *= 2;
+    groups = stet_mem_calloc(room, sizeof *groups);
+    constant_of = stet_mem_calloc((size_t)ops + 1, sizeof *constant_of);
     s->constants = stet_mem_calloc((size_t)ops + 1, sizeof *s->constants);
-    if (!constant_of || !s->constants) {
-        stet_mem_free(constant_of);
-        return stet_fail(err, STET_NO_MEMORY, "out of memory for %u constants", ops);
-    }
-    for (uint32_t i = 0; i < ops; i++) {
-        const struct stet_op *op = s->side.ops[i];
+    if (groups && constant_of && s->constants) {
+        for (uint32_t i = 0; i < ops; i++) {
+            const struct stet_op *op = s->side.ops[i];
 
-        if (!op || stet_canon_kind(&s->side.canon, op) != STET_KIND_CONSTANT)
-            continue;
-        s->constants[s->constant_count] =
-            (struct stet_show_constant){.op = op, .value = stet_op_attr(op, "value")};
-        constant_of[i] = ++s->constant_count;
+            if (op && stet_canon_kind(&s->side.canon, op) == STET_KIND_CONSTANT)
+                constant_of[i] = group(s, groups, room - 1, op);
+        }
+        find_users(s, constant_of);
+        qsort(s->constants, s->constant_count, sizeof *s->constants, by_size);
     }
-    find_users(s, constant_of);
+    stet_mem_free(groups);
     stet_mem_free(constant_of);
-    qsort(s->constants, s->constant_count, sizeof *s->constants, by_size);
+    if (!groups || !constant_of || !s->constants)
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for %u constants", ops);
     return STET_OK;
 }
 

@@ -71,6 +71,16 @@ static void locate(struct stet_change *change, const struct stet_op *op, bool of
     change->function = stet_loc_function(op->loc);
 }
 
+static void locate_in_a(struct stet_change *change, const struct stet_op *op)
+{
+    const struct stet_loc *file = stet_loc_file(op->loc);
+
+    if (!file || (file->line == change->line && stet_view_eq(file->text, change->file)))
+        return;
+    change->file_in_a = file->text;
+    change->line_in_a = file->line;
+}
+
 static uint64_t group_key(const struct stet_change *c)
 {
     uint64_t h = stet_mix((uint64_t)c->kind << 8 | c->facet, c->line);
@@ -114,6 +124,8 @@ struct stet_change *stet_change_add(struct stet_comparison *c, const struct stet
 
     n.count = 1;
     locate(&n, of_b ? of_b : of_a, !of_b);
+    if (of_a && of_b)
+        locate_in_a(&n, of_a);
     for (slot = (uint32_t)group_key(&n) & c->group_mask; c->groups[slot];
          slot = (slot + 1) & c->group_mask) {
         struct stet_change *old = &c->out->changes[c->groups[slot] - 1];

@@ -37,10 +37,12 @@ struct stet_change {
     struct stet_view from, to; /* empty .ptr where there is none */
     struct stet_view op;       /* "stablehlo.multiply", or empty */
     struct stet_view file, function;
-    uint32_t line, column; /* 0 when unknown */
-    bool line_of_a;        /* file and line are those of the first program */
-    uint32_t count;        /* places that changed in the same way */
-    uint32_t order;        /* where in its program, for sorting */
+    uint32_t line, column;      /* 0 when unknown */
+    bool line_of_a;             /* file and line are those of the first program */
+    struct stet_view file_in_a; /* where the same stands in the first program, when elsewhere */
+    uint32_t line_in_a;
+    uint32_t count; /* places that changed in the same way */
+    uint32_t order; /* where in its program, for sorting */
 };
 
 struct stet_diff {

@@ -148,6 +148,11 @@ static void items(struct stet_buf *out, const struct stet_attr *a, int depth)
     stet_buf_str(out, a->count > 32 ? ", …]" : "]");
 }
 
+static bool is_empty(const struct stet_attr *a)
+{
+    return (a->kind == STET_ATTR_ARRAY || a->kind == STET_ATTR_INTS) && !a->count;
+}
+
 /* Shardy's own short forms; everything else as name = value. */
 static bool shardy(struct stet_buf *out, const struct stet_attr *a, int depth)
 {
@@ -166,6 +171,20 @@ static bool shardy(struct stet_buf *out, const struct stet_attr *a, int depth)
             attr_at(out, inner, depth + 1);
         return true;
     }
+    if (stet_view_is(a->mnemonic, "sharding")) {
+        stet_buf_char(out, '<');
+        attr_at(out, stet_attr_field(a, "mesh_or_ref"), depth + 1);
+        stet_buf_str(out, ", ");
+        attr_at(out, stet_attr_field(a, "dim_shardings"), depth + 1);
+        for (uint32_t i = 2; i < a->count; i++) {
+            if (is_empty(a->named[i].value))
+                continue;
+            stet_buf_printf(out, ", %.*s = ", STET_FMT(a->named[i].name));
+            attr_at(out, a->named[i].value, depth + 1);
+        }
+        stet_buf_char(out, '>');
+        return true;
+    }
     if (stet_view_is(a->mnemonic, "dimension_sharding")) {
         inner = stet_attr_field(a, "axes");
         stet_buf_char(out, '{');
@@ -178,11 +197,6 @@ static bool shardy(struct stet_buf *out, const struct stet_attr *a, int depth)
         return true;
     }
     return false;
-}
-
-static bool is_empty(const struct stet_attr *a)
-{
-    return (a->kind == STET_ATTR_ARRAY || a->kind == STET_ATTR_INTS) && !a->count;
 }
 
 static void record(struct stet_buf *out, const struct stet_attr *a, int depth)
