@@ -2,6 +2,7 @@
 #include "cli/show.h"
 
 #include "cli/run_text.h"
+#include "ledger/run_steps.h"
 #include "program/print.h"
 
 #include <sys/stat.h>
@@ -9,9 +10,11 @@
 
 static const struct stet_usage usage = {
     "stet show [options] [RUN|PROGRAM|FILE]",
-    "Tells what a run did (the latest one when nothing is named): its processes, plugins, compiles\n"
+    "Tells what a run did (the latest one when nothing is named): its processes, plugins, "
+    "compiles\n"
     "and the lines that waited for them. Or what is in a program: arguments, outputs, operations,\n"
-    "constants, the source lines they come from and the blocks that repeat. PROGRAM is the hash of\n"
+    "constants, the source lines they come from and the blocks that repeat. PROGRAM is the hash "
+    "of\n"
     "a captured one, or a prefix of it; FILE is MLIR bytecode or text, or an HLO proto or text.",
     "docs/show.md",
 };
@@ -77,6 +80,8 @@ static enum stet_rc show_run(const char *name, enum stet_format format, bool col
     if (rc == STET_OK)
         rc = stet_run_load(&digest, run->folder, err);
     if (rc == STET_OK) {
+        stet_run_steps(&digest, run->folder,
+                       NULL); /* without them the rest is still worth showing */
         if (format == STET_FORMAT_JSON)
             stet_show_run_json(&out, run, &digest);
         else

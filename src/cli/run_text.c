@@ -96,6 +96,8 @@ static void compile_line(struct stet_buf *out, const struct stet_compile_event *
     stet_text_duration(out, c->plugin_ns);
     stet_buf_printf(out, "  %.*s  ", STET_FMT(c->name));
     stet_text_bytes(out, c->program_size);
+    if (c->step_known)
+        stet_buf_printf(out, "  at step %" PRIu64, c->step);
     if (c->executions)
         stet_buf_printf(out, "  run %" PRIu64 " times", c->executions);
     if (!c->ended)
@@ -137,6 +139,10 @@ static void process_text(struct stet_buf *out, const struct stet_process_digest 
     stet_buf_str(out, " to the device, ");
     stet_text_bytes(out, p->to_host_bytes);
     stet_buf_str(out, " back\n");
+    if (p->steps_known)
+        stet_buf_printf(out, "  %" PRIu64 " steps\n", p->steps);
+    else if (p->steps_why && p->executions)
+        stet_buf_printf(out, "  steps not known: %s\n", p->steps_why);
     for (size_t i = 0; i < p->compile_count; i++)
         compile_line(out, &p->compiles[i], colour);
 }
@@ -184,6 +190,10 @@ static void compile_json(struct stet_json *j, const struct stet_compile_event *c
     stet_json_number(j, "layer_s", (double)c->layer_ns / 1e9);
     stet_json_uint(j, "thread", c->thread);
     stet_json_uint(j, "executions", c->executions);
+    if (c->step_known)
+        stet_json_uint(j, "step", c->step);
+    else
+        stet_json_null(j, "step");
     stet_json_string(j, "fingerprint", c->fingerprint);
     if (c->has_memory)
         stet_json_uint(j, "temp_bytes", c->temp_bytes);
@@ -230,6 +240,10 @@ static void process_json(struct stet_json *j, const struct stet_process_digest *
     }
     stet_json_end_array(j);
     stet_json_uint(j, "executions", p->executions);
+    if (p->steps_known)
+        stet_json_uint(j, "steps", p->steps);
+    else
+        stet_json_null(j, "steps");
     stet_json_uint(j, "to_device_bytes", p->to_device_bytes);
     stet_json_uint(j, "to_host_bytes", p->to_host_bytes);
     stet_json_uint(j, "plugin_errors", p->plugin_errors);

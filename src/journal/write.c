@@ -220,13 +220,13 @@ static bool compose(struct stet_journal *j, enum stet_stream stream, unsigned ki
         add_opening(j, stream, time_ns);
     if (stream == STET_STREAM_MAIN)
         add_losses(j, time_ns);
-    if (kind != STET_REC_loss)
+    if (record)
         add_frame(j, kind, time_ns, record, (struct stet_view){0});
     return !j->scratch.failed;
 }
 
-/* One record. `executions` is what its loss would lose. Losses are composed from what is unsaid, so
- * for STET_REC_loss there is no `record`, and failing to say them loses nothing more. */
+/* One record. `executions` is what its loss would lose. Without a `record` only what is unsaid is
+ * said, and failing to say it loses nothing more. */
 static bool put(struct stet_journal *j, unsigned kind, uint64_t time_ns, const void *record,
                 uint64_t executions)
 {
@@ -248,7 +248,7 @@ static bool put(struct stet_journal *j, unsigned kind, uint64_t time_ns, const v
         why = stet_segments_why(error);
     if (why) {
         j->sequence = sequence;
-        if (kind != STET_REC_loss)
+        if (record)
             lose(j, stream, why, error, j->scratch.len, executions);
         return false;
     }

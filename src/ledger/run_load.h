@@ -25,6 +25,8 @@ struct stet_compile_event {
     struct stet_trigger trigger; /* line 0 when not known */
     struct stet_view no_stack;   /* why not */
     uint64_t executions;
+    bool step_known; /* after stet_run_steps: `step` steps were completed before it */
+    uint64_t step;
 };
 
 struct stet_plugin_event {
@@ -48,6 +50,9 @@ struct stet_process_digest {
     uint64_t executions, executions_lost;
     uint64_t to_device_bytes, to_host_bytes, to_device_count, to_host_count;
     uint64_t plugin_errors, faults, lost_records;
+    bool steps_known; /* after stet_run_steps */
+    uint64_t steps;
+    const char *steps_why; /* how they were found, or why they are not known; a literal */
     bool ended;          /* it said good-bye; a killed process did not */
     uint64_t last_ns;    /* CLOCK_REALTIME of its last record */
     struct stet_journal_damage damage;

@@ -12,7 +12,8 @@ struct tally {
     uint64_t core_seen, core_args, all_args; /* in the core being weighed */
     uint64_t cut, by;                        /* executions that state passed through; passed by */
     uint64_t first_cut, last_cut;
-    uint32_t last; /* entry + 1 of the last execution, while sweeping */
+    uint32_t last; /* while sweeping: entry + 1 of the last execution, 0 for none */
+    uint32_t role; /* the first program of which this is a variant */
     bool tried, closes, passes;
     uint8_t group;
 };
@@ -44,6 +45,11 @@ static const struct stet_steps_edge *edges_of(const struct window *w, size_t i)
 static struct tally *tally_of(const struct window *w, size_t i)
 {
     return &w->tallies[w->s->entries[i].program];
+}
+
+static uint32_t role_of(const struct window *w, size_t i)
+{
+    return tally_of(w, i)->role;
 }
 
 static void mark_ancestors(const struct window *w, unsigned char *mark, size_t last)
@@ -109,16 +115,16 @@ static void try_core(struct window *w, uint32_t head)
     if (w->arena.failed)
         return;
     for (size_t i = 0; i < w->n; i++)
-        if (w->s->entries[i].program == head)
+        if (role_of(w, i) == head)
             c.last = (uint32_t)i;
     mark_ancestors(w, c.ancestor, c.last);
-    while (!(w->s->entries[c.first].program == head && c.ancestor[c.first]))
+    while (!(role_of(w, c.first) == head && c.ancestor[c.first]))
         c.first++;
     mark_descendants(w, descendant, c.first);
     for (size_t i = 0; i <= c.last; i++) {
         c.in[i] = c.ancestor[i] & descendant[i];
-        times += c.in[i] && w->s->entries[i].program == head;
-        all += w->s->entries[i].program == head;
+        times += c.in[i] && role_of(w, i) == head;
+        all += role_of(w, i) == head;
     }
     if (times < STET_STEPS_RECUR || times * 2 < all) /* short chains that begin again and again */
         return;
@@ -126,14 +132,14 @@ static void try_core(struct window *w, uint32_t head)
     w->cores[w->core_count++] = c;
 }
 
-static bool in_some_core(const struct window *w, size_t program)
+static bool in_some_core(const struct window *w, size_t role)
 {
     for (size_t k = 0; k < w->core_count; k++) {
         const struct core *c = &w->cores[k];
         size_t inside = 0, all = 0;
 
         for (size_t i = c->first; i <= c->last; i++) {
-            if (w->s->entries[i].program != program)
+            if (role_of(w, i) != role)
                 continue;
             inside += c->in[i];
             all++;
@@ -498,13 +504,21 @@ static void adopt(struct window *w, size_t groups)
     }
 }
 
+/* Variants of one program play one role; the first one's tally has the sums. */
 static void count_seen(struct window *w)
 {
-    for (size_t p = 0; p < w->s->program_count; p++)
+    for (size_t i = 0; i < w->n; i++)
+        tally_of(w, i)->last = 1;
+    for (size_t p = 0; p < w->s->program_count; p++) {
         w->tallies[p].group = STET_STEPS_NONE;
+        w->tallies[p].role = (uint32_t)p;
+        for (size_t q = 0; w->tallies[p].last && q < p && w->tallies[p].role == p; q++)
+            if (w->tallies[q].last && stet_steps_same(&w->s->programs[p], &w->s->programs[q]))
+                w->tallies[p].role = w->tallies[q].role;
+    }
     for (size_t i = 0; i < w->n; i++) {
         const struct stet_steps_edge *e = edges_of(w, i);
-        struct tally *t = tally_of(w, i);
+        struct tally *t = &w->tallies[role_of(w, i)];
 
         t->seen++;
         for (uint32_t k = 0; k < w->s->entries[i].edge_count; k++)

@@ -121,8 +121,10 @@ static void train(struct world *w, struct model *m, struct habits *h, size_t ste
 {
     uint64_t program = world_program(w, "jit_train_step"), variant = 0, memo[8] = {0};
     unsigned short_batch = world_chance(w, 30) ? 5 + (unsigned)world_random(w, 20) : 0;
-    bool again = world_chance(w, 30); /* the second call compiles anew: weak types, layouts */
-    size_t sources = 1 + world_random(w, 2);
+    bool again = world_chance(w, 30);  /* the second call compiles anew: weak types, layouts */
+    bool drifts = world_chance(w, 30); /* shapes change now and then, some come back */
+    uint64_t shapes[20] = {program};
+    size_t sources = 1 + world_random(w, 2), shape_count = 1;
 
     for (size_t step = 0; step < steps; step++) {
         struct leaves batch, key, loss;
@@ -132,6 +134,10 @@ static void train(struct world *w, struct model *m, struct habits *h, size_t ste
         batch = world_host(w, sources);
         if (step == 1 && again)
             program = world_program(w, "jit_train_step");
+        if (drifts && world_chance(w, 5) && shape_count < 20)
+            shapes[shape_count++] = world_program(w, "jit_train_step");
+        if (drifts)
+            program = shapes[world_random(w, shape_count)];
         if (short_batch && step % short_batch == short_batch - 1)
             loss = run_step(w, once(w, &variant, "jit_train_step"), m, &batch, &key);
         else
@@ -476,6 +482,25 @@ static void all_eager(struct world *w)
     }
 }
 
+/* One loop's state goes on in another loop, which may count on or anew. */
+static void two_phases(struct world *w)
+{
+    struct model m = new_model(w);
+    uint64_t programs[2] = {world_program(w, "jit_pretrain"), world_program(w, "jit_finetune")};
+    size_t steps = run_length(w), turn = steps / 2;
+    bool anew = world_chance(w, 50);
+
+    for (size_t step = 0; step < steps; step++) {
+        struct leaves batch = world_host(w, 1), loss;
+
+        if (!anew || step < turn)
+            world_step(w);
+        loss = run_step(w, programs[step >= turn], &m, &batch, NULL);
+        world_drop(w, &batch);
+        world_drop(w, &loss);
+    }
+}
+
 static void models_in_turn(struct world *w)
 {
     struct model m[2] = {new_model(w), new_model(w)};
@@ -508,5 +533,6 @@ const struct loop_kind loop_kinds[] = {
     {"target network", target_network, false},
     {"all eager", all_eager, false},
     {"models in turn", models_in_turn, false},
+    {"two phases", two_phases, false},
 };
 const size_t loop_kind_count = sizeof loop_kinds / sizeof *loop_kinds;

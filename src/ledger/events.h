@@ -1,0 +1,36 @@
+/* Every record of a run's journals in one order: within a process as written, between processes by
+ * the wall clock. */
+#ifndef STET_LEDGER_EVENTS_H
+#define STET_LEDGER_EVENTS_H
+
+#include "journal/read.h"
+
+struct stet_events_process;
+
+struct stet_events {
+    char *folder; /* <run>/journal */
+    struct stet_events_process **processes;
+    size_t process_count;
+    uint64_t unreadable; /* public: files that are no journals or of a newer major */
+};
+
+struct stet_run_event {
+    size_t process;   /* index, stable while open */
+    uint64_t wall_ns; /* CLOCK_REALTIME */
+    struct stet_journal_event event;
+};
+
+/* A run folder without journals gives no events. */
+enum stet_rc stet_events_open(struct stet_events *ev, const char *run_folder, struct stet_err *err);
+void stet_events_close(struct stet_events *ev);
+
+/* The next one, valid until the next call. STET_NOT_FOUND: no more for now; when the run goes on,
+ * refresh and ask again (what comes late is given late). */
+enum stet_rc stet_events_next(struct stet_events *ev, struct stet_run_event *out);
+/* Look for files that are new since. */
+enum stet_rc stet_events_refresh(struct stet_events *ev, struct stet_err *err);
+
+/* Damage met so far in the files of one process. */
+struct stet_journal_damage stet_events_damage(const struct stet_events *ev, size_t process);
+
+#endif

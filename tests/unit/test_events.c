@@ -1,0 +1,206 @@
+/* Facts about a run's journals read as one: order, growth, and the step of each compile. */
+#include "test.h"
+
+#include "journal_help.h"
+
+#include "journal/flow.h"
+#include "ledger/events.h"
+#include "ledger/run_steps.h"
+
+#include <sys/stat.h>
+
+/* scratch_dir is the journal folder of a run folder. */
+static char run_dir[64];
+
+static void fresh_run(void)
+{
+    fresh_scratch();
+    memcpy(run_dir, scratch_dir, sizeof run_dir);
+    strcat(scratch_dir, "/journal");
+    mkdir(scratch_dir, 0700);
+}
+
+static void drop_run(void)
+{
+    drop_scratch();
+    rmdir(run_dir);
+}
+
+static bool begin_compile(struct stet_journal *j, uint64_t index)
+{
+    struct stet_rec_compile_begin rec = {.index = index, .format = STET_VIEW("mlir")};
+
+    return stet_journal_write(j, STET_REC_compile_begin, &rec);
+}
+
+TEST(records_of_a_process_come_in_the_order_written_whatever_their_stream)
+{
+    struct stet_events events;
+    struct stet_run_event e;
+    struct stet_journal *j;
+    uint64_t compiles = 0, execs = 0, last = 0;
+
+    fresh_run();
+    j = scratch_journal(0, 600, 50);
+    for (uint64_t i = 0; i < 300; i++) {
+        write_compile(j, i);
+        write_steps(j, 5);
+    }
+    stet_journal_free(j);
+    EXPECT(each_file(".d", NULL, NULL) > 10);
+    EXPECT_INT(STET_OK, stet_events_open(&events, run_dir, NULL));
+    while (stet_events_next(&events, &e) == STET_OK) {
+        EXPECT(last == 0 || e.event.sequence > last);
+        last = e.event.sequence;
+        if (e.event.kind == STET_REC_compile_end)
+            EXPECT_INT(compiles++, ((const struct stet_rec_compile_end *)e.event.record)->index);
+        if (e.event.kind == STET_REC_execs) {
+            EXPECT_INT(5 * execs++, ((const struct stet_rec_execs *)e.event.record)->before);
+            EXPECT_INT(execs, compiles);
+        }
+    }
+    EXPECT(compiles == 300 && execs == 300);
+    EXPECT_INT(0, stet_events_damage(&events, 0).regions);
+    stet_events_close(&events);
+    drop_run();
+}
+
+TEST(processes_are_merged_by_the_wall_clock)
+{
+    struct stet_journal *j[3];
+    struct stet_events events;
+    struct stet_run_event e;
+    uint64_t last = 0, seen = 0;
+
+    fresh_run();
+    for (int i = 0; i < 3; i++)
+        j[i] = scratch_journal(0, 0, 0);
+    for (uint64_t i = 0; i < 90; i++)
+        write_compile(j[i % 3], i);
+    for (int i = 0; i < 3; i++)
+        stet_journal_free(j[i]);
+    stet_events_open(&events, run_dir, NULL);
+    EXPECT_INT(3, events.process_count);
+    while (stet_events_next(&events, &e) == STET_OK) {
+        if (e.event.kind != STET_REC_compile_end)
+            continue;
+        EXPECT_INT(seen++, ((const struct stet_rec_compile_end *)e.event.record)->index);
+        EXPECT(e.wall_ns >= last);
+        last = e.wall_ns;
+    }
+    EXPECT_INT(90, seen);
+    stet_events_close(&events);
+    drop_run();
+}
+
+TEST(a_run_is_followed_while_it_grows_and_gains_processes)
+{
+    struct stet_events events;
+    struct stet_run_event e;
+    struct stet_journal *a, *b;
+    uint64_t seen = 0;
+
+    fresh_run();
+    EXPECT_INT(STET_OK, stet_events_open(&events, run_dir, NULL));
+    EXPECT_INT(STET_NOT_FOUND, stet_events_next(&events, &e));
+    a = scratch_journal(0, 0, 0);
+    b = scratch_journal(0, 0, 0);
+    for (uint64_t i = 0; i < 40; i++) {
+        write_compile(i < 20 || i % 2 ? a : b, i);
+        write_steps(a, 3);
+        EXPECT_INT(STET_OK, stet_events_refresh(&events, NULL));
+        while (stet_events_next(&events, &e) == STET_OK)
+            if (e.event.kind == STET_REC_compile_end)
+                EXPECT_INT(seen++, ((const struct stet_rec_compile_end *)e.event.record)->index);
+    }
+    EXPECT_INT(40, seen);
+    stet_journal_free(a);
+    stet_journal_free(b);
+    stet_events_close(&events);
+    drop_run();
+}
+
+/* A loop of a hundred steps through journal, flow and all; compiles at steps 0, 40 and 70. */
+TEST(each_compile_is_placed_at_its_step)
+{
+    struct stet_run_digest d;
+    struct stet_journal *j;
+    struct stet_flow flow;
+    char buffers[4];
+    static const uint64_t at[] = {0, 40, 70};
+
+    fresh_run();
+    j = scratch_journal(0, 0, 0);
+    stet_flow_init(&flow);
+    for (uint64_t step = 0, index = 0; step < 100; step++) {
+        const void *args[] = {&buffers[step % 2], &buffers[2]}, *result = &buffers[(step + 1) % 2];
+        struct stet_exec exec = {stet_journal_now(), step >= 70 ? 3u : step >= 40 ? 2u : 1u};
+
+        if (index < 3 && step == at[index]) {
+            begin_compile(j, index);
+            write_compile(j, index); /* executable index + 1, all of one name */
+            stet_flow_executable(&flow, ++index, 1);
+        }
+        stet_flow_executed(&flow, step, exec.executable, args, 2, &result);
+        stet_flow_gone(&flow, args[0]);
+        stet_journal_write_execs(j, &exec, 1);
+    }
+    stet_flow_write(&flow, j);
+    stet_flow_release(&flow);
+    stet_journal_free(j);
+    EXPECT_INT(STET_OK, stet_run_load(&d, run_dir, NULL));
+    EXPECT_INT(STET_OK, stet_run_steps(&d, run_dir, NULL));
+    EXPECT_INT(1, d.process_count);
+    EXPECT(d.process_count == 1 && d.processes[0].steps_known && d.processes[0].steps == 100);
+    for (size_t i = 0; i < d.processes[0].compile_count; i++) {
+        EXPECT(d.processes[0].compiles[i].step_known);
+        EXPECT_INT(at[i], d.processes[0].compiles[i].step);
+    }
+    stet_run_unload(&d);
+    drop_run();
+}
+
+TEST(lost_executions_make_the_steps_after_them_unknown)
+{
+    struct stet_rec_loss loss = {.why = STET_VIEW("busy"), .executions = 3, .stream = 1};
+    struct stet_run_digest d;
+    struct stet_journal *j;
+    struct stet_flow flow;
+    char buffers[2];
+
+    fresh_run();
+    j = scratch_journal(0, 0, 0);
+    stet_flow_init(&flow);
+    write_compile(j, 0);
+    stet_flow_executable(&flow, 1, 1);
+    for (uint64_t step = 0; step < 50; step++) {
+        const void *arg = &buffers[step % 2], *result = &buffers[(step + 1) % 2];
+        struct stet_exec exec = {stet_journal_now(), 1};
+
+        stet_flow_executed(&flow, step, 1, &arg, 1, &result);
+        stet_flow_gone(&flow, arg);
+        stet_journal_write_execs(j, &exec, 1);
+        if (step == 30) {
+            begin_compile(j, 7);
+            stet_journal_write(j, STET_REC_loss, &loss);
+            begin_compile(j, 8);
+        }
+    }
+    stet_flow_write(&flow, j);
+    stet_flow_release(&flow);
+    stet_journal_free(j);
+    stet_run_load(&d, run_dir, NULL);
+    EXPECT_INT(STET_OK, stet_run_steps(&d, run_dir, NULL));
+    EXPECT(!d.processes[0].steps_known);
+    EXPECT_STR("records of executions are lost", d.processes[0].steps_why);
+    for (size_t i = 0; i < d.processes[0].compile_count; i++) {
+        const struct stet_compile_event *c = &d.processes[0].compiles[i];
+
+        if (c->index == 7)
+            EXPECT(c->step_known && c->step == 31);
+        if (c->index == 8)
+            EXPECT(!c->step_known);
+    }
+    stet_run_unload(&d);
+    drop_run();
+}
