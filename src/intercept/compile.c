@@ -132,7 +132,6 @@ static void compile_begin(struct stet_compile *c, struct stet_plugin *p, enum en
     c->begin_ns = stet_journal_now();
     stet_plugin_announce(p);
     c->index = atomic_fetch_add(&stet_layer.compiles, 1);
-    c->stack = stet_pystack_begin(c->index, false);
     e = stet_event_new(STET_REC_compile_begin);
     if (e) {
         e->record.compile_begin = (struct stet_rec_compile_begin){
@@ -147,6 +146,7 @@ static void compile_begin(struct stet_compile *c, struct stet_plugin *p, enum en
         take_program(c, e, program, options);
         stet_event_send(e);
     }
+    c->stack = stet_pystack_begin(c->index, false);
     c->plugin_begin_ns = stet_journal_now();
 }
 

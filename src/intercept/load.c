@@ -65,13 +65,13 @@ static PJRT_Error *load(struct stet_plugin *p, PJRT_Executable_DeserializeAndLoa
     uint64_t plugin_ns = stet_journal_now() - before;
     uint32_t id = error ? 0 : stet_executable_add(p, args->loaded_executable, 0);
 
-    stet_pystack_end(stack);
     if (e) {
         e->record.deserialize.index = index;
         e->record.deserialize.executable = id;
         e->record.deserialize.plugin_ns = plugin_ns;
         load_end(p, e, error, error ? NULL : args->loaded_executable);
     }
+    stet_pystack_end(stack);
     return error;
 }
 

@@ -19,6 +19,7 @@ enum { GRACE_MS = 2, LOOKS_MAX = 4 };
 struct stet_pystack {
     atomic_int holders;
     atomic_bool claimed; /* by the walk when it begins, or by the caller who gives up */
+    atomic_bool first;   /* of a load: the walk is done, or the call is over; the second sends */
     sem_t done;
     const struct stet_python *py;
     const char *missing; /* why there are no frames; a literal */
@@ -104,6 +105,14 @@ static void send(struct stet_pystack *s)
     stet_event_send(e);
 }
 
+/* The record of a load is written when it is over, and its stacks after it. That of a compile is
+ * written when it begins, so its stacks are sent at once: the compile may never come back. */
+static void send_in_turn(struct stet_pystack *s)
+{
+    if (!s->load || atomic_exchange(&s->first, true))
+        send(s);
+}
+
 /* With the GIL held. */
 static void walk(struct stet_pystack *s)
 {
@@ -111,7 +120,7 @@ static void walk(struct stet_pystack *s)
 
     s->missing = stet_pywalk(s->py, &s->walk);
     s->walk_ns = stet_journal_now() - before;
-    send(s);
+    send_in_turn(s);
 }
 
 static void *look(void *p)
@@ -123,7 +132,7 @@ static void *look(void *p)
     if (unfit) {
         if (!atomic_exchange(&s->claimed, true)) {
             s->missing = unfit;
-            send(s);
+            send_in_turn(s);
         }
     } else {
         gil = s->py->PyGILState_Ensure(); /* may never come back, when Python ends */
@@ -164,25 +173,28 @@ struct stet_pystack *stet_pystack_begin(uint64_t index, bool load)
     if (!s)
         return NULL;
     if (!stet_python_unfit(py) && stet_python_held(py)) {
+        atomic_store(&s->claimed, true);
         if (!py->PyErr_Occurred())
             walk(s);
-        let_go(s);
-        return NULL;
+        sem_post(&s->done);
+        return s;
     }
     atomic_fetch_add(&s->holders, 1);
     if (atomic_fetch_add(&looks, 1) < LOOKS_MAX && stet_thread_start(look, s))
         return s;
     atomic_fetch_sub(&looks, 1);
     let_go(s);
+    atomic_store(&s->claimed, true);
     s->missing = "too many threads look already";
-    send(s);
-    let_go(s);
-    return NULL;
+    send_in_turn(s);
+    sem_post(&s->done);
+    return s;
 }
 
 void stet_pystack_end(struct stet_pystack *s)
 {
     struct timespec until;
+    bool late;
 
     if (!s)
         return;
@@ -190,15 +202,14 @@ void stet_pystack_end(struct stet_pystack *s)
     until.tv_nsec += GRACE_MS * 1000000;
     until.tv_sec += until.tv_nsec / 1000000000;
     until.tv_nsec %= 1000000000;
-    while (sem_timedwait(&s->done, &until) != 0) {
-        if (errno == EINTR)
-            continue;
-        if (!atomic_exchange(&s->claimed, true)) {
-            stet_fault(STET_FAULT_STACK_DEADLINE);
-            s->missing = "the call was over before Python let us look";
-            send(s);
-        }
-        break;
+    while ((late = sem_timedwait(&s->done, &until) != 0) && errno == EINTR)
+        ;
+    if (late && !atomic_exchange(&s->claimed, true)) {
+        stet_fault(STET_FAULT_STACK_DEADLINE);
+        s->missing = "the call was over before Python let us look";
+        send(s);
+    } else if (s->load && atomic_exchange(&s->first, true)) {
+        send(s);
     }
     let_go(s);
 }

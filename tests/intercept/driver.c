@@ -11,6 +11,7 @@ EXPORT int drive_open(const char *plugin);
 EXPORT int drive_compile(const char *code);
 EXPORT int drive_compile_on_worker(const char *code);
 EXPORT void drive_compile_at_exit(void);
+EXPORT int drive_load(const char *code);
 
 static struct harness h;
 
@@ -55,4 +56,24 @@ static void late(void)
 void drive_compile_at_exit(void)
 {
     atexit(late);
+}
+
+/* Serialises a program and loads it back. */
+int drive_load(const char *code)
+{
+    struct harness mine = h;
+    PJRT_LoadedExecutable *x = harness_compile(&mine, code, strlen(code), "mlir", "", 0), *again;
+    PJRT_Executable *e = x ? harness_executable(&mine, x) : NULL;
+    size_t size;
+    char *bytes = e ? harness_serialize(&mine, e, &size) : NULL;
+
+    again = bytes ? harness_deserialize(&mine, bytes, size) : NULL;
+    free(bytes);
+    if (e)
+        harness_executable_destroy(&mine, e);
+    if (x)
+        harness_loaded_destroy(&mine, x);
+    if (again)
+        harness_loaded_destroy(&mine, again);
+    return again != NULL;
 }

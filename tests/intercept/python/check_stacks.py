@@ -19,8 +19,18 @@ records = [json.loads(line) for line in sys.stdin]
 frames = {r["stack"]: r["frames"] for r in records if r["record"] == "stack"}
 names = {r.get("index", 0): r["name"] for r in records if r["record"] == "compile_end"}
 seen, missing = {}, {}
+loads, told = {}, set()
 for r in records:
+    if r["record"] == "compile_begin":
+        told.add((r.get("index", 0), 0))
+    if r["record"] == "deserialize":
+        told.add((r.get("index", 0), 1))
     if r["record"] != "compile_stack":
+        continue
+    assert (r.get("index", 0), r.get("load", 0)) in told, f"a stack before its record: {r}"
+    if r.get("load"):
+        if r.get("waits"):
+            loads[r.get("index", 0)] = frames[r["stack"]][0]["line"]
         continue
     name = names[r.get("index", 0)]
     if "missing" in r:
@@ -40,4 +50,5 @@ assert seen["thread"]["thread_name"] == "the worker", seen["thread"]
 assert frames[seen["own"]["stack"]][-1]["function"] == "<module>"
 assert len(frames[seen["deep"]["stack"]]) == 128
 assert "over before" in missing.get("stuck", ""), missing
+assert loads == {0: lines["load"], 1: lines["load_held"]}, loads
 print("stacks as they should be:", sorted(seen), missing)

@@ -89,4 +89,6 @@ try:
     raise ValueError("pending")
 except ValueError:
     held.drive_compile(program("handling"))  # LINE handling
+released.drive_load(program("load"))  # LINE load
+held.drive_load(program("load_held"))  # LINE load_held
 print("fine")

@@ -1,0 +1,229 @@
+/* Facts about the parts of src/intercept that need no host. */
+#include "test.h"
+
+#include "base/mem.h"
+#include "intercept/environment.h"
+#include "intercept/handles.h"
+#include "intercept/layer.h"
+#include "intercept/object.h"
+#include "intercept/pywalk.h"
+#include "intercept/ring.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+const char stet_entry_name[] = "test"; /* the shared objects have their own */
+
+static struct stet_ring ring;
+
+TEST(executions_come_out_in_the_order_they_went_in)
+{
+    for (uint32_t i = 1; i <= 100; i++)
+        EXPECT_INT(i == 1 ? STET_PUSHED_FIRST : STET_PUSHED, stet_ring_push(&ring, i));
+    for (uint32_t i = 1; i <= 100; i++) {
+        uint64_t word = stet_ring_take(&ring, stet_ring_head(&ring));
+
+        EXPECT_INT(i, word % STET_RING_IDS);
+        if ((i - 1) % STET_RING_STAMP == 0)
+            EXPECT(word >> 20 != 0);
+    }
+    EXPECT_INT(0, stet_ring_take(&ring, stet_ring_head(&ring)));
+}
+
+TEST(a_full_ring_refuses_and_an_emptied_one_takes_again)
+{
+    uint32_t taken = 0, pushed = 0, quarters = 0;
+    enum stet_pushed result;
+
+    stet_ring_reset(&ring);
+    while ((result = stet_ring_push(&ring, 7)) != STET_RING_FULL) {
+        pushed++;
+        quarters += result == STET_PUSHED_QUARTER;
+    }
+    EXPECT_INT(STET_RING_SIZE - STET_RING_SLACK, pushed);
+    EXPECT(quarters >= 3);
+    while (stet_ring_take(&ring, stet_ring_head(&ring)))
+        taken++;
+    EXPECT_INT(pushed, taken);
+    EXPECT_INT(STET_PUSHED_FIRST, stet_ring_push(&ring, 7));
+    stet_ring_reset(&ring);
+    EXPECT_INT(0, stet_ring_take(&ring, stet_ring_head(&ring)));
+    EXPECT_INT(STET_PUSHED_FIRST, stet_ring_push(&ring, STET_RING_IDS + 5));
+    EXPECT_INT(STET_RING_OTHER, stet_ring_take(&ring, stet_ring_head(&ring)) % STET_RING_IDS);
+}
+
+static atomic_ullong accepted;
+
+static void *push_many(void *id)
+{
+    for (int i = 0; i < 50000; i++)
+        if (stet_ring_push(&ring, (uint32_t)(uintptr_t)id) != STET_RING_FULL)
+            atomic_fetch_add(&accepted, 1);
+    return NULL;
+}
+
+TEST(many_threads_push_while_one_drains_and_none_is_lost)
+{
+    pthread_t threads[4];
+    uint64_t taken = 0, misses = 0;
+
+    stet_ring_reset(&ring);
+    for (uintptr_t i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, push_many, (void *)(i + 1));
+    while (misses < 1000) {
+        uint64_t word = stet_ring_take(&ring, stet_ring_head(&ring));
+
+        misses = word ? 0 : misses + 1;
+        taken += word != 0;
+        if (word)
+            EXPECT(word % STET_RING_IDS >= 1 && word % STET_RING_IDS <= 4);
+    }
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    while (stet_ring_take(&ring, stet_ring_head(&ring)))
+        taken++;
+    EXPECT_INT(atomic_load(&accepted), taken);
+}
+
+TEST(handles_are_found_until_they_are_removed)
+{
+    static char objects[1000][48];
+    struct stet_handles t = {0};
+    uint32_t missed;
+
+    EXPECT(stet_handles_init(&t));
+    EXPECT(!stet_handles_find(&t, objects[0]) && !stet_handles_find(&t, NULL));
+    EXPECT(!stet_handles_put(&t, NULL, 1));
+    for (int round = 0; round < 100; round++) {
+        for (uint32_t i = 0; i < 1000; i++)
+            EXPECT(stet_handles_put(&t, objects[i], i + 1) != NULL);
+        for (uint32_t i = 0; i < 1000; i++)
+            EXPECT_INT(i + 1, atomic_load(&stet_handles_find(&t, objects[i])->id));
+        for (uint32_t i = 0; i < 1000; i++) {
+            atomic_store(&stet_handles_find(&t, objects[i])->missed, i);
+            EXPECT_INT(i + 1, stet_handles_remove(&t, objects[i], &missed));
+            EXPECT_INT(i, missed);
+        }
+        EXPECT_INT(0, stet_handles_remove(&t, objects[5], &missed));
+    }
+    /* Churn leaves no trail: the table is as it was. */
+    for (size_t i = 0; i < STET_HANDLES_SIZE; i++)
+        EXPECT_INT(0, atomic_load(&t.entries[i].key));
+    stet_mem_free(t.entries);
+}
+
+TEST(a_crowded_table_says_no)
+{
+    struct stet_handles t = {0};
+    size_t kept = 0;
+
+    EXPECT(stet_handles_init(&t));
+    for (uintptr_t i = 1; i <= STET_HANDLES_SIZE; i++)
+        kept += stet_handles_put(&t, (void *)(i * 64), 1) != NULL;
+    EXPECT(kept > STET_HANDLES_SIZE / 2 && kept <= STET_HANDLES_SIZE);
+    stet_mem_free(t.entries);
+}
+
+TEST(variables_that_matter_are_kept_and_secrets_masked)
+{
+    char *environment[] = {"XLA_FLAGS=--a=b",
+                           "HOME=/home/me",
+                           "JAX_API_KEY=hush",
+                           "RANK=3",
+                           "RANKLE=4",
+                           "NCCL_SOCKET=x",
+                           "TPU_NAME=grpc://u:p@h:1/x,http://me@there",
+                           "=odd",
+                           "odd",
+                           NULL};
+    struct stet_arena a;
+    struct stet_list list;
+
+    stet_arena_init(&a, 1 << 20);
+    list = stet_env_list(&a, environment);
+    EXPECT_INT(5, list.count);
+    EXPECT_STR("XLA_FLAGS=--a=b", list.items[0].ptr);
+    EXPECT_STR("JAX_API_KEY=***", list.items[1].ptr);
+    EXPECT_STR("RANK=3", list.items[2].ptr);
+    EXPECT_STR("TPU_NAME=grpc://***@h:1/x,http://**@there", list.items[4].ptr);
+    EXPECT_INT(0, stet_env_list(&a, NULL).count);
+    stet_arena_release(&a);
+}
+
+TEST(an_object_is_known_by_its_notes)
+{
+    struct stet_object object;
+
+    /* This program has the layer's object code in it, and with it the layer's note. */
+    EXPECT(stet_object_at((const void *)&stet_entry_name, &object));
+    EXPECT(object.is_stet && strlen(object.build_id) >= 32);
+    EXPECT(stet_object_at((const void *)stdout, &object)); /* libc's */
+    EXPECT(!object.is_stet);
+    EXPECT(!stet_object_at(NULL, &object));
+    EXPECT(!stet_object_at(&object, &object)); /* the stack is in no object */
+}
+
+static int yes(void)
+{
+    return 1;
+}
+
+static int no(void)
+{
+    return 0;
+}
+
+static const char *version(void)
+{
+    return "3.12.1 (main)";
+}
+
+static const char *free_threaded(void)
+{
+    return "3.13.0 experimental free-threading build (main)";
+}
+
+static void *one(void)
+{
+    return &ring;
+}
+
+static void *none(void)
+{
+    return NULL;
+}
+
+static void *no_next(void *p)
+{
+    (void)p;
+    return NULL;
+}
+
+static void *a_next(void *p)
+{
+    return p;
+}
+
+TEST(python_is_left_alone_when_it_cannot_be_asked)
+{
+    struct stet_python py = {.Py_IsInitialized = yes,
+                             .Py_GetVersion = version,
+                             .PyInterpreterState_Head = one,
+                             .PyInterpreterState_Next = no_next,
+                             .Py_IsFinalizing = no,
+                             .PyGILState_GetThisThreadState = one,
+                             .PyThreadState_GetUnchecked = one};
+
+    EXPECT(!stet_python_unfit(&py));
+    EXPECT(stet_python_held(&py));
+    py.PyThreadState_GetUnchecked = none;
+    EXPECT(!stet_python_held(&py));
+    py.PyInterpreterState_Next = a_next;
+    EXPECT_STR("Python has subinterpreters", stet_python_unfit(&py));
+    py.Py_GetVersion = free_threaded;
+    EXPECT_STR("Python is free-threaded", stet_python_unfit(&py));
+    py.Py_IsFinalizing = yes;
+    EXPECT_STR("Python is finalising", stet_python_unfit(&py));
+    py.Py_IsInitialized = no;
+    EXPECT_STR("Python is not running", stet_python_unfit(&py));
+}
