@@ -69,9 +69,9 @@ static void take_program(struct stet_compile *c, struct stet_event *e, const PJR
     }
     c->hash_ns = stet_journal_now() - before;
     if (code.ptr && want_bytes(code.len))
-        e->bytes[0] = stet_arena_copy(&e->arena, code);
+        stet_event_take(e, 0, code);
     if (options.ptr && stet_layer.capture != STET_CAPTURE_HASH)
-        e->bytes[1] = stet_arena_copy(&e->arena, options);
+        stet_event_take(e, 1, options);
     c->capture_ns = stet_journal_now() - before - c->hash_ns;
 }
 

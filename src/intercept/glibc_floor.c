@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <time.h>

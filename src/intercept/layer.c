@@ -23,13 +23,15 @@
 extern char **environ;
 
 /* How long the end of a process may wait for a stuck disk. */
-enum { EXIT_SECONDS = 2 };
+enum { EXIT_MS = 2000 };
 
 struct stet_layer stet_layer;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool started;
-static bool fork_prepared;
+static pid_t starter;        /* the process that started; not its children */
+static pthread_t fork_owner; /* the thread that holds everything for its fork... */
+static bool fork_owned;      /* ...when there is one */
 
 bool stet_layer_wanted(void)
 {
@@ -147,36 +149,54 @@ static void describe_process(struct stet_journal *j)
 
 static void before_fork(void)
 {
-    fork_prepared = stet_writer_fork_prepare();
-    if (!fork_prepared)
+    if (!stet_writer_fork_prepare())
         return;
     stet_plugin_fork_prepare();
     stet_journal_fork_prepare(stet_layer.journal);
+    fork_owner = pthread_self();
+    fork_owned = true;
+}
+
+/* False when before_fork could not get hold of the writer: a disk that hangs must not hang forks.
+ */
+static bool fork_was_prepared(void)
+{
+    bool ours = fork_owned && pthread_equal(fork_owner, pthread_self());
+
+    fork_owned = fork_owned && !ours;
+    return ours;
 }
 
 static void after_fork_in_parent(void)
 {
-    if (fork_prepared) {
-        stet_journal_fork_parent(stet_layer.journal);
-        stet_plugin_fork_done();
+    if (!fork_was_prepared()) {
+        stet_fault(STET_FAULT_FORK);
+        return;
     }
-    stet_writer_fork_parent(fork_prepared);
+    stet_journal_fork_parent(stet_layer.journal);
+    stet_plugin_fork_done();
+    stet_writer_fork_parent();
 }
 
 static void after_fork_in_child(void)
 {
-    if (fork_prepared) {
+    bool prepared = fork_was_prepared();
+
+    if (prepared) {
         stet_journal_fork_child(stet_layer.journal);
         stet_plugin_fork_done();
+    } else {
+        stet_plugin_fork_broken();
     }
-    stet_writer_fork_child(fork_prepared);
+    stet_writer_fork_child(prepared);
     stet_flow_forked(&stet_layer.flow);
     stet_plugin_after_fork();
+    stet_pystack_after_fork();
 }
 
 static void at_exit(void)
 {
-    stet_writer_flush(EXIT_SECONDS);
+    stet_writer_flush(EXIT_MS);
 }
 
 /* After every atexit handler: frameworks destroy clients in theirs. */
@@ -184,8 +204,9 @@ __attribute__((destructor)) static void at_unload(void)
 {
     if (!started)
         return;
-    stet_plugin_announce_all();
-    stet_writer_end(EXIT_SECONDS);
+    if (getpid() == starter)
+        stet_plugin_announce_all();
+    stet_writer_end(EXIT_MS);
     stet_log("over; %lu allocations", stet_mem_count());
 }
 
@@ -204,9 +225,9 @@ static void start(void)
     atexit(at_exit);
     stet_drain_init();
     stet_flow_init(&stet_layer.flow);
-    stet_writer_init();
     describe_process(stet_layer.journal);
     stet_log("watching from %s, run folder %s", stet_entry_name, stet_layer.dir);
+    starter = getpid();
     started = true;
 }
 

@@ -6,6 +6,7 @@
 #include "intercept/layer.h"
 #include "intercept/object.h"
 
+#include <dlfcn.h>
 #include <string.h>
 
 static struct stet_plugin plugins[STET_PLUGINS];
@@ -64,6 +65,20 @@ static const char *unfit(const PJRT_Api *real)
     return is_stet(execute.code) ? "another copy of the layer watches it" : NULL;
 }
 
+/* What a slot points to must stay: no plugin survives being unloaded anyway. */
+static void pin(stet_get_pjrt_api *get)
+{
+    union {
+        stet_get_pjrt_api *function;
+        const void *code;
+    } theirs = {get};
+    struct stet_object object;
+
+    if (stet_object_at(theirs.code, &object))
+        dlopen(object.path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    dlerror();
+}
+
 /* NULL with a reason when the table must be handed on as it is. */
 static const PJRT_Api *wrap(struct stet_plugin *p, const PJRT_Api *real, const char **why)
 {
@@ -95,6 +110,8 @@ static const PJRT_Api *ask(struct stet_plugin *p)
     if (!real || !stet_layer_start())
         return real;
     why = unfit(real);
+    if (!why)
+        pin(get);
     pthread_mutex_lock(&lock);
     if (!atomic_load(&p->table)) {
         const PJRT_Api *made = wrap(p, real, &why);
@@ -151,6 +168,15 @@ stet_get_pjrt_api *stet_plugin_adopt(stet_get_pjrt_api *get)
 struct stet_plugin *stet_plugin_at(size_t index)
 {
     return index < STET_PLUGINS && atomic_load(&plugins[index].table) ? &plugins[index] : NULL;
+}
+
+void stet_plugin_fork_broken(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    for (size_t i = 0; i < STET_PLUGINS; i++) {
+        if (plugins[i].handles.entries)
+            pthread_mutex_init(&plugins[i].handles.lock, NULL);
+    }
 }
 
 void stet_plugin_fork_prepare(void)

@@ -39,6 +39,8 @@ struct stet_plugin *stet_plugin_at(size_t index);
 /* Around fork: nobody changes a slot or a handle meanwhile. */
 void stet_plugin_fork_prepare(void);
 void stet_plugin_fork_done(void);
+/* In a child whose fork could not be prepared: whoever holds the locks is not here. */
+void stet_plugin_fork_broken(void);
 
 static inline const PJRT_Api *stet_plugin_real(struct stet_plugin *p)
 {

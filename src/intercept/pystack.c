@@ -7,20 +7,20 @@
 #include "base/mem.h"
 #include "intercept/layer.h"
 #include "intercept/pywalk.h"
+#include "intercept/wait.h"
 #include "intercept/writer.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <semaphore.h>
-#include <time.h>
 
-enum { GRACE_MS = 2, LOOKS_MAX = 4 };
+/* A call that is over waits this long for a look under way; and no longer than the shorter after
+ * one that came to nothing, so that a host whose GIL is never free pays the longer once. */
+enum { GRACE_MS = 10, SHORT_GRACE_MS = 1, LOOKS_MAX = 4 };
 
 struct stet_pystack {
     atomic_int holders;
     atomic_bool claimed; /* by the walk when it begins, or by the caller who gives up */
     atomic_bool first;   /* of a load: the walk is done, or the call is over; the second sends */
-    sem_t done;
+    struct stet_flag done;
     const struct stet_python *py;
     const char *missing; /* why there are no frames; a literal */
     uint64_t index, walk_ns;
@@ -30,6 +30,7 @@ struct stet_pystack {
 };
 
 static atomic_int looks; /* capture threads at work or stuck */
+static atomic_bool last_failed;
 
 const char *stet_pystack_version(void)
 {
@@ -44,7 +45,6 @@ static void let_go(void *p)
 
     if (!s || atomic_fetch_sub(&s->holders, 1) != 1)
         return;
-    sem_destroy(&s->done);
     stet_mem_free(s);
 }
 
@@ -140,7 +140,7 @@ static void *look(void *p)
             walk(s);
         s->py->PyGILState_Release(gil);
     }
-    sem_post(&s->done);
+    stet_flag_set(&s->done);
     let_go(s);
     atomic_fetch_sub(&looks, 1);
     return NULL;
@@ -156,7 +156,6 @@ static struct stet_pystack *new_look(const struct stet_python *py, uint64_t inde
     }
     memset(s, 0, offsetof(struct stet_pystack, walk));
     atomic_init(&s->holders, 1);
-    sem_init(&s->done, 0, 0);
     s->py = py;
     s->index = index;
     s->load = load;
@@ -176,7 +175,7 @@ struct stet_pystack *stet_pystack_begin(uint64_t index, bool load)
         atomic_store(&s->claimed, true);
         if (!py->PyErr_Occurred())
             walk(s);
-        sem_post(&s->done);
+        stet_flag_set(&s->done);
         return s;
     }
     atomic_fetch_add(&s->holders, 1);
@@ -187,24 +186,19 @@ struct stet_pystack *stet_pystack_begin(uint64_t index, bool load)
     atomic_store(&s->claimed, true);
     s->missing = "too many threads look already";
     send_in_turn(s);
-    sem_post(&s->done);
+    stet_flag_set(&s->done);
     return s;
 }
 
 void stet_pystack_end(struct stet_pystack *s)
 {
-    struct timespec until;
-    bool late;
+    bool in_time;
 
     if (!s)
         return;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += GRACE_MS * 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    while ((late = sem_timedwait(&s->done, &until) != 0) && errno == EINTR)
-        ;
-    if (late && !atomic_exchange(&s->claimed, true)) {
+    in_time = stet_flag_wait(&s->done, atomic_load(&last_failed) ? SHORT_GRACE_MS : GRACE_MS);
+    atomic_store(&last_failed, !in_time);
+    if (!in_time && !atomic_exchange(&s->claimed, true)) {
         stet_fault(STET_FAULT_STACK_DEADLINE);
         s->missing = "the call was over before Python let us look";
         send(s);
@@ -212,4 +206,9 @@ void stet_pystack_end(struct stet_pystack *s)
         send(s);
     }
     let_go(s);
+}
+
+void stet_pystack_after_fork(void)
+{
+    atomic_store(&looks, 0);
 }

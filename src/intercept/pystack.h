@@ -17,5 +17,7 @@ struct stet_pystack *stet_pystack_begin(uint64_t index, bool load);
 /* The call is over. Waits a moment for a look that is under way, then gives it up; a look that has
  * not begun by then never shows frames. Takes NULL. */
 void stet_pystack_end(struct stet_pystack *s);
+/* In the child of a fork: whoever looked is not here. */
+void stet_pystack_after_fork(void);
 
 #endif

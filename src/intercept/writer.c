@@ -6,19 +6,17 @@
 #include "intercept/drain.h"
 #include "intercept/layer.h"
 #include "intercept/plugin.h"
+#include "intercept/wait.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { BUSY_MS = 100, IDLE_MS = 1000, QUEUE_MAX = 16384 };
-static const size_t queue_bytes_max = (size_t)256 << 20;
-static const size_t event_cap = (size_t)2 << 30;
+enum { BUSY_MS = 100, IDLE_MS = 1000, FORK_MS = 1000, QUEUE_MAX = 16384 };
+static const size_t queue_bytes_max = (size_t)1 << 30;
+static const size_t event_cap = (size_t)16 << 20;
 
 /* `queue_lock` is held for a few instructions; `pump_lock` while the disk is written, and only the
  * writer thread, exit and fork take it. */
@@ -27,8 +25,9 @@ static pthread_mutex_t pump_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct stet_event *queue, **queue_end = &queue;
 static size_t queue_count, queue_bytes;
 
-static sem_t wake;
-static atomic_bool poked, running, ended;
+static struct stet_flag poked;
+static atomic_bool running, ended;
+static atomic_bool used; /* there is something of this process in the journal, or will be */
 
 struct stet_event *stet_event_new(enum stet_rec kind)
 {
@@ -50,6 +49,8 @@ void stet_event_free(struct stet_event *e)
     if (!e)
         return;
     stet_arena_release(&e->arena);
+    stet_mem_free((void *)(uintptr_t)e->bytes[0].ptr);
+    stet_mem_free((void *)(uintptr_t)e->bytes[1].ptr);
     if (e->drop)
         e->drop(e->extra);
     else
@@ -57,17 +58,46 @@ void stet_event_free(struct stet_event *e)
     stet_mem_free(e);
 }
 
+void stet_event_take(struct stet_event *e, size_t which, struct stet_view bytes)
+{
+    char *copy = stet_mem_alloc(bytes.len);
+
+    if (!copy) {
+        stet_fault(STET_FAULT_NO_MEMORY);
+        return;
+    }
+    memcpy(copy, bytes.ptr, bytes.len);
+    e->bytes[which] = stet_view_of(copy, bytes.len);
+}
+
+static size_t weight(const struct stet_event *e)
+{
+    return e->arena.used + e->bytes[0].len + e->bytes[1].len;
+}
+
+/* When there is too much in the queue, the record goes without its bytes. */
+static void lighten(struct stet_event *e)
+{
+    for (size_t i = 0; i < 2; i++) {
+        stet_mem_free((void *)(uintptr_t)e->bytes[i].ptr);
+        e->bytes[i] = (struct stet_view){0};
+    }
+    stet_fault(STET_FAULT_QUEUE_FULL);
+}
+
 static bool enqueue(struct stet_event *e)
 {
     bool fits;
 
     pthread_mutex_lock(&queue_lock);
-    fits = queue_count < QUEUE_MAX && e->arena.used < queue_bytes_max - queue_bytes;
+    if (weight(e) > queue_bytes_max - queue_bytes && weight(e) > e->arena.used)
+        lighten(e);
+    fits = queue_count < QUEUE_MAX && weight(e) <= queue_bytes_max - queue_bytes;
     if (fits) {
         *queue_end = e;
         queue_end = &e->next;
         queue_count++;
-        queue_bytes += e->arena.used;
+        queue_bytes += weight(e);
     }
     pthread_mutex_unlock(&queue_lock);
     return fits;
@@ -99,7 +129,7 @@ static struct stet_event *dequeue(void)
         if (!queue)
             queue_end = &queue;
         queue_count--;
-        queue_bytes -= e->arena.used;
+        queue_bytes -= weight(e);
     }
     pthread_mutex_unlock(&queue_lock);
     return e;
@@ -137,29 +167,20 @@ static bool pump(void)
         folder_made = stet_fs_mkdirs(stet_layer.dir, NULL) == STET_OK;
     while ((e = dequeue())) {
         stet_drain_ring(j, e->ring_end, e->time_ns);
+        atomic_store(&used, true);
         if (!e->prepare || e->prepare(e, j))
             stet_journal_write_at(j, e->kind, e->time_ns, &e->record);
         stet_event_free(e);
         any = true;
     }
-    any |= stet_drain_ring(j, stet_ring_head(&stet_layer.ring), stet_journal_now());
+    if (stet_drain_ring(j, stet_ring_head(&stet_layer.ring), stet_journal_now())) {
+        atomic_store(&used, true);
+        any = true;
+    }
     any |= stet_flow_write(&stet_layer.flow, j);
     any |= stet_drain_transfers(j, false);
     write_faults(j);
     return any;
-}
-
-static void sleep_until_poked(int ms)
-{
-    struct timespec until;
-
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += (long)(ms % 1000) * 1000000;
-    until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    while (sem_timedwait(&wake, &until) != 0 && errno == EINTR)
-        ;
-    atomic_store(&poked, false);
 }
 
 static void *writer(void *unused)
@@ -167,7 +188,8 @@ static void *writer(void *unused)
     bool any = true;
 
     while (!atomic_load(&ended)) {
-        sleep_until_poked(any ? BUSY_MS : IDLE_MS);
+        stet_flag_wait(&poked, any ? BUSY_MS : IDLE_MS);
+        atomic_store(&poked.set, 0);
         pthread_mutex_lock(&pump_lock);
         any = !atomic_load(&ended) && pump();
         pthread_mutex_unlock(&pump_lock);
@@ -203,11 +225,6 @@ uint64_t stet_thread_id(void)
     return (uint64_t)syscall(SYS_gettid);
 }
 
-void stet_writer_init(void)
-{
-    sem_init(&wake, 0, 0);
-}
-
 void stet_writer_ensure(void)
 {
     if (!atomic_load(&running) && !atomic_load(&ended) && !atomic_exchange(&running, true) &&
@@ -218,48 +235,37 @@ void stet_writer_ensure(void)
 void stet_writer_poke(void)
 {
     stet_writer_ensure();
-    if (!atomic_exchange(&poked, true))
-        sem_post(&wake);
+    stet_flag_set(&poked);
 }
 
-static bool stop_pump(int seconds)
+void stet_writer_flush(int ms)
 {
-    struct timespec until;
-
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += seconds;
-    return pthread_mutex_timedlock(&pump_lock, &until) == 0;
-}
-
-void stet_writer_flush(int seconds)
-{
-    if (atomic_load(&ended) || !stop_pump(seconds))
+    if (atomic_load(&ended) || !stet_lock_within(&pump_lock, ms))
         return;
     pump();
     pthread_mutex_unlock(&pump_lock);
 }
 
-void stet_writer_end(int seconds)
+void stet_writer_end(int ms)
 {
-    if (atomic_exchange(&ended, true) || !stop_pump(seconds))
+    if (atomic_exchange(&ended, true) || !stet_lock_within(&pump_lock, ms))
         return;
     pump();
-    stet_drain_end(stet_layer.journal);
+    if (atomic_load(&used))
+        stet_drain_end(stet_layer.journal);
     pthread_mutex_unlock(&pump_lock);
 }
 
 bool stet_writer_fork_prepare(void)
 {
-    if (!stop_pump(1))
+    if (!stet_lock_within(&pump_lock, FORK_MS))
         return false;
     pthread_mutex_lock(&queue_lock);
     return true;
 }
 
-void stet_writer_fork_parent(bool prepared)
+void stet_writer_fork_parent(void)
 {
-    if (!prepared)
-        return;
     pthread_mutex_unlock(&queue_lock);
     pthread_mutex_unlock(&pump_lock);
 }
@@ -268,8 +274,7 @@ void stet_writer_fork_parent(bool prepared)
  * is safe here is the allocator's business, and it is little. */
 void stet_writer_fork_child(bool prepared)
 {
-    if (!prepared) {
-        stet_fault(STET_FAULT_FORK);
+    if (!prepared) { /* somebody who is not here holds the locks: never take them again */
         atomic_store(&ended, true);
         return;
     }
@@ -281,8 +286,8 @@ void stet_writer_fork_child(bool prepared)
     queue_end = &queue;
     queue_count = queue_bytes = 0;
     atomic_store(&running, false);
-    atomic_store(&poked, false);
-    stet_writer_init();
+    atomic_store(&poked.set, 0);
+    atomic_store(&used, false);
     stet_ring_reset(&stet_layer.ring);
     stet_drain_reset();
     pthread_mutex_unlock(&queue_lock);

@@ -16,7 +16,7 @@ struct stet_event {
     /* Runs on the writer thread before the record is written; may fill in fields, write records of
      * its own, and return false to have this one skipped. */
     bool (*prepare)(struct stet_event *e, struct stet_journal *j);
-    struct stet_view bytes[2]; /* for prepare: a program and its options */
+    struct stet_view bytes[2]; /* for prepare: a program and its options; stet_event_take */
     uint64_t number;           /* for prepare */
     void *extra;               /* for prepare */
     void (*drop)(void *extra); /* NULL: stet_mem_free */
@@ -24,25 +24,26 @@ struct stet_event {
 
 /* NULL when memory is short (counted as a fault). */
 struct stet_event *stet_event_new(enum stet_rec kind);
+/* A copy of `bytes` that travels with the event; without memory the event goes without it. */
+void stet_event_take(struct stet_event *e, size_t which, struct stet_view bytes);
 /* Adopts the event. One whose arena failed, or that finds the queue full, is dropped and counted.
  */
 void stet_event_send(struct stet_event *e);
 void stet_event_free(struct stet_event *e);
 
-void stet_writer_init(void);
 /* See that there is a writer; it looks at the ring by itself every now and then. Lock-free. */
 void stet_writer_ensure(void);
 /* The same, and wake it. */
 void stet_writer_poke(void);
 /* Write all there is, now, from this thread; gives up when the writer is stuck. */
-void stet_writer_flush(int seconds);
+void stet_writer_flush(int ms);
 
 /* Around fork. */
 bool stet_writer_fork_prepare(void); /* false: could not stop the writer in time */
-void stet_writer_fork_parent(bool prepared);
+void stet_writer_fork_parent(void);
 void stet_writer_fork_child(bool prepared);
 /* The last record of the process; nothing is written after it. */
-void stet_writer_end(int seconds);
+void stet_writer_end(int ms);
 
 /* A detached thread with all signals blocked; false (a fault) when there can be none. */
 bool stet_thread_start(void *(*body)(void *), void *argument);

@@ -1,7 +1,7 @@
 # Every Python that is here: the stack of the thread that waits, and no harm where there is none.
 . "$(dirname "$0")/lib.sh"
 here="$SOURCE/tests/intercept/python"
-export ASAN_OPTIONS=detect_leaks=0 FAKE_COMPILE_MS=30
+export ASAN_OPTIONS=detect_leaks=0 FAKE_COMPILE_MS=150
 case "${SANITIZER:-}" in *tsan*) echo "skipped: Python is not built for it"; exit 77 ;; esac
 pythons=()
 for p in /usr/bin/python3 "$HOME"/.pyenv/versions/3.*/bin/python3; do
