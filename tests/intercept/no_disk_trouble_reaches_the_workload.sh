@@ -64,7 +64,7 @@ touch stop
 wait $eraser
 unharmed "the folder deleted again and again"
 rm -rf "$STET_DIR"
-(sleep 0.15; rm -rf "$STET_DIR/journal" || true) &
+(until ls "$STET_DIR"/journal/*.stj > /dev/null 2>&1; do sleep 0.02; done; rm -rf "$STET_DIR/journal") &
 FAKE_COMPILE_MS=50 results preload "${workload[@]}" > with
 wait
 unharmed "the journal deleted under it"
