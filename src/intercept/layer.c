@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,6 +25,7 @@ extern char **environ;
 
 /* How long the end of a process may wait for a stuck disk. */
 enum { EXIT_MS = 2000 };
+enum { DESCRIPTORS_MIN = 64 };
 
 struct stet_layer stet_layer;
 
@@ -210,12 +212,20 @@ __attribute__((destructor)) static void at_unload(void)
     stet_log("over; %lu allocations", stet_mem_count());
 }
 
+/* The journal holds two descriptors; a host that counts its few must not miss them. */
+static bool descriptors_to_spare(void)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= DESCRIPTORS_MIN;
+}
+
 static void start(void)
 {
     char journal[PATH_MAX + 16];
     struct stet_journal_options options = {.dir = journal};
 
-    if (!stet_layer_wanted() || !read_settings() || !stet_guard_init())
+    if (!stet_layer_wanted() || !descriptors_to_spare() || !read_settings() || !stet_guard_init())
         return;
     snprintf(journal, sizeof journal, "%s/journal", stet_layer.dir);
     stet_layer.journal = stet_journal_new(&options);
