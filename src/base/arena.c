@@ -11,7 +11,7 @@ struct stet_arena_block {
     size_t size;
 };
 
-enum { ALIGN = 16, FIRST_BLOCK = 4096, LARGEST_BLOCK = 4 << 20 };
+enum { ALIGN = 8, FIRST_BLOCK = 4096, LARGEST_BLOCK = 4 << 20 };
 
 void stet_arena_init(struct stet_arena *a, size_t cap)
 {
@@ -32,9 +32,11 @@ void stet_arena_release(struct stet_arena *a)
 static bool add_block(struct stet_arena *a, size_t need)
 {
     size_t header = (sizeof(struct stet_arena_block) + ALIGN - 1) & ~(size_t)(ALIGN - 1);
-    size_t size = a->blocks ? a->blocks->size * 2 : FIRST_BLOCK;
+    size_t size = a->used / 2; /* at most a third of all is ever left over */
     struct stet_arena_block *b;
 
+    if (size < FIRST_BLOCK)
+        size = FIRST_BLOCK;
     if (size > LARGEST_BLOCK)
         size = LARGEST_BLOCK;
     if (size < need + header)
@@ -55,7 +57,13 @@ static bool add_block(struct stet_arena *a, size_t need)
     return true;
 }
 
-void *stet_arena_raw(struct stet_arena *a, size_t count, size_t size)
+void stet_arena_reserve(struct stet_arena *a, size_t bytes)
+{
+    if (bytes > (size_t)(a->end - a->next) && bytes < SIZE_MAX / 2)
+        add_block(a, bytes);
+}
+
+void *stet_arena_slow(struct stet_arena *a, size_t count, size_t size)
 {
     size_t bytes;
     char *p;

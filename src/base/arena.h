@@ -18,16 +18,34 @@ struct stet_arena {
 void stet_arena_init(struct stet_arena *a, size_t cap);
 void stet_arena_release(struct stet_arena *a);
 
-/* NULL (and `failed`) on overflow, cap or out of memory. Aligned for any scalar type. */
+/* Room for about so much in one piece, if the cap allows; only a hint. */
+void stet_arena_reserve(struct stet_arena *a, size_t bytes);
+
+/* NULL (and `failed`) on overflow, cap or out of memory. Aligned to 8 bytes. */
 void *stet_arena_alloc(struct stet_arena *a, size_t count, size_t size);
 /* Same without the zeroing; for bytes about to be overwritten. */
-void *stet_arena_raw(struct stet_arena *a, size_t count, size_t size);
+static inline void *stet_arena_raw(struct stet_arena *a, size_t count, size_t size);
 /* A terminated copy; .ptr is NULL on failure. */
 struct stet_view stet_arena_copy(struct stet_arena *a, struct stet_view v);
 struct stet_view stet_arena_printf(struct stet_arena *a, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-#define STET_NEW(arena, type)           ((type *)stet_arena_alloc((arena), 1, sizeof(type)))
-#define STET_NEW_ARRAY(arena, type, n)  ((type *)stet_arena_alloc((arena), (n), sizeof(type)))
+/* The rest of stet_arena_raw: a new block, or refusal. */
+void *stet_arena_slow(struct stet_arena *a, size_t count, size_t size);
+
+static inline void *stet_arena_raw(struct stet_arena *a, size_t count, size_t size)
+{
+    size_t bytes;
+    char *p = a->next;
+
+    if (!p || __builtin_mul_overflow(count, size, &bytes) || bytes > (size_t)(a->end - p) ||
+        ((bytes + 7) & ~(size_t)7) > (size_t)(a->end - p))
+        return stet_arena_slow(a, count, size);
+    a->next = p + ((bytes + 7) & ~(size_t)7);
+    return p;
+}
+
+#define STET_NEW(arena, type)          ((type *)stet_arena_alloc((arena), 1, sizeof(type)))
+#define STET_NEW_ARRAY(arena, type, n) ((type *)stet_arena_alloc((arena), (n), sizeof(type)))
 
 #endif

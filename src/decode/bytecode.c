@@ -17,6 +17,8 @@ bool bc_fail(struct bc *b, enum stet_rc rc, uint64_t offset, const char *fmt, ..
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    if (offset == STET_NO_OFFSET)
+        offset = b->where;
     b->rc = stet_fail_at(b->err, rc, offset, "MLIR bytecode: %s", text);
     return false;
 }
@@ -55,15 +57,6 @@ uint64_t bc_varint_slow(struct stet_reader *r)
         v |= (uint64_t)r->next[i] << (8 * i);
     r->next += extra + 1;
     return v >> (extra + 1);
-}
-
-struct stet_reader bc_reader(const struct bc *b, const void *data, size_t size)
-{
-    struct stet_reader r;
-    uint64_t base = size ? (uint64_t)((const char *)data - b->input.ptr) : 0;
-
-    stet_reader_init(&r, stet_view_of(data, size), base);
-    return r;
 }
 
 struct stet_view bc_string(struct bc *b, struct stet_reader *r)
@@ -204,6 +197,28 @@ static enum bc_dialect_kind dialect_kind(struct stet_view name)
     return BC_OTHER;
 }
 
+void bc_name_op(struct bc *b, struct stet_view dialect, struct stet_view name, struct bc_name *out)
+{
+    char text[96];
+    struct stet_view full = dialect;
+
+    if (name.len && dialect.len + name.len < sizeof text) {
+        memcpy(text, dialect.ptr, dialect.len);
+        text[dialect.len] = '.';
+        memcpy(text + dialect.len + 1, name.ptr, name.len);
+        full = stet_view_of(text, dialect.len + 1 + name.len);
+        out->known = stet_known_op(full);
+    }
+    if (out->known)
+        out->name = stet_view_str(stet_known_op_name(out->known));
+    else if (full.ptr == text)
+        out->name = stet_arena_copy(b->arena, full);
+    else
+        out->name =
+            name.len ? stet_arena_printf(b->arena, "%.*s.%.*s", STET_FMT(dialect), STET_FMT(name))
+                     : dialect;
+}
+
 static void read_name(struct bc *b, struct stet_reader *r, const struct bc_dialect *dialect,
                       struct bc_name *out)
 {
@@ -334,6 +349,8 @@ static bool read_entries(struct bc *b)
     b->type_count = types;
     if (stet_reader_left(&r))
         stet_reader_fail(&r, "more than the announced entries");
+    /* What files of JAX take, so that one block does. */
+    stet_arena_reserve(b->arena, 15 * b->sections[BC_IR].len + 60 * (attrs + types));
     return bc_check(b, &r, "attribute and type table");
 }
 
@@ -412,7 +429,8 @@ static bool read_properties(struct bc *b)
         return true;
     n = bc_count(&r);
     b->properties = table(b, n, sizeof *b->properties);
-    if (!b->properties)
+    b->converted = table(b, n, sizeof *b->converted);
+    if (!b->properties || !b->converted)
         return false;
     for (size_t i = 0; i < n && stet_reader_ok(&r); i++)
         b->properties[i] = bc_blob(&r);

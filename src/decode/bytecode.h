@@ -65,7 +65,18 @@ struct bc_entry {
     uint8_t state;
 };
 
+struct bc_name;
+
+/* What properties became for the operation that used them last. */
+struct bc_converted {
+    const struct bc_name *name;
+    const struct stet_attr *dict;
+    const struct stet_named_attr *attrs;
+    uint32_t count;
+};
+
 struct bc_vhlo_op;
+struct bc_vhlo_plan;
 
 /* One operation name of the table. */
 struct bc_name {
@@ -73,12 +84,9 @@ struct bc_name {
     enum stet_known_op known;
     bool registered;
     const struct bc_vhlo_op *vhlo; /* how its attributes become StableHLO's, or NULL */
+    const struct bc_vhlo_plan *plan;
     const struct stet_props *props;
-    /* The last attributes converted for this name; most operations of a kind share them. */
-    const struct stet_attr *last_dict;
-    uint64_t last_properties;
-    const struct stet_named_attr *last_attrs;
-    uint32_t last_count;
+    struct bc_converted last; /* without properties */
 };
 
 struct bc_resource {
@@ -94,6 +102,7 @@ struct bc {
     enum stet_rc rc;
     unsigned version;
     unsigned depth;
+    uint64_t where; /* the entry or operation being read, for failures without a better place */
     bool has_vhlo;
     struct stet_view sections[BC_SECTIONS];
     bool present[BC_SECTIONS];
@@ -104,7 +113,8 @@ struct bc {
     struct bc_entry *attrs, *types;
     struct bc_resource *resources;
     struct stet_view *properties;
-    struct stet_attr full_attr; /* handed out, and ignored, once memory is exhausted */
+    struct bc_converted *converted; /* beside each of them */
+    struct stet_attr full_attr;     /* handed out, and ignored, once memory is exhausted */
     struct stet_type full_type;
     size_t string_count, dialect_count, name_count, attr_count, type_count, resource_count,
         property_count;
@@ -112,7 +122,7 @@ struct bc {
 
 /* ---- failing ---- */
 
-/* Keeps the first failure; returns false for convenience. */
+/* Keeps the first failure; returns false for convenience. STET_NO_OFFSET: where we are. */
 bool bc_fail(struct bc *b, enum stet_rc rc, uint64_t offset, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* Turns a reader's failure into the decoder's; true when all is well. */
@@ -130,8 +140,16 @@ uint64_t bc_varint_slow(struct stet_reader *r);
 /* MLIR's prefix varint: the low zero bits of the first byte count the bytes that follow. */
 static inline uint64_t bc_varint(struct stet_reader *r)
 {
-    if (r->next != r->end && (*r->next & 1))
-        return *r->next++ >> 1;
+    const unsigned char *p = r->next;
+
+    if (p != r->end && (*p & 1)) {
+        r->next = p + 1;
+        return *p >> 1;
+    }
+    if (r->end - p >= 2 && (*p & 2)) {
+        r->next = p + 2;
+        return (*p | (unsigned)p[1] << 8) >> 2;
+    }
     return bc_varint_slow(r);
 }
 
@@ -155,10 +173,21 @@ static inline size_t bc_count(struct stet_reader *r)
 }
 
 struct stet_view bc_string(struct bc *b, struct stet_reader *r); /* by index */
-struct stet_view bc_blob(struct stet_reader *r);                 /* length, bytes */
+/* The text of the string attribute whose index comes next; no attribute is made for it. */
+struct stet_view bc_text(struct bc *b, struct stet_reader *r);
+struct stet_view bc_blob(struct stet_reader *r); /* length, bytes */
 /* A nested section, checked to have the id wanted. */
 struct stet_view bc_nested(struct bc *b, struct stet_reader *r, enum bc_section want);
-struct stet_reader bc_reader(const struct bc *b, const void *data, size_t size);
+/* Over a part of the input. */
+static inline struct stet_reader bc_reader(const struct bc *b, const void *data, size_t size)
+{
+    const unsigned char *p = size ? data : (const unsigned char *)b->input.ptr;
+
+    return (struct stet_reader){.start = p,
+                                .next = p,
+                                .end = p + size,
+                                .base = (uint64_t)(p - (const unsigned char *)b->input.ptr)};
+}
 
 /* ---- tables: by index; stand-ins on failure, never NULL ---- */
 
@@ -170,6 +199,8 @@ static inline const struct stet_attr *bc_attr(struct bc *b, struct stet_reader *
 {
     uint64_t index = bc_varint(r);
 
+    if (index < b->attr_count && b->attrs[index].state == BC_ATTR)
+        return b->attrs[index].made;
     return bc_attr_at(b, stet_reader_ok(r) ? index : UINT64_MAX);
 }
 
@@ -177,6 +208,8 @@ static inline const struct stet_loc *bc_loc(struct bc *b, struct stet_reader *r)
 {
     uint64_t index = bc_varint(r);
 
+    if (index < b->attr_count && b->attrs[index].state == BC_LOC)
+        return b->attrs[index].made;
     return bc_loc_at(b, stet_reader_ok(r) ? index : UINT64_MAX);
 }
 
@@ -184,16 +217,40 @@ static inline const struct stet_type *bc_type(struct bc *b, struct stet_reader *
 {
     uint64_t index = bc_varint(r);
 
+    if (index < b->type_count && b->types[index].state == BC_ATTR)
+        return b->types[index].made;
     return bc_type_at(b, stet_reader_ok(r) ? index : UINT64_MAX);
 }
+
+/* Zeroing by eights: what compilers emit for a struct this size ("rep stos") starts slowly, and
+ * there is one for each operation, attribute and location. */
+static inline void bc_zero(void *p, size_t words)
+{
+    uint64_t *w = p;
+
+#pragma GCC unroll 16
+    for (size_t i = 0; i < words; i++) {
+        __asm__("" ::: "memory"); /* keeps the loop from becoming a memset again */
+        w[i] = 0;
+    }
+}
+#define BC_ZERO(p) bc_zero((p), sizeof *(p) / 8)
 
 /* ---- making attributes (bytecode_make.c); stand-ins when the arena is full ---- */
 
 extern const struct stet_attr bc_bad_attr;
 extern const struct stet_loc bc_unknown_loc;
 
+void *bc_no_room(struct bc *b); /* fails, gives NULL */
+
 /* Memory of the program; NULL after bc_fail. */
-void *bc_alloc(struct bc *b, size_t count, size_t size);
+static inline void *bc_alloc(struct bc *b, size_t count, size_t size)
+{
+    void *p = stet_arena_raw(b->arena, count, size);
+
+    return p ? p : bc_no_room(b);
+}
+
 struct stet_attr *bc_new_attr(struct bc *b, enum stet_attr_kind kind);
 struct stet_type *bc_new_type(struct bc *b, enum stet_type_kind kind);
 const struct stet_attr *bc_make_int(struct bc *b, const struct stet_type *type, int64_t value);
@@ -231,17 +288,17 @@ const struct stet_attr *bc_text_attr(struct bc *b, const struct bc_dialect *d,
 const struct stet_type *bc_text_type(struct bc *b, const struct bc_dialect *d,
                                      struct stet_view text);
 
+/* The full name, a shared constant where this build knows the operation. */
+void bc_name_op(struct bc *b, struct stet_view dialect, struct stet_view name, struct bc_name *out);
+
 /* ---- VHLO operations (vhlo.c) ---- */
 
 /* "add_v1" → "stablehlo.add" and its rules; false when this build does not know that version. */
 bool bc_vhlo_name(struct bc *b, struct stet_view name, struct bc_name *out);
-enum { BC_VHLO_ATTRS = 24 };
-/* Its properties under their VHLO names, at most BC_VHLO_ATTRS. */
-bool bc_vhlo_properties(struct bc *b, const struct bc_vhlo_op *op, struct stet_reader *r,
-                        struct stet_named_attr *out, uint32_t *count);
-/* The dictionary of a VHLO operation as StableHLO would have it, sorted by name. */
-bool bc_vhlo_attrs(struct bc *b, const struct bc_vhlo_op *op, const struct stet_attr *dict,
-                   const struct stet_named_attr **attrs, uint32_t *count);
+/* Properties (NULL for none) and dictionary of a VHLO operation as StableHLO would have them,
+ * sorted by name. */
+bool bc_vhlo_convert(struct bc *b, struct bc_name *name, const struct stet_view *properties,
+                     const struct stet_attr *dict, struct bc_converted *to);
 
 /* ---- the tree (bytecode_ir.c) ---- */
 

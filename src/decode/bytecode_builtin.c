@@ -41,7 +41,7 @@ static const struct stet_attr *read_symbol(struct bc *b, struct stet_reader *r)
     struct stet_attr *a = bc_new_attr(b, STET_ATTR_SYMBOL);
     const struct stet_attr *nested;
 
-    a->text = bc_attr(b, r)->text;
+    a->text = bc_text(b, r);
     nested = bc_read_array(b, r);
     a->items = nested->items;
     a->count = nested->count;
@@ -152,7 +152,7 @@ const struct stet_attr *bc_builtin_attr(struct bc *b, struct stet_reader *r, uin
         a->type = bc_type(b, r);
         return a;
     case ATTR_FLAT_SYMBOL:
-        return bc_make_symbol(b, bc_attr(b, r)->text);
+        return bc_make_symbol(b, bc_text(b, r));
     case ATTR_SYMBOL:
         return read_symbol(b, r);
     case ATTR_TYPE:
@@ -229,7 +229,7 @@ const struct stet_loc *bc_builtin_loc(struct bc *b, struct stet_reader *r, uint6
 
     if (!loc)
         return &bc_unknown_loc;
-    *loc = (struct stet_loc){0};
+    BC_ZERO(loc);
     switch (code) {
     case LOC_CALLSITE:
         loc->kind = STET_LOC_CALLSITE;
@@ -237,18 +237,18 @@ const struct stet_loc *bc_builtin_loc(struct bc *b, struct stet_reader *r, uint6
         break;
     case LOC_FILE:
         loc->kind = STET_LOC_FILE;
-        loc->text = bc_attr(b, r)->text;
+        loc->text = bc_text(b, r);
         loc->line = read_line(r);
         loc->column = read_line(r);
         break;
     case LOC_FILE_RANGE:
         loc->kind = STET_LOC_FILE;
-        loc->text = bc_attr(b, r)->text;
+        loc->text = bc_text(b, r);
         read_range(r, loc);
         break;
     case LOC_NAME:
         loc->kind = STET_LOC_NAME;
-        loc->text = bc_attr(b, r)->text;
+        loc->text = bc_text(b, r);
         read_parts(b, r, loc, 1);
         break;
     default:

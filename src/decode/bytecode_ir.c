@@ -252,35 +252,20 @@ static bool merge(struct bc *b, const struct stet_named_attr *properties, uint32
 static void read_vhlo_attrs(struct bc *b, struct stet_reader *r, struct bc_name *name,
                             const struct stet_attr *dict, bool has_properties, struct stet_op *op)
 {
-    struct stet_named_attr properties[BC_VHLO_ATTRS], *all;
-    struct stet_attr merged = {.kind = STET_ATTR_DICT};
-    uint64_t index = has_properties ? bc_varint(r) : UINT64_MAX;
-    struct stet_reader from;
-    uint32_t count = 0;
+    uint64_t index = has_properties ? bc_varint(r) : 0;
+    struct bc_converted *known = &name->last;
 
     if (has_properties && index >= b->property_count) {
         stet_reader_fail(r, "no such properties");
         return;
     }
-    if (name->last_attrs && name->last_dict == dict && name->last_properties == index)
-        goto same;
-    if (has_properties) {
-        from = bc_reader(b, b->properties[index].ptr, b->properties[index].len);
-        if (!bc_vhlo_properties(b, name->vhlo, &from, properties, &count))
-            return;
-    }
-    all = stet_arena_raw(&b->scratch, (size_t)count + dict->count, sizeof *all);
-    if (!all || !merge(b, properties, count, dict, all))
+    if (has_properties)
+        known = &b->converted[index];
+    if ((known->name != name || known->dict != dict) &&
+        !bc_vhlo_convert(b, name, has_properties ? &b->properties[index] : NULL, dict, known))
         return;
-    merged.named = all;
-    merged.count = count + dict->count;
-    if (!bc_vhlo_attrs(b, name->vhlo, &merged, &name->last_attrs, &name->last_count))
-        return;
-    name->last_dict = dict;
-    name->last_properties = index;
-same:
-    op->attrs = name->last_attrs;
-    op->attr_count = name->last_count;
+    op->attrs = known->attrs;
+    op->attr_count = known->count;
 }
 
 static void read_attrs(struct bc *b, struct stet_reader *r, struct bc_name *name, unsigned mask,
@@ -411,15 +396,18 @@ static void pass_through(struct bc *b, struct stet_reader *r, struct region_stat
 static struct stet_op *read_op(struct bc *b, struct stet_reader *r, struct region_state *state,
                                struct stet_block *block)
 {
-    uint64_t index = bc_varint(r), regions;
+    uint64_t at = stet_reader_offset(r), index = bc_varint(r), regions;
     unsigned mask = stet_reader_u8(r);
     struct stet_op *op = bc_alloc(b, 1, sizeof *op);
 
+    b->where = at;
     if (!op || index >= b->name_count) {
         stet_reader_fail(r, "no such operation name");
         return NULL;
     }
-    *op = (struct stet_op){.parent = block, .id = b->p->op_count++};
+    BC_ZERO(op);
+    op->parent = block;
+    op->id = b->p->op_count++;
     name_op(op, &b->names[index], block);
     op->loc = bc_loc(b, r);
     if (mask & (HAS_ATTRS | HAS_PROPERTIES))

@@ -4,14 +4,11 @@
 const struct stet_attr bc_bad_attr = {.kind = STET_ATTR_UNIT};
 const struct stet_loc bc_unknown_loc = {.kind = STET_LOC_UNKNOWN};
 
-void *bc_alloc(struct bc *b, size_t count, size_t size)
+void *bc_no_room(struct bc *b)
 {
-    void *p = stet_arena_raw(b->arena, count, size);
-
-    if (!p)
-        bc_fail(b, STET_LIMIT, STET_NO_OFFSET, "needs more memory than a file of %zu bytes may use",
-                b->input.len);
-    return p;
+    bc_fail(b, STET_LIMIT, STET_NO_OFFSET, "needs more memory than a file of %zu bytes may use",
+            b->input.len);
+    return NULL;
 }
 
 struct stet_attr *bc_new_attr(struct bc *b, enum stet_attr_kind kind)
@@ -20,7 +17,8 @@ struct stet_attr *bc_new_attr(struct bc *b, enum stet_attr_kind kind)
 
     if (!a)
         a = &b->full_attr;
-    *a = (struct stet_attr){.kind = kind};
+    BC_ZERO(a);
+    a->kind = kind;
     return a;
 }
 
@@ -30,7 +28,8 @@ struct stet_type *bc_new_type(struct bc *b, enum stet_type_kind kind)
 
     if (!t)
         t = &b->full_type;
-    *t = (struct stet_type){.kind = kind};
+    BC_ZERO(t);
+    t->kind = kind;
     return t;
 }
 
@@ -136,7 +135,7 @@ const struct stet_attr *bc_read_dict(struct bc *b, struct stet_reader *r)
     if (!named)
         return a;
     for (size_t i = 0; i < n; i++) {
-        named[i].name = bc_attr(b, r)->text;
+        named[i].name = bc_text(b, r);
         named[i].value = bc_attr(b, r);
     }
     if (stet_reader_ok(r) && !stet_build_sort(named, n))

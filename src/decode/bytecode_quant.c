@@ -105,7 +105,7 @@ const struct stet_attr *bc_text_attr(struct bc *b, const struct bc_dialect *d,
     const struct stet_attr *read;
     struct stet_attr *a;
 
-    if (bc_ok(b) && stet_mlir_parse_attr(b->arena, text, &read, NULL) == STET_OK)
+    if (bc_ok(b) && text.len && stet_mlir_parse_attr(b->arena, text, &read, NULL) == STET_OK)
         return read;
     a = bc_new_attr(b, STET_ATTR_OPAQUE);
     a->dialect = d->name;
@@ -119,7 +119,7 @@ const struct stet_type *bc_text_type(struct bc *b, const struct bc_dialect *d,
     const struct stet_type *read;
     struct stet_type *t;
 
-    if (bc_ok(b) && stet_mlir_parse_type(b->arena, text, &read, NULL) == STET_OK)
+    if (bc_ok(b) && text.len && stet_mlir_parse_type(b->arena, text, &read, NULL) == STET_OK)
         return read;
     t = bc_new_type(b, STET_TYPE_OPAQUE);
     t->dialect = d->name;

@@ -26,6 +26,7 @@ static bool enter(struct bc *b, struct bc_entry *e, const struct stet_reader *r)
         return bc_fail(b, STET_LIMIT, stet_reader_offset(r), "nested deeper than %d",
                        STET_MAX_DEPTH);
     b->depth++;
+    b->where = r->base;
     e->state = BC_BUSY;
     return true;
 }
@@ -122,16 +123,35 @@ const struct stet_attr *bc_attr_at(struct bc *b, uint64_t index)
     return a;
 }
 
+struct stet_view bc_text(struct bc *b, struct stet_reader *r)
+{
+    enum { STRING = 2, VHLO_STRING = 14 };
+    uint64_t index = bc_varint(r);
+    const struct bc_entry *e;
+    struct stet_reader peek;
+
+    if (!stet_reader_ok(r) || index >= b->attr_count)
+        return bc_attr_at(b, UINT64_MAX)->text;
+    e = &b->attrs[index];
+    peek = bc_reader(b, e->data, e->size);
+    if (e->custom && b->dialects[e->dialect].kind == BC_BUILTIN && bc_varint(&peek) == STRING)
+        return bc_string(b, &peek);
+    if (e->custom && b->dialects[e->dialect].kind == BC_VHLO && bc_varint(&peek) == VHLO_STRING)
+        return bc_string(b, &peek);
+    return bc_attr_at(b, index)->text;
+}
+
 /* The caller of a call site, the child of a name, if that entry is still to be decoded. */
 static bool chain_next(const struct bc *b, uint64_t *at)
 {
     enum { CALLSITE = 10, NAME = 14 };
     const struct bc_entry *e = &b->attrs[*at];
-    struct stet_reader r = bc_reader(b, e->data, e->size);
+    struct stet_reader r;
     uint64_t code;
 
     if (e->state != BC_WAITING || !e->custom || b->dialects[e->dialect].kind != BC_BUILTIN)
         return false;
+    r = bc_reader(b, e->data, e->size);
     code = bc_varint(&r);
     if (code != CALLSITE && code != NAME)
         return false;

@@ -108,40 +108,116 @@ bool bc_vhlo_name(struct bc *b, struct stet_view name, struct bc_name *out)
 
     if (!op)
         return false;
-    if (stet_view_is(bare, "func"))
-        out->name = STET_VIEW("func.func");
-    else if (stet_view_is(bare, "call"))
-        out->name = STET_VIEW("func.call");
+    if (stet_view_is(bare, "func") || stet_view_is(bare, "call"))
+        bc_name_op(b, STET_VIEW("func"), bare, out);
     else
-        out->name = stet_arena_printf(b->arena, "stablehlo.%.*s", STET_FMT(bare));
-    out->known = stet_known_op(out->name);
-    if (out->known) /* a constant, so that equal names are the same pointer too */
-        out->name = stet_view_str(stet_known_op_name(out->known));
+        bc_name_op(b, STET_VIEW("stablehlo"), bare, out);
     out->vhlo = op;
     return true;
 }
 
-bool bc_vhlo_properties(struct bc *b, const struct bc_vhlo_op *op, struct stet_reader *r,
-                        struct stet_named_attr *out, uint32_t *count)
-{
-    struct stet_view rest = op->attrs;
-    uint32_t n = 0;
+/* ---- plans ---- */
 
-    while (rest.len && stet_reader_ok(r)) {
+enum { MOST_ATTRS = 24, MOST_RECORDS = 2, NOWHERE = 0xff };
+
+/* What is to be done with each attribute of one operation, found out once a file. */
+struct bc_vhlo_plan {
+    uint32_t count, record_count;
+    bool channel; /* send, recv: two attributes make the channel handle */
+    struct {
+        struct stet_view name;
+        const struct rule *rule; /* or NULL */
+        bool in_record;
+    } attrs[MOST_ATTRS];
+    struct {
+        struct stet_view attr;
+        const struct stet_record *record;
+        uint8_t from[STET_RECORD_FIELDS]; /* which attribute is which field */
+    } records[MOST_RECORDS];
+};
+
+static uint32_t find_attr(const struct bc_vhlo_plan *plan, struct stet_view name)
+{
+    for (uint32_t i = 0; i < plan->count; i++)
+        if (stet_view_eq(plan->attrs[i].name, name))
+            return i;
+    return NOWHERE;
+}
+
+static const struct stet_attr *value_of(const struct bc_vhlo_plan *plan,
+                                        const struct stet_attr *const *values, const char *name)
+{
+    uint32_t i = find_attr(plan, stet_view_str(name));
+
+    return i == NOWHERE ? NULL : values[i];
+}
+
+static void list_attrs(struct bc_vhlo_plan *plan, struct stet_view rest)
+{
+    while (rest.len && plan->count < MOST_ATTRS) {
         const char *blank = memchr(rest.ptr, ' ', rest.len);
         size_t len = blank ? (size_t)(blank - rest.ptr) : rest.len;
 
-        if (n == BC_VHLO_ATTRS)
-            return bc_fail(b, STET_LIMIT, stet_reader_offset(r), "a VHLO operation with too much");
-        out[n].name = stet_view_of(rest.ptr, len);
-        out[n++].value = bc_attr(b, r);
+        plan->attrs[plan->count++].name = stet_view_of(rest.ptr, len);
         rest.ptr += len + (blank != NULL);
         rest.len -= len + (blank != NULL);
     }
-    if (stet_reader_left(r))
-        stet_reader_fail(r, "bytes are left over");
-    *count = n;
-    return bc_check(b, r, "VHLO properties");
+}
+
+/* The rules of one operation stand together. */
+static void list_rules(struct bc_vhlo_plan *plan, struct stet_view op)
+{
+    size_t low = 0, high = RULES;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (stet_view_cmp(rules[middle].op, op) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < RULES && stet_view_eq(rules[low].op, op); low++) {
+        uint32_t i = find_attr(plan, rules[low].attr);
+
+        if (i != NOWHERE)
+            plan->attrs[i].rule = &rules[low];
+    }
+}
+
+static void list_records(struct bc_vhlo_plan *plan, struct stet_view op)
+{
+    for (unsigned i = 0; i < ALL_FIELDS; i++) {
+        const struct stet_record *record;
+        uint8_t *from;
+
+        if (!stet_view_eq(all_fields[i].op, op) || plan->record_count == MOST_RECORDS)
+            continue;
+        from = plan->records[plan->record_count].from;
+        record = stet_record_find(STET_VIEW("stablehlo"), all_fields[i].record);
+        for (unsigned k = 0; record->fields[k].kind != STET_FIELD_END; k++) {
+            from[k] = (uint8_t)find_attr(plan, record->fields[k].name);
+            if (from[k] != NOWHERE)
+                plan->attrs[from[k]].in_record = true;
+        }
+        plan->records[plan->record_count].attr = all_fields[i].attr;
+        plan->records[plan->record_count++].record = record;
+    }
+}
+
+static const struct bc_vhlo_plan *make_plan(struct bc *b, const struct bc_vhlo_op *op)
+{
+    struct bc_vhlo_plan *plan = STET_NEW(&b->scratch, struct bc_vhlo_plan);
+
+    if (!plan) {
+        bc_no_room(b);
+        return NULL;
+    }
+    list_attrs(plan, op->attrs);
+    list_rules(plan, op->name);
+    list_records(plan, op->name);
+    plan->channel = stet_view_is(op->name, "send") || stet_view_is(op->name, "recv");
+    return plan;
 }
 
 /* ---- dropping defaults ---- */
@@ -203,15 +279,17 @@ static bool default_accuracy(const struct stet_attr *a)
            ulps && ulps->integer == 0 && mode && stet_view_is(mode->text, "DEFAULT");
 }
 
-static bool both_layouts_empty(const struct stet_attr *dict)
+static bool both_layouts_empty(const struct bc_vhlo_plan *plan,
+                               const struct stet_attr *const *values)
 {
-    const struct stet_attr *operands = stet_attr_field(dict, "operand_layouts");
-    const struct stet_attr *results = stet_attr_field(dict, "result_layouts");
+    const struct stet_attr *operands = value_of(plan, values, "operand_layouts");
+    const struct stet_attr *results = value_of(plan, values, "result_layouts");
 
     return operands && is_empty(operands) && results && is_empty(results);
 }
 
-static bool is_default(const struct stet_attr *a, enum drop drop, const struct stet_attr *dict)
+static bool is_default(const struct stet_attr *a, enum drop drop, const struct bc_vhlo_plan *plan,
+                       const struct stet_attr *const *values)
 {
     switch (drop) {
     case NEVER:
@@ -223,7 +301,7 @@ static bool is_default(const struct stet_attr *a, enum drop drop, const struct s
     case EMPTY:
         return is_empty(a);
     case BOTH_EMPTY:
-        return both_layouts_empty(dict);
+        return both_layouts_empty(plan, values);
     case ZERO:
         return is_integer(a, 0);
     case ONE:
@@ -378,109 +456,117 @@ static bool is_none(const struct stet_attr *a)
     return !a || (a->kind == STET_ATTR_TYPE && a->type->kind == STET_TYPE_NONE);
 }
 
-static const struct stet_record *record_of(const struct fields *f)
-{
-    return stet_record_find(STET_VIEW("stablehlo"), f->record);
-}
-
-static bool is_field(const struct bc_vhlo_op *op, struct stet_view name)
-{
-    for (unsigned i = 0; i < ALL_FIELDS; i++) {
-        const struct stet_record *record;
-
-        if (!stet_view_eq(all_fields[i].op, op->name))
-            continue;
-        record = record_of(&all_fields[i]);
-        for (unsigned k = 0; record->fields[k].kind != STET_FIELD_END; k++)
-            if (stet_view_eq(record->fields[k].name, name))
-                return true;
-    }
-    return false;
-}
-
 /* NULL when the record is not there at all (no dot algorithm asked for). */
-static const struct stet_attr *gather_fields(struct bc *b, const struct stet_record *record,
-                                             const struct stet_attr *dict)
+static const struct stet_attr *make_record(struct bc *b, const struct stet_record *record,
+                                           const uint8_t *from,
+                                           const struct stet_attr *const *values)
 {
     struct stet_named_attr *named;
     struct stet_attr *a;
 
-    if (is_none(stet_attr_field(dict, "lhs_component_count")) &&
-        stet_view_is(record->mnemonic, "dot_algorithm"))
+    if (record->fields[0].kind == STET_FIELD_TYPE &&
+        (from[0] == NOWHERE || is_none(values[from[0]])))
         return NULL;
     a = (struct stet_attr *)(uintptr_t)new_record(b, record->mnemonic, &named);
     if (!named)
         return a;
     for (unsigned i = 0; record->fields[i].kind != STET_FIELD_END; i++) {
-        const struct stet_attr *value = stet_attr_field(dict, record->fields[i].name.ptr);
+        const struct stet_attr *value = from[i] == NOWHERE ? NULL : values[from[i]];
 
         if (record->fields[i].kind == STET_FIELD_INTS) /* older versions lack the batching ones */
             value = value ? as_ints(b, value) : bc_new_attr(b, STET_ATTR_INTS);
         else if (!value)
             bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "VHLO operation without %s",
                     record->fields[i].name.ptr);
-        named[i] = (struct stet_named_attr){record->fields[i].name, value};
+        named[i] = (struct stet_named_attr){record->fields[i].name, value ? value : &bc_bad_attr};
         a->count++;
     }
     return a;
 }
 
-static bool is_channel_op(const struct bc_vhlo_op *op)
+/* ---- the whole ---- */
+
+static void read_values(struct bc *b, const struct bc_vhlo_plan *plan, struct stet_view bytes,
+                        const struct stet_attr **values)
 {
-    return stet_view_is(op->name, "send") || stet_view_is(op->name, "recv");
+    struct stet_reader r = bc_reader(b, bytes.ptr, bytes.len);
+
+    for (uint32_t i = 0; i < plan->count; i++)
+        values[i] = bc_attr(b, &r);
+    if (stet_reader_left(&r))
+        stet_reader_fail(&r, "bytes are left over");
+    bc_check(b, &r, "VHLO properties");
 }
 
-/* ---- the whole dictionary ---- */
-
-static const struct rule *find_rule(const struct bc_vhlo_op *op, struct stet_view attr)
+static const struct stet_attr *channel_handle(struct bc *b, const struct bc_vhlo_plan *plan,
+                                              const struct stet_attr *const *values)
 {
-    for (unsigned i = 0; i < RULES; i++)
-        if (stet_view_eq(rules[i].attr, attr) && stet_view_eq(rules[i].op, op->name))
-            return &rules[i];
-    return NULL;
+    const struct stet_attr *id = value_of(plan, values, "channel_id");
+    const struct stet_attr *type = value_of(plan, values, "channel_type");
+
+    return as_channel(b, id ? id->integer : 0, type ? type->integer : 0);
 }
 
-bool bc_vhlo_attrs(struct bc *b, const struct bc_vhlo_op *op, const struct stet_attr *dict,
-                   const struct stet_named_attr **attrs, uint32_t *count)
+/* The operation's own attributes, each dropped, converted, or gathered into a record. */
+static uint32_t convert_own(struct bc *b, const struct bc_vhlo_plan *plan,
+                            const struct stet_attr *const *values, struct stet_named_attr *out)
 {
-    struct stet_named_attr *out = bc_alloc(b, (size_t)dict->count + 2, sizeof *out);
     uint32_t n = 0;
-    bool channel = is_channel_op(op);
 
-    if (!out)
-        return false;
-    for (uint32_t i = 0; i < dict->count && bc_ok(b); i++) {
-        struct stet_named_attr in = dict->named[i];
-        const struct rule *rule;
+    for (uint32_t i = 0; i < plan->count && bc_ok(b); i++) {
+        struct stet_named_attr in = {plan->attrs[i].name, values[i]};
+        const struct rule *rule = plan->attrs[i].rule;
 
-        if (is_field(op, in.name) || (channel && stet_view_starts(in.name, "channel_")))
+        if (!in.value || plan->attrs[i].in_record ||
+            (plan->channel && stet_view_starts(in.name, "channel_")))
             continue;
-        rule = find_rule(op, in.name);
         if (!rule)
             out[n++] = in;
-        else if (!is_default(in.value, rule->drop, dict))
+        else if (!is_default(in.value, rule->drop, plan, values))
             out[n++] = convert(b, in, rule->become);
     }
-    for (unsigned i = 0; i < ALL_FIELDS && bc_ok(b); i++) {
-        const struct stet_attr *value;
+    for (uint32_t i = 0; i < plan->record_count && bc_ok(b); i++) {
+        const struct stet_attr *value =
+            make_record(b, plan->records[i].record, plan->records[i].from, values);
 
-        if (!stet_view_eq(all_fields[i].op, op->name))
-            continue;
-        value = gather_fields(b, record_of(&all_fields[i]), dict);
         if (value)
-            out[n++] = (struct stet_named_attr){all_fields[i].attr, value};
+            out[n++] = (struct stet_named_attr){plan->records[i].attr, value};
     }
-    if (channel) {
-        const struct stet_attr *id = stet_attr_field(dict, "channel_id");
-        const struct stet_attr *type = stet_attr_field(dict, "channel_type");
-
+    if (plan->channel)
         out[n++] =
-            (struct stet_named_attr){STET_VIEW("channel_handle"),
-                                     as_channel(b, id ? id->integer : 0, type ? type->integer : 0)};
+            (struct stet_named_attr){STET_VIEW("channel_handle"), channel_handle(b, plan, values)};
+    return n;
+}
+
+bool bc_vhlo_convert(struct bc *b, struct bc_name *name, const struct stet_view *properties,
+                     const struct stet_attr *dict, struct bc_converted *to)
+{
+    const struct stet_attr *values[MOST_ATTRS] = {NULL};
+    const struct bc_vhlo_plan *plan = name->plan ? name->plan : make_plan(b, name->vhlo);
+    struct stet_named_attr *out;
+    uint32_t n;
+
+    if (!plan)
+        return false;
+    name->plan = plan;
+    if (properties)
+        read_values(b, plan, *properties, values);
+    out = bc_alloc(b, (size_t)plan->count + dict->count + 1, sizeof *out);
+    if (!out)
+        return false;
+    /* Formats before 5 have everything in the dictionary. */
+    for (uint32_t i = 0; i < dict->count; i++) {
+        uint32_t own = find_attr(plan, dict->named[i].name);
+
+        if (own != NOWHERE)
+            values[own] = dict->named[i].value;
     }
+    n = convert_own(b, plan, values, out);
+    for (uint32_t i = 0; i < dict->count; i++)
+        if (find_attr(plan, dict->named[i].name) == NOWHERE)
+            out[n++] = dict->named[i];
     if (bc_ok(b) && !stet_build_sort(out, n))
         return bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "an attribute occurs twice");
-    *attrs = out;
-    *count = n;
+    *to = (struct bc_converted){name, dict, out, n};
     return bc_ok(b);
 }

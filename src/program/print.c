@@ -238,9 +238,37 @@ static void print_blob(struct printer *p, const struct stet_attr *a)
 
 struct blobs {
     struct printer *printer;
-    struct stet_view last; /* a key used twice in a row is written once */
+    const struct stet_program *program;
     bool any;
 };
+
+/* Has an operation before `limit`, or an attribute of it before `index`, the same key? Files have
+ * few. */
+struct earlier {
+    struct stet_view key;
+    const struct stet_op *limit;
+    uint32_t index;
+    bool found;
+};
+
+static bool visit_earlier(const struct stet_op *op, void *context)
+{
+    struct earlier *e = context;
+    uint32_t n = op == e->limit ? e->index : op->attr_count;
+
+    for (uint32_t i = 0; i < n; i++)
+        e->found |= op->attrs[i].value->kind == STET_ATTR_RESOURCE &&
+                    stet_view_eq(op->attrs[i].value->text, e->key);
+    return op != e->limit && !e->found;
+}
+
+static bool written_before(const struct blobs *blobs, const struct stet_op *op, uint32_t index)
+{
+    struct earlier e = {.key = op->attrs[index].value->text, .limit = op, .index = index};
+
+    stet_program_walk(blobs->program, visit_earlier, &e);
+    return e.found;
+}
 
 static bool visit_blobs(const struct stet_op *op, void *context)
 {
@@ -250,11 +278,10 @@ static bool visit_blobs(const struct stet_op *op, void *context)
     for (uint32_t i = 0; i < op->attr_count; i++) {
         const struct stet_attr *a = op->attrs[i].value;
 
-        if (a->kind != STET_ATTR_RESOURCE || !a->bytes.len || stet_view_eq(a->text, blobs->last))
+        if (a->kind != STET_ATTR_RESOURCE || !a->bytes.len || written_before(blobs, op, i))
             continue;
         stet_buf_str(p->out, blobs->any ? ",\n      " : "      ");
         print_blob(p, a);
-        blobs->last = a->text;
         blobs->any = true;
     }
     return true;
@@ -262,7 +289,7 @@ static bool visit_blobs(const struct stet_op *op, void *context)
 
 static void print_resources(struct printer *p)
 {
-    struct blobs blobs = {.printer = p};
+    struct blobs blobs = {.printer = p, .program = p->program};
 
     stet_buf_str(p->out, "\n{-#\n  dialect_resources: {\n    builtin: {\n");
     stet_program_walk(p->program, visit_blobs, &blobs);

@@ -1,4 +1,4 @@
-"""What one jit dispatch costs: microseconds per call, median of many batches.
+"""What one jit dispatch costs: microseconds per call, the fastest tenth of many batches.
 
 usage: dispatch.py [BATCHES]
 """
@@ -9,7 +9,7 @@ import time
 import jax
 import jax.numpy as jnp
 
-BATCHES, CALLS = int(sys.argv[1]) if len(sys.argv) > 1 else 60, 400
+BATCHES, CALLS = int(sys.argv[1]) if len(sys.argv) > 1 else 200, 400
 
 f = jax.jit(lambda x, y: x * y + 1)
 x, y = jnp.ones(16), jnp.ones(16)
@@ -22,4 +22,4 @@ for _ in range(BATCHES):
     times.append((time.perf_counter() - start) / CALLS)
     z.block_until_ready()
 times.sort()
-print(f"{times[len(times) // 2] * 1e6:.3f}")
+print(f"{times[len(times) // 10] * 1e6:.3f}")

@@ -3,7 +3,7 @@
 Every program of programs.py and text_programs.py is written as the bytecode JAX sends to a plugin (VHLO,
 several target versions) and as raw StableHLO bytecode (every format version). MLIR's Python bindings and
 stet-dump then read the same bytes, and each operation's name, operands, result types, attributes, regions,
-arguments and location must be the same text. `--text` also has MLIR parse what Stet prints and compares again.
+arguments and location must be the same text. `--text` also has both read what Stet prints and compares again.
 
     compare.py --dump build/dev/bin/stet-dump [--jobs 2] [--only NAME] [--keep DIR]
 """
@@ -128,7 +128,7 @@ def work(options, part, parts, folder):
 
     forms = Forms()
     summary = {"programs": 0, "files": 0, "operations": 0, "skipped": [], "wrong": []}
-    files = []
+    files, texts = [], {}
     for index, (name, thunk) in enumerate(all_programs()):
         if index % parts != part or (options.only and options.only not in name):
             continue
@@ -160,11 +160,19 @@ def work(options, part, parts, folder):
             want = mlir_walk.walk(module)
             wrong = difference(want, got)
             if not wrong and options.text:
+                texts[path.with_suffix(".mlir")] = got
                 wrong = compare_text(options, forms, path, want)
         summary["files"] += 1
         summary["operations"] += len(want)
         if wrong:
             summary["wrong"].append(f"{path.name}: {wrong}")
+    texts = {path: want for path, want in texts.items() if path.exists()}
+    read, errors = dump(options.dump, texts) if texts else ({}, "")
+    for path, want in texts.items():
+        got = read.get(str(path))
+        wrong = difference(want, got) if got is not None else f"refused: {errors[:300]}"
+        if wrong:
+            summary["wrong"].append(f"{path.name}, printed and read again: {wrong}")
     return summary
 
 
@@ -175,6 +183,7 @@ def compare_text(options, forms, path, want):
     text = subprocess.run([options.dump, "-t", str(path)], capture_output=True)
     if text.returncode:
         return None if b"unknown dialect" in text.stderr else f"not printed: {text.stderr}"
+    path.with_suffix(".mlir").write_bytes(text.stdout)
     try:
         module = forms.ir.Module.parse(text.stdout)
     except Exception as error:  # noqa: BLE001

@@ -99,7 +99,7 @@ static int dump_file(struct dump *d, const char *path, bool as_text)
         fprintf(stderr, "%s: %s\n", path, err.text);
         return 1;
     }
-    if (stet_decode_bytecode(&program, file.bytes, &err) == STET_OK) {
+    if (stet_decode(&program, file.bytes, &err) == STET_OK) {
         struct stet_print_options options = {.locations = true};
 
         if (as_text)

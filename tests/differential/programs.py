@@ -209,11 +209,9 @@ def linear_algebra():
     yield "vecdot", lower(jnp.dot, S(4), S(4))
     yield "matmul-batched", lower(jnp.matmul, S(2, 3, 4), S(2, 4, 5))
     yield "einsum", lower(lambda a, b: jnp.einsum("bhqd,bhkd->bhqk", a, b), S(2, 3, 4, 8), S(2, 3, 5, 8))
-    for p in (lax.Precision.HIGH, lax.Precision.HIGHEST, ("bfloat16", "float32")):
-        try:
-            yield f"dot-{str(p).replace('Precision.', '')}", lower(functools.partial(jnp.dot, precision=p), S(3, 4), S(4, 5))
-        except Exception:  # noqa: BLE001 - a spelling this jax does not have
-            pass
+    for name, p in (("high", lax.Precision.HIGH), ("highest", lax.Precision.HIGHEST),
+                    ("mixed", (lax.Precision.DEFAULT, lax.Precision.HIGHEST))):
+        yield f"dot-{name}", lower(functools.partial(jnp.dot, precision=p), S(3, 4), S(4, 5))
     for name in "BF16_BF16_F32 BF16_BF16_F32_X3 F32_F32_F32".split():
         yield f"dot-{name}", lower(
             lambda a, b, n=name: lax.dot(a, b, precision=getattr(lax.DotAlgorithmPreset, n)), S(3, 4), S(4, 5))

@@ -1,0 +1,302 @@
+/* Facts about the MLIR bytecode reader, on the programs of tests/fuzz/corpus/bytecode. */
+#include "base/fs.h"
+#include "base/mem.h"
+#include "decode/decode.h"
+#include "program/ops.h"
+#include "program/print.h"
+#include "test.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+
+#define CORPUS STET_SOURCE_DIR "/tests/fuzz/corpus/bytecode/"
+
+static bool open_program(struct stet_program *p, struct stet_file *f, const char *name)
+{
+    struct stet_err err = STET_ERR_INIT;
+    char path[512];
+
+    snprintf(path, sizeof path, CORPUS "%s", name);
+    if (stet_file_open(f, path, &err) != STET_OK ||
+        stet_decode_bytecode(p, f->bytes, &err) != STET_OK) {
+        fprintf(stderr, "%s: %s\n", name, err.text);
+        return false;
+    }
+    return true;
+}
+
+static void close_program(struct stet_program *p, struct stet_file *f)
+{
+    stet_program_release(p);
+    stet_file_close(f);
+}
+
+/* Calls `each` for every file; returns how many there are. */
+static unsigned each_file(void (*each)(const char *name, struct stet_view bytes))
+{
+    DIR *folder = opendir(CORPUS);
+    struct dirent *entry;
+    unsigned n = 0;
+
+    while (folder && (entry = readdir(folder))) {
+        struct stet_err err = STET_ERR_INIT;
+        struct stet_file f;
+        char path[512];
+
+        if (!strstr(entry->d_name, ".mlirbc"))
+            continue;
+        snprintf(path, sizeof path, CORPUS "%s", entry->d_name);
+        EXPECT(stet_file_open(&f, path, &err) == STET_OK);
+        each(entry->d_name, f.bytes);
+        stet_file_close(&f);
+        n++;
+    }
+    if (folder)
+        closedir(folder);
+    return n;
+}
+
+TEST(arguments_carry_names_shardings_and_donation)
+{
+    struct stet_program p;
+    struct stet_file f;
+
+    if (!open_program(&p, &f, "random_and_calls-donate.vhlo-1.17.0.mlirbc")) {
+        EXPECT(false);
+        return;
+    }
+    EXPECT_INT(2, p.argument_count);
+    EXPECT_INT(2, p.output_count);
+    EXPECT(stet_view_is(p.arguments[0].name, "x"));
+    EXPECT_INT(0, p.arguments[0].alias);
+    EXPECT_INT(-1, p.arguments[1].alias);
+    EXPECT(stet_view_is(stet_op_symbol(p.entry), "main"));
+    EXPECT(stet_view_starts(p.producer, "StableHLO_v"));
+    close_program(&p, &f);
+    if (!open_program(&p, &f, "sharding-model-shardy.vhlo-1.17.0.mlirbc")) {
+        EXPECT(false);
+        return;
+    }
+    EXPECT(p.arguments[0].sharding && p.arguments[0].sharding->kind == STET_ATTR_RECORD);
+    EXPECT(p.outputs[0].sharding != NULL);
+    close_program(&p, &f);
+}
+
+TEST(vhlo_reads_as_stablehlo)
+{
+    struct stet_program p;
+    struct stet_file f;
+    const struct stet_op *tanh = NULL;
+
+    if (!open_program(&p, &f, "unary-tanh.vhlo-1.17.0.mlirbc")) {
+        EXPECT(false);
+        return;
+    }
+    tanh = p.entry->regions[0].blocks[0]->ops[0];
+    EXPECT_INT(STET_STABLEHLO_TANH, tanh->known);
+    EXPECT_INT(0, tanh->attr_count); /* the default accuracy is left out, as in StableHLO */
+    EXPECT_INT(STET_FUNC_RETURN, p.entry->regions[0].blocks[0]->ops[1]->known);
+    EXPECT(stet_loc_file(tanh->loc) && stet_view_ends(stet_loc_file(tanh->loc)->text, ".py"));
+    close_program(&p, &f);
+}
+
+TEST(bounded_dimensions_are_known)
+{
+    struct stet_program p;
+    struct stet_file f;
+    const struct stet_type *t;
+
+    if (!open_program(&p, &f, "text-bounded.vhlo-1.17.0.mlirbc")) {
+        EXPECT(false);
+        return;
+    }
+    t = p.arguments[0].value->type;
+    EXPECT(t->dims[0] == STET_DYNAMIC && t->bounds && t->bounds[0] == 8);
+    EXPECT(t->bounds && t->bounds[1] == STET_DYNAMIC);
+    close_program(&p, &f);
+}
+
+static bool find_blob(const struct stet_op *op, void *context)
+{
+    const struct stet_attr *a = stet_op_attr(op, "value");
+
+    if (!a || a->kind != STET_ATTR_RESOURCE)
+        return true;
+    *(const struct stet_attr **)context = a;
+    return false;
+}
+
+TEST(resources_stay_in_the_input)
+{
+    struct stet_program p;
+    struct stet_file f;
+    const struct stet_attr *a = NULL;
+
+    if (!open_program(&p, &f, "text-resources.raw-6.mlirbc")) {
+        EXPECT(false);
+        return;
+    }
+    stet_program_walk(&p, find_blob, &a);
+    EXPECT(a && a->bytes.len == 16);
+    EXPECT(a && a->bytes.ptr >= f.bytes.ptr && a->bytes.ptr < f.bytes.ptr + f.bytes.len);
+    EXPECT(p.constant_bytes >= 16);
+    close_program(&p, &f);
+}
+
+TEST(a_newer_format_is_named)
+{
+    struct stet_program p;
+    struct stet_err err = STET_ERR_INIT;
+
+    EXPECT_INT(STET_UNSUPPORTED, stet_decode_bytecode(&p, STET_VIEW("ML\xefR\x0fMLIR\0"), &err));
+    EXPECT(strstr(err.text, "version 7"));
+    EXPECT_INT(4, err.offset);
+}
+
+/* ---- hostile input ---- */
+
+static void expect_sane(const char *what, const char *name, size_t at, struct stet_view bytes)
+{
+    struct stet_program p;
+    struct stet_err err = STET_ERR_INIT;
+    enum stet_rc rc = stet_decode_bytecode(&p, bytes, &err);
+
+    if (rc == STET_OK) {
+        if (p.arena.used > 64 * bytes.len + (1 << 20)) {
+            fprintf(stderr, "%s %s at %zu: %zu bytes of memory\n", what, name, at, p.arena.used);
+            EXPECT(false);
+        }
+        stet_program_release(&p);
+    } else if (err.rc != rc || !err.text[0] || err.offset > bytes.len) {
+        fprintf(stderr, "%s %s at %zu: no clear error (%s at %llu)\n", what, name, at, err.text,
+                (unsigned long long)err.offset);
+        EXPECT(false);
+    }
+}
+
+static void truncate_everywhere(const char *name, struct stet_view bytes)
+{
+    struct stet_program p;
+    struct stet_err err = STET_ERR_INIT;
+
+    for (size_t n = 0; n < bytes.len; n++) {
+        /* In memory of its own, so that a sanitizer sees a byte too far. */
+        char *cut = stet_mem_alloc(n ? n : 1);
+
+        if (!cut)
+            return;
+        memcpy(cut, bytes.ptr, n);
+        expect_sane("cut", name, n, stet_view_of(cut, n));
+        stet_mem_free(cut);
+    }
+    if (bytes.len > 8) {
+        EXPECT(stet_decode_bytecode(&p, stet_view_of(bytes.ptr, bytes.len - 1), &err) != STET_OK);
+        EXPECT(err.offset <= bytes.len);
+    }
+}
+
+TEST(every_truncation_is_refused_with_its_place)
+{
+    EXPECT(each_file(truncate_everywhere) >= 20);
+}
+
+static void flip_everywhere(const char *name, struct stet_view bytes)
+{
+    char *copy = stet_mem_alloc(bytes.len);
+
+    if (!copy)
+        return;
+    memcpy(copy, bytes.ptr, bytes.len);
+    for (size_t i = 0; i < bytes.len; i++) {
+        static const unsigned char masks[] = {0x01, 0x80, 0xff, 0x10};
+        char before = copy[i];
+
+        copy[i] = (char)(before ^ (char)masks[i % 4]);
+        expect_sane("flipped", name, i, stet_view_of(copy, bytes.len));
+        copy[i] = before;
+    }
+    stet_mem_free(copy);
+}
+
+TEST(flipped_bits_do_no_harm)
+{
+    EXPECT(each_file(flip_everywhere) >= 20);
+}
+
+static void fail_every_allocation(const char *name, struct stet_view bytes)
+{
+    struct stet_program p;
+    struct stet_err err = STET_ERR_INIT;
+    unsigned long before = stet_mem_count(), all;
+
+    if (stet_decode_bytecode(&p, bytes, &err) != STET_OK) {
+        fprintf(stderr, "%s: %s\n", name, err.text);
+        EXPECT(false);
+        return;
+    }
+    stet_program_release(&p);
+    all = stet_mem_count() - before;
+    for (unsigned long i = 0; i < all; i++) {
+        enum stet_rc rc;
+
+        stet_mem_fail_after((long)i, true);
+        rc = stet_decode_bytecode(&p, bytes, NULL);
+        stet_mem_fail_after(-1, false);
+        if (rc == STET_OK) /* only a hint was refused */
+            stet_program_release(&p);
+    }
+}
+
+TEST(running_out_of_memory_is_an_error)
+{
+    EXPECT(each_file(fail_every_allocation) >= 20);
+}
+
+/* The smallest file (format 0) around a section of operations: one operation name, and one
+ * attribute, the unknown location. Numbers below 64 are written n << 1 | 1. */
+static struct stet_view file_with(struct stet_buf *out, struct stet_view ir)
+{
+    out->len = 0;
+    stet_buf_add(out, "ML\xefR\x01t\0", 7);
+    stet_buf_add(out,
+                 "\x00\x1b\x05\x05\x11"
+                 "builtin\0"
+                 "m\0",
+                 15);                                     /* strings, last length first */
+    stet_buf_add(out, "\x01\x0b\x03\x01\x01\x03\x03", 7); /* dialect 0 has the name "m" */
+    stet_buf_add(out, "\x02\x03\x1f", 3);
+    stet_buf_add(out, "\x03\x0b\x03\x01\x01\x03\x07", 7); /* … which is one byte of dialect 0 */
+    stet_buf_add(out, "\x04\x00", 2);
+    stet_buf_u64(out, ir.len);
+    stet_buf_view(out, ir);
+    return stet_buf_as_view(out);
+}
+
+TEST(deep_nesting_is_refused)
+{
+    struct stet_buf ir = STET_BUF_INIT, file = STET_BUF_INIT;
+    struct stet_program p;
+    struct stet_err err = STET_ERR_INIT;
+
+    stet_buf_char(&ir, 0x05);        /* a block of one operation */
+    for (int i = 0; i < 100000; i++) /* name, "has regions", location, one region, one block, no
+                                        values, one operation */
+        stet_buf_add(&ir, "\x01\x10\x01\x05\x03\x01\x05", 7);
+    EXPECT_INT(STET_LIMIT, stet_decode_bytecode(&p, file_with(&file, stet_buf_as_view(&ir)), &err));
+    EXPECT(strstr(err.text, "deeper"));
+    stet_buf_release(&ir);
+    stet_buf_release(&file);
+}
+
+TEST(huge_counts_are_refused)
+{
+    struct stet_buf file = STET_BUF_INIT;
+    struct stet_program p;
+    struct stet_err err = STET_ERR_INIT;
+    /* A block of 2^40 operations, written as eight bytes. */
+    struct stet_view ir = STET_VIEW("\0\0\0\0\0\0\2\0\0");
+
+    EXPECT_INT(STET_BAD_INPUT, stet_decode_bytecode(&p, file_with(&file, ir), &err));
+    EXPECT(strstr(err.text, "count") && err.offset <= file.len);
+    stet_buf_release(&file);
+}
