@@ -435,14 +435,20 @@ static void blob(struct mlir *p)
         return;
     stet_mlir_space(p);
     bytes = hex_bytes(p);
-    if (mlir_ok(p) && (bytes.len < 4 || r->defined)) {
-        stet_mlir_fail(p, where, r->defined ? "resource defined twice" : "resource too short");
-        return;
-    }
     if (!mlir_ok(p))
         return;
+    if (bytes.len < 4) {
+        stet_mlir_fail(p, where, "resource without an alignment");
+        return;
+    }
+    bytes = stet_view_of(bytes.ptr + 4, bytes.len - 4);
+    if (r->defined) { /* printed once for each user */
+        if (!stet_view_eq(bytes, r->bytes))
+            stet_mlir_fail(p, where, "resource defined twice");
+        return;
+    }
     r->defined = true;
-    r->bytes = stet_view_of(bytes.ptr + 4, bytes.len - 4);
+    r->bytes = bytes;
     for (struct resource_user *u = r->users; u; u = u->next)
         u->attr->bytes = r->bytes;
 }

@@ -340,6 +340,8 @@ bool stet_mlir_isolated(const struct stet_op *op)
     switch (op->known) {
     case STET_BUILTIN_MODULE:
     case STET_FUNC_FUNC:
+    case STET_MPMD_FRAGMENT:
+    case STET_MPMD_NAMED_COMPUTATION:
     case STET_SDY_MANUAL_COMPUTATION:
     case STET_SDY_NAMED_COMPUTATION:
     case STET_STABLEHLO_ASYNC_START:

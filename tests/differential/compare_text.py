@@ -3,7 +3,8 @@ that its bytecode is.
 
 Each module is printed in short and in generic form, with and without locations, and written as raw StableHLO
 bytecode, as VHLO and as JAX sends it. same-program reads both and compares operation by operation, with
-locations where the text has them, and by fingerprints.
+locations where the text has them, and by fingerprints. What Stet prints of the bytes is read back and
+compared the same way.
 
     compare_text.py --same build/dev/bin/same-program [--jobs 2] [--only NAME] [--keep DIR]
 """
@@ -83,14 +84,16 @@ def work(options, part, parts, folder):
         except Exception as error:  # noqa: BLE001 - counted, and too many fail the test
             skipped.append(f"{name}: {str(error).splitlines()[0][:150]}")
     wrong = []
+    binaries = {b for _, b, _ in pairs}
     for locations in (False, True):
         lines = "".join(f"{a}\t{b}\n" for a, b, located in pairs if located == locations)
+        lines += "".join(f"{b}\n" for b in binaries)
         run = subprocess.run([options.same] + ["--locations"] * locations, input=lines,
                              capture_output=True, text=True)
         wrong += [line for line in run.stdout.splitlines()[:-1] if line]
         if run.returncode not in (0, 1):
             wrong.append(f"same-program ended with {run.returncode}: {run.stderr[-300:]}")
-    return count, len(pairs), wrong, skipped
+    return count, len(pairs), wrong, skipped, len(binaries)
 
 
 def unnoticed(options, folder):
@@ -124,7 +127,7 @@ def main():
         with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
             done = pool.starmap(work, [(options, i, options.jobs, folder) for i in range(options.jobs)])
             missed = pool.apply(unnoticed, (options, folder))
-    programs, pairs = (sum(d[i] for d in done) for i in (0, 1))
+    programs, pairs, binaries = (sum(d[i] for d in done) for i in (0, 1, 4))
     wrong, skipped = ([line for d in done for line in d[i]] for i in (2, 3))
     for line in skipped:
         print("skipped", line)
@@ -132,7 +135,8 @@ def main():
         print(line)
     for what in missed:
         print("the comparison does not notice a change of", what)
-    print(f"{programs} programs, {pairs} pairs of text and bytes: {len(wrong)} differ, {len(skipped)} skipped")
+    print(f"{programs} programs, {pairs} pairs of text and bytes, {binaries} printed and read back: "
+          f"{len(wrong)} differ, {len(skipped)} skipped")
     enough = options.only or programs >= compare.MINIMUM
     return 1 if wrong or missed or not enough else 0
 

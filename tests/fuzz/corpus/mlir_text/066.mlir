@@ -1,0 +1,7 @@
+"builtin.module"() ({
+  "func.func"() <{function_type = (tensor<2x3xf32>, tensor<3x4xf32>, tensor<2xi64>, tensor<3xf32>) -> tensor<2x4xf32>, sym_name = "main"}> ({
+  ^bb0(%arg0: tensor<2x3xf32>, %arg1: tensor<3x4xf32>, %arg2: tensor<2xi64>, %arg3: tensor<3xf32>):
+    %0 = "stablehlo.dot"(%arg0, %arg1) <{precision_config = [#stablehlo<precision HIGH>, #stablehlo<precision DEFAULT>]}> : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+    "func.return"(%0) : (tensor<2x4xf32>) -> ()
+  }) : () -> ()
+}) : () -> ()

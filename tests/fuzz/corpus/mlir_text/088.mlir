@@ -1,0 +1,16 @@
+#loc1 = loc("x")
+module @jit__lambda attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
+  func.func public @main(%arg0: tensor<4xf32> loc("x")) -> (tensor<4xf32> {jax.result_info = "result"}) {
+    return %arg0 : tensor<4xf32> loc(#loc10)
+  } loc(#loc)
+} loc(#loc)
+#loc = loc(unknown)
+#loc2 = loc("/home/user/programs.py":32:19 to :49)
+#loc3 = loc("/home/user/compare_text.py":71:20 to :27)
+#loc4 = loc("<string>":1:46 to :86)
+#loc5 = loc("lower.<locals>.<lambda>"(#loc2))
+#loc6 = loc("work"(#loc3))
+#loc7 = loc("<module>"(#loc4))
+#loc8 = loc(callsite(#loc6 at #loc7))
+#loc9 = loc(callsite(#loc5 at #loc8))
+#loc10 = loc("jit(<lambda>)"(#loc9))
