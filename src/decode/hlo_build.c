@@ -26,6 +26,7 @@ void stet_hlo_build_release(struct stet_hlo_build *b, bool keep)
     stet_mem_free(b->instrs);
     stet_mem_free(b->slots);
     stet_list_release(&b->computations);
+    stet_list_release(&b->offsets);
     if (!keep)
         stet_program_release(b->p);
     b->instrs = NULL;
@@ -320,7 +321,7 @@ static void clear_slots(struct stet_hlo_build *b)
 }
 
 enum stet_rc stet_hlo_computation_end(struct stet_hlo_build *b, struct stet_view name, size_t root,
-                                      struct stet_view thread)
+                                      struct stet_view thread, uint64_t offset)
 {
     struct stet_block *block = STET_NEW(b->a, struct stet_block);
     struct stet_value **values;
@@ -351,6 +352,7 @@ enum stet_rc stet_hlo_computation_end(struct stet_hlo_build *b, struct stet_view
     if (!op || b->a->failed)
         return stet_hlo_build_full(b);
     stet_list_add(&b->computations, op);
+    stet_list_add(&b->offsets, (const void *)(uintptr_t)offset);
     clear_slots(b);
     b->instr_count = 0;
     return STET_OK;

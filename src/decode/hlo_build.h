@@ -55,6 +55,7 @@ struct stet_hlo_build {
     uint32_t *slots; /* positions + 1 by key, a power of two */
     size_t slot_count;
     struct stet_list computations;
+    struct stet_list offsets; /* where each began in the input, as pointers */
     struct stet_named_attr attrs[STET_HLO_MODULE_ATTRS]; /* of the module */
     uint32_t attr_count;
     const struct stet_loc **frames; /* by frame id - 1 */
@@ -90,9 +91,10 @@ int64_t stet_hlo_instr_find(const struct stet_hlo_build *b, uint64_t key, struct
 bool stet_hlo_post_order(struct stet_hlo_build *b, size_t *root);
 
 /* Ends the computation: the instructions become one "hlo.computation", ordered as above unless the
- * module is scheduled. Parameters must be numbered 0 to n-1 without gaps. */
+ * module is scheduled. Parameters must be numbered 0 to n-1 without gaps. `offset` is where it began,
+ * for messages. */
 enum stet_rc stet_hlo_computation_end(struct stet_hlo_build *b, struct stet_view name, size_t root,
-                                      struct stet_view thread);
+                                      struct stet_view thread, uint64_t offset);
 
 /* Frames before any metadata refers to them. */
 enum stet_rc stet_hlo_build_frames(struct stet_hlo_build *b, const struct stet_hlo_frames *f);

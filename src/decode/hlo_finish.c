@@ -12,6 +12,7 @@
 struct node {
     struct stet_view name;
     struct stet_op *op;
+    uint64_t offset;
     uint32_t next_op, next_call; /* where the visit stands */
     bool called, visited, open;
 };
@@ -70,9 +71,9 @@ static enum stet_rc mark_called(struct stet_hlo_build *b, struct graph *g)
                 struct node *to = find(g, name);
 
                 if (!to)
-                    return stet_fail(b->err, STET_BAD_INPUT,
-                                     "HLO: %.*s calls %.*s, which is not in the module",
-                                     STET_FMT(g->nodes[i].name), STET_FMT(name));
+                    return stet_fail_at(b->err, STET_BAD_INPUT, g->nodes[i].offset,
+                                        "HLO: %.*s calls %.*s, which is not in the module",
+                                        STET_FMT(g->nodes[i].name), STET_FMT(name));
                 to->called = true;
             }
         }
@@ -106,8 +107,8 @@ static enum stet_rc visit(struct stet_hlo_build *b, struct graph *g, struct node
         }
         to = find(g, name);
         if (to->open)
-            return stet_fail(b->err, STET_BAD_INPUT, "HLO: computation %.*s calls itself",
-                             STET_FMT(name));
+            return stet_fail_at(b->err, STET_BAD_INPUT, to->offset,
+                                "HLO: computation %.*s calls itself", STET_FMT(name));
         if (to->visited)
             continue;
         to->open = true;
@@ -123,13 +124,14 @@ static enum stet_rc order(struct stet_hlo_build *b, struct graph *g)
     for (uint32_t i = 0; i < g->count; i++) {
         struct stet_op *op = b->computations.items[i];
 
-        g->nodes[i] = (struct node){.name = stet_op_symbol(op), .op = op};
+        g->nodes[i] = (struct node){
+            .name = stet_op_symbol(op), .op = op, .offset = (uintptr_t)b->offsets.items[i]};
     }
     qsort(g->nodes, g->count, sizeof *g->nodes, by_name);
     for (uint32_t i = 1; i < g->count; i++)
         if (stet_view_eq(g->nodes[i - 1].name, g->nodes[i].name))
-            return stet_fail(b->err, STET_BAD_INPUT, "HLO: two computations are named %.*s",
-                             STET_FMT(g->nodes[i].name));
+            return stet_fail_at(b->err, STET_BAD_INPUT, g->nodes[i].offset,
+                                "HLO: two computations are named %.*s", STET_FMT(g->nodes[i].name));
     rc = mark_called(b, g);
     for (uint32_t i = 0; i < g->count && rc == STET_OK; i++) {
         struct node *n = find(g, stet_op_symbol(b->computations.items[i]));
@@ -139,7 +141,8 @@ static enum stet_rc order(struct stet_hlo_build *b, struct graph *g)
     }
     /* those left call each other in a circle that nobody enters */
     if (rc == STET_OK && b->p->function_count != g->count)
-        rc = stet_fail(b->err, STET_BAD_INPUT, "HLO: computations call each other in a circle");
+        rc = stet_fail_at(b->err, STET_BAD_INPUT, 0,
+                          "HLO: computations call each other in a circle");
     return rc;
 }
 
@@ -192,7 +195,7 @@ static enum stet_rc make_module(struct stet_hlo_build *b, struct stet_view name)
     m->attrs = attrs;
     m->attr_count = b->attr_count + 1;
     if (!stet_build_sort(attrs, m->attr_count))
-        return stet_fail(b->err, STET_BAD_INPUT, "HLO: a module attribute is given twice");
+        return stet_fail_at(b->err, STET_BAD_INPUT, 0, "HLO: a module attribute is given twice");
     b->p->module = m;
     return STET_OK;
 }
@@ -260,7 +263,7 @@ enum stet_rc stet_hlo_build_finish(struct stet_hlo_build *b, struct stet_view mo
 {
     enum stet_rc rc;
 
-    if (b->a->failed || b->computations.failed)
+    if (b->a->failed || b->computations.failed || b->offsets.failed)
         return stet_hlo_build_full(b);
     rc = order_computations(b);
     if (rc == STET_OK)
@@ -269,7 +272,7 @@ enum stet_rc stet_hlo_build_finish(struct stet_hlo_build *b, struct stet_view mo
         return rc;
     b->p->entry = stet_program_function(b->p, entry);
     if (!b->p->entry)
-        return stet_fail(b->err, STET_BAD_INPUT, "HLO: the module has no entry computation");
+        return stet_fail_at(b->err, STET_BAD_INPUT, 0, "HLO: the module has no entry computation");
     rc = find_interface(b);
     if (rc == STET_OK && b->a->failed)
         rc = stet_hlo_build_full(b);

@@ -4,24 +4,45 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+static void position(struct stet_view src, size_t at, size_t *line, size_t *column)
+{
+    size_t start = 0;
+
+    *line = 1;
+    for (size_t i = 0; i < at && i < src.len; i++)
+        if (src.ptr[i] == '\n') {
+            *line += 1;
+            start = i + 1;
+        }
+    *column = (at < src.len ? at : src.len) - start + 1;
+}
+
 static void fail_at(struct stet_hlo_text *t, size_t at, const char *fmt, va_list ap)
 {
     char what[160];
-    size_t line = 1, start = 0;
+    size_t line, column;
 
     if (t->failed)
         return;
     t->failed = true;
     if (at > t->src.len)
         at = t->src.len;
-    for (size_t i = 0; i < at; i++)
-        if (t->src.ptr[i] == '\n') {
-            line++;
-            start = i + 1;
-        }
+    position(t->src, at, &line, &column);
     vsnprintf(what, sizeof what, fmt, ap);
-    stet_fail_at(t->b.err, STET_BAD_INPUT, at, "HLO text, line %zu column %zu: %s", line,
-                 at - start + 1, what);
+    stet_fail_at(t->b.err, STET_BAD_INPUT, at, "HLO text, line %zu column %zu: %s", line, column,
+                 what);
+}
+
+enum stet_rc stet_hlo_text_retell(const struct stet_hlo_text *t, const struct stet_err *own,
+                                  struct stet_err *err)
+{
+    size_t line, column;
+
+    if (own->offset == STET_NO_OFFSET || strncmp(own->text, "HLO: ", 5) != 0)
+        return stet_fail_at(err, own->rc, own->offset, "%s", own->text);
+    position(t->src, (size_t)own->offset, &line, &column);
+    return stet_fail_at(err, own->rc, own->offset, "HLO text, line %zu column %zu: %.180s", line,
+                        column, own->text + 5);
 }
 
 void stet_hlo_text_fail_at(struct stet_hlo_text *t, size_t at, const char *fmt, ...)

@@ -248,7 +248,7 @@ static void computation(struct stet_hlo_reader *r, const struct stet_proto *modu
         stet_proto_fail(&r->fault, STET_BAD_INPUT, f->offset, "a computation without its root");
         return;
     }
-    stet_hlo_computation_end(&r->b, name, (size_t)at, thread);
+    stet_hlo_computation_end(&r->b, name, (size_t)at, thread, f->offset);
 }
 
 /* ---- donation ---- */

@@ -228,8 +228,8 @@ static void computation(struct stet_hlo_text *t, struct stet_view *entry)
     if (is_entry)
         *entry = name;
     /* without ROOT the last instruction is it, as XLA's parser has it */
-    if (stet_hlo_computation_end(&t->b, name, rooted ? root : t->b.instr_count - 1, thread) !=
-        STET_OK)
+    if (stet_hlo_computation_end(&t->b, name, rooted ? root : t->b.instr_count - 1, thread,
+                                 start) != STET_OK)
         t->failed = true;
 }
 
@@ -507,7 +507,5 @@ enum stet_rc stet_decode_hlo_text(struct stet_program *out, struct stet_view tex
     out->source = STET_SOURCE_HLO_TEXT;
     rc = module(&t);
     stet_hlo_build_release(&t.b, rc == STET_OK);
-    if (rc != STET_OK)
-        stet_fail_at(err, rc, own.offset, "%s", own.text);
-    return rc;
+    return rc == STET_OK ? rc : stet_hlo_text_retell(&t, &own, err);
 }

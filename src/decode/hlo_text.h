@@ -22,6 +22,9 @@ void stet_hlo_text_fail(struct stet_hlo_text *t, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 void stet_hlo_text_fail_at(struct stet_hlo_text *t, size_t at, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* What the builder found, told the same way: `own` has an offset and a text that starts "HLO: ". */
+enum stet_rc stet_hlo_text_retell(const struct stet_hlo_text *t, const struct stet_err *own,
+                                  struct stet_err *err);
 /* Past white space and comments. */
 void stet_hlo_skip(struct stet_hlo_text *t);
 /* The next byte after white space, 0 at the end. */

@@ -253,31 +253,56 @@ const struct stet_attr *stet_hlo_text_strings(struct stet_hlo_text *t)
     return stet_hlo_new_record(t->b.a, NULL, named, (uint32_t)n);
 }
 
-/* Without " metadata={…}", which tells places; the proto reader leaves it out too. */
+/* The length of " metadata={…}" when it is next, strings and braces balanced; 0 otherwise. */
+static size_t metadata_length(struct stet_view v)
+{
+    static const char mark[] = " metadata={";
+    size_t depth = 0;
+    bool text = false;
+
+    if (!stet_view_starts(v, mark))
+        return 0;
+    for (size_t i = sizeof mark - 2; i < v.len; i++) {
+        char c = v.ptr[i];
+
+        if (text && c == '\\')
+            i++;
+        else if (c == '"')
+            text = !text;
+        else if (!text && c == '{')
+            depth++;
+        else if (!text && c == '}' && --depth == 0)
+            return i + 1;
+    }
+    return 0;
+}
+
+/* Without its metadata, which tells places; the proto reader leaves it out too. */
 static const struct stet_attr *sharding(struct stet_hlo_text *t)
 {
-    struct stet_view v = stet_hlo_braces(t), mark = STET_VIEW(" metadata={");
+    static const char others[] = " _=,[]{}()<*/'?:.-";
+    size_t start = (stet_hlo_skip(t), t->at), len = 0;
+    struct stet_view v = stet_hlo_braces(t);
     char *copy;
-    size_t len = 0;
 
     if (t->failed)
         return NULL;
     v = stet_view_of(v.ptr - 1, v.len + 2);
-    if (v.len < mark.len || !memmem(v.ptr, v.len, mark.ptr, mark.len))
-        return stet_hlo_new_string(t->b.a, v);
     copy = stet_arena_raw(t->b.a, v.len, 1);
     for (size_t i = 0; copy && i < v.len;) {
-        size_t depth = 0;
+        char c = v.ptr[i];
+        size_t skipped = metadata_length(stet_view_of(v.ptr + i, v.len - i));
 
-        if (v.len - i < mark.len || memcmp(v.ptr + i, mark.ptr, mark.len) != 0) {
-            copy[len++] = v.ptr[i++];
+        if (skipped) {
+            i += skipped;
             continue;
         }
-        for (i += mark.len - 1; i < v.len; i++) {
-            depth += v.ptr[i] == '{';
-            if (v.ptr[i] == '}' && --depth == 0)
-                break;
+        if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+              memchr(others, c, sizeof others - 1))) {
+            stet_hlo_text_fail_at(t, start + i, "not a part of a sharding");
+            return NULL;
         }
+        copy[len++] = c;
         i++;
     }
     return copy ? stet_hlo_new_string(t->b.a, stet_view_of(copy, len)) : NULL;

@@ -81,16 +81,21 @@ static const struct {
 #undef DROP
 };
 
-/* The rows of a message follow its own row (the one without a name). */
-static const struct field *find_field(enum message of, uint32_t number)
+/* The rows of a message follow its own row (the one without a name). Serialisers write fields in
+ * order, so the search goes on from `hint`, the row found last, and starts over once. */
+static const struct field *find_field(enum message of, uint32_t number, const struct field *hint)
 {
-    size_t i = 0;
+    const struct field *first = fields, *end = fields + sizeof fields / sizeof *fields;
 
-    while (fields[i].name || fields[i].of != of)
-        i++;
-    for (i++; i < sizeof fields / sizeof *fields && fields[i].name; i++)
-        if (fields[i].number == number)
-            return &fields[i];
+    while (first->name || first->of != of)
+        first++;
+    first++;
+    for (const struct field *f = hint ? hint : first; f < end && f->name; f++)
+        if (f->number == number)
+            return f;
+    for (const struct field *f = first; hint && f < hint; f++)
+        if (f->number == number)
+            return f;
     return NULL;
 }
 
@@ -369,10 +374,13 @@ static void read_message(struct options_reader *r, struct stet_proto m, enum mes
                          struct place at)
 {
     unsigned seen[sizeof fields / sizeof *fields] = {0};
+    const struct field *last = NULL;
     struct stet_proto_field f;
 
     while (stet_proto_next(&m, &f) && !r->hlo.b.a->failed) {
-        const struct field *known = find_field(of, f.number);
+        const struct field *known = find_field(of, f.number, last);
+
+        last = known ? known : last;
 
         if (is_absent(of, known, &f))
             continue;

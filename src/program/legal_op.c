@@ -276,7 +276,8 @@ static void rng(struct stet_legal *l, const struct stet_op *op)
     char *bytes = stet_arena_raw(l->a, t->rank + 1, 8);
     int64_t rank = t->rank;
 
-    if (op->operand_count < 2 || !shape || !bytes || t->kind != STET_TYPE_TENSOR) {
+    if (op->operand_count < 2 || !leaves_of(l, op->operands[0]).count ||
+        !leaves_of(l, op->operands[1]).count || !shape || !bytes || t->kind != STET_TYPE_TENSOR) {
         stet_legal_fail(l, STET_UNSUPPORTED, op, "random numbers of this kind");
         return;
     }
@@ -364,6 +365,10 @@ static void conditional(struct stet_legal *l, const struct stet_op *op)
             return;
     }
     selector = leaves_of(l, op->operands[0]);
+    if (selector.count != 1) {
+        stet_legal_fail(l, STET_BAD_INPUT, op, "a conditional on a tuple");
+        return;
+    }
     stet_legal_attrs(l, op, &attrs);
     bind(l, op,
          stet_legal_emit(l, list ? "stablehlo.case" : "stablehlo.if", op, selector.at, 1, types, n,
@@ -397,7 +402,7 @@ static void all_to_all(struct stet_legal *l, const struct stet_op *op)
 
 static void top_k(struct stet_legal *l, const struct stet_op *op)
 {
-    struct stet_leaves in = gather_operands(l, op, 0, 1);
+    struct stet_leaves in = gather_operands(l, op, 0, data_operands(op));
     struct stet_attrs attrs = {.count = 0};
     const struct stet_type **types;
     uint32_t n;
@@ -466,23 +471,24 @@ void stet_legal_op(struct stet_legal *l, const struct stet_op *op)
 {
     const char *name = counterpart(op->known);
 
+    if (!data_operands(op) &&
+        (op->known == STET_HLO_COPY || op->known == STET_HLO_DOMAIN ||
+         op->known == STET_HLO_ADD_DEPENDENCY || op->known == STET_HLO_GET_TUPLE_ELEMENT ||
+         op->known == STET_HLO_COMPARE)) {
+        stet_legal_fail(l, STET_BAD_INPUT, op, "has no operand");
+        return;
+    }
     switch (op->known) {
     case STET_HLO_COPY:
     case STET_HLO_DOMAIN:
     case STET_HLO_ADD_DEPENDENCY:
-        if (op->operand_count)
-            alias(l, op);
-        else
-            stet_legal_fail(l, STET_BAD_INPUT, op, "has no operand");
+        alias(l, op);
         break;
     case STET_HLO_TUPLE:
         tuple(l, op);
         break;
     case STET_HLO_GET_TUPLE_ELEMENT:
-        if (op->operand_count)
-            element(l, op);
-        else
-            stet_legal_fail(l, STET_BAD_INPUT, op, "has no operand");
+        element(l, op);
         break;
     case STET_HLO_CONSTANT:
         constant(l, op);

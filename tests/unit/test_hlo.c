@@ -380,7 +380,7 @@ TEST(computations_that_call_each_other_are_refused)
                   "to_apply=f\n}\n\nENTRY e {\n  a = f32[] parameter(0)\n  ROOT b = f32[] "
                   "call(a), to_apply=g\n}\n",
                   &err));
-    EXPECT(strstr(err.text, "calls itself"));
+    EXPECT_STR("HLO text, line 8 column 1: computation g calls itself", err.text);
 }
 
 TEST(deep_nesting_ends_in_an_error)
@@ -417,6 +417,7 @@ TEST(parameters_are_numbered_without_gaps)
 
     EXPECT_INT(STET_BAD_INPUT,
                read_text("HloModule m\n\nENTRY e {\n  ROOT a = f32[] parameter(3)\n}\n", &err));
+    EXPECT(strstr(err.text, "HLO text, line 4 column 8: parameter numbers"));
     err = (struct stet_err)STET_ERR_INIT;
     EXPECT_INT(STET_OK, read_text("HloModule m\n\nENTRY e {\n  b = f32[] parameter(1)\n  a = f32[] "
                                   "parameter(0)\n  ROOT c = f32[] add(a, b)\n}\n",

@@ -142,6 +142,20 @@ TEST(what_has_no_counterpart_is_named)
     stet_program_release(&hlo);
 }
 
+TEST(missing_operands_are_an_error)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_program hlo, p;
+
+    EXPECT_INT(STET_BAD_INPUT,
+               convert_text(&hlo, &p,
+                            "HloModule m\n\nENTRY e {\n  ROOT c = pred[] compare(), "
+                            "direction=LT\n}\n",
+                            &err));
+    EXPECT_STR("c (hlo.compare): has no operand", err.text);
+    stet_program_release(&hlo);
+}
+
 /* Each level calls the next twice: 2^40 copies if regions were made without end. */
 TEST(a_bomb_of_nested_computations_ends_in_an_error)
 {
