@@ -22,6 +22,7 @@ struct subject {
     const char *kind; /* "argument" or "output" */
     struct stet_view name;
     const struct stet_value *value; /* NULL for outputs */
+    bool rank_moved;
 };
 
 /* The line of an argument's first use is where it enters. */
@@ -42,8 +43,8 @@ static void point_at_use(struct stet_change *change, const struct stet_side *s,
     }
 }
 
-static void say(struct stet_comparison *c, const struct subject *of, unsigned facet,
-                const char *aspect, struct stet_view from, struct stet_view to)
+static struct stet_change *say(struct stet_comparison *c, const struct subject *of, unsigned facet,
+                               const char *aspect, struct stet_view from, struct stet_view to)
 {
     struct stet_change *change = stet_change_add(
         c,
@@ -58,6 +59,7 @@ static void say(struct stet_comparison *c, const struct subject *of, unsigned fa
 
     if (change && of->value)
         point_at_use(change, c->b, of->value);
+    return change;
 }
 
 static struct stet_view size_text(struct stet_comparison *c, const struct stet_type *t, uint32_t i)
@@ -154,6 +156,35 @@ static struct stet_view donation(struct stet_comparison *c, const struct stet_ar
     return stet_change_text(c, a->donor ? "donated" : "kept");
 }
 
+/* A sharding names one entry for each dimension: with another rank it has more or fewer empty ones.
+ */
+static bool same_axes(struct stet_comparison *c, const struct stet_attr *x,
+                      const struct stet_attr *y)
+{
+    struct stet_view texts[2] = {stet_change_attr(c, x), stet_change_attr(c, y)};
+    char kept[2][256];
+    size_t lengths[2] = {0, 0};
+
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < texts[side].len && lengths[side] < sizeof kept[0]; i++)
+            if (!strchr("{}, ?", texts[side].ptr[i]))
+                kept[side][lengths[side]++] = texts[side].ptr[i];
+    return lengths[0] == lengths[1] && !memcmp(kept[0], kept[1], lengths[0]);
+}
+
+static void say_attribute(struct stet_comparison *c, const struct subject *of, unsigned class,
+                          const struct stet_attr *x, const struct stet_attr *y)
+{
+    const char *aspect = class == STET_CLASS_SHARDINGS ? "sharding"
+                         : class == STET_CLASS_LAYOUTS ? "layout"
+                                                       : "attribute";
+    struct stet_change *change =
+        say(c, of, class, aspect, stet_change_attr(c, x), stet_change_attr(c, y));
+
+    if (change && of->rank_moved && x && y && same_axes(c, x, y))
+        change->follows = STET_FACET_RANKS;
+}
+
 /* Every other attribute an argument or output carries. */
 static void compare_dictionaries(struct stet_comparison *c, const struct subject *of,
                                  const struct stet_attr *x, const struct stet_attr *y)
@@ -172,12 +203,7 @@ static void compare_dictionaries(struct stet_comparison *c, const struct subject
             if (class >= STET_CLASS_SKELETON || class == STET_CLASS_DONATION || (side && other) ||
                 (other && stet_attr_eq(n->value, other)))
                 continue;
-            say(c, of, class,
-                class == STET_CLASS_SHARDINGS ? "sharding"
-                : class == STET_CLASS_LAYOUTS ? "layout"
-                                              : "attribute",
-                stet_change_attr(c, side ? NULL : n->value),
-                stet_change_attr(c, side ? n->value : other));
+            say_attribute(c, of, class, side ? NULL : n->value, side ? n->value : other);
         }
     }
 }
@@ -185,9 +211,10 @@ static void compare_dictionaries(struct stet_comparison *c, const struct subject
 static void compare_pair(struct stet_comparison *c, const struct stet_argument *x,
                          const struct stet_argument *y)
 {
-    struct subject of = {"argument", argument_name(c, y), y->value};
+    const struct stet_type *from = x->value->type, *to = y->value->type;
+    struct subject of = {"argument", argument_name(c, y), y->value, from->rank != to->rank};
 
-    compare_types(c, &of, x->value->type, y->value->type);
+    compare_types(c, &of, from, to);
     if (x->donor != y->donor || !same_alias(c, x->alias, y->alias))
         say(c, &of, STET_FACET_DONATION, "donation", donation(c, x), donation(c, y));
     compare_dictionaries(c, &of, x->attrs, y->attrs);
@@ -263,7 +290,8 @@ static void compare_outputs(struct stet_comparison *c)
         return;
     for (uint32_t i = 0; i < b->output_count; i++) {
         struct stet_view name = b->outputs[i].name;
-        struct subject of = {"output", name.len ? name : stet_change_text(c, "#%u", i), NULL};
+        struct subject of = {"output", name.len ? name : stet_change_text(c, "#%u", i), NULL,
+                             a->outputs[i].type->rank != b->outputs[i].type->rank};
 
         compare_dictionaries(c, &of, a->outputs[i].attrs, b->outputs[i].attrs);
     }
