@@ -151,7 +151,8 @@ enum stet_rc stet_diff_make(struct stet_diff *out, const struct stet_diff_side *
     }
     if (!out->same_skeleton) /* streams of different skeletons can't be compared */
         out->moved = facets_of_changes(out) | (out->moved & 1u << STET_FACET_OPTIONS);
-    qsort(out->changes, out->change_count, sizeof *out->changes, by_weight);
+    if (out->change_count)
+        qsort(out->changes, out->change_count, sizeof *out->changes, by_weight);
     stet_diff_classify(out);
     return STET_OK;
 }

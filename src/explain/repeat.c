@@ -154,7 +154,8 @@ static void keep(struct stet_repeat *out, int most, int *count, struct stet_repe
 static void choose(struct sequence *q, struct runs *runs, struct stet_repeat *out, int most,
                    int *count)
 {
-    qsort(runs->items, runs->count, sizeof *runs->items, by_cover);
+    if (runs->count)
+        qsort(runs->items, runs->count, sizeof *runs->items, by_cover);
     for (uint32_t i = 0; i < runs->count; i++) {
         const struct run *r = &runs->items[i];
 
