@@ -84,13 +84,16 @@ void stet_steps_executable(struct stet_steps *s, uint64_t executable, struct ste
     s->programs[p].family = family;
     if (telling(name))
         s->programs[p].name = stet_hash_bytes(name);
+    for (size_t q = 0; q < p && !s->names_tell; q++)
+        s->names_tell = !stet_hash_eq(s->programs[p].name, s->programs[q].name);
 }
 
-bool stet_steps_same(const struct stet_steps_program *a, const struct stet_steps_program *b)
+bool stet_steps_same(const struct stet_steps *s, const struct stet_steps_program *a,
+                     const struct stet_steps_program *b)
 {
     if (!stet_hash_is_zero(a->family) && stet_hash_eq(a->family, b->family))
         return true;
-    return !stet_hash_is_zero(a->name) && stet_hash_eq(a->name, b->name) &&
+    return s->names_tell && !stet_hash_is_zero(a->name) && stet_hash_eq(a->name, b->name) &&
            (a->results == b->results || !a->followed || !b->followed);
 }
 
@@ -154,7 +157,7 @@ static void add_variants(struct stet_steps *s)
         struct stet_steps_program *program = &s->programs[p];
 
         for (size_t q = 0; q < s->program_count && program->group == STET_STEPS_NONE; q++)
-            if (s->programs[q].closes && stet_steps_same(program, &s->programs[q]))
+            if (s->programs[q].closes && stet_steps_same(s, program, &s->programs[q]))
                 program->group = s->programs[q].group;
     }
 }

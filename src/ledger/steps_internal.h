@@ -47,6 +47,7 @@ struct stet_steps {
     size_t skip_count, skip_room;
     size_t groups;         /* programs that take turns; 0 before anything was found */
     const char *ambiguous; /* why there can be no answer; a literal */
+    bool names_tell;       /* not all programs have one name */
     bool failed;           /* out of memory */
 
     /* Counting. */
@@ -59,7 +60,8 @@ struct stet_steps {
 
 bool stet_steps_grow(struct stet_steps *s, void **array, size_t *room, size_t need, size_t size);
 /* Variants of one program: same family, or same name and as many results. */
-bool stet_steps_same(const struct stet_steps_program *a, const struct stet_steps_program *b);
+bool stet_steps_same(const struct stet_steps *s, const struct stet_steps_program *a,
+                     const struct stet_steps_program *b);
 /* Judge the window at hand and add to what is known. */
 void stet_steps_judge(struct stet_steps *s);
 

@@ -154,10 +154,13 @@ static PJRT_Error *read_program(struct fake_program *program)
     size_t params_size, outputs_size, len;
     PJRT_Error *error;
 
+    if (getenv("FAKE_EACH")) /* a test sets them anew before each compile */
+        params = getenv("FAKE_PARAMS"), outputs = getenv("FAKE_OUTPUTS");
     params = params ? params : "";
     outputs = outputs ? outputs : "f32[]";
     params_size = strlen(params), outputs_size = strlen(outputs);
-    snprintf(program->name, sizeof(program->name), "fake");
+    snprintf(program->name, sizeof(program->name), "%s",
+             getenv("FAKE_NAME") ? getenv("FAKE_NAME") : "fake");
     if (program->code_size >= sizeof(magic) - 1 &&
         memcmp(program->code, magic, sizeof(magic) - 1) == 0) {
         params = outputs = "", params_size = outputs_size = 0;

@@ -60,7 +60,8 @@ uint64_t world_program(struct world *w, const char *name)
         abort();
     w->names[++w->programs] = name;
     stet_flow_executable(&w->flow, w->programs, 0);
-    stet_steps_executable(w->steps, w->programs, stet_view_str(name), (struct stet_hash){0});
+    stet_steps_executable(w->steps, w->programs, stet_view_str(w->nameless ? "" : name),
+                          (struct stet_hash){0});
     return w->programs;
 }
 

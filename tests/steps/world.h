@@ -9,6 +9,7 @@ enum { WORLD_PROGRAMS = 256, WORLD_LEAVES = 128 };
 
 struct world {
     uint64_t random;
+    bool nameless; /* the plugin does not name its programs */
     struct stet_flow flow;
     struct stet_steps *steps;
     uint64_t *order; /* executables, as executed */
