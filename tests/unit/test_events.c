@@ -128,10 +128,13 @@ TEST(each_compile_is_placed_at_its_step)
     struct stet_flow flow;
     char buffers[4];
     static const uint64_t at[] = {0, 40, 70};
+    /* Names tell variants apart from other programs only where there are several. */
+    struct stet_rec_compile_end init = {.index = 3, .executable = 9, .name = STET_VIEW("jit_init")};
 
     fresh_run();
     j = scratch_journal(0, 0, 0);
     stet_flow_init(&flow);
+    stet_journal_write(j, STET_REC_compile_end, &init);
     for (uint64_t step = 0, index = 0; step < 100; step++) {
         const void *args[] = {&buffers[step % 2], &buffers[2]}, *result = &buffers[(step + 1) % 2];
         struct stet_exec exec = {stet_journal_now(), step >= 70 ? 3u : step >= 40 ? 2u : 1u};
@@ -152,9 +155,12 @@ TEST(each_compile_is_placed_at_its_step)
     EXPECT_INT(STET_OK, stet_run_steps(&d, run_dir, NULL));
     EXPECT_INT(1, d.process_count);
     EXPECT(d.process_count == 1 && d.processes[0].steps_known && d.processes[0].steps == 100);
+    EXPECT_INT(4, d.processes[0].compile_count);
     for (size_t i = 0; i < d.processes[0].compile_count; i++) {
-        EXPECT(d.processes[0].compiles[i].step_known);
-        EXPECT_INT(at[i], d.processes[0].compiles[i].step);
+        const struct stet_compile_event *c = &d.processes[0].compiles[i];
+
+        if (c->index < 3)
+            EXPECT(c->step_known && c->step == at[c->index]);
     }
     stet_run_unload(&d);
     drop_run();
