@@ -51,9 +51,9 @@ void stet_mlir_alias_definition(struct mlir *p)
     p->deepest = deepest;
     if (a->weight > HEAVIEST)
         stet_mlir_fail_rc(p, STET_LIMIT, where, "alias '%.*s' stands for too much", STET_FMT(name));
-    else if (a->loc && a->attr->kind != STET_ATTR_LOCATION)
+    else if (a->loc && a->attr && a->attr->kind != STET_ATTR_LOCATION)
         stet_mlir_fail(p, where, "'#%.*s' was used as a location", STET_FMT(name));
-    else if (a->loc)
+    else if (a->loc && a->attr)
         *a->loc = *a->attr->location;
 }
 

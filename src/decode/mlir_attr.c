@@ -68,9 +68,7 @@ const struct stet_attr *stet_mlir_array(struct mlir *p)
     if (!stet_mlir_expect(p, "["))
         return NULL;
     while (stet_mlir_more(p, "]", &first)) {
-        const struct stet_attr *item = stet_mlir_attr(p);
-
-        MLIR_PUSH(p, &p->scratch, item);
+        stet_mlir_push_pointer(p, &p->scratch, stet_mlir_attr(p));
     }
     items = stet_mlir_pop(p, &p->scratch, mark, sizeof(*items), &count);
     return stet_mlir_make_array(p, items, count);
@@ -120,10 +118,9 @@ static const struct stet_attr *symbol(struct mlir *p)
     size_t mark = mlir_mark(&p->scratch);
 
     while (stet_mlir_accept(p, "::")) {
-        const struct stet_attr *nested = stet_mlir_make(
-            p, (struct stet_attr){.kind = STET_ATTR_SYMBOL, .text = stet_mlir_symbol(p)});
-
-        MLIR_PUSH(p, &p->scratch, nested);
+        stet_mlir_push_pointer(p, &p->scratch,
+                               stet_mlir_make(p, (struct stet_attr){.kind = STET_ATTR_SYMBOL,
+                                                                    .text = stet_mlir_symbol(p)}));
     }
     a.items = stet_mlir_pop(p, &p->scratch, mark, sizeof(*a.items), &a.count);
     return stet_mlir_make(p, a);

@@ -93,7 +93,7 @@ static void dictionaries(struct mlir *p, const char *name, const struct mlir_arg
         const struct stet_attr *a = args[i].attrs ? args[i].attrs : &empty;
 
         any |= a->count > 0;
-        MLIR_PUSH(p, &p->scratch, a);
+        stet_mlir_push_pointer(p, &p->scratch, a);
     }
     const struct stet_attr *const *items = stet_mlir_pop(p, &p->scratch, mark, sizeof(*items), &n);
 
@@ -274,7 +274,7 @@ static void applied(struct mlir *p, struct mlir_op *o, struct stet_view name)
     struct stet_op **ops = STET_NEW_ARRAY(p->arena, struct stet_op *, 2);
 
     if (p->types.len > o->types)
-        memcpy(&first, p->types.ptr + o->types, sizeof(first));
+        first = stet_mlir_pointer_at(&p->types, o->types, 0);
     if (!first || !first->element) {
         stet_mlir_fail(p, o->where, "expected the types of the operands");
         return;
@@ -342,14 +342,13 @@ void stet_mlir_while(struct mlir *p, struct mlir_op *o)
     }
     args = stet_mlir_pop(p, &p->scratch, mark, sizeof(*args), &n);
     stet_mlir_read_form(p, o, ":each");
-    types = (uint32_t)((p->results.len - o->results) / sizeof(struct stet_type *));
+    types = stet_mlir_pointer_count(&p->results, o->results);
     if (types != n) {
         stet_mlir_fail(p, p->at, "%u operands, but types for %u", n, types);
         return;
     }
     for (uint32_t i = 0; i < n; i++)
-        memcpy(&args[i].type, p->results.ptr + o->results + i * sizeof(args[i].type),
-               sizeof(args[i].type));
+        args[i].type = stet_mlir_pointer_at(&p->results, o->results, i);
     keyword_attributes(p);
     stet_mlir_expect_word(p, "cond");
     if (mlir_ok(p))
@@ -388,7 +387,7 @@ void stet_mlir_scan(struct mlir *p, struct mlir_op *o)
     if (mlir_ok(p))
         stet_mlir_region(p, o, body, NULL, 0, false);
     stet_mlir_read_form(p, o, ":fn");
-    results[0] = (uint32_t)((p->results.len - o->results) / sizeof(struct stet_type *));
+    results[0] = stet_mlir_pointer_count(&p->results, o->results);
     results[1] = operands[1];
     if (mlir_ok(p) && results[0] < results[1])
         stet_mlir_fail(p, p->at, "fewer results than initial values");

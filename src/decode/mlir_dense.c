@@ -100,6 +100,17 @@ static void set_bytes(struct stet_attr *a, struct stet_view v, size_t size)
     a->bytes = v;
 }
 
+/* The elements that were read, out of the buffer that the next attribute uses again. */
+static void keep_bytes(struct mlir *p, struct stet_attr *a, size_t size)
+{
+    set_bytes(a, stet_buf_as_view(&p->bytes), size);
+    if (a->bytes.len == 0)
+        return;
+    a->bytes = stet_arena_copy(p->arena, a->bytes);
+    if (!a->bytes.ptr)
+        stet_mlir_no_memory(p);
+}
+
 /* i1 was packed into bits before MLIR 22; the length tells. */
 static struct stet_view unpack_bits(struct mlir *p, struct stet_view v, uint64_t count)
 {
@@ -154,16 +165,7 @@ static void read_elements(struct mlir *p, struct stet_attr *a, const char *where
         stet_mlir_fail(p, where, "expected elements");
         return;
     }
-    struct stet_view v = stet_buf_as_view(&p->bytes);
-
-    if (v.len)
-        v = stet_arena_copy(p->arena, v.len == size || memcmp(v.ptr, v.ptr + size, v.len - size)
-                                          ? v
-                                          : stet_view_of(v.ptr, size));
-    if (p->bytes.len && !v.ptr)
-        stet_mlir_no_memory(p);
-    else if (v.len)
-        set_bytes(a, v, size);
+    keep_bytes(p, a, size);
 }
 
 /* Elements of a type without bits: strings, in nested lists or one for all. */
@@ -176,9 +178,7 @@ static void string_elements(struct mlir *p, struct stet_attr *a, const char *end
         char c = stet_mlir_peek(p);
 
         if (c == '"') {
-            const struct stet_attr *s = stet_mlir_make_string(p, stet_mlir_string(p));
-
-            MLIR_PUSH(p, &p->scratch, s);
+            stet_mlir_push_pointer(p, &p->scratch, stet_mlir_make_string(p, stet_mlir_string(p)));
         } else if (c == '[' || c == ']' || c == ',') {
             p->at++;
         } else if (p->at < end) {
@@ -256,10 +256,11 @@ static const struct stet_attr *array_until(struct mlir *p, const struct stet_typ
         stet_buf_grew(&p->bytes, size);
     }
     a.bytes = stet_buf_as_view(&p->bytes);
-    if (a.bytes.len)
+    if (a.bytes.len) {
         a.bytes = stet_arena_copy(p->arena, a.bytes);
-    if (p->bytes.len && !a.bytes.ptr)
-        stet_mlir_no_memory(p);
+        if (!a.bytes.ptr)
+            stet_mlir_no_memory(p);
+    }
     return stet_mlir_make(p, a);
 }
 

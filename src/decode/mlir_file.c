@@ -68,7 +68,7 @@ static struct stet_op *file(struct mlir *p)
         } else {
             struct stet_op *op = stet_mlir_operation(p);
 
-            MLIR_PUSH(p, &p->scratch, op);
+            stet_mlir_push_pointer(p, &p->scratch, op);
         }
     }
     if (mlir_ok(p) && p->at < p->end)

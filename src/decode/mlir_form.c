@@ -29,9 +29,7 @@ static bool has_bracket(struct mlir *p)
 static void types_into(struct mlir *p, struct stet_buf *stack)
 {
     do {
-        const struct stet_type *t = stet_mlir_type(p);
-
-        MLIR_PUSH(p, stack, t);
+        stet_mlir_push_pointer(p, stack, stet_mlir_type(p));
     } while (stet_mlir_accept(p, ","));
 }
 

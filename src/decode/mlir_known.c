@@ -261,7 +261,7 @@ static const struct stet_attr *mesh(struct mlir *p, struct mlir_record *r)
                 ? stet_mlir_attr(p)
                 : stet_mlir_known_attr(p, r->table->dialect, STET_VIEW("mesh_axis"), true);
 
-        MLIR_PUSH(p, &p->scratch, axis);
+        stet_mlir_push_pointer(p, &p->scratch, axis);
     }
     const struct stet_attr *const *axes = stet_mlir_pop(p, &p->scratch, mark, sizeof(*axes), &n);
 
@@ -320,13 +320,4 @@ const struct stet_attr *stet_mlir_known_attr(struct mlir *p, struct stet_view di
                                                 .dialect = e->dialect,
                                                 .mnemonic = e->mnemonic,
                                                 .text = word});
-}
-
-const struct stet_attr *stet_mlir_make_enum(struct mlir *p, const char *dialect,
-                                            const char *mnemonic, struct stet_view text)
-{
-    return stet_mlir_make(p, (struct stet_attr){.kind = STET_ATTR_ENUM,
-                                                .dialect = stet_view_str(dialect),
-                                                .mnemonic = stet_view_str(mnemonic),
-                                                .text = text});
 }

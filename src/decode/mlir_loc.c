@@ -21,9 +21,7 @@ static const struct stet_loc *with_parts(struct mlir *p, struct stet_loc l, size
 
 static void part(struct mlir *p)
 {
-    const struct stet_loc *child = stet_mlir_loc(p);
-
-    MLIR_PUSH(p, &p->scratch, child);
+    stet_mlir_push_pointer(p, &p->scratch, stet_mlir_loc(p));
 }
 
 /* "file":1:2, with an end "to 3:4" or "to :4" on the same line. */
@@ -53,7 +51,7 @@ static const struct stet_loc *name_or_file(struct mlir *p)
         part(p);
         stet_mlir_expect(p, ")");
     } else {
-        MLIR_PUSH(p, &p->scratch, p->unknown);
+        stet_mlir_push_pointer(p, &p->scratch, p->unknown);
     }
     return with_parts(p, (struct stet_loc){.kind = STET_LOC_NAME, .text = text}, mark);
 }

@@ -144,12 +144,12 @@ void stet_mlir_add_attr(struct mlir *p, const char *name, const struct stet_attr
 
 void stet_mlir_operand_type(struct mlir *p, const struct stet_type *t)
 {
-    MLIR_PUSH(p, &p->types, t);
+    stet_mlir_push_pointer(p, &p->types, t);
 }
 
 void stet_mlir_result_type(struct mlir *p, const struct stet_type *t)
 {
-    MLIR_PUSH(p, &p->results, t);
+    stet_mlir_push_pointer(p, &p->results, t);
 }
 
 /* ---- blocks and regions ---- */
@@ -223,7 +223,7 @@ static void block_ops(struct mlir *p, struct stet_block *b)
 
         if (op)
             op->parent = b;
-        MLIR_PUSH(p, &p->scratch, op);
+        stet_mlir_push_pointer(p, &p->scratch, op);
     }
     b->ops = stet_mlir_pop(p, &p->scratch, mark, sizeof(*b->ops), &b->op_count);
 }
@@ -281,11 +281,11 @@ static void blocks(struct mlir *p, struct stet_op *parent, struct stet_region *r
     c = stet_mlir_peek(p);
     if (count || (c != '}' && c != '^')) {
         b = first_block(p, parent, args, count);
-        MLIR_PUSH(p, &p->scratch, b);
+        stet_mlir_push_pointer(p, &p->scratch, b);
     }
     while (mlir_ok(p) && stet_mlir_peek(p) == '^') {
         b = labelled_block(p, parent);
-        MLIR_PUSH(p, &p->scratch, b);
+        stet_mlir_push_pointer(p, &p->scratch, b);
     }
     stet_mlir_expect(p, "}");
     region->blocks =
@@ -373,7 +373,7 @@ static void successors(struct mlir *p, struct stet_op *op)
     while (stet_mlir_more(p, "]", &first)) {
         struct stet_block *b = stet_mlir_successor(p);
 
-        MLIR_PUSH(p, &p->scratch, b);
+        stet_mlir_push_pointer(p, &p->scratch, b);
     }
     op->successors = stet_mlir_pop(p, &p->scratch, mark, sizeof(*op->successors), &n);
     if (n > UINT16_MAX)
@@ -455,17 +455,11 @@ static void result_names(struct mlir *p)
 }
 
 /* The lists below are read where they pile up: nothing is pushed meanwhile. */
-static uint32_t items(const struct stet_buf *stack, size_t mark, size_t size)
-{
-    return (uint32_t)((stack->len - mark) / size);
-}
-
 static void operands(struct mlir *p, struct mlir_op *o)
 {
     uint32_t n = stet_mlir_operand_count(p, o),
-             types = items(&p->types, o->types, sizeof(struct stet_type *));
+             types = stet_mlir_pointer_count(&p->types, o->types);
     struct mlir_operand operand;
-    const struct stet_type *type = NULL;
 
     if (types && types != n) {
         stet_mlir_fail(p, o->where, "%u operands, but types for %u", n, types);
@@ -481,9 +475,8 @@ static void operands(struct mlir *p, struct mlir_op *o)
     o->op->operand_count = n;
     for (uint32_t i = 0; i < n && mlir_ok(p); i++) {
         memcpy(&operand, p->operands.ptr + o->operands + i * sizeof(operand), sizeof(operand));
-        if (types)
-            memcpy(&type, p->types.ptr + o->types + i * sizeof(type), sizeof(type));
-        resolve(p, &operand, type, &o->op->operands[i]);
+        resolve(p, &operand, types ? stet_mlir_pointer_at(&p->types, o->types, i) : NULL,
+                &o->op->operands[i]);
     }
     p->operands.len = o->operands;
     p->types.len = o->types;
@@ -491,8 +484,7 @@ static void operands(struct mlir *p, struct mlir_op *o)
 
 static void results(struct mlir *p, struct mlir_op *o)
 {
-    uint32_t n = items(&p->results, o->results, sizeof(struct stet_type *));
-    const struct stet_type *type;
+    uint32_t n = stet_mlir_pointer_count(&p->results, o->results);
 
     if (n == 0)
         return;
@@ -502,16 +494,15 @@ static void results(struct mlir *p, struct mlir_op *o)
         return;
     }
     o->op->result_count = n;
-    for (uint32_t i = 0; i < n; i++) {
-        memcpy(&type, p->results.ptr + o->results + i * sizeof(type), sizeof(type));
-        o->op->results[i] = (struct stet_value){.type = type, .def = o->op, .index = i};
-    }
+    for (uint32_t i = 0; i < n; i++)
+        o->op->results[i] = (struct stet_value){
+            .type = stet_mlir_pointer_at(&p->results, o->results, i), .def = o->op, .index = i};
     p->results.len = o->results;
 }
 
 static void name_results(struct mlir *p, struct mlir_op *o, size_t mark)
 {
-    uint32_t names = items(&p->scratch, mark, sizeof(struct result_name)), next = 0;
+    uint32_t names = (uint32_t)((p->scratch.len - mark) / sizeof(struct result_name)), next = 0;
     struct result_name r;
 
     for (uint32_t i = 0; i < names && mlir_ok(p); i++) {

@@ -127,7 +127,7 @@ static const struct stet_attr *precisions(struct mlir *p)
         const struct stet_attr *a =
             stet_mlir_known_attr(p, STET_VIEW("stablehlo"), STET_VIEW("precision"), false);
 
-        MLIR_PUSH(p, &p->scratch, a);
+        stet_mlir_push_pointer(p, &p->scratch, a);
     }
     const struct stet_attr *const *items = stet_mlir_pop(p, &p->scratch, mark, sizeof(*items), &n);
 

@@ -348,9 +348,9 @@ struct stet_view stet_mlir_balanced(struct mlir *p)
             else
                 waiting[depth++] = close;
         } else if (c == '>' || c == ')' || c == ']' || c == '}') {
-            if (depth == 0 || waiting[--depth] != c)
+            if (depth == 0 || waiting[depth - 1] != c)
                 stet_mlir_fail(p, p->at - 1, "'%c' closes nothing", c);
-            else if (depth == 0)
+            else if (--depth == 0)
                 break;
         }
     }
@@ -374,6 +374,11 @@ void stet_mlir_push(struct mlir *p, struct stet_buf *stack, const void *item, si
         stet_mlir_no_memory(p);
 }
 
+void stet_mlir_push_pointer(struct mlir *p, struct stet_buf *stack, const void *item)
+{
+    stet_mlir_push(p, stack, &item, sizeof(void *));
+}
+
 void *stet_mlir_pop(struct mlir *p, struct stet_buf *stack, size_t mark, size_t size,
                     uint32_t *count)
 {
@@ -392,4 +397,17 @@ void *stet_mlir_pop(struct mlir *p, struct stet_buf *stack, size_t mark, size_t 
     }
     stack->len = mark < stack->len ? mark : stack->len;
     return out;
+}
+
+const void *stet_mlir_pointer_at(const struct stet_buf *stack, size_t mark, uint32_t i)
+{
+    const void *p;
+
+    memcpy(&p, stack->ptr + mark + i * sizeof(void *), sizeof(void *));
+    return p;
+}
+
+uint32_t stet_mlir_pointer_count(const struct stet_buf *stack, size_t mark)
+{
+    return (uint32_t)((stack->len - mark) / sizeof(void *));
 }

@@ -16,9 +16,7 @@ static const struct stet_attr *list(struct mlir *p, const char *close,
     uint32_t n;
 
     while (stet_mlir_more(p, close, &first)) {
-        const struct stet_attr *a = item(p);
-
-        MLIR_PUSH(p, &p->scratch, a);
+        stet_mlir_push_pointer(p, &p->scratch, item(p));
     }
     const struct stet_attr *const *items = stet_mlir_pop(p, &p->scratch, mark, sizeof(*items), &n);
 
@@ -107,9 +105,7 @@ static const struct stet_attr *dimension(struct mlir *p)
             stet_mlir_expect(p, "}");
             break;
         }
-        const struct stet_attr *a = axis(p);
-
-        MLIR_PUSH(p, &p->scratch, a);
+        stet_mlir_push_pointer(p, &p->scratch, axis(p));
     }
     const struct stet_attr *const *axes = stet_mlir_pop(p, &p->scratch, mark, sizeof(*axes), &n);
 

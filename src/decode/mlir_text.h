@@ -160,9 +160,14 @@ static inline size_t mlir_mark(const struct stet_buf *stack)
 }
 void stet_mlir_push(struct mlir *p, struct stet_buf *stack, const void *item, size_t size);
 #define MLIR_PUSH(p, stack, item) stet_mlir_push((p), (stack), &(item), sizeof(item))
+void stet_mlir_push_pointer(struct mlir *p, struct stet_buf *stack, const void *item);
 /* Items above `mark` as an arena array (NULL when there are none); takes them off the stack. */
 void *stet_mlir_pop(struct mlir *p, struct stet_buf *stack, size_t mark, size_t size,
                     uint32_t *count);
+
+/* Item `i` above `mark` of a stack of pointers, and how many there are. */
+const void *stet_mlir_pointer_at(const struct stet_buf *stack, size_t mark, uint32_t i);
+uint32_t stet_mlir_pointer_count(const struct stet_buf *stack, size_t mark);
 
 /* ---- names ---- */
 
@@ -194,8 +199,6 @@ const struct stet_attr *stet_mlir_make_bool(struct mlir *p, bool v);
 const struct stet_attr *stet_mlir_make_string(struct mlir *p, struct stet_view v);
 const struct stet_attr *stet_mlir_make_array(struct mlir *p, const struct stet_attr *const *items,
                                              uint32_t count);
-const struct stet_attr *stet_mlir_make_enum(struct mlir *p, const char *dialect,
-                                            const char *mnemonic, struct stet_view text);
 /* Eight-byte elements in MLIR's form: array<i64: …> and dense<…> : tensor<…xi64>. */
 const struct stet_attr *stet_mlir_make_i64_array(struct mlir *p, const int64_t *v, uint32_t count);
 const struct stet_attr *stet_mlir_make_dense_i64(struct mlir *p, const struct stet_type *type,

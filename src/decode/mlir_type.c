@@ -19,9 +19,7 @@ static void type_list(struct mlir *p, const char *close)
     bool first = true;
 
     while (stet_mlir_more(p, close, &first)) {
-        const struct stet_type *t = stet_mlir_type(p);
-
-        MLIR_PUSH(p, &p->scratch, t);
+        stet_mlir_push_pointer(p, &p->scratch, stet_mlir_type(p));
     }
 }
 
@@ -40,7 +38,7 @@ const struct stet_type *stet_mlir_function_type(struct mlir *p)
         type_list(p, ")");
     } else {
         single = stet_mlir_type(p);
-        MLIR_PUSH(p, &p->scratch, single);
+        stet_mlir_push_pointer(p, &p->scratch, single);
     }
     mlir_leave(p);
     t.members = stet_mlir_pop(p, &p->scratch, mark, sizeof(*t.members), &t.member_count);
@@ -95,9 +93,7 @@ static const struct stet_type *shaped(struct mlir *p, enum stet_type_kind kind)
     t.element = stet_mlir_type(p);
     mark = mlir_mark(&p->scratch);
     while (kind != STET_TYPE_VECTOR && stet_mlir_accept(p, ",")) {
-        const struct stet_attr *a = stet_mlir_attr(p);
-
-        MLIR_PUSH(p, &p->scratch, a);
+        stet_mlir_push_pointer(p, &p->scratch, stet_mlir_attr(p));
     }
     stet_mlir_expect(p, ">");
     uint32_t n;
@@ -242,8 +238,9 @@ static struct stet_view plain_words(const struct mlir *p)
         for (c++; c < p->end && ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
                                  (*c >= '0' && *c <= '9') || *c == '?');)
             c++;
-        if (c == p->end || *c++ != '>')
+        if (c == p->end || *c != '>')
             return (struct stet_view){0};
+        c++;
     }
     return stet_view_of(p->at, (size_t)(c - p->at));
 }

@@ -21,11 +21,11 @@ enum meaning {
 };
 
 static const struct {
-    enum stet_known_op op;
     struct stet_view attr;
+    enum stet_known_op op;
     enum meaning meaning;
 } defaults[] = {
-#define DEFAULT(operation, name, meaning) {STET_##operation, {name, sizeof(name) - 1}, meaning},
+#define DEFAULT(operation, name, meaning) {{name, sizeof(name) - 1}, STET_##operation, meaning},
 #include "program/defaults.def"
 #undef DEFAULT
 };
