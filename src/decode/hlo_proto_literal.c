@@ -4,6 +4,8 @@
 
 #include "base/mem.h"
 
+#include <endian.h>
+
 /* Which field of LiteralProto holds the elements, and how. */
 enum coding { RAW, VARINT };
 
@@ -50,18 +52,60 @@ static void put(struct gathered *g, uint64_t v, size_t width)
         g->to[g->len++] = (char)(v >> (8 * k));
 }
 
+/* The hot loop of integer constants, which protobuf packs as varints. `width` bytes of each, at
+ * most `room` bytes in all; where it stopped, `end` for all, NULL for a varint that is none. */
+static inline const unsigned char *unpack(const unsigned char *p, const unsigned char *end,
+                                          char *to, const char *room, size_t width, char **filled)
+{
+    while (p < end && (size_t)(room - to) >= width) {
+        uint64_t v = *p++;
+
+        if (v & 0x80) {
+            unsigned shift = 7;
+
+            v &= 0x7f;
+            for (;; shift += 7) {
+                if (p == end || shift > 63)
+                    return NULL;
+                v |= (uint64_t)(*p & 0x7f) << shift;
+                if (!(*p++ & 0x80))
+                    break;
+            }
+        }
+        v = htole64(v);
+        memcpy(to, &v, width);
+        to += width;
+    }
+    *filled = to;
+    return p;
+}
+
 static void put_varints(struct stet_hlo_reader *r, struct gathered *g,
                         const struct stet_proto_field *f, size_t width)
 {
-    struct stet_reader in;
+    const unsigned char *start = (const unsigned char *)f->bytes.ptr, *end = start + f->bytes.len;
+    const unsigned char *stop;
+    char *filled = g->to + g->len;
 
-    stet_reader_init(&in, f->bytes, f->offset);
-    while (stet_reader_left(&in) && g->len < g->room)
-        put(g, stet_reader_varint(&in), width);
-    if (stet_reader_left(&in))
-        stet_reader_fail(&in, "a literal has more elements than its shape");
-    if (!stet_reader_ok(&in))
-        stet_proto_fail(&r->fault, STET_BAD_INPUT, in.where, in.what);
+    switch (width) { /* a constant width lets the compiler make each store one instruction */
+    case 1:
+        stop = unpack(start, end, filled, g->to + g->room, 1, &filled);
+        break;
+    case 4:
+        stop = unpack(start, end, filled, g->to + g->room, 4, &filled);
+        break;
+    case 8:
+        stop = unpack(start, end, filled, g->to + g->room, 8, &filled);
+        break;
+    default:
+        stop = unpack(start, end, filled, g->to + g->room, width, &filled);
+    }
+    g->len = (size_t)(filled - g->to);
+    if (!stop)
+        stet_proto_fail(&r->fault, STET_BAD_INPUT, f->offset, "a literal ends inside a number");
+    else if (stop != end)
+        stet_proto_fail(&r->fault, STET_BAD_INPUT, f->offset,
+                        "a literal has more elements than its shape");
 }
 
 /* All elements in the order of the file; false with a fault. A raw field that has them all is

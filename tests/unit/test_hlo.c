@@ -318,6 +318,79 @@ TEST(a_call_stack_is_a_chain_of_call_sites_with_functions)
     stet_file_close(&file);
 }
 
+/* ---- messages around a module ---- */
+
+static void put_field(struct stet_buf *b, unsigned number, struct stet_view v)
+{
+    stet_buf_varint(b, (uint64_t)number << 3 | 2);
+    stet_buf_varint(b, v.len);
+    stet_buf_view(b, v);
+}
+
+static struct stet_program read_buf(const struct stet_buf *b)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_program p = {0};
+
+    EXPECT_INT(STET_OK, stet_decode(&p, stet_buf_as_view(b), &err));
+    return p;
+}
+
+TEST(a_module_is_found_inside_the_messages_that_carry_it)
+{
+    struct stet_file file;
+    struct stet_program plain = read_file("jax_donation.pb", &file), p;
+    struct stet_buf hlo = STET_BUF_INIT, snapshot = STET_BUF_INIT, with_config = STET_BUF_INIT;
+    const struct stet_attr *a;
+
+    put_field(&hlo, 1, file.bytes); /* HloProto */
+    put_field(&hlo, 3, STET_VIEW(""));
+    put_field(&snapshot, 1, stet_buf_as_view(&hlo)); /* HloSnapshot */
+    put_field(&with_config, 1, file.bytes); /* HloModuleProtoWithConfig: 4 replicas, 2 partitions */
+    put_field(&with_config, 2, STET_VIEW("\x20\x04\x28\x02\x8a\x02\x01\x01"));
+    p = read_buf(&hlo);
+    EXPECT_INT(plain.op_count, p.op_count);
+    stet_program_release(&p);
+    p = read_buf(&snapshot);
+    EXPECT_INT(plain.op_count, p.op_count);
+    stet_program_release(&p);
+    p = read_buf(&with_config);
+    EXPECT_INT(plain.op_count, p.op_count);
+    a = stet_op_attr(p.module, "replica_count");
+    EXPECT(a && a->integer == 4);
+    a = stet_op_attr(p.module, "num_partitions");
+    EXPECT(a && a->integer == 2);
+    EXPECT(stet_op_attr(p.module, "config") != NULL);
+    stet_program_release(&p);
+    stet_program_release(&plain);
+    stet_buf_release(&hlo);
+    stet_buf_release(&snapshot);
+    stet_buf_release(&with_config);
+    stet_file_close(&file);
+}
+
+TEST(formats_are_told_apart_by_content)
+{
+    static const struct {
+        const char *bytes, *message;
+    } bad[] = {
+        {"", "empty input"},
+        {"HloModule\n\nENTRY", "HLO text, line 3"},
+        {"\x0a\x02hi\x12", "HLO proto: "},
+        {"\x01\x02\x03", "neither MLIR bytecode"},
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct stet_err err = STET_ERR_INIT;
+        struct stet_program p;
+
+        EXPECT(stet_decode(&p, stet_view_str(bad[i].bytes), &err) != STET_OK);
+        EXPECT(strstr(err.text, bad[i].message) == err.text);
+        if (strstr(err.text, bad[i].message) != err.text)
+            fprintf(stderr, "got: %s\n", err.text);
+    }
+}
+
 /* ---- text by hand ---- */
 
 static enum stet_rc read_text(const char *text, struct stet_err *err)
