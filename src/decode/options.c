@@ -117,7 +117,7 @@ static const char *reason_of(struct stet_view name)
 struct options_reader {
     struct stet_hlo_reader hlo; /* arena, fault, scratch; shapes are HLO's */
     struct stet_program holder; /* owns the arena while reading */
-    struct stet_option *items;
+    struct stet_options_item *items;
     size_t count, room;
 };
 
@@ -145,7 +145,7 @@ static void add(struct options_reader *r, struct place at, struct stet_view name
     }
     if (r->count == r->room) {
         size_t room = r->room ? r->room * 2 : 256;
-        struct stet_option *grown = stet_mem_resize(r->items, room, sizeof *grown);
+        struct stet_options_item *grown = stet_mem_resize(r->items, room, sizeof *grown);
 
         if (!grown) {
             r->hlo.b.a->failed = true;
@@ -154,7 +154,8 @@ static void add(struct options_reader *r, struct place at, struct stet_view name
         r->items = grown;
         r->room = room;
     }
-    r->items[r->count++] = (struct stet_option){at.path, value, reason_of(name), at.code, raw};
+    r->items[r->count++] =
+        (struct stet_options_item){at.path, value, reason_of(name), at.code, raw};
 }
 
 static struct place inside(struct options_reader *r, struct place at, const char *name,
@@ -395,7 +396,7 @@ static void read_message(struct options_reader *r, struct stet_proto m, enum mes
 
 static int by_path(const void *a, const void *b)
 {
-    const struct stet_option *x = a, *y = b;
+    const struct stet_options_item *x = a, *y = b;
     int order = stet_view_cmp(x->path, y->path);
 
     return order ? order : stet_view_cmp(x->raw, y->raw);
@@ -403,7 +404,7 @@ static int by_path(const void *a, const void *b)
 
 static int by_code(const void *a, const void *b)
 {
-    const struct stet_option *x = a, *y = b;
+    const struct stet_options_item *x = a, *y = b;
     int order = stet_view_cmp(x->code, y->code);
 
     return order ? order : stet_view_cmp(x->raw, y->raw);
@@ -426,7 +427,7 @@ static bool finish(struct options_reader *r, struct stet_options *out)
 {
     struct stet_buf text = STET_BUF_INIT;
 
-    out->items = STET_NEW_ARRAY(r->hlo.b.a, struct stet_option, r->count);
+    out->items = STET_NEW_ARRAY(r->hlo.b.a, struct stet_options_item, r->count);
     if (!out->items)
         return false;
     canonical(r, &text);
@@ -515,7 +516,7 @@ void stet_options_diff(const struct stet_options *a, const struct stet_options *
 void stet_options_print(const struct stet_options *o, struct stet_buf *out)
 {
     for (size_t i = 0; i < o->count; i++) {
-        const struct stet_option *v = &o->items[i];
+        const struct stet_options_item *v = &o->items[i];
 
         stet_buf_printf(out, "%.*s = %.*s", STET_FMT(v->path), STET_FMT(v->value));
         if (v->dropped)

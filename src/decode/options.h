@@ -13,7 +13,7 @@ struct stet_json;
  * bytes
  * ("#128:<hash>" when they are many). A field this build does not know is named by its number:
  * "executable_build_options.#99". */
-struct stet_option {
+struct stet_options_item {
     struct stet_view path; /* executable_build_options.debug_options.xla_gpu_autotune_level */
     struct stet_view value;
     const char *dropped; /* why it does not count (canon_options.def), or NULL */
@@ -23,7 +23,7 @@ struct stet_option {
 
 struct stet_options {
     struct stet_arena arena;
-    struct stet_option *items; /* sorted by path */
+    struct stet_options_item *items; /* sorted by path */
     size_t count;
     /* What counts, as lines "3.3.31=2\n" (field numbers and raw values) below a version line: equal
      * bytes mean equal options, in whatever order a map came. Names are no part of it, so that a

@@ -56,7 +56,7 @@ static struct stet_options read_all(struct stet_buf *b)
     return o;
 }
 
-static const struct stet_option *find(const struct stet_options *o, const char *path)
+static const struct stet_options_item *find(const struct stet_options *o, const char *path)
 {
     for (size_t i = 0; i < o->count; i++)
         if (stet_view_is(o->items[i].path, path))
