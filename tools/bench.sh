@@ -15,6 +15,10 @@ if [[ ! -f $out/program/step.mlirbc ]]; then
     build/env/jax/bin/python tests/conformance/make_program.py "$out/program" cuda 18
 fi
 export BENCH_PROGRAM=$PWD/$out/program/step.mlirbc
+if [[ ! -f $out/program/constants.mlirbc ]]; then
+    build/env/jax/bin/python bench/big_constants.py "$out/program/constants.mlirbc"
+fi
+export BENCH_CONSTANTS=$PWD/$out/program/constants.mlirbc
 for name in "${names[@]}"; do
     "$bin/$name"
 done >"$out/lines.json"

@@ -222,20 +222,6 @@ static inline const struct stet_type *bc_type(struct bc *b, struct stet_reader *
     return bc_type_at(b, stet_reader_ok(r) ? index : UINT64_MAX);
 }
 
-/* Zeroing by eights: what compilers emit for a struct this size ("rep stos") starts slowly, and
- * there is one for each operation, attribute and location. */
-static inline void bc_zero(void *p, size_t words)
-{
-    uint64_t *w = p;
-
-#pragma GCC unroll 16
-    for (size_t i = 0; i < words; i++) {
-        __asm__("" ::: "memory"); /* keeps the loop from becoming a memset again */
-        w[i] = 0;
-    }
-}
-#define BC_ZERO(p) bc_zero((p), sizeof *(p) / 8)
-
 /* ---- making attributes (bytecode_make.c); stand-ins when the arena is full ---- */
 
 extern const struct stet_attr bc_bad_attr;

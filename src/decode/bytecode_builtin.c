@@ -229,7 +229,7 @@ const struct stet_loc *bc_builtin_loc(struct bc *b, struct stet_reader *r, uint6
 
     if (!loc)
         return &bc_unknown_loc;
-    BC_ZERO(loc);
+    *loc = (struct stet_loc){0};
     switch (code) {
     case LOC_CALLSITE:
         loc->kind = STET_LOC_CALLSITE;

@@ -392,6 +392,20 @@ static void pass_through(struct bc *b, struct stet_reader *r, struct region_stat
     b->p->op_count--;
 }
 
+/* Field by field: for a whole struct this size compilers emit "rep stos", which starts slowly. */
+static void start_op(struct stet_op *op, struct stet_block *parent, uint32_t id)
+{
+    op->id = id;
+    op->parent = parent;
+    op->operands = NULL;
+    op->results = NULL;
+    op->attrs = NULL;
+    op->regions = NULL;
+    op->successors = NULL;
+    op->operand_count = op->result_count = op->attr_count = 0;
+    op->region_count = op->successor_count = 0;
+}
+
 /* NULL for an operation that leaves no trace. */
 static struct stet_op *read_op(struct bc *b, struct stet_reader *r, struct region_state *state,
                                struct stet_block *block)
@@ -405,9 +419,7 @@ static struct stet_op *read_op(struct bc *b, struct stet_reader *r, struct regio
         stet_reader_fail(r, "no such operation name");
         return NULL;
     }
-    BC_ZERO(op);
-    op->parent = block;
-    op->id = b->p->op_count++;
+    start_op(op, block, b->p->op_count++);
     name_op(op, &b->names[index], block);
     op->loc = bc_loc(b, r);
     if (mask & (HAS_ATTRS | HAS_PROPERTIES))

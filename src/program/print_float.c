@@ -186,7 +186,7 @@ static void round_digits(const struct parts *v, int n, struct digits *out)
 /* d.dddddd e±dd, six digits after the point of which the sixth is always 0. */
 static void format_short(const struct parts *v, char text[32])
 {
-    struct digits g;
+    struct digits g = {.count = 1};
     char six[8] = "000000";
 
     if (v->mantissa == 0) {
