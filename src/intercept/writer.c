@@ -135,6 +135,8 @@ static struct stet_event *dequeue(void)
     return e;
 }
 
+static uint64_t faults_told[STET_FAULTS];
+
 static void write_faults(struct stet_journal *j)
 {
     static const char *const words[][2] = {
@@ -142,16 +144,14 @@ static void write_faults(struct stet_journal *j)
 #include "intercept/faults.def"
 #undef FAULT
     };
-    static uint64_t told[STET_FAULTS];
-
     for (size_t i = 0; i < STET_FAULTS; i++) {
         uint64_t now = atomic_load_explicit(&stet_layer.faults[i], memory_order_relaxed);
         struct stet_rec_fault fault = {.what = stet_view_str(words[i][0]),
-                                       .count = now - told[i],
+                                       .count = now - faults_told[i],
                                        .detail = stet_view_str(words[i][1])};
 
         if (fault.count && stet_journal_write(j, STET_REC_fault, &fault))
-            told[i] = now;
+            faults_told[i] = now;
     }
 }
 
@@ -288,6 +288,10 @@ void stet_writer_fork_child(bool prepared)
     atomic_store(&running, false);
     atomic_store(&poked.set, 0);
     atomic_store(&used, false);
+    for (size_t i = 0; i < STET_FAULTS; i++) {
+        atomic_store(&stet_layer.faults[i], 0);
+        faults_told[i] = 0;
+    }
     stet_ring_reset(&stet_layer.ring);
     stet_drain_reset();
     pthread_mutex_unlock(&queue_lock);
