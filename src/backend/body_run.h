@@ -1,0 +1,42 @@
+/* Running a body on a few scalars at a time, from and to memory. */
+#ifndef STET_BACKEND_BODY_RUN_H
+#define STET_BACKEND_BODY_RUN_H
+
+#include "backend/graph.h"
+
+/* Elements of memory to what registers hold, and back. */
+static inline void stet_to_register(void *d, const void *s, enum stet_dtype t, size_t n)
+{
+    const struct stet_tile_set *k = stet_tile_kernels();
+
+    if (t == STET_DT_BF16 || t == STET_DT_F16)
+        k->misc[t == STET_DT_BF16 ? STET_MISC_BF16_LOAD : STET_MISC_F16_LOAD](d, s, NULL, NULL, n);
+    else
+        memcpy(d, s, n * stet_dtype_bytes(t));
+}
+
+static inline void stet_from_register(void *d, const void *s, enum stet_dtype t, size_t n)
+{
+    const struct stet_tile_set *k = stet_tile_kernels();
+
+    if (t == STET_DT_BF16 || t == STET_DT_F16)
+        k->misc[t == STET_DT_BF16 ? STET_MISC_BF16_STORE : STET_MISC_F16_STORE](d, s, NULL, NULL,
+                                                                                n);
+    else
+        memmove(d, s, n * stet_dtype_bytes(t));
+}
+
+/* Sets argument i for the next stet_body_apply; `at` must stay until then. */
+static inline void stet_body_arg(const struct stet_body *b, struct stet_tile_state *s, uint32_t i,
+                                 void *at)
+{
+    s->regs[b->arg_regs[i]] = at;
+}
+
+static inline const void *stet_body_result(const struct stet_body *b,
+                                           const struct stet_tile_state *s, uint32_t i)
+{
+    return s->regs[b->result_regs[i]];
+}
+
+#endif

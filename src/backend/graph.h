@@ -1,0 +1,216 @@
+/* A program on its way to a plan: checked, calls inlined, spelled in few kinds of nodes.
+ *
+ *   lower*.c  program  -> graph    every op checked and lowered (ops.def: one line each)
+ *   fuse.c    graph    -> groups   which elementwise nodes run as one tile program
+ *   place.c   groups   -> buffers  who shares memory with whom, and where it lies
+ *   emit.c    all that -> steps    what plan.c runs
+ *
+ * Everything lives in the plan's arena. */
+#ifndef STET_BACKEND_GRAPH_H
+#define STET_BACKEND_GRAPH_H
+
+#include "backend/kernel.h"
+#include "backend/plan.h"
+#include "backend/tile.h"
+#include "program/ops.h"
+
+struct stet_gnode;
+struct stet_gblock;
+struct stet_buffer;
+
+struct stet_gval {
+    struct stet_shape shape;
+    struct stet_gnode *def;    /* NULL: an argument of `block` */
+    struct stet_gblock *block; /* where it is defined */
+    uint32_t index;            /* among the node's results or the block's arguments */
+    uint32_t uses;             /* by live nodes and block results; of a root, aliases included */
+    bool in_memory;            /* some use needs it there (fuse.c) */
+    uint32_t mark;             /* the group that has it in a register, while emitting */
+    uint16_t reg;
+    struct stet_buffer *buffer;
+};
+
+enum stet_gkind {
+    STET_G_CONST,  /* dense elements in place */
+    STET_G_SPLAT,  /* one element many times */
+    STET_G_IOTA,   /* along `dim` */
+    STET_G_ALIAS,  /* the same elements under another shape or type of the same width */
+    STET_G_VIEW,   /* in[0] through `map` (dims are the result's) */
+    STET_G_EW,     /* elementwise: `ew` */
+    STET_G_REDUCE, /* `params` is struct stet_reduce; elementwise producers may join */
+    STET_G_CALL,   /* `kernel` with `params` on dense buffers */
+    STET_G_WHILE,  /* blocks[0] the condition, blocks[1] the body */
+    STET_G_CASE,   /* in[0] an s32 (or pred: 1 is branch 0); one block a branch */
+};
+
+/* Elementwise operations that are not rows of a tile table. */
+enum { STET_EW_CONVERT = STET_TILE_OPS, STET_EW_ROUND_BF16, STET_EW_ROUND_F16 };
+
+struct stet_gnode {
+    enum stet_gkind kind;
+    bool live;
+    uint32_t order;           /* position in its block */
+    const struct stet_op *op; /* for errors */
+    struct stet_gval **in, **out;
+    uint32_t in_count, out_count;
+    struct stet_gblock *block;
+    struct stet_gblock **blocks;
+    uint32_t block_count;
+    int ew;                  /* EW: enum stet_tile_op or STET_EW_* */
+    uint32_t dim;            /* IOTA */
+    const void *bytes;       /* CONST */
+    unsigned char value[16]; /* SPLAT */
+    struct stet_view_map map;
+    const struct stet_kernel *kernel;
+    void *params;
+    uint64_t scratch;        /* CALL: bytes of temporary memory */
+    int32_t in_place;        /* CALL: the operand whose memory out[0] may take over, or -1 */
+    struct stet_gnode *next; /* in the block */
+    struct stet_group *group;
+    uint32_t fuse_at, memory_at; /* fuse.c: first position of a reader that can, can't join it */
+    uint32_t walked;             /* a mark */
+    uint32_t time;               /* WHILE, CASE: when it begins */
+    uint32_t end;                /* and ends */
+};
+
+struct stet_gblock {
+    struct stet_gval **args, **results;
+    uint32_t arg_count, result_count, node_count;
+    struct stet_gnode *first, **last;
+    struct stet_gnode *owner; /* NULL for the entry */
+    struct stet_gblock *parent;
+    uint32_t depth;
+    struct stet_group *groups; /* in order of execution */
+};
+
+/* What runs as one step. Nodes in order; one of them unless EW or a REDUCE with its producers. */
+struct stet_group {
+    struct stet_gnode *nodes[32]; /* STET_GROUP_NODES, latest first */
+    uint32_t node_count;
+    struct stet_group *next;
+    uint32_t position; /* in the block: the order of its last node */
+    uint64_t elements; /* of the line; EW and REDUCE */
+    uint32_t time;
+};
+
+/* ---- lowering ---- */
+
+/* A program value: itself, or a tuple's elements (nested ones flattened). */
+struct stet_lowered {
+    struct stet_gval **parts;
+    uint32_t count;
+};
+
+struct stet_lower {
+    struct stet_arena *arena;
+    const struct stet_program *program;
+    struct stet_err *err;
+    struct stet_gblock *block;    /* where nodes are added */
+    struct stet_lowered *map;     /* by value id */
+    const struct stet_op *op;     /* being lowered */
+    const struct stet_op **calls; /* functions being inlined, innermost last */
+    uint32_t call_depth, depth;
+    uint32_t nodes; /* made so far; capped */
+    uint32_t marks; /* given to tile programs so far */
+    uint64_t constant_bytes;
+    struct stet_codegen *codegen; /* made when first needed */
+};
+
+enum { STET_MAX_NODES = 1 << 22, STET_MAX_CALLS = 512, STET_MAX_OPERANDS = 1 << 16 };
+
+enum stet_rc stet_lower_program(struct stet_lower *l, struct stet_gblock **out);
+/* Into l->block, by the table of ops.def. */
+enum stet_rc stet_lower_op(struct stet_lower *l, const struct stet_op *op);
+/* The region's only block, as a new block of the graph; its values may use outer ones. */
+enum stet_rc stet_lower_region(struct stet_lower *l, const struct stet_region *r,
+                               struct stet_gblock **out);
+/* A function's body into l->block, with `args` for its arguments. */
+enum stet_rc stet_lower_call(struct stet_lower *l, struct stet_view symbol, struct stet_gval **args,
+                             uint32_t arg_count, struct stet_gval ***results, uint32_t *count);
+
+/* Always returns an error, with the op's name and source line in front of the text. */
+enum stet_rc stet_lower_fail(struct stet_lower *l, enum stet_rc rc, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+enum stet_rc stet_lower_memory(struct stet_lower *l);
+
+/* Operand i as one tensor (NULL and an error when it is missing or a tuple). */
+struct stet_gval *stet_lower_in(struct stet_lower *l, uint32_t i);
+/* Declared shape of result i; tuples are refused here. */
+enum stet_rc stet_lower_shape(struct stet_lower *l, uint32_t i, struct stet_shape *out);
+enum stet_rc stet_lower_type(struct stet_lower *l, const struct stet_type *t,
+                             struct stet_shape *out);
+/* Result i is `v`: checked against the declared type. */
+enum stet_rc stet_lower_out(struct stet_lower *l, uint32_t i, struct stet_gval *v);
+
+/* Attributes. A list may be written in any of the forms readers make. */
+struct stet_ints {
+    int64_t v[2 * STET_MAX_RANK];
+    uint32_t count;
+};
+bool stet_lower_ints_of(const struct stet_attr *a, struct stet_ints *out);
+/* An absent attribute gives an empty list. */
+enum stet_rc stet_lower_ints(struct stet_lower *l, const char *name, struct stet_ints *out);
+enum stet_rc stet_lower_field(struct stet_lower *l, const struct stet_attr *record,
+                              const char *name, struct stet_ints *out);
+int64_t stet_lower_int(struct stet_lower *l, const char *name, int64_t otherwise);
+/* Text of a STRING, ENUM or SYMBOL attribute; empty when absent. */
+struct stet_view stet_lower_text(struct stet_lower *l, const char *name);
+/* `dims` has no repeats and all are in [0, rank). */
+bool stet_lower_dims_ok(const int64_t *dims, uint32_t count, uint32_t rank);
+
+/* ---- making nodes (NULL: out of memory or over the cap, and the error says so) ---- */
+
+struct stet_gnode *stet_g_node(struct stet_lower *l, enum stet_gkind kind, struct stet_gval **in,
+                               uint32_t in_count, const struct stet_shape *out, uint32_t out_count);
+struct stet_gval *stet_g_splat(struct stet_lower *l, const struct stet_shape *s, const void *value);
+/* The number as an element of s->dtype. */
+struct stet_gval *stet_g_number(struct stet_lower *l, const struct stet_shape *s, double number);
+struct stet_gval *stet_g_iota(struct stet_lower *l, const struct stet_shape *s, uint32_t dim);
+struct stet_gval *stet_g_ew(struct stet_lower *l, int op, enum stet_dtype out, struct stet_gval *a,
+                            struct stet_gval *b, struct stet_gval *c);
+struct stet_gval *stet_g_convert(struct stet_lower *l, struct stet_gval *a, enum stet_dtype to);
+struct stet_gval *stet_g_reshape(struct stet_lower *l, struct stet_gval *a,
+                                 const struct stet_shape *s);
+/* Out dimension d walks dimension in_dim[d] of `a` (-1: none) from start[in_dim[d]] by step[d]. */
+struct stet_gval *stet_g_view(struct stet_lower *l, struct stet_gval *a, const struct stet_shape *s,
+                              const int64_t *in_dim, const int64_t *step, const int64_t *start);
+/* dims[i] is where dimension i of `a` goes. */
+struct stet_gval *stet_g_broadcast(struct stet_lower *l, struct stet_gval *a,
+                                   const struct stet_shape *s, const int64_t *dims);
+struct stet_gnode *stet_g_call(struct stet_lower *l, const struct stet_kernel *k, void *params,
+                               struct stet_gval **in, uint32_t in_count,
+                               const struct stet_shape *out, uint32_t out_count);
+
+/* The value whose elements these are: through ALIAS nodes. */
+struct stet_gval *stet_g_root(struct stet_gval *v);
+/* As strides over some value in memory: through one VIEW (and reshapes of it where possible), else
+ * `v` itself, dense. map->dims are v's. */
+struct stet_gval *stet_g_strided(struct stet_gval *v, struct stet_view_map *map);
+/* The one element of a SPLAT (through views), or NULL. */
+const void *stet_g_splat_value(struct stet_gval *v);
+void stet_g_dense_strides(const struct stet_shape *s, int64_t *strides);
+
+/* A region of scalars as a tile program over arguments (STET_LOAD_ARG, in order), for reduce, sort
+ * and the like. Refuses anything that is not elementwise and values from outside but constants. */
+enum { STET_BODY_LANES = 32 }; /* any body can do so many at once */
+struct stet_body {
+    struct stet_tile_prog prog;
+    struct stet_gblock *block;
+    uint32_t arg_count, result_count;
+    uint16_t *arg_regs, *result_regs;
+    enum stet_dtype *arg_types, *result_types; /* in memory */
+    /* When the whole body is one operation of its two arguments, in order or commutative: that tile
+     * op; -2 when it returns the second argument; else -1. */
+    int simple;
+};
+enum stet_rc stet_lower_body(struct stet_lower *l, const struct stet_region *r,
+                             const enum stet_dtype *args, uint32_t arg_count,
+                             const enum stet_dtype *results, uint32_t result_count,
+                             struct stet_body **out);
+
+/* ---- later stages ---- */
+
+/* Fills blocks' groups and values' in_memory, for the whole tree of blocks. */
+enum stet_rc stet_graph_fuse(struct stet_lower *l, struct stet_gblock *entry);
+
+#endif

@@ -1,0 +1,314 @@
+/* Windows: reduce_window, running totals, select_and_scatter. Twins: ref/window.c. */
+#include "backend/body_run.h"
+#include "backend/params.h"
+
+static void unravel(int64_t i, const int64_t *dims, uint32_t rank, int64_t *at)
+{
+    for (uint32_t d = rank; d-- > 0;) {
+        at[d] = i % dims[d];
+        i /= dims[d];
+    }
+}
+
+static bool next(int64_t *at, const int64_t *dims, uint32_t rank)
+{
+    for (uint32_t i = rank; i-- > 0;) {
+        if (++at[i] < dims[i])
+            return true;
+        at[i] = 0;
+    }
+    return false;
+}
+
+/* Where the window at `out` reads with `tap`: the input's coordinate along d, or -1. */
+static int64_t input_at(const struct stet_window *w, uint32_t d, int64_t out, int64_t tap)
+{
+    int64_t x = out * w->stride[d] + tap * w->window_dilation[d] - w->low[d];
+
+    if (x < 0 || x % w->base_dilation[d])
+        return -1;
+    x /= w->base_dilation[d];
+    return x < w->in.dims[d] ? x : -1;
+}
+
+/* ---- reduce_window: lanes along the innermost dimension of the result ---- */
+
+struct window_job {
+    const struct stet_window *w;
+    void *const *bufs;
+    int64_t strides[STET_MAX_RANK];
+    int64_t rows, width, pieces;
+};
+
+struct lanes {
+    struct stet_tile_state body;
+    _Alignas(64) char acc[32][16 * STET_BODY_LANES], x[32][16 * STET_BODY_LANES],
+        raw[16 * STET_BODY_LANES];
+};
+
+/* Lanes [first, first + n) along the last dim: the element each reads, and which are inside. */
+static bool load_lanes(struct window_job *j, struct lanes *s, const int64_t *out, int64_t first,
+                       int64_t n, const int64_t *tap, bool *inside)
+{
+    const struct stet_window *w = j->w;
+    uint32_t last = w->rank - 1;
+    int64_t base = 0;
+    bool any = false, all = true;
+
+    for (uint32_t d = 0; d < last; d++) {
+        int64_t x = input_at(w, d, out[d], tap[d]);
+
+        if (x < 0)
+            return false;
+        base += x * j->strides[d];
+    }
+    for (int64_t k = 0; k < n; k++) {
+        inside[k] = input_at(w, last, first + k, tap[last]) >= 0;
+        any |= inside[k];
+        all &= inside[k];
+    }
+    for (uint32_t i = 0; any && i < w->count; i++) {
+        size_t bytes = stet_dtype_bytes(w->types[i]);
+        const char *in = j->bufs[i];
+
+        for (int64_t k = 0; k < n; k++)
+            if (inside[k])
+                memcpy(s->raw + (size_t)k * bytes,
+                       in + (size_t)(base +
+                                     input_at(w, last, first + k, tap[last]) * j->strides[last]) *
+                                bytes,
+                       bytes);
+            else
+                memset(s->raw + (size_t)k * bytes, 0, bytes);
+        stet_to_register(s->x[i], s->raw, w->types[i], (size_t)n);
+    }
+    (void)all;
+    return any;
+}
+
+static void fold_lanes(struct window_job *j, struct lanes *s, int64_t n, const bool *inside)
+{
+    const struct stet_window *w = j->w;
+
+    for (uint32_t i = 0; i < w->count; i++) {
+        stet_body_arg(w->body, &s->body, i, s->acc[i]);
+        stet_body_arg(w->body, &s->body, w->count + i, s->x[i]);
+    }
+    stet_tile_apply(&w->body->prog, &s->body, (size_t)n);
+    for (uint32_t i = 0; i < w->count; i++) {
+        size_t bytes = stet_dtype_bytes(stet_tile_ctype(w->types[i]));
+        const char *r = stet_body_result(w->body, &s->body, i);
+
+        for (int64_t k = 0; k < n; k++)
+            if (inside[k])
+                memmove(s->acc[i] + (size_t)k * bytes, r + (size_t)k * bytes, bytes);
+    }
+}
+
+static void window_task(void *context, uint64_t task)
+{
+    struct window_job *j = context;
+    const struct stet_window *w = j->w;
+    uint32_t last = w->rank - 1;
+    int64_t row = (int64_t)task / j->pieces, first = (int64_t)task % j->pieces * j->width;
+    int64_t n = w->out.dims[last] - first < j->width ? w->out.dims[last] - first : j->width;
+    int64_t out[STET_MAX_RANK], tap[STET_MAX_RANK] = {0};
+    bool inside[STET_BODY_LANES];
+    struct lanes s;
+
+    stet_tile_begin(&w->body->prog, &s.body, NULL, STET_BODY_LANES);
+    unravel(row, w->out.dims, last, out);
+    for (uint32_t i = 0; i < w->count; i++) {
+        stet_tile_fill(s.raw, j->bufs[w->count + i], stet_dtype_bytes(w->types[i]), (size_t)n);
+        stet_to_register(s.acc[i], s.raw, w->types[i], (size_t)n);
+    }
+    do
+        if (load_lanes(j, &s, out, first, n, tap, inside))
+            fold_lanes(j, &s, n, inside);
+    while (next(tap, w->size, w->rank));
+    for (uint32_t i = 0; i < w->count; i++) {
+        size_t bytes = stet_dtype_bytes(w->types[i]);
+        char *d = j->bufs[2 * w->count + i];
+
+        stet_from_register(d + (size_t)(row * w->out.dims[last] + first) * bytes, s.acc[i],
+                           w->types[i], (size_t)n);
+    }
+}
+
+/* A scalar is a window of rank 0: one element, one tap. */
+static void scalar_window(const struct stet_window *w, void *const *bufs)
+{
+    struct lanes s;
+
+    stet_tile_begin(&w->body->prog, &s.body, NULL, 1);
+    for (uint32_t i = 0; i < w->count; i++) {
+        stet_to_register(s.acc[i], bufs[w->count + i], w->types[i], 1);
+        stet_to_register(s.x[i], bufs[i], w->types[i], 1);
+        stet_body_arg(w->body, &s.body, i, s.acc[i]);
+        stet_body_arg(w->body, &s.body, w->count + i, s.x[i]);
+    }
+    stet_tile_apply(&w->body->prog, &s.body, 1);
+    for (uint32_t i = 0; i < w->count; i++)
+        stet_from_register(bufs[2 * w->count + i], stet_body_result(w->body, &s.body, i),
+                           w->types[i], 1);
+}
+
+static void k_window(const void *params, void *const *bufs, struct stet_pool *pool)
+{
+    const struct stet_window *w = params;
+    struct window_job j = {.w = w, .bufs = bufs};
+
+    if (w->out.elements == 0)
+        return;
+    if (w->rank == 0) {
+        scalar_window(w, bufs);
+        return;
+    }
+    stet_g_dense_strides(&w->in, j.strides);
+    j.width = STET_BODY_LANES;
+    j.pieces = (w->out.dims[w->rank - 1] + j.width - 1) / j.width;
+    j.rows = (int64_t)w->out.elements / w->out.dims[w->rank - 1];
+    stet_pool_for(pool, (uint64_t)(j.rows * j.pieces), window_task, &j);
+}
+
+/* ---- running totals along one dimension ---- */
+
+struct scan_job {
+    const struct stet_window *w;
+    void *const *bufs;
+    int64_t outer, length, inner, pieces;
+};
+
+static void scan_task(void *context, uint64_t task)
+{
+    const struct scan_job *j = context;
+    const struct stet_window *w = j->w;
+    int64_t o = (int64_t)task / j->pieces, first = (int64_t)task % j->pieces * STET_BODY_LANES;
+    size_t n = (size_t)(j->inner - first < STET_BODY_LANES ? j->inner - first : STET_BODY_LANES);
+    enum stet_dtype t = w->types[0];
+    size_t bytes = stet_dtype_bytes(t), wide = stet_dtype_bytes(stet_tile_ctype(t));
+    struct lanes s;
+
+    stet_tile_begin(&w->body->prog, &s.body, NULL, n);
+    stet_tile_fill(s.raw, j->bufs[1], bytes, n);
+    stet_to_register(s.acc[0], s.raw, t, n);
+    for (int64_t i = 0; i < j->length; i++) {
+        int64_t at = w->backwards ? j->length - 1 - i : i;
+        size_t offset = (size_t)((o * j->length + at) * j->inner + first) * bytes;
+
+        stet_to_register(s.x[0], (const char *)j->bufs[0] + offset, t, n);
+        stet_body_arg(w->body, &s.body, w->backwards ? 1 : 0, s.acc[0]);
+        stet_body_arg(w->body, &s.body, w->backwards ? 0 : 1, s.x[0]);
+        stet_tile_apply(&w->body->prog, &s.body, n);
+        memmove(s.acc[0], stet_body_result(w->body, &s.body, 0), n * wide);
+        stet_from_register((char *)j->bufs[2] + offset, s.acc[0], t, n);
+    }
+}
+
+static void k_scan(const void *params, void *const *bufs, struct stet_pool *pool)
+{
+    const struct stet_window *w = params;
+    struct scan_job j = {.w = w, .bufs = bufs, .outer = 1, .inner = 1};
+
+    if (w->out.elements == 0)
+        return;
+    for (uint32_t d = 0; d < w->rank; d++)
+        *(d < w->scan_dim ? &j.outer : &j.inner) *= d == w->scan_dim ? 1 : w->in.dims[d];
+    j.length = w->in.dims[w->scan_dim];
+    j.pieces = (j.inner + STET_BODY_LANES - 1) / STET_BODY_LANES;
+    stet_pool_for(pool, (uint64_t)(j.outer * j.pieces), scan_task, &j);
+}
+
+/* ---- select_and_scatter ---- */
+
+struct chooser {
+    const struct stet_window *w;
+    struct stet_tile_state select, scatter;
+    _Alignas(16) char best[16], x[16], sum[16], value[16];
+};
+
+/* Does the select body keep what it has? */
+static bool keeps(struct chooser *c, const void *raw)
+{
+    const struct stet_window *w = c->w;
+
+    stet_to_register(c->x, raw, w->types[0], 1);
+    if (w->types[0] == STET_DT_F32 && (w->simple == STET_TILE_GE || w->simple == STET_TILE_GT)) {
+        float a, b;
+
+        memcpy(&a, c->best, 4);
+        memcpy(&b, c->x, 4);
+        return w->simple == STET_TILE_GE ? a >= b : a > b;
+    }
+    stet_body_arg(w->body, &c->select, 0, c->best);
+    stet_body_arg(w->body, &c->select, 1, c->x);
+    stet_tile_apply(&w->body->prog, &c->select, 1);
+    return *(const uint8_t *)stet_body_result(w->body, &c->select, 0) != 0;
+}
+
+static void add_to(struct chooser *c, char *d, const void *raw)
+{
+    const struct stet_window *w = c->w;
+
+    stet_to_register(c->sum, d, w->types[0], 1);
+    stet_to_register(c->value, raw, w->types[0], 1);
+    if (w->types[0] == STET_DT_F32 && w->scatter_simple == STET_TILE_ADD) {
+        float a, b;
+
+        memcpy(&a, c->sum, 4);
+        memcpy(&b, c->value, 4);
+        a += b;
+        memcpy(d, &a, 4);
+        return;
+    }
+    stet_body_arg(w->scatter, &c->scatter, 0, c->sum);
+    stet_body_arg(w->scatter, &c->scatter, 1, c->value);
+    stet_tile_apply(&w->scatter->prog, &c->scatter, 1);
+    stet_from_register(d, stet_body_result(w->scatter, &c->scatter, 0), w->types[0], 1);
+}
+
+static void k_select_and_scatter(const void *params, void *const *bufs, struct stet_pool *pool)
+{
+    const struct stet_window *w = params;
+    size_t bytes = stet_dtype_bytes(w->types[0]);
+    const char *in = bufs[0], *source = bufs[1];
+    int64_t strides[STET_MAX_RANK], out[STET_MAX_RANK] = {0};
+    char *d = bufs[3];
+    struct chooser c;
+
+    (void)pool;
+    stet_tile_fill(d, bufs[2], bytes, w->in.elements);
+    if (w->out.elements == 0 || w->in.elements == 0)
+        return;
+    c.w = w;
+    stet_tile_begin(&w->body->prog, &c.select, NULL, 1);
+    stet_tile_begin(&w->scatter->prog, &c.scatter, NULL, 1);
+    stet_g_dense_strides(&w->in, strides);
+    do {
+        int64_t tap[STET_MAX_RANK] = {0}, chosen = -1;
+
+        do {
+            int64_t at = 0;
+            bool inside = true;
+
+            for (uint32_t i = 0; i < w->rank && inside; i++) {
+                int64_t x = input_at(w, i, out[i], tap[i]);
+
+                inside = x >= 0;
+                at += x * strides[i];
+            }
+            if (inside && (chosen < 0 || !keeps(&c, in + (size_t)at * bytes))) {
+                chosen = at;
+                stet_to_register(c.best, in + (size_t)at * bytes, w->types[0], 1);
+            }
+        } while (next(tap, w->size, w->rank));
+        if (chosen >= 0)
+            add_to(&c, d + (size_t)chosen * bytes, source);
+        source += bytes;
+    } while (next(out, w->out.dims, w->rank));
+}
+
+const struct stet_kernel stet_kernel_window = {"reduce_window", k_window};
+const struct stet_kernel stet_kernel_scan = {"scan", k_scan};
+const struct stet_kernel stet_kernel_select_and_scatter = {"select_and_scatter",
+                                                           k_select_and_scatter};

@@ -1,0 +1,108 @@
+/* The kernels of one integer type: included by int.c with T, U (its unsigned twin), S (the suffix),
+ * BITS and IS_SIGNED set. Arithmetic wraps, so it is done in the unsigned twin; types narrower than
+ * int are widened to 32 bits first, where C would otherwise promote to int and could overflow. */
+#define W_(x)                     ((WIDE)(U)(x))
+#define ROW2(a, b)                STET_ISA_PASTE2(a, b)
+#define ROWN(a, b)                ROW2(a, b)
+#define UN(N, E)                  ROWX(UNARY, N, S, T, T, E)
+#define BI(N, E)                  ROWX(BINARY, N, S, T, T, E)
+#define CMP(N, E)                 ROWX(BINARY, N, S, uint8_t, T, E)
+#define ROWX(M, N, SUF, D, TT, E) ROWY(M, N, SUF, D, TT, E)
+#define ROWY(M, N, SUF, D, TT, E) M(N, SUF, D, TT, E)
+#define FO(N, E)                  FOX(N, S, T, E)
+#define FOX(N, SUF, TT, E)        FOLD(N, SUF, TT, E)
+#define SELX(SUF, TT)             SELECT(SUF, TT)
+#define CLAX(SUF, TT)             CLAMP(SUF, TT, PLAIN_LESS)
+#define OPX(N)                    OPY(N, S)
+#define OPY(N, SUF)               OP(N, SUF)
+#define FOPX(N)                   FOPY(N, S)
+#define FOPY(N, SUF)              FOLD_OP(N, SUF)
+#define POWN                      ROWN(pow, S)
+
+static inline T POWN(T x, T y)
+{
+    U base = (U)x, result = 1, e = (U)y;
+
+    if (IS_SIGNED && (STYPE)y < 0)
+        return (T)(x == (T)1 ? (T)1 : (U)x == (U) ~(U)0 ? (T)((e & 1) ? (T)-1 : (T)1) : (T)0);
+    for (; e; e = (U)(e >> 1)) {
+        if (e & 1)
+            result = (U)(W_(result) * W_(base));
+        base = (U)(W_(base) * W_(base));
+    }
+    return (T)result;
+}
+
+UN(COPY, x)
+BI(ADD, W_(x) + W_(y))
+BI(SUB, W_(x) - W_(y))
+BI(MUL, W_(x) * W_(y))
+/* as XLA: x / 0 is all ones, MIN / -1 is MIN, x % 0 is x */
+BI(DIV, y == 0 ? (T) ~(U)0 : IS_SIGNED && (U)y == (U) ~(U)0 ? (T)(0 - W_(x)) : (T)(x / y))
+BI(REM, y == 0 ? x : IS_SIGNED && (U)y == (U) ~(U)0 ? (T)0 : (T)(x % y))
+BI(POW, POWN(x, y))
+BI(MAX, x > y ? x : y)
+BI(MIN, x < y ? x : y)
+BI(AND, x &y)
+BI(OR, x | y)
+BI(XOR, x ^ y)
+BI(SHL, (U)y >= BITS ? (WIDE)0 : W_(x) << ((U)y & (BITS - 1)))
+BI(SHR_LOGIC, (U)y >= BITS ? (WIDE)0 : W_(x) >> ((U)y & (BITS - 1)))
+BI(SHR_ARITH, (STYPE)x >> ((U)y >= BITS ? BITS - 1 : (U)y))
+CMP(EQ, x == y)
+CMP(NE, x != y)
+CMP(LT, x < y)
+CMP(LE, x <= y)
+CMP(GT, x > y)
+CMP(GE, x >= y)
+SELX(S, T)
+CLAX(S, T)
+UN(NEG, 0 - W_(x))
+UN(NOT, ~x)
+UN(ABS, IS_SIGNED && (STYPE)x < 0 ? 0 - W_(x) : W_(x))
+UN(SIGN, IS_SIGNED && (STYPE)x < 0 ? (WIDE)-1 : (WIDE)(x != 0))
+UN(POPCNT, __builtin_popcountll((unsigned long long)(U)x))
+UN(CLZ, x == 0 ? BITS : __builtin_clzll((unsigned long long)(U)x) - (64 - BITS))
+
+FO(ADD, W_(x) + W_(y))
+FO(MUL, W_(x) * W_(y))
+FO(MAX, x > y ? x : y)
+FO(MIN, x < y ? x : y)
+FO(AND, x &y)
+FO(OR, x | y)
+FO(XOR, x ^ y)
+
+const stet_tile_fn ISA(ROWN(stet_ops, S))[STET_TILE_OPS] = {
+    OPX(COPY), OPX(ADD), OPX(SUB),  OPX(MUL),    OPX(DIV), OPX(REM),       OPX(POW),       OPX(MAX),
+    OPX(MIN),  OPX(AND), OPX(OR),   OPX(XOR),    OPX(SHL), OPX(SHR_LOGIC), OPX(SHR_ARITH), OPX(EQ),
+    OPX(NE),   OPX(LT),  OPX(LE),   OPX(GT),     OPX(GE),  OPX(SELECT),    OPX(CLAMP),     OPX(NEG),
+    OPX(NOT),  OPX(ABS), OPX(SIGN), OPX(POPCNT), OPX(CLZ),
+};
+const stet_fold_fn ISA(ROWN(stet_fold, S))[STET_TILE_OPS] = {
+    FOPX(ADD), FOPX(MUL), FOPX(MAX), FOPX(MIN), FOPX(AND), FOPX(OR), FOPX(XOR),
+};
+
+#undef W_
+#undef ROW2
+#undef ROWN
+#undef UN
+#undef BI
+#undef CMP
+#undef ROWX
+#undef ROWY
+#undef FO
+#undef FOX
+#undef SELX
+#undef CLAX
+#undef OPX
+#undef OPY
+#undef FOPX
+#undef FOPY
+#undef POWN
+#undef T
+#undef U
+#undef S
+#undef STYPE
+#undef WIDE
+#undef BITS
+#undef IS_SIGNED

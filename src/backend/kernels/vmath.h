@@ -1,0 +1,219 @@
+/* Branch-free f32 functions that compilers turn into vector code; a few units in the last place.
+ * Polynomials after Cephes (log, tanh), Giles (erf_inv) and own fits (exp, erf). */
+#ifndef STET_BACKEND_KERNELS_VMATH_H
+#define STET_BACKEND_KERNELS_VMATH_H
+
+#include <math.h>
+#include <stdint.h>
+
+static inline float v_float(uint32_t bits)
+{
+    union {
+        uint32_t u;
+        float f;
+    } c = {.u = bits};
+
+    return c.f;
+}
+
+static inline uint32_t v_bits(float f)
+{
+    union {
+        float f;
+        uint32_t u;
+    } c = {.f = f};
+
+    return c.u;
+}
+
+#define V_INF   v_float(0x7f800000)
+#define V_NAN   v_float(0x7fc00000)
+/* Adding and subtracting this rounds to an integer, whose bits are then the low ones of the sum. */
+#define V_ROUND 12582912.0f
+
+/* e^r = 1 + r + r*r*q(r) for |r| <= ln 2 / 2 */
+static inline float v_exp_tail(float r)
+{
+    float q = 0.00139345438f;
+
+    q = q * r + 0.00836377684f;
+    q = q * r + 0.0416664556f;
+    q = q * r + 0.166665733f;
+    q = q * r + 0.5f;
+    return q * r * r + r;
+}
+
+static inline float v_pow2(int32_t n)
+{
+    return v_float((uint32_t)(n + 127) << 23);
+}
+
+static inline float v_exp(float x)
+{
+    float c = x > 89.0f ? 89.0f : x;
+    float t, n, r;
+    int32_t i, h;
+
+    c = c < -104.0f ? -104.0f : c;
+    t = c * 1.44269504f + V_ROUND;
+    n = t - V_ROUND;
+    i = (int32_t)(v_bits(t) - v_bits(V_ROUND));
+    i = i > 130 ? 130 : i < -152 ? -152 : i; /* NaN */
+    h = i >> 1;
+    r = c - n * 0.693359375f;
+    r = r + n * 2.12194440e-4f;
+    /* two factors: the result may be subnormal, or 2^128 times something below 1 */
+    return (1.0f + v_exp_tail(r)) * v_pow2(h) * v_pow2(i - h);
+}
+
+static inline float v_expm1(float x)
+{
+    float c = x > 89.0f ? 89.0f : x;
+    float t, n, r, s;
+    int32_t i;
+
+    c = c < -30.0f ? -30.0f : c;
+    t = c * 1.44269504f + V_ROUND;
+    n = t - V_ROUND;
+    i = (int32_t)(v_bits(t) - v_bits(V_ROUND));
+    i = i > 128 ? 128 : i < -60 ? -60 : i;
+    r = c - n * 0.693359375f;
+    r = r + n * 2.12194440e-4f;
+    s = v_pow2(i - 1);
+    s = (s * v_exp_tail(r) + (s - 0.5f)) * 2.0f;
+    return x == 0.0f ? x : s;
+}
+
+static inline float v_log(float x)
+{
+    float scaled = x < 1.17549435e-38f ? x * 8388608.0f : x;
+    float adjust = x < 1.17549435e-38f ? -23.0f : 0.0f;
+    uint32_t bits = v_bits(scaled);
+    /* mantissa in [sqrt(1/2), sqrt(2)) */
+    uint32_t shifted = bits - 0x3f3504f3u;
+    float e = (float)((int32_t)shifted >> 23) + adjust;
+    float m = v_float((shifted & 0x007fffffu) + 0x3f3504f3u) - 1.0f;
+    float z = m * m, y = 7.0376836292e-2f;
+
+    y = y * m - 1.1514610310e-1f;
+    y = y * m + 1.1676998740e-1f;
+    y = y * m - 1.2420140846e-1f;
+    y = y * m + 1.4249322787e-1f;
+    y = y * m - 1.6668057665e-1f;
+    y = y * m + 2.0000714765e-1f;
+    y = y * m - 2.4999993993e-1f;
+    y = y * m + 3.3333331174e-1f;
+    y = y * m * z;
+    y = y + e * -2.12194440e-4f;
+    y = y - 0.5f * z;
+    y = m + y;
+    y = y + e * 0.693359375f;
+    y = x == 0.0f ? -V_INF : y;
+    y = x < 0.0f ? V_NAN : y;
+    return x == V_INF || x != x ? x : y;
+}
+
+static inline float v_log1p(float x)
+{
+    float u = 1.0f + x;
+    float y = v_log(u) - ((u - 1.0f) - x) / u;
+
+    y = u == 1.0f ? x : y;
+    return x == V_INF ? x : x == -1.0f ? -V_INF : y;
+}
+
+static inline float v_logistic(float x)
+{
+    return 1.0f / (1.0f + v_exp(-x));
+}
+
+static inline float v_tanh(float x)
+{
+    float a = fabsf(x), z = x * x, p = -5.70498872745e-3f, big, small;
+
+    p = p * z + 2.06390887954e-2f;
+    p = p * z - 5.37397155531e-2f;
+    p = p * z + 1.33314422036e-1f;
+    p = p * z - 3.33332819422e-1f;
+    small = p * z * x + x;
+    big = 1.0f - 2.0f / (v_exp(2.0f * a) + 1.0f);
+    big = x < 0.0f ? -big : big;
+    return a < 0.625f ? small : big;
+}
+
+static inline float v_erf(float x)
+{
+    float c = x > 3.925f ? 3.925f : x, z, p, q, y;
+
+    c = c < -3.925f ? -3.925f : c;
+    z = c * c;
+    p = -1.28289548e-08f;
+    p = p * z + 4.61465152e-06f;
+    p = p * z + 0.000376963639f;
+    p = p * z + 0.00383947161f;
+    p = p * z + 0.0542494059f;
+    p = p * z + 0.185141817f;
+    p = p * z + 1.12837923f;
+    q = 6.24500608e-05f;
+    q = q * z + 0.00130197045f;
+    q = q * z + 0.0154324723f;
+    q = q * z + 0.113880493f;
+    q = q * z + 0.497411072f;
+    q = q * z + 1.0f;
+    y = c * (p / q);
+    y = y > 1.0f ? 1.0f : y;
+    return y < -1.0f ? -1.0f : y;
+}
+
+static inline float v_erf_inv(float x)
+{
+    float w = -v_log1p(-(x * x)), s = w < 5.0f ? w - 2.5f : sqrtf(w) - 3.0f;
+    float a = 2.81022636e-08f, b = -0.000200214257f, p;
+
+    a = a * s + 3.43273939e-07f;
+    a = a * s - 3.5233877e-06f;
+    a = a * s - 4.39150654e-06f;
+    a = a * s + 0.00021858087f;
+    a = a * s - 0.00125372503f;
+    a = a * s - 0.00417768164f;
+    a = a * s + 0.246640727f;
+    a = a * s + 1.50140941f;
+    b = b * s + 0.000100950558f;
+    b = b * s + 0.00134934322f;
+    b = b * s - 0.00367342844f;
+    b = b * s + 0.00573950773f;
+    b = b * s - 0.0076224613f;
+    b = b * s + 0.00943887047f;
+    b = b * s + 1.00167406f;
+    b = b * s + 2.83297682f;
+    p = (w < 5.0f ? a : b) * x;
+    return fabsf(x) == 1.0f ? x * V_INF : p;
+}
+
+/* Sine of x + quarter * pi/2, reduced in double: exact enough below 1e5, where callers stop. */
+static inline float v_sin_from(float x, int32_t quarter)
+{
+    double t = (double)x * 0.63661977236758134308 + 6755399441055744.0;
+    double n = t - 6755399441055744.0;
+    double r = (double)x - n * 1.57079632679489661923, z = r * r, s, c, y;
+    union {
+        double d;
+        uint64_t u;
+    } bits = {.d = t};
+    int32_t q = (int32_t)(uint32_t)bits.u + quarter;
+
+    s = 2.75573192239858925110e-6 - z * 2.50521083854417187751e-8;
+    s = s * z - 1.98412698412698412526e-4;
+    s = s * z + 8.33333333333333321769e-3;
+    s = s * z - 1.66666666666666657415e-1;
+    s = s * z * r + r;
+    c = 2.48015873015873015658e-5 - z * (2.75573192239858906526e-7 - z * 2.08767569878680989792e-9);
+    c = c * z - 1.38888888888888894189e-3;
+    c = c * z + 4.16666666666666643537e-2;
+    c = c * z - 0.5;
+    c = c * z + 1.0;
+    y = (q & 1) ? c : s;
+    return (float)((q & 2) ? -y : y);
+}
+
+#endif

@@ -1,0 +1,353 @@
+/* Lowering: what every operation's function shares. Errors, types, attributes, the dispatch. */
+#include "backend/lower.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "program/build.h"
+
+/* ---- errors ---- */
+
+enum stet_rc stet_lower_fail(struct stet_lower *l, enum stet_rc rc, const char *fmt, ...)
+{
+    char text[160], place[120] = "";
+    const struct stet_loc *loc = l->op ? stet_loc_file(l->op->loc) : NULL;
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (loc) {
+        struct stet_view file = loc->text;
+        size_t keep = file.len > 80 ? 80 : file.len; /* the end of a path says most */
+
+        snprintf(place, sizeof place, " (%.*s:%u)", (int)keep, file.ptr + (file.len - keep),
+                 loc->line);
+    }
+    if (!l->op)
+        return stet_fail(l->err, rc, "%s", text);
+    return stet_fail(l->err, rc, "%.*s%s: %s", STET_FMT(l->op->name), place, text);
+}
+
+enum stet_rc stet_lower_memory(struct stet_lower *l)
+{
+    return stet_lower_fail(l, STET_NO_MEMORY, "out of memory while planning");
+}
+
+/* ---- types ---- */
+
+static enum stet_dtype integer_dtype(const struct stet_type *t)
+{
+    bool u = t->sign == STET_UNSIGNED;
+
+    switch (t->width) {
+    case 1:
+        return STET_DT_PRED;
+    case 4:
+        return u ? STET_DT_U4 : STET_DT_S4;
+    case 8:
+        return u ? STET_DT_U8 : STET_DT_S8;
+    case 16:
+        return u ? STET_DT_U16 : STET_DT_S16;
+    case 32:
+        return u ? STET_DT_U32 : STET_DT_S32;
+    case 64:
+        return u ? STET_DT_U64 : STET_DT_S64;
+    default:
+        return STET_DT_INVALID;
+    }
+}
+
+static enum stet_dtype element_dtype(const struct stet_type *t)
+{
+    switch (t->kind) {
+    case STET_TYPE_INTEGER:
+        return integer_dtype(t);
+    case STET_TYPE_INDEX:
+        return STET_DT_S64;
+    case STET_TYPE_FLOAT:
+        switch (t->flavour) {
+        case STET_F16:
+            return STET_DT_F16;
+        case STET_BF16:
+            return STET_DT_BF16;
+        case STET_F32:
+            return STET_DT_F32;
+        case STET_F64:
+            return STET_DT_F64;
+        default:
+            return STET_DT_INVALID;
+        }
+    case STET_TYPE_COMPLEX:
+        if (!t->element || t->element->kind != STET_TYPE_FLOAT)
+            return STET_DT_INVALID;
+        return t->element->flavour == STET_F32   ? STET_DT_C64
+               : t->element->flavour == STET_F64 ? STET_DT_C128
+                                                 : STET_DT_INVALID;
+    default:
+        return STET_DT_INVALID;
+    }
+}
+
+enum stet_rc stet_lower_type(struct stet_lower *l, const struct stet_type *t,
+                             struct stet_shape *out)
+{
+    enum stet_dtype d;
+
+    if (!t)
+        return stet_lower_fail(l, STET_BAD_INPUT, "a value has no type");
+    if (t->kind == STET_TYPE_TOKEN) {
+        stet_shape_set(out, STET_DT_TOKEN, NULL, 0);
+        return STET_OK;
+    }
+    if (t->kind != STET_TYPE_TENSOR || !t->element)
+        return stet_lower_fail(l, STET_UNSUPPORTED, "a value is not a ranked tensor");
+    d = element_dtype(t->element);
+    if (d == STET_DT_INVALID)
+        return stet_lower_fail(l, STET_UNSUPPORTED, "element type %s is not supported",
+                               t->element->kind == STET_TYPE_FLOAT
+                                   ? stet_float_name(t->element->flavour)
+                                   : "of this kind");
+    for (uint32_t i = 0; i < t->rank; i++)
+        if (t->dims[i] == STET_DYNAMIC)
+            return stet_lower_fail(l, STET_UNSUPPORTED,
+                                   "dimension %u is dynamic; only static shapes can be run", i);
+    if (t->rank > STET_MAX_RANK)
+        return stet_lower_fail(l, STET_UNSUPPORTED, "rank %u is above %d", t->rank, STET_MAX_RANK);
+    if (!stet_shape_set(out, d, t->dims, t->rank))
+        return stet_lower_fail(l, STET_LIMIT, "a tensor is larger than can be addressed");
+    return STET_OK;
+}
+
+enum stet_rc stet_lower_shape(struct stet_lower *l, uint32_t i, struct stet_shape *out)
+{
+    if (i >= l->op->result_count)
+        return stet_lower_fail(l, STET_BAD_INPUT, "result %u is missing", i);
+    return stet_lower_type(l, l->op->results[i].type, out);
+}
+
+/* ---- operands and results ---- */
+
+/* A broken program could name a value of a region that is not around it. */
+bool stet_lower_visible(const struct stet_lower *l, const struct stet_lowered *v)
+{
+    const struct stet_gblock *b;
+
+    if (!v->parts)
+        return false;
+    for (uint32_t i = 0; i < v->count; i++) {
+        for (b = l->block; b && b != v->parts[i]->block; b = b->parent)
+            ;
+        if (!b)
+            return false;
+    }
+    return true;
+}
+
+struct stet_gval *stet_lower_in(struct stet_lower *l, uint32_t i)
+{
+    const struct stet_lowered *v;
+
+    if (i >= l->op->operand_count) {
+        stet_lower_fail(l, STET_BAD_INPUT, "operand %u is missing", i);
+        return NULL;
+    }
+    v = &l->map[l->op->operands[i]->id];
+    if (!stet_lower_visible(l, v)) {
+        stet_lower_fail(l, STET_BAD_INPUT, "operand %u is not defined before its use", i);
+        return NULL;
+    }
+    if (v->count != 1) {
+        stet_lower_fail(l, STET_UNSUPPORTED, "operand %u is a tuple", i);
+        return NULL;
+    }
+    return v->parts[0];
+}
+
+enum stet_rc stet_lower_bind(struct stet_lower *l, const struct stet_value *v,
+                             struct stet_gval **parts, uint32_t count)
+{
+    struct stet_gval **copy = STET_NEW_ARRAY(l->arena, struct stet_gval *, count ? count : 1);
+
+    if (!copy)
+        return stet_lower_memory(l);
+    memcpy(copy, parts, count * sizeof *parts);
+    l->map[v->id] = (struct stet_lowered){copy, count};
+    return STET_OK;
+}
+
+static void shape_text(const struct stet_shape *s, char *text, size_t room)
+{
+    size_t n = (size_t)snprintf(text, room, "%s[", stet_dtype_name(s->dtype));
+
+    for (uint32_t i = 0; i < s->rank && n < room; i++)
+        n += (size_t)snprintf(text + n, room - n, "%s%lld", i ? "," : "", (long long)s->dims[i]);
+    if (n < room)
+        snprintf(text + n, room - n, "]");
+}
+
+enum stet_rc stet_lower_out(struct stet_lower *l, uint32_t i, struct stet_gval *v)
+{
+    struct stet_shape s;
+    enum stet_rc rc;
+    char want[72], got[72];
+
+    if (!v)
+        return l->err && l->err->rc ? l->err->rc : stet_lower_memory(l);
+    if ((rc = stet_lower_shape(l, i, &s)))
+        return rc;
+    if (!stet_shape_eq(&s, &v->shape)) {
+        shape_text(&s, want, sizeof want);
+        shape_text(&v->shape, got, sizeof got);
+        return stet_lower_fail(l, STET_BAD_INPUT, "result %u is declared %s but is %s", i, want,
+                               got);
+    }
+    return stet_lower_bind(l, &l->op->results[i], &v, 1);
+}
+
+/* ---- attributes ---- */
+
+static bool dense_ints(const struct stet_attr *a, uint32_t width, uint64_t count,
+                       struct stet_ints *out)
+{
+    uint64_t have = width ? a->bytes.len / width : 0;
+
+    if (count > 2 * STET_MAX_RANK || (have < count && !(a->splat && have >= 1)))
+        return false;
+    for (uint64_t i = 0; i < count; i++) {
+        const char *at = a->bytes.ptr + (a->splat ? 0 : i * width);
+        int64_t v = 0;
+
+        if (width > 8)
+            return false;
+        memcpy(&v, at, width); /* little-endian; sign-extended below */
+        if (width < 8)
+            v = (int64_t)((uint64_t)v << (64 - 8 * width)) >> (64 - 8 * width);
+        out->v[i] = v;
+    }
+    out->count = (uint32_t)count;
+    return true;
+}
+
+bool stet_lower_ints_of(const struct stet_attr *a, struct stet_ints *out)
+{
+    uint64_t count;
+
+    out->count = 0;
+    if (!a)
+        return true;
+    switch (a->kind) {
+    case STET_ATTR_INTS:
+        if (a->count > 2 * STET_MAX_RANK)
+            return false;
+        memcpy(out->v, a->ints, a->count * sizeof *a->ints);
+        out->count = a->count;
+        return true;
+    case STET_ATTR_INTEGER:
+    case STET_ATTR_BOOL:
+        out->v[0] = a->integer;
+        out->count = 1;
+        return true;
+    case STET_ATTR_ARRAY:
+        if (a->count > 2 * STET_MAX_RANK)
+            return false;
+        for (uint32_t i = 0; i < a->count; i++) {
+            if (a->items[i]->kind != STET_ATTR_INTEGER && a->items[i]->kind != STET_ATTR_BOOL)
+                return false;
+            out->v[i] = a->items[i]->integer;
+        }
+        out->count = a->count;
+        return true;
+    case STET_ATTR_DENSE_ARRAY: {
+        uint32_t width = a->type ? stet_type_storage_bits(a->type) / 8 : 8;
+
+        return width && dense_ints(a, width, a->bytes.len / width, out);
+    }
+    case STET_ATTR_DENSE:
+        if (!a->type || !a->type->element || !stet_type_elements(a->type, &count))
+            return false;
+        return dense_ints(a, stet_type_storage_bits(a->type->element) / 8, count, out);
+    default:
+        return false;
+    }
+}
+
+enum stet_rc stet_lower_ints(struct stet_lower *l, const char *name, struct stet_ints *out)
+{
+    if (!stet_lower_ints_of(stet_op_attr(l->op, name), out))
+        return stet_lower_fail(l, STET_BAD_INPUT, "%s is not a list of integers", name);
+    return STET_OK;
+}
+
+enum stet_rc stet_lower_field(struct stet_lower *l, const struct stet_attr *record,
+                              const char *name, struct stet_ints *out)
+{
+    if (!stet_lower_ints_of(record ? stet_attr_field(record, name) : NULL, out))
+        return stet_lower_fail(l, STET_BAD_INPUT, "%s is not a list of integers", name);
+    return STET_OK;
+}
+
+int64_t stet_lower_int(struct stet_lower *l, const char *name, int64_t otherwise)
+{
+    struct stet_ints v;
+
+    if (!stet_lower_ints_of(stet_op_attr(l->op, name), &v) || v.count != 1)
+        return otherwise;
+    return v.v[0];
+}
+
+struct stet_view stet_lower_text(struct stet_lower *l, const char *name)
+{
+    const struct stet_attr *a = stet_op_attr(l->op, name);
+
+    if (!a ||
+        (a->kind != STET_ATTR_STRING && a->kind != STET_ATTR_ENUM && a->kind != STET_ATTR_SYMBOL))
+        return (struct stet_view){0};
+    return a->text;
+}
+
+bool stet_lower_dims_ok(const int64_t *dims, uint32_t count, uint32_t rank)
+{
+    uint32_t seen = 0;
+
+    if (count > rank)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        if (dims[i] < 0 || dims[i] >= rank || (seen & 1u << dims[i]))
+            return false;
+        seen |= 1u << dims[i];
+    }
+    return true;
+}
+
+/* ---- dispatch ---- */
+
+struct lowering {
+    enum stet_rc (*lower)(struct stet_lower *l, int arg);
+    int arg;
+};
+
+static const struct lowering lowerings[STET_KNOWN_OPS] = {
+#define LOWER(op, function, arg) [STET_##op] = {stet_lower_##function, arg},
+#include "backend/ops.def"
+#undef LOWER
+};
+
+enum stet_rc stet_lower_op(struct stet_lower *l, const struct stet_op *op)
+{
+    const struct lowering *w = op->known < STET_KNOWN_OPS ? &lowerings[op->known] : NULL;
+    const struct stet_op *before = l->op;
+    enum stet_rc rc;
+
+    l->op = op;
+    if (op->operand_count > STET_MAX_OPERANDS || op->result_count > STET_MAX_OPERANDS)
+        rc = stet_lower_fail(l, STET_LIMIT, "too many operands");
+    else if (!w || !w->lower)
+        rc = stet_lower_fail(l, STET_UNSUPPORTED,
+                             "this operation is not supported by the CPU backend");
+    else
+        rc = w->lower(l, w->arg);
+    if (rc == STET_OK)
+        l->op = before;
+    return rc;
+}

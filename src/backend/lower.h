@@ -1,0 +1,45 @@
+/* The functions of ops.def, and what they share. Each lowers l->op into l->block; `arg` is the last
+ * column of its line. */
+#ifndef STET_BACKEND_LOWER_H
+#define STET_BACKEND_LOWER_H
+
+#include "backend/graph.h"
+
+enum stet_rc stet_lower_bind(struct stet_lower *l, const struct stet_value *v,
+                             struct stet_gval **parts, uint32_t count);
+
+/* Defined, and in a block around l->block. */
+bool stet_lower_visible(const struct stet_lower *l, const struct stet_lowered *v);
+
+#define LOWER(op, function, arg) enum stet_rc stet_lower_##function(struct stet_lower *l, int arg_);
+#include "backend/ops.def"
+#undef LOWER
+
+struct stet_sort;
+/* Finds out whether the comparator orders by one operand's key (codegen.c). */
+enum stet_rc stet_lower_sort_key(struct stet_lower *l, const struct stet_region *r,
+                                 struct stet_sort *s);
+enum stet_rc stet_lower_top_k_of(struct stet_lower *l, int64_t k, bool largest);
+/* Sum over the flagged dimensions. */
+struct stet_gval *stet_g_sum(struct stet_lower *l, struct stet_gval *a, const bool *reduced);
+
+/* Leaves the calling function with the error. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        enum stet_rc rc_ = (call);                                                                 \
+        if (rc_ != STET_OK)                                                                        \
+            return rc_;                                                                            \
+    } while (0)
+/* Operand i into `v`, or leaves. */
+#define OPERAND(v, i)                                                                              \
+    do {                                                                                           \
+        if (!((v) = stet_lower_in(l, (i))))                                                        \
+            return l->err ? l->err->rc : STET_BAD_INPUT;                                           \
+    } while (0)
+#define CHECK(condition, ...)                                                                      \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            return stet_lower_fail(l, STET_BAD_INPUT, __VA_ARGS__);                                \
+    } while (0)
+
+#endif

@@ -1,0 +1,443 @@
+/* Lowering: random numbers, linear algebra, Fourier transforms, batch normalisation, custom calls.
+ */
+#include "backend/lower.h"
+#include "backend/params.h"
+
+/* ---- random numbers ---- */
+
+static struct stet_gnode *bits_node(struct stet_lower *l, struct stet_gval *state,
+                                    const struct stet_shape *bits, bool threefry)
+{
+    struct stet_random *r = STET_NEW(l->arena, struct stet_random);
+    struct stet_shape out[2];
+
+    if (!r)
+        return NULL;
+    out[0] = state->shape;
+    out[1] = *bits;
+    r->bits = *bits;
+    r->state_words = (uint32_t)(state->shape.bytes / 8);
+    return stet_g_call(l, threefry ? &stet_kernel_threefry : &stet_kernel_philox, r, &state, 1, out,
+                       2);
+}
+
+enum stet_rc stet_lower_rng_bit_generator(struct stet_lower *l, int arg)
+{
+    struct stet_view algorithm = stet_lower_text(l, "rng_algorithm");
+    struct stet_gval *state;
+    struct stet_shape bits;
+    struct stet_gnode *n;
+    bool threefry = stet_view_is(algorithm, "THREE_FRY");
+
+    (void)arg;
+    OPERAND(state, 0);
+    TRY(stet_lower_shape(l, 1, &bits));
+    CHECK(stet_dtype_is_int(bits.dtype) || stet_dtype_is_float(bits.dtype),
+          "no random bits of type %s", stet_dtype_name(bits.dtype));
+    CHECK(stet_dtype_bytes(bits.dtype) <= 8 && stet_tile_ctype(bits.dtype) != STET_DT_INVALID,
+          "no random bits of this type");
+    CHECK(stet_dtype_is_int(state->shape.dtype) &&
+              (state->shape.bytes == 16 || (!threefry && state->shape.bytes == 24)),
+          "the state has %llu bytes", (unsigned long long)state->shape.bytes);
+    n = bits_node(l, state, &bits, threefry);
+    if (!n)
+        return stet_lower_memory(l);
+    TRY(stet_lower_out(l, 0, n->out[0]));
+    return stet_lower_out(l, 1, n->out[1]);
+}
+
+/* A scalar over the whole shape. */
+static struct stet_gval *over(struct stet_lower *l, struct stet_gval *a, const struct stet_shape *s)
+{
+    struct stet_shape t = *s;
+
+    if (!a)
+        return NULL;
+    stet_shape_set(&t, a->shape.dtype, s->dims, s->rank);
+    return stet_g_broadcast(l, a, &t, NULL);
+}
+
+#define EW(op, a, b) stet_g_ew(l, STET_TILE_##op, (a) ? (a)->shape.dtype : STET_DT_F32, a, b, NULL)
+
+/* [0, 1) from 32 random bits each, in f32. */
+static struct stet_gval *unit_interval(struct stet_lower *l, const struct stet_shape *like,
+                                       uint64_t seed)
+{
+    uint64_t words[2] = {seed * 0x9E3779B97F4A7C15u, 0};
+    struct stet_shape state, bits, pair;
+    struct stet_gval *s0;
+    struct stet_gnode *n;
+    int64_t two = 2;
+
+    stet_shape_set(&pair, STET_DT_U64, &two, 1);
+    stet_shape_set(&state, STET_DT_U64, &two, 1);
+    stet_shape_set(&bits, STET_DT_U32, like->dims, like->rank);
+    n = stet_g_node(l, STET_G_CONST, NULL, 0, &state, 1);
+    if (!n)
+        return NULL;
+    n->bytes = stet_arena_copy(l->arena, stet_view_of(words, sizeof words)).ptr;
+    if (!n->bytes)
+        return NULL;
+    s0 = n->out[0];
+    n = bits_node(l, s0, &bits, false);
+    if (!n)
+        return NULL;
+    {
+        struct stet_gval *shift = stet_g_number(l, &bits, 8), *v;
+        struct stet_shape f;
+
+        stet_shape_set(&f, STET_DT_F32, like->dims, like->rank);
+        v = EW(SHR_LOGIC, n->out[1], shift);
+        v = stet_g_convert(l, v, STET_DT_F32);
+        return EW(MUL, v, stet_g_number(l, &f, 0x1p-24));
+    }
+}
+
+/* Stateless numbers: any are right by the spec; these are the same on every run. */
+enum stet_rc stet_lower_rng(struct stet_lower *l, int arg)
+{
+    bool normal = stet_view_is(stet_lower_text(l, "rng_distribution"), "NORMAL");
+    struct stet_gval *a, *b, *u, *v;
+    struct stet_shape s, f;
+
+    (void)arg;
+    OPERAND(a, 0);
+    OPERAND(b, 1);
+    TRY(stet_lower_shape(l, 0, &s));
+    CHECK(a->shape.rank == 0 && stet_shape_eq(&a->shape, &b->shape) && a->shape.dtype == s.dtype &&
+              s.dtype != STET_DT_TOKEN && !stet_dtype_is_complex(s.dtype),
+          "the bounds do not fit the result");
+    stet_shape_set(&f, STET_DT_F32, s.dims, s.rank);
+    u = unit_interval(l, &s, 2 * (uint64_t)l->nodes + 1);
+    a = over(l, stet_g_convert(l, a, STET_DT_F32), &s);
+    b = over(l, stet_g_convert(l, b, STET_DT_F32), &s);
+    if (!u || !a || !b)
+        return stet_lower_memory(l);
+    if (normal) { /* the inverse of the distribution function */
+        u = EW(SUB, EW(MUL, u, stet_g_number(l, &f, 2)), stet_g_number(l, &f, 0.99999994));
+        u = stet_g_ew(l, STET_TILE_ERF_INV, STET_DT_F32, u, NULL, NULL);
+        u = EW(MUL, u, stet_g_number(l, &f, 1.41421356237309505));
+        v = EW(ADD, EW(MUL, u, b), a);
+    } else {
+        v = EW(ADD, EW(MUL, u, EW(SUB, b, a)), a);
+        if (!stet_dtype_is_float(s.dtype))
+            v = stet_g_ew(l, STET_TILE_FLOOR, STET_DT_F32, v, NULL, NULL);
+    }
+    return stet_lower_out(l, 0, stet_g_convert(l, v, s.dtype));
+}
+
+/* ---- linear algebra ---- */
+
+static bool matrix_type(enum stet_dtype t)
+{
+    return t == STET_DT_F32 || t == STET_DT_F64 || t == STET_DT_C64 || t == STET_DT_C128;
+}
+
+enum stet_rc stet_lower_cholesky(struct stet_lower *l, int arg)
+{
+    struct stet_matrix *m = STET_NEW(l->arena, struct stet_matrix);
+    struct stet_gval *a;
+    struct stet_gnode *n;
+
+    (void)arg;
+    OPERAND(a, 0);
+    if (!m)
+        return stet_lower_memory(l);
+    CHECK(a->shape.rank >= 2 && matrix_type(a->shape.dtype) &&
+              a->shape.dims[a->shape.rank - 1] == a->shape.dims[a->shape.rank - 2],
+          "not a square matrix of floats");
+    m->dtype = a->shape.dtype;
+    m->m = m->n = a->shape.dims[a->shape.rank - 1];
+    m->batch = m->m ? (int64_t)a->shape.elements / (m->m * m->m) : 0;
+    m->lower = stet_lower_int(l, "lower", 0) != 0;
+    n = stet_g_call(l, &stet_kernel_cholesky, m, &a, 1, &a->shape, 1);
+    return stet_lower_out(l, 0, n ? n->out[0] : NULL);
+}
+
+enum stet_rc stet_lower_triangular_solve(struct stet_lower *l, int arg)
+{
+    struct stet_view how = stet_lower_text(l, "transpose_a");
+    struct stet_matrix *m = STET_NEW(l->arena, struct stet_matrix);
+    struct stet_gval *in[2];
+    struct stet_gnode *n;
+    const struct stet_shape *a, *b;
+    int64_t size;
+
+    (void)arg;
+    OPERAND(in[0], 0);
+    OPERAND(in[1], 1);
+    if (!m)
+        return stet_lower_memory(l);
+    a = &in[0]->shape, b = &in[1]->shape;
+    CHECK(a->rank >= 2 && a->rank == b->rank && a->dtype == b->dtype && matrix_type(a->dtype),
+          "operands do not fit each other");
+    size = a->dims[a->rank - 1];
+    m->left = stet_lower_int(l, "left_side", 0) != 0;
+    CHECK(size == a->dims[a->rank - 2] && size == b->dims[b->rank - (m->left ? 2 : 1)],
+          "matrices do not fit each other");
+    for (uint32_t d = 0; d + 2 < a->rank; d++)
+        CHECK(a->dims[d] == b->dims[d], "batch dimensions differ");
+    m->dtype = a->dtype;
+    m->m = b->dims[b->rank - 2];
+    m->n = b->dims[b->rank - 1];
+    m->batch = m->m && m->n ? (int64_t)b->elements / (m->m * m->n) : 0;
+    m->lower = stet_lower_int(l, "lower", 0) != 0;
+    m->unit = stet_lower_int(l, "unit_diagonal", 0) != 0;
+    m->transpose = stet_view_is(how, "TRANSPOSE") || stet_view_is(how, "ADJOINT");
+    m->conjugate = stet_view_is(how, "ADJOINT");
+    n = stet_g_call(l, &stet_kernel_triangular_solve, m, in, 2, b, 1);
+    return stet_lower_out(l, 0, n ? n->out[0] : NULL);
+}
+
+enum stet_rc stet_lower_fft(struct stet_lower *l, int arg)
+{
+    static const char *const kinds[] = {"FFT", "IFFT", "RFFT", "IRFFT"};
+    struct stet_view kind = stet_lower_text(l, "fft_type");
+    struct stet_fft *f = STET_NEW(l->arena, struct stet_fft);
+    struct stet_ints length;
+    struct stet_gval *a;
+    struct stet_gnode *n;
+    struct stet_shape s;
+    uint64_t longest = 1;
+    uint32_t first;
+
+    (void)arg;
+    OPERAND(a, 0);
+    TRY(stet_lower_shape(l, 0, &s));
+    TRY(stet_lower_ints(l, "fft_length", &length));
+    if (!f)
+        return stet_lower_memory(l);
+    f->kind = -1;
+    for (int i = 0; i < 4; i++)
+        if (stet_view_is(kind, kinds[i]))
+            f->kind = i;
+    CHECK(f->kind >= 0, "fft_type is missing or unknown");
+    CHECK(length.count >= 1 && length.count <= 3 && length.count <= a->shape.rank &&
+              s.rank == a->shape.rank,
+          "fft_length does not fit the operand");
+    f->in = a->shape.dtype, f->out = s.dtype;
+    CHECK((f->kind == 2 ? stet_dtype_is_float(f->in) && f->in >= STET_DT_F32
+                        : stet_dtype_is_complex(f->in)) &&
+              (f->kind == 3 ? stet_dtype_is_float(f->out) && f->out >= STET_DT_F32
+                            : stet_dtype_is_complex(f->out)) &&
+              (f->in == STET_DT_F64 || f->in == STET_DT_C128) ==
+                  (f->out == STET_DT_F64 || f->out == STET_DT_C128),
+          "types do not fit the transform");
+    f->rank = length.count;
+    first = a->shape.rank - f->rank;
+    f->outer = 1;
+    for (uint32_t d = 0; d < first; d++) {
+        CHECK(a->shape.dims[d] == s.dims[d], "dimension %u differs", d);
+        f->outer *= s.dims[d];
+    }
+    for (uint32_t i = 0; i < f->rank; i++) {
+        int64_t in = a->shape.dims[first + i], out = s.dims[first + i], want = length.v[i];
+        bool last = i + 1 == f->rank;
+
+        CHECK(want >= 1 && want < (int64_t)1 << 31, "fft_length is out of range");
+        CHECK(in == (last && f->kind == 3 ? want / 2 + 1 : want) &&
+                  out == (last && f->kind == 2 ? want / 2 + 1 : want),
+              "dimension %u does not fit fft_length", first + i);
+        f->dims[i] = want;
+        longest = longest > (uint64_t)want ? longest : (uint64_t)want;
+        f->in_last = in, f->out_last = out;
+    }
+    f->size = 1;
+    for (uint32_t i = 0; i < f->rank; i++) {
+        CHECK(f->size <= ((int64_t)1 << 40) / f->dims[i], "fft_length is out of range");
+        f->size *= f->dims[i];
+    }
+    n = stet_g_call(l, &stet_kernel_fft, f, &a, 1, &s, 1);
+    if (n) /* one transform in c128, and three lines to work in */
+        n->scratch = ((uint64_t)f->size + 4 * longest) * 16;
+    return stet_lower_out(l, 0, n ? n->out[0] : NULL);
+}
+
+/* ---- batch normalisation ---- */
+
+struct norm {
+    struct stet_gval *x, *scale;
+    struct stet_shape full, feature;
+    bool reduced[STET_MAX_RANK];
+    int64_t dim;
+    double count, epsilon;
+};
+
+static enum stet_rc norm_init(struct stet_lower *l, struct norm *b)
+{
+    const struct stet_attr *e = stet_op_attr(l->op, "epsilon");
+    float f = 0;
+
+    OPERAND(b->x, 0);
+    OPERAND(b->scale, 1);
+    b->dim = stet_lower_int(l, "feature_index", -1);
+    b->full = b->x->shape;
+    CHECK(b->dim >= 0 && b->dim < b->full.rank && stet_dtype_is_float(b->full.dtype),
+          "feature_index is out of range or the operand no float");
+    stet_shape_set(&b->feature, b->full.dtype, &b->full.dims[b->dim], 1);
+    for (uint32_t i = 1; i < l->op->operand_count; i++) {
+        struct stet_gval *v;
+
+        OPERAND(v, i);
+        CHECK(stet_shape_eq(&v->shape, &b->feature) || stet_shape_eq(&v->shape, &b->full),
+              "operand %u does not fit", i);
+    }
+    CHECK(stet_shape_eq(&b->scale->shape, &b->feature), "scale does not fit");
+    b->count = 1;
+    for (uint32_t d = 0; d < b->full.rank; d++) {
+        b->reduced[d] = d != b->dim;
+        if (b->reduced[d])
+            b->count *= (double)b->full.dims[d];
+    }
+    if (e && e->kind == STET_ATTR_FLOAT && e->bytes.len == 4)
+        memcpy(&f, e->bytes.ptr, 4);
+    b->epsilon = (double)f;
+    return STET_OK;
+}
+
+static struct stet_gval *to_full(struct stet_lower *l, struct norm *b, struct stet_gval *v)
+{
+    return stet_g_broadcast(l, v, &b->full, &b->dim);
+}
+
+static struct stet_gval *mean_of(struct stet_lower *l, struct norm *b, struct stet_gval *v)
+{
+    return EW(DIV, stet_g_sum(l, v, b->reduced), stet_g_number(l, &b->feature, b->count));
+}
+
+/* 1 / sqrt(variance + epsilon) */
+static struct stet_gval *inverse(struct stet_lower *l, struct norm *b, struct stet_gval *variance)
+{
+    return EW(RSQRT, EW(ADD, variance, stet_g_number(l, &b->feature, b->epsilon)), NULL);
+}
+
+static struct stet_gval *normalised(struct stet_lower *l, struct norm *b, struct stet_gval *mean,
+                                    struct stet_gval *variance, struct stet_gval *offset)
+{
+    struct stet_gval *v = EW(SUB, b->x, to_full(l, b, mean));
+
+    v = EW(MUL, v, to_full(l, b, EW(MUL, inverse(l, b, variance), b->scale)));
+    return EW(ADD, v, to_full(l, b, offset));
+}
+
+enum stet_rc stet_lower_batch_norm_inference(struct stet_lower *l, int arg)
+{
+    struct stet_gval *offset, *mean, *variance;
+    struct norm b;
+
+    (void)arg;
+    TRY(norm_init(l, &b));
+    OPERAND(offset, 2);
+    OPERAND(mean, 3);
+    OPERAND(variance, 4);
+    CHECK(offset->shape.rank == 1 && mean->shape.rank == 1 && variance->shape.rank == 1,
+          "operands do not fit");
+    return stet_lower_out(l, 0, normalised(l, &b, mean, variance, offset));
+}
+
+enum stet_rc stet_lower_batch_norm_training(struct stet_lower *l, int arg)
+{
+    struct stet_gval *offset, *mean, *d, *variance;
+    struct norm b;
+
+    (void)arg;
+    TRY(norm_init(l, &b));
+    OPERAND(offset, 2);
+    CHECK(offset->shape.rank == 1, "operands do not fit");
+    mean = mean_of(l, &b, b.x);
+    d = EW(SUB, b.x, to_full(l, &b, mean));
+    variance = mean_of(l, &b, EW(MUL, d, d));
+    TRY(stet_lower_out(l, 0, normalised(l, &b, mean, variance, offset)));
+    TRY(stet_lower_out(l, 1, mean));
+    return stet_lower_out(l, 2, variance);
+}
+
+enum stet_rc stet_lower_batch_norm_grad(struct stet_lower *l, int arg)
+{
+    struct stet_gval *mean, *variance, *grad, *centred, *inv, *xg, *gsum, *gx, *n, *t;
+    struct norm b;
+
+    (void)arg;
+    TRY(norm_init(l, &b));
+    OPERAND(mean, 2);
+    OPERAND(variance, 3);
+    OPERAND(grad, 4);
+    CHECK(mean->shape.rank == 1 && variance->shape.rank == 1 &&
+              stet_shape_eq(&grad->shape, &b.full),
+          "operands do not fit");
+    centred = EW(SUB, b.x, to_full(l, &b, mean));
+    inv = inverse(l, &b, variance);
+    xg = stet_g_sum(l, EW(MUL, grad, centred), b.reduced);
+    gsum = stet_g_sum(l, grad, b.reduced);
+    n = stet_g_number(l, &b.full, b.count);
+    /* (scale * inv / n) * (n * grad - sum(grad) - centred * inv^2 * sum(grad * centred)) */
+    t = EW(MUL, centred, to_full(l, &b, EW(MUL, EW(MUL, inv, inv), xg)));
+    gx = EW(SUB, EW(SUB, EW(MUL, n, grad), to_full(l, &b, gsum)), t);
+    t = EW(DIV, EW(MUL, b.scale, inv), stet_g_number(l, &b.feature, b.count));
+    gx = EW(MUL, gx, to_full(l, &b, t));
+    TRY(stet_lower_out(l, 0, gx));
+    TRY(stet_lower_out(l, 1, EW(MUL, xg, inv)));
+    return stet_lower_out(l, 2, gsum);
+}
+
+/* ---- custom calls ---- */
+
+static enum stet_rc custom_top_k(struct stet_lower *l)
+{
+    const struct stet_attr *a = stet_op_attr(l->op, "mhlo.attributes");
+    const struct stet_attr *k = a ? stet_attr_field(a, "k") : NULL;
+    const struct stet_attr *largest = a ? stet_attr_field(a, "largest") : NULL;
+
+    CHECK(k && k->kind == STET_ATTR_INTEGER, "k is missing");
+    return stet_lower_top_k_of(l, k->integer, !largest || largest->integer != 0);
+}
+
+/* XLA's own top-k: k is what the result says. */
+static enum stet_rc hlo_top_k(struct stet_lower *l)
+{
+    const struct stet_type *t = l->op->result_count ? l->op->results[0].type : NULL;
+
+    if (t && t->kind == STET_TYPE_TUPLE && t->member_count)
+        t = t->members[0];
+    CHECK(t && t->kind == STET_TYPE_TENSOR && t->rank >= 1, "the result is no tensor");
+    return stet_lower_top_k_of(l, t->dims[t->rank - 1], true);
+}
+
+enum stet_rc stet_lower_custom_call(struct stet_lower *l, int arg)
+{
+    static const char *const identities[] = {"Sharding",
+                                             "SPMDFullToShardShape",
+                                             "SPMDShardToFullShape",
+                                             "annotate_device_placement",
+                                             "xla.sdy.FuncResultSharding",
+                                             "xla.sdy.Sharding",
+                                             "LayoutConstraint",
+                                             "MoveToHost",
+                                             "MoveToDevice"};
+    static const struct {
+        const char *name;
+        int op;
+    } functions[] = {
+        {"mhlo.erf", STET_TILE_ERF},     {"mhlo.erf_inv", STET_TILE_ERF_INV},
+        {"mhlo.tan", STET_TILE_TAN},     {"mhlo.asin", STET_TILE_ASIN},
+        {"mhlo.acos", STET_TILE_ACOS},   {"mhlo.atan", STET_TILE_ATAN},
+        {"mhlo.sinh", STET_TILE_SINH},   {"mhlo.cosh", STET_TILE_COSH},
+        {"mhlo.asinh", STET_TILE_ASINH}, {"mhlo.acosh", STET_TILE_ACOSH},
+        {"mhlo.atanh", STET_TILE_ATANH},
+    };
+    struct stet_view name = stet_lower_text(l, "call_target_name");
+
+    (void)arg;
+    for (size_t i = 0; i < sizeof identities / sizeof identities[0]; i++)
+        if (stet_view_is(name, identities[i]))
+            return stet_lower_pass(l, 0);
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
+        if (stet_view_is(name, functions[i].name))
+            return stet_lower_unary(l, functions[i].op);
+    if (stet_view_is(name, "mhlo.topk"))
+        return custom_top_k(l);
+    if (stet_view_is(name, "TopK"))
+        return hlo_top_k(l);
+    return stet_lower_fail(l, STET_UNSUPPORTED, "custom call target \"%.*s\" is not known",
+                           STET_FMT(name));
+}

@@ -1,0 +1,168 @@
+/* What the kernels of kernels/ are given: made and checked when planned, read only after. Buffers
+ * are named by their number among the step's (operands, results, temporary memory). */
+#ifndef STET_BACKEND_PARAMS_H
+#define STET_BACKEND_PARAMS_H
+
+#include "backend/graph.h"
+
+/* A block of elements from one strided place to another. */
+struct stet_move {
+    uint32_t from; /* buffer */
+    uint32_t rank;
+    int64_t from_offset, to_offset;
+    int64_t dims[STET_MAX_RANK], from_strides[STET_MAX_RANK], to_strides[STET_MAX_RANK];
+};
+
+/* k_copy: concatenate, pad, dynamic_slice, dynamic_update_slice, a view that must lie dense. */
+struct stet_copy {
+    size_t bytes; /* of an element */
+    uint32_t out;
+    uint64_t out_elements;
+    int32_t fill; /* buffer with the element everything else is, or -1 */
+    int32_t base; /* buffer with what the result is but for the moves, or -1 */
+    struct stet_move *moves;
+    uint32_t move_count;
+    /* dynamic starts: buffers first_start + i, clamped to [0, limit], added through the strides */
+    uint32_t first_start, start_count;
+    enum stet_dtype start_type;
+    int64_t limit[STET_MAX_RANK], from_step[STET_MAX_RANK], to_step[STET_MAX_RANK];
+};
+
+/* An index as any integer type, clamped. */
+int64_t stet_index_at(const void *p, enum stet_dtype t, uint64_t i);
+void stet_move_run(const struct stet_move *m, size_t bytes, const char *from, char *to,
+                   struct stet_pool *pool);
+
+/* k_dot: batches of matrix products. */
+struct stet_dot {
+    enum stet_dtype dtype; /* of both operands, as computed: f32, f64, c64, c128, or integers */
+    enum stet_dtype a_type, b_type, out_type; /* in memory */
+    uint32_t batch_rank, m_rank, n_rank, k_rank;
+    int64_t batch, m, n, k;
+    /* element strides of each operand over its groups of dimensions */
+    int64_t batch_dims[STET_MAX_RANK], a_batch[STET_MAX_RANK], b_batch[STET_MAX_RANK];
+    struct stet_view_map a_rows, a_cols, b_rows, b_cols; /* M, K of a; K, N of b */
+    int64_t a_offset, b_offset;
+    /* when the operand is a matrix BLAS can read: its leading dimension, else 0 and it is packed */
+    int64_t lda, ldb;
+    bool a_trans, b_trans;
+    uint32_t lanes;                  /* blocks of temporary memory */
+    uint64_t pack_a, pack_b, pack_c; /* bytes of each in a lane */
+};
+
+enum { STET_MAX_SPATIAL = STET_MAX_RANK - 2 };
+
+/* k_conv, after the dimension numbers: everything as element strides. */
+struct stet_conv {
+    enum stet_dtype dtype, memory; /* computed in, and in memory */
+    enum stet_dtype out_type;
+    uint32_t spatial;
+    int64_t batch, groups, batch_groups, in_features, out_features; /* features: of a group */
+    int64_t in[STET_MAX_SPATIAL], window[STET_MAX_SPATIAL], out[STET_MAX_SPATIAL];
+    int64_t stride[STET_MAX_SPATIAL], low[STET_MAX_SPATIAL];
+    int64_t in_dilation[STET_MAX_SPATIAL], window_dilation[STET_MAX_SPATIAL];
+    bool reversal[STET_MAX_SPATIAL];
+    int64_t x_batch, x_feature, x_spatial[STET_MAX_SPATIAL], x_offset;
+    int64_t w_in, w_out, w_spatial[STET_MAX_SPATIAL], w_offset;
+    int64_t y_batch, y_feature, y_spatial[STET_MAX_SPATIAL];
+    int64_t positions, taps; /* of the output, of the window */
+    int64_t block;           /* positions done at once */
+    uint32_t lanes;
+    uint64_t pack_w, pack_x,
+        pack_y; /* bytes of temporary memory: weights once, the others a lane */
+};
+
+/* REDUCE: the line is dims, outermost first; each is kept or reduced. */
+struct stet_reduce {
+    uint32_t count; /* operands */
+    struct stet_body *body;
+    int simple; /* tile op of a one-operand body that folds, or -1 */
+    uint32_t rank;
+    int64_t dims[STET_MAX_RANK];
+    bool reduced[STET_MAX_RANK];
+    int64_t kept, folded;   /* elements */
+    enum stet_dtype *types; /* in memory */
+    /* set when emitted */
+    struct stet_tile_prog *prog;
+    uint16_t *regs;
+    uint32_t first_init, first_out, first_capture, temp;
+    uint64_t chunk; /* folded elements done at once when few are kept; 0: all */
+};
+
+/* k_window, k_scan, k_select_and_scatter */
+struct stet_window {
+    uint32_t count, rank;
+    struct stet_body *body, *scatter;
+    int simple, scatter_simple;
+    enum stet_dtype *types;
+    struct stet_shape in, out;
+    int64_t size[STET_MAX_RANK], stride[STET_MAX_RANK], low[STET_MAX_RANK];
+    int64_t base_dilation[STET_MAX_RANK], window_dilation[STET_MAX_RANK];
+    uint32_t scan_dim;
+    bool backwards;
+};
+
+/* k_gather, k_scatter */
+struct stet_gather {
+    uint32_t operands; /* scatter may have several */
+    enum stet_dtype index_type;
+    size_t *bytes;       /* of an element, per operand */
+    int64_t batch;       /* index vectors */
+    uint32_t batch_rank; /* dims of the index vectors' grid */
+    int64_t batch_dims[STET_MAX_RANK];
+    int64_t index_strides[STET_MAX_RANK];  /* in the indices */
+    int64_t result_strides[STET_MAX_RANK]; /* in the gather's result, or the updates */
+    uint32_t depth;                        /* length of an index vector */
+    int64_t depth_stride;
+    int64_t limit[STET_MAX_RANK], step[STET_MAX_RANK]; /* of the operand, per element of it */
+    int64_t
+        batching_step[STET_MAX_RANK]; /* operand step of each batch dim that is a batching one */
+    uint32_t window_rank;
+    int64_t window_dims[STET_MAX_RANK], window_from[STET_MAX_RANK], window_to[STET_MAX_RANK];
+    int64_t window; /* elements */
+    struct stet_body *body;
+    int simple;
+    enum stet_dtype *types;
+    struct stet_shape operand;
+    bool unsafe_index; /* u64 */
+};
+
+/* k_sort, k_top_k */
+struct stet_sort {
+    uint32_t count;
+    int64_t outer, length, inner; /* the sorted dimension's stride is `inner` */
+    size_t *bytes;
+    enum stet_dtype *types;
+    struct stet_body *body;
+    /* the comparator orders by one key: its operand, its tile program, and whether greater is first
+     */
+    int32_t key;
+    struct stet_body *key_body;
+    bool descending, key_total;
+    enum stet_dtype key_type;
+    int64_t k; /* top_k */
+    uint32_t lanes;
+    uint64_t lane_bytes;
+};
+
+/* k_threefry, k_philox: results are the new state and the bits. */
+struct stet_random {
+    struct stet_shape bits;
+    uint32_t state_words; /* of 64 bits: 2 or 3 */
+};
+
+struct stet_matrix {
+    enum stet_dtype dtype;
+    int64_t batch, m, n;
+    bool lower, left, unit, transpose, conjugate;
+};
+
+struct stet_fft {
+    enum stet_dtype in, out;
+    int kind; /* 0 FFT, 1 IFFT, 2 RFFT, 3 IRFFT */
+    uint32_t rank;
+    int64_t outer, dims[3], size; /* of the complex transform */
+    int64_t in_last, out_last;
+};
+
+#endif

@@ -1,0 +1,216 @@
+/* Making a plan, and running it. */
+#include "backend/plan.h"
+
+#include <stdlib.h>
+
+#include "backend/lower.h"
+#include "backend/steps.h"
+#include "base/mem.h"
+
+enum { PLAN_CAP_LOG2 = 36 };
+
+/* ---- making ---- */
+
+static enum stet_rc fill_info(struct stet_plan *plan, struct stet_lower *l,
+                              struct stet_gblock *entry)
+{
+    const struct stet_program *p = l->program;
+    struct stet_shape *in = STET_NEW_ARRAY(l->arena, struct stet_shape, entry->arg_count + 1);
+    struct stet_shape *out = STET_NEW_ARRAY(l->arena, struct stet_shape, entry->result_count + 1);
+    int32_t *alias = STET_NEW_ARRAY(l->arena, int32_t, entry->result_count + 1);
+    bool *donatable = STET_NEW_ARRAY(l->arena, bool, entry->arg_count + 1);
+
+    if (!in || !out || !alias || !donatable)
+        return stet_lower_memory(l);
+    for (uint32_t i = 0; i < entry->arg_count; i++)
+        in[i] = entry->args[i]->shape;
+    for (uint32_t i = 0; i < entry->result_count; i++) {
+        out[i] = entry->results[i]->shape;
+        alias[i] = -1;
+    }
+    /* tuple parameters are not donated element by element */
+    for (uint32_t i = 0; i < p->argument_count && p->argument_count == entry->arg_count; i++) {
+        int32_t a = p->arguments[i].alias;
+
+        donatable[i] = p->arguments[i].donor || a >= 0;
+        if (a >= 0 && (uint32_t)a < entry->result_count && alias[a] < 0 &&
+            stet_shape_eq(&in[i], &out[a]))
+            alias[a] = (int32_t)i;
+    }
+    /* a donor without a partner named takes the first result of its type that has none */
+    for (uint32_t i = 0; i < p->argument_count && p->argument_count == entry->arg_count; i++) {
+        if (!p->arguments[i].donor || p->arguments[i].alias >= 0)
+            continue;
+        for (uint32_t j = 0; j < entry->result_count; j++)
+            if (alias[j] < 0 && out[j].bytes && stet_shape_eq(&in[i], &out[j])) {
+                alias[j] = (int32_t)i;
+                break;
+            }
+    }
+    plan->info = (struct stet_plan_info){.inputs = in,
+                                         .outputs = out,
+                                         .input_count = entry->arg_count,
+                                         .output_count = entry->result_count,
+                                         .output_alias = alias,
+                                         .donatable = donatable,
+                                         .constant_bytes = l->constant_bytes,
+                                         .name = stet_op_symbol(p->module)};
+    return STET_OK;
+}
+
+static enum stet_rc make(struct stet_plan *plan, const struct stet_program *p, struct stet_err *err)
+{
+    struct stet_lower l = {.arena = &plan->arena, .program = p, .err = err};
+    struct stet_placement place = {.l = &l};
+    struct stet_gblock *entry;
+
+    l.map = STET_NEW_ARRAY(l.arena, struct stet_lowered, (size_t)p->value_count + 1);
+    l.calls = STET_NEW_ARRAY(l.arena, const struct stet_op *, STET_MAX_CALLS + 1);
+    if (!l.map || !l.calls)
+        return stet_lower_memory(&l);
+    TRY(stet_lower_program(&l, &entry));
+    l.op = NULL;
+    TRY(fill_info(plan, &l, entry));
+    TRY(stet_graph_fuse(&l, entry));
+    place.output_alias = plan->info.output_alias;
+    TRY(stet_place(&place, entry));
+    TRY(stet_emit(&place, entry, plan));
+    plan->table_offset = (place.scratch_bytes + 63) / 64 * 64;
+    plan->info.scratch_bytes =
+        plan->table_offset + (plan->ref_count + 1) * (uint64_t)sizeof(void *);
+    plan->info.code_bytes = plan->arena.used;
+    return STET_OK;
+}
+
+enum stet_rc stet_plan_new(struct stet_plan **out, const struct stet_program *p,
+                           struct stet_err *err)
+{
+    struct stet_plan *plan = stet_mem_calloc(1, sizeof *plan);
+    struct stet_err own = STET_ERR_INIT;
+    enum stet_rc rc;
+
+    *out = NULL;
+    if (!plan)
+        return stet_fail(err, STET_NO_MEMORY, "out of memory while planning");
+    stet_arena_init(&plan->arena, (size_t)1 << PLAN_CAP_LOG2);
+    /* lowering reads the error back, so there must be one */
+    rc = make(plan, p, err ? err : &own);
+    if (rc != STET_OK) {
+        stet_plan_free(plan);
+        return rc;
+    }
+    *out = plan;
+    return STET_OK;
+}
+
+void stet_plan_free(struct stet_plan *plan)
+{
+    if (!plan)
+        return;
+    stet_arena_release(&plan->arena);
+    stet_mem_free(plan);
+}
+
+const struct stet_plan_info *stet_plan_info(const struct stet_plan *plan)
+{
+    return &plan->info;
+}
+
+/* ---- running ---- */
+
+struct tile_job {
+    const struct stet_step *step;
+    void *const *bufs;
+};
+
+static void tile_task(void *context, uint64_t i)
+{
+    const struct tile_job *j = context;
+    const struct stet_tile_prog *prog = j->step->tile.prog;
+    uint64_t start = i * j->step->tile.grain, end = start + j->step->tile.grain;
+    struct stet_tile_state state;
+
+    if (end > j->step->tile.elements)
+        end = j->step->tile.elements;
+    stet_tile_begin(prog, &state, j->bufs,
+                    end - start < prog->tile ? (size_t)(end - start) : prog->tile);
+    for (; start < end; start += prog->tile)
+        stet_tile_eval(prog, &state, j->bufs, start,
+                       end - start < prog->tile ? (size_t)(end - start) : prog->tile);
+}
+
+static void run_tile(const struct stet_step *s, void *const *bufs, struct stet_pool *pool)
+{
+    struct tile_job job = {s, bufs};
+
+    stet_pool_for(pool, (s->tile.elements + s->tile.grain - 1) / s->tile.grain, tile_task, &job);
+}
+
+static uint32_t branch_of(const struct stet_step *s, const void *index)
+{
+    int32_t i;
+
+    if (s->select.pred)
+        return *(const uint8_t *)index ? 0 : 1;
+    memcpy(&i, index, sizeof i);
+    return i < 0 || (uint32_t)i >= s->select.count ? s->select.count - 1 : (uint32_t)i;
+}
+
+static void run_steps(const struct stet_steps *steps, void *const *table, struct stet_pool *pool)
+{
+    for (uint32_t i = 0; i < steps->count; i++) {
+        const struct stet_step *s = &steps->v[i];
+        void *const *bufs = table + s->first;
+
+        switch (s->kind) {
+        case STET_STEP_TILE:
+            run_tile(s, bufs, pool);
+            break;
+        case STET_STEP_KERNEL:
+            s->kernel.run(s->kernel.params, bufs, pool);
+            break;
+        case STET_STEP_COPY:
+            if (bufs[0] != bufs[1])
+                memcpy(bufs[1], bufs[0], s->bytes);
+            break;
+        case STET_STEP_WHILE:
+            for (;;) {
+                run_steps(&s->blocks[0], table, pool);
+                if (!*(const uint8_t *)bufs[0])
+                    break;
+                run_steps(&s->blocks[1], table, pool);
+            }
+            break;
+        case STET_STEP_CASE:
+            run_steps(&s->select.branches[branch_of(s, bufs[0])], table, pool);
+            break;
+        }
+    }
+}
+
+static void *address(const struct stet_plan *plan, const struct stet_ref *r,
+                     const void *const *inputs, void *const *outputs, char *scratch)
+{
+    uint32_t i = r->base - 2;
+
+    if (r->base == 0)
+        return scratch + r->offset;
+    if (r->base == 1)
+        return (void *)(uintptr_t)r->offset;
+    if (i < plan->info.input_count)
+        return (void *)(uintptr_t)inputs[i];
+    return outputs[i - plan->info.input_count];
+}
+
+enum stet_rc stet_plan_run(const struct stet_plan *plan, const void *const *inputs,
+                           void *const *outputs, void *scratch, struct stet_pool *pool,
+                           struct stet_err *err)
+{
+    void **table = (void **)(void *)((char *)scratch + plan->table_offset);
+
+    (void)err;
+    for (uint32_t i = 0; i < plan->ref_count; i++)
+        table[i] = address(plan, &plan->refs[i], inputs, outputs, scratch);
+    run_steps(&plan->steps, table, pool);
+    return STET_OK;
+}

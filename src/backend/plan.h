@@ -1,0 +1,42 @@
+/* A program planned for execution: kernels chosen, shapes checked, all memory placed.
+ *
+ * Planning refuses what it can't run (op and source line in the error); running checks and
+ * allocates nothing. A plan is immutable: any number of threads may run it at the same time, each
+ * with its own scratch. */
+#ifndef STET_BACKEND_PLAN_H
+#define STET_BACKEND_PLAN_H
+
+#include "backend/tensor.h"
+#include "base/err.h"
+#include "program/program.h"
+
+struct stet_plan;
+struct stet_pool; /* the worker threads, see pool.h */
+
+struct stet_plan_info {
+    const struct stet_shape *inputs, *outputs;
+    uint32_t input_count, output_count; /* a tuple result counts as its elements */
+    /* Per output: the input whose memory it may take over when that input is donated, or -1. */
+    const int32_t *output_alias;
+    const bool *donatable;  /* per input: the program says the caller gives it up */
+    uint64_t scratch_bytes; /* what stet_plan_run needs, 64-byte aligned */
+    uint64_t constant_bytes;
+    uint64_t code_bytes; /* the plan itself */
+    struct stet_view name;
+};
+
+/* `p` must outlive the plan (constants are read in place); HLO programs are legalised inside. */
+enum stet_rc stet_plan_new(struct stet_plan **out, const struct stet_program *p,
+                           struct stet_err *err);
+void stet_plan_free(struct stet_plan *plan);
+const struct stet_plan_info *stet_plan_info(const struct stet_plan *plan);
+
+/* Buffers are 64-byte aligned, dense, row-major; pred is one byte, 0 or 1; a token has no memory.
+ * outputs[i] may be the same memory as the input it is aliased with (output_alias), and no other;
+ * inputs not given up that way are never written. Any number of runs of one plan may be under way
+ * at once, each with its own scratch and outputs; they may share the pool. */
+enum stet_rc stet_plan_run(const struct stet_plan *plan, const void *const *inputs,
+                           void *const *outputs, void *scratch, struct stet_pool *pool,
+                           struct stet_err *err);
+
+#endif

@@ -1,0 +1,62 @@
+/* A plan's steps: what stet_plan_run does, one after the other. */
+#ifndef STET_BACKEND_STEPS_H
+#define STET_BACKEND_STEPS_H
+
+#include "backend/place.h"
+
+/* Where a buffer of a step is: `base` 0 is scratch, 1 an address, then inputs, then outputs. */
+struct stet_ref {
+    uint32_t base;
+    uint64_t offset;
+};
+
+enum stet_step_kind {
+    STET_STEP_TILE,
+    STET_STEP_KERNEL,
+    STET_STEP_COPY,
+    STET_STEP_WHILE,
+    STET_STEP_CASE
+};
+
+struct stet_steps {
+    struct stet_step *v;
+    uint32_t count;
+};
+
+struct stet_step {
+    enum stet_step_kind kind;
+    uint32_t first; /* of its buffers, in the table of refs */
+    union {
+        struct {
+            const struct stet_tile_prog *prog;
+            uint64_t elements, grain;
+        } tile;
+        struct {
+            void (*run)(const void *params, void *const *bufs, struct stet_pool *pool);
+            const void *params;
+        } kernel;
+        uint64_t bytes;              /* COPY: from bufs[0] to bufs[1] */
+        struct stet_steps blocks[2]; /* WHILE: condition (result in bufs[0]), body */
+        struct {
+            struct stet_steps *branches;
+            uint32_t count;
+            bool pred; /* the index, bufs[0], is one */
+        } select;
+    };
+};
+
+struct stet_plan {
+    struct stet_arena arena;
+    struct stet_plan_info info;
+    struct stet_steps steps;
+    struct stet_ref *refs;
+    uint32_t ref_count;
+    uint64_t table_offset; /* of the table of pointers, in scratch */
+};
+
+/* Offsets of all scratch buffers; p->scratch_bytes. */
+enum stet_rc stet_place_offsets(struct stet_placement *p);
+/* Steps for the whole graph. Buffers have no offsets yet: refs are resolved by stet_emit_finish. */
+enum stet_rc stet_emit(struct stet_placement *p, struct stet_gblock *entry, struct stet_plan *plan);
+
+#endif

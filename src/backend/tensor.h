@@ -1,0 +1,80 @@
+/* What a buffer holds: element type and dimensions, dense and row-major. */
+#ifndef STET_BACKEND_TENSOR_H
+#define STET_BACKEND_TENSOR_H
+
+#include "base/view.h"
+
+/* DTYPE(name, bytes, HLO name, PJRT buffer type). Sub-byte integers are stored one to a byte. */
+#define STET_DTYPES(DTYPE)                                                                         \
+    DTYPE(PRED, 1, "pred", PJRT_Buffer_Type_PRED)                                                  \
+    DTYPE(S4, 1, "s4", PJRT_Buffer_Type_S4)                                                        \
+    DTYPE(S8, 1, "s8", PJRT_Buffer_Type_S8)                                                        \
+    DTYPE(S16, 2, "s16", PJRT_Buffer_Type_S16)                                                     \
+    DTYPE(S32, 4, "s32", PJRT_Buffer_Type_S32)                                                     \
+    DTYPE(S64, 8, "s64", PJRT_Buffer_Type_S64)                                                     \
+    DTYPE(U4, 1, "u4", PJRT_Buffer_Type_U4)                                                        \
+    DTYPE(U8, 1, "u8", PJRT_Buffer_Type_U8)                                                        \
+    DTYPE(U16, 2, "u16", PJRT_Buffer_Type_U16)                                                     \
+    DTYPE(U32, 4, "u32", PJRT_Buffer_Type_U32)                                                     \
+    DTYPE(U64, 8, "u64", PJRT_Buffer_Type_U64)                                                     \
+    DTYPE(BF16, 2, "bf16", PJRT_Buffer_Type_BF16)                                                  \
+    DTYPE(F16, 2, "f16", PJRT_Buffer_Type_F16)                                                     \
+    DTYPE(F32, 4, "f32", PJRT_Buffer_Type_F32)                                                     \
+    DTYPE(F64, 8, "f64", PJRT_Buffer_Type_F64)                                                     \
+    DTYPE(C64, 8, "c64", PJRT_Buffer_Type_C64)                                                     \
+    DTYPE(C128, 16, "c128", PJRT_Buffer_Type_C128)                                                 \
+    DTYPE(TOKEN, 0, "token", PJRT_Buffer_Type_TOKEN)
+
+enum stet_dtype {
+    STET_DT_INVALID,
+#define DTYPE(name, bytes, hlo, pjrt) STET_DT_##name,
+    STET_DTYPES(DTYPE)
+#undef DTYPE
+        STET_DT_COUNT
+};
+
+enum { STET_MAX_RANK = 16 };
+
+struct stet_shape {
+    enum stet_dtype dtype;
+    uint32_t rank;
+    int64_t dims[STET_MAX_RANK];
+    uint64_t elements;
+    uint64_t bytes;
+};
+
+size_t stet_dtype_bytes(enum stet_dtype t);
+const char *stet_dtype_name(enum stet_dtype t);
+
+/* Fills elements and bytes; false when a dimension is negative or the size overflows 2^47 bytes. */
+bool stet_shape_set(struct stet_shape *s, enum stet_dtype t, const int64_t *dims, uint32_t rank);
+bool stet_shape_eq(const struct stet_shape *a, const struct stet_shape *b);
+/* Same dimensions, whatever the element type. */
+bool stet_shape_same_dims(const struct stet_shape *a, const struct stet_shape *b);
+
+static inline bool stet_dtype_is_float(enum stet_dtype t)
+{
+    return t == STET_DT_F32 || t == STET_DT_F64 || t == STET_DT_BF16 || t == STET_DT_F16;
+}
+
+static inline bool stet_dtype_is_complex(enum stet_dtype t)
+{
+    return t == STET_DT_C64 || t == STET_DT_C128;
+}
+
+static inline bool stet_dtype_is_signed(enum stet_dtype t)
+{
+    return t >= STET_DT_S4 && t <= STET_DT_S64;
+}
+
+static inline bool stet_dtype_is_unsigned(enum stet_dtype t)
+{
+    return t >= STET_DT_U4 && t <= STET_DT_U64;
+}
+
+static inline bool stet_dtype_is_int(enum stet_dtype t)
+{
+    return t >= STET_DT_S4 && t <= STET_DT_U64;
+}
+
+#endif

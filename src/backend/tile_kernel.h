@@ -1,0 +1,45 @@
+/* The tables of tile kernels: plain loops over at most a few thousand elements, one per operation
+ * and element type, compiled once per instruction set.
+ *
+ * A kernel may write over one of its operands in place, never over a part of one. */
+#ifndef STET_BACKEND_TILE_KERNEL_H
+#define STET_BACKEND_TILE_KERNEL_H
+
+#include "backend/tensor.h"
+
+enum stet_tile_op {
+#define TILE(name, operands) STET_TILE_##name,
+#include "backend/tile_ops.def"
+#undef TILE
+    STET_TILE_OPS
+};
+
+typedef void (*stet_tile_fn)(void *d, const void *a, const void *b, const void *c, size_t n);
+/* All n elements into one, in a fixed order; n > 0. */
+typedef void (*stet_fold_fn)(void *d, const void *a, size_t n);
+
+/* Bits changed between memory and registers (see tile.h): bf16 and f16 are computed as f32. */
+enum stet_tile_misc {
+    STET_MISC_BF16_LOAD,
+    STET_MISC_BF16_STORE,
+    STET_MISC_BF16_ROUND,
+    STET_MISC_F16_LOAD,
+    STET_MISC_F16_STORE,
+    STET_MISC_F16_ROUND,
+    STET_MISC_S4_WRAP,
+    STET_MISC_U4_WRAP,
+    STET_MISCS
+};
+
+/* One instruction set's kernels; rows of types that are not computed in are NULL. */
+struct stet_tile_set {
+    const stet_tile_fn *ops[STET_DT_COUNT];
+    const stet_tile_fn *convert[STET_DT_COUNT]; /* [from][to] */
+    const stet_fold_fn *fold[STET_DT_COUNT];    /* by ADD, MUL, MAX, MIN, AND, OR, XOR */
+    const stet_tile_fn *misc;
+};
+
+/* The best set this machine can run. */
+const struct stet_tile_set *stet_tile_kernels(void);
+
+#endif
