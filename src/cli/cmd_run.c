@@ -124,6 +124,26 @@ static enum stet_rc prepare(struct stet_env *env, const struct run *r, struct st
     return rc;
 }
 
+/* The embedded CPU backend, as each framework finds a plugin: JAX by name and path, PyTorch/XLA by
+ * device and path. A choice of platform that the user made stands. */
+static enum stet_rc choose_cpu(struct stet_env *env, struct stet_err *err)
+{
+    char library[PATH_MAX], named[PATH_MAX + 8];
+    enum stet_rc rc = stet_find_library("libstet_cpu.so", library, sizeof library, err);
+
+    if (rc != STET_OK)
+        return rc;
+    snprintf(named, sizeof named, "stet:%s", library);
+    rc = stet_env_set(env, "PJRT_NAMES_AND_LIBRARY_PATHS", named, err);
+    if (rc == STET_OK && !stet_env_get(env, "JAX_PLATFORMS"))
+        rc = stet_env_set(env, "JAX_PLATFORMS", "stet", err);
+    if (rc == STET_OK && !stet_env_get(env, "PJRT_DEVICE"))
+        rc = stet_env_set(env, "PJRT_DEVICE", "LIBRARY", err);
+    if (rc == STET_OK)
+        rc = stet_env_set(env, "PJRT_LIBRARY_PATH", library, err);
+    return rc;
+}
+
 static void follow(struct run *r)
 {
     int wait = 20;
@@ -134,7 +154,7 @@ static void follow(struct run *r)
     }
 }
 
-static int run(struct run *r, bool quiet)
+static int run(struct run *r, bool quiet, bool cpu)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_env env = {0};
@@ -151,6 +171,11 @@ static int run(struct run *r, bool quiet)
         execvp(r->argv[0], r->argv);
         perror(r->argv[0]);
         return 127;
+    }
+    if (cpu && choose_cpu(&env, &err) != STET_OK) {
+        /* Not fail open: without the backend the command would run somewhere else than asked. */
+        rmdir(r->folder);
+        return stet_complain(&err);
     }
     rc = stet_child_start(&r->child, r->argv, env.vars, &err);
     stet_env_release(&env);
@@ -183,8 +208,9 @@ int cmd_run(int argc, char **argv)
         "docs/run.md",
     };
     static struct run r;
-    bool quiet = false;
+    bool quiet = false, cpu = false;
     const struct stet_option options[] = {
+        {"cpu", NULL, "run on the embedded CPU backend", STET_OPTION_FLAG, &cpu},
         {"quiet", NULL, "print no summary when the command has ended", STET_OPTION_FLAG, &quiet},
         {0},
     };
@@ -199,5 +225,5 @@ int cmd_run(int argc, char **argv)
     }
     args.values[args.count] = NULL;
     r.argv = args.values;
-    return run(&r, quiet);
+    return run(&r, quiet, cpu);
 }
