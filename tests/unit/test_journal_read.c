@@ -3,6 +3,8 @@
 
 #include "journal_help.h"
 
+#include <time.h>
+
 /* A small journal in memory: segment, process, ten compiles. */
 static struct stet_file small_journal(void)
 {
@@ -357,7 +359,7 @@ TEST(hostile_marks_do_not_cost_quadratic_time)
     unsigned char *bytes = stet_mem_calloc(n, 1);
     struct stet_journal_reader r;
     struct stet_journal_event e;
-    uint64_t begin = stet_journal_now();
+    clock_t begin = clock();
 
     for (size_t i = 0; i + 16 <= n; i += 16) {
         bytes[i] = 0x5d, bytes[i + 1] = 0xc3, bytes[i + 2] = 0xe7, bytes[i + 3] = 0x9a;
@@ -365,7 +367,7 @@ TEST(hostile_marks_do_not_cost_quadratic_time)
     }
     stet_journal_reader_over(&r, stet_view_of(bytes, n));
     EXPECT_INT(STET_BAD_INPUT, stet_journal_next(&r, &e, NULL));
-    EXPECT(stet_journal_now() - begin < 20u * 1000000000u);
+    EXPECT((clock() - begin) / CLOCKS_PER_SEC < 20);
     stet_journal_reader_close(&r);
     stet_mem_free(bytes);
 }
