@@ -32,49 +32,64 @@ bool stet_match_same(const struct stet_side *a, const struct stet_value *of_a,
 
 /* ---- are line numbers comparable? ---- */
 
-static int by_value(const void *left, const void *right)
-{
-    const uint64_t *l = left, *r = right;
+/* Open addressing over 64-bit keys, for counting on both sides; key 0 is an empty slot. */
+struct tally {
+    uint64_t key;
+    uint32_t in_a, in_b; /* how many, or the first of a chain (index + 1) */
+};
 
-    return *l < *r ? -1 : *l > *r;
+struct tallies {
+    struct tally *slots;
+    uint32_t mask;
+};
+
+static bool tallies_init(struct tallies *t, uint64_t most)
+{
+    uint64_t room = 16;
+
+    while (room < most * 2)
+        room *= 2;
+    t->slots = stet_mem_calloc(room, sizeof *t->slots);
+    t->mask = (uint32_t)(room - 1);
+    return t->slots != NULL;
 }
 
-static uint32_t distinct_lines(const struct stet_side *s, uint64_t *out)
+static struct tally *tally_of(struct tallies *t, uint64_t key)
 {
-    uint32_t count = 0, kept = 0;
+    uint32_t slot;
 
-    for (uint32_t i = 0; i < s->program->op_count; i++)
-        if (s->line[i])
-            out[count++] = stet_mix(s->line[i], s->place[i]);
-    qsort(out, count, sizeof *out, by_value);
-    for (uint32_t i = 0; i < count; i++)
-        if (!kept || out[kept - 1] != out[i])
-            out[kept++] = out[i];
-    return kept;
+    key |= 1;
+    for (slot = (uint32_t)(key >> 20) & t->mask; t->slots[slot].key && t->slots[slot].key != key;
+         slot = (slot + 1) & t->mask)
+        ;
+    t->slots[slot].key = key;
+    return &t->slots[slot];
 }
 
 /* When nine tenths of the smaller program's places are in the larger one, the text is the same: an
  * edit moves everything below it. */
 static bool compare_lines(struct matching *m)
 {
-    size_t n = m->a->program->op_count, k = m->b->program->op_count;
-    uint64_t *lines = stet_mem_calloc(n + k + 1, sizeof *lines), *other = lines + n;
-    uint32_t a, b, i = 0, j = 0, both = 0;
+    uint32_t a = 0, b = 0, both = 0;
+    struct tallies t;
 
-    if (!lines)
+    if (!tallies_init(&t, (uint64_t)m->a->program->op_count + m->b->program->op_count))
         return false;
-    a = distinct_lines(m->a, lines);
-    b = distinct_lines(m->b, other);
-    while (i < a && j < b) {
-        both += lines[i] == other[j];
-        if (lines[i] <= other[j])
-            i++;
-        else
-            j++;
-    }
+    for (uint32_t i = 0; i < m->a->program->op_count; i++)
+        if (m->a->line[i])
+            a += tally_of(&t, stet_mix(m->a->line[i], m->a->place[i]))->in_a++ == 0;
+    for (uint32_t i = 0; i < m->b->program->op_count; i++)
+        if (m->b->line[i]) {
+            struct tally *n = tally_of(&t, stet_mix(m->b->line[i], m->b->place[i]));
+
+            if (n->in_b++)
+                continue;
+            b++;
+            both += n->in_a != 0;
+        }
     m->places = a && b;
-    m->same_lines = m->places && both * 10 >= (uint64_t)(a < b ? a : b) * 9;
-    stet_mem_free(lines);
+    m->same_lines = m->places && both * (uint64_t)10 >= (uint64_t)(a < b ? a : b) * 9;
+    stet_mem_free(t.slots);
     return true;
 }
 
@@ -118,66 +133,86 @@ static void hash_up(struct stet_side *s, uint64_t *up, const uint64_t *own,
     }
 }
 
-struct keyed {
-    uint64_t key;
-    uint32_t index;
-};
-
-static int by_key(const void *left, const void *right)
+static bool is_free(struct stet_side *s, const struct stet_op *op)
 {
-    const struct keyed *l = left, *r = right;
-
-    if (l->key != r->key)
-        return l->key < r->key ? -1 : 1;
-    return l->index < r->index ? -1 : l->index > r->index;
+    return !s->match[op->id] && stet_side_counts(s, op);
 }
 
-static uint32_t free_ops(struct stet_side *s, const uint64_t *up, const struct stet_block *block,
-                         struct keyed *out)
+static void match_certainly(struct matching *m, const struct stet_op *a, const struct stet_op *b)
 {
-    uint32_t count = 0;
+    stet_match_ops(m->a, a, m->b, b);
+    m->a->certain[a->id] = m->b->certain[b->id] = 1;
+}
 
-    for (uint32_t i = 0; i < block->op_count; i++) {
-        uint32_t id = block->ops[i]->id;
+/* Chains the free operations of A by hash, then takes from each chain in the order of B. */
+static void pair_chains(struct matching *m, const struct block_pair *p, struct tallies *t,
+                        uint32_t *next)
+{
+    for (uint32_t i = p->a->op_count; i-- > 0;) {
+        struct tally *n;
 
-        if (stet_side_counts(s, block->ops[i]) && !s->match[id])
-            out[count++] = (struct keyed){up[id], i};
+        if (!is_free(m->a, p->a->ops[i]))
+            continue;
+        n = tally_of(t, m->up_a[p->a->ops[i]->id]);
+        if (n->in_b)
+            continue;
+        next[i] = n->in_a;
+        n->in_a = i + 1;
     }
-    qsort(out, count, sizeof *out, by_key);
-    return count;
+    for (uint32_t i = 0; i < p->b->op_count; i++) {
+        struct tally *n;
+        uint32_t first;
+
+        if (!is_free(m->b, p->b->ops[i]))
+            continue;
+        n = tally_of(t, m->up_b[p->b->ops[i]->id]);
+        first = n->in_a;
+        if (!first)
+            continue;
+        n->in_a = next[first - 1];
+        match_certainly(m, p->a->ops[first - 1], p->b->ops[i]);
+    }
 }
 
-/* Equal hashes that occur equally often on both sides stand for each other in order. */
+/* Equal hashes stand for each other only where they occur equally often; `in_b` marks the others.
+ */
+static void mark_uneven(struct matching *m, const struct block_pair *p, struct tallies *t)
+{
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < (side ? p->b : p->a)->op_count; i++) {
+            const struct stet_op *op = (side ? p->b : p->a)->ops[i];
+            struct tally *n;
+
+            if (!is_free(side ? m->b : m->a, op))
+                continue;
+            n = tally_of(t, (side ? m->up_b : m->up_a)[op->id]);
+            n->in_a += side ? 0 : 1;
+            n->in_b += side ? 1 : 0;
+        }
+    for (uint32_t i = 0; i <= t->mask; i++) {
+        bool uneven = t->slots[i].in_a != t->slots[i].in_b;
+
+        t->slots[i].in_a = 0;
+        t->slots[i].in_b = uneven;
+    }
+}
+
 static bool match_up(struct matching *m, const uint64_t *own_a, const uint64_t *own_b,
                      const struct block_pair *p)
 {
-    struct keyed *all = stet_mem_calloc((size_t)p->a->op_count + p->b->op_count + 1, sizeof *all);
-    struct keyed *other = all + p->a->op_count;
-    uint32_t n, k, j = 0;
+    uint32_t *next = stet_mem_calloc((size_t)p->a->op_count + 1, sizeof *next);
+    struct tallies t = {0};
+    bool fine = next && tallies_init(&t, (uint64_t)p->a->op_count + p->b->op_count);
 
-    if (!all)
-        return false;
-    hash_up(m->a, m->up_a, own_a, p->a, false);
-    hash_up(m->b, m->up_b, own_b, p->b, true);
-    n = free_ops(m->a, m->up_a, p->a, all);
-    k = free_ops(m->b, m->up_b, p->b, other);
-    for (uint32_t i = 0, end, other_end; i < n; i = end) {
-        for (end = i; end < n && all[end].key == all[i].key; end++)
-            ;
-        while (j < k && other[j].key < all[i].key)
-            j++;
-        for (other_end = j; other_end < k && other[other_end].key == all[i].key; other_end++)
-            ;
-        for (uint32_t t = 0; end - i == other_end - j && t < end - i; t++) {
-            const struct stet_op *of_a = p->a->ops[all[i + t].index];
-            const struct stet_op *of_b = p->b->ops[other[j + t].index];
-
-            stet_match_ops(m->a, of_a, m->b, of_b);
-            m->a->certain[of_a->id] = m->b->certain[of_b->id] = 1;
-        }
+    if (fine) {
+        hash_up(m->a, m->up_a, own_a, p->a, false);
+        hash_up(m->b, m->up_b, own_b, p->b, true);
+        mark_uneven(m, p, &t);
+        pair_chains(m, p, &t, next);
     }
-    stet_mem_free(all);
-    return true;
+    stet_mem_free(next);
+    stet_mem_free(t.slots);
+    return fine;
 }
 
 /* ---- order and places ---- */

@@ -6,65 +6,74 @@
 
 #include <stdlib.h>
 
-/* What is done with a value: by whom, as which operand. The sum does not depend on order. */
-static uint64_t use_signature(const struct stet_side *s, const struct stet_value *v,
-                              const uint64_t *of_op)
-{
-    uint64_t sum = 0;
-
-    for (uint32_t i = s->use_start[v->id]; i < s->use_start[v->id + 1]; i++)
-        sum += stet_mix(of_op[s->uses[i].op->id], s->uses[i].operand);
-    return sum;
-}
+/* What tells one argument from another; gathered once, since an argument may have a million uses.
+ */
+struct traits {
+    uint64_t uses;   /* everything done with it: by whom, as which operand; order does not matter */
+    uint64_t a_use;  /* one of its uses, chosen so that it mostly survives when others come or go */
+    uint64_t a_kind; /* the same without places in the source */
+    uint64_t name, type;
+};
 
 static uint64_t name_of(const struct stet_value *v)
 {
     if (!v->loc || v->loc->kind != STET_LOC_NAME)
         return 0;
-    return stet_hash_bytes(v->loc->text).lo;
+    return stet_hash_bytes(v->loc->text).lo | 1;
 }
 
-static uint64_t type_of(const struct stet_value *v)
+static struct traits traits_of(struct stet_side *s, const struct stet_value *v)
 {
-    struct stet_sink s;
+    const struct stet_type_memo *type = stet_canon_type(&s->canon, v->type);
+    struct traits t = {.uses = 0, .a_use = UINT64_MAX, .a_kind = UINT64_MAX};
 
-    stet_sink_init(&s, NULL);
-    stet_content_type(&s, v->type);
-    return stet_sink_digest(&s).lo;
+    for (uint32_t i = s->use_start[v->id]; i < s->use_start[v->id + 1]; i++) {
+        const struct stet_use *use = &s->uses[i];
+        uint64_t placed = stet_mix(s->spot[use->op->id], use->operand);
+        uint64_t bare = stet_mix(s->own[use->op->id], use->operand);
+
+        t.uses += placed;
+        t.a_use = placed < t.a_use ? placed : t.a_use;
+        t.a_kind = bare < t.a_kind ? bare : t.a_kind;
+    }
+    t.name = name_of(v);
+    t.type = stet_hash_bytes(stet_view_of(type->content.bytes, type->content.length)).lo;
+    return t;
 }
-
-enum { LEVELS = 6 };
 
 /* From the strictest to the loosest notion of "the same argument". */
-static uint64_t key_of(const struct stet_side *s, const struct stet_value *v, int level)
+static uint64_t key_of(const struct traits *t, int level)
 {
-    uint64_t where = level < 4 ? use_signature(s, v, s->place) : 0;
-    uint64_t name = name_of(v);
-
     switch (level) {
     case 0:
-        return stet_mix(stet_mix(where, name), type_of(v));
+        return stet_mix(stet_mix(t->uses, t->name), t->type);
     case 1:
-        return stet_mix(where, name);
+        return stet_mix(t->uses, t->name);
     case 2:
-        return stet_mix(where, type_of(v));
+        return stet_mix(t->uses, t->type);
     case 3:
-        return where;
+        return t->uses;
     case 4:
-        return stet_mix(use_signature(s, v, s->signature), name);
+        return stet_mix(t->a_use, t->name);
+    case 5:
+        return t->name ? t->name : stet_mix(t->a_use, t->type);
+    case 6:
+        return stet_mix(t->a_kind, t->type);
     default:
-        return name ? name : stet_mix(use_signature(s, v, s->signature), type_of(v));
+        return stet_mix(t->type, t->name != 0); /* what had a name and lost it is another one */
     }
 }
 
+enum { LEVELS = 8 };
+
 /* Arguments already paired keep their pair and hold the others in order. */
-static void fill_keys(struct stet_side *s, const struct stet_block *block, int level, bool in_b,
-                      uint64_t *keys)
+static void fill_keys(struct stet_side *s, const struct stet_block *block,
+                      const struct traits *traits, int level, bool in_b, uint64_t *keys)
 {
     for (uint32_t i = 0; i < block->arg_count; i++) {
         const struct stet_value *v = &block->args[i], *other = s->value_match[v->id];
 
-        keys[i] = other ? stet_mix(99, in_b ? other->id : v->id) : key_of(s, v, level);
+        keys[i] = other ? stet_mix(99, in_b ? other->id : v->id) : key_of(&traits[i], level);
     }
 }
 
@@ -131,6 +140,14 @@ static bool pair_in_order(struct stet_side *a, const struct stet_block *in_a,
     return true;
 }
 
+static bool any_free(const struct stet_side *s, const struct stet_block *block)
+{
+    for (uint32_t i = 0; i < block->arg_count; i++)
+        if (!s->value_match[block->args[i].id])
+            return true;
+    return false;
+}
+
 enum stet_rc stet_match_arguments(struct stet_side *a, const struct stet_block *in_a,
                                   struct stet_side *b, const struct stet_block *in_b,
                                   struct stet_err *err)
@@ -138,19 +155,25 @@ enum stet_rc stet_match_arguments(struct stet_side *a, const struct stet_block *
     size_t n = in_a->arg_count, m = in_b->arg_count;
     uint64_t *keys = stet_mem_calloc(n + m + 1, sizeof *keys);
     uint32_t *pair = stet_mem_calloc(n + 1, sizeof *pair);
-    bool fine = keys && pair;
+    struct traits *traits = stet_mem_calloc(n + m + 1, sizeof *traits);
+    bool fine = keys && pair && traits;
 
-    for (int level = 0; fine && level < LEVELS; level++) {
-        fill_keys(a, in_a, level, false, keys);
-        fill_keys(b, in_b, level, true, keys + n);
-        fine = pair_unique(a, in_a, keys, b, in_b, keys + n);
+    for (size_t i = 0; fine && i < n; i++)
+        traits[i] = traits_of(a, &in_a->args[i]);
+    for (size_t i = 0; fine && i < m; i++)
+        traits[n + i] = traits_of(b, &in_b->args[i]);
+    for (int level = 0; fine && level < LEVELS && any_free(a, in_a) && any_free(b, in_b); level++) {
+        fill_keys(a, in_a, traits, level, false, keys);
+        fill_keys(b, in_b, traits + n, level, true, keys + n);
+        fine = level == LEVELS - 1 || pair_unique(a, in_a, keys, b, in_b, keys + n);
         if (!fine)
             break;
-        fill_keys(a, in_a, level, false, keys);
-        fill_keys(b, in_b, level, true, keys + n);
+        fill_keys(a, in_a, traits, level, false, keys);
+        fill_keys(b, in_b, traits + n, level, true, keys + n);
         fine = pair_in_order(a, in_a, keys, b, in_b, keys + n, pair);
     }
     stet_mem_free(keys);
     stet_mem_free(pair);
+    stet_mem_free(traits);
     return fine ? STET_OK : stet_fail(err, STET_NO_MEMORY, "out of memory for comparing programs");
 }
