@@ -6,18 +6,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The size of a field; of its type, for the field is often a pointer and linters take that for a
+ * mistake. */
+#define STET_SIZE_OF(type, field) sizeof(__typeof__(((type *)0)->field))
+
 /* A struct's size as its makers count it: up to the end of the last field, without the padding
  * behind it. Written into struct_size by callers, so it must be this and not sizeof. */
 #define PJRT_SIZED(type, last)                                                                     \
-    enum { type##_STRUCT_SIZE = offsetof(type, last) + sizeof(((type *)0)->last) };                \
+    enum { type##_STRUCT_SIZE = offsetof(type, last) + STET_SIZE_OF(type, last) };                 \
     _Static_assert(sizeof(type) == (type##_STRUCT_SIZE + _Alignof(type) - 1) / _Alignof(type) *    \
                                        _Alignof(type),                                             \
                    #last " is not the last field of " #type)
 
 /* Does the maker of *s know of this field? Fields are only ever appended, so a struct that is long
- * enough holds it (docs/abi.md lists the exceptions, all outside argument structs). */
+ * enough holds it (docs/abi.md lists the exceptions). */
 #define STET_HAS(s, field)                                                                         \
-    ((s)->struct_size >= offsetof(__typeof__(*(s)), field) + sizeof((s)->field))
+    ((s)->struct_size >= offsetof(__typeof__(*(s)), field) + STET_SIZE_OF(__typeof__(*(s)), field))
 
 /* ---- extensions: a linked list of typed tables hanging off a struct ---- */
 
