@@ -211,6 +211,12 @@ static void cast(struct mlir *p, struct mlir_op *o)
     stet_mlir_read_form(p, o, "{}");
 }
 
+/* Operands and their types, or () when there are none: the next line may begin with a value. */
+static void barrier(struct mlir *p, struct mlir_op *o)
+{
+    stet_mlir_read_form(p, o, stet_mlir_at(p, "(") ? "( )" : "%* :each");
+}
+
 void stet_mlir_form_part(struct mlir *p, struct mlir_op *o, struct stet_view word)
 {
     static const struct {
@@ -226,7 +232,8 @@ void stet_mlir_form_part(struct mlir *p, struct mlir_op *o, struct stet_view wor
                  {"@reduction", reduction},
                  {"@cast", cast},
                  {"@regions", stet_mlir_region_list},
-                 {"@branch", stet_mlir_branch}};
+                 {"@branch", stet_mlir_branch},
+                 {"@barrier", barrier}};
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
         if (stet_view_is(word, parts[i].word)) {

@@ -208,3 +208,80 @@ func.func @main(%a: tensor<2x2xf32>, %b: tensor<4xf6E2M3FN>, %c: tensor<4xf6E3M2
   %3 = stablehlo.constant dense<[1.0, 0.5, 4.0]> : tensor<3xf8E8M0FNU>
   return %0 : tensor<2x2xf32>
 }"""
+
+PROGRAMS["shardy-operations"] = """
+sdy.mesh @mesh = <["x"=4, "y"=2]>
+sdy.mesh @one = <[], device_ids=[3]>
+sdy.mesh @mixed = <["a"=2, "b"=2], device_ids=[3, 1, 0, 2]>
+func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x":(1)2, ?}p1, {"y"}]>}) -> tensor<8x8xf32> {
+  %r = sdy.reshard %a <@mesh, [{"x"}, {"y"}]> : tensor<8x8xf32>
+  %0 = sdy.all_gather [{}, {"y"}] %r out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  %1 = sdy.all_slice [{}, {"y"}] %0 out_sharding=<@mesh, [{"x"}, {"y"}]> : tensor<8x8xf32>
+  %2 = sdy.all_to_all [{"y"}: 1->0] %1 out_sharding=<@mesh, [{"x", "y"}, {}]> : tensor<8x8xf32>
+  %3 = sdy.collective_permute %2 out_sharding=<@mesh, [{"x", "y"}, {}]> : tensor<8x8xf32>
+  %4 = sdy.all_reduce {"y"} %0 out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x8xf32>
+  %5 = sdy.reduce_scatter [{"y"}, {}] %4 out_sharding=<@mesh, [{"x", "y"}, {}]> : tensor<8x8xf32>
+  %6 = sdy.reshard %5 <@mesh, [{}, {}], replicated={"x"}, unreduced={"y"}> : tensor<8x8xf32>
+  %7 = sdy.propagation_barrier %6 allowed_direction=BACKWARD : tensor<8x8xf32>
+  %d = stablehlo.add %7, %7 : tensor<8x8xf32>
+  %8 = sdy.data_flow_edge %d sharding=<@mesh, [{?}, {?}]> : tensor<8x8xf32>
+  sdy.sharding_group %8 group_id=3 : tensor<8x8xf32>
+  %9 = sdy.named_computation<"f">(%8) in_shardings=[<@mesh, [{}, {}]>] out_shardings=[<@mesh, [{}, {}]>] (%x: tensor<8x8xf32>) {
+    sdy.return %x : tensor<8x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  %10 = stablehlo.custom_call @foo(%9) {sdy.sharding_rule = #sdy.op_sharding_rule<([i, jk])->([i, jk]) {i=8, j=4, k=2} need_replication={j} permutation={k} blocked_propagation={i}, custom>} : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %10 : tensor<8x8xf32>
+}"""
+
+PROGRAMS["chlo-operations"] = """
+func.func @main(%a: tensor<8xf32>, %b: tensor<8xf32>, %i: tensor<8xi32>) -> tensor<8xf32> {
+  %0 = chlo.broadcast_add %a, %b : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %1 = chlo.next_after %a, %b : tensor<8xf32>, tensor<8xf32> -> tensor<8xf32>
+  %2 = "chlo.broadcast_compare"(%a, %b) {comparison_direction = #chlo<comparison_direction LT>, compare_type = #chlo<comparison_type FLOAT>} : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xi1>
+  %3:2 = chlo.top_k(%a, k = 3) : tensor<8xf32> -> (tensor<3xf32>, tensor<3xi32>)
+  %4 = chlo.broadcast_select %2, %a, %b : (tensor<8xi1>, tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+  %5 = chlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %6 = "chlo.constant_like"(%a) {value = 2.5 : f32} : (tensor<8xf32>) -> tensor<8xf32>
+  %7 = chlo.is_inf %a : tensor<8xf32> -> tensor<8xi1>
+  return %6 : tensor<8xf32>
+}"""
+
+PROGRAMS["chlo-scan"] = """
+func.func @main(%a: tensor<8xf32>, %c: tensor<f32>) -> tensor<f32> {
+  %0:2 = chlo.scan(%a) inits (%c) dimension=0 attributes {is_associative = true} {
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %1 = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %1, %1 : tensor<f32>, tensor<f32>
+  } : (tensor<8xf32>, tensor<f32>) -> (tensor<8xf32>, tensor<f32>)
+  return %0#1 : tensor<f32>
+}"""
+
+PROGRAMS["short-forms"] = """
+func.func @main(%a: tensor<4x4xf32>, %s: tensor<f32>, %n: tensor<2xi64>, %t: !stablehlo.token, %p: tensor<i1>) -> tensor<4x4xf32> {
+  %0 = stablehlo.cholesky %a, lower = true : tensor<4x4xf32>
+  %1 = stablehlo.cholesky %0 : tensor<4x4xf32>
+  %2 = stablehlo.rng %s, %s, %n, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<2xi64>) -> tensor<4x4xf32>
+  %3 = stablehlo.dot %a, %a, precision = [HIGH, HIGHEST] : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %4 = stablehlo.einsum %a, %a, config = "ab,bc->ac" : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %5 = stablehlo.unary_einsum %a, config = "ab->a" : (tensor<4x4xf32>) -> tensor<4xf32>
+  %6 = stablehlo.broadcast %s, sizes = [2] : (tensor<f32>) -> tensor<2xf32>
+  %7 = stablehlo.after_all  : !stablehlo.token
+  %8 = stablehlo.dynamic_iota %n, dim = 0 : (tensor<2xi64>) -> tensor<?x?xf32>
+  stablehlo.optimization_barrier ()
+  %9 = stablehlo.reduce_precision %a, format = e8m7 : tensor<4x4xf32>
+  %10 = stablehlo.partition_id : tensor<ui32>
+  %11 = stablehlo.clamp %s, %a, %s : (tensor<f32>, tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %12 = stablehlo.select %p, %a, %a : tensor<i1>, tensor<4x4xf32>
+  %13 = stablehlo.slice %a [0:4:2, 1:4] : (tensor<4x4xf32>) -> tensor<2x3xf32>
+  %14 = stablehlo.get_dimension_size %8, dim = 0 : (tensor<?x?xf32>) -> tensor<i32>
+  %15 = stablehlo.fft %a, type = RFFT, length = [4] : (tensor<4x4xf32>) -> tensor<4x3xcomplex<f32>>
+  %16 = stablehlo.tanh %a {result_accuracy = #stablehlo.result_accuracy<ulps = 10, mode = #stablehlo.result_accuracy_mode<TOLERANCE>>} : tensor<4x4xf32>
+  %17 = builtin.unrealized_conversion_cast %a : tensor<4x4xf32> to tensor<16xf32>
+  return %12 : tensor<4x4xf32>
+}"""
+
+PROGRAMS["mpmd"] = """
+func.func @main(%a: !mpmd.mesh_tensor<"m1", tensor<4xf32>>) -> !mpmd.mesh_tensor<"m1", tensor<4xf32>> attributes {topology = #mpmd.topology<<"m1": <["x"=2]>>>} {
+  %0 = mpmd.transfer %a : (!mpmd.mesh_tensor<"m1", tensor<4xf32>>) -> !mpmd.mesh_tensor<"m1", tensor<4xf32>>
+  return %0 : !mpmd.mesh_tensor<"m1", tensor<4xf32>>
+}"""
