@@ -1,0 +1,199 @@
+/* The objects behind the CPU plugin's handles. */
+#ifndef STET_BACKEND_API_API_H
+#define STET_BACKEND_API_API_H
+
+#include "abi/api.h"
+#include "abi/error.h"
+#include "backend/plan.h"
+#include "backend/pool.h"
+#include "base/buf.h"
+#include "base/hash.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* ---- readiness: what events and buffers wait for ---- */
+
+/* Shared by a task and everybody who waits for it. NULL stands for "ready, no error". */
+struct stet_signal;
+
+struct stet_signal *stet_signal_new(void); /* one reference; NULL when out of memory */
+struct stet_signal *stet_signal_ref(struct stet_signal *s);
+void stet_signal_unref(struct stet_signal *s);
+/* Once; wakes everybody. `text` is copied. */
+void stet_signal_set(struct stet_signal *s, PJRT_Error_Code code, const char *text);
+bool stet_signal_ready(const struct stet_signal *s);
+void stet_signal_wait(struct stet_signal *s);
+/* Of a ready signal; NULL for success. */
+PJRT_Error *stet_signal_error(const struct stet_signal *s);
+PJRT_Error_Code stet_signal_code(const struct stet_signal *s, const char **text);
+/* A new event that follows `s` (NULL: ready already). */
+PJRT_Event *stet_event_of(struct stet_signal *s);
+
+/* ---- memory ---- */
+
+/* Reference-counted device memory; also views of memory that is not ours. */
+struct stet_block {
+    atomic_int refs;
+    atomic_int pins; /* external references: never reused in place while there are any */
+    void *data;      /* 64-byte aligned unless a view */
+    uint64_t size;
+    PJRT_Device *device;
+    void (*on_release)(void *data, void *arg); /* views only */
+    void *on_release_arg;
+    bool view;
+};
+
+struct stet_block *stet_block_new(PJRT_Device *device, uint64_t size);
+struct stet_block *stet_block_view(PJRT_Device *device, void *data, uint64_t size,
+                                   void (*on_release)(void *, void *), void *arg);
+struct stet_block *stet_block_ref(struct stet_block *b);
+void stet_block_unref(struct stet_block *b);
+
+/* ---- the queue: one thread a device, first in first out ---- */
+
+struct stet_task {
+    struct stet_task *next;
+    void (*run)(struct stet_task *task); /* frees the task */
+};
+
+struct stet_queue {
+    pthread_mutex_t lock;
+    pthread_cond_t wake, idle;
+    struct stet_task *first, **last;
+    pthread_t thread;
+    atomic_uint pending; /* submitted and not finished */
+    bool started, stop;
+};
+
+void stet_queue_init(struct stet_queue *q);
+/* Runs what is left, then ends the thread. */
+void stet_queue_release(struct stet_queue *q);
+/* False when no thread could be started: run the task yourself. */
+bool stet_queue_submit(struct stet_queue *q, struct stet_task *task);
+
+/* ---- handles ---- */
+
+struct PJRT_Event {
+    struct stet_signal *signal;
+};
+
+struct PJRT_DeviceDescription {
+    int id;
+    char text[64];
+    PJRT_NamedValue attributes[3];
+    size_t attribute_count;
+    int64_t coords[3];
+};
+
+struct PJRT_TopologyDescription {
+    PJRT_DeviceDescription description;
+    PJRT_DeviceDescription *list[1];
+};
+
+struct stet_memory {
+    PJRT_Memory base; /* first: callers follow its vtable */
+    PJRT_Device *device;
+    pthread_mutex_t lock;
+    struct {
+        const void *key;
+        void *data;
+        void (*dtor)(void *);
+    } user[8];
+};
+
+struct PJRT_Device {
+    PJRT_DeviceDescription *description;
+    PJRT_Client *client;
+    struct stet_memory memory;
+    struct stet_queue queue;
+    pthread_mutex_t run_lock; /* one program at a time; guards scratch */
+    void *scratch;
+    uint64_t scratch_size;
+    atomic_llong in_use, peak, largest, allocations;
+};
+
+struct PJRT_Client {
+    PJRT_TopologyDescription topology;
+    PJRT_Device device;
+    PJRT_Device *devices[1];
+    PJRT_Memory *memories[1];
+    struct stet_pool *pool;
+};
+
+/* What an executable and its loaded twins share; immutable. */
+struct stet_code {
+    atomic_int refs;
+    char *bytes; /* the program as it came, kept: constants are read in place */
+    size_t size;
+    char *options;
+    size_t options_size;
+    char format[24];
+    struct stet_program program;
+    struct stet_plan *plan;
+    const struct stet_plan_info *info;
+    char name[128], fingerprint[STET_HASH_TEXT];
+    PJRT_Buffer_Type *output_types;
+    int64_t *output_dims;
+    size_t *output_ranks;
+    const char **memory_kinds;
+    size_t *memory_kind_sizes;
+    struct stet_buf optimized; /* HloModuleProtoWithConfig, made when first asked for */
+    pthread_mutex_t optimized_lock;
+};
+
+PJRT_Error *stet_code_new(struct stet_code **out, const char *bytes, size_t size,
+                          const char *format, size_t format_size, const char *options,
+                          size_t options_size);
+struct stet_code *stet_code_ref(struct stet_code *c);
+void stet_code_unref(struct stet_code *c);
+
+struct PJRT_Executable {
+    struct stet_code *code;
+    struct PJRT_Layouts_MemoryLayout **output_layouts, **parameter_layouts; /* lists handed out */
+};
+
+struct PJRT_LoadedExecutable {
+    struct stet_code *code;
+    PJRT_Client *client;
+    atomic_bool deleted;
+    PJRT_LogicalDeviceIds logical;
+};
+
+struct PJRT_Buffer {
+    struct stet_shape shape;
+    PJRT_Device *device;
+    pthread_mutex_t lock;       /* guards block and ready */
+    struct stet_block *block;   /* NULL once deleted or donated */
+    struct stet_signal *ready;  /* NULL: ready */
+    int64_t minor_to_major[STET_MAX_RANK];
+};
+
+/* Takes over one reference of `block` and of `ready`. NULL (references released) when out of
+ * memory. */
+PJRT_Buffer *stet_buffer_adopt(PJRT_Device *device, const struct stet_shape *shape,
+                               struct stet_block *block, struct stet_signal *ready);
+void stet_buffer_free(PJRT_Buffer *b);
+/* References of its memory and readiness; false when it was deleted. */
+bool stet_buffer_borrow(PJRT_Buffer *b, struct stet_block **block, struct stet_signal **ready);
+
+enum stet_dtype stet_dtype_of_pjrt(PJRT_Buffer_Type t);
+PJRT_Buffer_Type stet_dtype_to_pjrt(enum stet_dtype t);
+
+/* ---- shared ---- */
+
+extern const char stet_cpu_version[], stet_cpu_memory_kind[];
+const char *stet_cpu_platform(void);
+PJRT_Error *stet_cpu_error(const struct stet_err *err);
+PJRT_Error *stet_cpu_no_memory(void);
+PJRT_Extension_Base *stet_cpu_extensions(void);
+/* A minimal module with the program's parameters and results, for frameworks that read shapes off
+ * it. */
+void stet_hlo_write(struct stet_buf *out, const struct stet_code *code);
+
+#define STET_TEXT(args, field, text) ((args)->field = (text), (args)->field##_size = strlen(text))
+
+#define IMPL(name) PJRT_Error *cpu_##name(name##_Args *args);
+#include "backend/api/implemented.def"
+
+#endif

@@ -1,0 +1,460 @@
+/* Client, topology, device and memory: one of each. */
+#include "backend/api/api.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- memory ---- */
+
+static void *get_user_data(PJRT_Memory *memory, const void *key)
+{
+    struct stet_memory *m = (struct stet_memory *)memory;
+    void *data = NULL;
+
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; i < sizeof m->user / sizeof *m->user; i++) {
+        if (m->user[i].key == key)
+            data = m->user[i].data;
+    }
+    pthread_mutex_unlock(&m->lock);
+    return data;
+}
+
+static void set_user_data(PJRT_Memory *memory, const void *key, void *data, void (*dtor)(void *))
+{
+    struct stet_memory *m = (struct stet_memory *)memory;
+
+    pthread_mutex_lock(&m->lock);
+    for (size_t i = 0; i < sizeof m->user / sizeof *m->user; i++) {
+        if (m->user[i].key && m->user[i].key != key)
+            continue;
+        if (m->user[i].key && m->user[i].dtor)
+            m->user[i].dtor(m->user[i].data);
+        m->user[i].key = key;
+        m->user[i].data = data;
+        m->user[i].dtor = dtor;
+        break;
+    }
+    pthread_mutex_unlock(&m->lock);
+}
+
+static const PJRT_Memory_FunctionTable memory_vtable = {
+    .struct_size = PJRT_Memory_FunctionTable_STRUCT_SIZE,
+    .instance_struct_size = sizeof(struct stet_memory),
+    .get_user_data = get_user_data,
+    .set_user_data = set_user_data,
+};
+
+static PJRT_Device *device_of(PJRT_Memory *memory)
+{
+    return ((struct stet_memory *)memory)->device;
+}
+
+PJRT_Error *cpu_PJRT_Memory_Id(PJRT_Memory_Id_Args *args)
+{
+    args->id = 0;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Memory_Kind(PJRT_Memory_Kind_Args *args)
+{
+    STET_TEXT(args, kind, stet_cpu_memory_kind);
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Memory_Kind_Id(PJRT_Memory_Kind_Id_Args *args)
+{
+    args->kind_id = 1;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Memory_DebugString(PJRT_Memory_DebugString_Args *args)
+{
+    STET_TEXT(args, debug_string, device_of(args->memory)->description->text);
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Memory_ToString(PJRT_Memory_ToString_Args *args)
+{
+    STET_TEXT(args, to_string, device_of(args->memory)->description->text);
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Memory_AddressableByDevices(PJRT_Memory_AddressableByDevices_Args *args)
+{
+    args->devices = device_of(args->memory)->client->devices;
+    args->num_devices = 1;
+    return NULL;
+}
+
+/* ---- topology ---- */
+
+static PJRT_NamedValue named_int(const char *name, int64_t value)
+{
+    return (PJRT_NamedValue){.struct_size = PJRT_NamedValue_STRUCT_SIZE,
+                             .name = name,
+                             .name_size = strlen(name),
+                             .type = PJRT_NamedValue_kInt64,
+                             .int64_value = value,
+                             .value_size = 1};
+}
+
+/* A framework that believes it talks to a TPU asks for the chip's coordinates. */
+static void topology_init(PJRT_TopologyDescription *t)
+{
+    PJRT_DeviceDescription *d = &t->description;
+
+    *d = (PJRT_DeviceDescription){0};
+    snprintf(d->text, sizeof d->text, "StetCpuDevice(id=0)");
+    d->attributes[0] = (PJRT_NamedValue){.struct_size = PJRT_NamedValue_STRUCT_SIZE,
+                                         .name = "coords",
+                                         .name_size = strlen("coords"),
+                                         .type = PJRT_NamedValue_kInt64List,
+                                         .int64_array_value = d->coords,
+                                         .value_size = 3};
+    d->attributes[1] = named_int("core_on_chip", 0);
+    d->attributes[2] = named_int("num_cores", 1);
+    d->attribute_count = 3;
+    t->list[0] = d;
+}
+
+PJRT_Error *cpu_PJRT_TopologyDescription_Create(PJRT_TopologyDescription_Create_Args *args)
+{
+    args->topology = stet_mem_calloc(1, sizeof *args->topology);
+    if (!args->topology)
+        return stet_cpu_no_memory();
+    topology_init(args->topology);
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_TopologyDescription_Destroy(PJRT_TopologyDescription_Destroy_Args *args)
+{
+    stet_mem_free(args->topology);
+    return NULL;
+}
+
+PJRT_Error *
+cpu_PJRT_TopologyDescription_PlatformName(PJRT_TopologyDescription_PlatformName_Args *args)
+{
+    STET_TEXT(args, platform_name, stet_cpu_platform());
+    return NULL;
+}
+
+PJRT_Error *
+cpu_PJRT_TopologyDescription_PlatformVersion(PJRT_TopologyDescription_PlatformVersion_Args *args)
+{
+    STET_TEXT(args, platform_version, stet_cpu_version);
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_TopologyDescription_GetDeviceDescriptions(
+    PJRT_TopologyDescription_GetDeviceDescriptions_Args *args)
+{
+    args->descriptions = args->topology->list;
+    args->num_descriptions = 1;
+    return NULL;
+}
+
+static const char topology_bytes[] = "stet cpu topology 1";
+
+static void keep_topology(PJRT_SerializedTopology *serialized)
+{
+    (void)serialized; /* static */
+}
+
+PJRT_Error *cpu_PJRT_TopologyDescription_Serialize(PJRT_TopologyDescription_Serialize_Args *args)
+{
+    args->serialized_bytes = topology_bytes;
+    args->serialized_bytes_size = sizeof topology_bytes - 1;
+    args->serialized_topology = NULL;
+    args->serialized_topology_deleter = keep_topology;
+    return NULL;
+}
+
+PJRT_Error *
+cpu_PJRT_TopologyDescription_Deserialize(PJRT_TopologyDescription_Deserialize_Args *args)
+{
+    PJRT_TopologyDescription_Create_Args make = {0};
+    PJRT_Error *error;
+
+    if (!stet_view_is(stet_view_of(args->serialized_topology, args->serialized_topology_size),
+                      topology_bytes))
+        return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                               "stet cpu: not a topology of this plugin");
+    error = cpu_PJRT_TopologyDescription_Create(&make);
+    args->topology = make.topology;
+    return error;
+}
+
+PJRT_Error *cpu_PJRT_TopologyDescription_Attributes(PJRT_TopologyDescription_Attributes_Args *args)
+{
+    args->attributes = NULL;
+    args->num_attributes = 0;
+    return NULL;
+}
+
+PJRT_Error *
+cpu_PJRT_TopologyDescription_Fingerprint(PJRT_TopologyDescription_Fingerprint_Args *args)
+{
+    args->fingerprint = stet_hash_bytes(stet_view_str(topology_bytes)).lo;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_TopologyDescription_GetMemorySpaceKindIds(
+    PJRT_TopologyDescription_GetMemorySpaceKindIds_Args *args)
+{
+    static const int kinds[] = {1};
+
+    args->memory_space_kind_ids = kinds;
+    args->num_memory_space_kind_ids = 1;
+    return NULL;
+}
+
+/* ---- client ---- */
+
+static unsigned thread_count(void)
+{
+    const char *told = getenv("STET_CPU_THREADS");
+    long n = told ? strtol(told, NULL, 10) : 0;
+
+    return n > 0 && n <= 1024 ? (unsigned)n : 0;
+}
+
+PJRT_Error *cpu_PJRT_Client_Create(PJRT_Client_Create_Args *args)
+{
+    PJRT_Client *c = stet_mem_calloc(1, sizeof *c);
+    PJRT_Device *d;
+
+    if (!c)
+        return stet_cpu_no_memory();
+    c->pool = stet_pool_new(thread_count());
+    if (!c->pool) {
+        stet_mem_free(c);
+        return stet_cpu_no_memory();
+    }
+    topology_init(&c->topology);
+    d = &c->device;
+    d->description = c->topology.list[0];
+    d->client = c;
+    d->memory.base.vtable = &memory_vtable;
+    d->memory.device = d;
+    pthread_mutex_init(&d->memory.lock, NULL);
+    pthread_mutex_init(&d->run_lock, NULL);
+    stet_queue_init(&d->queue);
+    c->devices[0] = d;
+    c->memories[0] = &d->memory.base;
+    args->client = c;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Client_Destroy(PJRT_Client_Destroy_Args *args)
+{
+    PJRT_Client *c = args->client;
+    struct stet_memory *m;
+
+    if (!c)
+        return NULL;
+    m = &c->device.memory;
+    stet_queue_release(&c->device.queue);
+    for (size_t i = 0; i < sizeof m->user / sizeof *m->user; i++) {
+        if (m->user[i].key && m->user[i].dtor)
+            m->user[i].dtor(m->user[i].data);
+    }
+    pthread_mutex_destroy(&m->lock);
+    pthread_mutex_destroy(&c->device.run_lock);
+    free(c->device.scratch);
+    stet_pool_free(c->pool);
+    stet_mem_free(c);
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Client_PlatformName(PJRT_Client_PlatformName_Args *args)
+{
+    STET_TEXT(args, platform_name, stet_cpu_platform());
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Client_ProcessIndex(PJRT_Client_ProcessIndex_Args *args)
+{
+    args->process_index = 0;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Client_PlatformVersion(PJRT_Client_PlatformVersion_Args *args)
+{
+    STET_TEXT(args, platform_version, stet_cpu_version);
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Client_TopologyDescription(PJRT_Client_TopologyDescription_Args *args)
+{
+    args->topology = &args->client->topology;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Client_Devices(PJRT_Client_Devices_Args *args)
+{
+    args->devices = args->client->devices;
+    args->num_devices = 1;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Client_AddressableDevices(PJRT_Client_AddressableDevices_Args *args)
+{
+    args->addressable_devices = args->client->devices;
+    args->num_addressable_devices = 1;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Client_LookupDevice(PJRT_Client_LookupDevice_Args *args)
+{
+    if (args->id != 0)
+        return stet_pjrt_error(PJRT_Error_Code_NOT_FOUND, "stet cpu: no device %d", args->id);
+    args->device = args->client->devices[0];
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Client_LookupAddressableDevice(PJRT_Client_LookupAddressableDevice_Args *args)
+{
+    if (args->local_hardware_id != 0)
+        return stet_pjrt_error(PJRT_Error_Code_NOT_FOUND, "stet cpu: no device %d",
+                               args->local_hardware_id);
+    args->addressable_device = args->client->devices[0];
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Client_AddressableMemories(PJRT_Client_AddressableMemories_Args *args)
+{
+    args->addressable_memories = args->client->memories;
+    args->num_addressable_memories = 1;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Client_DefaultDeviceAssignment(PJRT_Client_DefaultDeviceAssignment_Args *args)
+{
+    if (args->num_replicas != 1 || args->num_partitions != 1 || args->default_assignment_size < 1)
+        return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                               "stet cpu: one device, but %d x %d were asked for",
+                               args->num_replicas, args->num_partitions);
+    args->default_assignment[0] = 0;
+    return NULL;
+}
+
+/* ---- devices ---- */
+
+PJRT_Error *cpu_PJRT_DeviceDescription_Id(PJRT_DeviceDescription_Id_Args *args)
+{
+    args->id = args->device_description->id;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_DeviceDescription_ProcessIndex(PJRT_DeviceDescription_ProcessIndex_Args *args)
+{
+    args->process_index = 0;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_DeviceDescription_Attributes(PJRT_DeviceDescription_Attributes_Args *args)
+{
+    args->attributes = args->device_description->attributes;
+    args->num_attributes = args->device_description->attribute_count;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_DeviceDescription_Kind(PJRT_DeviceDescription_Kind_Args *args)
+{
+    const char *told = getenv("STET_CPU_KIND");
+
+    STET_TEXT(args, device_kind, told && *told ? told : "Stet CPU");
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_DeviceDescription_DebugString(PJRT_DeviceDescription_DebugString_Args *args)
+{
+    STET_TEXT(args, debug_string, args->device_description->text);
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_DeviceDescription_ToString(PJRT_DeviceDescription_ToString_Args *args)
+{
+    STET_TEXT(args, to_string, args->device_description->text);
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Device_GetDescription(PJRT_Device_GetDescription_Args *args)
+{
+    args->device_description = args->device->description;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Device_IsAddressable(PJRT_Device_IsAddressable_Args *args)
+{
+    args->is_addressable = true;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Device_LocalHardwareId(PJRT_Device_LocalHardwareId_Args *args)
+{
+    args->local_hardware_id = 0;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Device_AddressableMemories(PJRT_Device_AddressableMemories_Args *args)
+{
+    args->memories = args->device->client->memories;
+    args->num_memories = 1;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Device_DefaultMemory(PJRT_Device_DefaultMemory_Args *args)
+{
+    args->memory = args->device->client->memories[0];
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Device_MemoryStats(PJRT_Device_MemoryStats_Args *args)
+{
+    PJRT_Device *d = args->device;
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+
+    args->bytes_in_use = atomic_load(&d->in_use);
+    args->peak_bytes_in_use = atomic_load(&d->peak);
+    args->peak_bytes_in_use_is_set = true;
+    args->num_allocs = atomic_load(&d->allocations);
+    args->num_allocs_is_set = true;
+    args->largest_alloc_size = atomic_load(&d->largest);
+    args->largest_alloc_size_is_set = true;
+    args->bytes_limit = (int64_t)pages * page;
+    args->bytes_limit_is_set = pages > 0 && page > 0;
+    args->bytes_reserved_is_set = args->peak_bytes_reserved_is_set = false;
+    args->bytes_reservable_limit_is_set = args->largest_free_block_bytes_is_set = false;
+    args->pool_bytes_is_set = args->peak_pool_bytes_is_set = false;
+    if (STET_HAS(args, peak_allocated_bytes_is_set)) {
+        args->peak_allocated_bytes = args->peak_bytes_in_use;
+        args->peak_allocated_bytes_is_set = true;
+    }
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Device_ClearMemoryStats(PJRT_Device_ClearMemoryStats_Args *args)
+{
+    atomic_store(&args->device->peak, atomic_load(&args->device->in_use));
+    return NULL;
+}
+
+static void keep_attributes(PJRT_Device_Attributes *attributes)
+{
+    (void)attributes; /* the client's */
+}
+
+PJRT_Error *cpu_PJRT_Device_GetAttributes(PJRT_Device_GetAttributes_Args *args)
+{
+    args->attributes = args->device->description->attributes;
+    args->num_attributes = args->device->description->attribute_count;
+    args->device_attributes = NULL;
+    args->attributes_deleter = keep_attributes;
+    return NULL;
+}

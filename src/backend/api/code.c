@@ -1,0 +1,482 @@
+/* Compile: bytes → program → plan, and what frameworks ask about the result. */
+#include "backend/api/api.h"
+
+#include "base/mem.h"
+#include "base/reader.h"
+#include "decode/decode.h"
+
+#include <stdio.h>
+
+static char *copy_bytes(const char *bytes, size_t size)
+{
+    char *p = stet_mem_alloc(size);
+
+    if (p && size)
+        memcpy(p, bytes, size);
+    return p;
+}
+
+void stet_code_unref(struct stet_code *c)
+{
+    if (!c || atomic_fetch_sub(&c->refs, 1) != 1)
+        return;
+    if (c->plan)
+        stet_plan_free(c->plan);
+    if (c->program.module)
+        stet_program_release(&c->program);
+    stet_mem_free(c->bytes);
+    stet_mem_free(c->options);
+    stet_mem_free(c->output_types);
+    stet_mem_free(c->output_dims);
+    stet_mem_free(c->output_ranks);
+    stet_mem_free(c->memory_kinds);
+    stet_mem_free(c->memory_kind_sizes);
+    stet_buf_release(&c->optimized);
+    pthread_mutex_destroy(&c->optimized_lock);
+    stet_mem_free(c);
+}
+
+struct stet_code *stet_code_ref(struct stet_code *c)
+{
+    atomic_fetch_add(&c->refs, 1);
+    return c;
+}
+
+/* The lists that the interface wants to point into. */
+static bool make_lists(struct stet_code *c)
+{
+    const struct stet_plan_info *info = c->info;
+    size_t n = info->output_count, widest = n > info->input_count ? n : info->input_count, dims = 0;
+
+    for (size_t i = 0; i < n; i++)
+        dims += info->outputs[i].rank;
+    c->output_types = stet_mem_calloc(n, sizeof *c->output_types);
+    c->output_ranks = stet_mem_calloc(n, sizeof *c->output_ranks);
+    c->output_dims = stet_mem_calloc(dims, sizeof *c->output_dims);
+    c->memory_kinds = stet_mem_calloc(widest, sizeof *c->memory_kinds);
+    c->memory_kind_sizes = stet_mem_calloc(widest, sizeof *c->memory_kind_sizes);
+    if (!c->output_types || !c->output_ranks || !c->output_dims || !c->memory_kinds ||
+        !c->memory_kind_sizes)
+        return false;
+    for (size_t i = 0, at = 0; i < n; i++) {
+        const struct stet_shape *s = &info->outputs[i];
+
+        c->output_types[i] = stet_dtype_to_pjrt(s->dtype);
+        c->output_ranks[i] = s->rank;
+        memcpy(c->output_dims + at, s->dims, s->rank * sizeof *s->dims);
+        at += s->rank;
+    }
+    for (size_t i = 0; i < widest; i++) {
+        c->memory_kinds[i] = stet_cpu_memory_kind;
+        c->memory_kind_sizes[i] = strlen(stet_cpu_memory_kind);
+    }
+    return true;
+}
+
+static void fingerprint(struct stet_code *c)
+{
+    struct stet_hash h = stet_hash_bytes(stet_view_of(c->bytes, c->size));
+
+    h = stet_hash_mix(h, stet_hash_bytes(stet_view_str(stet_cpu_version)));
+    stet_hash_format(h, c->fingerprint);
+}
+
+PJRT_Error *stet_code_new(struct stet_code **out, const char *bytes, size_t size,
+                          const char *format, size_t format_size, const char *options,
+                          size_t options_size)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_code *c = stet_mem_calloc(1, sizeof *c);
+    PJRT_Error *error;
+
+    if (!c)
+        return stet_cpu_no_memory();
+    atomic_init(&c->refs, 1);
+    pthread_mutex_init(&c->optimized_lock, NULL);
+    c->bytes = copy_bytes(bytes, size);
+    c->options = copy_bytes(options, options_size);
+    c->size = size;
+    c->options_size = options_size;
+    snprintf(c->format, sizeof c->format, "%.*s", (int)format_size, format_size ? format : "");
+    if (!c->bytes || !c->options) {
+        stet_code_unref(c);
+        return stet_cpu_no_memory();
+    }
+    if (stet_decode(&c->program, stet_view_of(c->bytes, size), &err) != STET_OK ||
+        stet_plan_new(&c->plan, &c->program, &err) != STET_OK) {
+        error = stet_cpu_error(&err);
+        stet_code_unref(c);
+        return error;
+    }
+    c->info = stet_plan_info(c->plan);
+    snprintf(c->name, sizeof c->name, "%.*s", STET_FMT(c->info->name));
+    fingerprint(c);
+    if (!make_lists(c)) {
+        stet_code_unref(c);
+        return stet_cpu_no_memory();
+    }
+    *out = c;
+    return NULL;
+}
+
+/* ---- executables ---- */
+
+static PJRT_Error *executable_adopt(struct stet_code *code, PJRT_Executable **out)
+{
+    *out = stet_mem_calloc(1, sizeof **out);
+    if (!*out) {
+        stet_code_unref(code);
+        return stet_cpu_no_memory();
+    }
+    (*out)->code = code;
+    return NULL;
+}
+
+static PJRT_Error *loaded_adopt(struct stet_code *code, PJRT_Client *client,
+                                PJRT_LoadedExecutable **out)
+{
+    *out = stet_mem_calloc(1, sizeof **out);
+    if (!*out) {
+        stet_code_unref(code);
+        return stet_cpu_no_memory();
+    }
+    (*out)->code = code;
+    (*out)->client = client;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Client_Compile(PJRT_Client_Compile_Args *args)
+{
+    const PJRT_Program *p = args->program;
+    struct stet_code *code;
+    PJRT_Error *error = stet_code_new(&code, p->code, p->code_size, p->format, p->format_size,
+                                      args->compile_options, args->compile_options_size);
+
+    return error ? error : loaded_adopt(code, args->client, &args->executable);
+}
+
+PJRT_Error *cpu_PJRT_Compile(PJRT_Compile_Args *args)
+{
+    const PJRT_Program *p = args->program;
+    struct stet_code *code;
+    PJRT_Error *error = stet_code_new(&code, p->code, p->code_size, p->format, p->format_size,
+                                      args->compile_options, args->compile_options_size);
+
+    return error ? error : executable_adopt(code, &args->executable);
+}
+
+PJRT_Error *cpu_PJRT_Client_Load(PJRT_Client_Load_Args *args)
+{
+    return loaded_adopt(stet_code_ref(args->executable->code), args->client,
+                        &args->loaded_executable);
+}
+
+PJRT_Error *cpu_PJRT_Executable_Destroy(PJRT_Executable_Destroy_Args *args)
+{
+    if (args->executable) {
+        stet_mem_free(args->executable->output_layouts);
+        stet_mem_free(args->executable->parameter_layouts);
+        stet_code_unref(args->executable->code);
+    }
+    stet_mem_free(args->executable);
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Executable_Name(PJRT_Executable_Name_Args *args)
+{
+    STET_TEXT(args, executable_name, args->executable->code->name);
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Executable_NumReplicas(PJRT_Executable_NumReplicas_Args *args)
+{
+    args->num_replicas = 1;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Executable_NumPartitions(PJRT_Executable_NumPartitions_Args *args)
+{
+    args->num_partitions = 1;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Executable_NumOutputs(PJRT_Executable_NumOutputs_Args *args)
+{
+    args->num_outputs = args->executable->code->info->output_count;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Executable_SizeOfGeneratedCodeInBytes(
+    PJRT_Executable_SizeOfGeneratedCodeInBytes_Args *args)
+{
+    args->size_in_bytes = (int64_t)args->executable->code->info->code_bytes;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_Args *args)
+{
+    args->properties = NULL;
+    args->num_properties = 0;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Executable_OutputMemoryKinds(PJRT_Executable_OutputMemoryKinds_Args *args)
+{
+    args->num_outputs = args->executable->code->info->output_count;
+    args->memory_kinds = args->executable->code->memory_kinds;
+    args->memory_kind_sizes = args->executable->code->memory_kind_sizes;
+    return NULL;
+}
+
+PJRT_Error *
+cpu_PJRT_Executable_ParameterMemoryKinds(PJRT_Executable_ParameterMemoryKinds_Args *args)
+{
+    args->num_parameters = args->executable->code->info->input_count;
+    args->memory_kinds = args->executable->code->memory_kinds;
+    args->memory_kind_sizes = args->executable->code->memory_kind_sizes;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Executable_OutputElementTypes(PJRT_Executable_OutputElementTypes_Args *args)
+{
+    args->output_types = args->executable->code->output_types;
+    args->num_output_types = args->executable->code->info->output_count;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Executable_OutputDimensions(PJRT_Executable_OutputDimensions_Args *args)
+{
+    args->num_outputs = args->executable->code->info->output_count;
+    args->dims = args->executable->code->output_dims;
+    args->dim_sizes = args->executable->code->output_ranks;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Executable_Fingerprint(PJRT_Executable_Fingerprint_Args *args)
+{
+    STET_TEXT(args, executable_fingerprint, args->executable->code->fingerprint);
+    return NULL;
+}
+
+static int64_t total_bytes(const struct stet_shape *shapes, size_t count)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += shapes[i].bytes;
+    return (int64_t)sum;
+}
+
+PJRT_Error *
+cpu_PJRT_Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryStats_Args *args)
+{
+    const struct stet_plan_info *info = args->executable->code->info;
+    uint64_t aliased = 0;
+
+    for (uint32_t i = 0; i < info->output_count; i++) {
+        if (info->output_alias[i] >= 0)
+            aliased += info->outputs[i].bytes;
+    }
+    args->generated_code_size_in_bytes = (int64_t)info->code_bytes;
+    args->argument_size_in_bytes = total_bytes(info->inputs, info->input_count);
+    args->output_size_in_bytes = total_bytes(info->outputs, info->output_count);
+    args->alias_size_in_bytes = (int64_t)aliased;
+    args->temp_size_in_bytes = (int64_t)info->scratch_bytes;
+    if (STET_HAS(args, host_temp_size_in_bytes))
+        args->host_generated_code_size_in_bytes = args->host_argument_size_in_bytes =
+            args->host_output_size_in_bytes = args->host_alias_size_in_bytes =
+                args->host_temp_size_in_bytes = 0;
+    if (STET_HAS(args, peak_memory_in_bytes))
+        args->peak_memory_in_bytes = args->argument_size_in_bytes + args->output_size_in_bytes -
+                                     args->alias_size_in_bytes + args->temp_size_in_bytes;
+    if (STET_HAS(args, total_size_in_bytes))
+        args->total_size_in_bytes = args->peak_memory_in_bytes;
+    if (STET_HAS(args, peak_unpadded_heap_bytes))
+        args->total_allocation_bytes = args->indefinite_allocations =
+            args->peak_unpadded_heap_bytes = 0;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args *args)
+{
+    struct stet_code *c = args->executable->code;
+    static const char format[] = "hlo_with_config";
+
+    pthread_mutex_lock(&c->optimized_lock);
+    if (!c->optimized.len)
+        stet_hlo_write(&c->optimized, c);
+    pthread_mutex_unlock(&c->optimized_lock);
+    if (c->optimized.failed)
+        return stet_cpu_no_memory();
+    args->program->format = format;
+    args->program->format_size = sizeof format - 1;
+    if (!args->program->code) {
+        args->program->code_size = c->optimized.len;
+        return NULL;
+    }
+    if (args->program->code_size < c->optimized.len)
+        return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT, "stet cpu: %zu bytes needed",
+                               c->optimized.len);
+    memcpy(args->program->code, c->optimized.ptr, c->optimized.len);
+    return NULL;
+}
+
+/* ---- serialise and load: the program itself, since planning takes no longer than reading ---- */
+
+#define EXECUTABLE_MAGIC "STETCPU1"
+
+static void free_serialized(PJRT_SerializedExecutable *bytes)
+{
+    stet_mem_free(bytes);
+}
+
+PJRT_Error *cpu_PJRT_Executable_Serialize(PJRT_Executable_Serialize_Args *args)
+{
+    const struct stet_code *c = args->executable->code;
+    struct stet_buf body = STET_BUF_INIT, out = STET_BUF_INIT;
+    struct stet_hash h;
+
+    stet_buf_varint(&body, strlen(c->format));
+    stet_buf_str(&body, c->format);
+    stet_buf_varint(&body, c->size);
+    stet_buf_add(&body, c->bytes, c->size);
+    stet_buf_varint(&body, c->options_size);
+    stet_buf_add(&body, c->options, c->options_size);
+    h = stet_hash_bytes(stet_buf_as_view(&body));
+    stet_buf_str(&out, EXECUTABLE_MAGIC);
+    stet_buf_u64(&out, h.hi);
+    stet_buf_u64(&out, h.lo);
+    stet_buf_view(&out, stet_buf_as_view(&body));
+    stet_buf_release(&body);
+    if (out.failed || body.failed) {
+        stet_buf_release(&out);
+        return stet_cpu_no_memory();
+    }
+    args->serialized_bytes = out.ptr;
+    args->serialized_bytes_size = out.len;
+    args->serialized_executable = (PJRT_SerializedExecutable *)out.ptr;
+    args->serialized_executable_deleter = free_serialized;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_Executable_DeserializeAndLoad(PJRT_Executable_DeserializeAndLoad_Args *args)
+{
+    struct stet_view all = stet_view_of(args->serialized_executable,
+                                        args->serialized_executable_size);
+    struct stet_view magic, format, bytes, options;
+    struct stet_hash stored, found;
+    struct stet_reader r;
+    struct stet_code *code;
+    PJRT_Error *error;
+
+    stet_reader_init(&r, all, 0);
+    magic = stet_reader_bytes(&r, strlen(EXECUTABLE_MAGIC));
+    stored.hi = stet_reader_u64(&r);
+    stored.lo = stet_reader_u64(&r);
+    found = stet_hash_bytes(stet_view_of(r.next, stet_reader_left(&r)));
+    format = stet_reader_bytes(&r, stet_reader_varint(&r));
+    bytes = stet_reader_bytes(&r, stet_reader_varint(&r));
+    options = stet_reader_bytes(&r, stet_reader_varint(&r));
+    if (!stet_reader_ok(&r) || !stet_view_is(magic, EXECUTABLE_MAGIC))
+        return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                               "stet cpu: not an executable of this plugin");
+    if (!stet_hash_eq(stored, found))
+        return stet_pjrt_error(PJRT_Error_Code_DATA_LOSS,
+                               "stet cpu: the serialised executable is damaged");
+    error = stet_code_new(&code, bytes.ptr, bytes.len, format.ptr, format.len, options.ptr,
+                          options.len);
+    return error ? error : loaded_adopt(code, args->client, &args->loaded_executable);
+}
+
+static void keep_options(PJRT_SerializedCompileOptions *options)
+{
+    (void)options; /* the executable's */
+}
+
+PJRT_Error *cpu_PJRT_Executable_GetCompileOptions(PJRT_Executable_GetCompileOptions_Args *args)
+{
+    args->serialized_bytes = args->executable->code->options;
+    args->serialized_bytes_size = args->executable->code->options_size;
+    args->serialized_compile_options = NULL;
+    args->serialized_compile_options_deleter = keep_options;
+    return NULL;
+}
+
+/* ---- loaded executables ---- */
+
+PJRT_Error *cpu_PJRT_LoadedExecutable_Destroy(PJRT_LoadedExecutable_Destroy_Args *args)
+{
+    if (args->executable)
+        stet_code_unref(args->executable->code);
+    stet_mem_free(args->executable);
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_LoadedExecutable_GetExecutable(PJRT_LoadedExecutable_GetExecutable_Args *args)
+{
+    return executable_adopt(stet_code_ref(args->loaded_executable->code), &args->executable);
+}
+
+PJRT_Error *
+cpu_PJRT_LoadedExecutable_AddressableDevices(PJRT_LoadedExecutable_AddressableDevices_Args *args)
+{
+    args->addressable_devices = args->executable->client->devices;
+    args->num_addressable_devices = 1;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_LoadedExecutable_AddressableDeviceLogicalIds(
+    PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args *args)
+{
+    args->addressable_device_logical_ids = &args->executable->logical;
+    args->num_addressable_device_logical_ids = 1;
+    return NULL;
+}
+
+static void keep_assignment(PJRT_DeviceAssignmentSerialized *assignment)
+{
+    (void)assignment; /* static */
+}
+
+/* DeviceAssignmentProto: replica_count 1, computation_count 1, one computation on device 0. */
+PJRT_Error *
+cpu_PJRT_LoadedExecutable_GetDeviceAssignment(PJRT_LoadedExecutable_GetDeviceAssignment_Args *args)
+{
+    static const char proto[] = {0x08, 1, 0x10, 1, 0x1a, 3, 0x0a, 1, 0};
+
+    args->serialized_bytes = proto;
+    args->serialized_bytes_size = sizeof proto;
+    args->serialized_device_assignment = NULL;
+    args->serialized_device_assignment_deleter = keep_assignment;
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_LoadedExecutable_Delete(PJRT_LoadedExecutable_Delete_Args *args)
+{
+    atomic_store(&args->executable->deleted, true);
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_LoadedExecutable_IsDeleted(PJRT_LoadedExecutable_IsDeleted_Args *args)
+{
+    args->is_deleted = atomic_load(&args->executable->deleted);
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_LoadedExecutable_Fingerprint(PJRT_LoadedExecutable_Fingerprint_Args *args)
+{
+    STET_TEXT(args, executable_fingerprint, args->executable->code->fingerprint);
+    return NULL;
+}
+
+PJRT_Error *cpu_PJRT_ExecuteContext_Create(PJRT_ExecuteContext_Create_Args *args)
+{
+    args->context = stet_mem_calloc(1, 1);
+    return args->context ? NULL : stet_cpu_no_memory();
+}
+
+PJRT_Error *cpu_PJRT_ExecuteContext_Destroy(PJRT_ExecuteContext_Destroy_Args *args)
+{
+    stet_mem_free(args->context);
+    return NULL;
+}

@@ -1,0 +1,282 @@
+/* Execute: donate, place the outputs, then run here when that is quick, else on the device's thread.
+ *
+ * Everything a run needs is one allocation made in the call: `struct launch` with its lists behind
+ * it. The queue is first in first out, so a run finds its inputs ready unless they failed. */
+#include "backend/api/api.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+struct launch {
+    struct stet_task task;
+    struct stet_code *code;
+    PJRT_Device *device;
+    struct stet_signal *done;
+    uint32_t inputs, outputs;
+    struct stet_block **in, **out;  /* references of ours */
+    struct stet_signal **after;     /* of each input */
+    const void **in_data;
+    void **out_data;
+};
+
+static struct launch *launch_new(struct stet_code *code, PJRT_Device *device)
+{
+    size_t n = code->info->input_count, m = code->info->output_count;
+    struct launch *l = stet_mem_calloc(1, sizeof *l + (3 * n + 2 * m) * sizeof(void *));
+    void **list = (void **)(l + 1);
+
+    if (!l)
+        return NULL;
+    l->in = (struct stet_block **)list;
+    l->after = (struct stet_signal **)(list + n);
+    l->in_data = (const void **)(list + 2 * n);
+    l->out = (struct stet_block **)(list + 3 * n);
+    l->out_data = list + 3 * n + m;
+    l->inputs = (uint32_t)n;
+    l->outputs = (uint32_t)m;
+    l->code = stet_code_ref(code);
+    l->device = device;
+    return l;
+}
+
+static void launch_free(struct launch *l)
+{
+    for (uint32_t i = 0; i < l->inputs; i++) {
+        stet_block_unref(l->in[i]);
+        stet_signal_unref(l->after[i]);
+    }
+    for (uint32_t i = 0; i < l->outputs; i++)
+        stet_block_unref(l->out[i]);
+    stet_signal_unref(l->done);
+    stet_code_unref(l->code);
+    stet_mem_free(l);
+}
+
+/* The device's scratch, grown to need; run_lock is held. */
+static void *scratch(PJRT_Device *d, uint64_t need)
+{
+    if (need > d->scratch_size) {
+        uint64_t room = (need + 4095) & ~(uint64_t)4095;
+
+        free(d->scratch);
+        d->scratch = aligned_alloc(64, room);
+        d->scratch_size = d->scratch ? room : 0;
+    }
+    return d->scratch;
+}
+
+/* Inputs that failed make the outputs fail the same way. */
+static PJRT_Error_Code inputs_failed(const struct launch *l, const char **text)
+{
+    for (uint32_t i = 0; i < l->inputs; i++) {
+        PJRT_Error_Code code;
+
+        stet_signal_wait(l->after[i]);
+        code = stet_signal_code(l->after[i], text);
+        if (code != PJRT_Error_Code_OK)
+            return code;
+    }
+    return PJRT_Error_Code_OK;
+}
+
+/* run_lock is held. */
+static void run(struct launch *l)
+{
+    struct stet_err err = STET_ERR_INIT;
+    const char *text = "";
+    PJRT_Error_Code code = inputs_failed(l, &text);
+    uint64_t need = l->code->info->scratch_bytes;
+    void *memory = scratch(l->device, need);
+
+    if (code == PJRT_Error_Code_OK && need && !memory) {
+        code = PJRT_Error_Code_RESOURCE_EXHAUSTED;
+        text = "stet cpu: out of memory for temporaries";
+    } else if (code == PJRT_Error_Code_OK &&
+               stet_plan_run(l->code->plan, l->in_data, l->out_data, memory, l->device->client->pool,
+                             &err) != STET_OK) {
+        code = PJRT_Error_Code_INTERNAL;
+        text = err.text;
+    }
+    stet_signal_set(l->done, code, text);
+}
+
+static void run_task(struct stet_task *task)
+{
+    struct launch *l = (struct launch *)task;
+
+    pthread_mutex_lock(&l->device->run_lock);
+    run(l);
+    pthread_mutex_unlock(&l->device->run_lock);
+    launch_free(l);
+}
+
+/* ---- arguments ---- */
+
+static PJRT_Error *take_inputs(struct launch *l, PJRT_Buffer *const *args)
+{
+    const struct stet_plan_info *info = l->code->info;
+
+    for (uint32_t i = 0; i < l->inputs; i++) {
+        if (!stet_shape_eq(&args[i]->shape, &info->inputs[i]))
+            return stet_pjrt_error(
+                PJRT_Error_Code_INVALID_ARGUMENT,
+                "stet cpu: argument %u of %s has another shape or type than the program's", i,
+                l->code->name);
+        if (!stet_buffer_borrow(args[i], &l->in[i], &l->after[i]))
+            return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                                   "stet cpu: argument %u of %s was deleted or donated", i,
+                                   l->code->name);
+        l->in_data[i] = l->in[i]->data;
+    }
+    return NULL;
+}
+
+static bool may_donate(const PJRT_ExecuteOptions *options, uint32_t input)
+{
+    if (!options || !STET_HAS(options, num_non_donatable_input_indices))
+        return true;
+    for (size_t i = 0; i < options->num_non_donatable_input_indices; i++) {
+        if (options->non_donatable_input_indices[i] == (int64_t)input)
+            return false;
+    }
+    return true;
+}
+
+/* Takes the memory away from the caller's buffer. False when somebody else got there first. */
+static bool donate(PJRT_Buffer *b, struct stet_block *expected)
+{
+    struct stet_block *block;
+
+    pthread_mutex_lock(&b->lock);
+    block = b->block;
+    if (block == expected)
+        b->block = NULL;
+    pthread_mutex_unlock(&b->lock);
+    if (block != expected)
+        return false;
+    stet_block_unref(block);
+    return true;
+}
+
+/* The block of a donated input can become the output's when nobody else holds it: one reference is
+ * this launch's own. */
+static bool reusable(const struct launch *l, uint32_t input)
+{
+    struct stet_block *b = l->in[input];
+
+    if (b->view || atomic_load(&b->pins) > 0 || atomic_load(&b->refs) != 1)
+        return false;
+    return ((uintptr_t)b->data & 63) == 0;
+}
+
+static PJRT_Error *place_outputs(struct launch *l, PJRT_Buffer *const *args,
+                                 const PJRT_ExecuteOptions *options)
+{
+    const struct stet_plan_info *info = l->code->info;
+
+    for (uint32_t i = 0; i < l->inputs; i++) {
+        if (info->donatable[i] && may_donate(options, i) && !donate(args[i], l->in[i]))
+            return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                                   "stet cpu: argument %u of %s is donated twice", i,
+                                   l->code->name);
+    }
+    for (uint32_t i = 0; i < l->outputs; i++) {
+        int32_t from = info->output_alias[i];
+
+        if (from >= 0 && reusable(l, (uint32_t)from))
+            l->out[i] = stet_block_ref(l->in[from]);
+        else
+            l->out[i] = stet_block_new(l->device, info->outputs[i].bytes);
+        if (!l->out[i])
+            return stet_cpu_no_memory();
+        l->out_data[i] = l->out[i]->data;
+    }
+    return NULL;
+}
+
+static PJRT_Error *make_buffers(struct launch *l, PJRT_Buffer **out)
+{
+    for (uint32_t i = 0; i < l->outputs; i++) {
+        out[i] = stet_buffer_adopt(l->device, &l->code->info->outputs[i], stet_block_ref(l->out[i]),
+                                   stet_signal_ref(l->done));
+        if (!out[i]) {
+            while (i-- > 0)
+                stet_buffer_free(out[i]);
+            return stet_cpu_no_memory();
+        }
+    }
+    return NULL;
+}
+
+/* Handing a small program to another thread costs more than running it. */
+enum { QUICK_BYTES = 1 << 16 };
+
+static bool is_quick(const struct launch *l)
+{
+    const struct stet_plan_info *info = l->code->info;
+    uint64_t bytes = info->scratch_bytes + info->code_bytes;
+
+    for (uint32_t i = 0; i < info->output_count; i++)
+        bytes += info->outputs[i].bytes;
+    for (uint32_t i = 0; i < info->input_count; i++)
+        bytes += info->inputs[i].bytes;
+    return bytes <= QUICK_BYTES;
+}
+
+static void start(struct launch *l)
+{
+    PJRT_Device *d = l->device;
+
+    if (is_quick(l) && atomic_load(&d->queue.pending) == 0 &&
+        pthread_mutex_trylock(&d->run_lock) == 0) {
+        run(l);
+        pthread_mutex_unlock(&d->run_lock);
+        launch_free(l);
+    } else if (!stet_queue_submit(&d->queue, &l->task)) {
+        run_task(&l->task);
+    }
+}
+
+PJRT_Error *cpu_PJRT_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args *args)
+{
+    struct stet_code *code = args->executable->code;
+    PJRT_Device *device = args->executable->client->devices[0];
+    PJRT_Event *event = NULL;
+    PJRT_Error *error;
+    struct launch *l;
+
+    if (atomic_load_explicit(&args->executable->deleted, memory_order_relaxed))
+        return stet_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION,
+                               "stet cpu: %s was deleted", code->name);
+    if (args->num_devices != 1 || args->num_args != code->info->input_count)
+        return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                               "stet cpu: %s takes %u arguments on 1 device, got %zu on %zu",
+                               code->name, code->info->input_count, args->num_args,
+                               args->num_devices);
+    l = launch_new(code, device);
+    if (!l)
+        return stet_cpu_no_memory();
+    l->task.run = run_task;
+    l->done = stet_signal_new();
+    error = l->done ? take_inputs(l, args->num_args ? args->argument_lists[0] : NULL)
+                    : stet_cpu_no_memory();
+    if (!error)
+        error = place_outputs(l, args->num_args ? args->argument_lists[0] : NULL, args->options);
+    if (!error && args->device_complete_events) {
+        event = stet_event_of(l->done);
+        error = event ? NULL : stet_cpu_no_memory();
+    }
+    if (!error)
+        error = make_buffers(l, args->output_lists[0]);
+    if (error) {
+        if (event)
+            cpu_PJRT_Event_Destroy(&(PJRT_Event_Destroy_Args){.event = event});
+        launch_free(l);
+        return error;
+    }
+    if (event)
+        args->device_complete_events[0] = event;
+    start(l);
+    return NULL;
+}

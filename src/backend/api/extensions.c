@@ -1,0 +1,148 @@
+/* Extensions: Layouts (everything is dense, major to minor) and MemoryDescriptions. */
+#include "backend/api/api.h"
+
+#include "abi/pjrt_ext.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+
+struct PJRT_Layouts_MemoryLayout {
+    char text[4 * STET_MAX_RANK + 8];
+};
+
+/* "{1,0}", as XLA writes a dense layout. */
+static PJRT_Layouts_MemoryLayout *layout_new(size_t rank)
+{
+    PJRT_Layouts_MemoryLayout *layout = stet_mem_calloc(1, sizeof *layout);
+    size_t at = 0;
+
+    if (!layout || rank > STET_MAX_RANK) {
+        stet_mem_free(layout);
+        return NULL;
+    }
+    layout->text[at++] = '{';
+    for (size_t i = rank; i-- > 0;)
+        at += (size_t)snprintf(layout->text + at, sizeof layout->text - at, i ? "%zu," : "%zu", i);
+    layout->text[at] = '}';
+    return layout;
+}
+
+static PJRT_Error *answer(PJRT_Layouts_MemoryLayout **out, size_t rank)
+{
+    *out = layout_new(rank);
+    return *out ? NULL : stet_cpu_no_memory();
+}
+
+static PJRT_Error *layout_destroy(PJRT_Layouts_MemoryLayout_Destroy_Args *args)
+{
+    stet_mem_free(args->layout);
+    return NULL;
+}
+
+static void keep(PJRT_Layouts_SerializedLayout *serialized)
+{
+    (void)serialized; /* the text is the layout's */
+}
+
+static PJRT_Error *layout_serialize(PJRT_Layouts_MemoryLayout_Serialize_Args *args)
+{
+    args->serialized_bytes = args->layout->text;
+    args->serialized_bytes_size = strlen(args->layout->text);
+    args->serialized_layout = NULL;
+    args->serialized_layout_deleter = keep;
+    return NULL;
+}
+
+static PJRT_Error *client_layout(PJRT_Layouts_PJRT_Client_GetDefaultLayout_Args *args)
+{
+    return answer(&args->layout, args->num_dims);
+}
+
+static PJRT_Error *topology_layout(PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args *args)
+{
+    return answer(&args->layout, args->num_dims);
+}
+
+static PJRT_Error *buffer_layout(PJRT_Layouts_PJRT_Buffer_MemoryLayout_Args *args)
+{
+    return answer(&args->layout, args->buffer->shape.rank);
+}
+
+/* The list is the executable's, the layouts in it are the caller's to destroy. */
+static PJRT_Error *list(PJRT_Layouts_MemoryLayout ***kept, const struct stet_shape *shapes,
+                        size_t count, PJRT_Layouts_MemoryLayout ***out)
+{
+    if (!*kept)
+        *kept = stet_mem_calloc(count, sizeof **kept);
+    if (!*kept)
+        return stet_cpu_no_memory();
+    for (size_t i = 0; i < count; i++) {
+        (*kept)[i] = layout_new(shapes[i].rank);
+        if (!(*kept)[i]) {
+            while (i-- > 0)
+                stet_mem_free((*kept)[i]);
+            return stet_cpu_no_memory();
+        }
+    }
+    *out = *kept;
+    return NULL;
+}
+
+static PJRT_Error *output_layouts(PJRT_Layouts_PJRT_Executable_GetOutputLayouts_Args *args)
+{
+    const struct stet_plan_info *info = args->executable->code->info;
+
+    args->num_outputs = info->output_count;
+    return list(&args->executable->output_layouts, info->outputs, info->output_count,
+                &args->layouts);
+}
+
+static PJRT_Error *parameter_layouts(PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args *args)
+{
+    const struct stet_plan_info *info = args->executable->code->info;
+
+    args->num_parameters = info->input_count;
+    return list(&args->executable->parameter_layouts, info->inputs, info->input_count,
+                &args->layouts);
+}
+
+static PJRT_Error *memory_descriptions(PJRT_DeviceDescription_MemoryDescriptions_Args *args)
+{
+    static const PJRT_MemoryDescription *const only[] = {
+        (const PJRT_MemoryDescription *)stet_cpu_memory_kind};
+
+    args->memory_descriptions = only;
+    args->num_memory_descriptions = 1;
+    args->default_memory_index = 0;
+    return NULL;
+}
+
+static PJRT_Error *memory_kind(PJRT_MemoryDescription_Kind_Args *args)
+{
+    STET_TEXT(args, kind, stet_cpu_memory_kind);
+    args->kind_id = 1;
+    return NULL;
+}
+
+static PJRT_MemoryDescriptions_Extension memories = {
+    .base = {PJRT_MemoryDescriptions_Extension_STRUCT_SIZE, PJRT_Extension_Type_MemoryDescriptions,
+             NULL},
+    .PJRT_DeviceDescription_MemoryDescriptions = memory_descriptions,
+    .PJRT_MemoryDescription_Kind = memory_kind,
+};
+
+static PJRT_Layouts_Extension layouts = {
+    .base = {PJRT_Layouts_Extension_STRUCT_SIZE, PJRT_Extension_Type_Layouts, &memories.base},
+    .PJRT_Layouts_MemoryLayout_Destroy = layout_destroy,
+    .PJRT_Layouts_MemoryLayout_Serialize = layout_serialize,
+    .PJRT_Layouts_PJRT_Client_GetDefaultLayout = client_layout,
+    .PJRT_Layouts_PJRT_Buffer_MemoryLayout = buffer_layout,
+    .PJRT_Layouts_PJRT_Topology_GetDefaultLayout = topology_layout,
+    .PJRT_Layouts_PJRT_Executable_GetOutputLayouts = output_layouts,
+    .PJRT_Layouts_PJRT_Executable_GetParameterLayouts = parameter_layouts,
+};
+
+PJRT_Extension_Base *stet_cpu_extensions(void)
+{
+    return &layouts.base;
+}

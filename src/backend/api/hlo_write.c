@@ -1,0 +1,180 @@
+/* The module that OptimizedProgram answers with: parameters, one opaque call an output, a tuple.
+ * Frameworks read shapes, names and aliasing off it and nothing else. Field numbers are those of
+ * hlo.proto and xla_data.proto, public in the XLA repository. */
+#include "backend/api/api.h"
+
+#include <stdio.h>
+
+enum {
+    WITH_CONFIG_MODULE = 1,
+    WITH_CONFIG_CONFIG = 2,
+    CONFIG_ENTRY_LAYOUT = 1,
+    MODULE_NAME = 1,
+    MODULE_ENTRY_NAME = 2,
+    MODULE_COMPUTATIONS = 3,
+    MODULE_PROGRAM_SHAPE = 4,
+    MODULE_ID = 5,
+    MODULE_ENTRY_ID = 6,
+    COMPUTATION_NAME = 1,
+    COMPUTATION_INSTRUCTIONS = 2,
+    COMPUTATION_PROGRAM_SHAPE = 4,
+    COMPUTATION_ID = 5,
+    COMPUTATION_ROOT = 6,
+    INSTRUCTION_NAME = 1,
+    INSTRUCTION_OPCODE = 2,
+    INSTRUCTION_SHAPE = 3,
+    INSTRUCTION_PARAMETER = 9,
+    INSTRUCTION_CALL_TARGET = 28,
+    INSTRUCTION_ID = 35,
+    INSTRUCTION_OPERANDS = 36,
+    PROGRAM_SHAPE_PARAMETERS = 1,
+    PROGRAM_SHAPE_RESULT = 2,
+    PROGRAM_SHAPE_NAMES = 3,
+    SHAPE_TYPE = 2,
+    SHAPE_DIMS = 3,
+    SHAPE_TUPLE = 4,
+    SHAPE_LAYOUT = 5,
+    SHAPE_DYNAMIC = 6,
+    LAYOUT_MINOR_TO_MAJOR = 1,
+    TYPE_TUPLE = 13,
+};
+
+/* PrimitiveType of xla_data.proto. */
+static const unsigned char primitive[STET_DT_COUNT] = {
+    [STET_DT_PRED] = 1, [STET_DT_S4] = 21,  [STET_DT_S8] = 2,   [STET_DT_S16] = 3,
+    [STET_DT_S32] = 4,  [STET_DT_S64] = 5,  [STET_DT_U4] = 22,  [STET_DT_U8] = 6,
+    [STET_DT_U16] = 7,  [STET_DT_U32] = 8,  [STET_DT_U64] = 9,  [STET_DT_BF16] = 16,
+    [STET_DT_F16] = 10, [STET_DT_F32] = 11, [STET_DT_F64] = 12, [STET_DT_C64] = 15,
+    [STET_DT_C128] = 18, [STET_DT_TOKEN] = 17,
+};
+
+static void put_int(struct stet_buf *b, unsigned field, uint64_t value)
+{
+    stet_buf_varint(b, (uint64_t)field << 3);
+    stet_buf_varint(b, value);
+}
+
+static void put_view(struct stet_buf *b, unsigned field, struct stet_view v)
+{
+    stet_buf_varint(b, (uint64_t)field << 3 | 2);
+    stet_buf_varint(b, v.len);
+    stet_buf_view(b, v);
+}
+
+static void put_text(struct stet_buf *b, unsigned field, const char *text)
+{
+    put_view(b, field, stet_view_str(text));
+}
+
+/* Appends and releases the message. */
+static void put_message(struct stet_buf *b, unsigned field, struct stet_buf *message)
+{
+    b->failed |= message->failed;
+    put_view(b, field, stet_buf_as_view(message));
+    stet_buf_release(message);
+}
+
+static void put_shape(struct stet_buf *b, unsigned field, const struct stet_shape *s)
+{
+    struct stet_buf message = STET_BUF_INIT, layout = STET_BUF_INIT, packed = STET_BUF_INIT;
+
+    put_int(&message, SHAPE_TYPE, primitive[s->dtype]);
+    for (uint32_t i = 0; i < s->rank; i++)
+        stet_buf_varint(&packed, (uint64_t)s->dims[i]);
+    put_message(&message, SHAPE_DIMS, &packed);
+    for (uint32_t i = s->rank; i-- > 0;)
+        stet_buf_varint(&packed, i);
+    put_message(&layout, LAYOUT_MINOR_TO_MAJOR, &packed);
+    put_message(&message, SHAPE_LAYOUT, &layout);
+    for (uint32_t i = 0; i < s->rank; i++)
+        stet_buf_varint(&packed, 0);
+    put_message(&message, SHAPE_DYNAMIC, &packed);
+    put_message(b, field, &message);
+}
+
+static void put_result(struct stet_buf *b, unsigned field, const struct stet_plan_info *info)
+{
+    struct stet_buf tuple = STET_BUF_INIT;
+
+    if (info->output_count == 1) {
+        put_shape(b, field, &info->outputs[0]);
+        return;
+    }
+    put_int(&tuple, SHAPE_TYPE, TYPE_TUPLE);
+    for (uint32_t i = 0; i < info->output_count; i++)
+        put_shape(&tuple, SHAPE_TUPLE, &info->outputs[i]);
+    put_message(b, field, &tuple);
+}
+
+static void put_program_shape(struct stet_buf *b, unsigned field,
+                              const struct stet_plan_info *info)
+{
+    struct stet_buf message = STET_BUF_INIT;
+    char name[24];
+
+    for (uint32_t i = 0; i < info->input_count; i++)
+        put_shape(&message, PROGRAM_SHAPE_PARAMETERS, &info->inputs[i]);
+    put_result(&message, PROGRAM_SHAPE_RESULT, info);
+    for (uint32_t i = 0; i < info->input_count; i++) {
+        snprintf(name, sizeof name, "p%u", i);
+        put_text(&message, PROGRAM_SHAPE_NAMES, name);
+    }
+    put_message(b, field, &message);
+}
+
+static void begin_instruction(struct stet_buf *b, const char *opcode, uint64_t id)
+{
+    char name[40];
+
+    snprintf(name, sizeof name, "%s.%llu", opcode, (unsigned long long)id);
+    put_text(b, INSTRUCTION_NAME, name);
+    put_text(b, INSTRUCTION_OPCODE, opcode);
+    put_int(b, INSTRUCTION_ID, id);
+}
+
+static void put_computation(struct stet_buf *b, const struct stet_plan_info *info)
+{
+    struct stet_buf message = STET_BUF_INIT, one = STET_BUF_INIT, operands = STET_BUF_INIT;
+    uint64_t id = 0;
+
+    put_text(&message, COMPUTATION_NAME, "main");
+    for (uint32_t i = 0; i < info->input_count; i++) {
+        begin_instruction(&one, "parameter", ++id);
+        put_shape(&one, INSTRUCTION_SHAPE, &info->inputs[i]);
+        put_int(&one, INSTRUCTION_PARAMETER, i);
+        put_message(&message, COMPUTATION_INSTRUCTIONS, &one);
+    }
+    for (uint32_t i = 0; i < info->output_count; i++) {
+        begin_instruction(&one, "custom-call", ++id);
+        put_shape(&one, INSTRUCTION_SHAPE, &info->outputs[i]);
+        put_text(&one, INSTRUCTION_CALL_TARGET, "stet_cpu");
+        put_message(&message, COMPUTATION_INSTRUCTIONS, &one);
+        stet_buf_varint(&operands, id);
+    }
+    if (info->output_count != 1) {
+        begin_instruction(&one, "tuple", ++id);
+        put_result(&one, INSTRUCTION_SHAPE, info);
+        put_message(&one, INSTRUCTION_OPERANDS, &operands);
+        put_message(&message, COMPUTATION_INSTRUCTIONS, &one);
+    }
+    stet_buf_release(&operands);
+    put_program_shape(&message, COMPUTATION_PROGRAM_SHAPE, info);
+    put_int(&message, COMPUTATION_ID, 1);
+    put_int(&message, COMPUTATION_ROOT, id);
+    put_message(b, MODULE_COMPUTATIONS, &message);
+}
+
+void stet_hlo_write(struct stet_buf *out, const struct stet_code *code)
+{
+    struct stet_buf module = STET_BUF_INIT, config = STET_BUF_INIT;
+
+    put_text(&module, MODULE_NAME, code->name);
+    put_text(&module, MODULE_ENTRY_NAME, "main");
+    put_computation(&module, code->info);
+    put_program_shape(&module, MODULE_PROGRAM_SHAPE, code->info);
+    put_int(&module, MODULE_ID, 1);
+    put_int(&module, MODULE_ENTRY_ID, 1);
+    put_message(out, WITH_CONFIG_MODULE, &module);
+    put_program_shape(&config, CONFIG_ENTRY_LAYOUT, code->info);
+    put_message(out, WITH_CONFIG_CONFIG, &config);
+}

@@ -1,0 +1,155 @@
+/* The thread of a device, and its memory blocks. */
+#include "backend/api/api.h"
+
+#include "base/mem.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+void stet_queue_init(struct stet_queue *q)
+{
+    *q = (struct stet_queue){.last = &q->first};
+    pthread_mutex_init(&q->lock, NULL);
+    pthread_cond_init(&q->wake, NULL);
+    pthread_cond_init(&q->idle, NULL);
+}
+
+static void *serve(void *arg)
+{
+    struct stet_queue *q = arg;
+    struct stet_task *task;
+
+    pthread_mutex_lock(&q->lock);
+    for (;;) {
+        while (!q->first && !q->stop)
+            pthread_cond_wait(&q->wake, &q->lock);
+        task = q->first;
+        if (!task)
+            break;
+        q->first = task->next;
+        if (!q->first)
+            q->last = &q->first;
+        pthread_mutex_unlock(&q->lock);
+        task->run(task);
+        atomic_fetch_sub(&q->pending, 1);
+        pthread_mutex_lock(&q->lock);
+    }
+    pthread_mutex_unlock(&q->lock);
+    return NULL;
+}
+
+/* The host's signals are for the host's threads. */
+static bool start(struct stet_queue *q)
+{
+    sigset_t all, before;
+
+    if (q->started)
+        return true;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    q->started = pthread_create(&q->thread, NULL, serve, q) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return q->started;
+}
+
+bool stet_queue_submit(struct stet_queue *q, struct stet_task *task)
+{
+    bool taken;
+
+    pthread_mutex_lock(&q->lock);
+    taken = start(q);
+    if (taken) {
+        atomic_fetch_add(&q->pending, 1);
+        task->next = NULL;
+        *q->last = task;
+        q->last = &task->next;
+        pthread_cond_signal(&q->wake);
+    }
+    pthread_mutex_unlock(&q->lock);
+    return taken;
+}
+
+void stet_queue_release(struct stet_queue *q)
+{
+    pthread_mutex_lock(&q->lock);
+    q->stop = true;
+    pthread_cond_signal(&q->wake);
+    pthread_mutex_unlock(&q->lock);
+    if (q->started)
+        pthread_join(q->thread, NULL);
+    pthread_cond_destroy(&q->idle);
+    pthread_cond_destroy(&q->wake);
+    pthread_mutex_destroy(&q->lock);
+}
+
+/* ---- memory ---- */
+
+static void raise_to(atomic_llong *highest, long long now)
+{
+    long long seen = atomic_load(highest);
+
+    while (now > seen && !atomic_compare_exchange_weak(highest, &seen, now))
+        ;
+}
+
+static struct stet_block *block_new(PJRT_Device *device, void *data, uint64_t size)
+{
+    struct stet_block *b = stet_mem_calloc(1, sizeof *b);
+
+    if (!b)
+        return NULL;
+    atomic_init(&b->refs, 1);
+    b->data = data;
+    b->size = size;
+    b->device = device;
+    return b;
+}
+
+struct stet_block *stet_block_new(PJRT_Device *device, uint64_t size)
+{
+    uint64_t room = (size + 63) & ~(uint64_t)63;
+    void *data = aligned_alloc(64, room ? room : 64);
+    struct stet_block *b = data ? block_new(device, data, size) : NULL;
+
+    if (!b) {
+        free(data);
+        return NULL;
+    }
+    raise_to(&device->peak, atomic_fetch_add(&device->in_use, (long long)size) + (long long)size);
+    raise_to(&device->largest, (long long)size);
+    atomic_fetch_add(&device->allocations, 1);
+    return b;
+}
+
+struct stet_block *stet_block_view(PJRT_Device *device, void *data, uint64_t size,
+                                   void (*on_release)(void *, void *), void *arg)
+{
+    struct stet_block *b = block_new(device, data, size);
+
+    if (!b)
+        return NULL;
+    b->view = true;
+    b->on_release = on_release;
+    b->on_release_arg = arg;
+    return b;
+}
+
+struct stet_block *stet_block_ref(struct stet_block *b)
+{
+    if (b)
+        atomic_fetch_add(&b->refs, 1);
+    return b;
+}
+
+void stet_block_unref(struct stet_block *b)
+{
+    if (!b || atomic_fetch_sub(&b->refs, 1) != 1)
+        return;
+    if (!b->view) {
+        atomic_fetch_sub(&b->device->in_use, (long long)b->size);
+        free(b->data);
+    } else if (b->on_release) {
+        b->on_release(b->data, b->on_release_arg);
+    }
+    stet_mem_free(b);
+}

@@ -1,0 +1,99 @@
+/* GetPjrtApi of libstet_cpu.so: the one exported symbol. */
+#include "backend/api/api.h"
+
+#include <stdlib.h>
+
+const char stet_cpu_version[] = "stet cpu 1";
+const char stet_cpu_memory_kind[] = "device";
+
+/* Frameworks lower by platform name: `tpu` gets what a TPU would get. */
+const char *stet_cpu_platform(void)
+{
+    const char *told = getenv("STET_CPU_PLATFORM");
+
+    return told && *told ? told : "stet";
+}
+
+PJRT_Error *stet_cpu_error(const struct stet_err *err)
+{
+    static const PJRT_Error_Code codes[] = {
+        [STET_NOT_FOUND] = PJRT_Error_Code_NOT_FOUND,
+        [STET_BAD_INPUT] = PJRT_Error_Code_INVALID_ARGUMENT,
+        [STET_UNSUPPORTED] = PJRT_Error_Code_UNIMPLEMENTED,
+        [STET_LIMIT] = PJRT_Error_Code_RESOURCE_EXHAUSTED,
+        [STET_NO_MEMORY] = PJRT_Error_Code_RESOURCE_EXHAUSTED,
+        [STET_IO] = PJRT_Error_Code_UNAVAILABLE,
+        [STET_USAGE] = PJRT_Error_Code_INVALID_ARGUMENT,
+    };
+    PJRT_Error_Code code = err->rc && (size_t)err->rc < sizeof codes / sizeof *codes
+                               ? codes[err->rc]
+                               : PJRT_Error_Code_INTERNAL;
+
+    if (err->offset != STET_NO_OFFSET)
+        return stet_pjrt_error(code, "stet cpu: %s (at offset %llu)", err->text,
+                               (unsigned long long)err->offset);
+    return stet_pjrt_error(code, "stet cpu: %s", err->text);
+}
+
+PJRT_Error *stet_cpu_no_memory(void)
+{
+    return stet_pjrt_error(PJRT_Error_Code_RESOURCE_EXHAUSTED, "stet cpu: out of memory");
+}
+
+PJRT_Error *cpu_PJRT_Plugin_Initialize(PJRT_Plugin_Initialize_Args *args)
+{
+    (void)args;
+    return NULL;
+}
+
+static const PJRT_NamedValue *attribute(PJRT_NamedValue *v, const char *name, const int64_t *list,
+                                        size_t count)
+{
+    *v = (PJRT_NamedValue){.struct_size = PJRT_NamedValue_STRUCT_SIZE,
+                           .name = name,
+                           .name_size = strlen(name),
+                           .type = count > 1 ? PJRT_NamedValue_kInt64List : PJRT_NamedValue_kInt64,
+                           .value_size = count};
+    if (count > 1)
+        v->int64_array_value = list;
+    else
+        v->int64_value = list[0];
+    return v;
+}
+
+/* The version range of the portable format that the reader takes; frameworks write the newest
+ * version both know. */
+PJRT_Error *cpu_PJRT_Plugin_Attributes(PJRT_Plugin_Attributes_Args *args)
+{
+    static const int64_t xla = 2, newest[] = {1, 13, 7}, oldest[] = {0, 9, 0};
+    static PJRT_NamedValue values[3];
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+    pthread_mutex_lock(&lock);
+    attribute(&values[0], "xla_version", &xla, 1);
+    attribute(&values[1], "stablehlo_current_version", newest, 3);
+    attribute(&values[2], "stablehlo_minimum_version", oldest, 3);
+    pthread_mutex_unlock(&lock);
+    args->attributes = values;
+    args->num_attributes = 3;
+    return NULL;
+}
+
+static PJRT_Api table;
+
+static void make_table(void)
+{
+    stet_pjrt_stubs(&table);
+#define IMPL(name) table.name = cpu_##name;
+#include "backend/api/implemented.def"
+    table.extension_start = stet_cpu_extensions();
+}
+
+__attribute__((visibility("default"))) const PJRT_Api *GetPjrtApi(void);
+const PJRT_Api *GetPjrtApi(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, make_table);
+    return &table;
+}
