@@ -33,7 +33,7 @@ PJRT_Event *stet_event_of(struct stet_signal *s);
 /* ---- memory ---- */
 
 /* Reference-counted device memory; also views of memory that is not ours. */
-struct stet_block {
+struct stet_mem_block {
     atomic_int refs;
     atomic_int pins; /* external references: never reused in place while there are any */
     void *data;      /* 64-byte aligned unless a view */
@@ -44,11 +44,11 @@ struct stet_block {
     bool view;
 };
 
-struct stet_block *stet_block_new(PJRT_Device *device, uint64_t size);
-struct stet_block *stet_block_view(PJRT_Device *device, void *data, uint64_t size,
+struct stet_mem_block *stet_mem_block_new(PJRT_Device *device, uint64_t size);
+struct stet_mem_block *stet_mem_block_view(PJRT_Device *device, void *data, uint64_t size,
                                    void (*on_release)(void *, void *), void *arg);
-struct stet_block *stet_block_ref(struct stet_block *b);
-void stet_block_unref(struct stet_block *b);
+struct stet_mem_block *stet_mem_block_ref(struct stet_mem_block *b);
+void stet_mem_block_unref(struct stet_mem_block *b);
 
 /* ---- the queue: one thread a device, first in first out ---- */
 
@@ -164,7 +164,7 @@ struct PJRT_Buffer {
     struct stet_shape shape;
     PJRT_Device *device;
     pthread_mutex_t lock;       /* guards block and ready */
-    struct stet_block *block;   /* NULL once deleted or donated */
+    struct stet_mem_block *block;   /* NULL once deleted or donated */
     struct stet_signal *ready;  /* NULL: ready */
     int64_t minor_to_major[STET_MAX_RANK];
 };
@@ -172,10 +172,10 @@ struct PJRT_Buffer {
 /* Takes over one reference of `block` and of `ready`. NULL (references released) when out of
  * memory. */
 PJRT_Buffer *stet_buffer_adopt(PJRT_Device *device, const struct stet_shape *shape,
-                               struct stet_block *block, struct stet_signal *ready);
+                               struct stet_mem_block *block, struct stet_signal *ready);
 void stet_buffer_free(PJRT_Buffer *b);
 /* References of its memory and readiness; false when it was deleted. */
-bool stet_buffer_borrow(PJRT_Buffer *b, struct stet_block **block, struct stet_signal **ready);
+bool stet_buffer_borrow(PJRT_Buffer *b, struct stet_mem_block **block, struct stet_signal **ready);
 
 enum stet_dtype stet_dtype_of_pjrt(PJRT_Buffer_Type t);
 PJRT_Buffer_Type stet_dtype_to_pjrt(enum stet_dtype t);

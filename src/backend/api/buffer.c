@@ -38,12 +38,12 @@ static PJRT_Error *make_shape(struct stet_shape *shape, PJRT_Buffer_Type type, c
 }
 
 PJRT_Buffer *stet_buffer_adopt(PJRT_Device *device, const struct stet_shape *shape,
-                               struct stet_block *block, struct stet_signal *ready)
+                               struct stet_mem_block *block, struct stet_signal *ready)
 {
     PJRT_Buffer *b = stet_mem_calloc(1, sizeof *b);
 
     if (!b) {
-        stet_block_unref(block);
+        stet_mem_block_unref(block);
         stet_signal_unref(ready);
         return NULL;
     }
@@ -59,13 +59,13 @@ PJRT_Buffer *stet_buffer_adopt(PJRT_Device *device, const struct stet_shape *sha
 
 static void drop(PJRT_Buffer *b)
 {
-    struct stet_block *block;
+    struct stet_mem_block *block;
 
     pthread_mutex_lock(&b->lock);
     block = b->block;
     b->block = NULL;
     pthread_mutex_unlock(&b->lock);
-    stet_block_unref(block);
+    stet_mem_block_unref(block);
 }
 
 void stet_buffer_free(PJRT_Buffer *b)
@@ -78,10 +78,10 @@ void stet_buffer_free(PJRT_Buffer *b)
     stet_mem_free(b);
 }
 
-bool stet_buffer_borrow(PJRT_Buffer *b, struct stet_block **block, struct stet_signal **ready)
+bool stet_buffer_borrow(PJRT_Buffer *b, struct stet_mem_block **block, struct stet_signal **ready)
 {
     pthread_mutex_lock(&b->lock);
-    *block = stet_block_ref(b->block);
+    *block = stet_mem_block_ref(b->block);
     *ready = *block ? stet_signal_ref(b->ready) : NULL;
     pthread_mutex_unlock(&b->lock);
     return *block != NULL;
@@ -175,7 +175,7 @@ PJRT_Error *cpu_PJRT_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffe
 {
     PJRT_Device *device = args->client->devices[0];
     struct stet_shape shape;
-    struct stet_block *block;
+    struct stet_mem_block *block;
     PJRT_Error *error = make_shape(&shape, args->type, args->dims, args->num_dims);
 
     if (error)
@@ -183,7 +183,7 @@ PJRT_Error *cpu_PJRT_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffe
     if (args->num_byte_strides && args->num_byte_strides != shape.rank)
         return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT, "stet cpu: %zu strides for rank %u",
                                args->num_byte_strides, shape.rank);
-    block = stet_block_new(device, shape.bytes);
+    block = stet_mem_block_new(device, shape.bytes);
     if (!block)
         return stet_cpu_no_memory();
     copy(block->data, (char *)(uintptr_t)args->data, &shape,
@@ -202,12 +202,12 @@ cpu_PJRT_Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer_Ar
 {
     PJRT_Device *device = args->client->devices[0];
     struct stet_shape shape;
-    struct stet_block *block;
+    struct stet_mem_block *block;
     PJRT_Error *error = make_shape(&shape, args->element_type, args->dims, args->num_dims);
 
     if (error)
         return error;
-    block = stet_block_view(device, args->device_buffer_ptr, shape.bytes, args->on_delete_callback,
+    block = stet_mem_block_view(device, args->device_buffer_ptr, shape.bytes, args->on_delete_callback,
                             args->on_delete_callback_arg);
     args->buffer = block ? stet_buffer_adopt(device, &shape, block, NULL) : NULL;
     return args->buffer ? NULL : stet_cpu_no_memory();
@@ -218,13 +218,13 @@ cpu_PJRT_Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuffer_
 {
     PJRT_Device *device = args->client->devices[0];
     struct stet_shape shape;
-    struct stet_block *block;
+    struct stet_mem_block *block;
     PJRT_Error *error =
         make_shape(&shape, args->shape_element_type, args->shape_dims, args->shape_num_dims);
 
     if (error)
         return error;
-    block = stet_block_new(device, shape.bytes);
+    block = stet_mem_block_new(device, shape.bytes);
     args->buffer = block ? stet_buffer_adopt(device, &shape, block, NULL) : NULL;
     return args->buffer ? NULL : stet_cpu_no_memory();
 }
@@ -234,7 +234,7 @@ cpu_PJRT_Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuffer_
 /* Copies once the source is ready. */
 struct copy_out {
     struct stet_task task;
-    struct stet_block *block;
+    struct stet_mem_block *block;
     struct stet_signal *after, *done;
     struct stet_shape shape;
     int64_t strides[STET_MAX_RANK];
@@ -256,7 +256,7 @@ static void run_copy_out(struct stet_task *task)
     else if (code == PJRT_Error_Code_OK)
         copy(c->block->data, c->dst, &c->shape, c->strided ? c->strides : NULL, true);
     stet_signal_set(c->done, code, text);
-    stet_block_unref(c->block);
+    stet_mem_block_unref(c->block);
     stet_signal_unref(c->after);
     stet_signal_unref(c->done);
     stet_mem_free(c);
@@ -273,7 +273,7 @@ static PJRT_Error *start_copy(PJRT_Buffer *b, struct copy_out *c, PJRT_Event **e
     c->done = stet_signal_new();
     *event = c->done ? stet_event_of(c->done) : NULL;
     if (!*event) {
-        stet_block_unref(c->block);
+        stet_mem_block_unref(c->block);
         stet_signal_unref(c->after);
         stet_signal_unref(c->done);
         stet_mem_free(c);
@@ -341,16 +341,16 @@ PJRT_Error *cpu_PJRT_Buffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args *args)
 
 static PJRT_Error *duplicate(PJRT_Buffer *b, PJRT_Buffer **out)
 {
-    struct stet_block *block, *fresh;
+    struct stet_mem_block *block, *fresh;
     struct stet_signal *ready;
 
     if (!stet_buffer_borrow(b, &block, &ready))
         return deleted();
     stet_signal_wait(ready);
-    fresh = stet_block_new(b->device, b->shape.bytes);
+    fresh = stet_mem_block_new(b->device, b->shape.bytes);
     if (fresh)
         memcpy(fresh->data, block->data, b->shape.bytes);
-    stet_block_unref(block);
+    stet_mem_block_unref(block);
     *out = fresh ? stet_buffer_adopt(b->device, &b->shape, fresh, stet_signal_ref(ready)) : NULL;
     stet_signal_unref(ready);
     return *out ? NULL : stet_cpu_no_memory();
@@ -459,14 +459,14 @@ PJRT_Error *cpu_PJRT_Buffer_ReadyEvent(PJRT_Buffer_ReadyEvent_Args *args)
 
 static PJRT_Error *pointer_of(PJRT_Buffer *b, void **out)
 {
-    struct stet_block *block;
+    struct stet_mem_block *block;
     struct stet_signal *ready;
 
     if (!stet_buffer_borrow(b, &block, &ready))
         return deleted();
     stet_signal_wait(ready);
     *out = block->data;
-    stet_block_unref(block);
+    stet_mem_block_unref(block);
     stet_signal_unref(ready);
     return NULL;
 }
@@ -488,13 +488,13 @@ PJRT_Error *cpu_PJRT_Buffer_OpaqueDeviceMemoryDataPointer(
 
 static PJRT_Error *pin(PJRT_Buffer *b, int by)
 {
-    struct stet_block *block;
+    struct stet_mem_block *block;
     struct stet_signal *ready;
 
     if (!stet_buffer_borrow(b, &block, &ready))
         return deleted();
     atomic_fetch_add(&block->pins, by);
-    stet_block_unref(block);
+    stet_mem_block_unref(block);
     stet_signal_unref(ready);
     return NULL;
 }

@@ -14,7 +14,7 @@ struct launch {
     PJRT_Device *device;
     struct stet_signal *done;
     uint32_t inputs, outputs;
-    struct stet_block **in, **out;  /* references of ours */
+    struct stet_mem_block **in, **out;  /* references of ours */
     struct stet_signal **after;     /* of each input */
     const void **in_data;
     void **out_data;
@@ -28,10 +28,10 @@ static struct launch *launch_new(struct stet_code *code, PJRT_Device *device)
 
     if (!l)
         return NULL;
-    l->in = (struct stet_block **)list;
+    l->in = (struct stet_mem_block **)list;
     l->after = (struct stet_signal **)(list + n);
     l->in_data = (const void **)(list + 2 * n);
-    l->out = (struct stet_block **)(list + 3 * n);
+    l->out = (struct stet_mem_block **)(list + 3 * n);
     l->out_data = list + 3 * n + m;
     l->inputs = (uint32_t)n;
     l->outputs = (uint32_t)m;
@@ -43,11 +43,11 @@ static struct launch *launch_new(struct stet_code *code, PJRT_Device *device)
 static void launch_free(struct launch *l)
 {
     for (uint32_t i = 0; i < l->inputs; i++) {
-        stet_block_unref(l->in[i]);
+        stet_mem_block_unref(l->in[i]);
         stet_signal_unref(l->after[i]);
     }
     for (uint32_t i = 0; i < l->outputs; i++)
-        stet_block_unref(l->out[i]);
+        stet_mem_block_unref(l->out[i]);
     stet_signal_unref(l->done);
     stet_code_unref(l->code);
     stet_mem_free(l);
@@ -144,9 +144,9 @@ static bool may_donate(const PJRT_ExecuteOptions *options, uint32_t input)
 }
 
 /* Takes the memory away from the caller's buffer. False when somebody else got there first. */
-static bool donate(PJRT_Buffer *b, struct stet_block *expected)
+static bool donate(PJRT_Buffer *b, struct stet_mem_block *expected)
 {
-    struct stet_block *block;
+    struct stet_mem_block *block;
 
     pthread_mutex_lock(&b->lock);
     block = b->block;
@@ -155,7 +155,7 @@ static bool donate(PJRT_Buffer *b, struct stet_block *expected)
     pthread_mutex_unlock(&b->lock);
     if (block != expected)
         return false;
-    stet_block_unref(block);
+    stet_mem_block_unref(block);
     return true;
 }
 
@@ -163,7 +163,7 @@ static bool donate(PJRT_Buffer *b, struct stet_block *expected)
  * this launch's own. */
 static bool reusable(const struct launch *l, uint32_t input)
 {
-    struct stet_block *b = l->in[input];
+    struct stet_mem_block *b = l->in[input];
 
     if (b->view || atomic_load(&b->pins) > 0 || atomic_load(&b->refs) != 1)
         return false;
@@ -185,9 +185,9 @@ static PJRT_Error *place_outputs(struct launch *l, PJRT_Buffer *const *args,
         int32_t from = info->output_alias[i];
 
         if (from >= 0 && reusable(l, (uint32_t)from))
-            l->out[i] = stet_block_ref(l->in[from]);
+            l->out[i] = stet_mem_block_ref(l->in[from]);
         else
-            l->out[i] = stet_block_new(l->device, info->outputs[i].bytes);
+            l->out[i] = stet_mem_block_new(l->device, info->outputs[i].bytes);
         if (!l->out[i])
             return stet_cpu_no_memory();
         l->out_data[i] = l->out[i]->data;
@@ -198,7 +198,7 @@ static PJRT_Error *place_outputs(struct launch *l, PJRT_Buffer *const *args,
 static PJRT_Error *make_buffers(struct launch *l, PJRT_Buffer **out)
 {
     for (uint32_t i = 0; i < l->outputs; i++) {
-        out[i] = stet_buffer_adopt(l->device, &l->code->info->outputs[i], stet_block_ref(l->out[i]),
+        out[i] = stet_buffer_adopt(l->device, &l->code->info->outputs[i], stet_mem_block_ref(l->out[i]),
                                    stet_signal_ref(l->done));
         if (!out[i]) {
             while (i-- > 0)

@@ -92,9 +92,9 @@ static void raise_to(atomic_llong *highest, long long now)
         ;
 }
 
-static struct stet_block *block_new(PJRT_Device *device, void *data, uint64_t size)
+static struct stet_mem_block *block_new(PJRT_Device *device, void *data, uint64_t size)
 {
-    struct stet_block *b = stet_mem_calloc(1, sizeof *b);
+    struct stet_mem_block *b = stet_mem_calloc(1, sizeof *b);
 
     if (!b)
         return NULL;
@@ -105,11 +105,11 @@ static struct stet_block *block_new(PJRT_Device *device, void *data, uint64_t si
     return b;
 }
 
-struct stet_block *stet_block_new(PJRT_Device *device, uint64_t size)
+struct stet_mem_block *stet_mem_block_new(PJRT_Device *device, uint64_t size)
 {
     uint64_t room = (size + 63) & ~(uint64_t)63;
     void *data = aligned_alloc(64, room ? room : 64);
-    struct stet_block *b = data ? block_new(device, data, size) : NULL;
+    struct stet_mem_block *b = data ? block_new(device, data, size) : NULL;
 
     if (!b) {
         free(data);
@@ -121,10 +121,10 @@ struct stet_block *stet_block_new(PJRT_Device *device, uint64_t size)
     return b;
 }
 
-struct stet_block *stet_block_view(PJRT_Device *device, void *data, uint64_t size,
+struct stet_mem_block *stet_mem_block_view(PJRT_Device *device, void *data, uint64_t size,
                                    void (*on_release)(void *, void *), void *arg)
 {
-    struct stet_block *b = block_new(device, data, size);
+    struct stet_mem_block *b = block_new(device, data, size);
 
     if (!b)
         return NULL;
@@ -134,14 +134,14 @@ struct stet_block *stet_block_view(PJRT_Device *device, void *data, uint64_t siz
     return b;
 }
 
-struct stet_block *stet_block_ref(struct stet_block *b)
+struct stet_mem_block *stet_mem_block_ref(struct stet_mem_block *b)
 {
     if (b)
         atomic_fetch_add(&b->refs, 1);
     return b;
 }
 
-void stet_block_unref(struct stet_block *b)
+void stet_mem_block_unref(struct stet_mem_block *b)
 {
     if (!b || atomic_fetch_sub(&b->refs, 1) != 1)
         return;
