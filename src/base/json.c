@@ -7,7 +7,12 @@
 /* Length of the well-formed UTF-8 sequence at p, 0 when malformed (RFC 3629). */
 static size_t utf8_length(const unsigned char *p, size_t left)
 {
-    size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+    size_t n = p[0] < 0x80   ? 1
+               : p[0] < 0xc2 ? 0
+               : p[0] < 0xe0 ? 2
+               : p[0] < 0xf0 ? 3
+               : p[0] < 0xf5 ? 4
+                             : 0;
 
     if (n > left)
         return 0;

@@ -1,4 +1,5 @@
-/* A bounded reader over bytes: the first failure sticks, later reads give zero; ask once at the end. */
+/* A bounded reader over bytes: the first failure sticks, later reads give zero; ask once at the
+ * end. */
 #ifndef STET_BASE_READER_H
 #define STET_BASE_READER_H
 

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-
 static void row_text(struct stet_buf *out, const struct stet_run *run,
                      const struct stet_run_digest *d)
 {

@@ -20,7 +20,7 @@ struct stet_known {
 
 /* Sampled from /proc, so a process shorter than the interval may be missed. */
 struct stet_watch {
-    const char *library; /* file name of the preloaded layer */
+    const char *library;      /* file name of the preloaded layer */
     struct stet_known *known; /* already looked at */
     size_t known_count, known_room;
     struct stet_stranger strangers[32];

@@ -91,8 +91,8 @@ int64_t stet_hlo_instr_find(const struct stet_hlo_build *b, uint64_t key, struct
 bool stet_hlo_post_order(struct stet_hlo_build *b, size_t *root);
 
 /* Ends the computation: the instructions become one "hlo.computation", ordered as above unless the
- * module is scheduled. Parameters must be numbered 0 to n-1 without gaps. `offset` is where it began,
- * for messages. */
+ * module is scheduled. Parameters must be numbered 0 to n-1 without gaps. `offset` is where it
+ * began, for messages. */
 enum stet_rc stet_hlo_computation_end(struct stet_hlo_build *b, struct stet_view name, size_t root,
                                       struct stet_view thread, uint64_t offset);
 

@@ -9,8 +9,8 @@
  * is refused, and so is a file that ends early. */
 enum stet_rc stet_captured_open(struct stet_file *f, const char *path, struct stet_err *err);
 
-/* The file of the captured program whose hash is or begins with `prefix` (at least 6 hex digits), the
- * newest run first; the path is the caller's to free. STET_NOT_FOUND when no run has it. */
+/* The file of the captured program whose hash is or begins with `prefix` (at least 6 hex digits),
+ * the newest run first; the path is the caller's to free. STET_NOT_FOUND when no run has it. */
 enum stet_rc stet_captured_find(const struct stet_runs *runs, const char *prefix, char **path,
                                 struct stet_err *err);
 

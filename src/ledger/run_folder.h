@@ -13,8 +13,8 @@ struct stet_run {
     size_t argc;
     uint64_t started_ns, ended_ns; /* CLOCK_REALTIME; ended_ns 0 while it runs, or was cut off */
     int64_t pid;
-    int exit_code; /* -1 when not known */
-    int signal;    /* 0 for none */
+    int exit_code;      /* -1 when not known */
+    int signal;         /* 0 for none */
     uint64_t unchecked; /* descendants the layer could not reach */
 };
 

@@ -11,8 +11,9 @@
 
 /* Growable array in plain memory, moved into the arena when the run is read. */
 #define GROW(array, count)                                                                         \
-    (((count) & ((count)-1)) ? (array)                                                             \
-                             : stet_mem_resize((array), (count) ? (count)*2 : 1, sizeof *(array)))
+    (((count) & ((count) - 1))                                                                     \
+         ? (array)                                                                                 \
+         : stet_mem_resize((array), (count) ? (count) * 2 : 1, sizeof *(array)))
 
 static struct stet_view keep(struct stet_run_digest *d, struct stet_view v)
 {
@@ -74,8 +75,9 @@ static struct stet_plugin_event *plugin_of(struct stet_process_digest *p, uint64
 static void on_process(struct stet_run_digest *d, struct stet_process_digest *p,
                        const struct stet_rec_process *r)
 {
-    static const char *const rank_names[] = {"RANK=", "JAX_PROCESS_ID=", "OMPI_COMM_WORLD_RANK=",
-                                             "SLURM_PROCID=", "PMI_RANK=", "TPU_WORKER_ID="};
+    static const char *const rank_names[] = {
+        "RANK=",         "JAX_PROCESS_ID=", "OMPI_COMM_WORLD_RANK=",
+        "SLURM_PROCID=", "PMI_RANK=",       "TPU_WORKER_ID="};
     struct stet_view *argv = STET_NEW_ARRAY(&d->arena, struct stet_view, r->argv.count);
 
     for (size_t i = 0; argv && i < r->argv.count; i++)

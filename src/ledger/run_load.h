@@ -53,8 +53,8 @@ struct stet_process_digest {
     bool steps_known; /* after stet_run_steps */
     uint64_t steps;
     const char *steps_why; /* how they were found, or why they are not known; a literal */
-    bool ended;          /* it said good-bye; a killed process did not */
-    uint64_t last_ns;    /* CLOCK_REALTIME of its last record */
+    bool ended;            /* it said good-bye; a killed process did not */
+    uint64_t last_ns;      /* CLOCK_REALTIME of its last record */
     struct stet_journal_damage damage;
 };
 

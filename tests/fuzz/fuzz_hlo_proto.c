@@ -1,5 +1,5 @@
-/* HLO protos: whatever the bytes, reading ends in a program or an error; a program can be printed and
- * brought over to StableHLO. */
+/* HLO protos: whatever the bytes, reading ends in a program or an error; a program can be printed
+ * and brought over to StableHLO. */
 #include "fuzz.h"
 
 #include "base/buf.h"

@@ -1,5 +1,5 @@
-/* HLO text: reading ends in a program or an error with line and column; what is printed of a program
- * reads back and prints the same. */
+/* HLO text: reading ends in a program or an error with line and column; what is printed of a
+ * program reads back and prints the same. */
 #include "fuzz.h"
 
 #include "base/buf.h"

@@ -97,8 +97,7 @@ TEST(hashing_in_pieces_equals_hashing_at_once)
     for (size_t piece = 1; piece < sizeof bytes; piece = piece * 3 + 1) {
         stet_hasher_init(&h);
         for (size_t at = 0; at < sizeof bytes; at += piece)
-            stet_hasher_add(&h, bytes + at,
-                            piece < sizeof bytes - at ? piece : sizeof bytes - at);
+            stet_hasher_add(&h, bytes + at, piece < sizeof bytes - at ? piece : sizeof bytes - at);
         EXPECT(stet_hash_eq(stet_hasher_digest(&h),
                             stet_hash_bytes(stet_view_of(bytes, sizeof bytes))));
     }

@@ -46,7 +46,7 @@ struct stet_mem_block {
 
 struct stet_mem_block *stet_mem_block_new(PJRT_Device *device, uint64_t size);
 struct stet_mem_block *stet_mem_block_view(PJRT_Device *device, void *data, uint64_t size,
-                                   void (*on_release)(void *, void *), void *arg);
+                                           void (*on_release)(void *, void *), void *arg);
 struct stet_mem_block *stet_mem_block_ref(struct stet_mem_block *b);
 void stet_mem_block_unref(struct stet_mem_block *b);
 
@@ -163,9 +163,9 @@ struct PJRT_LoadedExecutable {
 struct PJRT_Buffer {
     struct stet_shape shape;
     PJRT_Device *device;
-    pthread_mutex_t lock;       /* guards block and ready */
-    struct stet_mem_block *block;   /* NULL once deleted or donated */
-    struct stet_signal *ready;  /* NULL: ready */
+    pthread_mutex_t lock;         /* guards block and ready */
+    struct stet_mem_block *block; /* NULL once deleted or donated */
+    struct stet_signal *ready;    /* NULL: ready */
     int64_t minor_to_major[STET_MAX_RANK];
 };
 

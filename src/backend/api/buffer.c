@@ -181,8 +181,9 @@ PJRT_Error *cpu_PJRT_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffe
     if (error)
         return error;
     if (args->num_byte_strides && args->num_byte_strides != shape.rank)
-        return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT, "stet cpu: %zu strides for rank %u",
-                               args->num_byte_strides, shape.rank);
+        return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                               "stet cpu: %zu strides for rank %u", args->num_byte_strides,
+                               shape.rank);
     block = stet_mem_block_new(device, shape.bytes);
     if (!block)
         return stet_cpu_no_memory();
@@ -207,8 +208,8 @@ cpu_PJRT_Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer_Ar
 
     if (error)
         return error;
-    block = stet_mem_block_view(device, args->device_buffer_ptr, shape.bytes, args->on_delete_callback,
-                            args->on_delete_callback_arg);
+    block = stet_mem_block_view(device, args->device_buffer_ptr, shape.bytes,
+                                args->on_delete_callback, args->on_delete_callback_arg);
     args->buffer = block ? stet_buffer_adopt(device, &shape, block, NULL) : NULL;
     return args->buffer ? NULL : stet_cpu_no_memory();
 }
@@ -323,11 +324,10 @@ PJRT_Error *cpu_PJRT_Buffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args *args)
 
     if (args->offset < 0 || args->transfer_size < 0 || (uint64_t)args->offset > bytes ||
         (uint64_t)args->transfer_size > bytes - (uint64_t)args->offset)
-        return stet_pjrt_error(PJRT_Error_Code_OUT_OF_RANGE,
-                               "stet cpu: bytes %lld to %lld of a buffer of %llu",
-                               (long long)args->offset,
-                               (long long)(args->offset + args->transfer_size),
-                               (unsigned long long)bytes);
+        return stet_pjrt_error(
+            PJRT_Error_Code_OUT_OF_RANGE, "stet cpu: bytes %lld to %lld of a buffer of %llu",
+            (long long)args->offset, (long long)(args->offset + args->transfer_size),
+            (unsigned long long)bytes);
     c = stet_mem_calloc(1, sizeof *c);
     if (!c)
         return stet_cpu_no_memory();
@@ -337,7 +337,8 @@ PJRT_Error *cpu_PJRT_Buffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args *args)
     return start_copy(args->buffer, c, &args->event);
 }
 
-/* ---- copies on the device: the memory is shared, since nobody writes into it but its donor ---- */
+/* ---- copies on the device: the memory is shared, since nobody writes into it but its donor ----
+ */
 
 static PJRT_Error *duplicate(PJRT_Buffer *b, PJRT_Buffer **out)
 {
@@ -480,8 +481,8 @@ PJRT_Error *cpu_PJRT_Buffer_UnsafePointer(PJRT_Buffer_UnsafePointer_Args *args)
     return error;
 }
 
-PJRT_Error *cpu_PJRT_Buffer_OpaqueDeviceMemoryDataPointer(
-    PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args *args)
+PJRT_Error *
+cpu_PJRT_Buffer_OpaqueDeviceMemoryDataPointer(PJRT_Buffer_OpaqueDeviceMemoryDataPointer_Args *args)
 {
     return pointer_of(args->buffer, &args->device_memory_ptr);
 }

@@ -361,8 +361,8 @@ PJRT_Error *cpu_PJRT_Executable_Serialize(PJRT_Executable_Serialize_Args *args)
 
 PJRT_Error *cpu_PJRT_Executable_DeserializeAndLoad(PJRT_Executable_DeserializeAndLoad_Args *args)
 {
-    struct stet_view all = stet_view_of(args->serialized_executable,
-                                        args->serialized_executable_size);
+    struct stet_view all =
+        stet_view_of(args->serialized_executable, args->serialized_executable_size);
     struct stet_view magic, format, bytes, options;
     struct stet_hash stored, found;
     struct stet_reader r;

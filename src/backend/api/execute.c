@@ -1,4 +1,5 @@
-/* Execute: donate, place the outputs, then run here when that is quick, else on the device's thread.
+/* Execute: donate, place the outputs, then run here when that is quick, else on the device's
+ * thread.
  *
  * Everything a run needs is one allocation made in the call: `struct launch` with its lists behind
  * it. The queue is first in first out, so a run finds its inputs ready unless they failed. */
@@ -14,8 +15,8 @@ struct launch {
     PJRT_Device *device;
     struct stet_signal *done;
     uint32_t inputs, outputs;
-    struct stet_mem_block **in, **out;  /* references of ours */
-    struct stet_signal **after;     /* of each input */
+    struct stet_mem_block **in, **out; /* references of ours */
+    struct stet_signal **after;        /* of each input */
     const void **in_data;
     void **out_data;
 };
@@ -93,8 +94,8 @@ static void run(struct launch *l)
         code = PJRT_Error_Code_RESOURCE_EXHAUSTED;
         text = "stet cpu: out of memory for temporaries";
     } else if (code == PJRT_Error_Code_OK &&
-               stet_plan_run(l->code->plan, l->in_data, l->out_data, memory, l->device->client->pool,
-                             &err) != STET_OK) {
+               stet_plan_run(l->code->plan, l->in_data, l->out_data, memory,
+                             l->device->client->pool, &err) != STET_OK) {
         code = PJRT_Error_Code_INTERNAL;
         text = err.text;
     }
@@ -198,8 +199,8 @@ static PJRT_Error *place_outputs(struct launch *l, PJRT_Buffer *const *args,
 static PJRT_Error *make_buffers(struct launch *l, PJRT_Buffer **out)
 {
     for (uint32_t i = 0; i < l->outputs; i++) {
-        out[i] = stet_buffer_adopt(l->device, &l->code->info->outputs[i], stet_mem_block_ref(l->out[i]),
-                                   stet_signal_ref(l->done));
+        out[i] = stet_buffer_adopt(l->device, &l->code->info->outputs[i],
+                                   stet_mem_block_ref(l->out[i]), stet_signal_ref(l->done));
         if (!out[i]) {
             while (i-- > 0)
                 stet_buffer_free(out[i]);
@@ -247,8 +248,8 @@ PJRT_Error *cpu_PJRT_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args
     struct launch *l;
 
     if (atomic_load_explicit(&args->executable->deleted, memory_order_relaxed))
-        return stet_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION,
-                               "stet cpu: %s was deleted", code->name);
+        return stet_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION, "stet cpu: %s was deleted",
+                               code->name);
     if (args->num_devices != 1 || args->num_args != code->info->input_count)
         return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                                "stet cpu: %s takes %u arguments on 1 device, got %zu on %zu",

@@ -41,10 +41,10 @@ enum {
 
 /* PrimitiveType of xla_data.proto. */
 static const unsigned char primitive[STET_DT_COUNT] = {
-    [STET_DT_PRED] = 1, [STET_DT_S4] = 21,  [STET_DT_S8] = 2,   [STET_DT_S16] = 3,
-    [STET_DT_S32] = 4,  [STET_DT_S64] = 5,  [STET_DT_U4] = 22,  [STET_DT_U8] = 6,
-    [STET_DT_U16] = 7,  [STET_DT_U32] = 8,  [STET_DT_U64] = 9,  [STET_DT_BF16] = 16,
-    [STET_DT_F16] = 10, [STET_DT_F32] = 11, [STET_DT_F64] = 12, [STET_DT_C64] = 15,
+    [STET_DT_PRED] = 1,  [STET_DT_S4] = 21,    [STET_DT_S8] = 2,   [STET_DT_S16] = 3,
+    [STET_DT_S32] = 4,   [STET_DT_S64] = 5,    [STET_DT_U4] = 22,  [STET_DT_U8] = 6,
+    [STET_DT_U16] = 7,   [STET_DT_U32] = 8,    [STET_DT_U64] = 9,  [STET_DT_BF16] = 16,
+    [STET_DT_F16] = 10,  [STET_DT_F32] = 11,   [STET_DT_F64] = 12, [STET_DT_C64] = 15,
     [STET_DT_C128] = 18, [STET_DT_TOKEN] = 17,
 };
 
@@ -106,8 +106,7 @@ static void put_result(struct stet_buf *b, unsigned field, const struct stet_pla
     put_message(b, field, &tuple);
 }
 
-static void put_program_shape(struct stet_buf *b, unsigned field,
-                              const struct stet_plan_info *info)
+static void put_program_shape(struct stet_buf *b, unsigned field, const struct stet_plan_info *info)
 {
     struct stet_buf message = STET_BUF_INIT;
     char name[24];

@@ -122,7 +122,7 @@ struct stet_mem_block *stet_mem_block_new(PJRT_Device *device, uint64_t size)
 }
 
 struct stet_mem_block *stet_mem_block_view(PJRT_Device *device, void *data, uint64_t size,
-                                   void (*on_release)(void *, void *), void *arg)
+                                           void (*on_release)(void *, void *), void *arg)
 {
     struct stet_mem_block *b = block_new(device, data, size);
 
