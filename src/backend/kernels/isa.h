@@ -111,9 +111,11 @@
 #define ROW(suffix)                                                                                \
     extern const stet_tile_fn ISA(stet_ops_##suffix)[STET_TILE_OPS];                               \
     extern const stet_fold_fn ISA(stet_fold_##suffix)[STET_TILE_OPS];
+/* clang-format off */
 ROW(pred)
 ROW(s8)
 ROW(s16) ROW(s32) ROW(s64) ROW(u8) ROW(u16) ROW(u32) ROW(u64) ROW(f32) ROW(f64) ROW(c64) ROW(c128)
+/* clang-format on */
 #undef ROW
 #define ROW(suffix) extern const stet_tile_fn ISA(stet_convert_##suffix)[STET_DT_COUNT];
     ROW(pred) ROW(s8) ROW(s16) ROW(s32) ROW(s64) ROW(u8) ROW(u16) ROW(u32) ROW(u64) ROW(f32)
