@@ -71,8 +71,15 @@ static const struct stet_attr *read_field(struct bc *b, struct stet_reader *r,
     }
 }
 
-static const struct stet_attr *read_record(struct bc *b, struct stet_reader *r,
-                                           const struct stet_record *record, uint64_t code)
+/* Gather and scatter got batching dimensions in 2024; files from before have none. */
+static bool is_later_field(struct stet_view name)
+{
+    return stet_view_ends(name, "_batching_dims");
+}
+
+static const struct stet_attr *read_fields(struct bc *b, struct stet_reader *r,
+                                           const struct stet_record *record, uint64_t code,
+                                           bool with_later)
 {
     struct stet_attr *a = bc_new_attr(b, STET_ATTR_RECORD);
     struct stet_named_attr *named = bc_alloc(b, STET_RECORD_FIELDS, sizeof *named);
@@ -84,10 +91,26 @@ static const struct stet_attr *read_record(struct bc *b, struct stet_reader *r,
     a->named = named;
     for (unsigned i = 0; record->fields[i].kind != STET_FIELD_END; i++) {
         named[a->count].name = record->fields[i].name;
-        named[a->count].value = read_field(b, r, record->fields[i].kind, code);
+        if (with_later || !is_later_field(record->fields[i].name))
+            named[a->count].value = read_field(b, r, record->fields[i].kind, code);
+        else
+            named[a->count].value = bc_new_attr(b, STET_ATTR_INTS);
         a->count += named[a->count].value != NULL;
     }
     return a;
+}
+
+static const struct stet_attr *read_record(struct bc *b, struct stet_reader *r,
+                                           const struct stet_record *record, uint64_t code)
+{
+    struct stet_reader start = *r;
+    const struct stet_attr *a = read_fields(b, r, record, code, true);
+
+    if ((stet_reader_ok(r) && !stet_reader_left(r)) || !bc_ok(b) ||
+        !(stet_view_is(record->mnemonic, "gather") || stet_view_is(record->mnemonic, "scatter")))
+        return a;
+    *r = start;
+    return read_fields(b, r, record, code, false);
 }
 
 const struct stet_attr *bc_record_attr(struct bc *b, struct stet_reader *r,

@@ -116,6 +116,32 @@ TEST(bounded_dimensions_are_known)
     close_program(&p, &f);
 }
 
+static bool find_gather(const struct stet_op *op, void *context)
+{
+    if (op->known == STET_STABLEHLO_GATHER)
+        *(const struct stet_op **)context = op;
+    return true;
+}
+
+TEST(raw_bytecode_of_older_releases_reads)
+{
+    struct stet_program p;
+    struct stet_file f;
+    const struct stet_op *gather = NULL;
+    const struct stet_attr *dims;
+
+    if (!open_program(&p, &f, "jax-0.4.30-gather.raw.mlirbc")) {
+        EXPECT(false);
+        return;
+    }
+    stet_program_walk(&p, find_gather, &gather);
+    dims = gather ? stet_op_attr(gather, "dimension_numbers") : NULL;
+    EXPECT(dims && dims->count == 6); /* with the batching dimensions it knew nothing of */
+    EXPECT(stet_attr_field(dims, "operand_batching_dims")->count == 0);
+    EXPECT_INT(1, stet_attr_field(dims, "index_vector_dim")->integer);
+    close_program(&p, &f);
+}
+
 static bool find_blob(const struct stet_op *op, void *context)
 {
     const struct stet_attr *a = stet_op_attr(op, "value");
