@@ -26,7 +26,7 @@ func.func @main(%a: tensor<?x?xf32>, %s: tensor<2xi32>) -> tensor<?x?xf32> {
 
 PROGRAMS["quantized"] = """
 func.func @main(%a: tensor<2x!quant.uniform<i8:f32, 3.400000e+01:16>>,
-                %b: tensor<2x3x!quant.uniform<i8<-127:127>:f32:1, {2.000000e+02,9.987200e-01:10,1.0}>>) -> tensor<2xf32> {
+                %b: tensor<2x3x!quant.uniform<i8<-127:127>:f32:1, {2.000000e+02,9.987200e-01:10,1.000000e+00}>>) -> tensor<2xf32> {
   %0 = "other.dequantize"(%a) {k = #other.attr<1, [2]>, t = !other<type x>} : (tensor<2x!quant.uniform<i8:f32, 3.400000e+01:16>>) -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }"""
