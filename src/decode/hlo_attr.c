@@ -1,6 +1,8 @@
 /* Small constructors for the attributes of HLO instructions. */
 #include "decode/hlo_build.h"
 
+#include "base/buf.h"
+
 static struct stet_attr *make(struct stet_arena *a, enum stet_attr_kind kind)
 {
     struct stet_attr *v = STET_NEW(a, struct stet_attr);
@@ -123,4 +125,87 @@ struct stet_attr *stet_hlo_new_record(struct stet_arena *a, const char *mnemonic
         r->count = n;
     }
     return r;
+}
+
+static void put(struct stet_named_attr *attrs, uint32_t *count, uint32_t room,
+                struct stet_view name, const struct stet_attr *v)
+{
+    if (v && *count < room)
+        attrs[(*count)++] = (struct stet_named_attr){name, v};
+}
+
+void stet_hlo_put(struct stet_arena *a, struct stet_named_attr *attrs, uint32_t *count,
+                  uint32_t room, enum stet_hlo_attr which, const struct stet_attr *v)
+{
+    struct stet_view name = stet_view_str(stet_hlo_attr_name(which));
+    enum stet_hlo_form form = stet_hlo_attr_form(which);
+    uint32_t spread;
+
+    if (!v || v->kind != STET_ATTR_RECORD ||
+        (form != STET_HLO_F_SLICE && form != STET_HLO_F_PADDING && form != STET_HLO_F_WINDOW)) {
+        put(attrs, count, room, name, v);
+        return;
+    }
+    /* of a window only its size, the first field, stands for itself */
+    spread = form == STET_HLO_F_WINDOW && v->count ? 1 : v->count;
+    for (uint32_t i = 0; i < spread; i++)
+        put(attrs, count, room, v->named[i].name, v->named[i].value);
+    if (v->count > spread)
+        put(attrs, count, room, name,
+            stet_hlo_new_record(a, "window", v->named + spread, v->count - spread));
+}
+
+/* ---- layouts of the entry ---- */
+
+static bool is_usual(const struct stet_type *t)
+{
+    for (uint32_t i = 0; t->layout && i < t->rank; i++)
+        if (t->layout[i] != (int64_t)t->rank - 1 - i)
+            return false;
+    return !t->layout_extra.len;
+}
+
+static struct stet_view layout_text(struct stet_arena *a, const struct stet_type *t)
+{
+    struct stet_buf full = STET_BUF_INIT, bare = STET_BUF_INIT;
+    struct stet_view v;
+
+    if (t->kind != STET_TYPE_TENSOR || (t->layout && is_usual(t)) || (!t->layout && !t->rank))
+        return STET_VIEW("");
+    if (!t->layout)
+        return STET_VIEW("none");
+    stet_print_hlo_type(&full, t, true);
+    stet_print_hlo_type(&bare, t, false);
+    v = full.failed || bare.failed
+            ? (struct stet_view){0}
+            : stet_arena_copy(a, stet_view_of(full.ptr + bare.len, full.len - bare.len));
+    a->failed |= full.failed || bare.failed;
+    stet_buf_release(&full);
+    stet_buf_release(&bare);
+    return v;
+}
+
+static void add_leaves(struct stet_arena *a, const struct stet_type *t, struct stet_list *out)
+{
+    if (t->kind != STET_TYPE_TUPLE) {
+        stet_list_add(out, stet_hlo_new_string(a, layout_text(a, t)));
+        return;
+    }
+    for (uint32_t i = 0; i < t->member_count; i++)
+        add_leaves(a, t->members[i], out);
+}
+
+const struct stet_attr *stet_hlo_entry_layout(struct stet_arena *a, const struct stet_type *t)
+{
+    struct stet_list leaves = {0};
+    const struct stet_attr *v;
+    uint32_t n;
+
+    for (uint32_t i = 0; i < t->member_count; i++)
+        add_leaves(a, t->members[i], &leaves);
+    n = (uint32_t)leaves.count;
+    v = stet_hlo_new_array(a, stet_list_keep(&leaves, a), n);
+    a->failed |= leaves.failed;
+    stet_list_release(&leaves);
+    return v;
 }

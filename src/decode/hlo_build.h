@@ -108,6 +108,13 @@ void stet_hlo_module_attr(struct stet_hlo_build *b, const char *name, const stru
 enum stet_rc stet_hlo_build_finish(struct stet_hlo_build *b, struct stet_view module,
                                    struct stet_view entry);
 
+/* Adds an attribute as it is kept: slices, paddings and windows in their parts (hlo.h). NULL is
+ * nothing; what does not fit in `room` is left out. */
+void stet_hlo_put(struct stet_arena *a, struct stet_named_attr *attrs, uint32_t *count,
+                  uint32_t room, enum stet_hlo_attr which, const struct stet_attr *v);
+/* The module's entry_computation_layout of a FUNCTION type with layouts. */
+const struct stet_attr *stet_hlo_entry_layout(struct stet_arena *a, const struct stet_type *t);
+
 /* Attributes; NULL when the arena is full. */
 struct stet_attr *stet_hlo_new_int(struct stet_arena *a, int64_t v);
 struct stet_attr *stet_hlo_new_bool(struct stet_arena *a, bool v);

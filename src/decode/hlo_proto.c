@@ -460,7 +460,7 @@ static enum stet_rc decode_module(struct stet_hlo_reader *r, const struct stet_p
     index_computations(r, module);
     module_tables(r, module, &schedule, &name, &entry, &layout);
     if (layout)
-        add(r, "entry_computation_layout", stet_hlo_new_type(r->b.a, layout));
+        add(r, "entry_computation_layout", stet_hlo_entry_layout(r->b.a, layout));
     while (r->b.err->rc == STET_OK && !r->b.a->failed && stet_proto_next(&m, &f))
         if (f.number == COMPUTATIONS)
             computation(r, &m, &f, &schedule);

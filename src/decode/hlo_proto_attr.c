@@ -440,6 +440,7 @@ static const struct stet_attr *special(struct stet_hlo_reader *r, const struct s
     case STET_HLO_A_LHS_CONTRACTING_DIMS:
         return dot_dims(r, in, 1, true);
     case STET_HLO_A_LITERAL:
+    case STET_HLO_A_VALUE:
         f = stet_hlo_field(r, 8);
         return f && instr->type ? stet_hlo_literal(r, in, f, instr->type) : NULL;
     case STET_HLO_A_LOWER:

@@ -135,7 +135,8 @@ static void add_listed(struct stet_hlo_reader *r, const struct stet_proto *m,
 {
     for (; *list; list++)
         if (*list != STET_HLO_A_METADATA && *list != STET_HLO_A_CONTROL_PREDECESSORS)
-            add(instr, stet_hlo_attr_name(*list), stet_hlo_proto_attr(r, m, instr, *list));
+            stet_hlo_put(r->b.a, instr->attrs, &instr->attr_count, MOST_ATTRS, *list,
+                         stet_hlo_proto_attr(r, m, instr, *list));
 }
 
 /* An unknown opcode keeps all its fields but names, ids and places, to be compared as bytes; a

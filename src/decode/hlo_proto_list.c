@@ -29,9 +29,9 @@ const struct stet_attr *stet_hlo_slices(struct stet_hlo_reader *r, const struct 
         for (int k = 0; k < 3; k++)
             stet_ints_add(&parts[k], r->b.a, v[k + 1]);
     }
-    field(fields, &n, "start", stet_hlo_new_ints(r->b.a, parts[0].at, parts[0].count));
-    field(fields, &n, "limit", stet_hlo_new_ints(r->b.a, parts[1].at, parts[1].count));
-    field(fields, &n, "stride", stet_hlo_new_ints(r->b.a, parts[2].at, parts[2].count));
+    field(fields, &n, "start_indices", stet_hlo_new_ints(r->b.a, parts[0].at, parts[0].count));
+    field(fields, &n, "limit_indices", stet_hlo_new_ints(r->b.a, parts[1].at, parts[1].count));
+    field(fields, &n, "strides", stet_hlo_new_ints(r->b.a, parts[2].at, parts[2].count));
     return stet_hlo_new_record(r->b.a, "slice", fields, n);
 }
 
@@ -61,7 +61,8 @@ static uint32_t columns(struct stet_hlo_reader *r, const struct stet_proto *in,
 
 const struct stet_attr *stet_hlo_padding(struct stet_hlo_reader *r, const struct stet_proto *in)
 {
-    static const char *const names[] = {"low", "high", "interior"};
+    static const char *const names[] = {"edge_padding_low", "edge_padding_high",
+                                        "interior_padding"};
     const struct stet_proto_field *f = stet_hlo_field(r, 21);
     struct stet_named_attr *fields = STET_NEW_ARRAY(r->b.a, struct stet_named_attr, 3);
     struct stet_ints parts[3] = {{0}};
@@ -83,8 +84,12 @@ const struct stet_attr *stet_hlo_window(struct stet_hlo_reader *r, const struct 
         const char *name;
         unsigned column;
         int64_t usual;
-    } parts[] = {{"size", 0, INT64_MIN}, {"stride", 1, 1},     {"pad_low", 2, 0},
-                 {"pad_high", 3, 0},     {"lhs_dilate", 5, 1}, {"rhs_dilate", 4, 1},
+    } parts[] = {{"window_dimensions", 0, INT64_MIN},
+                 {"stride", 1, 1},
+                 {"pad_low", 2, 0},
+                 {"pad_high", 3, 0},
+                 {"lhs_dilate", 5, 1},
+                 {"rhs_dilate", 4, 1},
                  {"rhs_reversal", 6, 0}};
     const struct stet_proto_field *f = stet_hlo_field(r, 15);
     struct stet_named_attr *fields = STET_NEW_ARRAY(r->b.a, struct stet_named_attr, 7);

@@ -68,11 +68,10 @@ struct reading {
     bool seen[STET_HLO_ATTRS];
 };
 
-static void add(struct reading *r, enum stet_hlo_attr which, const struct stet_attr *v)
+static void add(struct stet_hlo_text *t, struct reading *r, enum stet_hlo_attr which,
+                const struct stet_attr *v)
 {
-    if (v && r->attr_count < MOST_ATTRS)
-        r->attrs[r->attr_count++] =
-            (struct stet_named_attr){stet_view_str(stet_hlo_attr_name(which)), v};
+    stet_hlo_put(t->b.a, r->attrs, &r->attr_count, MOST_ATTRS, which, v);
 }
 
 static void attribute(struct stet_hlo_text *t, const struct stet_hlo_op *op, struct reading *r)
@@ -100,14 +99,14 @@ static void attribute(struct stet_hlo_text *t, const struct stet_hlo_op *op, str
         names(t, &r->operands, "}");
         r->control_count = r->operands.count - before;
     } else {
-        add(r, which, stet_hlo_text_attr(t, which));
+        add(t, r, which, stet_hlo_text_attr(t, which));
     }
 }
 
 static void keep(struct stet_hlo_text *t, struct stet_hlo_instr *in, struct reading *r)
 {
     if (r->control_count)
-        add(r, STET_HLO_A_CONTROL_PREDECESSORS, stet_hlo_new_int(t->b.a, r->control_count));
+        add(t, r, STET_HLO_A_CONTROL_PREDECESSORS, stet_hlo_new_int(t->b.a, r->control_count));
     in->attrs = stet_arena_raw(t->b.a, r->attr_count, sizeof *in->attrs);
     in->operands = stet_arena_raw(t->b.a, r->operands.count, sizeof *in->operands);
     if (!in->attrs || !in->operands)
@@ -148,7 +147,7 @@ static void instruction(struct stet_hlo_text *t)
         stet_hlo_expect(t, ")");
     } else if (stet_view_is(in.opcode, "constant")) {
         if (stet_hlo_peek(t) != ')')
-            add(&r, STET_HLO_A_LITERAL, stet_hlo_text_literal(t, in.type));
+            add(t, &r, STET_HLO_A_VALUE, stet_hlo_text_literal(t, in.type));
         stet_hlo_expect(t, ")");
     } else {
         names(t, &r.operands, ")");
@@ -313,7 +312,7 @@ static const struct stet_attr *entry_layout(struct stet_hlo_text *t)
     }
     t->b.a->failed |= members.failed;
     stet_list_release(&members);
-    return type ? stet_hlo_new_type(t->b.a, type) : NULL;
+    return type && type->members && !t->failed ? stet_hlo_entry_layout(t->b.a, type) : NULL;
 }
 
 static const struct stet_attr *flags(struct stet_hlo_text *t)

@@ -89,7 +89,7 @@ static const struct stet_attr *lists(struct stet_hlo_text *t, bool nested_only)
 
 static const struct stet_attr *slice(struct stet_hlo_text *t)
 {
-    static const char *const names[] = {"start", "limit", "stride"};
+    static const char *const names[] = {"start_indices", "limit_indices", "strides"};
     struct stet_named_attr *fields = STET_NEW_ARRAY(t->b.a, struct stet_named_attr, 3);
     struct stet_ints v[3] = {{0}};
     uint32_t n = 0;
@@ -113,7 +113,8 @@ static const struct stet_attr *slice(struct stet_hlo_text *t)
 /* low_high or low_high_interior, dimensions joined by 'x'. */
 static const struct stet_attr *padding(struct stet_hlo_text *t)
 {
-    static const char *const names[] = {"low", "high", "interior"};
+    static const char *const names[] = {"edge_padding_low", "edge_padding_high",
+                                        "interior_padding"};
     struct stet_named_attr *fields = STET_NEW_ARRAY(t->b.a, struct stet_named_attr, 3);
     struct stet_ints v[3] = {{0}};
     uint32_t n = 0;
@@ -144,8 +145,9 @@ static void window_field(struct stet_hlo_text *t, struct stet_ints *low, struct 
 
 static const struct stet_attr *window(struct stet_hlo_text *t)
 {
-    static const char *const names[] = {"size",       "stride",     "pad_low",     "pad_high",
-                                        "lhs_dilate", "rhs_dilate", "rhs_reversal"};
+    static const char *const names[] = {"window_dimensions", "stride",     "pad_low",
+                                        "pad_high",          "lhs_dilate", "rhs_dilate",
+                                        "rhs_reversal"};
     struct stet_named_attr *fields = STET_NEW_ARRAY(t->b.a, struct stet_named_attr, 7);
     struct stet_ints v[7] = {{0}};
     uint32_t n = 0;
@@ -157,6 +159,8 @@ static const struct stet_attr *window(struct stet_hlo_text *t)
 
         if (stet_view_is(name, "pad"))
             name = STET_VIEW("pad_low");
+        else if (stet_view_is(name, "size"))
+            name = STET_VIEW("window_dimensions");
         while (k < 7 && !stet_view_is(name, names[k]))
             k++;
         if (k == 7 || v[k].count) {

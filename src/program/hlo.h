@@ -22,23 +22,25 @@ enum stet_hlo_attr {
 
 /* How a value is written in text, and which kind of attribute it becomes. */
 enum stet_hlo_form {
-    STET_HLO_F_INT,          /* 3: INTEGER */
-    STET_HLO_F_BOOL,         /* true: BOOL */
-    STET_HLO_F_FLOAT,        /* 1e-05: FLOAT of f32 */
-    STET_HLO_F_INTS,         /* {0,1}: INTS */
-    STET_HLO_F_LISTS,        /* {{0,1},{2,3}}: ARRAY of INTS, or {0,1}: INTS */
-    STET_HLO_F_BOOLS,        /* {true,false}: INTS */
-    STET_HLO_F_WORD,         /* GT: ENUM */
-    STET_HLO_F_WORDS,        /* {highest,default}: ARRAY of ENUM */
-    STET_HLO_F_STRING,       /* "text": STRING */
-    STET_HLO_F_CONFIG,       /* "text" or a JSON dictionary: STRING */
-    STET_HLO_F_STRINGS,      /* {key="text"}: DICT of STRING, sorted */
-    STET_HLO_F_SLICE,        /* {[0:4:2]}: RECORD of start, limit, stride */
-    STET_HLO_F_PADDING,      /* 1_1x0_0_2: RECORD of low, high, interior */
-    STET_HLO_F_WINDOW,       /* {size=3x3 pad=1_1x1_1}: RECORD, see print_hlo.c */
-    STET_HLO_F_LABELS,       /* bf01_oi01->bf01: STRING */
-    STET_HLO_F_GROUPS,       /* {{0,1}}: ARRAY of INTS; [2,2]<=[4]: STRING; meshes: STRING */
-    STET_HLO_F_COMPUTATION,  /* %add: SYMBOL */
+    STET_HLO_F_INT,     /* 3: INTEGER */
+    STET_HLO_F_BOOL,    /* true: BOOL */
+    STET_HLO_F_FLOAT,   /* 1e-05: FLOAT of f32 */
+    STET_HLO_F_INTS,    /* {0,1}: INTS */
+    STET_HLO_F_LISTS,   /* {{0,1},{2,3}}: ARRAY of INTS, or {0,1}: INTS */
+    STET_HLO_F_BOOLS,   /* {true,false}: INTS */
+    STET_HLO_F_WORD,    /* GT: ENUM */
+    STET_HLO_F_WORDS,   /* {highest,default}: ARRAY of ENUM */
+    STET_HLO_F_STRING,  /* "text": STRING */
+    STET_HLO_F_CONFIG,  /* "text" or a JSON dictionary: STRING */
+    STET_HLO_F_STRINGS, /* {key="text"}: DICT of STRING, sorted */
+    /* three that are kept in parts, named as StableHLO names them, so that shapes, starts and
+     * strides can move each by itself (stet_hlo_part) */
+    STET_HLO_F_SLICE,       /* {[0:4:2]}: start_indices, limit_indices, strides; INTS each */
+    STET_HLO_F_PADDING,     /* 1_1x0_0_2: edge_padding_low, _high, interior_padding; INTS each */
+    STET_HLO_F_WINDOW,      /* {size=3x3 pad=1_1x1_1}: window_dimensions, INTS; the rest a RECORD */
+    STET_HLO_F_LABELS,      /* bf01_oi01->bf01: STRING */
+    STET_HLO_F_GROUPS,      /* {{0,1}}: ARRAY of INTS; [2,2]<=[4]: STRING; meshes: STRING */
+    STET_HLO_F_COMPUTATION, /* %add: SYMBOL */
     STET_HLO_F_COMPUTATIONS, /* {%a, %b}: ARRAY of SYMBOL */
     STET_HLO_F_SHAPE,        /* f32[2]{0}: TYPE */
     STET_HLO_F_SHAPES,       /* {f32[2]{0}}: ARRAY of TYPE */

@@ -295,9 +295,8 @@ static void convolution(struct stet_legal *l, const struct stet_op *op, struct s
 
 static void reduce_window(struct stet_legal *l, const struct stet_op *op, struct stet_attrs *out)
 {
-    const struct stet_attr *size = window_part(l, op, "size");
-
-    stet_legal_put(out, "window_dimensions", size ? size : stet_legal_array(l, NULL));
+    stet_legal_put(out, "window_dimensions",
+                   stet_legal_array(l, stet_op_attr(op, "window_dimensions")));
     stet_legal_put(out, "window_strides", window_part(l, op, "stride"));
     stet_legal_put(out, "padding", window_padding(l, op));
     if (op->known == STET_HLO_REDUCE_WINDOW) {
@@ -416,12 +415,6 @@ static void custom_call(struct stet_legal *l, const struct stet_op *op, struct s
 
 /* ---- all of them ---- */
 
-static const struct stet_attr *part(struct stet_legal *l, const struct stet_op *op,
-                                    const char *attr, const char *field)
-{
-    return stet_legal_array(l, stet_attr_field(stet_op_attr(op, attr), field));
-}
-
 /* HLO's one dimension in a list as a number. */
 static const struct stet_attr *one_dimension(struct stet_legal *l, const struct stet_op *op)
 {
@@ -517,14 +510,19 @@ static void numbered(struct stet_legal *l, const struct stet_op *op, struct stet
 {
     switch (op->known) {
     case STET_HLO_SLICE:
-        stet_legal_put(out, "start_indices", part(l, op, "slice", "start"));
-        stet_legal_put(out, "limit_indices", part(l, op, "slice", "limit"));
-        stet_legal_put(out, "strides", part(l, op, "slice", "stride"));
+        stet_legal_put(out, "start_indices",
+                       stet_legal_array(l, stet_op_attr(op, "start_indices")));
+        stet_legal_put(out, "limit_indices",
+                       stet_legal_array(l, stet_op_attr(op, "limit_indices")));
+        stet_legal_put(out, "strides", stet_legal_array(l, stet_op_attr(op, "strides")));
         break;
     case STET_HLO_PAD:
-        stet_legal_put(out, "edge_padding_low", part(l, op, "padding", "low"));
-        stet_legal_put(out, "edge_padding_high", part(l, op, "padding", "high"));
-        stet_legal_put(out, "interior_padding", part(l, op, "padding", "interior"));
+        stet_legal_put(out, "edge_padding_low",
+                       stet_legal_array(l, stet_op_attr(op, "edge_padding_low")));
+        stet_legal_put(out, "edge_padding_high",
+                       stet_legal_array(l, stet_op_attr(op, "edge_padding_high")));
+        stet_legal_put(out, "interior_padding",
+                       stet_legal_array(l, stet_op_attr(op, "interior_padding")));
         break;
     case STET_HLO_DYNAMIC_SLICE:
         stet_legal_put(out, "slice_sizes",

@@ -249,7 +249,7 @@ static void element(struct stet_legal *l, const struct stet_op *op)
 
 static void constant(struct stet_legal *l, const struct stet_op *op)
 {
-    const struct stet_attr *v = stet_op_attr(op, "literal");
+    const struct stet_attr *v = stet_op_attr(op, "value");
     struct stet_attr *value = STET_NEW(l->a, struct stet_attr);
     struct stet_attrs attrs = {.count = 0};
     const struct stet_type *t;

@@ -43,7 +43,7 @@ static void operands(struct printer *p, struct stet_value *const *values, uint32
 
 static void constant(struct printer *p, const struct stet_op *op)
 {
-    const struct stet_attr *a = stet_op_attr(op, "literal");
+    const struct stet_attr *a = stet_op_attr(op, "value");
     uint64_t n = 0;
     bool small = a && a->kind == STET_ATTR_DENSE && stet_type_elements(a->type, &n) && n <= 10;
 
@@ -140,8 +140,9 @@ static void attrs(struct printer *p, const struct stet_op *op, const struct stet
             metadata(p, m);
         if (*list == STET_HLO_A_CONTROL_PREDECESSORS && op)
             control(p, op, controls);
-        if (!a || *list == STET_HLO_A_CONTROL_PREDECESSORS ||
-            (*list == STET_HLO_A_LITERAL && op && op->known == STET_HLO_CONSTANT))
+        if (op && stet_print_hlo_parts(p->out, *list, op))
+            continue;
+        if (!a || *list == STET_HLO_A_CONTROL_PREDECESSORS || *list == STET_HLO_A_VALUE)
             continue;
         stet_buf_printf(p->out, ", %s=", label);
         stet_print_hlo_attr(p->out, stet_hlo_attr_form(*list), a, p->how->percent);
@@ -284,22 +285,56 @@ static void donors(struct stet_buf *out, const struct stet_attr *a)
     stet_buf_str(out, " }");
 }
 
-static void entry_layout(struct stet_buf *out, const struct stet_type *t)
+/* A type of the entry with the layouts that the module gives its leaves. */
+static void laid_out(struct stet_buf *out, const struct stet_type *t,
+                     const struct stet_attr *leaves, uint32_t *next)
 {
+    struct stet_view layout;
+
+    if (t->kind == STET_TYPE_TUPLE) {
+        stet_buf_char(out, '(');
+        for (uint32_t i = 0; i < t->member_count; i++) {
+            if (i && i % 5 == 0)
+                stet_buf_printf(out, ", /*index=%u*/", i);
+            else if (i)
+                stet_buf_str(out, ", ");
+            laid_out(out, t->members[i], leaves, next);
+        }
+        stet_buf_char(out, ')');
+        return;
+    }
+    stet_print_hlo_type(out, t, false);
+    layout = *next < leaves->count ? leaves->items[*next]->text : (struct stet_view){0};
+    *next += 1;
+    if (layout.len && !stet_view_is(layout, "none"))
+        stet_buf_view(out, layout);
+    if (layout.len || t->kind != STET_TYPE_TENSOR || !t->rank)
+        return;
+    for (uint32_t i = t->rank; i-- > 0;)
+        stet_buf_printf(out, "%s%u", i + 1 == t->rank ? "{" : ",", i);
+    stet_buf_char(out, '}');
+}
+
+static void entry_layout(struct stet_buf *out, const struct stet_attr *leaves,
+                         const struct stet_op *entry)
+{
+    const struct stet_block *block = entry->regions[0].blocks[0];
+    uint32_t next = 0;
+
     stet_buf_str(out, ", entry_computation_layout={(");
-    for (uint32_t i = 0; i < t->input_count; i++) {
+    for (uint32_t i = 0; i < block->arg_count; i++) {
         if (i && i % 5 == 0)
             stet_buf_printf(out, ", /*index=%u*/", i);
         else if (i)
             stet_buf_str(out, ", ");
-        stet_print_hlo_type(out, t->members[i], true);
+        laid_out(out, block->args[i].type, leaves, &next);
     }
     stet_buf_str(out, ")->");
-    stet_print_hlo_type(out, t->members[t->input_count], true);
+    laid_out(out, block->ops[block->op_count - 1]->operands[0]->type, leaves, &next);
     stet_buf_char(out, '}');
 }
 
-static void header(struct printer *p, const struct stet_op *m)
+static void header(struct printer *p, const struct stet_op *m, const struct stet_op *entry)
 {
     static const struct {
         const char *name;
@@ -323,7 +358,7 @@ static void header(struct printer *p, const struct stet_op *m)
     if (stet_op_attr(m, "alias_passthrough_params"))
         stet_buf_str(p->out, ", alias_passthrough_params=true");
     if ((a = stet_op_attr(m, "entry_computation_layout")))
-        entry_layout(p->out, a->type);
+        entry_layout(p->out, a, entry);
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
         if ((a = stet_op_attr(m, rest[i].name))) {
             stet_buf_printf(p->out, ", %s=", rest[i].name);
@@ -339,7 +374,7 @@ enum stet_rc stet_print_hlo(const struct stet_program *prog, const struct stet_h
 
     if (!prog->module || prog->module->known != STET_HLO_MODULE)
         return stet_fail(err, STET_UNSUPPORTED, "not an HLO program");
-    header(&p, prog->module);
+    header(&p, prog->module, prog->entry);
     for (uint32_t i = 0; i < prog->function_count; i++)
         computation(&p, prog->functions[i], prog->functions[i] == prog->entry);
     if (out->failed)

@@ -10,6 +10,9 @@ void stet_print_hlo_literal(struct stet_buf *out, const struct stet_attr *a, boo
 /* The value alone, by its form. Control predecessors and metadata are not values. */
 void stet_print_hlo_attr(struct stet_buf *out, enum stet_hlo_form form, const struct stet_attr *a,
                          bool percent);
+/* ", name=value" of an attribute that is kept in parts, if the operation has it; false when `which`
+ * is none of those. */
+bool stet_print_hlo_parts(struct stet_buf *out, enum stet_hlo_attr which, const struct stet_op *op);
 /* {dictionary of strings} */
 void stet_print_hlo_strings(struct stet_buf *out, const struct stet_attr *dict);
 /* With backslash escapes as absl::CEscape writes them, no quotes. */

@@ -118,11 +118,11 @@ static bool all(const struct stet_attr *a, int64_t v)
     return true;
 }
 
-static void slice(struct stet_buf *out, const struct stet_attr *a)
+static void slice(struct stet_buf *out, const struct stet_op *op)
 {
-    const struct stet_attr *start = stet_attr_field(a, "start");
-    const struct stet_attr *limit = stet_attr_field(a, "limit");
-    const struct stet_attr *stride = stet_attr_field(a, "stride");
+    const struct stet_attr *start = stet_op_attr(op, "start_indices");
+    const struct stet_attr *limit = stet_op_attr(op, "limit_indices");
+    const struct stet_attr *stride = stet_op_attr(op, "strides");
     bool strides = !all(stride, 1);
 
     stet_buf_char(out, '{');
@@ -136,11 +136,11 @@ static void slice(struct stet_buf *out, const struct stet_attr *a)
     stet_buf_char(out, '}');
 }
 
-static void padding(struct stet_buf *out, const struct stet_attr *a)
+static void padding(struct stet_buf *out, const struct stet_op *op)
 {
-    const struct stet_attr *low = stet_attr_field(a, "low");
-    const struct stet_attr *high = stet_attr_field(a, "high");
-    const struct stet_attr *interior = stet_attr_field(a, "interior");
+    const struct stet_attr *low = stet_op_attr(op, "edge_padding_low");
+    const struct stet_attr *high = stet_op_attr(op, "edge_padding_high");
+    const struct stet_attr *interior = stet_op_attr(op, "interior_padding");
     bool inside = !all(interior, 0);
 
     for (uint32_t i = 0; i < low->count; i++) {
@@ -151,22 +151,22 @@ static void padding(struct stet_buf *out, const struct stet_attr *a)
     }
 }
 
-static void window(struct stet_buf *out, const struct stet_attr *a)
+static void window(struct stet_buf *out, const struct stet_op *op)
 {
     static const char *const names[] = {"size",       "stride",     "pad_low",
                                         "lhs_dilate", "rhs_dilate", "rhs_reversal"};
-    const struct stet_attr *high = stet_attr_field(a, "pad_high");
-    bool first = true;
+    const struct stet_attr *rest = stet_op_attr(op, "window");
+    const struct stet_attr *high = stet_attr_field(rest, "pad_high");
 
     stet_buf_char(out, '{');
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        const struct stet_attr *v = stet_attr_field(a, names[k]);
+        const struct stet_attr *v =
+            k ? stet_attr_field(rest, names[k]) : stet_op_attr(op, "window_dimensions");
         bool pad = k == 2;
 
         if (!v)
             continue;
-        stet_buf_printf(out, "%s%s=", first ? "" : " ", pad ? "pad" : names[k]);
-        first = false;
+        stet_buf_printf(out, "%s%s=", k ? " " : "", pad ? "pad" : names[k]);
         for (uint32_t i = 0; i < v->count; i++) {
             stet_buf_printf(out, "%s%lld", i ? "x" : "", (long long)v->ints[i]);
             if (pad)
@@ -174,6 +174,34 @@ static void window(struct stet_buf *out, const struct stet_attr *a)
         }
     }
     stet_buf_char(out, '}');
+}
+
+bool stet_print_hlo_parts(struct stet_buf *out, enum stet_hlo_attr which, const struct stet_op *op)
+{
+    const char *name = stet_hlo_attr_name(which);
+
+    switch (stet_hlo_attr_form(which)) {
+    case STET_HLO_F_SLICE:
+        if (!stet_op_attr(op, "start_indices"))
+            return true;
+        stet_buf_printf(out, ", %s=", name);
+        slice(out, op);
+        return true;
+    case STET_HLO_F_PADDING:
+        if (!stet_op_attr(op, "edge_padding_low"))
+            return true;
+        stet_buf_printf(out, ", %s=", name);
+        padding(out, op);
+        return true;
+    case STET_HLO_F_WINDOW:
+        if (!stet_op_attr(op, "window_dimensions"))
+            return true;
+        stet_buf_printf(out, ", %s=", name);
+        window(out, op);
+        return true;
+    default:
+        return false;
+    }
 }
 
 static void symbols(struct stet_buf *out, const struct stet_attr *a, bool percent)
@@ -269,15 +297,6 @@ void stet_print_hlo_attr(struct stet_buf *out, enum stet_hlo_form form, const st
     case STET_HLO_F_STRINGS:
         stet_print_hlo_strings(out, a);
         break;
-    case STET_HLO_F_SLICE:
-        slice(out, a);
-        break;
-    case STET_HLO_F_PADDING:
-        padding(out, a);
-        break;
-    case STET_HLO_F_WINDOW:
-        window(out, a);
-        break;
     case STET_HLO_F_COMPUTATION:
         stet_buf_printf(out, "%s%.*s", percent ? "%" : "", STET_FMT(a->text));
         break;
@@ -293,6 +312,9 @@ void stet_print_hlo_attr(struct stet_buf *out, enum stet_hlo_form form, const st
     case STET_HLO_F_BRACES:
         stet_buf_printf(out, "{%.*s}", STET_FMT(a->text));
         break;
+    case STET_HLO_F_SLICE:
+    case STET_HLO_F_PADDING:
+    case STET_HLO_F_WINDOW:
     case STET_HLO_F_CONTROL:
     case STET_HLO_F_METADATA:
         break;
