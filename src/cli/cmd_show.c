@@ -3,6 +3,8 @@
 
 #include "cli/run_text.h"
 #include "ledger/run_steps.h"
+#include "program/hlo_to_stablehlo.h"
+#include "program/ops.h"
 #include "program/print.h"
 
 #include <sys/stat.h>
@@ -19,12 +21,22 @@ static const struct stet_usage usage = {
     "docs/show.md",
 };
 
+/* StableHLO in any case: HLO is brought over first. */
 static enum stet_rc print_program(struct stet_buf *out, const struct stet_loaded *l,
                                   const struct stet_show_options *options, struct stet_err *err)
 {
     struct stet_print_options print = {.locations = options->locations};
+    struct stet_program p;
+    enum stet_rc rc;
 
-    return stet_print_program(out, &l->program, &print, err);
+    if (!l->program.module || l->program.module->known != STET_HLO_MODULE)
+        return stet_print_program(out, &l->program, &print, err);
+    rc = stet_hlo_to_stablehlo(&p, &l->program, err);
+    if (rc != STET_OK)
+        return rc;
+    rc = stet_print_program(out, &p, &print, err);
+    stet_program_release(&p);
+    return rc;
 }
 
 static enum stet_rc print_summary(struct stet_buf *out, const struct stet_loaded *l,

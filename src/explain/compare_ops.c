@@ -15,13 +15,19 @@ static bool is_shaped(const struct stet_type *t)
     return t->kind == STET_TYPE_TENSOR || t->kind == STET_TYPE_MEMREF;
 }
 
-/* How far two types differ, as bits of facets. */
+/* How far two types differ, as bits of facets; HLO's tuples by their members. */
 static uint32_t type_difference(const struct stet_type *x, const struct stet_type *y)
 {
     uint32_t bits = 0;
 
     if (x == y || stet_type_eq(x, y))
         return 0;
+    if (x->kind == STET_TYPE_TUPLE && y->kind == STET_TYPE_TUPLE &&
+        x->member_count == y->member_count) {
+        for (uint32_t i = 0; i < x->member_count; i++)
+            bits |= type_difference(x->members[i], y->members[i]);
+        return bits;
+    }
     if (!is_shaped(x) || !is_shaped(y))
         return 1u << STET_FACET_DTYPES;
     if (!stet_type_eq(x->element, y->element))
