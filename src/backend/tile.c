@@ -1,7 +1,7 @@
 /* Running tile programs. */
 #include "backend/tile.h"
 
-#if defined(__x86_64__)
+#ifdef STET_WIDE_ISAS
 extern const struct stet_tile_set stet_tile_set_base, stet_tile_set_avx2, stet_tile_set_avx512;
 #else
 extern const struct stet_tile_set stet_tile_set_base;
@@ -9,7 +9,7 @@ extern const struct stet_tile_set stet_tile_set_base;
 
 const struct stet_tile_set *stet_tile_kernels(void)
 {
-#if defined(__x86_64__)
+#ifdef STET_WIDE_ISAS
     __builtin_cpu_init();
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
