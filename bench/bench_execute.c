@@ -24,6 +24,29 @@ static void compile_all(struct harness *h, PJRT_LoadedExecutable **list)
     }
 }
 
+/* Nanoseconds for an execute of four outputs and their destruction: what a step of a real program
+ * makes the layer look at. `list` holds the executable. */
+static double time_steps(struct harness *h, PJRT_LoadedExecutable **list, int count)
+{
+    PJRT_ExecuteOptions options = {.struct_size = PJRT_ExecuteOptions_STRUCT_SIZE};
+    PJRT_Buffer *buffers[4], **outputs = buffers;
+    PJRT_Buffer *const *inputs = NULL;
+    ARGS(PJRT_LoadedExecutable_Execute, args, .executable = list[0], .options = &options,
+         .argument_lists = &inputs, .num_devices = 1, .output_lists = &outputs);
+    ARGS(PJRT_Buffer_Destroy, destroy, .buffer = NULL);
+    double begin = bench_now_ns();
+
+    for (int i = 0; i < CALLS / 10 * count; i++) {
+        if (h->api->PJRT_LoadedExecutable_Execute(&args))
+            abort();
+        for (int k = 0; k < 4; k++) {
+            destroy.buffer = buffers[k];
+            h->api->PJRT_Buffer_Destroy(&destroy);
+        }
+    }
+    return (bench_now_ns() - begin) / (CALLS / 10 * count);
+}
+
 /* Nanoseconds a call, going round `count` executables. */
 static double time_calls(struct harness *h, PJRT_LoadedExecutable **list, int count)
 {
@@ -43,7 +66,9 @@ static double time_calls(struct harness *h, PJRT_LoadedExecutable **list, int co
     return (bench_now_ns() - begin) / CALLS;
 }
 
-static void measure(struct bench *b, const char *name, int count, double limit)
+typedef double timing(struct harness *h, PJRT_LoadedExecutable **list, int count);
+
+static void measure(struct bench *b, const char *name, timing *time, int count, double limit)
 {
     static double bare[ROUNDS], added[ROUNDS];
 
@@ -52,15 +77,31 @@ static void measure(struct bench *b, const char *name, int count, double limit)
         double layered;
 
         if (i & 1)
-            bare[at] = time_calls(&b->bare, executables[0], count);
-        layered = time_calls(&b->layer, executables[1], count);
+            bare[at] = time(&b->bare, executables[0], count);
+        layered = time(&b->layer, executables[1], count);
         if (!(i & 1))
-            bare[at] = time_calls(&b->bare, executables[0], count);
+            bare[at] = time(&b->bare, executables[0], count);
         added[at] = layered - bare[at];
     }
     bench_print(name, "ns", bench_quantile(added, ROUNDS, 0.5), bench_quantile(added, ROUNDS, 0.1),
                 bench_quantile(added, ROUNDS, 0.9), "the bare call",
                 bench_quantile(bare, ROUNDS, 0.5), limit);
+}
+
+static void with_outputs(struct bench *b)
+{
+    static const char text[] = "fake program step\nout f32[4] f32[4] f32[4] s32[]\n";
+    PJRT_LoadedExecutable *saved[2] = {executables[0][0], executables[1][0]};
+
+    executables[0][0] = harness_compile(&b->bare, text, sizeof(text) - 1, "mlir", NULL, 0);
+    executables[1][0] = harness_compile(&b->layer, text, sizeof(text) - 1, "mlir", NULL, 0);
+    if (!executables[0][0] || !executables[1][0])
+        exit(1);
+    measure(b, "layer.step.added.4-outputs", time_steps, 1, 0);
+    harness_loaded_destroy(&b->bare, executables[0][0]);
+    harness_loaded_destroy(&b->layer, executables[1][0]);
+    executables[0][0] = saved[0];
+    executables[1][0] = saved[1];
 }
 
 int main(void)
@@ -70,9 +111,10 @@ int main(void)
     bench_begin(&b);
     compile_all(&b.bare, executables[0]);
     compile_all(&b.layer, executables[1]);
-    measure(&b, "layer.execute.added", 1, 20);
-    measure(&b, "layer.execute.added.16-executables", 16, 20);
-    measure(&b, "layer.execute.added.256-executables", MANY, 0);
+    measure(&b, "layer.execute.added", time_calls, 1, 20);
+    measure(&b, "layer.execute.added.16-executables", time_calls, 16, 20);
+    measure(&b, "layer.execute.added.256-executables", time_calls, MANY, 0);
+    with_outputs(&b);
     for (int i = 0; i < MANY; i++) {
         harness_loaded_destroy(&b.bare, executables[0][i]);
         harness_loaded_destroy(&b.layer, executables[1][i]);
