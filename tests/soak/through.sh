@@ -29,6 +29,10 @@ if [ "$did" != "$counted" ]; then
     echo "did $did, counted $counted"
     exit 1
 fi
-if grep -e '"record":"fault"' -e DAMAGE "$work/journal"; then
+# With 64 threads on few processors the journal may fall behind, and a fork may come in the middle of
+# a write: both are said, not wrong. Nothing else may have gone wrong.
+grep '"record":"fault"' "$work/journal" | sed 's/.*"what":"\([^"]*\)","count":\([0-9]*\).*/ fault \1: \2/' || true
+if grep -e '"record":"fault"' -e DAMAGE "$work/journal" | grep -qv -e '"what":"queue-full"' -e '"what":"fork"'; then
+    grep DAMAGE "$work/journal"
     exit 1
 fi
