@@ -25,6 +25,7 @@ struct stet_events_process {
     struct stream *given; /* whose event the caller holds */
     uint64_t expected;    /* sequence number after the last one given */
     bool dry;             /* nothing was there when last asked */
+    uint64_t missing;     /* sequence numbers passed over */
     struct stet_journal_damage damage;
 };
 
@@ -34,6 +35,8 @@ static void close_reader(struct stet_events_process *p, struct stream *s)
 
     if (!s->open)
         return;
+    if (d->regions && !p->damage.regions)
+        p->damage.first = d->first;
     p->damage.regions += d->regions;
     p->damage.bytes += d->bytes;
     p->damage.tail += d->tail;
@@ -246,6 +249,8 @@ static bool pick(struct stet_events *ev, struct stet_run_event *out)
     if (!best)
         return false;
     whose->given = best;
+    if (best->event.sequence > whose->expected)
+        whose->missing += best->event.sequence - whose->expected;
     whose->expected = best->event.sequence + 1;
     out->wall_ns = wall_of(whose, best);
     out->event = best->event;
@@ -261,6 +266,11 @@ enum stet_rc stet_events_next(struct stet_events *ev, struct stet_run_event *out
     return pick(ev, out) ? STET_OK : STET_NOT_FOUND;
 }
 
+uint64_t stet_events_missing(const struct stet_events *ev, size_t process)
+{
+    return ev->processes[process]->missing;
+}
+
 struct stet_journal_damage stet_events_damage(const struct stet_events *ev, size_t process)
 {
     const struct stet_events_process *p = ev->processes[process];
@@ -271,6 +281,8 @@ struct stet_journal_damage stet_events_damage(const struct stet_events *ev, size
 
         if (!p->streams[i].open)
             continue;
+        if (d->regions && !sum.regions)
+            sum.first = d->first;
         sum.regions += d->regions;
         sum.bytes += d->bytes;
         sum.tail += d->tail;

@@ -32,5 +32,8 @@ enum stet_rc stet_events_refresh(struct stet_events *ev, struct stet_err *err);
 
 /* Damage met so far in the files of one process. */
 struct stet_journal_damage stet_events_damage(const struct stet_events *ev, size_t process);
+/* Records of a process that are not there, by the gaps in its sequence numbers: damaged, dropped by
+ * rotation, or never written. */
+uint64_t stet_events_missing(const struct stet_events *ev, size_t process);
 
 #endif

@@ -12,6 +12,7 @@ struct walk {
     struct stet_process_digest *process;
     struct stet_steps *steps;
     uint64_t executions;
+    size_t next; /* compile that is probably asked for next */
 };
 
 /* `route` says whose events those of an event source are: sources are numbered anew in each pass,
@@ -96,13 +97,17 @@ static void place(struct walk *w, uint64_t index, bool load)
 {
     struct stet_steps_answer now = stet_steps_now(w->steps);
 
-    for (size_t i = 0; w->process && i < w->process->compile_count; i++) {
-        struct stet_compile_event *c = &w->process->compiles[i];
+    size_t n = w->process ? w->process->compile_count : 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct stet_compile_event *c = &w->process->compiles[(w->next + i) % n];
 
         if (c->index != index || c->load != load)
             continue;
         c->step_known = now.known;
         c->step = now.completed;
+        w->next = (w->next + i + 1) % n;
+        return;
     }
 }
 

@@ -65,6 +65,45 @@ TEST(records_of_a_process_come_in_the_order_written_whatever_their_stream)
     drop_run();
 }
 
+/* Flip a bit in the middle of the one main file. */
+static void spoil(const char *path, void *data)
+{
+    FILE *f = fopen(path, "r+b");
+    int c;
+
+    (void)data;
+    fseek(f, 0, SEEK_END);
+    fseek(f, ftell(f) / 2, SEEK_SET);
+    c = fgetc(f);
+    fseek(f, -1, SEEK_CUR);
+    fputc(c ^ 4, f);
+    fclose(f);
+}
+
+TEST(a_damaged_record_is_counted_as_missing)
+{
+    struct stet_events events;
+    struct stet_run_event e;
+    struct stet_journal *j;
+    uint64_t compiles = 0;
+
+    fresh_run();
+    j = scratch_journal(0, 0, 0);
+    for (uint64_t i = 0; i < 50; i++)
+        write_compile(j, i);
+    stet_journal_free(j);
+    EXPECT_INT(1, each_file(".m", spoil, NULL));
+    stet_events_open(&events, run_dir, NULL);
+    while (stet_events_next(&events, &e) == STET_OK)
+        compiles += e.event.kind == STET_REC_compile_end;
+    EXPECT_INT(49, compiles);
+    EXPECT_INT(1, stet_events_missing(&events, 0));
+    EXPECT_INT(1, stet_events_damage(&events, 0).regions);
+    EXPECT(stet_events_damage(&events, 0).first > 0);
+    stet_events_close(&events);
+    drop_run();
+}
+
 TEST(processes_are_merged_by_the_wall_clock)
 {
     struct stet_journal *j[3];
