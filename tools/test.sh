@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 lanes=("$@")
 [[ ${#lanes[@]} -gt 0 ]] || lanes=(style dev asan tsan fuzz e2e)
 jobs=$(nproc)
-passed=0 failed=0
+passed=0 failed=0 skipped=0
 mkdir -p build
 
 say() { printf '\n== %s (%s s)\n' "$*" "$SECONDS"; }
@@ -34,14 +34,15 @@ build() { # build PRESET [cmake arguments]
 }
 
 tests() { # tests PRESET [ctest arguments]: adds what CTest ran to the counts
-    local preset=$1 junit=$PWD/build/$1-tests.xml total bad
+    local preset=$1 junit=$PWD/build/$1-tests.xml total bad left
     shift
     ctest --test-dir "build/$preset" -j "$jobs" --output-on-failure --no-tests=error \
         --output-junit "$junit" "$@" || true
     total=$(sed -n 's/^[[:space:]]*tests="\([0-9]*\)"$/\1/p' "$junit" | head -n 1)
     bad=$(sed -n 's/^[[:space:]]*failures="\([0-9]*\)"$/\1/p' "$junit" | head -n 1)
+    left=$(sed -n 's/^[[:space:]]*skipped="\([0-9]*\)"$/\1/p' "$junit" | head -n 1)
     [[ -n $total && $total -gt 0 ]] || { echo "FAILED $preset: no test ran"; failed=$((failed + 1)); return; }
-    passed=$((passed + total - bad)) failed=$((failed + bad))
+    passed=$((passed + total - bad - left)) failed=$((failed + bad)) skipped=$((skipped + left))
 }
 
 for lane in "${lanes[@]}"; do
@@ -75,5 +76,5 @@ for lane in "${lanes[@]}"; do
 done
 
 echo
-echo "$passed passed, $failed failed"
+echo "$passed passed, $failed failed, $skipped skipped"
 [[ $failed == 0 && $passed -gt 0 ]]
