@@ -208,6 +208,13 @@ static bool limits_follow(const struct stet_op *a, const struct stet_op *b)
            (!stet_attr_eq(x, y) || type_difference(a->results[0].type, b->results[0].type));
 }
 
+static bool interface_differs(const struct stet_comparison *c)
+{
+    const struct stet_program *a = c->a->program, *b = c->b->program;
+
+    return a->argument_count != b->argument_count || a->output_count != b->output_count;
+}
+
 static void compare_attrs(struct stet_comparison *c, const struct stet_op *a,
                           const struct stet_op *b)
 {
@@ -221,6 +228,8 @@ static void compare_attrs(struct stet_comparison *c, const struct stet_op *a,
 
             if (stet_canon_silent(mine, n) || holds_symbols(n->value))
                 continue;
+            if (class == STET_CLASS_LAYOUTS && !mine->parent && interface_differs(c))
+                continue; /* the entry's layouts list arguments that came or went */
             other = find(theirs, n->name);
             if (other ? side || n->value == other || stet_attr_eq(n->value, other) : false)
                 continue;

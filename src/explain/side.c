@@ -42,6 +42,7 @@ struct hashing {
     unsigned depth;
     uint64_t roots[ROOTS];
     unsigned root_count;
+    bool numbered; /* HLO: every operation's location begins with its own name */
 };
 
 static uint64_t digest(struct stet_sink *s)
@@ -106,8 +107,10 @@ static uint64_t place_of(const struct hashing *h, const struct stet_loc *loc, un
         file = loc->count && loc->parts[0]->kind == STET_LOC_FILE ? loc->parts[0] : NULL;
         if (file && depth && is_root(h, file))
             return 0;
-        return stet_mix(hash_view(loc->text),
-                        loc->count ? place_of(h, loc->parts[0], depth + 1) : 0);
+        place = loc->count ? place_of(h, loc->parts[0], depth + 1) : 0;
+        if (!depth && h->numbered) /* "neg.3" is a name and a number */
+            return place;
+        return stet_mix(hash_view(loc->text), place);
     case STET_LOC_CALLSITE:
     case STET_LOC_FUSED:
         for (uint32_t i = 0; i < loc->count && i < 16; i++) {
@@ -302,7 +305,8 @@ static bool allocate(struct stet_side *s)
 
 enum stet_rc stet_side_init(struct stet_side *s, const struct stet_program *p, struct stet_err *err)
 {
-    struct hashing h = {.side = s};
+    struct hashing h = {
+        .side = s, .numbered = p->source == STET_SOURCE_HLO || p->source == STET_SOURCE_HLO_TEXT};
     enum stet_rc rc;
 
     *s = (struct stet_side){.program = p};

@@ -138,7 +138,7 @@ module @jit_step attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 
 #loc7 = loc("data/train.py":13:8 to :50)
 #loc8 = loc("data/train.py":32:23 to :65)
 #loc9 = loc("data/train.py":44:11 to :81)
-#loc10 = loc("/work/wt-r4/tests/cli/data/make_programs.py":46:13 to :36)
+#loc10 = loc("<stdin>":47:14 to :37)
 #loc11 = loc("data/train.py":7:8 to :13)
 #loc12 = loc("data/train.py":15:12 to :26)
 #loc13 = loc("data/train.py":8:8 to :13)

@@ -1,6 +1,7 @@
 """Writes the programs of this folder: train.py lowered with one knob turned at a time.
 
-usage: python make_programs.py   (an environment with jax; run from tests/cli)
+usage: python - < data/make_programs.py   (an environment with jax; in tests/cli; from standard input,
+so that no path of this machine gets into the locations)
 """
 import os
 
@@ -43,7 +44,11 @@ VARIANTS = {
 }
 
 for name, knobs in VARIANTS.items():
-    module = train["lower"](**knobs).compiler_ir("stablehlo")
+    lowered = train["lower"](**knobs)
+    if name in ("base", "mask", "reps"):
+        with open(f"data/{name}.hlo.pb", "wb") as out:
+            out.write(lowered.compiler_ir("hlo").as_serialized_hlo_module_proto())
+    module = lowered.compiler_ir("stablehlo")
     if name == "base":  # serialising converts the module in place
         with open(f"data/{name}.mlir", "w") as out:
             out.write(module.operation.get_asm(enable_debug_info=True))
