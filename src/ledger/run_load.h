@@ -25,7 +25,7 @@ struct stet_compile_event {
     struct stet_trigger trigger; /* line 0 when not known */
     struct stet_view no_stack;   /* why not */
     uint64_t executions;
-    bool step_known; /* after stet_run_steps: `step` steps were completed before it */
+    bool step_known; /* after stet_run_steps: the loop's iteration (from 0) that it belongs to */
     uint64_t step;
 };
 

@@ -6,6 +6,27 @@
 #include "ledger/events.h"
 #include "ledger/steps.h"
 
+/* A Python stack, outermost frame first; files and functions by hash. */
+struct frame {
+    struct stet_hash place;
+    uint64_t line;
+};
+
+struct stack {
+    struct stet_hash hash;
+    const struct frame *frames;
+    size_t count;
+};
+
+/* The stack that waited for a compile or load. */
+struct waited {
+    uint64_t index;
+    bool load;
+    size_t stack;
+};
+
+enum { CLOSING_MAX = 8 };
+
 /* One process on its way through the journals. */
 struct walk {
     struct stet_hash uid;
@@ -13,6 +34,12 @@ struct walk {
     struct stet_steps *steps;
     uint64_t executions;
     size_t next; /* compile that is probably asked for next */
+    struct stack *stacks;
+    size_t stack_count;
+    struct waited *waited;
+    size_t waited_count, waited_next;         /* next: probably asked for next */
+    const struct stack *closing[CLOSING_MAX]; /* that waited for closing programs */
+    size_t closing_count;
 };
 
 /* `route` says whose events those of an event source are: sources are numbered anew in each pass,
@@ -58,7 +85,71 @@ static bool set_route(struct walks *all, size_t source, struct stet_hash uid)
     return true;
 }
 
-static void gather(struct walk *w, const struct stet_journal_event *e)
+/* Room for one more; arrays double. */
+static void *grown(void *array, size_t count, size_t size)
+{
+    return count & (count - 1) ? array : stet_mem_resize(array, count ? 2 * count : 1, size);
+}
+
+static void keep_stack(struct stet_arena *arena, struct walk *w, const struct stet_rec_stack *r)
+{
+    struct frame *frames = STET_NEW_ARRAY(arena, struct frame, r->frames.count);
+    struct stack *more = frames ? grown(w->stacks, w->stack_count, sizeof *more) : NULL;
+
+    if (!more)
+        return;
+    w->stacks = more;
+    for (size_t i = 0; i < r->frames.count; i++) {
+        const struct stet_frame *f = &r->frames.items[r->frames.count - 1 - i];
+
+        frames[i].place = stet_hash_mix(stet_hash_bytes(f->file), stet_hash_bytes(f->function));
+        frames[i].line = f->line;
+    }
+    w->stacks[w->stack_count++] = (struct stack){r->stack, frames, r->frames.count};
+}
+
+static void keep_waited(struct walk *w, const struct stet_rec_compile_stack *r)
+{
+    struct waited *more = r->waits ? grown(w->waited, w->waited_count, sizeof *more) : NULL;
+
+    if (!more)
+        return;
+    w->waited = more;
+    for (size_t i = w->stack_count; i-- > 0;) { /* mostly the last one */
+        if (!stet_hash_eq(w->stacks[i].hash, r->stack))
+            continue;
+        w->waited[w->waited_count++] = (struct waited){r->index, r->load != 0, i};
+        return;
+    }
+}
+
+static const struct stack *stack_of(struct walk *w, uint64_t index, bool load)
+{
+    for (size_t i = 0; i < w->waited_count; i++) {
+        size_t at = (w->waited_next + i) % w->waited_count;
+
+        if (w->waited[at].index != index || w->waited[at].load != load)
+            continue;
+        w->waited_next = (at + 1) % w->waited_count;
+        return &w->stacks[w->waited[at].stack];
+    }
+    return NULL;
+}
+
+/* Where two stacks part in one function, the line that comes later in it: > 0 when `a` does, < 0
+ * when `b` does, 0 when they don't part that way. */
+static int later(const struct stack *a, const struct stack *b)
+{
+    for (size_t i = 0; i < a->count && i < b->count; i++) {
+        if (!stet_hash_eq(a->frames[i].place, b->frames[i].place))
+            return 0;
+        if (a->frames[i].line != b->frames[i].line)
+            return a->frames[i].line > b->frames[i].line ? 1 : -1;
+    }
+    return 0;
+}
+
+static void gather(struct stet_arena *arena, struct walk *w, const struct stet_journal_event *e)
 {
     const union stet_record *r = e->record;
 
@@ -75,6 +166,12 @@ static void gather(struct walk *w, const struct stet_journal_event *e)
         break;
     case STET_REC_flow:
         stet_steps_flow(w->steps, &r->flow);
+        break;
+    case STET_REC_stack:
+        keep_stack(arena, w, &r->stack);
+        break;
+    case STET_REC_compile_stack:
+        keep_waited(w, &r->compile_stack);
         break;
     default:
         break;
@@ -93,19 +190,50 @@ static void count_batch(struct walks *all, struct walk *w, const struct stet_rec
     w->executions += r->count;
 }
 
+/* A program of the loop itself runs before the step it belongs to is closed. Another one may run
+ * after that, still in the same iteration: then its line comes after that of a closing program in
+ * the function that holds the loop. 0: as counted; 1: one less; -1: can't be told. */
+static int too_many(struct walk *w, const struct stet_compile_event *c, uint64_t completed)
+{
+    const struct stack *mine;
+    int after = 0;
+
+    if (completed == 0 || stet_steps_role(w->steps, c->executable) != STET_STEPS_OUTSIDE)
+        return 0;
+    mine = stack_of(w, c->index, c->load);
+    for (size_t i = 0; mine && i < w->closing_count && !after; i++)
+        after = later(mine, w->closing[i]);
+    return after > 0 ? 1 : after < 0 ? 0 : -1;
+}
+
+static void decide(struct walk *w)
+{
+    stet_steps_decide(w->steps);
+    for (size_t i = 0; w->process && i < w->process->compile_count; i++) {
+        const struct stet_compile_event *c = &w->process->compiles[i];
+        const struct stack *stack = NULL;
+
+        if (stet_steps_role(w->steps, c->executable) == STET_STEPS_CLOSES)
+            stack = stack_of(w, c->index, c->load);
+        if (stack && w->closing_count < CLOSING_MAX)
+            w->closing[w->closing_count++] = stack;
+    }
+}
+
 static void place(struct walk *w, uint64_t index, bool load)
 {
     struct stet_steps_answer now = stet_steps_now(w->steps);
-
     size_t n = w->process ? w->process->compile_count : 0;
 
     for (size_t i = 0; i < n; i++) {
         struct stet_compile_event *c = &w->process->compiles[(w->next + i) % n];
+        int less;
 
         if (c->index != index || c->load != load)
             continue;
-        c->step_known = now.known;
-        c->step = now.completed;
+        less = now.known ? too_many(w, c, now.completed) : -1;
+        c->step_known = less >= 0;
+        c->step = c->step_known ? now.completed - (uint64_t)less : 0;
         w->next = (w->next + i + 1) % n;
         return;
     }
@@ -153,7 +281,7 @@ static bool take(struct stet_run_digest *d, struct walks *all, const struct stet
     if (counting)
         count(all, w, &e->event);
     else
-        gather(w, &e->event);
+        gather(&d->arena, w, &e->event);
     return true;
 }
 
@@ -183,7 +311,7 @@ enum stet_rc stet_run_steps(struct stet_run_digest *d, const char *folder, struc
                                 : stet_fail(err, STET_NO_MEMORY, "%s: out of memory", folder);
 
     for (size_t i = 0; i < all.count; i++)
-        stet_steps_decide(all.items[i].steps);
+        decide(&all.items[i]);
     if (rc == STET_OK)
         rc = pass(d, &all, folder, true, err);
     for (size_t i = 0; i < all.count; i++) {
@@ -195,6 +323,8 @@ enum stet_rc stet_run_steps(struct stet_run_digest *d, const char *folder, struc
             all.items[i].process->steps_why = now.why;
         }
         stet_steps_free(all.items[i].steps);
+        stet_mem_free(all.items[i].stacks);
+        stet_mem_free(all.items[i].waited);
     }
     stet_mem_free(all.items);
     stet_mem_free(all.route);

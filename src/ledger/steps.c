@@ -241,6 +241,18 @@ struct stet_steps_answer stet_steps_now(const struct stet_steps *s)
     return a;
 }
 
+enum stet_steps_role stet_steps_role(const struct stet_steps *s, uint64_t executable)
+{
+    const struct stet_steps_program *p;
+
+    if (!s || executable >= s->by_executable_room || !s->by_executable[executable])
+        return STET_STEPS_OUTSIDE;
+    p = &s->programs[s->by_executable[executable] - 1];
+    if (p->group != STET_STEPS_NONE)
+        return STET_STEPS_CLOSES;
+    return p->passes ? STET_STEPS_INSIDE : STET_STEPS_OUTSIDE;
+}
+
 size_t stet_steps_anchors(const struct stet_steps *s, uint64_t *executables, size_t room)
 {
     size_t n = 0;

@@ -205,9 +205,67 @@ TEST(each_compile_is_placed_at_its_step)
     drop_run();
 }
 
+static void wait_at(struct stet_journal *j, uint64_t index, uint64_t line)
+{
+    struct stet_frame frames[] = {{STET_VIEW("api.py"), STET_VIEW("compile"), 7},
+                                  {STET_VIEW("train.py"), STET_VIEW("main"), line}};
+    struct stet_rec_compile_stack rec = {.index = index, .waits = 1};
+
+    rec.stack = stet_journal_write_stack(j, (struct stet_frames){frames, 2});
+    stet_journal_write(j, STET_REC_compile_stack, &rec);
+}
+
+/* In iteration 12 three programs outside the loop compile: one written before the step's line, one
+ * after it, one of which nothing is known. */
+TEST(a_program_beside_the_loop_is_placed_by_its_line)
+{
+    struct stet_run_digest d;
+    struct stet_journal *j;
+    struct stet_flow flow;
+    char buffers[3];
+
+    fresh_run();
+    j = scratch_journal(0, 0, 0);
+    stet_flow_init(&flow);
+    begin_compile(j, 0);
+    wait_at(j, 0, 20);
+    write_compile(j, 0);
+    stet_flow_executable(&flow, 1, 1);
+    for (uint64_t step = 0; step < 50; step++) {
+        const void *args[] = {&buffers[step % 2], &buffers[2]}, *result = &buffers[(step + 1) % 2];
+        struct stet_exec exec = {stet_journal_now(), 1};
+
+        for (uint64_t when = 0; when < 3; when++) {
+            if (step != 12 + (when != 0)) /* the last two after iteration 12's step */
+                continue;
+            begin_compile(j, 1 + when);
+            if (when < 2)
+                wait_at(j, 1 + when, when ? 22 : 18);
+        }
+        stet_flow_executed(&flow, step, 1, args, 2, &result);
+        stet_flow_gone(&flow, args[0]);
+        stet_journal_write_execs(j, &exec, 1);
+    }
+    stet_flow_write(&flow, j);
+    stet_flow_release(&flow);
+    stet_journal_free(j);
+    stet_run_load(&d, run_dir, NULL);
+    EXPECT_INT(STET_OK, stet_run_steps(&d, run_dir, NULL));
+    EXPECT_INT(4, d.processes[0].compile_count);
+    for (size_t i = 0; i < d.processes[0].compile_count; i++) {
+        const struct stet_compile_event *c = &d.processes[0].compiles[i];
+
+        EXPECT(c->step_known == (c->index != 3));
+        EXPECT_INT(c->index == 1 || c->index == 2 ? 12 : 0, c->step);
+    }
+    stet_run_unload(&d);
+    drop_run();
+}
+
 TEST(lost_executions_make_the_steps_after_them_unknown)
 {
     struct stet_rec_loss loss = {.why = STET_VIEW("busy"), .executions = 3, .stream = 1};
+    struct stet_rec_compile_end again = {.index = 7, .executable = 1};
     struct stet_run_digest d;
     struct stet_journal *j;
     struct stet_flow flow;
@@ -227,6 +285,7 @@ TEST(lost_executions_make_the_steps_after_them_unknown)
         stet_journal_write_execs(j, &exec, 1);
         if (step == 30) {
             begin_compile(j, 7);
+            stet_journal_write(j, STET_REC_compile_end, &again);
             stet_journal_write(j, STET_REC_loss, &loss);
             begin_compile(j, 8);
         }
