@@ -80,14 +80,14 @@ static size_t varint_size(uint64_t v)
 
 static void add_numbers(struct stet_buf *out, unsigned key, const struct stet_u64s *list)
 {
-    size_t n = 0;
+    size_t n = 0, count = 0;
 
-    for (size_t i = 0; i < list->count; i++)
-        n += varint_size(list->items[i]);
+    while (count < list->count && n < STET_JOURNAL_NUMBERS_MAX)
+        n += varint_size(list->items[count++]);
     if (!n)
         return;
     add_counted(out, key, n);
-    for (size_t i = 0; i < list->count; i++)
+    for (size_t i = 0; i < count; i++)
         stet_buf_varint(out, list->items[i]);
 }
 

@@ -20,6 +20,7 @@
 #define STET_JOURNAL_PAYLOAD_MAX ((size_t)256 << 10)
 #define STET_JOURNAL_TEXT_MAX    ((size_t)16 << 10) /* a text is cut there */
 #define STET_JOURNAL_LIST_MAX    ((size_t)32 << 10) /* a list of texts or frames ends there */
+#define STET_JOURNAL_NUMBERS_MAX ((size_t)96 << 10) /* and a list of numbers there */
 
 /* File names: <host>-<pid>-<start>-<random>.<m|d><segment number>.stj */
 #define STET_JOURNAL_SUFFIX ".stj"

@@ -140,12 +140,19 @@ TEST(texts_and_lists_are_cut_so_that_any_record_fits)
     char *long_text = stet_mem_calloc(n, 1);
     struct stet_view items[64];
     struct stet_rec_process rec = {.argv = {items, 64}, .cwd = {long_text, n}};
+    struct stet_rec_process_end end = {0};
     struct stet_buf payload = STET_BUF_INIT;
 
     for (size_t i = 0; i < 64; i++)
         items[i] = stet_view_of(long_text, n);
     stet_record_encode(&payload, stet_record_info(STET_REC_process), &rec);
     EXPECT(payload.len > STET_JOURNAL_TEXT_MAX && payload.len < STET_JOURNAL_PAYLOAD_MAX);
+    stet_buf_release(&payload);
+    memset(long_text, 0xff, n);
+    end.executables = end.counts =
+        (struct stet_u64s){(const uint64_t *)(const void *)long_text, n / sizeof(uint64_t)};
+    stet_record_encode(&payload, stet_record_info(STET_REC_process_end), &end);
+    EXPECT(payload.len > 2 * STET_JOURNAL_NUMBERS_MAX && payload.len < STET_JOURNAL_PAYLOAD_MAX);
     stet_buf_release(&payload);
     stet_mem_free(long_text);
 }
