@@ -1,5 +1,5 @@
 /* Convolution as matrix products: the window's elements of a block of positions become columns, the
- * kernel a matrix [out features, taps * in features]. Twin: ref/conv.c. */
+ * kernel a matrix [out features, taps * in features]. Twin: ref/dot.c. */
 #include "backend/gemm.h"
 #include "backend/params.h"
 
@@ -46,6 +46,14 @@ static void pack_kernel(const struct stet_conv *c, const char *w, char *d)
 
                 rest /= c->window[i];
                 at += (c->reversal[i] ? c->window[i] - 1 - x : x) * c->w_spatial[i];
+            }
+            if (c->memory == STET_DT_F32 && c->dtype == STET_DT_F32) {
+                const float *s = (const float *)(const void *)w + at;
+
+                for (int64_t f = 0; f < c->in_features; f++)
+                    ((float *)(void *)d)[f] = s[f * c->w_in];
+                d += (size_t)c->in_features * to;
+                continue;
             }
             for (int64_t f = 0; f < c->in_features; f++, d += to)
                 copy_one(d, w + (at + f * c->w_in) * (int64_t)from, c);
@@ -132,6 +140,13 @@ static void store(const struct stet_conv *c, char *y, const int64_t *out, const 
 
     for (uint32_t i = 0; i < c->spatial; i++)
         at += out[i] * c->y_spatial[i];
+    if (c->out_type == STET_DT_F32 && c->dtype == STET_DT_F32) {
+        float *d = (float *)(void *)y + at;
+
+        for (int64_t f = 0; f < c->out_features; f++)
+            d[f * c->y_feature] = ((const float *)(const void *)row)[f];
+        return;
+    }
     for (int64_t f = 0; f < c->out_features; f++) {
         char *d = y + (at + f * c->y_feature) * (int64_t)to;
 

@@ -1,5 +1,5 @@
 /* Cholesky, triangular solve, Fourier transforms: plain loops in double complex or the matrix's own
- * type. Twins: ref/linalg.c. */
+ * type. Compared with XLA in tests/backend. */
 #include <complex.h>
 #include <math.h>
 

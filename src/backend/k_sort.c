@@ -1,5 +1,5 @@
 /* sort and top_k: a stable merge sort of positions, by keys when the comparator has one. Twin:
- * ref/sort.c. */
+ * ref/index.c. */
 #include "backend/body_run.h"
 #include "backend/params.h"
 

@@ -1,4 +1,4 @@
-/* Windows: reduce_window, running totals, select_and_scatter. Twins: ref/window.c. */
+/* Windows: reduce_window, running totals, select_and_scatter. Twin: ref/reduce.c. */
 #include "backend/body_run.h"
 #include "backend/params.h"
 
@@ -135,6 +135,76 @@ static void window_task(void *context, uint64_t task)
     }
 }
 
+/* ---- the same for one operand whose body is one operation: whole runs, no lanes ---- */
+
+enum { RUN = 512 };
+
+/* Which of n results from `first` on read inside the input with this tap, along the last dim. */
+static void inside_range(const struct stet_window *w, int64_t first, int64_t n, int64_t tap,
+                         int64_t *low, int64_t *high)
+{
+    uint32_t d = w->rank - 1;
+    int64_t s = w->stride[d], at = first * s + tap * w->window_dilation[d] - w->low[d];
+    int64_t room = w->in.dims[d] - at; /* result k is inside for 0 <= at + k * s < dims */
+
+    *low = at < 0 ? (-at + s - 1) / s : 0;
+    *high = room <= 0 ? 0 : (room + s - 1) / s;
+    if (*high > n)
+        *high = n;
+    if (*low > *high)
+        *low = *high;
+}
+
+static void run_task(void *context, uint64_t task)
+{
+    struct window_job *j = context;
+    const struct stet_window *w = j->w;
+    const stet_tile_fn op = stet_tile_kernels()->ops[w->types[0]][w->simple];
+    size_t bytes = stet_dtype_bytes(w->types[0]);
+    uint32_t last = w->rank - 1;
+    int64_t row = (int64_t)task / j->pieces, first = (int64_t)task % j->pieces * j->width;
+    int64_t n = w->out.dims[last] - first < j->width ? w->out.dims[last] - first : j->width;
+    int64_t out[STET_MAX_RANK], tap[STET_MAX_RANK] = {0};
+    _Alignas(64) char acc[16 * RUN], line[16 * RUN];
+
+    unravel(row, w->out.dims, last, out);
+    stet_tile_fill(acc, j->bufs[1], bytes, (size_t)n);
+    do {
+        int64_t base = 0, low, high, at;
+        struct stet_view_map m = {.rank = 1, .strides = {w->stride[last]}};
+        bool inside = true;
+
+        for (uint32_t d = 0; d < last && inside; d++) {
+            int64_t x = input_at(w, d, out[d], tap[d]);
+
+            inside = x >= 0;
+            base += x * j->strides[d];
+        }
+        inside_range(w, first, n, tap[last], &low, &high);
+        if (!inside || low == high)
+            continue;
+        at = base + (first + low) * w->stride[last] + tap[last] * w->window_dilation[last] -
+             w->low[last];
+        if (w->stride[last] == 1) {
+            op(acc + (size_t)low * bytes, acc + (size_t)low * bytes,
+               (const char *)j->bufs[0] + (size_t)at * bytes, NULL, (size_t)(high - low));
+            continue;
+        }
+        m.dims[0] = high - low;
+        stet_view_gather(line, (const char *)j->bufs[0] + (size_t)at * bytes, &m, bytes, 0,
+                         (size_t)(high - low));
+        op(acc + (size_t)low * bytes, acc + (size_t)low * bytes, line, NULL, (size_t)(high - low));
+    } while (next(tap, w->size, w->rank));
+    memcpy((char *)j->bufs[2] + (size_t)(row * w->out.dims[last] + first) * bytes, acc,
+           (size_t)n * bytes);
+}
+
+static bool can_run(const struct stet_window *w)
+{
+    return w->count == 1 && w->simple >= 0 && stet_tile_ctype(w->types[0]) == w->types[0] &&
+           w->base_dilation[w->rank - 1] == 1;
+}
+
 /* A scalar is a window of rank 0: one element, one tap. */
 static void scalar_window(const struct stet_window *w, void *const *bufs)
 {
@@ -165,10 +235,10 @@ static void k_window(const void *params, void *const *bufs, struct stet_pool *po
         return;
     }
     stet_g_dense_strides(&w->in, j.strides);
-    j.width = STET_BODY_LANES;
+    j.width = can_run(w) ? RUN : STET_BODY_LANES;
     j.pieces = (w->out.dims[w->rank - 1] + j.width - 1) / j.width;
     j.rows = (int64_t)w->out.elements / w->out.dims[w->rank - 1];
-    stet_pool_for(pool, (uint64_t)(j.rows * j.pieces), window_task, &j);
+    stet_pool_for(pool, (uint64_t)(j.rows * j.pieces), can_run(w) ? run_task : window_task, &j);
 }
 
 /* ---- running totals along one dimension ---- */
@@ -267,6 +337,86 @@ static void add_to(struct chooser *c, char *d, const void *raw)
     stet_from_register(d, stet_body_result(w->scatter, &c->scatter, 0), w->types[0], 1);
 }
 
+/* ---- f32, keep the greater, add: every image of a batch by itself, lanes along channels ---- */
+
+struct pool_job {
+    const struct stet_window *w;
+    const float *in, *source;
+    float *out;
+    int64_t strides[STET_MAX_RANK];
+};
+
+/* Only the dimensions between the first and the last have windows. */
+static bool is_pool_grad(const struct stet_window *w)
+{
+    uint32_t last = w->rank ? w->rank - 1 : 0;
+
+    if (w->rank < 2 || w->types[0] != STET_DT_F32 || w->scatter_simple != STET_TILE_ADD ||
+        (w->simple != STET_TILE_GE && w->simple != STET_TILE_GT))
+        return false;
+    for (uint32_t d = 0; d < w->rank; d++)
+        if (w->base_dilation[d] != 1 || w->window_dilation[d] != 1 ||
+            ((d == 0 || d == last) && (w->size[d] != 1 || w->stride[d] != 1 || w->low[d] != 0)))
+            return false;
+    return true;
+}
+
+static void pool_window(const struct pool_job *j, const int64_t *out, const float *source,
+                        int64_t n, int64_t first)
+{
+    const struct stet_window *w = j->w;
+    int64_t tap[STET_MAX_RANK] = {0}, chosen[64];
+    bool ge = w->simple == STET_TILE_GE, any = false;
+    float best[64];
+
+    do {
+        int64_t at = first;
+        bool inside = true;
+
+        for (uint32_t i = 0; i + 1 < w->rank && inside; i++) {
+            int64_t x = input_at(w, i, out[i], tap[i]);
+
+            inside = x >= 0;
+            at += x * j->strides[i];
+        }
+        if (!inside)
+            continue;
+        for (int64_t k = 0; k < n; k++) {
+            float x = j->in[at + k];
+
+            if (any && (ge ? best[k] >= x : best[k] > x))
+                continue;
+            best[k] = x;
+            chosen[k] = at + k;
+        }
+        any = true;
+    } while (next(tap, w->size, w->rank));
+    for (int64_t k = 0; any && k < n; k++)
+        j->out[chosen[k]] += source[k];
+}
+
+static void pool_task(void *context, uint64_t image)
+{
+    const struct pool_job *j = context;
+    const struct stet_window *w = j->w;
+    uint32_t last = w->rank - 1;
+    int64_t out[STET_MAX_RANK] = {0}, each = (int64_t)w->out.elements / w->out.dims[0];
+    const float *source = j->source + (int64_t)image * each;
+
+    out[0] = (int64_t)image;
+    for (int64_t row = 0; row < each / w->out.dims[last]; row++) {
+        for (int64_t c = 0; c < w->out.dims[last]; c += 64)
+            pool_window(j, out, source + c, w->out.dims[last] - c < 64 ? w->out.dims[last] - c : 64,
+                        c);
+        source += w->out.dims[last];
+        for (uint32_t d = last; d-- > 1;) {
+            if (++out[d] < w->out.dims[d])
+                break;
+            out[d] = 0;
+        }
+    }
+}
+
 static void k_select_and_scatter(const void *params, void *const *bufs, struct stet_pool *pool)
 {
     const struct stet_window *w = params;
@@ -276,10 +426,16 @@ static void k_select_and_scatter(const void *params, void *const *bufs, struct s
     char *d = bufs[3];
     struct chooser c;
 
-    (void)pool;
     stet_tile_fill(d, bufs[2], bytes, w->in.elements);
     if (w->out.elements == 0 || w->in.elements == 0)
         return;
+    if (is_pool_grad(w)) {
+        struct pool_job j = {.w = w, .in = bufs[0], .source = bufs[1], .out = bufs[3]};
+
+        stet_g_dense_strides(&w->in, j.strides);
+        stet_pool_for(pool, (uint64_t)w->out.dims[0], pool_task, &j);
+        return;
+    }
     c.w = w;
     stet_tile_begin(&w->body->prog, &c.select, NULL, 1);
     stet_tile_begin(&w->scatter->prog, &c.scatter, NULL, 1);

@@ -6,6 +6,7 @@
 #include "backend/lower.h"
 #include "backend/steps.h"
 #include "base/mem.h"
+#include "program/hlo_to_stablehlo.h"
 
 enum { PLAN_CAP_LOG2 = 36 };
 
@@ -93,8 +94,16 @@ enum stet_rc stet_plan_new(struct stet_plan **out, const struct stet_program *p,
     if (!plan)
         return stet_fail(err, STET_NO_MEMORY, "out of memory while planning");
     stet_arena_init(&plan->arena, (size_t)1 << PLAN_CAP_LOG2);
-    /* lowering reads the error back, so there must be one */
-    rc = make(plan, p, err ? err : &own);
+    if (!err) /* lowering reads the error back, so there must be one */
+        err = &own;
+    rc = STET_OK;
+    if (p->source == STET_SOURCE_HLO || p->source == STET_SOURCE_HLO_TEXT) {
+        rc = stet_hlo_to_stablehlo(&plan->legal, p, err);
+        plan->legalised = rc == STET_OK;
+        p = &plan->legal;
+    }
+    if (rc == STET_OK)
+        rc = make(plan, p, err);
     if (rc != STET_OK) {
         stet_plan_free(plan);
         return rc;
@@ -107,6 +116,8 @@ void stet_plan_free(struct stet_plan *plan)
 {
     if (!plan)
         return;
+    if (plan->legalised)
+        stet_program_release(&plan->legal);
     stet_arena_release(&plan->arena);
     stet_mem_free(plan);
 }

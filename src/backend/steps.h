@@ -48,6 +48,8 @@ struct stet_step {
 struct stet_plan {
     struct stet_arena arena;
     struct stet_plan_info info;
+    struct stet_program legal; /* of an HLO program: its constants are read in place, too */
+    bool legalised;
     struct stet_steps steps;
     struct stet_ref *refs;
     uint32_t ref_count;

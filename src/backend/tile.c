@@ -1,13 +1,15 @@
 /* Running tile programs. */
 #include "backend/tile.h"
 
+#include <stdatomic.h>
+
 #ifdef STET_WIDE_ISAS
 extern const struct stet_tile_set stet_tile_set_base, stet_tile_set_avx2, stet_tile_set_avx512;
 #else
 extern const struct stet_tile_set stet_tile_set_base;
 #endif
 
-const struct stet_tile_set *stet_tile_kernels(void)
+static const struct stet_tile_set *best_set(void)
 {
 #ifdef STET_WIDE_ISAS
     __builtin_cpu_init();
@@ -18,6 +20,18 @@ const struct stet_tile_set *stet_tile_kernels(void)
         return &stet_tile_set_avx2;
 #endif
     return &stet_tile_set_base;
+}
+
+const struct stet_tile_set *stet_tile_kernels(void)
+{
+    static _Atomic(const struct stet_tile_set *) found;
+    const struct stet_tile_set *s = atomic_load_explicit(&found, memory_order_relaxed);
+
+    if (!s) {
+        s = best_set(); /* whoever comes first: the answer is the same */
+        atomic_store_explicit(&found, s, memory_order_relaxed);
+    }
+    return s;
 }
 
 enum stet_dtype stet_tile_ctype(enum stet_dtype t)

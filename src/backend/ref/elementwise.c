@@ -1,0 +1,305 @@
+/* Reference: elements, and operations on them. */
+#include <math.h>
+
+#include "backend/ref/ref.h"
+
+static double half(uint32_t bits, int exponent, int fraction)
+{
+    uint32_t e = bits >> fraction & ((1u << exponent) - 1), f = bits & ((1u << fraction) - 1);
+    int bias = (1 << (exponent - 1)) - 1;
+    double v = e == (1u << exponent) - 1 ? (f ? NAN : INFINITY)
+               : e == 0                  ? ldexp(f, 1 - bias - fraction)
+                                         : ldexp(f + (1u << fraction), (int)e - bias - fraction);
+
+    return bits >> (exponent + fraction) ? -v : v;
+}
+
+/* The bits of the nearest half-width number, ties to even, found by bisection. */
+static uint16_t nearest(double x, int exponent, int fraction)
+{
+    uint32_t sign = signbit(x) ? 0x8000u : 0, top = ((1u << exponent) - 1) << fraction;
+    uint32_t low = 0, high = top;
+    double a = fabs(x), below, above;
+
+    if (x != x)
+        return (uint16_t)(sign | top | 1u << (fraction - 1));
+    if (isinf(a))
+        return (uint16_t)(sign | top);
+    while (high - low > 1) {
+        uint32_t mid = (low + high) / 2;
+
+        *(half(mid, exponent, fraction) <= a ? &low : &high) = mid;
+    }
+    below = half(low, exponent, fraction);
+    /* infinity stands where the next number would be */
+    above = high == top ? 2 * below - half(low - 1, exponent, fraction)
+                        : half(high, exponent, fraction);
+    if (a - below > above - a || (a - below == above - a && low & 1))
+        low = high;
+    return (uint16_t)(sign | low);
+}
+
+static int bits_of(enum stet_dtype t)
+{
+    return (int)stet_dtype_bytes(t) * 8;
+}
+
+/* As an integer type would hold it. */
+static int64_t wrapped(enum stet_dtype t, uint64_t v)
+{
+    int unused = 64 - bits_of(t);
+
+    return stet_dtype_is_signed(t) ? (int64_t)(v << unused) >> unused
+                                   : (int64_t)(v << unused >> unused);
+}
+
+struct stet_scalar stet_ref_get(const struct stet_ref *t, uint64_t i)
+{
+    size_t bytes = stet_dtype_bytes(t->shape.dtype);
+    struct stet_scalar v = {0, 0};
+    uint64_t raw = 0;
+    float f;
+
+    memcpy(&raw, (const char *)t->data + i * bytes, bytes); /* little-endian */
+    switch (t->shape.dtype) {
+    case STET_DT_BF16:
+        v.f = half((uint32_t)raw, 8, 7);
+        break;
+    case STET_DT_F16:
+        v.f = half((uint32_t)raw, 5, 10);
+        break;
+    case STET_DT_F32:
+        memcpy(&f, &raw, 4);
+        v.f = (double)f;
+        break;
+    case STET_DT_F64:
+        memcpy(&v.f, &raw, 8);
+        break;
+    default:
+        v.i = wrapped(t->shape.dtype, raw);
+        break;
+    }
+    return v;
+}
+
+void stet_ref_set(struct stet_ref *t, uint64_t i, struct stet_scalar v)
+{
+    size_t bytes = stet_dtype_bytes(t->shape.dtype);
+    uint64_t raw = (uint64_t)v.i;
+    float f = (float)v.f;
+
+    switch (t->shape.dtype) {
+    case STET_DT_BF16:
+        raw = nearest(v.f, 8, 7);
+        break;
+    case STET_DT_F16:
+        raw = nearest(v.f, 5, 10);
+        break;
+    case STET_DT_F32:
+        memcpy(&raw, &f, 4);
+        break;
+    case STET_DT_F64:
+        memcpy(&raw, &v.f, 8);
+        break;
+    default:
+        break;
+    }
+    memcpy((char *)t->data + i * bytes, &raw, bytes);
+}
+
+static bool int_less(enum stet_dtype t, int64_t x, int64_t y)
+{
+    return stet_dtype_is_signed(t) ? x < y : (uint64_t)x < (uint64_t)y;
+}
+
+static int64_t int_op(int op, enum stet_dtype t, int64_t x, int64_t y)
+{
+    uint64_t a = (uint64_t)x, b = (uint64_t)y;
+    uint64_t mask = bits_of(t) == 64 ? ~0ull : (1ull << bits_of(t)) - 1, shift = b & mask;
+    bool sign = stet_dtype_is_signed(t), far = shift >= (uint64_t)bits_of(t);
+    int unused = 64 - bits_of(t);
+
+    switch (op) {
+    case STET_TILE_ADD:
+        return t == STET_DT_PRED ? x | y : wrapped(t, a + b);
+    case STET_TILE_SUB:
+        return wrapped(t, a - b);
+    case STET_TILE_MUL:
+        return wrapped(t, a * b);
+    case STET_TILE_DIV:
+        if (y == 0)
+            return wrapped(t, ~0ull);
+        return sign ? (y == -1 ? wrapped(t, 0 - a) : x / y) : (int64_t)(a / b);
+    case STET_TILE_REM:
+        if (y == 0)
+            return x;
+        return sign ? (y == -1 ? 0 : x % y) : (int64_t)(a % b);
+    case STET_TILE_MAX:
+        return int_less(t, x, y) ? y : x;
+    case STET_TILE_MIN:
+        return int_less(t, x, y) ? x : y;
+    case STET_TILE_AND:
+        return x & y;
+    case STET_TILE_OR:
+        return x | y;
+    case STET_TILE_XOR:
+        return x ^ y;
+    case STET_TILE_SHL:
+        return far ? 0 : wrapped(t, a << shift);
+    case STET_TILE_SHR_LOGIC:
+        return far ? 0 : wrapped(t, (a & mask) >> shift);
+    case STET_TILE_SHR_ARITH:
+        return wrapped(t,
+                       (uint64_t)(((int64_t)(a << unused) >> unused) >> (far ? 63 : (int)shift)));
+    case STET_TILE_NEG:
+        return wrapped(t, 0 - a);
+    case STET_TILE_NOT:
+        return t == STET_DT_PRED ? !x : wrapped(t, ~a);
+    case STET_TILE_ABS:
+        return sign && x < 0 ? wrapped(t, 0 - a) : x;
+    case STET_TILE_SIGN:
+        return sign && x < 0 ? -1 : x != 0;
+    case STET_TILE_POPCNT:
+        return __builtin_popcountll(a & mask);
+    case STET_TILE_CLZ:
+        return (a & mask) ? __builtin_clzll(a & mask) - unused : bits_of(t);
+    default:
+        return 0;
+    }
+}
+
+static double float_op(int op, double x, double y)
+{
+    switch (op) {
+#define F1(NAME, F)                                                                                \
+    case STET_TILE_##NAME:                                                                         \
+        return F(x);
+        F1(ABS, fabs)
+        F1(FLOOR, floor)
+        F1(CEIL, ceil)
+        F1(ROUND_AFZ, round)
+        F1(ROUND_EVEN, nearbyint)
+        F1(SQRT, sqrt)
+        F1(RSQRT, 1 / sqrt)
+        F1(CBRT, cbrt)
+        F1(EXP, exp)
+        F1(EXPM1, expm1)
+        F1(LOG, log)
+        F1(LOG1P, log1p)
+        F1(SIN, sin)
+        F1(COS, cos)
+        F1(TAN, tan)
+        F1(TANH, tanh)
+        F1(ERF, erf)
+        F1(ERFC, erfc)
+        F1(NEG, -)
+#undef F1
+    case STET_TILE_ADD:
+        return x + y;
+    case STET_TILE_SUB:
+        return x - y;
+    case STET_TILE_MUL:
+        return x * y;
+    case STET_TILE_DIV:
+        return x / y;
+    case STET_TILE_REM:
+        return fmod(x, y);
+    case STET_TILE_POW:
+        return pow(x, y);
+    case STET_TILE_ATAN2:
+        return atan2(x, y);
+    case STET_TILE_MAX:
+        return x != x || y != y ? NAN : x > y ? x : y;
+    case STET_TILE_MIN:
+        return x != x || y != y ? NAN : x < y ? x : y;
+    case STET_TILE_SIGN:
+        return x > 0 ? 1 : x < 0 ? -1 : x;
+    case STET_TILE_LOGISTIC:
+        return 1 / (1 + exp(-x));
+    default:
+        return NAN;
+    }
+}
+
+static bool compare(int op, bool less, bool equal, bool ordered)
+{
+    switch (op) {
+    case STET_TILE_EQ:
+        return equal;
+    case STET_TILE_NE:
+        return !equal;
+    case STET_TILE_LT:
+        return less;
+    case STET_TILE_LE:
+        return less || equal;
+    case STET_TILE_GT:
+        return ordered && !less && !equal;
+    default:
+        return ordered && !less;
+    }
+}
+
+struct stet_scalar stet_ref_op(int op, enum stet_dtype t, const struct stet_scalar *x)
+{
+    struct stet_scalar v = {0, 0};
+    bool f = stet_dtype_is_float(t);
+
+    if (op == STET_TILE_SELECT)
+        return x[0].i ? x[1] : x[2];
+    if (op >= STET_TILE_EQ && op <= STET_TILE_GE)
+        v.i =
+            f ? compare(op, x[0].f < x[1].f, x[0].f == x[1].f, x[0].f == x[0].f && x[1].f == x[1].f)
+              : compare(op, int_less(t, x[0].i, x[1].i), x[0].i == x[1].i, true);
+    else if (op == STET_TILE_IS_FINITE)
+        v.i = isfinite(x[0].f);
+    else if (f)
+        v.f = float_op(op, x[0].f, x[1].f);
+    else
+        v.i = int_op(op, t, x[0].i, x[1].i);
+    return v;
+}
+
+void stet_ref_elementwise(struct stet_ref *out, int op, const struct stet_ref *const *in,
+                          uint32_t count)
+{
+    enum stet_dtype t = in[op == STET_TILE_SELECT ? 1 : 0]->shape.dtype;
+
+    for (uint64_t i = 0; i < out->shape.elements; i++) {
+        struct stet_scalar x[3] = {{0, 0}, {0, 0}, {0, 0}};
+
+        for (uint32_t j = 0; j < count; j++)
+            x[j] = stet_ref_get(in[j], i);
+        stet_ref_set(out, i, stet_ref_op(op, t, x));
+    }
+}
+
+static int64_t saturated(enum stet_dtype t, double x)
+{
+    int bits = bits_of(t) - (stet_dtype_is_signed(t) ? 1 : 0);
+    double top = ldexp(1, bits);
+
+    if (x != x)
+        return 0;
+    if (x >= top)
+        return bits == 64 ? -1 : (int64_t)((1ull << bits) - 1);
+    if (x <= (stet_dtype_is_signed(t) ? -top : 0))
+        return stet_dtype_is_signed(t) ? -(int64_t)((1ull << bits) - 1) - 1 : 0;
+    return x >= 0x1p63 ? (int64_t)(uint64_t)x : (int64_t)x;
+}
+
+void stet_ref_convert(struct stet_ref *out, const struct stet_ref *a)
+{
+    enum stet_dtype from = a->shape.dtype, to = out->shape.dtype;
+
+    for (uint64_t i = 0; i < out->shape.elements; i++) {
+        struct stet_scalar v = stet_ref_get(a, i);
+
+        if (to == STET_DT_PRED)
+            v.i = stet_dtype_is_float(from) ? v.f != 0 : v.i != 0;
+        else if (!stet_dtype_is_float(from) && stet_dtype_is_float(to))
+            v.f = from == STET_DT_U64 ? (double)(uint64_t)v.i : (double)v.i;
+        else if (stet_dtype_is_float(from) && !stet_dtype_is_float(to))
+            v.i = saturated(to, v.f);
+        stet_ref_set(out, i, v);
+    }
+}
