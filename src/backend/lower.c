@@ -171,7 +171,8 @@ enum stet_rc stet_lower_bind(struct stet_lower *l, const struct stet_value *v,
 
     if (!copy)
         return stet_lower_memory(l);
-    memcpy(copy, parts, count * sizeof *parts);
+    for (uint32_t i = 0; i < count; i++)
+        copy[i] = parts[i];
     l->map[v->id] = (struct stet_lowered){copy, count};
     return STET_OK;
 }
@@ -240,7 +241,8 @@ bool stet_lower_ints_of(const struct stet_attr *a, struct stet_ints *out)
     case STET_ATTR_INTS:
         if (a->count > 2 * STET_MAX_RANK)
             return false;
-        memcpy(out->v, a->ints, a->count * sizeof *a->ints);
+        for (uint32_t i = 0; i < a->count; i++)
+            out->v[i] = a->ints[i];
         out->count = a->count;
         return true;
     case STET_ATTR_INTEGER:
