@@ -11,7 +11,7 @@
 #include "backend/codegen.h"
 #include "backend/lower.h"
 
-enum { NEVER = UINT32_MAX };
+#define NEVER UINT32_MAX
 
 static bool is_leaf(const struct stet_gval *root)
 {
