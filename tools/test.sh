@@ -34,13 +34,15 @@ build() { # build PRESET [cmake arguments]
 }
 
 tests() { # tests PRESET [ctest arguments]: adds what CTest ran to the counts
-    local preset=$1 junit=$PWD/build/$1-tests.xml total bad left
+    local preset=$1 junit=$PWD/build/$1-tests.xml total bad left rc=0
     shift
     ctest --test-dir "build/$preset" -j "$jobs" --output-on-failure --no-tests=error \
-        --output-junit "$junit" "$@" || true
+        --output-junit "$junit" "$@" || rc=$?
     total=$(sed -n 's/^[[:space:]]*tests="\([0-9]*\)"$/\1/p' "$junit" | head -n 1)
     bad=$(sed -n 's/^[[:space:]]*failures="\([0-9]*\)"$/\1/p' "$junit" | head -n 1)
     left=$(sed -n 's/^[[:space:]]*skipped="\([0-9]*\)"$/\1/p' "$junit" | head -n 1)
+    # A test that could not be started is neither passed nor failed in CTest's file.
+    [[ $rc == 0 || $bad -gt 0 ]] || { failed=$((failed + 1)); left=$((left - 1)); }
     [[ -n $total && $total -gt 0 ]] || { echo "FAILED $preset: no test ran"; failed=$((failed + 1)); return; }
     passed=$((passed + total - bad - left)) failed=$((failed + bad)) skipped=$((skipped + left))
 }
