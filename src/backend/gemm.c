@@ -3,6 +3,11 @@
 
 #include <cblas.h>
 #include <limits.h>
+#include <pthread.h>
+
+/* Debian's serial OpenBLAS shares its packing buffers among callers: two products at the same time
+ * give wrong results. */
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
 /* BLAS counts in int; what is longer is far beyond memory but for thin matrices. */
 static bool fits(const struct stet_gemm *g)
@@ -93,6 +98,7 @@ void stet_gemm(const struct stet_gemm *g)
         plain(g);
         return;
     }
+    pthread_mutex_lock(&one_at_a_time);
     switch (g->type) {
     case STET_DT_F32:
         cblas_sgemm(CblasRowMajor, ta, tb, m, n, k, 1, g->a, lda, g->b, ldb, 0, g->c, ldc);
@@ -109,4 +115,5 @@ void stet_gemm(const struct stet_gemm *g)
     default:
         break;
     }
+    pthread_mutex_unlock(&one_at_a_time);
 }
