@@ -31,6 +31,14 @@ static PJRT_Error *get_code(PJRT_Error_GetCode_Args *args)
     return NULL;
 }
 
+/* Callers ask for payloads of every error they turn into a status of their own; ours carry none. An
+ * error here would be asked in its turn, without end. */
+static PJRT_Error *for_each_payload(PJRT_Error_ForEachPayload_Args *args)
+{
+    (void)args;
+    return NULL;
+}
+
 void stet_pjrt_stubs(PJRT_Api *api)
 {
     *api = (PJRT_Api){
@@ -42,4 +50,5 @@ void stet_pjrt_stubs(PJRT_Api *api)
 #include "abi/entries.def"
     };
     api->PJRT_Error_GetCode = get_code; /* an error nobody can read helps nobody */
+    api->PJRT_Error_ForEachPayload = for_each_payload;
 }

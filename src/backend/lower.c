@@ -177,32 +177,18 @@ enum stet_rc stet_lower_bind(struct stet_lower *l, const struct stet_value *v,
     return STET_OK;
 }
 
-static void shape_text(const struct stet_shape *s, char *text, size_t room)
-{
-    size_t n = (size_t)snprintf(text, room, "%s[", stet_dtype_name(s->dtype));
-
-    for (uint32_t i = 0; i < s->rank && n < room; i++)
-        n += (size_t)snprintf(text + n, room - n, "%s%lld", i ? "," : "", (long long)s->dims[i]);
-    if (n < room)
-        snprintf(text + n, room - n, "]");
-}
-
 enum stet_rc stet_lower_out(struct stet_lower *l, uint32_t i, struct stet_gval *v)
 {
     struct stet_shape s;
     enum stet_rc rc;
-    char want[72], got[72];
 
     if (!v)
         return l->err && l->err->rc ? l->err->rc : stet_lower_memory(l);
     if ((rc = stet_lower_shape(l, i, &s)))
         return rc;
-    if (!stet_shape_eq(&s, &v->shape)) {
-        shape_text(&s, want, sizeof want);
-        shape_text(&v->shape, got, sizeof got);
-        return stet_lower_fail(l, STET_BAD_INPUT, "result %u is declared %s but is %s", i, want,
-                               got);
-    }
+    if (!stet_shape_eq(&s, &v->shape))
+        return stet_lower_fail(l, STET_BAD_INPUT, "result %u is declared %s but is %s", i,
+                               stet_shape_text(&s).text, stet_shape_text(&v->shape).text);
     return stet_lower_bind(l, &l->op->results[i], &v, 1);
 }
 

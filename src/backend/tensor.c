@@ -1,6 +1,8 @@
 /* Element types by table, and sizes that can't overflow. */
 #include "backend/tensor.h"
 
+#include <stdio.h>
+
 static const struct {
     const char *name;
     size_t bytes;
@@ -52,4 +54,16 @@ bool stet_shape_same_dims(const struct stet_shape *a, const struct stet_shape *b
 bool stet_shape_eq(const struct stet_shape *a, const struct stet_shape *b)
 {
     return a->dtype == b->dtype && stet_shape_same_dims(a, b);
+}
+
+struct stet_shape_text stet_shape_text(const struct stet_shape *s)
+{
+    struct stet_shape_text t;
+    size_t at = (size_t)snprintf(t.text, sizeof t.text, "%s[", stet_dtype_name(s->dtype));
+
+    for (uint32_t i = 0; i < s->rank && at < sizeof t.text - 24; i++)
+        at += (size_t)snprintf(t.text + at, sizeof t.text - at, i ? ",%lld" : "%lld",
+                               (long long)s->dims[i]);
+    snprintf(t.text + at, sizeof t.text - at, "]");
+    return t;
 }

@@ -52,6 +52,12 @@ bool stet_shape_eq(const struct stet_shape *a, const struct stet_shape *b);
 /* Same dimensions, whatever the element type. */
 bool stet_shape_same_dims(const struct stet_shape *a, const struct stet_shape *b);
 
+/* "f32[4,16]", for messages; cut to the room. */
+struct stet_shape_text {
+    char text[128];
+};
+struct stet_shape_text stet_shape_text(const struct stet_shape *s);
+
 static inline bool stet_dtype_is_float(enum stet_dtype t)
 {
     return t == STET_DT_F32 || t == STET_DT_F64 || t == STET_DT_BF16 || t == STET_DT_F16;

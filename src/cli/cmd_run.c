@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/run_child.h"
+#include "cli/run_cpu.h"
 #include "cli/run_env.h"
 #include "cli/run_text.h"
 #include "cli/run_watch.h"
@@ -124,26 +125,6 @@ static enum stet_rc prepare(struct stet_env *env, const struct run *r, struct st
     return rc;
 }
 
-/* The embedded CPU backend, as each framework finds a plugin: JAX by name and path, PyTorch/XLA by
- * device and path. A choice of platform that the user made stands. */
-static enum stet_rc choose_cpu(struct stet_env *env, struct stet_err *err)
-{
-    char library[PATH_MAX], named[PATH_MAX + 8];
-    enum stet_rc rc = stet_find_library("libstet_cpu.so", library, sizeof library, err);
-
-    if (rc != STET_OK)
-        return rc;
-    snprintf(named, sizeof named, "stet:%s", library);
-    rc = stet_env_set(env, "PJRT_NAMES_AND_LIBRARY_PATHS", named, err);
-    if (rc == STET_OK && !stet_env_get(env, "JAX_PLATFORMS"))
-        rc = stet_env_set(env, "JAX_PLATFORMS", "stet", err);
-    if (rc == STET_OK && !stet_env_get(env, "PJRT_DEVICE"))
-        rc = stet_env_set(env, "PJRT_DEVICE", "LIBRARY", err);
-    if (rc == STET_OK)
-        rc = stet_env_set(env, "PJRT_LIBRARY_PATH", library, err);
-    return rc;
-}
-
 static void follow(struct run *r)
 {
     int wait = 20;
@@ -172,7 +153,7 @@ static int run(struct run *r, bool quiet, bool cpu)
         perror(r->argv[0]);
         return 127;
     }
-    if (cpu && choose_cpu(&env, &err) != STET_OK) {
+    if (cpu && stet_run_cpu(&env, &err) != STET_OK) {
         /* Not fail open: without the backend the command would run somewhere else than asked. */
         rmdir(r->folder);
         return stet_complain(&err);

@@ -104,6 +104,12 @@ TEST(extensions_are_found_by_type_and_a_loop_ends)
     EXPECT(!stet_api_extension(&api, PJRT_Extension_Type_Layouts));
 }
 
+static void never(const char *key, size_t key_size, const char *value, size_t value_size, void *arg)
+{
+    (void)key, (void)key_size, (void)value, (void)value_size, (void)arg;
+    EXPECT(!"an error of ours has a payload");
+}
+
 TEST(a_stub_says_its_name)
 {
     PJRT_Api api;
@@ -118,6 +124,9 @@ TEST(a_stub_says_its_name)
     api.PJRT_Error_Message(&text);
     EXPECT_STR("PJRT_Client_Compile is not implemented", text.message);
     EXPECT_INT(strlen(text.message), text.message_size);
+    /* Callers ask this of every error, errors of this answer included. */
+    EXPECT(!api.PJRT_Error_ForEachPayload(
+        &(PJRT_Error_ForEachPayload_Args){.error = end.error, .visitor = never}));
     api.PJRT_Error_Destroy(&end);
 }
 

@@ -119,11 +119,14 @@ static PJRT_Error *take_inputs(struct launch *l, PJRT_Buffer *const *args)
     const struct stet_plan_info *info = l->code->info;
 
     for (uint32_t i = 0; i < l->inputs; i++) {
-        if (!stet_shape_eq(&args[i]->shape, &info->inputs[i]))
+        const struct stet_shape *got = &args[i]->shape, *want = &info->inputs[i];
+
+        /* Dense is dense: TorchTPU passes f32[1] for f32[], and XLA compares sizes alone too. */
+        if (got->dtype != want->dtype || got->elements != want->elements)
             return stet_pjrt_error(
                 PJRT_Error_Code_INVALID_ARGUMENT,
-                "stet cpu: argument %u of %s has another shape or type than the program's", i,
-                l->code->name);
+                "stet cpu: argument %u of %s is %s, but the program was compiled for %s", i,
+                l->code->name, stet_shape_text(got).text, stet_shape_text(want).text);
         if (!stet_buffer_borrow(args[i], &l->in[i], &l->after[i]))
             return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                                    "stet cpu: argument %u of %s was deleted or donated", i,

@@ -1,0 +1,81 @@
+"""Facts about `stet run --cpu`: what a Python program finds, and that nothing else changes for it.
+
+usage: test_cpu.py BUILD_DIR [unittest arguments]
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = os.path.abspath(sys.argv.pop(1))
+STET = os.path.join(BUILD, "bin", "stet")
+BACKEND = os.path.join(BUILD, "lib", "libstet_cpu.so")
+
+
+class Cpu(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="stet-cpu-")
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+        self.env = dict(os.environ, STET_STATE_DIR=os.path.join(self.dir, "state"))
+        for name in ("PYTHONPATH", "JAX_PLATFORMS", "PJRT_DEVICE", "PJRT_NAMES_AND_LIBRARY_PATHS"):
+            self.env.pop(name, None)
+
+    def write(self, path, text):
+        path = os.path.join(self.dir, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as f:
+            f.write(text)
+
+    def python(self, code):
+        return subprocess.run([STET, "run", "--cpu", "--quiet", "--", sys.executable, "-c", code],
+                              capture_output=True, text=True, timeout=60, cwd=self.dir, env=self.env)
+
+    def told(self, code):
+        out = self.python("import json, os, sys\n" + code)
+        self.assertEqual((out.returncode, out.stderr), (0, ""))
+        return json.loads(out.stdout)
+
+    def test_every_framework_is_pointed_at_the_backend(self):
+        env = self.told("print(json.dumps(dict(os.environ)))")
+        self.assertEqual(env["JAX_PLATFORMS"], "stet")
+        self.assertEqual(env["PJRT_NAMES_AND_LIBRARY_PATHS"], "stet:" + BACKEND)
+        self.assertEqual(env["PJRT_DEVICE"], "STET")
+        self.assertEqual(env["TPU_LIBRARY_PATH"], BACKEND)
+        self.assertNotIn("STET_CPU_PLATFORM", env)
+
+    def test_a_platform_that_was_chosen_stands(self):
+        self.env.update(JAX_PLATFORMS="tpu", PJRT_DEVICE="CPU", PJRT_NAMES_AND_LIBRARY_PATHS="mine:/x.so")
+        env = self.told("print(json.dumps(dict(os.environ)))")
+        self.assertEqual((env["JAX_PLATFORMS"], env["PJRT_DEVICE"]), ("tpu", "CPU"))
+        self.assertEqual(env["PJRT_NAMES_AND_LIBRARY_PATHS"], f"stet:{BACKEND},mine:/x.so")
+        self.assertEqual(env["STET_CPU_PLATFORM"], "tpu")
+
+    def test_pythons_path_stays_the_programs_own(self):
+        bare = subprocess.run([sys.executable, "-c", "import json, sys; print(json.dumps(sys.path))"],
+                              capture_output=True, text=True, cwd=self.dir, env=self.env, check=True)
+        self.assertEqual(self.told("print(json.dumps(sys.path))"), json.loads(bare.stdout))
+
+    def test_an_existing_sitecustomize_runs(self):
+        self.write("mine/sitecustomize.py", "answer = 42\n")
+        self.env["PYTHONPATH"] = os.path.join(self.dir, "mine")
+        answer, path = self.told("import sitecustomize as s; print(json.dumps([s.answer, s.__file__]))")
+        self.assertEqual((answer, path), (42, os.path.join(self.dir, "mine", "sitecustomize.py")))
+
+    def test_a_framework_that_changed_is_told_and_left_alone(self):
+        self.write("torch_tpu/__init__.py", "")
+        self.write("torch_tpu/_loader.py", "answer = 42\n")  # without the torch that ours looks for
+        out = self.python("import torch_tpu._loader as m; print(m.answer)")
+        self.assertEqual((out.returncode, out.stdout), (0, "42\n"))
+        self.assertIn("stet: torch_tpu._loader is not as expected", out.stderr)
+
+    def test_a_module_that_is_not_there_is_not_there(self):
+        out = self.python("import torch_xla.experimental.plugins")
+        self.assertIn("No module named 'torch_xla'", out.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
