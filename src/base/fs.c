@@ -103,7 +103,8 @@ void stet_file_close(struct stet_file *f)
     *f = (struct stet_file){0};
 }
 
-enum stet_rc stet_fs_write(const char *path, struct stet_view bytes, struct stet_err *err)
+static enum stet_rc write_beside(const char *path, struct stet_view bytes, bool sync,
+                                 struct stet_err *err)
 {
     enum stet_rc rc = STET_OK;
     size_t room = strlen(path) + 40;
@@ -119,7 +120,7 @@ enum stet_rc stet_fs_write(const char *path, struct stet_view bytes, struct stet
         stet_mem_free(temporary);
         return rc;
     }
-    if (stet_fs_write_all(fd, bytes.ptr, bytes.len) != 0 || fsync(fd) != 0)
+    if (stet_fs_write_all(fd, bytes.ptr, bytes.len) != 0 || (sync && fsync(fd) != 0))
         rc = stet_fail_errno(err, "%s: cannot write", temporary);
     if (close(fd) != 0 && rc == STET_OK)
         rc = stet_fail_errno(err, "%s: cannot close", temporary);
@@ -129,6 +130,16 @@ enum stet_rc stet_fs_write(const char *path, struct stet_view bytes, struct stet
         unlink(temporary);
     stet_mem_free(temporary);
     return rc;
+}
+
+enum stet_rc stet_fs_write(const char *path, struct stet_view bytes, struct stet_err *err)
+{
+    return write_beside(path, bytes, true, err);
+}
+
+enum stet_rc stet_fs_write_unsynced(const char *path, struct stet_view bytes, struct stet_err *err)
+{
+    return write_beside(path, bytes, false, err);
 }
 
 enum stet_rc stet_fs_mkdirs(const char *path, struct stet_err *err)

@@ -16,6 +16,9 @@ void stet_file_close(struct stet_file *f);
 
 /* Written beside the target under a temporary name, synced, then renamed over it. */
 enum stet_rc stet_fs_write(const char *path, struct stet_view bytes, struct stet_err *err);
+/* The same without the sync: whole whatever happens to this process, but a machine that goes down
+ * may leave it empty or torn, so the bytes should carry a checksum. */
+enum stet_rc stet_fs_write_unsynced(const char *path, struct stet_view bytes, struct stet_err *err);
 /* mkdir -p with mode 0700 for what is made. */
 enum stet_rc stet_fs_mkdirs(const char *path, struct stet_err *err);
 bool stet_fs_exists(const char *path);

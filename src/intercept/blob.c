@@ -1,4 +1,5 @@
-/* zstd at its default level, then temporary file and rename. */
+/* zstd at its default level with its checksum, then temporary file and rename. Nothing is synced: a
+ * sync a program would hold up every record behind it, and readers notice a torn file. */
 #include "intercept/blob.h"
 
 #include "base/fs.h"
@@ -7,12 +8,16 @@
 
 #include <stdio.h>
 #include <sys/resource.h>
+#define ZSTD_STATIC_LINKING_ONLY  /* contexts in memory of ours; the library is linked statically  \
+                                   */
 #include <zstd.h>
 
-enum { LEVEL = 3 };
+enum { LEVEL = 3, CONTEXT_KEPT_BELOW = 1 << 20 };
 /* Compressed bytes that one process may add to a run folder. */
 static const uint64_t bytes_max = UINT64_C(4) << 30;
 static uint64_t bytes_kept;
+/* Making one costs more than compressing a small program with it. */
+static ZSTD_CCtx *context;
 
 const char *stet_blob_extension(struct stet_view format, struct stet_view program)
 {
@@ -34,24 +39,56 @@ static bool within_limit(size_t n)
            n <= limit.rlim_cur;
 }
 
+static void *context_alloc(void *unused, size_t size)
+{
+    (void)unused;
+    return stet_mem_alloc(size);
+}
+
+static void context_free(void *unused, void *p)
+{
+    (void)unused;
+    stet_mem_free(p);
+}
+
+/* 0 when there is no memory for a context. */
+static size_t compress(void *out, size_t room, struct stet_view bytes)
+{
+    size_t n;
+
+    if (!context) {
+        context = ZSTD_createCCtx_advanced((ZSTD_customMem){context_alloc, context_free, NULL});
+        if (!context)
+            return 0;
+        ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
+        ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+    }
+    n = ZSTD_compress2(context, out, room, bytes.len ? bytes.ptr : "", bytes.len);
+    if (bytes.len >= CONTEXT_KEPT_BELOW) {
+        ZSTD_freeCCtx(context);
+        context = NULL;
+    }
+    return n;
+}
+
 static bool write_compressed(const char *path, struct stet_view bytes)
 {
     struct stet_err err = STET_ERR_INIT;
-    size_t room = ZSTD_compressBound(bytes.len), n;
+    size_t room = ZSTD_compressBound(bytes.len);
     void *out = stet_mem_alloc(room);
-    bool written;
+    size_t n = out ? compress(out, room, bytes) : 0;
+    bool written = false;
 
-    if (!out) {
+    if (!n)
         stet_fault(STET_FAULT_NO_MEMORY);
-        return false;
-    }
-    n = ZSTD_compress(out, room, bytes.len ? bytes.ptr : "", bytes.len, LEVEL);
-    written = !ZSTD_isError(n) && within_limit(n) &&
-              stet_fs_write(path, stet_view_of(out, n), &err) == STET_OK;
+    else if (ZSTD_isError(n))
+        stet_log("capture: %s", ZSTD_getErrorName(n));
+    else if (within_limit(n))
+        written = stet_fs_write_unsynced(path, stet_view_of(out, n), &err) == STET_OK;
+    if (err.text[0])
+        stet_log("capture: %s", err.text);
     if (written)
         bytes_kept += n;
-    else
-        stet_log("capture: %s", ZSTD_isError(n) ? ZSTD_getErrorName(n) : err.text);
     stet_mem_free(out);
     return written;
 }

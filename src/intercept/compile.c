@@ -36,17 +36,31 @@ static bool want_bytes(size_t n)
     return false;
 }
 
-/* Runs on the writer thread. */
-static bool keep_bytes(struct stet_event *e, struct stet_journal *j)
+/* On the writer thread, as is the next. */
+static void write_bytes(struct stet_event *e)
 {
     struct stet_rec_compile_begin *r = &e->record.compile_begin;
 
-    (void)j;
     if (e->bytes[0].ptr &&
         stet_blob_keep(r->program, e->bytes[0], stet_blob_extension(r->format, e->bytes[0])))
         r->captured |= 1;
     if (e->bytes[1].ptr && stet_blob_keep(r->options, e->bytes[1], "options"))
         r->captured |= 2;
+}
+
+/* A new file may take a hundred times as long as a record: it comes first, so that who sees the
+ * record finds it, unless the records pile up. */
+static bool keep_bytes(struct stet_event *e, struct stet_journal *j)
+{
+    struct stet_rec_compile_begin *r = &e->record.compile_begin;
+
+    (void)j;
+    if ((e->bytes[0].ptr || e->bytes[1].ptr) && stet_writer_behind()) {
+        r->captured = (e->bytes[0].ptr ? 4u : 0u) | (e->bytes[1].ptr ? 8u : 0u);
+        e->after = write_bytes;
+    } else {
+        write_bytes(e);
+    }
     return true;
 }
 

@@ -12,27 +12,65 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { BUSY_MS = 100, IDLE_MS = 1000, FORK_MS = 1000, QUEUE_MAX = 16384 };
+enum { BUSY_MS = 100, IDLE_MS = 1000, QUEUE_MAX = 16384 };
+/* A fork waits this long for the record that is being written; the shorter after it was in vain. */
+enum { FORK_MS = 3000, FORK_AGAIN_MS = 300 };
+/* With so many records waiting, programs wait until they are written. */
+enum { BEHIND = 256 };
+/* An event of so many bytes is worth waiting for to be freed. */
+enum { HEAVY = 256 << 10 };
 static const size_t queue_bytes_max = (size_t)1 << 30;
 static const size_t event_cap = (size_t)16 << 20;
 
 /* `queue_lock` is held for a few instructions; `pump_lock` while the disk is written, and only the
- * writer thread, exit and fork take it. */
+ * writer thread, exit and fork take it. A pump lets go of it between two records when a fork waits.
+ */
 static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t pump_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct stet_event *queue, **queue_end = &queue;
 static size_t queue_count, queue_bytes;
+static struct stet_event *later, **later_end = &later; /* with pump_lock held */
+static struct stet_event *done;                        /* with queue_lock held; see retire */
+static _Atomic int forks_waiting;
 
 static struct stet_flag poked;
 static atomic_bool running, ended;
 static atomic_bool used; /* there is something of this process in the journal, or will be */
 
+/* An event's memory belongs to the malloc arena of the thread that made it. When that thread and
+ * its neighbours are busy, a free() from elsewhere may wait for their lock for seconds, and all
+ * records with it. So the writer does not free: whoever makes an event frees two that are over, and
+ * the writer the rest when nothing happens. */
+static void retire(struct stet_event *e)
+{
+    pthread_mutex_lock(&queue_lock);
+    e->next = done;
+    done = e;
+    pthread_mutex_unlock(&queue_lock);
+}
+
+static bool free_retired(void)
+{
+    struct stet_event *e;
+
+    pthread_mutex_lock(&queue_lock);
+    e = done;
+    if (e)
+        done = e->next;
+    pthread_mutex_unlock(&queue_lock);
+    stet_event_free(e);
+    return e != NULL;
+}
+
 struct stet_event *stet_event_new(enum stet_rec kind)
 {
     struct stet_event *e = stet_mem_calloc(1, sizeof *e);
 
+    if (free_retired())
+        free_retired();
     if (!e) {
         stet_fault(STET_FAULT_NO_MEMORY);
         return NULL;
@@ -118,6 +156,16 @@ void stet_event_send(struct stet_event *e)
     }
 }
 
+bool stet_writer_behind(void)
+{
+    bool behind;
+
+    pthread_mutex_lock(&queue_lock);
+    behind = queue_count > BEHIND;
+    pthread_mutex_unlock(&queue_lock);
+    return behind;
+}
+
 static struct stet_event *dequeue(void)
 {
     struct stet_event *e;
@@ -155,23 +203,93 @@ static void write_faults(struct stet_journal *j)
     }
 }
 
-/* Everything there is, in the order in which it happened. With pump_lock held. */
-static bool pump(void)
+static void finish(struct stet_event *e)
+{
+    if (weight(e) < HEAVY)
+        retire(e);
+    else
+        stet_event_free(e);
+}
+
+static void write_event(struct stet_journal *j, struct stet_event *e)
+{
+    stet_drain_ring(j, e->ring_end, e->time_ns);
+    atomic_store(&used, true);
+    if (!e->prepare || e->prepare(e, j))
+        stet_journal_write_at(j, e->kind, e->time_ns, &e->record);
+    if (!e->after) {
+        finish(e);
+        return;
+    }
+    e->next = NULL;
+    *later_end = e;
+    later_end = &e->next;
+    pthread_mutex_lock(&queue_lock);
+    queue_bytes += weight(e);
+    pthread_mutex_unlock(&queue_lock);
+}
+
+static struct stet_event *take_later(void)
+{
+    struct stet_event *e = later;
+
+    if (!e)
+        return NULL;
+    later = e->next;
+    if (!later)
+        later_end = &later;
+    pthread_mutex_lock(&queue_lock);
+    queue_bytes -= weight(e);
+    pthread_mutex_unlock(&queue_lock);
+    return e;
+}
+
+/* One thing: a record, or what was put off when there are no more. False when there is nothing. */
+static bool write_next(struct stet_journal *j, uint64_t until_ns)
+{
+    struct stet_event *e = dequeue();
+
+    if (e) {
+        write_event(j, e);
+        return true;
+    }
+    e = take_later();
+    if (!e)
+        return false;
+    if (stet_journal_now() < until_ns)
+        e->after(e);
+    else
+        stet_fault(STET_FAULT_CAPTURE);
+    finish(e);
+    return true;
+}
+
+/* Forks go first: they hold up somebody, a record does not. */
+static void let_forks_through(void)
+{
+    struct timespec pause = {.tv_nsec = 100000};
+
+    if (!atomic_load(&forks_waiting))
+        return;
+    pthread_mutex_unlock(&pump_lock);
+    while (atomic_load(&forks_waiting))
+        nanosleep(&pause, NULL);
+    pthread_mutex_lock(&pump_lock);
+}
+
+/* Everything there is, in the order in which it happened. With pump_lock held. What was put off is
+ * given up at `until_ns`. */
+static bool pump(uint64_t until_ns)
 {
     static bool folder_made;
     struct stet_journal *j = stet_layer.journal;
-    struct stet_event *e;
     bool any = false;
 
     if (!folder_made)
         folder_made = stet_fs_mkdirs(stet_layer.dir, NULL) == STET_OK;
-    while ((e = dequeue())) {
-        stet_drain_ring(j, e->ring_end, e->time_ns);
-        atomic_store(&used, true);
-        if (!e->prepare || e->prepare(e, j))
-            stet_journal_write_at(j, e->kind, e->time_ns, &e->record);
-        stet_event_free(e);
+    while (write_next(j, until_ns)) {
         any = true;
+        let_forks_through();
     }
     if (stet_drain_ring(j, stet_ring_head(&stet_layer.ring), stet_journal_now())) {
         atomic_store(&used, true);
@@ -191,8 +309,10 @@ static void *writer(void *unused)
         stet_flag_wait(&poked, any ? BUSY_MS : IDLE_MS);
         atomic_store(&poked.set, 0);
         pthread_mutex_lock(&pump_lock);
-        any = !atomic_load(&ended) && pump();
+        any = !atomic_load(&ended) && pump(UINT64_MAX);
         pthread_mutex_unlock(&pump_lock);
+        while (!any && free_retired())
+            continue;
     }
     return unused;
 }
@@ -238,11 +358,16 @@ void stet_writer_poke(void)
     stet_flag_set(&poked);
 }
 
+static uint64_t soon(int ms)
+{
+    return stet_journal_now() + (uint64_t)ms * 1000000u;
+}
+
 void stet_writer_flush(int ms)
 {
     if (atomic_load(&ended) || !stet_lock_within(&pump_lock, ms))
         return;
-    pump();
+    pump(soon(ms));
     pthread_mutex_unlock(&pump_lock);
 }
 
@@ -250,7 +375,7 @@ void stet_writer_end(int ms)
 {
     if (atomic_exchange(&ended, true) || !stet_lock_within(&pump_lock, ms))
         return;
-    pump();
+    pump(soon(ms));
     if (atomic_load(&used))
         stet_drain_end(stet_layer.journal);
     pthread_mutex_unlock(&pump_lock);
@@ -258,10 +383,16 @@ void stet_writer_end(int ms)
 
 bool stet_writer_fork_prepare(void)
 {
-    if (!stet_lock_within(&pump_lock, FORK_MS))
-        return false;
-    pthread_mutex_lock(&queue_lock);
-    return true;
+    static atomic_bool in_vain;
+    bool stopped;
+
+    atomic_fetch_add(&forks_waiting, 1);
+    stopped = stet_lock_within(&pump_lock, atomic_load(&in_vain) ? FORK_AGAIN_MS : FORK_MS);
+    atomic_fetch_sub(&forks_waiting, 1);
+    atomic_store(&in_vain, !stopped);
+    if (stopped)
+        pthread_mutex_lock(&queue_lock);
+    return stopped;
 }
 
 void stet_writer_fork_parent(void)
@@ -274,16 +405,20 @@ void stet_writer_fork_parent(void)
  * is safe here is the allocator's business, and it is little. */
 void stet_writer_fork_child(bool prepared)
 {
+    atomic_store(&forks_waiting, 0); /* whoever else waited is not here */
     if (!prepared) { /* somebody who is not here holds the locks: never take them again */
         atomic_store(&ended, true);
         return;
     }
+    *later_end = done;
+    *queue_end = later;
     for (struct stet_event *e = queue, *next; e; e = next) {
         next = e->next;
         stet_event_free(e);
     }
-    queue = NULL;
+    queue = later = done = NULL;
     queue_end = &queue;
+    later_end = &later;
     queue_count = queue_bytes = 0;
     atomic_store(&running, false);
     atomic_store(&poked.set, 0);

@@ -16,6 +16,8 @@ struct stet_event {
     /* Runs on the writer thread before the record is written; may fill in fields, write records of
      * its own, and return false to have this one skipped. */
     bool (*prepare)(struct stet_event *e, struct stet_journal *j);
+    /* Runs on the writer thread when no more records wait. `prepare` sets it to put work off. */
+    void (*after)(struct stet_event *e);
     struct stet_view bytes[2]; /* for prepare: a program and its options; stet_event_take */
     uint64_t number;           /* for prepare */
     void *extra;               /* for prepare */
@@ -35,6 +37,8 @@ void stet_event_free(struct stet_event *e);
 void stet_writer_ensure(void);
 /* The same, and wake it. */
 void stet_writer_poke(void);
+/* So many records wait that slow work should be put off. */
+bool stet_writer_behind(void);
 /* Write all there is, now, from this thread; gives up when the writer is stuck. */
 void stet_writer_flush(int ms);
 

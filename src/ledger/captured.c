@@ -47,11 +47,23 @@ static enum stet_rc decompress(struct stet_buf *out, struct stet_view in, const 
     return STET_OK;
 }
 
+/* What a machine that went down may leave of a file that was never synced. */
+static bool is_torn(const char *path, struct stet_view bytes)
+{
+    size_t n = strlen(path);
+
+    return n > 4 && !strcmp(path + n - 4, ".zst") && !stet_view_starts(bytes, "\x28\xb5\x2f\xfd");
+}
+
 enum stet_rc stet_captured_open(struct stet_file *f, const char *path, struct stet_err *err)
 {
     struct stet_buf out = STET_BUF_INIT;
     enum stet_rc rc = stet_file_open(f, path, err);
 
+    if (rc == STET_OK && is_torn(path, f->bytes)) {
+        stet_file_close(f);
+        return stet_fail(err, STET_BAD_INPUT, "%s: torn: no compressed data in it", path);
+    }
     if (rc != STET_OK || !stet_view_starts(f->bytes, "\x28\xb5\x2f\xfd"))
         return rc;
     rc = decompress(&out, f->bytes, path, err);

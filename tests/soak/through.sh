@@ -29,10 +29,11 @@ if [ "$did" != "$counted" ]; then
     echo "did $did, counted $counted"
     exit 1
 fi
-# With 64 threads on few processors the journal may fall behind, and a fork may come in the middle of
-# a write: both are said, not wrong. Nothing else may have gone wrong.
-grep '"record":"fault"' "$work/journal" | sed 's/.*"what":"\([^"]*\)","count":\([0-9]*\).*/ fault \1: \2/' || true
-if grep -e '"record":"fault"' -e DAMAGE "$work/journal" | grep -qv -e '"what":"queue-full"' -e '"what":"fork"'; then
-    grep DAMAGE "$work/journal"
+# No record was lost, no child went unwatched, and no program is torn. Only the order of executions
+# may have holes: 64 threads can fill the ring faster than it is drained.
+grep '"record":"loss"' "$work/journal" | sed 's/.*"why":/ loss: /' || true
+if grep -e '"record":"fault"' -e '"record":"loss"' -e DAMAGE "$work/journal" |
+    grep -v -e '"why":"busy","executions"' -e '"why":"rotated"'; then
     exit 1
 fi
+zstd -tq "$work"/state/programs/*.zst
