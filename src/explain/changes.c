@@ -65,6 +65,7 @@ static void locate(struct stet_change *change, const struct stet_op *op, bool of
     change->line_of_a = of_a;
     if (!file)
         return;
+    change->loc = op->loc;
     change->file = file->text;
     change->line = file->line;
     change->column = file->column;

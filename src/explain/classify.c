@@ -1,8 +1,8 @@
 /* From changes to classes: each class has the evidence it asks for, or is not named. */
 #include "explain/diff.h"
 
-/* What one change is evidence of; STET_REASONS for nothing by itself. */
-static enum stet_reason evidence(const struct stet_diff *d, const struct stet_change *c)
+enum stet_reason stet_diff_change_reason(enum stet_change_kind kind, unsigned facet,
+                                         struct stet_view op)
 {
     static const enum stet_reason by_facet[STET_FACETS] = {
         [STET_FACET_CONSTANTS] = STET_REASON_BAKED_CONSTANT,
@@ -18,29 +18,42 @@ static enum stet_reason evidence(const struct stet_diff *d, const struct stet_ch
         [STET_FACET_OPTIONS] = STET_REASON_OPTIONS_DRIFT,
     };
 
+    switch (kind) {
+    case STET_CHANGE_ARGUMENT_CAME:
+    case STET_CHANGE_ARGUMENT_WENT:
+        return STET_REASON_OPTIONAL_KEY;
+    case STET_CHANGE_REPEAT:
+        return STET_REASON_PYTHON_LOOP;
+    case STET_CHANGE_OP_CAME:
+    case STET_CHANGE_OP_WENT:
+        if (stet_view_ends(op, ".custom_call") || stet_view_ends(op, ".custom-call"))
+            return facet == STET_NO_FACET ? STET_REASON_KERNEL_FALLBACK
+                                          : STET_REASON_SHARDING_CHANGE;
+        if (facet == STET_FACET_DTYPES || facet == STET_FACET_SHARDINGS)
+            return by_facet[facet];
+        return STET_REASON_GRAPH_CHANGE;
+    case STET_CHANGE_TYPE:
+        return facet == STET_FACET_RANKS ? STET_REASON_GRAPH_CHANGE : by_facet[facet];
+    default:
+        return facet == STET_NO_FACET ? STET_REASON_GRAPH_CHANGE : by_facet[facet];
+    }
+}
+
+/* What one change is evidence of in this diff. */
+static enum stet_reason evidence(const struct stet_diff *d, const struct stet_change *c)
+{
     if (c->follows != STET_NO_FACET)
         return STET_REASONS;
     switch (c->kind) {
     case STET_CHANGE_ARGUMENT_CAME:
     case STET_CHANGE_ARGUMENT_WENT: /* one more layer brings its own arguments */
-        return d->repeat_to ? STET_REASONS : STET_REASON_OPTIONAL_KEY;
-    case STET_CHANGE_REPEAT:
-        return STET_REASON_PYTHON_LOOP;
-    case STET_CHANGE_OP_CAME:
-    case STET_CHANGE_OP_WENT:
-        if (stet_view_ends(c->op, ".custom_call") || stet_view_ends(c->op, ".custom-call"))
-            return c->facet == STET_NO_FACET ? STET_REASON_KERNEL_FALLBACK
-                                             : STET_REASON_SHARDING_CHANGE;
-        if (c->facet == STET_FACET_DTYPES || c->facet == STET_FACET_SHARDINGS)
-            return by_facet[c->facet];
-        return STET_REASON_GRAPH_CHANGE;
-    case STET_CHANGE_TYPE:
-        return c->facet == STET_FACET_RANKS ? STET_REASON_GRAPH_CHANGE : by_facet[c->facet];
     case STET_CHANGE_OUTPUT_CAME:
     case STET_CHANGE_OUTPUT_WENT:
-        return d->repeat_to ? STET_REASONS : STET_REASON_GRAPH_CHANGE;
+        if (d->repeat_to)
+            return STET_REASONS;
+        /* fall through */
     default:
-        return c->facet == STET_NO_FACET ? STET_REASON_GRAPH_CHANGE : by_facet[c->facet];
+        return stet_diff_change_reason(c->kind, c->facet, c->op);
     }
 }
 

@@ -35,6 +35,7 @@ static void point_at_use(struct stet_change *change, const struct stet_side *s,
 
         if (!file)
             continue;
+        change->loc = op->loc;
         change->file = file->text;
         change->line = file->line;
         change->column = file->column;

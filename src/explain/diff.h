@@ -41,8 +41,9 @@ struct stet_change {
     bool line_of_a;             /* file and line are those of the first program */
     struct stet_view file_in_a; /* where the same stands in the first program, when elsewhere */
     uint32_t line_in_a;
-    uint32_t count; /* places that changed in the same way */
-    uint32_t order; /* where in its program, for sorting */
+    const struct stet_loc *loc; /* behind file and line, with the frames around it; or NULL */
+    uint32_t count;             /* places that changed in the same way */
+    uint32_t order;             /* where in its program, for sorting */
 };
 
 struct stet_diff {
@@ -82,6 +83,10 @@ void stet_diff_add_option(struct stet_diff *d, struct stet_view name, struct ste
                           struct stet_view to);
 /* Decide the class anew from the changes and facts. Called by stet_diff_make. */
 void stet_diff_classify(struct stet_diff *d);
+
+/* What a change by itself is evidence of; STET_REASONS for nothing. */
+enum stet_reason stet_diff_change_reason(enum stet_change_kind kind, unsigned facet,
+                                         struct stet_view op);
 
 const char *stet_change_name(enum stet_change_kind kind);
 

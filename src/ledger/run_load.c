@@ -160,6 +160,9 @@ static void on_compile_end(struct stet_run_digest *d, struct stet_process_digest
     c->fingerprint = keep(d, r->fingerprint);
     c->has_memory = r->has_memory != 0;
     c->temp_bytes = r->mem_temp;
+    c->peak_bytes = r->mem_peak;
+    c->code_bytes = r->mem_code;
+    c->served = r->served;
     if (r->name.len)
         c->name = keep(d, r->name);
 }

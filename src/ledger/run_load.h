@@ -19,7 +19,8 @@ struct stet_compile_event {
     struct stet_hash program, options; /* captured content, programs/<hash>.* */
     uint64_t program_size, thread, plugin, client, executable;
     uint64_t plugin_ns, layer_ns; /* inside the plugin; added by the layer */
-    uint64_t error_code, temp_bytes;
+    uint64_t error_code, temp_bytes, peak_bytes, code_bytes;
+    uint64_t served; /* 0 compiled, 1 memory, 2 disk, 3 remote, 4 lifted */
     bool has_memory;
     struct stet_view format, name, error, fingerprint;
     struct stet_trigger trigger; /* line 0 when not known */

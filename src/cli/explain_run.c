@@ -1,0 +1,259 @@
+/* Journals and captured programs → a judged history. */
+#include "cli/explain.h"
+
+#include "base/mem.h"
+#include "cli/explain_shelf.h"
+#include "ledger/run_steps.h"
+
+#include <stdlib.h>
+
+/* Where a sighting's program lies. */
+static enum stet_rc open_side(void *context, uint32_t number, struct stet_history_side *out,
+                              struct stet_err *err)
+{
+    struct stet_explained *x = context;
+    const struct stet_sighting *s = &x->history.sightings[number];
+    const struct stet_compile_event *c = &x->digest.processes[s->process].compiles[s->tag];
+
+    return stet_shelf_open(x->shelf, x->folder, c->program, c->options, out, err);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct stet_compile_event *x = a, *y = b;
+
+    return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+static struct stet_sighting sighting_of(const struct stet_explained *x, uint32_t process,
+                                        size_t number)
+{
+    const struct stet_process_digest *p = &x->digest.processes[process];
+    const struct stet_compile_event *c = &p->compiles[number];
+
+    return (struct stet_sighting){
+        .process = process,
+        .rank = p->rank,
+        .index = c->index,
+        .step = c->step,
+        .step_known = c->step_known,
+        .time_ns = c->time_ns,
+        .cost_ns = c->plugin_ns,
+        .executions = c->executions,
+        .temp_bytes = c->temp_bytes,
+        .has_memory = c->has_memory,
+        .failed = c->error_code != 0,
+        .served = (unsigned)c->served,
+        .program = c->program,
+        .name = c->name,
+        .trigger = {c->trigger.file, c->trigger.function, (uint32_t)c->trigger.line},
+        .executable = c->executable,
+        .tag = number,
+    };
+}
+
+static enum stet_rc add_compile(struct stet_explained *x, uint32_t process, size_t number,
+                                struct stet_err *err)
+{
+    const struct stet_compile_event *c = &x->digest.processes[process].compiles[number];
+    struct stet_sighting s = sighting_of(x, process, number);
+    struct stet_err why = STET_ERR_INIT;
+    struct stet_history_side side;
+    uint32_t id;
+    enum stet_rc rc;
+
+    if (c->load)
+        return STET_OK;
+    rc = stet_shelf_open(x->shelf, x->folder, c->program, c->options, &side, &why);
+    return stet_history_add(&x->history, &s, rc == STET_OK ? &side : NULL, why.text, &id, err);
+}
+
+/* Executions of executables → of sightings. */
+static enum stet_rc translate(struct stet_explained *x, uint32_t process, struct stet_err *err)
+{
+    const struct stet_process_digest *p = &x->digest.processes[process];
+    struct stet_run_order *o = &x->run_orders.items[process];
+    uint32_t *of = stet_mem_calloc(o->highest + 1, sizeof *of);
+
+    if (!of)
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for the order of executions");
+    for (uint32_t i = 0; i < x->history.sighting_count; i++) {
+        const struct stet_sighting *s = &x->history.sightings[i];
+
+        if (s->process == process && s->executable && s->executable <= o->highest)
+            of[s->executable] = i + 1;
+    }
+    for (size_t i = 0; i < o->count; i++)
+        o->executables[i] = of[o->executables[i]] ? of[o->executables[i]] - 1 : STET_NONE;
+    stet_mem_free(of);
+    x->orders[process] =
+        (struct stet_order){o->executables, o->count, p->steps_known, p->steps, p->to_host_count};
+    return STET_OK;
+}
+
+static enum stet_rc explain(struct stet_explained *x, struct stet_err *err)
+{
+    enum stet_rc rc = STET_OK;
+
+    x->orders = stet_mem_calloc(x->digest.process_count + 1, sizeof *x->orders);
+    x->shelf = stet_shelf_new();
+    if (!x->orders || !x->shelf)
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for explaining a run");
+    x->history.open = open_side;
+    x->history.context = x;
+    for (uint32_t i = 0; rc == STET_OK && i < x->digest.process_count; i++) {
+        struct stet_process_digest *p = &x->digest.processes[i];
+
+        if (p->compile_count)
+            qsort(p->compiles, p->compile_count, sizeof *p->compiles, by_time);
+        for (size_t k = 0; rc == STET_OK && k < p->compile_count; k++)
+            rc = add_compile(x, i, k, err);
+        if (rc == STET_OK && i < x->run_orders.count)
+            rc = translate(x, i, err);
+    }
+    x->history.orders = x->orders;
+    x->history.order_count = (uint32_t)x->digest.process_count;
+    return rc == STET_OK ? stet_history_judge(&x->history, err) : rc;
+}
+
+enum stet_rc stet_explain_run(struct stet_explained *x, const struct stet_run *run,
+                              struct stet_err *err)
+{
+    enum stet_rc rc;
+
+    *x = (struct stet_explained){.run = run->id, .folder = run->folder};
+    rc = stet_run_load(&x->digest, run->folder, err);
+    if (rc != STET_OK)
+        return rc;
+    rc = stet_history_init(&x->history, err);
+    if (rc == STET_OK)
+        rc = stet_run_steps(&x->digest, run->folder, err);
+    if (rc == STET_OK)
+        rc = stet_run_orders_load(&x->run_orders, &x->digest, run->folder, err);
+    if (rc == STET_OK)
+        rc = explain(x, err);
+    if (rc != STET_OK)
+        stet_explained_release(x);
+    return rc;
+}
+
+void stet_explained_release(struct stet_explained *x)
+{
+    stet_history_release(&x->history);
+    stet_shelf_free(x->shelf);
+    stet_run_orders_release(&x->run_orders);
+    stet_mem_free(x->orders);
+    stet_run_unload(&x->digest);
+}
+
+/* ---- settled ---- */
+
+enum { QUIET_STEPS = 5 };
+
+struct stet_settled stet_settled_of(const struct stet_explained *x)
+{
+    struct stet_settled s = {.step_known = true, .settled = true};
+    const struct stet_history *h = &x->history;
+    bool any = false;
+
+    for (uint32_t i = 0; i < h->sighting_count; i++) {
+        const struct stet_sighting *c = &h->sightings[i];
+        const struct stet_finding *f = c->finding == STET_NONE ? NULL : &h->findings[c->finding];
+        const struct stet_order *o = &h->orders[c->process];
+
+        if (c->past)
+            continue;
+        s.programs += !f || !f->facts.same;
+        if (!f || f->facts.first || f->benign)
+            continue;
+        if (!c->step_known || !o->steps_known) {
+            s.step_known = false;
+            continue;
+        }
+        any = true;
+        s.step = c->step + 1 > s.step ? c->step + 1 : s.step;
+        if (c->step + QUIET_STEPS >= o->steps && o->steps > QUIET_STEPS)
+            s.settled = false;
+    }
+    for (uint32_t i = 0; i < h->order_count; i++)
+        if (!h->orders[i].steps_known && x->digest.processes[i].compile_count)
+            s.step_known = false;
+    if (!s.step_known) {
+        s.settled = false;
+        s.why = "its steps are not known";
+    } else if (!s.settled) {
+        s.why = "it was still compiling in its last steps";
+    }
+    (void)any;
+    return s;
+}
+
+/* ---- questions ---- */
+
+static bool asks_about(enum stet_question q, enum stet_reason r)
+{
+    switch (r) {
+    case STET_REASON_SHAPE_DRIFT:
+    case STET_REASON_LAST_BATCH:
+    case STET_REASON_RANK_CHANGE:
+    case STET_REASON_DTYPE_CHANGE:
+    case STET_REASON_VARLEN:
+    case STET_REASON_MASK_GATHER:
+    case STET_REASON_DIM_READBACK:
+    case STET_REASON_OPTIONAL_KEY:
+        return q == STET_QUESTION_SHAPES;
+    case STET_REASON_OPTIONS_DRIFT:
+    case STET_REASON_SHARDING_CHANGE:
+    case STET_REASON_BUNDLE_DRIFT:
+    case STET_REASON_DONATION_CHANGE:
+    case STET_REASON_LAYOUT_CHANGE:
+        return q == STET_QUESTION_PROFILE;
+    case STET_REASON_HIDDEN_BRANCH:
+    case STET_REASON_VALUE_BRANCH:
+    case STET_REASON_GRAPH_CHANGE:
+    case STET_REASON_GRAD_CREATE_ACCUMULATE:
+    case STET_REASON_KERNEL_FALLBACK:
+    case STET_REASON_HOST_SYNC:
+        return q == STET_QUESTION_BRANCH;
+    default:
+        return false;
+    }
+}
+
+void stet_questions_answer(const struct stet_history *h, struct stet_answer out[STET_QUESTIONS])
+{
+    for (int q = 0; q < STET_QUESTIONS; q++)
+        out[q] = (struct stet_answer){0};
+    for (uint32_t i = 0; i < h->finding_count; i++) {
+        const struct stet_finding *f = &h->findings[i];
+
+        for (int q = 0; q < STET_QUESTIONS && f->reason < STET_REASONS && !f->benign; q++) {
+            bool yes = asks_about((enum stet_question)q, f->reason);
+
+            for (uint32_t k = 0; k < f->also_count; k++)
+                yes |= asks_about((enum stet_question)q, f->also[k]);
+            if (!yes)
+                continue;
+            out[q].yes = true;
+            out[q].first = out[q].count++ ? out[q].first : f;
+        }
+    }
+}
+
+const char *stet_question_key(enum stet_question q)
+{
+    static const char *const keys[] = {"shapes", "profile", "branch"};
+
+    return keys[q];
+}
+
+const char *stet_question_text(enum stet_question q)
+{
+    static const char *const texts[] = {
+        "Did input shapes change?",
+        "Did flags, options, mesh or versions change?",
+        "Did a hidden graph branch become active?",
+    };
+
+    return texts[q];
+}

@@ -1,0 +1,162 @@
+/* Reads captured programs; the least recently used makes room. */
+#include "cli/explain_shelf.h"
+
+#include "base/mem.h"
+#include "decode/decode.h"
+#include "ledger/captured.h"
+
+#include <stdio.h>
+
+enum { BOOKS = 64, OPTIONS = 64 };
+
+struct book {
+    struct stet_hash hash;
+    struct stet_file file;
+    struct stet_program program;
+    struct stet_fingerprint fingerprint;
+    uint64_t used; /* 0: empty */
+};
+
+struct slip {
+    struct stet_hash hash;
+    struct stet_options options;
+    uint64_t used;
+};
+
+struct stet_shelf {
+    struct book books[BOOKS];
+    struct slip slips[OPTIONS];
+    uint64_t clock;
+};
+
+struct stet_shelf *stet_shelf_new(void)
+{
+    return stet_mem_calloc(1, sizeof(struct stet_shelf));
+}
+
+static void put_back(struct book *b)
+{
+    if (b->used) {
+        stet_program_release(&b->program);
+        stet_file_close(&b->file);
+    }
+    *b = (struct book){0};
+}
+
+void stet_shelf_free(struct stet_shelf *s)
+{
+    if (!s)
+        return;
+    for (int i = 0; i < BOOKS; i++)
+        put_back(&s->books[i]);
+    for (int i = 0; i < OPTIONS; i++)
+        if (s->slips[i].used)
+            stet_options_release(&s->slips[i].options);
+    stet_mem_free(s);
+}
+
+/* programs/<hash>.<ext>[.zst] */
+static enum stet_rc open_captured(struct stet_file *f, const char *folder, struct stet_hash hash,
+                                  const char *const *extensions, struct stet_err *err)
+{
+    char text[STET_HASH_TEXT], path[4200];
+
+    stet_hash_format(hash, text);
+    for (; *extensions; extensions++) {
+        snprintf(path, sizeof path, "%s/programs/%s.%s", folder, text, *extensions);
+        if (stet_fs_exists(path))
+            return stet_captured_open(f, path, err);
+    }
+    return stet_fail(err, STET_NOT_FOUND, "program %.12s was not captured", text);
+}
+
+static enum stet_rc read_book(struct book *b, const char *folder, struct stet_hash hash,
+                              struct stet_err *err)
+{
+    static const char *const extensions[] = {
+        "mlirbc.zst", "mlir.zst", "hlo.pb.zst", "hlo_with_config.pb.zst", "bin.zst", NULL};
+    enum stet_rc rc = open_captured(&b->file, folder, hash, extensions, err);
+
+    if (rc != STET_OK)
+        return rc;
+    rc = stet_decode(&b->program, b->file.bytes, err);
+    if (rc == STET_OK) {
+        rc = stet_fingerprint_make(&b->fingerprint, &b->program, (struct stet_view){0}, err);
+        if (rc != STET_OK)
+            stet_program_release(&b->program);
+    }
+    if (rc != STET_OK) {
+        stet_file_close(&b->file);
+        *b = (struct book){0};
+    }
+    return rc;
+}
+
+static struct book *find_book(struct stet_shelf *s, const char *folder, struct stet_hash hash,
+                              struct stet_err *err)
+{
+    struct book *oldest = &s->books[0];
+
+    for (int i = 0; i < BOOKS; i++) {
+        struct book *b = &s->books[i];
+
+        if (b->used && stet_hash_eq(b->hash, hash)) {
+            b->used = ++s->clock;
+            return b;
+        }
+        if (b->used < oldest->used)
+            oldest = b;
+    }
+    put_back(oldest);
+    if (read_book(oldest, folder, hash, err) != STET_OK)
+        return NULL;
+    oldest->hash = hash;
+    oldest->used = ++s->clock;
+    return oldest;
+}
+
+/* Options that can't be read count as not known. */
+static const struct stet_options *find_options(struct stet_shelf *s, const char *folder,
+                                               struct stet_hash hash)
+{
+    static const char *const extensions[] = {"options.zst", NULL};
+    struct slip *oldest = &s->slips[0];
+    struct stet_file file;
+
+    if (stet_hash_is_zero(hash))
+        return NULL;
+    for (int i = 0; i < OPTIONS; i++) {
+        struct slip *o = &s->slips[i];
+
+        if (o->used && stet_hash_eq(o->hash, hash)) {
+            o->used = ++s->clock;
+            return &o->options;
+        }
+        if (o->used < oldest->used)
+            oldest = o;
+    }
+    if (open_captured(&file, folder, hash, extensions, NULL) != STET_OK)
+        return NULL;
+    if (oldest->used)
+        stet_options_release(&oldest->options);
+    oldest->used = 0;
+    if (stet_options_decode(&oldest->options, file.bytes, NULL) == STET_OK) {
+        oldest->hash = hash;
+        oldest->used = ++s->clock;
+    }
+    stet_file_close(&file);
+    return oldest->used ? &oldest->options : NULL;
+}
+
+enum stet_rc stet_shelf_open(struct stet_shelf *s, const char *folder, struct stet_hash program,
+                             struct stet_hash options, struct stet_history_side *out,
+                             struct stet_err *err)
+{
+    struct book *b = find_book(s, folder, program, err);
+
+    if (!b)
+        return err ? err->rc : STET_NOT_FOUND;
+    *out = (struct stet_history_side){{&b->program, &b->fingerprint},
+                                      find_options(s, folder, options)};
+    return STET_OK;
+}

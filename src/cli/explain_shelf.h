@@ -1,0 +1,19 @@
+/* Captured programs by hash, decoded once and kept while there is room. */
+#ifndef STET_CLI_EXPLAIN_SHELF_H
+#define STET_CLI_EXPLAIN_SHELF_H
+
+#include "explain/history.h"
+
+struct stet_shelf;
+
+/* NULL when out of memory. */
+struct stet_shelf *stet_shelf_new(void);
+void stet_shelf_free(struct stet_shelf *s);
+
+/* The program and the options captured in `folder`/programs; what `out` points to stays until a few
+ * dozen others were asked for. A zero options hash means none. */
+enum stet_rc stet_shelf_open(struct stet_shelf *s, const char *folder, struct stet_hash program,
+                             struct stet_hash options, struct stet_history_side *out,
+                             struct stet_err *err);
+
+#endif

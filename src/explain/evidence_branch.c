@@ -1,0 +1,154 @@
+/* Operations that differ without another reason: which lines are new, and what decided on them. */
+#include "explain/history_internal.h"
+
+static const struct stet_order *order_of(const struct stet_history *h,
+                                         const struct stet_sighting *s)
+{
+    return s->process < h->order_count ? &h->orders[s->process] : NULL;
+}
+
+static bool before_loop(const struct stet_history *h, const struct stet_sighting *s,
+                        uint32_t number)
+{
+    return s->process >= h->judge->process_count || !h->judge->warm[s->process] ||
+           number < h->judge->warm[s->process] - 1;
+}
+
+/* Does the loop's own function still run after this program first did? */
+static bool loop_goes_on(const struct stet_history *h, const struct stet_sighting *s,
+                         uint32_t number)
+{
+    const struct stet_order *o = order_of(h, s);
+    uint32_t loop = s->process < h->judge->process_count ? h->judge->warm[s->process] : 0;
+    bool met = false;
+
+    for (size_t i = 0; o && loop && i < o->count; i++) {
+        met |= o->items[i] == number;
+        if (met && o->items[i] != STET_NONE && o->items[i] != number &&
+            h->sightings[o->items[i]].group == h->sightings[loop - 1].group)
+            return true;
+    }
+    return false;
+}
+
+/* A first of its kind that comes when the loop has long been running. */
+static bool is_late(const struct stet_history *h, const struct stet_sighting *s, uint32_t number)
+{
+    const struct stet_order *o = order_of(h, s);
+    uint32_t ran = 0;
+
+    if (before_loop(h, s, number) || !loop_goes_on(h, s, number))
+        return false;
+    if (s->step_known)
+        return s->step >= 2;
+    for (size_t i = 0; o && i < o->count && o->items[i] != number; i++)
+        ran += o->items[i] != STET_NONE && h->sightings[o->items[i]].group ==
+                                               h->sightings[h->judge->warm[s->process] - 1].group;
+    return ran >= 3;
+}
+
+static bool on_value(struct stet_history *h, const struct stet_sighting *s, uint32_t *line)
+{
+    const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->trigger.file);
+
+    return file && s->trigger.line && stet_py_depends_on_value(file, s->trigger.line, line);
+}
+
+/* Reading back inside the loop: a program that is only the line that waits for it. */
+static bool host_sync(struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+    const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->trigger.file);
+
+    if (!file || !stet_history_is_eager(s) || s->executions < 2 || before_loop(h, s, f->sighting) ||
+        !stet_py_reads_back(stet_py_statement(file, s->trigger.line)))
+        return false;
+    stet_finding_is(h, f, STET_REASON_HOST_SYNC, STET_SURE_CERTAIN, false,
+                    "a program of this line alone, run %llu times beside the loop, whose result is "
+                    "read back there",
+                    (unsigned long long)s->executions);
+    f->origin = s->trigger;
+    return true;
+}
+
+static bool has(struct stet_view v, const char *word)
+{
+    return v.len && memmem(v.ptr, v.len, word, strlen(word));
+}
+
+/* Evaluation, sampling: a function of its own is compiled once, however late. */
+static bool is_own_program(const struct stet_sighting *s, const struct stet_finding *f)
+{
+    static const char *const names[] = {"eval",   "valid",    "test",   "predict", "infer",
+                                        "sample", "generate", "metric", "accuracy"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (has(s->traits->function, names[i]))
+            return true;
+    return f->facts.new_lines * 2 <= s->traits->line_count;
+}
+
+static void first_of_kind(struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+    uint32_t line = 0;
+
+    if (host_sync(h, f))
+        return;
+    if (!stet_history_is_eager(s) && !before_loop(h, s, f->sighting) && on_value(h, s, &line) &&
+        loop_goes_on(h, s, f->sighting)) {
+        stet_finding_is(h, f, STET_REASON_VALUE_BRANCH, STET_SURE_LIKELY, false,
+                        "its first call depends on a value read back in line %u", line);
+        f->origin = f->facts.new_line.line ? f->facts.new_line : s->traits->place;
+        return;
+    }
+    if (!is_late(h, s, f->sighting))
+        return;
+    stet_finding_is(h, f, STET_REASON_HIDDEN_BRANCH, STET_SURE_LIKELY, false,
+                    "the first program of %.*s, when the loop had long been running",
+                    STET_FMT(s->traits->function));
+    f->origin = f->facts.new_line.line ? f->facts.new_line : s->traits->place;
+    f->benign = is_own_program(s, f);
+}
+
+/* New code explains more than a number that moved with it. */
+static void promote(struct stet_finding *f, enum stet_reason reason)
+{
+    enum stet_reason was = f->reason;
+
+    if (was != STET_REASON_BAKED_CONSTANT && was != STET_REASON_STATIC_ARGUMENT &&
+        was != STET_REASON_SLICE_START)
+        return;
+    for (uint32_t i = 0; i < f->also_count; i++)
+        if (f->also[i] == reason) {
+            f->also[i] = was;
+            f->reason = reason;
+        }
+}
+
+void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+    uint32_t line = 0;
+
+    if (f->facts.first) {
+        first_of_kind(h, f);
+        return;
+    }
+    promote(f, STET_REASON_GRAPH_CHANGE);
+    if (!stet_finding_has(f, STET_REASON_GRAPH_CHANGE))
+        return;
+    if (on_value(h, s, &line))
+        stet_finding_rename(h, f, STET_REASON_GRAPH_CHANGE, STET_REASON_VALUE_BRANCH,
+                            STET_SURE_LIKELY,
+                            "which program runs depends on a value read back in line %u (they "
+                            "changed places %u times)",
+                            line, stet_turns_of(h, f).switches);
+    else if (f->facts.new_lines)
+        stet_finding_rename(h, f, STET_REASON_GRAPH_CHANGE, STET_REASON_HIDDEN_BRANCH,
+                            STET_SURE_CERTAIN, "%u line%s that no program had before",
+                            f->facts.new_lines, f->facts.new_lines == 1 ? "" : "s");
+    if ((f->reason == STET_REASON_VALUE_BRANCH || f->reason == STET_REASON_HIDDEN_BRANCH) &&
+        f->facts.new_line.line)
+        f->origin = f->facts.new_line;
+}

@@ -1,0 +1,302 @@
+/* One comparison, kept small: its causes in words, and what the evidence will ask for. */
+#include "explain/history_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+bool stet_told_number(struct stet_view text, double *out)
+{
+    char copy[64], *end;
+
+    if (!text.len || text.len >= sizeof copy)
+        return false;
+    memcpy(copy, text.ptr, text.len);
+    copy[text.len] = '\0';
+    *out = strtod(copy, &end);
+    return *end == '\0';
+}
+
+static struct stet_view keep(struct stet_history *h, struct stet_view v)
+{
+    return v.ptr ? stet_arena_copy(&h->arena, v) : v;
+}
+
+static struct stet_place keep_place(struct stet_history *h, const struct stet_change *c)
+{
+    struct stet_place p = stet_place_of(c->loc);
+
+    if (!p.line)
+        p = (struct stet_place){c->file, c->function, c->line};
+    if (!p.line)
+        return (struct stet_place){0};
+    p.file = keep(h, p.file);
+    p.function = keep(h, p.function);
+    return p;
+}
+
+/* Causes stand first in a diff; what follows from them is only kept while there is room. */
+static void keep_changes(struct stet_history *h, struct stet_finding *f, const struct stet_diff *d)
+{
+    uint32_t n = d->change_count < STET_TOLD_MOST ? d->change_count : STET_TOLD_MOST;
+    struct stet_told *told = STET_NEW_ARRAY(&h->arena, struct stet_told, n ? n : 1);
+
+    if (!told)
+        return;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct stet_change *c = &d->changes[i];
+
+        told[i] = (struct stet_told){.kind = c->kind,
+                                     .facet = c->facet,
+                                     .follows = c->follows,
+                                     .what = keep(h, c->what),
+                                     .from = keep(h, c->from),
+                                     .to = keep(h, c->to),
+                                     .op = keep(h, c->op),
+                                     .place = keep_place(h, c),
+                                     .count = c->count};
+    }
+    f->changes = told;
+    f->change_count = n;
+    f->left_out = d->change_count - n + d->left_out;
+}
+
+/* ---- shapes ---- */
+
+/* The first dimension in which "f32[4,8]" and "f32[6,8]" differ. */
+static bool first_moved_size(struct stet_view a, struct stet_view b, int64_t *from, int64_t *to)
+{
+    const char *x = memchr(a.ptr, '[', a.len), *y = memchr(b.ptr, '[', b.len);
+
+    while (x && y && *x && *y && *x != ']' && *y != ']') {
+        char *end_x, *end_y;
+
+        *from = strtoll(x + 1, &end_x, 10);
+        *to = strtoll(y + 1, &end_y, 10);
+        if (*from != *to)
+            return true;
+        x = end_x;
+        y = end_y;
+    }
+    return false;
+}
+
+static void shape_facts(struct stet_finding *f)
+{
+    struct stet_facts *facts = &f->facts;
+
+    for (uint32_t i = 0; i < f->change_count; i++) {
+        const struct stet_told *c = &f->changes[i];
+        double from, to;
+
+        if (c->facet != STET_FACET_SHAPES)
+            continue;
+        if (c->kind == STET_CHANGE_ARGUMENT && !facts->argument_shape) {
+            facts->argument_shape = true;
+            facts->size_what = c->what;
+            if (stet_told_number(c->from, &from) && stet_told_number(c->to, &to)) {
+                facts->size_from = (int64_t)from;
+                facts->size_to = (int64_t)to;
+            }
+        }
+        if (c->kind == STET_CHANGE_TYPE) {
+            if (!facts->inner_shape &&
+                first_moved_size(c->from, c->to, &facts->inner_from, &facts->inner_to))
+                facts->inner_shape = true;
+        }
+        facts->topk |= stet_view_ends(c->op, "top_k") || stet_view_ends(c->op, "topk");
+        facts->gather |= stet_view_ends(c->op, "gather") && c->kind == STET_CHANGE_TYPE;
+    }
+}
+
+/* An integer that is a size, or moved by the same amount or in the same proportion. */
+static bool moves_alike(const struct stet_facts *facts, double from, double to)
+{
+    double x = (double)facts->inner_from, y = (double)facts->inner_to;
+
+    return from != to && (from * y == to * x || to - from == y - x);
+}
+
+static void constant_facts(struct stet_finding *f)
+{
+    for (uint32_t i = 0; i < f->change_count; i++) {
+        const struct stet_told *c = &f->changes[i];
+        double from, to;
+
+        if (c->kind == STET_CHANGE_CONSTANT && f->facts.inner_shape &&
+            stet_told_number(c->from, &from) && stet_told_number(c->to, &to) &&
+            from == (double)(int64_t)from && to == (double)(int64_t)to &&
+            moves_alike(&f->facts, from, to))
+            f->facts.constant_is_size = true;
+    }
+}
+
+/* ---- arguments ---- */
+
+static const struct stet_argument *argument_called(const struct stet_program *p,
+                                                   struct stet_view what)
+{
+    for (uint32_t i = 0; i < p->argument_count; i++) {
+        struct stet_view name = p->arguments[i].name;
+        char number[32];
+
+        if (!name.len) {
+            snprintf(number, sizeof number, "#%u", p->arguments[i].value->index);
+            name = stet_view_str(number);
+        }
+        if (what.len >= 9 + name.len && !memcmp(what.ptr + 9, name.ptr, name.len) &&
+            (what.len == 9 + name.len || what.ptr[9 + name.len] == ' '))
+            return &p->arguments[i];
+    }
+    return NULL;
+}
+
+struct uses {
+    const struct stet_value *value;
+    uint32_t adds, others;
+};
+
+static bool count_use(const struct stet_op *op, void *context)
+{
+    struct uses *u = context;
+
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        if (op->operands[i] != u->value)
+            continue;
+        if (stet_view_ends(op->name, ".add"))
+            u->adds++;
+        else
+            u->others++;
+    }
+    return true;
+}
+
+/* Added once to something and used for nothing else: a gradient to accumulate into. */
+static bool is_accumulated(const struct stet_program *p, const struct stet_argument *a)
+{
+    struct uses u = {a->value, 0, 0};
+
+    stet_program_walk(p, count_use, &u);
+    return u.adds == 1 && u.others == 0;
+}
+
+static void argument_facts(struct stet_finding *f, const struct stet_program *a,
+                           const struct stet_program *b)
+{
+    uint32_t added = 0, looked = 0;
+
+    for (uint32_t i = 0; i < f->change_count; i++) {
+        const struct stet_told *c = &f->changes[i];
+        bool came = c->kind == STET_CHANGE_ARGUMENT_CAME;
+        const struct stet_program *p = came ? b : a;
+        const struct stet_argument *arg;
+
+        if (c->kind == STET_CHANGE_ARGUMENT && c->facet == STET_FACET_SHAPES) {
+            arg = argument_called(b, c->what);
+            f->facts.vector |= arg && arg->value->type->rank == 1 && arg->value->type->element &&
+                               arg->value->type->element->kind == STET_TYPE_INTEGER &&
+                               arg->value->type->element->width > 1;
+        }
+        if (!came && c->kind != STET_CHANGE_ARGUMENT_WENT)
+            continue;
+        f->facts.came += came;
+        f->facts.went += !came;
+        arg = looked < 8 ? argument_called(p, c->what) : NULL;
+        if (arg) {
+            looked++;
+            added += is_accumulated(p, arg);
+        }
+    }
+    f->facts.accumulates = looked && added == looked;
+}
+
+/* ---- lines ---- */
+
+struct new_lines {
+    struct stet_history *h;
+    struct stet_facts *facts;
+    uint64_t process, last;
+};
+
+static bool visit_line(const struct stet_op *op, void *context)
+{
+    struct new_lines *n = context;
+    struct stet_place place;
+    uint64_t key;
+
+    if (stet_view_ends(op->name, ".constant") || !op->parent)
+        return true;
+    place = stet_place_of(op->loc);
+    if (!place.line)
+        return true;
+    key = stet_line_hash(place.file, place.line) ^ (n->process * 0x9e3779b97f4a7c15u);
+    if (key == n->last)
+        return true;
+    n->last = key;
+    if (stet_map_get(&n->h->index->lines, key) != STET_NONE)
+        return true;
+    stet_map_put(&n->h->index->lines, key, 0);
+    if (!n->facts->new_lines++) {
+        n->facts->new_line = place;
+        n->facts->new_line.file = keep(n->h, place.file);
+        n->facts->new_line.function = keep(n->h, place.function);
+    }
+    return true;
+}
+
+void stet_facts_lines(struct stet_history *h, struct stet_facts *facts,
+                      const struct stet_sighting *s, const struct stet_program *p)
+{
+    struct new_lines n = {h, facts, s->process + 1, 0};
+
+    stet_program_walk(p, visit_line, &n);
+}
+
+/* ---- all of it ---- */
+
+static void add_option(void *context, struct stet_view path, struct stet_view from,
+                       struct stet_view to)
+{
+    stet_diff_add_option(context, path, from, to);
+}
+
+/* The place of the first cause that has the class as its evidence, else of the first with a place.
+ */
+static struct stet_place origin_of(const struct stet_finding *f)
+{
+    for (int strict = 1; strict >= 0; strict--)
+        for (uint32_t i = 0; i < f->change_count; i++) {
+            const struct stet_told *c = &f->changes[i];
+
+            if (!c->place.line || (strict && c->follows != STET_NO_FACET))
+                continue;
+            if (!strict || stet_diff_change_reason(c->kind, c->facet, c->op) == f->pair)
+                return c->place;
+        }
+    return (struct stet_place){0};
+}
+
+enum stet_rc stet_facts_gather(struct stet_history *h, struct stet_finding *f,
+                               const struct stet_sighting *s, const struct stet_history_side *a,
+                               const struct stet_history_side *b, struct stet_err *err)
+{
+    struct stet_diff d;
+    enum stet_rc rc = stet_diff_make(&d, &a->program, &b->program, err);
+
+    if (rc != STET_OK)
+        return rc;
+    if (a->options && b->options)
+        stet_options_diff(a->options, b->options, add_option, &d);
+    f->facts.same = d.reason == STET_REASON_IDENTICAL;
+    f->pair = d.reason;
+    for (uint32_t i = 0; i < d.also_count && i < STET_ALSO_MOST; i++)
+        f->pair_also[f->pair_also_count++] = d.also[i];
+    keep_changes(h, f, &d);
+    stet_diff_release(&d);
+    shape_facts(f);
+    constant_facts(f);
+    argument_facts(f, a->program.program, b->program.program);
+    f->pair_origin = origin_of(f);
+    if (!f->pair_origin.line)
+        f->pair_origin = s->traits->place;
+    return h->arena.failed ? stet_fail(err, STET_NO_MEMORY, "out of memory for findings") : STET_OK;
+}

@@ -1,0 +1,191 @@
+/* Keeps sightings and their traits, and makes a finding of each that has something before it. */
+#include "explain/history_internal.h"
+
+#include "base/mem.h"
+
+enum stet_rc stet_history_init(struct stet_history *h, struct stet_err *err)
+{
+    *h = (struct stet_history){0};
+    stet_arena_init(&h->arena, (size_t)4 << 30);
+    h->index = stet_mem_calloc(1, sizeof *h->index);
+    h->judge = stet_mem_calloc(1, sizeof *h->judge);
+    if (h->index && h->judge)
+        return STET_OK;
+    stet_history_release(h);
+    return stet_fail(err, STET_NO_MEMORY, "out of memory for the history of a run");
+}
+
+void stet_history_release(struct stet_history *h)
+{
+    if (h->index) {
+        stet_map_release(&h->index->traits);
+        stet_map_release(&h->index->groups);
+        stet_map_release(&h->index->keys);
+        stet_map_release(&h->index->skeletons);
+        stet_map_release(&h->index->lines);
+        stet_mem_free(h->index->known);
+    }
+    if (h->judge) {
+        stet_map_release(&h->judge->by_change);
+        stet_mem_free(h->judge->series);
+        stet_mem_free(h->judge->warm);
+    }
+    stet_pysources_release(&h->sources);
+    stet_mem_free(h->index);
+    stet_mem_free(h->judge);
+    stet_mem_free(h->sightings);
+    stet_mem_free(h->findings);
+    stet_arena_release(&h->arena);
+    *h = (struct stet_history){0};
+}
+
+uint64_t stet_history_key(uint64_t process, struct stet_hash hash)
+{
+    return stet_hash_mix_u64(hash, process).lo;
+}
+
+static bool make_room(void **array, uint32_t count, uint32_t *room, size_t size)
+{
+    uint32_t more = *room ? *room * 2 : 64;
+    void *bigger;
+
+    if (count < *room)
+        return true;
+    bigger = stet_mem_resize(*array, more, size);
+    if (!bigger)
+        return false;
+    *array = bigger;
+    *room = more;
+    return true;
+}
+
+/* One set of traits for all compiles of the same bytes. */
+static struct stet_traits *traits_of(struct stet_history *h, const struct stet_sighting *s,
+                                     const struct stet_history_side *side, const char *why)
+{
+    uint32_t at = stet_map_get(&h->index->traits, s->program.lo);
+    struct stet_traits *t;
+    bool no_memory = false;
+
+    if (at != STET_NONE)
+        return h->index->known[at];
+    t = STET_NEW(&h->arena, struct stet_traits);
+    if (!t || !make_room((void **)&h->index->known, h->index->known_count, &h->index->known_room,
+                         sizeof *h->index->known))
+        return NULL;
+    if (side) {
+        stet_traits_make(t, side->program.program, &h->arena, &no_memory);
+        t->fingerprint = *side->program.fingerprint;
+    } else {
+        t->why = stet_arena_copy(&h->arena, stet_view_str(why ? why : "not captured"));
+    }
+    if (!t->name.len && s->name.len) {
+        t->name = stet_arena_copy(&h->arena, s->name);
+        t->framework = stet_framework_of(t->name);
+        t->function = stet_function_of(t->name);
+    }
+    h->index->known[h->index->known_count] = t;
+    if (no_memory || !stet_map_put(&h->index->traits, s->program.lo, h->index->known_count))
+        return NULL;
+    h->index->known_count++;
+    return t;
+}
+
+bool stet_history_is_eager(const struct stet_sighting *s)
+{
+    const struct stet_traits *t = s->traits;
+
+    if (!t->readable || !s->trigger.line)
+        return false;
+    if (t->one_place)
+        return stet_place_eq(&t->place, &s->trigger);
+    return t->framework == STET_FRAMEWORK_JAX && !t->line_count && t->ops <= 1;
+}
+
+/* Compiles of one function; of one line where a program is no more than that line. */
+uint64_t stet_history_group(const struct stet_sighting *s, uint64_t process)
+{
+    struct stet_hash name = stet_hash_bytes(s->traits->function);
+
+    if (stet_history_is_eager(s))
+        name = stet_hash_mix_u64(stet_hash_mix(name, stet_hash_bytes(s->trigger.file)),
+                                 s->trigger.line);
+    return stet_history_key(process, name);
+}
+
+static bool index_it(struct stet_history *h, uint32_t number)
+{
+    struct stet_sighting *s = &h->sightings[number];
+    uint64_t process = s->past ? STET_PAST : s->process;
+    uint64_t key = stet_history_group(s, process);
+    uint32_t last = stet_map_get(&h->index->groups, key);
+
+    s->before = last;
+    s->group = last == STET_NONE ? h->index->group_count++ : h->sightings[last].group;
+    return stet_map_put(&h->index->groups, key, number) &&
+           (!s->traits->readable ||
+            (stet_map_put(&h->index->keys, stet_history_key(process, s->traits->fingerprint.key),
+                          number) &&
+             stet_map_put(&h->index->skeletons,
+                          stet_history_key(key, s->traits->fingerprint.skeleton), number)));
+}
+
+static enum stet_rc explain(struct stet_history *h, uint32_t number, uint32_t against,
+                            const struct stet_history_side *side, struct stet_err *err)
+{
+    struct stet_history_side other;
+    struct stet_finding *f;
+    enum stet_rc rc = STET_OK;
+
+    if (!make_room((void **)&h->findings, h->finding_count, &h->finding_room, sizeof *h->findings))
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for findings");
+    f = &h->findings[h->finding_count];
+    *f = (struct stet_finding){.sighting = number, .against = against, .pair = STET_REASON_UNKNOWN};
+    f->facts.first = against == STET_NONE;
+    if (side)
+        stet_facts_lines(h, &f->facts, &h->sightings[number], side->program.program);
+    if (f->facts.first)
+        f->pair = STET_REASONS;
+    else if (side && h->sightings[against].traits->readable &&
+             h->open(h->context, against, &other, NULL) == STET_OK)
+        rc = stet_facts_gather(h, f, &h->sightings[number], &other, side, err);
+    else if (stet_hash_eq(h->sightings[against].program, h->sightings[number].program))
+        f->pair = STET_REASON_IDENTICAL;
+    if (rc != STET_OK)
+        return rc;
+    h->sightings[number].finding = h->finding_count++;
+    return STET_OK;
+}
+
+enum stet_rc stet_history_add(struct stet_history *h, const struct stet_sighting *s,
+                              const struct stet_history_side *side, const char *why, uint32_t *out,
+                              struct stet_err *err)
+{
+    struct stet_sighting *mine;
+    uint32_t number = h->sighting_count, against;
+
+    if (!make_room((void **)&h->sightings, number, &h->sighting_room, sizeof *mine))
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for the history of a run");
+    mine = &h->sightings[number];
+    *mine = *s;
+    mine->finding = STET_NONE;
+    mine->traits = traits_of(h, s, side, why);
+    if (!mine->traits)
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for the history of a run");
+    mine->name = mine->traits->name;
+    mine->trigger.file = stet_arena_copy(&h->arena, s->trigger.file);
+    mine->trigger.function = stet_arena_copy(&h->arena, s->trigger.function);
+    against = stet_nearest_find(h, mine);
+    h->sighting_count++;
+    if (!index_it(h, number))
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for the history of a run");
+    *out = number;
+    return s->past ? STET_OK : explain(h, number, against, side, err);
+}
+
+const char *stet_sure_name(enum stet_sure s)
+{
+    static const char *const names[] = {"guess", "likely", "certain"};
+
+    return names[s];
+}

@@ -1,0 +1,127 @@
+/* What a run compiled, in order, and why each compile after the first of its kind happened.
+ *
+ * Compiles are added in the order they happened; each is compared with the nearest earlier one at
+ * once (what differs, where). Judging comes after and may be repeated as the run goes on: many
+ * classes rest on what came later (a counter, a short last batch, programs that take turns). */
+#ifndef STET_EXPLAIN_HISTORY_H
+#define STET_EXPLAIN_HISTORY_H
+
+#include "decode/options.h"
+#include "explain/diff.h"
+#include "explain/pysource.h"
+#include "explain/traits.h"
+
+#define STET_NONE UINT32_MAX
+
+/* One compile, as a journal tells it. Text is copied. */
+struct stet_sighting {
+    uint32_t process; /* numbered by the caller from 0 */
+    int64_t rank;     /* -1 when not known */
+    uint64_t index, step, time_ns, cost_ns, executions, temp_bytes;
+    bool step_known, has_memory, failed;
+    unsigned served;           /* as in the journal: 0 compiled, 1 memory … */
+    struct stet_hash program;  /* of its bytes */
+    struct stet_view name;     /* module name; the program's own when it can be read */
+    struct stet_place trigger; /* line 0 when not known */
+    uint64_t executable;       /* id within the process, for the order of executions */
+    bool past;                 /* of an earlier run: compared with, not explained */
+    uint64_t tag;              /* the caller's own */
+    /* The history's own. */
+    const struct stet_traits *traits;
+    uint32_t group, finding, before; /* before: the one before it in its group, or STET_NONE */
+};
+
+/* A program with its options, while it is compared. */
+struct stet_history_side {
+    struct stet_diff_side program;
+    const struct stet_options *options; /* NULL when not known */
+};
+
+enum stet_sure { STET_SURE_GUESS, STET_SURE_LIKELY, STET_SURE_CERTAIN };
+
+struct stet_told {
+    enum stet_change_kind kind;
+    unsigned facet, follows;
+    struct stet_view what, from, to, op;
+    struct stet_place place;
+    uint32_t count;
+};
+
+/* What the comparison showed beyond the list of changes. */
+struct stet_facts {
+    bool first;            /* nothing earlier to compare with */
+    bool same;             /* nothing differs */
+    bool argument_shape;   /* a dimension of an argument moved: size_what, size_from, size_to */
+    bool inner_shape;      /* a shape inside moved of itself: inner_from, inner_to */
+    bool constant_is_size; /* an integer constant moved as a shape did */
+    bool topk, gather;     /* the shape that moved is that of a top-k, of a gather */
+    bool vector;           /* a one-dimensional integer argument has another length */
+    bool accumulates;      /* each argument that came is added to a result */
+    struct stet_view size_what;
+    int64_t size_from, size_to, inner_from, inner_to;
+    uint32_t came, went, new_lines;
+    struct stet_place new_line;
+};
+
+enum { STET_TOLD_MOST = 24, STET_ALSO_MOST = 8 };
+
+/* Why one compile happened. */
+struct stet_finding {
+    uint32_t sighting, against; /* against: a sighting, or STET_NONE */
+    enum stet_reason reason;    /* STET_REASONS: nothing to say */
+    enum stet_reason also[STET_ALSO_MOST];
+    uint32_t also_count;
+    bool benign;
+    enum stet_sure sure;
+    struct stet_view evidence; /* in words */
+    struct stet_place origin;
+    const struct stet_told *changes;
+    uint32_t change_count, left_out;
+    struct stet_facts facts;
+    /* As the comparison alone had it; judging starts from here. */
+    enum stet_reason pair, pair_also[STET_ALSO_MOST];
+    uint32_t pair_also_count;
+    struct stet_place pair_origin;
+};
+
+/* The executions of a process in order, as sightings; STET_NONE where not known. */
+struct stet_order {
+    const uint32_t *items;
+    size_t count;
+    bool steps_known;
+    uint64_t steps;         /* completed in all */
+    uint64_t to_host_count; /* buffers read back */
+};
+
+struct stet_history {
+    struct stet_arena arena;
+    struct stet_sighting *sightings;
+    uint32_t sighting_count, sighting_room;
+    struct stet_finding *findings; /* in the order of sightings */
+    uint32_t finding_count, finding_room;
+    struct stet_order *orders; /* by process; the caller's */
+    uint32_t order_count;
+    /* Gives the program of an earlier sighting; valid until the next two calls. */
+    enum stet_rc (*open)(void *context, uint32_t sighting, struct stet_history_side *out,
+                         struct stet_err *err);
+    void *context;
+    struct stet_pysources sources;
+    struct stet_history_index *index;
+    struct stet_history_judge *judge;
+};
+
+enum stet_rc stet_history_init(struct stet_history *h, struct stet_err *err);
+void stet_history_release(struct stet_history *h);
+
+/* `side` is NULL when the program can't be read; `why` then says why. Its number is *out. */
+enum stet_rc stet_history_add(struct stet_history *h, const struct stet_sighting *s,
+                              const struct stet_history_side *side, const char *why, uint32_t *out,
+                              struct stet_err *err);
+/* Reasons, origins, evidence and benignity of all findings, from all that was added so far. */
+enum stet_rc stet_history_judge(struct stet_history *h, struct stet_err *err);
+
+const char *stet_sure_name(enum stet_sure s);
+/* What to do about it, in the words of the framework. A literal. */
+const char *stet_fix_of(enum stet_reason reason, enum stet_framework framework);
+
+#endif

@@ -1,0 +1,116 @@
+/* Shared by history.c, nearest.c, facts.c, judge.c and the kinds of evidence. */
+#ifndef STET_EXPLAIN_HISTORY_INTERNAL_H
+#define STET_EXPLAIN_HISTORY_INTERNAL_H
+
+#include "explain/history.h"
+
+/* Open addressing from 64-bit keys to numbers; grows by doubling. */
+struct stet_map {
+    struct stet_map_slot {
+        uint64_t key;
+        uint32_t value; /* + 1; 0 is empty */
+    } *slots;
+    uint32_t used, room; /* room: a power of two */
+};
+
+/* False when out of memory. */
+bool stet_map_put(struct stet_map *m, uint64_t key, uint32_t value);
+uint32_t stet_map_get(const struct stet_map *m, uint64_t key); /* STET_NONE when missing */
+void stet_map_release(struct stet_map *m);
+
+/* The process number under which earlier runs are indexed. */
+#define STET_PAST (UINT32_MAX - 1)
+
+struct stet_history_index {
+    struct stet_map traits;    /* bytes of a program -> traits */
+    struct stet_map groups;    /* process, function -> its last sighting */
+    struct stet_map keys;      /* process, key -> last sighting */
+    struct stet_map skeletons; /* group, skeleton -> last sighting */
+    struct stet_map lines;     /* process, line -> seen */
+    struct stet_traits **known;
+    uint32_t known_count, known_room;
+    uint32_t group_count;
+};
+
+/* The sighting to compare with, or STET_NONE for a first of its kind. */
+uint32_t stet_nearest_find(const struct stet_history *h, const struct stet_sighting *s);
+/* Fills changes, facts, pair and its origin of a finding. */
+enum stet_rc stet_facts_gather(struct stet_history *h, struct stet_finding *f,
+                               const struct stet_sighting *s, const struct stet_history_side *a,
+                               const struct stet_history_side *b, struct stet_err *err);
+/* The lines of a program that no program of this process had; then remembers all of them. */
+void stet_facts_lines(struct stet_history *h, struct stet_facts *facts,
+                      const struct stet_sighting *s, const struct stet_program *p);
+uint64_t stet_history_key(uint64_t process, struct stet_hash hash);
+/* Of the group that a sighting belongs to, or would in another process. */
+uint64_t stet_history_group(const struct stet_sighting *s, uint64_t process);
+/* Is the program no more than the line that waits for it: an operation outside any jitted function?
+ */
+bool stet_history_is_eager(const struct stet_sighting *s);
+
+/* ---- judging ---- */
+
+enum { STET_SERIES_VALUES = 16 };
+
+/* The values that one thing (a constant at a line, a dimension of an argument) took in a group. */
+struct stet_series {
+    uint32_t group, findings, distinct; /* distinct: counted up to STET_SERIES_VALUES */
+    double values[STET_SERIES_VALUES];
+    double last, step, ratio;
+    bool numeric, even; /* even: every value is `step` more than the one before it */
+    bool geometric;     /* 1 - value shrinks by one ratio: a bias correction */
+};
+
+struct stet_history_judge {
+    struct stet_series *series;
+    uint32_t series_count, series_room;
+    struct stet_map by_change;
+    uint32_t *warm; /* by process: the sighting with which the loop began */
+    uint32_t process_count;
+    uint32_t next; /* finding whose values are not in the series yet */
+};
+
+const struct stet_series *stet_series_of(const struct stet_history *h, const struct stet_finding *f,
+                                         const struct stet_told *change);
+
+static inline struct stet_sighting *stet_sighting_of(const struct stet_history *h,
+                                                     const struct stet_finding *f)
+{
+    return &h->sightings[f->sighting];
+}
+
+/* The class becomes `reason`; what it was goes to `also` when `keep`. The evidence is copied. */
+void stet_finding_is(struct stet_history *h, struct stet_finding *f, enum stet_reason reason,
+                     enum stet_sure sure, bool keep, const char *fmt, ...)
+    __attribute__((format(printf, 6, 7)));
+/* A better name for one of its causes, the class or a further one. Evidence and sureness are kept
+ * when it is the class. */
+void stet_finding_rename(struct stet_history *h, struct stet_finding *f, enum stet_reason old,
+                         enum stet_reason reason, enum stet_sure sure, const char *fmt, ...)
+    __attribute__((format(printf, 6, 7)));
+void stet_finding_also(struct stet_finding *f, enum stet_reason reason);
+bool stet_finding_has(const struct stet_finding *f, enum stet_reason reason);
+/* The first change that is a cause and of this kind; NULL. */
+const struct stet_told *stet_finding_change(const struct stet_finding *f,
+                                            enum stet_change_kind kind);
+/* Reads a number that is the whole text. */
+bool stet_told_number(struct stet_view text, double *out);
+
+/* How the executions of a sighting lie among those of its group. */
+struct stet_turns {
+    uint32_t mine, others;  /* executions */
+    uint32_t switches;      /* times it changed from one to the other */
+    uint32_t longest_mine;  /* in a row */
+    uint32_t others_before; /* of the group, before the first of mine */
+    bool ends;              /* the last execution of the group is mine */
+    bool known;
+};
+
+struct stet_turns stet_turns_of(const struct stet_history *h, const struct stet_finding *f);
+
+#define EVIDENCE(name, what)                                                                       \
+    void stet_evidence_##name(struct stet_history *, struct stet_finding *);
+#include "explain/evidence.def"
+#undef EVIDENCE
+
+#endif

@@ -1,0 +1,275 @@
+/* From comparisons to causes: gathers series of values over the run, then asks each kind of
+ * evidence in turn. */
+#include "explain/history_internal.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* ---- findings ---- */
+
+bool stet_finding_has(const struct stet_finding *f, enum stet_reason reason)
+{
+    for (uint32_t i = 0; i < f->also_count; i++)
+        if (f->also[i] == reason)
+            return true;
+    return f->reason == reason;
+}
+
+void stet_finding_also(struct stet_finding *f, enum stet_reason reason)
+{
+    if (reason < STET_REASONS && !stet_finding_has(f, reason) && f->also_count < STET_ALSO_MOST)
+        f->also[f->also_count++] = reason;
+}
+
+static void drop_also(struct stet_finding *f, enum stet_reason reason)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < f->also_count; i++)
+        if (f->also[i] != reason)
+            f->also[n++] = f->also[i];
+    f->also_count = n;
+}
+
+static void set_evidence(struct stet_history *h, struct stet_finding *f, const char *fmt,
+                         va_list list)
+{
+    char text[512];
+    int n = vsnprintf(text, sizeof text, fmt, list);
+
+    if (n > 0)
+        f->evidence = stet_arena_copy(
+            &h->arena, stet_view_of(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1));
+}
+
+void stet_finding_is(struct stet_history *h, struct stet_finding *f, enum stet_reason reason,
+                     enum stet_sure sure, bool keep, const char *fmt, ...)
+{
+    enum stet_reason was = f->reason;
+    va_list list;
+
+    va_start(list, fmt);
+    set_evidence(h, f, fmt, list);
+    va_end(list);
+    drop_also(f, reason);
+    f->reason = reason;
+    f->sure = sure;
+    if (keep)
+        stet_finding_also(f, was);
+}
+
+void stet_finding_rename(struct stet_history *h, struct stet_finding *f, enum stet_reason old,
+                         enum stet_reason reason, enum stet_sure sure, const char *fmt, ...)
+{
+    va_list list;
+
+    if (f->reason != old) {
+        for (uint32_t i = 0; i < f->also_count; i++)
+            if (f->also[i] == old)
+                f->also[i] = reason;
+        return;
+    }
+    va_start(list, fmt);
+    set_evidence(h, f, fmt, list);
+    va_end(list);
+    drop_also(f, reason);
+    f->reason = reason;
+    f->sure = sure;
+}
+
+const struct stet_told *stet_finding_change(const struct stet_finding *f,
+                                            enum stet_change_kind kind)
+{
+    for (uint32_t i = 0; i < f->change_count; i++)
+        if (f->changes[i].kind == kind && f->changes[i].follows == STET_NO_FACET)
+            return &f->changes[i];
+    return NULL;
+}
+
+/* ---- series ---- */
+
+static uint64_t change_key(uint32_t group, const struct stet_told *c)
+{
+    struct stet_hash h = stet_hash_mix_u64(stet_hash_bytes(c->what), (uint64_t)c->kind);
+
+    h = stet_hash_mix(h, stet_hash_bytes(c->place.file));
+    return stet_hash_mix_u64(stet_hash_mix_u64(h, c->place.line), group).lo;
+}
+
+static void add_value(struct stet_series *s, double v)
+{
+    for (uint32_t i = 0; i < s->distinct; i++)
+        if (s->values[i] == v)
+            return;
+    if (s->distinct < STET_SERIES_VALUES)
+        s->values[s->distinct++] = v;
+}
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) <= 1e-3 * (fabs(a) + fabs(b));
+}
+
+static void extend(struct stet_series *s, double from, double to)
+{
+    double ratio = 1 - from != 0 ? (1 - to) / (1 - from) : 0;
+
+    if (!s->findings) {
+        s->step = to - from;
+        s->ratio = ratio;
+        s->even = true;
+        s->geometric = ratio > 0 && ratio < 1 && from < 1;
+        add_value(s, from);
+    } else {
+        s->even = s->even && from == s->last && to - from == s->step;
+        s->geometric = s->geometric && near(ratio, s->ratio);
+    }
+    s->last = to;
+    s->findings++;
+    add_value(s, to);
+}
+
+static bool add_change(struct stet_history *h, uint32_t group, const struct stet_told *c)
+{
+    struct stet_history_judge *j = h->judge;
+    uint64_t key = change_key(group, c);
+    uint32_t at = stet_map_get(&j->by_change, key);
+    double from, to;
+
+    if (!stet_told_number(c->from, &from) || !stet_told_number(c->to, &to))
+        return true;
+    if (at == STET_NONE) {
+        if (j->series_count == j->series_room) {
+            uint32_t room = j->series_room ? j->series_room * 2 : 64;
+            struct stet_series *more = stet_mem_resize(j->series, room, sizeof *more);
+
+            if (!more)
+                return false;
+            j->series = more;
+            j->series_room = room;
+        }
+        at = j->series_count++;
+        j->series[at] = (struct stet_series){.group = group, .numeric = true};
+        if (!stet_map_put(&j->by_change, key, at))
+            return false;
+    }
+    extend(&j->series[at], from, to);
+    return true;
+}
+
+static bool gather_series(struct stet_history *h)
+{
+    for (; h->judge->next < h->finding_count; h->judge->next++) {
+        const struct stet_finding *f = &h->findings[h->judge->next];
+
+        for (uint32_t i = 0; i < f->change_count; i++)
+            if (!add_change(h, stet_sighting_of(h, f)->group, &f->changes[i]))
+                return false;
+    }
+    return true;
+}
+
+const struct stet_series *stet_series_of(const struct stet_history *h, const struct stet_finding *f,
+                                         const struct stet_told *change)
+{
+    uint32_t at =
+        stet_map_get(&h->judge->by_change, change_key(stet_sighting_of(h, f)->group, change));
+
+    return at == STET_NONE ? NULL : &h->judge->series[at];
+}
+
+/* ---- order of executions ---- */
+
+enum { MOST_TURNS = 1 << 14 };
+
+/* Of one size or one program: the finding's own, against what it was compared with. */
+struct stet_turns stet_turns_of(const struct stet_history *h, const struct stet_finding *f)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+    const struct stet_order *o =
+        s->process < h->order_count ? &h->orders[s->process] : &(struct stet_order){0};
+    struct stet_turns t = {0};
+    uint32_t row = 0;
+    bool was_mine = false, any = false;
+
+    for (size_t i = 0; i < o->count && t.mine + t.others < MOST_TURNS; i++) {
+        bool mine = o->items[i] == f->sighting;
+
+        if (o->items[i] == STET_NONE || h->sightings[o->items[i]].group != s->group)
+            continue;
+        t.switches += any && mine != was_mine;
+        any = true;
+        if (mine) {
+            t.mine++;
+            row++;
+            t.longest_mine = row > t.longest_mine ? row : t.longest_mine;
+        } else {
+            t.others++;
+            t.others_before += !t.mine;
+            row = 0;
+        }
+        was_mine = mine;
+    }
+    t.ends = was_mine;
+    t.known = t.mine > 0;
+    return t;
+}
+
+/* ---- where the loop begins ---- */
+
+/* The first compile of the function that runs most. */
+static void find_warm(struct stet_history *h)
+{
+    struct stet_history_judge *j = h->judge;
+    uint64_t *most = stet_mem_calloc((size_t)h->order_count + 1, sizeof *most);
+
+    stet_mem_free(j->warm);
+    j->warm = stet_mem_calloc((size_t)h->order_count + 1, sizeof *j->warm);
+    j->process_count = j->warm ? h->order_count : 0;
+    for (uint32_t i = 0; most && j->warm && i < h->sighting_count; i++) {
+        const struct stet_sighting *s = &h->sightings[i];
+        uint32_t first = i;
+
+        if (s->past || s->process >= h->order_count || stet_history_is_eager(s))
+            continue;
+        for (uint32_t k = 0; k < 64 && h->sightings[first].before != STET_NONE; k++)
+            first = h->sightings[first].before;
+        if (s->executions > most[s->process]) {
+            most[s->process] = s->executions;
+            j->warm[s->process] = first + 1;
+        }
+    }
+    stet_mem_free(most);
+}
+
+/* ---- all ---- */
+
+static void judge_one(struct stet_history *h, struct stet_finding *f)
+{
+    f->reason = f->pair;
+    f->also_count = 0;
+    for (uint32_t i = 0; i < f->pair_also_count; i++)
+        stet_finding_also(f, f->pair_also[i]);
+    f->benign = false;
+    f->sure = f->pair == STET_REASON_UNKNOWN ? STET_SURE_GUESS : STET_SURE_CERTAIN;
+    f->origin = f->pair_origin;
+    f->evidence =
+        f->pair < STET_REASONS ? stet_view_str(stet_reason_about(f->pair)) : (struct stet_view){0};
+#define EVIDENCE(name, what) stet_evidence_##name(h, f);
+#include "explain/evidence.def"
+#undef EVIDENCE
+}
+
+enum stet_rc stet_history_judge(struct stet_history *h, struct stet_err *err)
+{
+    if (!gather_series(h))
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for judging a run");
+    find_warm(h);
+    for (uint32_t i = 0; i < h->finding_count; i++)
+        judge_one(h, &h->findings[i]);
+    return h->arena.failed ? stet_fail(err, STET_NO_MEMORY, "out of memory for judging a run")
+                           : STET_OK;
+}

@@ -1,0 +1,75 @@
+/* Which earlier compile a program is compared with: the same one, else one of its skeleton with the
+ * fewest facets moved, else the most alike of its function. */
+#include "explain/history_internal.h"
+
+enum { LOOK_BACK = 48 };
+
+/* Smaller is nearer. Negative: another function that happens to have the same name. */
+static double distance(const struct stet_traits *a, const struct stet_traits *b)
+{
+    uint32_t common, all;
+    double lines = 1;
+
+    if (a == b || stet_hash_eq(a->fingerprint.key, b->fingerprint.key))
+        return 0;
+    if (!a->readable || !b->readable)
+        return 300;
+    if (stet_hash_eq(a->fingerprint.skeleton, b->fingerprint.skeleton))
+        return 1 + __builtin_popcount(stet_fingerprint_moved(&a->fingerprint, &b->fingerprint));
+    common = stet_traits_common_lines(a, b);
+    all = a->line_count + b->line_count - common;
+    if (a->line_count && b->line_count && !common)
+        return -1;
+    if (all)
+        lines = (double)common / all;
+    if (!common && stet_traits_likeness(a, b) < 0.3)
+        return -1;
+    return 100 + 50 * (1 - stet_traits_likeness(a, b)) + 50 * (1 - lines) -
+           (stet_hash_eq(a->inputs, b->inputs) ? 20 : 0);
+}
+
+static void try(const struct stet_history *h, const struct stet_sighting *s, uint32_t number,
+                double *best, uint32_t *found)
+{
+    double d;
+
+    if (number == STET_NONE)
+        return;
+    d = distance(h->sightings[number].traits, s->traits);
+    if (d >= 0 && (*found == STET_NONE || d < *best)) {
+        *best = d;
+        *found = number;
+    }
+}
+
+static uint32_t find_in(const struct stet_history *h, const struct stet_sighting *s,
+                        uint64_t process)
+{
+    uint64_t group = stet_history_group(s, process);
+    uint32_t found = STET_NONE, at;
+    double best = 0;
+
+    if (!s->traits->readable)
+        return stet_map_get(&h->index->groups, group);
+    try(h, s, stet_map_get(&h->index->keys, stet_history_key(process, s->traits->fingerprint.key)),
+        &best, &found);
+    if (found != STET_NONE)
+        return found;
+    try(h, s,
+        stet_map_get(&h->index->skeletons,
+                     stet_history_key(group, s->traits->fingerprint.skeleton)),
+        &best, &found);
+    at = stet_map_get(&h->index->groups, group);
+    for (int i = 0; i < LOOK_BACK && at != STET_NONE; i++, at = h->sightings[at].before)
+        try(h, s, at, &best, &found);
+    return found;
+}
+
+uint32_t stet_nearest_find(const struct stet_history *h, const struct stet_sighting *s)
+{
+    uint32_t found = find_in(h, s, s->process);
+
+    if (found == STET_NONE && !s->past)
+        found = find_in(h, s, STET_PAST);
+    return found;
+}

@@ -1,0 +1,26 @@
+/* A line of the user's own source. */
+#ifndef STET_EXPLAIN_PLACE_H
+#define STET_EXPLAIN_PLACE_H
+
+#include "program/program.h"
+
+struct stet_place {
+    struct stet_view file, function;
+    uint32_t line; /* 0 when not known */
+};
+
+/* Is the file part of an installed package or of Python itself? */
+bool stet_place_installed(struct stet_view file);
+
+/* The innermost frame of the user's own code in a location; the innermost of all when every one is
+ * an installed package's. line 0 without any. Text is borrowed from the program. */
+struct stet_place stet_place_of(const struct stet_loc *loc);
+/* The frame that called the function of this name: where a jitted function was entered. */
+struct stet_place stet_place_caller(const struct stet_loc *loc, struct stet_view function);
+
+static inline bool stet_place_eq(const struct stet_place *a, const struct stet_place *b)
+{
+    return a->line == b->line && stet_view_eq(a->file, b->file);
+}
+
+#endif

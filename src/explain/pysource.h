@@ -1,0 +1,53 @@
+/* The user's Python source, read as text: which statement a line belongs to, what stands around it,
+ * which parameters a jitted function takes as static. Evidence where the programs alone have none;
+ * a file that is not at hand only means less evidence. */
+#ifndef STET_EXPLAIN_PYSOURCE_H
+#define STET_EXPLAIN_PYSOURCE_H
+
+#include "base/fs.h"
+#include "base/view.h"
+
+struct stet_pyfile {
+    char *path;
+    struct stet_file file;
+    struct stet_view *lines; /* [line - 1] */
+    uint32_t *starts;        /* [line - 1]: the first line of its statement */
+    uint32_t count;
+};
+
+enum { STET_PYFILES = 16 };
+
+struct stet_pysources {
+    struct stet_pyfile files[STET_PYFILES];
+    uint32_t count, next;
+};
+
+void stet_pysources_release(struct stet_pysources *s);
+/* NULL when the file is not at hand. Valid until STET_PYFILES others were asked for. */
+const struct stet_pyfile *stet_pysource_open(struct stet_pysources *s, struct stet_view path);
+
+/* The whole statement that holds a line, brackets closed, as it is written. */
+struct stet_view stet_py_statement(const struct stet_pyfile *f, uint32_t line);
+/* First lines of the statements around a line, innermost first, up to the function's own `def`
+ * (left out). How many there are, at most `room`. */
+uint32_t stet_py_around(const struct stet_pyfile *f, uint32_t line, uint32_t *headers,
+                        uint32_t room);
+/* The line of the `def` a line stands in; 0 at module level. */
+uint32_t stet_py_def_of(const struct stet_pyfile *f, uint32_t line);
+
+/* Does the text have this name as a whole word? */
+bool stet_py_mentions(struct stet_view text, struct stet_view name);
+/* Does the text fetch a value from the device: float(…), .item() and the like? */
+bool stet_py_reads_back(struct stet_view text);
+/* Does it make a jitted function? */
+bool stet_py_makes_jit(struct stet_view text);
+
+/* Does the statement, a condition around it, or a name used there rest on a value read back? The
+ * line that reads is *line. */
+bool stet_py_depends_on_value(const struct stet_pyfile *f, uint32_t at, uint32_t *line);
+
+/* The parameter of the function that is static for jit and stands in `text`; empty when none. */
+struct stet_view stet_py_static_in(const struct stet_pyfile *f, struct stet_view function,
+                                   struct stet_view text);
+
+#endif

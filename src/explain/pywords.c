@@ -1,0 +1,282 @@
+/* What a piece of Python says, by its words. */
+#include "explain/pysource.h"
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The next place of `word` in `text` from `from` on that is a whole word; text.len when none. */
+static size_t find_word(struct stet_view text, struct stet_view word, size_t from)
+{
+    while (word.len && from + word.len <= text.len) {
+        const char *at = memmem(text.ptr + from, text.len - from, word.ptr, word.len);
+        size_t i;
+
+        if (!at)
+            break;
+        i = (size_t)(at - text.ptr);
+        if ((i == 0 || !is_word(text.ptr[i - 1]) || !is_word(word.ptr[0])) &&
+            (i + word.len == text.len || !is_word(text.ptr[i + word.len]) ||
+             !is_word(word.ptr[word.len - 1])))
+            return i;
+        from = i + 1;
+    }
+    return text.len;
+}
+
+bool stet_py_mentions(struct stet_view text, struct stet_view name)
+{
+    return find_word(text, name, 0) < text.len;
+}
+
+static bool has_any(struct stet_view text, const char *const *words)
+{
+    for (; *words; words++)
+        if (find_word(text, stet_view_str(*words), 0) < text.len)
+            return true;
+    return false;
+}
+
+bool stet_py_reads_back(struct stet_view text)
+{
+    static const char *const words[] = {"float(",
+                                        "int(",
+                                        "bool(",
+                                        ".item(",
+                                        ".tolist(",
+                                        ".cpu(",
+                                        ".numpy(",
+                                        "np.asarray(",
+                                        "np.array(",
+                                        "numpy.asarray(",
+                                        "device_get(",
+                                        "print(",
+                                        ".block_until_ready(",
+                                        "onp.asarray(",
+                                        NULL};
+
+    return has_any(text, words);
+}
+
+bool stet_py_makes_jit(struct stet_view text)
+{
+    static const char *const words[] = {"jit(",     "@jax.jit",       "@jit", "pmap(",
+                                        "jax.jit,", "torch.compile(", NULL};
+
+    return has_any(text, words);
+}
+
+/* ---- values read back ---- */
+
+/* Is there an earlier statement in the function that gives `name` a value read back? */
+static bool name_was_read(const struct stet_pyfile *f, uint32_t from, uint32_t to,
+                          struct stet_view name, uint32_t *line)
+{
+    for (uint32_t at = to; at-- > from && at > 0;) {
+        struct stet_view s =
+            f->starts[at - 1] == at ? stet_py_statement(f, at) : (struct stet_view){0};
+        size_t i = find_word(s, name, 0), equals;
+
+        if (i == s.len)
+            continue;
+        for (equals = i + name.len; equals < s.len && s.ptr[equals] == ' '; equals++)
+            ;
+        if (equals + 1 < s.len && s.ptr[equals] == '=' && s.ptr[equals + 1] != '=' &&
+            stet_py_reads_back(stet_view_of(s.ptr + equals, s.len - equals))) {
+            *line = at;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool rests_on_value(const struct stet_pyfile *f, struct stet_view text, uint32_t at,
+                           uint32_t from, uint32_t to, uint32_t *line)
+{
+    if (stet_py_reads_back(text)) {
+        *line = at;
+        return true;
+    }
+    for (size_t i = 0; i < text.len;) {
+        size_t n = 0;
+
+        while (i + n < text.len && is_word(text.ptr[i + n]))
+            n++;
+        if (n && (i == 0 || text.ptr[i - 1] != '.') &&
+            name_was_read(f, from, to, stet_view_of(text.ptr + i, n), line))
+            return true;
+        i += n ? n : 1;
+    }
+    return false;
+}
+
+/* The condition part of "if …:", "elif …:", "while …:"; empty for other headers. */
+static struct stet_view condition(struct stet_view s)
+{
+    size_t i = 0;
+
+    while (i < s.len && s.ptr[i] == ' ')
+        i++;
+    s = stet_view_of(s.ptr + i, s.len - i);
+    if (stet_view_starts(s, "if ") || stet_view_starts(s, "elif ") ||
+        stet_view_starts(s, "while ") || stet_view_starts(s, "match "))
+        return s;
+    return (struct stet_view){0};
+}
+
+/* "else:" belongs to the "if" above it at the same depth. */
+static uint32_t if_of_else(const struct stet_pyfile *f, uint32_t at)
+{
+    struct stet_view mine = f->lines[at - 1];
+    size_t depth = 0;
+
+    while (depth < mine.len && mine.ptr[depth] == ' ')
+        depth++;
+    if (!stet_view_starts(stet_view_of(mine.ptr + depth, mine.len - depth), "else") &&
+        !stet_view_starts(stet_view_of(mine.ptr + depth, mine.len - depth), "elif"))
+        return at;
+    for (uint32_t i = at; --i > 0;) {
+        struct stet_view v = f->lines[i - 1];
+
+        if (v.len > depth && v.ptr[depth] != ' ' && (depth == 0 || v.ptr[depth - 1] == ' ') &&
+            stet_view_starts(stet_view_of(v.ptr + depth, v.len - depth), "if "))
+            return i;
+    }
+    return at;
+}
+
+bool stet_py_depends_on_value(const struct stet_pyfile *f, uint32_t at, uint32_t *line)
+{
+    uint32_t headers[16], n = stet_py_around(f, at, headers, 16);
+    uint32_t from = stet_py_def_of(f, at) + 1, to = at;
+    struct stet_view call;
+
+    for (uint32_t i = 0; i < n; i++) { /* names may be set further down in a loop */
+        struct stet_view v = stet_py_statement(f, headers[i]);
+
+        if (find_word(v, STET_VIEW("for"), 0) < v.len ||
+            find_word(v, STET_VIEW("while"), 0) < v.len)
+            while (to < f->count && f->lines[to].len && *f->lines[to].ptr == ' ')
+                to++;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t header = if_of_else(f, headers[i]);
+        struct stet_view c = condition(stet_py_statement(f, header));
+
+        if (c.len && rests_on_value(f, c, header, from, to, line))
+            return true;
+    }
+    /* f(x, float(y) > 1), or f(x, flag) with flag = bool(…) */
+    call = stet_py_statement(f, at);
+    for (size_t i = 0; i < call.len; i++)
+        if (call.ptr[i] == '(')
+            return rests_on_value(f, stet_view_of(call.ptr + i, call.len - i), f->starts[at - 1],
+                                  from, to, line);
+    return false;
+}
+
+/* ---- static arguments ---- */
+
+struct parameters {
+    struct stet_view names[64];
+    uint32_t count;
+};
+
+static void read_parameters(struct stet_view def, struct parameters *p)
+{
+    const char *open = memchr(def.ptr, '(', def.len);
+    const char *end = def.ptr + def.len;
+    bool fresh = true;
+    int depth = 0;
+
+    for (const char *c = open ? open : end; c < end; c++) {
+        if (*c == '(' || *c == '[' || *c == '{') {
+            depth++;
+        } else if (*c == ')' || *c == ']' || *c == '}') {
+            if (--depth == 0)
+                return;
+        } else if (*c == ',' && depth == 1) {
+            fresh = true;
+        } else if (fresh && depth == 1 && is_word(*c) && p->count < 64) {
+            const char *start = c;
+
+            while (c + 1 < end && is_word(c[1]))
+                c++;
+            p->names[p->count++] = stet_view_of(start, (size_t)(c - start) + 1);
+            fresh = false;
+        }
+    }
+}
+
+/* Among the parameters, those that a static_arg… of `jit` names or numbers. */
+static struct stet_view static_used(struct stet_view jit, const struct parameters *p,
+                                    struct stet_view text)
+{
+    size_t at = find_word(jit, STET_VIEW("static_arg"), 0);
+    const char *word = memmem(jit.ptr, jit.len, "static_arg", 10);
+    struct stet_view list;
+
+    (void)at;
+    if (!word)
+        return (struct stet_view){0};
+    list = stet_view_of(word, (size_t)(jit.ptr + jit.len - word));
+    for (uint32_t i = 0; i < p->count; i++) {
+        char digits[8];
+        int n = 0;
+        uint32_t v = i;
+        bool named, numbered;
+
+        do
+            digits[7 - n++] = (char)('0' + v % 10);
+        while ((v /= 10) && n < 7);
+        named = find_word(list, p->names[i], 10) < list.len;
+        numbered = find_word(list, stet_view_of(digits + 8 - n, (size_t)n), 10) < list.len;
+        if ((named || numbered) && stet_py_mentions(text, p->names[i]))
+            return p->names[i];
+    }
+    return (struct stet_view){0};
+}
+
+static bool defines(struct stet_view s, struct stet_view function)
+{
+    size_t i = find_word(s, STET_VIEW("def"), 0);
+
+    return i < s.len && i + 4 + function.len <= s.len &&
+           !memcmp(s.ptr + i + 4, function.ptr, function.len) &&
+           (i + 4 + function.len == s.len || !is_word(s.ptr[i + 4 + function.len]));
+}
+
+struct stet_view stet_py_static_in(const struct stet_pyfile *f, struct stet_view function,
+                                   struct stet_view text)
+{
+    struct parameters p = {.count = 0};
+    struct stet_view found = {0};
+    uint32_t def = 0;
+
+    for (uint32_t at = 1; at <= f->count && !def; at++)
+        if (f->starts[at - 1] == at && defines(f->lines[at - 1], function))
+            def = at;
+    if (!def || !function.len)
+        return found;
+    read_parameters(stet_py_statement(f, def), &p);
+    for (uint32_t at = def; at > 1 && !found.len;) { /* its decorators */
+        struct stet_view s;
+
+        at = f->starts[at - 2];
+        s = stet_py_statement(f, at);
+        while (s.len && *s.ptr == ' ')
+            s.ptr++, s.len--;
+        if (!s.len || *s.ptr != '@')
+            break;
+        found = static_used(s, &p, text);
+    }
+    for (uint32_t at = 1; at <= f->count && !found.len; at++) { /* jax.jit(function, static…) */
+        struct stet_view s =
+            f->starts[at - 1] == at ? stet_py_statement(f, at) : (struct stet_view){0};
+
+        if (stet_py_makes_jit(s) && stet_py_mentions(s, function))
+            found = static_used(s, &p, text);
+    }
+    return found;
+}

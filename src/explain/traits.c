@@ -1,0 +1,229 @@
+/* One walk over a program. */
+#include "explain/traits.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+enum { MOST_LINES = 1 << 16 };
+
+struct gather {
+    struct stet_traits *t;
+    uint64_t *lines;
+    uint32_t count, room;
+    uint64_t last;
+    struct stet_place only;
+    bool many, failed;
+    const struct stet_loc *deepest;
+};
+
+uint64_t stet_line_hash(struct stet_view file, uint32_t line)
+{
+    return stet_hash_seeded(file, line).lo;
+}
+
+enum stet_framework stet_framework_of(struct stet_view module)
+{
+    if (stet_view_starts(module, "tt_jit_"))
+        return STET_FRAMEWORK_TORCH_TPU;
+    if (stet_view_starts(module, "SyncTensorsGraph") || stet_view_starts(module, "IrToHlo"))
+        return STET_FRAMEWORK_TORCH_XLA;
+    if (stet_view_starts(module, "jit_") || stet_view_starts(module, "pmap_"))
+        return STET_FRAMEWORK_JAX;
+    return STET_FRAMEWORK_OTHER;
+}
+
+struct stet_view stet_function_of(struct stet_view module)
+{
+    struct stet_view v = module;
+
+    if (stet_view_starts(v, "jit_"))
+        return stet_view_of(v.ptr + 4, v.len - 4);
+    if (stet_framework_of(module) == STET_FRAMEWORK_TORCH_XLA) { /* the number only counts graphs */
+        while (v.len &&
+               ((v.ptr[v.len - 1] >= '0' && v.ptr[v.len - 1] <= '9') || v.ptr[v.len - 1] == '.'))
+            v.len--;
+    }
+    return v;
+}
+
+/* Constants carry the line of the call, not their own. */
+static bool is_silent(struct stet_view name)
+{
+    static const char *const silent[] = {
+        ".constant", ".return",        ".parameter", ".tuple",         ".get-tuple-element",
+        "func.func", "builtin.module", "hlo.module", "hlo.computation"};
+
+    for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
+        if (stet_view_ends(name, silent[i]))
+            return true;
+    return false;
+}
+
+static uint32_t mark_of(struct stet_view name)
+{
+    if (stet_view_ends(name, "gather"))
+        return STET_TRAIT_GATHER;
+    if (stet_view_ends(name, "top_k") || stet_view_ends(name, "topk"))
+        return STET_TRAIT_TOPK;
+    if (stet_view_ends(name, "custom_call") || stet_view_ends(name, "custom-call"))
+        return STET_TRAIT_CUSTOM_CALL;
+    if (stet_view_ends(name, "reduce_window") || stet_view_ends(name, "reduce-window"))
+        return STET_TRAIT_SCAN;
+    return 0;
+}
+
+static void add_line(struct gather *g, uint64_t line)
+{
+    uint64_t *more;
+
+    if (line == g->last || g->count >= MOST_LINES)
+        return;
+    g->last = line;
+    if (g->count == g->room) {
+        g->room = g->room ? g->room * 2 : 64;
+        more = stet_mem_resize(g->lines, g->room, sizeof *more);
+        if (!more) {
+            g->failed = true;
+            return;
+        }
+        g->lines = more;
+    }
+    g->lines[g->count++] = line;
+}
+
+static bool visit(const struct stet_op *op, void *context)
+{
+    struct gather *g = context;
+    struct stet_place place;
+
+    if (is_silent(op->name))
+        return true;
+    g->t->ops++;
+    g->t->marks |= mark_of(op->name);
+    uint16_t *bucket = &g->t->profile[stet_hash_bytes(op->name).lo % STET_TRAIT_BUCKETS];
+    *bucket = (uint16_t)(*bucket + (*bucket < UINT16_MAX));
+    place = stet_place_of(op->loc);
+    if (!place.line)
+        return true;
+    add_line(g, stet_line_hash(place.file, place.line));
+    if (!g->only.line) {
+        g->only = place;
+        g->deepest = op->loc;
+    } else if (!stet_place_eq(&g->only, &place)) {
+        g->many = true;
+    }
+    return !g->failed;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static void keep_lines(struct gather *g, struct stet_arena *arena)
+{
+    uint32_t n = 0;
+
+    if (g->count)
+        qsort(g->lines, g->count, sizeof *g->lines, by_value);
+    for (uint32_t i = 0; i < g->count; i++)
+        if (!n || g->lines[n - 1] != g->lines[i])
+            g->lines[n++] = g->lines[i];
+    g->t->lines = STET_NEW_ARRAY(arena, uint64_t, n ? n : 1);
+    if (g->t->lines && n)
+        memcpy(g->t->lines, g->lines, n * sizeof *g->lines);
+    g->t->line_count = g->t->lines ? n : 0;
+}
+
+static void keep_sizes(struct stet_traits *t, const struct stet_program *p)
+{
+    for (uint32_t i = 0; i < p->output_count; i++) {
+        const struct stet_type *type = p->outputs[i].type;
+
+        for (uint32_t d = 0; type && type->kind == STET_TYPE_TENSOR && d < type->rank; d++)
+            if (type->dims[d] > 1 && t->size_count < STET_TRAIT_SIZES)
+                t->sizes[t->size_count++] = type->dims[d];
+    }
+}
+
+static struct stet_hash hash_inputs(const struct stet_program *p)
+{
+    struct stet_hash h = {0};
+
+    for (uint32_t i = 0; i < p->argument_count; i++) {
+        const struct stet_type *t = p->arguments[i].value->type;
+
+        h = stet_hash_mix_u64(h, t->rank);
+        if (t->element)
+            h = stet_hash_mix_u64(h, (uint64_t)t->element->kind << 32 | t->element->width |
+                                         (uint64_t)t->element->flavour << 16);
+        for (uint32_t d = 0; d < t->rank; d++)
+            h = stet_hash_mix_u64(h, (uint64_t)t->dims[d]);
+    }
+    return h;
+}
+
+static struct stet_place keep_place(struct stet_arena *arena, struct stet_place p)
+{
+    if (p.line) {
+        p.file = stet_arena_copy(arena, p.file);
+        p.function = stet_arena_copy(arena, p.function);
+    }
+    return p;
+}
+
+void stet_traits_make(struct stet_traits *t, const struct stet_program *p, struct stet_arena *arena,
+                      bool *no_memory)
+{
+    struct gather g = {.t = t};
+
+    t->readable = true;
+    if (p->module)
+        t->name = stet_arena_copy(arena, stet_op_symbol(p->module));
+    t->framework = stet_framework_of(t->name);
+    t->function = stet_function_of(t->name);
+    t->arguments = p->argument_count;
+    t->outputs = p->output_count;
+    t->inputs = hash_inputs(p);
+    stet_program_walk(p, visit, &g);
+    keep_lines(&g, arena);
+    keep_sizes(t, p);
+    t->one_place = g.only.line && !g.many;
+    t->place = keep_place(arena, g.only);
+    t->entry = keep_place(arena, stet_place_caller(g.deepest, t->function));
+    stet_mem_free(g.lines);
+    *no_memory = g.failed || arena->failed;
+}
+
+uint32_t stet_traits_common_lines(const struct stet_traits *a, const struct stet_traits *b)
+{
+    uint32_t i = 0, j = 0, common = 0;
+
+    while (i < a->line_count && j < b->line_count) {
+        if (a->lines[i] == b->lines[j]) {
+            common++;
+            i++, j++;
+        } else if (a->lines[i] < b->lines[j]) {
+            i++;
+        } else {
+            j++;
+        }
+    }
+    return common;
+}
+
+double stet_traits_likeness(const struct stet_traits *a, const struct stet_traits *b)
+{
+    uint32_t both = 0, most = 0;
+
+    for (int i = 0; i < STET_TRAIT_BUCKETS; i++) {
+        uint16_t x = a->profile[i], y = b->profile[i];
+
+        both += x < y ? x : y;
+        most += x > y ? x : y;
+    }
+    return most ? (double)both / most : 1;
+}

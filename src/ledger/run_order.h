@@ -1,0 +1,26 @@
+/* The executions of a run's processes in order. */
+#ifndef STET_LEDGER_RUN_ORDER_H
+#define STET_LEDGER_RUN_ORDER_H
+
+#include "ledger/run_load.h"
+
+/* Executions kept of one process: all of the first ones, afterwards only what follows upon a new
+ * executable. */
+enum { STET_ORDER_FIRST = 1 << 18, STET_ORDER_AFTER = 512, STET_ORDER_MOST = 1 << 20 };
+
+struct stet_run_order {
+    uint32_t *executables;
+    size_t count, room, after;
+    uint64_t highest; /* executable id met so far */
+};
+
+struct stet_run_orders {
+    struct stet_run_order *items; /* by process of the digest */
+    size_t count;
+};
+
+enum stet_rc stet_run_orders_load(struct stet_run_orders *o, const struct stet_run_digest *d,
+                                  const char *folder, struct stet_err *err);
+void stet_run_orders_release(struct stet_run_orders *o);
+
+#endif

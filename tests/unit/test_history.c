@@ -1,0 +1,222 @@
+/* Facts about explanations: which class the history of a run gives evidence for. */
+#include "program_help.h"
+
+#include "explain/history.h"
+
+enum { MOST = 16 };
+
+struct run {
+    struct stet_history h;
+    char texts[MOST][1024];
+    struct stet_program programs[MOST];
+    struct stet_fingerprint fingerprints[MOST];
+    struct stet_order order;
+    uint32_t items[256];
+    uint32_t count;
+};
+
+static enum stet_rc open_program(void *context, uint32_t number, struct stet_history_side *out,
+                                 struct stet_err *err)
+{
+    struct run *r = context;
+
+    (void)err;
+    *out = (struct stet_history_side){{&r->programs[number], &r->fingerprints[number]}, NULL};
+    return STET_OK;
+}
+
+static void start(struct run *r)
+{
+    struct stet_err err = STET_ERR_INIT;
+
+    memset(r, 0, sizeof *r);
+    EXPECT_INT(STET_OK, stet_history_init(&r->h, &err));
+    r->h.open = open_program;
+    r->h.context = r;
+    r->h.orders = &r->order;
+    r->h.order_count = 1;
+    r->order.items = r->items;
+}
+
+/* f(x) = x * value, written in line 7 of train.py, called in line 20; `more` goes in between. */
+static void compile_of(struct run *r, int batch, const char *value, const char *more,
+                       const char *name, uint64_t executions)
+{
+    uint32_t n = r->count++, id;
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_history_side side;
+    struct stet_sighting s = {
+        .rank = -1,
+        .index = n,
+        .executions = executions,
+        .executable = n + 1,
+        .trigger = {STET_VIEW("/nowhere/train.py"), STET_VIEW("main"), 20},
+    };
+
+    snprintf(r->texts[n], sizeof r->texts[n],
+             "module @%s {\n"
+             "func.func public @main(%%x: tensor<%dx4xf32> loc(\"x\")) -> tensor<%dx4xf32> {\n"
+             "%%c = stablehlo.constant dense<%s> : tensor<%dx4xf32>\n"
+             "%%a = stablehlo.multiply %%x, %%c : tensor<%dx4xf32> "
+             "loc(\"f\"(\"/nowhere/train.py\":7:5 to :9))\n"
+             "%s"
+             "%%y = stablehlo.tanh %s : tensor<%dx4xf32> "
+             "loc(\"f\"(\"/nowhere/train.py\":9:5 to :9))\n"
+             "return %%y : tensor<%dx4xf32>\n}\n}\n",
+             name, batch, batch, value, batch, batch, more, *more ? "%b" : "%a", batch, batch);
+    if (!read_program(&r->programs[n], stet_view_str(r->texts[n])))
+        return;
+    EXPECT_INT(STET_OK, stet_fingerprint_make(&r->fingerprints[n], &r->programs[n],
+                                              (struct stet_view){0}, &err));
+    s.program = stet_hash_bytes(stet_view_str(r->texts[n]));
+    open_program(r, n, &side, &err);
+    EXPECT_INT(STET_OK, stet_history_add(&r->h, &s, &side, NULL, &id, &err));
+}
+
+static void ran(struct run *r, const char *order)
+{
+    for (; *order; order++)
+        r->items[r->order.count++] = (uint32_t)(*order - 'a');
+}
+
+static const struct stet_finding *judged(struct run *r, uint32_t number)
+{
+    struct stet_err err = STET_ERR_INIT;
+
+    EXPECT_INT(STET_OK, stet_history_judge(&r->h, &err));
+    for (uint32_t i = 0; i < r->h.finding_count; i++)
+        if (r->h.findings[i].sighting == number)
+            return &r->h.findings[i];
+    return &r->h.findings[0];
+}
+
+static void end(struct run *r)
+{
+    stet_history_release(&r->h);
+    for (uint32_t i = 0; i < r->count; i++)
+        stet_program_release(&r->programs[i]);
+}
+
+#define EXPECT_CLASS(name, f)                                                                      \
+    EXPECT_STR(name, (f)->reason < STET_REASONS ? stet_reason_name((f)->reason) : "nothing")
+
+static struct run r;
+
+TEST(a_first_program_is_not_explained)
+{
+    start(&r);
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    ran(&r, "aaa");
+    EXPECT_CLASS("nothing", judged(&r, 0));
+    end(&r);
+}
+
+TEST(a_value_that_drifts_is_a_constant_and_one_that_counts_is_a_counter)
+{
+    start(&r);
+    compile_of(&r, 4, "0.5", "", "jit_f", 1);
+    compile_of(&r, 4, "0.25", "", "jit_f", 1);
+    compile_of(&r, 4, "0.2", "", "jit_f", 1);
+    ran(&r, "abc");
+    EXPECT_CLASS("baked-constant", judged(&r, 2));
+    EXPECT_INT(7, judged(&r, 2)->origin.line);
+    end(&r);
+    start(&r);
+    compile_of(&r, 4, "3.0", "", "jit_f", 1);
+    compile_of(&r, 4, "4.0", "", "jit_f", 1);
+    compile_of(&r, 4, "5.0", "", "jit_f", 1);
+    ran(&r, "abc");
+    EXPECT_CLASS("python-counter", judged(&r, 1));
+    EXPECT_CLASS("python-counter", judged(&r, 2));
+    EXPECT_INT(7, judged(&r, 2)->origin.line);
+    end(&r);
+}
+
+TEST(two_values_are_no_counter)
+{
+    start(&r);
+    compile_of(&r, 4, "3.0", "", "jit_f", 5);
+    compile_of(&r, 4, "4.0", "", "jit_f", 5);
+    ran(&r, "aaaaabbbbb");
+    EXPECT_CLASS("baked-constant", judged(&r, 1));
+    end(&r);
+}
+
+TEST(a_bias_correction_is_the_optimizers)
+{
+    start(&r);
+    compile_of(&r, 4, "0.1", "", "jit_f", 1);
+    compile_of(&r, 4, "0.19", "", "jit_f", 1);
+    compile_of(&r, 4, "0.271", "", "jit_f", 1);
+    compile_of(&r, 4, "0.3439", "", "jit_f", 1);
+    ran(&r, "abcd");
+    EXPECT_CLASS("optimizer-scalar", judged(&r, 3));
+    end(&r);
+}
+
+TEST(a_short_batch_that_comes_alone_is_the_last_one)
+{
+    start(&r);
+    compile_of(&r, 16, "1.5", "", "jit_f", 6);
+    compile_of(&r, 12, "1.5", "", "jit_f", 2);
+    ran(&r, "aaabaaab");
+    EXPECT_CLASS("last-batch", judged(&r, 1));
+    EXPECT_INT(STET_SURE_CERTAIN, judged(&r, 1)->sure);
+    end(&r);
+}
+
+TEST(sizes_that_come_and_go_are_drift)
+{
+    start(&r);
+    compile_of(&r, 16, "1.5", "", "jit_f", 3);
+    compile_of(&r, 12, "1.5", "", "jit_f", 3);
+    ran(&r, "abbaba");
+    EXPECT_CLASS("shape-drift", judged(&r, 1));
+    compile_of(&r, 8, "1.5", "", "jit_f", 1);
+    ran(&r, "c");
+    EXPECT_CLASS("shape-drift", judged(&r, 2));
+    EXPECT_INT(7, judged(&r, 2)->origin.line);
+    end(&r);
+}
+
+TEST(lines_never_seen_are_a_hidden_branch)
+{
+    start(&r);
+    compile_of(&r, 4, "1.5", "", "jit_f", 5);
+    compile_of(&r, 4, "1.5",
+               "%b = stablehlo.exponential %a : tensor<4x4xf32> "
+               "loc(\"f\"(\"/nowhere/train.py\":8:5 to :9))\n",
+               "jit_f", 1);
+    ran(&r, "aaaaab");
+    EXPECT_CLASS("hidden-branch", judged(&r, 1));
+    EXPECT_INT(8, judged(&r, 1)->origin.line);
+    end(&r);
+}
+
+TEST(the_same_program_again_is_told_as_such)
+{
+    start(&r);
+    compile_of(&r, 4, "1.5", "", "jit_f", 1);
+    compile_of(&r, 4, "1.5", "", "jit_f", 1);
+    compile_of(&r, 4, "1.5", "", "jit__lambda_", 1);
+    ran(&r, "abc");
+    EXPECT_CLASS("identical-rehash", judged(&r, 1));
+    EXPECT_CLASS("fresh-jit", judged(&r, 2));
+    end(&r);
+}
+
+TEST(another_function_is_no_recompile)
+{
+    start(&r);
+    compile_of(&r, 4, "1.5", "", "jit_f", 1);
+    compile_of(&r, 8, "1.5", "", "jit_g", 1);
+    ran(&r, "ab");
+    EXPECT_CLASS("nothing", judged(&r, 1));
+    end(&r);
+}
+
+TEST(every_class_has_a_fix)
+{
+    for (int i = 0; i < STET_REASONS; i++)
+        EXPECT(*stet_fix_of((enum stet_reason)i, STET_FRAMEWORK_OTHER));
+}
