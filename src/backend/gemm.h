@@ -1,4 +1,6 @@
-/* One matrix product, row-major: c = a * b, each operand as it lies or transposed. */
+/* One matrix product, row-major: c = a * b, each operand as it lies or transposed.
+ *
+ * The order in which an element's products are added depends on the whole product's shape alone. */
 #ifndef STET_BACKEND_GEMM_H
 #define STET_BACKEND_GEMM_H
 
@@ -6,7 +8,7 @@
 #include "backend/tensor.h"
 
 struct stet_gemm {
-    enum stet_dtype type; /* f32, f64, c64, c128: BLAS; integers: plain loops */
+    enum stet_dtype type; /* f32 and f64 have kernels/gemm.c; integers and complex plain loops */
     int64_t m, n, k, lda, ldb, ldc;
     bool a_trans, b_trans;
     const void *a, *b;
@@ -14,7 +16,7 @@ struct stet_gemm {
 };
 
 void stet_gemm(const struct stet_gemm *g);
-/* The same, in blocks on the pool. */
+/* The same, in blocks on the pool; the same bits. */
 void stet_gemm_blocks(const struct stet_gemm *g, struct stet_pool *pool);
 
 #endif

@@ -110,13 +110,15 @@ struct stet_lower {
     const struct stet_op *op;     /* being lowered */
     const struct stet_op **calls; /* functions being inlined, innermost last */
     uint32_t call_depth, depth;
-    uint32_t nodes; /* made so far; capped */
-    uint32_t marks; /* given to tile programs so far */
+    uint32_t nodes, most_nodes; /* made so far, and their cap */
+    uint32_t marks;             /* given to tile programs so far */
     uint64_t constant_bytes;
     struct stet_codegen *codegen; /* made when first needed */
 };
 
-enum { STET_MAX_NODES = 1 << 22, STET_MAX_CALLS = 512, STET_MAX_OPERANDS = 1 << 16 };
+/* A small program that calls itself large is refused before it takes the memory of a large one. */
+enum { STET_MAX_NODES = 1 << 22, STET_LEAST_NODES = 1 << 18, STET_NODES_PER_OP = 64 };
+enum { STET_MAX_CALLS = 512, STET_MAX_OPERANDS = 1 << 16 };
 
 enum stet_rc stet_lower_program(struct stet_lower *l, struct stet_gblock **out);
 /* Into l->block, by the table of ops.def. */

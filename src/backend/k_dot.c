@@ -1,6 +1,5 @@
-/* Matrix products: OpenBLAS on one thread for each block, blocks on the pool. Which blocks there
- * are depends on the shape alone, so the result is the same for any number of threads. Twin:
- * ref/dot.c. */
+/* Products of tensors: a matrix product for each batch, packed first where it does not lie as one.
+ * Twin: ref/dot.c. */
 #include "backend/gemm.h"
 #include "backend/params.h"
 
@@ -90,7 +89,7 @@ static void batch_offsets(const struct stet_dot *d, int64_t batch, int64_t *a, i
     }
 }
 
-/* One batch, whole: packing what BLAS can't read. */
+/* One batch, whole: packing what is no matrix. */
 static void dot_batch(struct dot_job *j, int64_t batch, char *lane)
 {
     const struct stet_dot *d = j->d;
@@ -125,46 +124,6 @@ static void lane_task(void *context, uint64_t lane)
 
     for (int64_t b = (int64_t)lane; b < j->d->batch; b += j->d->lanes)
         dot_batch(j, b, j->temp + lane * size);
-}
-
-struct block_job {
-    struct stet_gemm g;
-    int64_t rows, cols, row_blocks, col_blocks;
-};
-
-static void block_task(void *context, uint64_t task)
-{
-    const struct block_job *j = context;
-    struct stet_gemm g = j->g;
-    size_t width = stet_dtype_bytes(g.type);
-    int64_t r = (int64_t)task % j->row_blocks * j->rows,
-            c = (int64_t)task / j->row_blocks * j->cols;
-
-    g.m = g.m - r < j->rows ? g.m - r : j->rows;
-    g.n = g.n - c < j->cols ? g.n - c : j->cols;
-    g.a = (const char *)g.a + (size_t)(g.a_trans ? r : r * g.lda) * width;
-    g.b = (const char *)g.b + (size_t)(g.b_trans ? c * g.ldb : c) * width;
-    g.c = (char *)g.c + (size_t)(r * g.ldc + c) * width;
-    stet_gemm(&g);
-}
-
-void stet_gemm_blocks(const struct stet_gemm *g, struct stet_pool *pool)
-{
-    /* blocks of about a quarter million multiplications of 64 deep at least */
-    struct block_job j = {.g = *g, .rows = g->m, .cols = g->n, .row_blocks = 1, .col_blocks = 1};
-
-    if ((double)g->m * (double)g->n * (double)g->k > 1e6) {
-        if (g->m >= g->n) {
-            j.row_blocks = g->m >= 512 ? (g->m + 255) / 256 : g->m >= 128 ? 4 : 1;
-            j.rows = ((g->m + j.row_blocks - 1) / j.row_blocks + 15) / 16 * 16;
-            j.row_blocks = (g->m + j.rows - 1) / j.rows;
-        } else {
-            j.col_blocks = g->n >= 512 ? (g->n + 255) / 256 : g->n >= 128 ? 4 : 1;
-            j.cols = ((g->n + j.col_blocks - 1) / j.col_blocks + 15) / 16 * 16;
-            j.col_blocks = (g->n + j.cols - 1) / j.cols;
-        }
-    }
-    stet_pool_for(pool, (uint64_t)(j.row_blocks * j.col_blocks), block_task, &j);
 }
 
 static void k_dot(const void *params, void *const *bufs, struct stet_pool *pool)

@@ -48,7 +48,7 @@ static int64_t product(const struct stet_view_map *m)
     return n;
 }
 
-/* Can BLAS read rows x cols as it lies? Its leading dimension, else 0. */
+/* Is rows x cols a matrix as it lies? Its leading dimension, else 0. */
 static int64_t leading(const struct stet_view_map *rows, const struct stet_view_map *cols,
                        bool *transposed)
 {

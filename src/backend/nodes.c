@@ -24,9 +24,9 @@ struct stet_gnode *stet_g_node(struct stet_lower *l, enum stet_gkind kind, struc
     struct stet_gnode *n = STET_NEW(l->arena, struct stet_gnode);
     struct stet_gval *values = STET_NEW_ARRAY(l->arena, struct stet_gval, out_count);
 
-    if (l->nodes >= STET_MAX_NODES) {
-        stet_lower_fail(l, STET_LIMIT, "the program has more than %d operations when inlined",
-                        STET_MAX_NODES);
+    if (l->nodes >= l->most_nodes) {
+        stet_lower_fail(l, STET_LIMIT, "the program has more than %u operations when inlined",
+                        l->most_nodes);
         return NULL;
     }
     if (!n || !values || !(n->in = STET_NEW_ARRAY(l->arena, struct stet_gval *, in_count + 1)) ||

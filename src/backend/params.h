@@ -43,7 +43,7 @@ struct stet_dot {
     int64_t batch_dims[STET_MAX_RANK], a_batch[STET_MAX_RANK], b_batch[STET_MAX_RANK];
     struct stet_view_map a_rows, a_cols, b_rows, b_cols; /* M, K of a; K, N of b */
     int64_t a_offset, b_offset;
-    /* when the operand is a matrix BLAS can read: its leading dimension, else 0 and it is packed */
+    /* when the operand is a matrix: its leading dimension, else 0 and it is packed */
     int64_t lda, ldb;
     bool a_trans, b_trans;
     uint32_t lanes;                  /* blocks of temporary memory */

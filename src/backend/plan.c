@@ -69,6 +69,9 @@ static enum stet_rc make(struct stet_plan *plan, const struct stet_program *p, s
     l.calls = STET_NEW_ARRAY(l.arena, const struct stet_op *, STET_MAX_CALLS + 1);
     if (!l.map || !l.calls)
         return stet_lower_memory(&l);
+    l.most_nodes = p->op_count < (STET_MAX_NODES - STET_LEAST_NODES) / STET_NODES_PER_OP
+                       ? STET_LEAST_NODES + STET_NODES_PER_OP * p->op_count
+                       : STET_MAX_NODES;
     TRY(stet_lower_program(&l, &entry));
     l.op = NULL;
     TRY(fill_info(plan, &l, entry));

@@ -2,6 +2,7 @@
 #include "backend/tile.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 
 #ifdef STET_WIDE_ISAS
 extern const struct stet_tile_set stet_tile_set_base, stet_tile_set_avx2, stet_tile_set_avx512;
@@ -9,14 +10,22 @@ extern const struct stet_tile_set stet_tile_set_base, stet_tile_set_avx2, stet_t
 extern const struct stet_tile_set stet_tile_set_base;
 #endif
 
+/* STET_CPU_ISA=base or avx2: no wider set than that. */
 static const struct stet_tile_set *best_set(void)
 {
 #ifdef STET_WIDE_ISAS
+    const char *most = getenv("STET_CPU_ISA");
+    bool base = most && strcmp(most, "base") == 0, avx2 = most && strcmp(most, "avx2") == 0;
+
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    if (base)
+        return &stet_tile_set_base;
+    if (!avx2 && __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
         return &stet_tile_set_avx512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
+        __builtin_cpu_supports("fma"))
         return &stet_tile_set_avx2;
 #endif
     return &stet_tile_set_base;

@@ -18,6 +18,9 @@ typedef void (*stet_tile_fn)(void *d, const void *a, const void *b, const void *
 /* All n elements into one, in a fixed order; n > 0. */
 typedef void (*stet_fold_fn)(void *d, const void *a, size_t n);
 
+struct stet_gemm; /* gemm.h */
+typedef void (*stet_gemm_fn)(const struct stet_gemm *g);
+
 /* Bits changed between memory and registers (see tile.h): bf16 and f16 are computed as f32. */
 enum stet_tile_misc {
     STET_MISC_BF16_LOAD,
@@ -37,6 +40,8 @@ struct stet_tile_set {
     const stet_tile_fn *convert[STET_DT_COUNT]; /* [from][to] */
     const stet_fold_fn *fold[STET_DT_COUNT];    /* by ADD, MUL, MAX, MIN, AND, OR, XOR */
     const stet_tile_fn *misc;
+    /* f32 and f64; `lines` is for operands that both lie along k, a few rows or columns of one */
+    const stet_gemm_fn *gemm, *gemm_lines;
 };
 
 /* The best set this machine can run. */

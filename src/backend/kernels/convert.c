@@ -280,4 +280,6 @@ const struct stet_tile_set ISA(stet_tile_set) = {
     .convert = {ALL(CONVERT)},
     .fold = {ALL(FOLDS)},
     .misc = ISA(stet_misc),
+    .gemm = ISA(stet_gemms),
+    .gemm_lines = ISA(stet_gemm_lines),
 };

@@ -1,0 +1,220 @@
+/* One element type of gemm.c: T, its suffix S, and NV elements of a vector.
+ *
+ * An element of the product is the sum over k in order, in one accumulator for each KC of k; which
+ * rows and columns are computed together never shows in it. */
+#define NAME2(a, b) a##_##b
+#define NAME1(a, b) NAME2(a, b)
+#define NAME(a)     NAME1(a, S)
+#define VEC         NAME(vec)
+#define NR          (2 * NV)
+#define NC          (2048 / (int64_t)sizeof(T))
+#define MC          (896 / (int64_t)sizeof(T) / MR * MR)
+
+typedef T VEC __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(T)), may_alias));
+
+/* `rows` by `vecs` vectors of c; a is packed `rows` at a time, a row of b is `bs` after the other.
+ */
+static inline __attribute__((always_inline)) void NAME(micro)(const T *a, const T *b, int64_t bs,
+                                                              int64_t k, T *c, int64_t ldc,
+                                                              bool add, const int rows,
+                                                              const int vecs)
+{
+    VEC sum[MR][2];
+
+    UNROLL for (int i = 0; i < rows; i++) for (int j = 0; j < vecs; j++) sum[i][j] = (VEC){0};
+    for (; k > 0; k--, a += rows, b += bs) {
+        VEC x[2] = {*(const VEC *)b, *(const VEC *)(b + (vecs - 1) * NV)};
+
+        UNROLL for (int i = 0; i < rows; i++) for (int j = 0; j < vecs; j++) sum[i][j] +=
+            a[i] * x[j];
+    }
+    UNROLL for (int i = 0; i < rows; i++)
+    {
+        for (int j = 0; j < vecs; j++) {
+            VEC *d = (VEC *)(c + i * ldc + j * NV);
+
+            if (add)
+                sum[i][j] += *d;
+            *d = sum[i][j];
+        }
+    }
+}
+
+#define MICRO(R)                                                                                   \
+    static void NAME(micro_##R##_1)(const T *a, const T *b, int64_t bs, int64_t k, T *c,           \
+                                    int64_t ldc, bool add)                                         \
+    {                                                                                              \
+        NAME(micro)(a, b, bs, k, c, ldc, add, R, 1);                                               \
+    }                                                                                              \
+    static void NAME(micro_##R##_2)(const T *a, const T *b, int64_t bs, int64_t k, T *c,           \
+                                    int64_t ldc, bool add)                                         \
+    {                                                                                              \
+        NAME(micro)(a, b, bs, k, c, ldc, add, R, 2);                                               \
+    }
+ALL_ROWS(MICRO)
+#undef MICRO
+
+typedef void (*NAME(micro_fn))(const T *a, const T *b, int64_t bs, int64_t k, T *c, int64_t ldc,
+                               bool add);
+static const NAME(micro_fn) NAME(micros)[MR + 1][2] = {
+#define MICRO(R) [R] = {NAME(micro_##R##_1), NAME(micro_##R##_2)},
+    ALL_ROWS(MICRO)
+#undef MICRO
+};
+
+/* `n` lines of `k` neighbours, `stride` apart, into d[k][wide]. */
+static void NAME(turn)(T *d, const T *s, int64_t stride, int64_t n, int64_t wide, int64_t k)
+{
+    int64_t i = 0;
+
+    for (; i + 4 <= n; i += 4) {
+        const T *p = s + i * stride, *q = p + stride, *r = q + stride, *t = r + stride;
+        int64_t j = 0;
+
+        for (; j + 4 <= k; j += 4)
+            NAME(turn_four)(d + j * wide + i, wide, p + j, q + j, r + j, t + j);
+        for (; j < k; j++) {
+            T *e = d + j * wide + i;
+
+            e[0] = p[j], e[1] = q[j], e[2] = r[j], e[3] = t[j];
+        }
+    }
+    for (; i < n; i++)
+        for (int64_t j = 0; j < k; j++)
+            d[j * wide + i] = s[i * stride + j];
+}
+
+/* k lines of `n` neighbours into d[k][wide]. */
+static void NAME(copy)(T *d, const T *s, int64_t stride, int64_t n, int64_t wide, int64_t k)
+{
+    for (int64_t j = 0; j < k; j++)
+        for (int64_t i = 0; i < n; i++)
+            d[j * wide + i] = s[j * stride + i];
+}
+
+static void NAME(pack_a)(T *d, const T *a, int64_t lda, bool trans, int64_t m, int64_t k)
+{
+    for (int64_t i = 0; i < m; i += MR) {
+        int64_t rows = m - i < MR ? m - i : MR;
+
+        if (trans)
+            NAME(copy)(d + i * k, a + i, lda, rows, rows, k);
+        else
+            NAME(turn)(d + i * k, a + i * lda, lda, rows, rows, k);
+    }
+}
+
+/* Panels of NR columns; the last one is filled up with zeros. */
+static void NAME(pack_b)(T *d, const T *b, int64_t ldb, bool trans, int64_t n, int64_t k)
+{
+    for (int64_t i = 0; i < n; i += NR) {
+        int64_t cols = n - i < NR ? n - i : NR;
+
+        if (cols < NR)
+            memset(d + i * k, 0, (size_t)(NR * k) * sizeof(T));
+        if (trans)
+            NAME(turn)(d + i * k, b + i * ldb, ldb, cols, NR, k);
+        else
+            NAME(copy)(d + i * k, b + i, ldb, cols, NR, k);
+    }
+}
+
+/* The columns [0, n) of a panel, for all rows of packed a. */
+static void NAME(panel)(const T *a, const T *b, int64_t bs, T *c, int64_t ldc, int64_t m, int64_t n,
+                        int64_t k, bool add)
+{
+    _Alignas(64) T edge[MR * NR];
+
+    for (int64_t i = 0; i < m; i += MR) {
+        int64_t rows = m - i < MR ? m - i : MR;
+        NAME(micro_fn) run = NAME(micros)[rows][n > NV];
+
+        if (n == NR || n == NV) {
+            run(a + i * k, b, bs, k, c + i * ldc, ldc, add);
+            continue;
+        }
+        run(a + i * k, b, bs, k, edge, NR, false);
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t j = 0; j < n; j++) {
+                T *d = &c[(i + r) * ldc + j], x = edge[r * NR + j];
+
+                *d = add ? *d + x : x;
+            }
+    }
+}
+
+/* The sum of products in 32 lanes, whatever the machine's vectors. */
+static T NAME(line)(const T *a, const T *b, int64_t k)
+{
+    T lane[32] = {0}, rest = 0;
+    int64_t i = 0;
+
+    for (; i + 32 <= k; i += 32)
+        for (int j = 0; j < 32; j++)
+            lane[j] += a[i + j] * b[i + j];
+    for (; i < k; i++)
+        rest += a[i] * b[i];
+    for (int w = 16; w > 0; w /= 2)
+        for (int j = 0; j < w; j++)
+            lane[j] += lane[j + w];
+    return lane[0] + rest;
+}
+
+/* Every row of a with every column of b, both lying along k. */
+static void NAME(lines)(const struct stet_gemm *g)
+{
+    const T *a = g->a, *b = g->b;
+    T *c = g->c;
+
+    if (g->m < g->n) {
+        for (int64_t j = 0; j < g->n; j++)
+            for (int64_t i = 0; i < g->m; i++)
+                c[i * g->ldc + j] = NAME(line)(a + i * g->lda, b + j * g->ldb, g->k);
+        return;
+    }
+    for (int64_t i = 0; i < g->m; i++)
+        for (int64_t j = 0; j < g->n; j++)
+            c[i * g->ldc + j] = NAME(line)(a + i * g->lda, b + j * g->ldb, g->k);
+}
+
+static void NAME(gemm)(const struct stet_gemm *g)
+{
+    _Alignas(64) T a_pack[MC * KC], b_pack[NC * KC];
+    const T *a = g->a, *b = g->b;
+    T *c = g->c;
+    /* few rows: packing b would take longer than the product */
+    bool direct = !g->b_trans && g->m <= 2 * MR;
+
+    for (int64_t n0 = 0; n0 < g->n; n0 += NC)
+        for (int64_t k0 = 0; k0 < g->k; k0 += KC) {
+            int64_t n = g->n - n0 < NC ? g->n - n0 : NC, k = g->k - k0 < KC ? g->k - k0 : KC;
+            int64_t whole = direct ? n / NR * NR : 0;
+            const T *from = b + (g->b_trans ? n0 * g->ldb + k0 : k0 * g->ldb + n0);
+
+            NAME(pack_b)(b_pack, from + whole, g->ldb, g->b_trans, n - whole, k);
+            for (int64_t m0 = 0; m0 < g->m; m0 += MC) {
+                int64_t m = g->m - m0 < MC ? g->m - m0 : MC;
+
+                NAME(pack_a)(a_pack, a + (g->a_trans ? k0 * g->lda + m0 : m0 * g->lda + k0), g->lda,
+                             g->a_trans, m, k);
+                for (int64_t j = 0; j < n; j += NR) {
+                    bool there = j < whole;
+
+                    NAME(panel)(a_pack, there ? from + j : b_pack + (j - whole) * k,
+                                there ? g->ldb : NR, c + m0 * g->ldc + n0 + j, g->ldc, m,
+                                n - j < NR ? n - j : NR, k, k0 > 0);
+                }
+            }
+        }
+}
+
+#undef NAME2
+#undef NAME1
+#undef NAME
+#undef VEC
+#undef NR
+#undef NC
+#undef MC
+#undef T
+#undef S
+#undef NV

@@ -1,0 +1,111 @@
+/* Programs that the CPU backend must refuse, by name and without harm. */
+#include "backend_help.h"
+
+static enum stet_rc plan_text(const char *text)
+{
+    struct stet_program p;
+    struct stet_plan *plan;
+    enum stet_rc rc;
+
+    last = (struct stet_err)STET_ERR_INIT;
+    if ((rc = stet_decode(&p, stet_view_str(text), &last)))
+        return rc;
+    if ((rc = stet_plan_new(&plan, &p, &last)) == STET_OK)
+        stet_plan_free(plan);
+    stet_program_release(&p);
+    return rc;
+}
+
+#define MAIN(args, result, body)                                                                   \
+    "module { func.func @main(" args ") -> " result " { " body " return %0 : " result " } }"
+
+TEST(bad_programs_are_refused_by_name)
+{
+    static const struct {
+        const char *program, *says;
+    } bad[] = {
+        {MAIN("%a: tensor<3xf32>, %b: tensor<4xf32>", "tensor<3xf32>",
+              "%0 = \"stablehlo.add\"(%a, %b) : (tensor<3xf32>, tensor<4xf32>) -> tensor<3xf32>"),
+         "stablehlo.add"},
+        {MAIN("%a: tensor<3xf32>", "tensor<5xf32>",
+              "%0 = \"stablehlo.exponential\"(%a) : (tensor<3xf32>) -> tensor<5xf32>"),
+         "declared f32[5]"},
+        {MAIN("%a: tensor<3xi32>", "tensor<3xi32>",
+              "%0 = \"stablehlo.tanh\"(%a) : (tensor<3xi32>) -> tensor<3xi32>"),
+         "not defined for s32"},
+        {MAIN("%a: tensor<3xf32>", "tensor<9xf32>",
+              "%0 = \"stablehlo.slice\"(%a) <{start_indices = array<i64: 0>, limit_indices = "
+              "array<i64: 9>, "
+              "strides = array<i64: 1>}> : (tensor<3xf32>) -> tensor<9xf32>"),
+         "leaves dimension 0"},
+        {MAIN("%a: tensor<3x4xf32>", "tensor<4x3xf32>",
+              "%0 = \"stablehlo.transpose\"(%a) <{permutation = array<i64: 1, 7>}> : "
+              "(tensor<3x4xf32>) -> "
+              "tensor<4x3xf32>"),
+         "permutation"},
+        {MAIN("%a: tensor<f32>", "tensor<1000000x1000000x1000000xf32>",
+              "%0 = \"stablehlo.broadcast_in_dim\"(%a) <{broadcast_dimensions = array<i64>}> : "
+              "(tensor<f32>) -> "
+              "tensor<1000000x1000000x1000000xf32>"),
+         "larger than can be addressed"},
+        {MAIN("%a: tensor<3xf32>", "tensor<3xf32>",
+              "%0 = func.call @main(%a) : (tensor<3xf32>) -> tensor<3xf32>"),
+         "calls itself"},
+        {MAIN("%a: tensor<3xf32>", "tensor<3xf32>",
+              "%0 = func.call @gone(%a) : (tensor<3xf32>) -> tensor<3xf32>"),
+         "no function @gone"},
+        {MAIN("%a: tensor<3xf32>", "tensor<3xf32>",
+              "%0 = \"stablehlo.custom_call\"(%a) <{call_target_name = \"nobody\"}> : "
+              "(tensor<3xf32>) -> "
+              "tensor<3xf32>"),
+         "nobody"},
+        {MAIN("%a: tensor<?xf32>", "tensor<?xf32>",
+              "%0 = \"stablehlo.negate\"(%a) : (tensor<?xf32>) -> tensor<?xf32>"),
+         "dynamic"},
+        {MAIN("%a: tensor<4xf32>", "tensor<4xf32>",
+              "%0 = \"stablehlo.infeed\"(%a) : (tensor<4xf32>) -> tensor<4xf32>"),
+         "not supported"},
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        EXPECT(plan_text(bad[i].program) != STET_OK);
+        EXPECT(strstr(last.text, bad[i].says) != NULL);
+        if (!strstr(last.text, bad[i].says))
+            fprintf(stderr, "said: %s\n", last.text);
+    }
+}
+
+TEST(doubling_calls_hit_a_limit)
+{
+    struct text t = {.n = 0};
+
+    put(&t,
+        "module { func.func @main(%%a: tensor<f32>) -> tensor<f32> { %%0 = func.call @f30(%%a) : "
+        "(tensor<f32>) -> tensor<f32> return %%0 : tensor<f32> } func.func private @f0(%%a: "
+        "tensor<f32>) "
+        "-> tensor<f32> { %%0 = stablehlo.add %%a, %%a : tensor<f32> return %%0 : tensor<f32> } ");
+    for (int i = 1; i <= 30; i++)
+        put(&t,
+            "func.func private @f%d(%%a: tensor<f32>) -> tensor<f32> { %%0 = func.call @f%d(%%a) : "
+            "(tensor<f32>) -> tensor<f32> %%1 = func.call @f%d(%%0) : (tensor<f32>) -> tensor<f32> "
+            "return "
+            "%%1 : tensor<f32> } ",
+            i, i - 1, i - 1);
+    put(&t, "}");
+    EXPECT(plan_text(t.s) == STET_LIMIT);
+}
+
+TEST(planning_survives_every_failed_allocation)
+{
+    static const char program[] = MAIN("%a: tensor<3x4xf32>", "tensor<4x3xf32>",
+                                       "%1 = stablehlo.add %a, %a : tensor<3x4xf32> %0 = "
+                                       "\"stablehlo.transpose\"(%1) <{permutation = "
+                                       "array<i64: 1, 0>}> : (tensor<3x4xf32>) -> tensor<4x3xf32>");
+
+    for (long n = 0; n < 60; n++) {
+        stet_mem_fail_after(n, true);
+        (void)plan_text(program);
+        stet_mem_fail_after(-1, false);
+    }
+    EXPECT(plan_text(program) == STET_OK);
+}
