@@ -18,7 +18,8 @@ void stet_pjrt_error_message(const PJRT_Error *error, const char **text, size_t 
 PJRT_Error_Code stet_pjrt_error_code(const PJRT_Error *error);
 
 /* Fills every entry of *api with a function that answers UNIMPLEMENTED by its own name, but for
- * PJRT_Error_{Destroy,Message,GetCode,ForEachPayload}, which serve our errors. Sets sizes and version too. */
+ * PJRT_Error_{Destroy,Message,GetCode,ForEachPayload}, which serve our errors. Sets sizes and
+ * version too. */
 void stet_pjrt_stubs(PJRT_Api *api);
 
 #endif

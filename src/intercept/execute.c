@@ -7,12 +7,9 @@
 
 static const char function[] = "PJRT_LoadedExecutable_Execute";
 
-/* `h` is NULL when there was no room for it. */
-static inline void count(struct stet_handle *h)
+__attribute__((noinline)) static void rarely(struct stet_handle *h, enum stet_pushed pushed)
 {
-    uint32_t id = h ? atomic_load_explicit(&h->id, memory_order_relaxed) : STET_RING_OTHER;
-
-    switch (stet_ring_push(&stet_layer.ring, id)) {
+    switch (pushed) {
     case STET_PUSHED:
         break;
     case STET_PUSHED_FIRST:
@@ -27,6 +24,16 @@ static inline void count(struct stet_handle *h)
         atomic_fetch_add_explicit(&stet_layer.missed, 1, memory_order_relaxed);
         break;
     }
+}
+
+/* `h` is NULL when there was no room for it. */
+__attribute__((always_inline)) static inline void count(struct stet_handle *h)
+{
+    uint32_t id = h ? atomic_load_explicit(&h->id, memory_order_relaxed) : STET_RING_OTHER;
+    enum stet_pushed pushed = stet_ring_push(&stet_layer.ring, id);
+
+    if (UNLIKELY(pushed != STET_PUSHED))
+        rarely(h, pushed);
 }
 
 /* Which results this execution used, and made; those of the first device stand for all. */

@@ -190,6 +190,7 @@ static void after_fork_in_child(void)
     } else {
         stet_plugin_fork_broken();
     }
+    stet_ring_init(&stet_layer.ring);
     stet_writer_fork_child(prepared);
     stet_flow_forked(&stet_layer.flow);
     stet_plugin_after_fork();
@@ -233,6 +234,7 @@ static void start(void)
         pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0)
         return;
     atexit(at_exit);
+    stet_ring_init(&stet_layer.ring);
     stet_drain_init();
     stet_flow_init(&stet_layer.flow);
     describe_process(stet_layer.journal);

@@ -19,12 +19,24 @@
  * costs as much as all the rest. Those between are given times in between. */
 #define STET_RING_STAMP 8u
 
+/* As long as one thread alone executes, which is how most training runs, it claims its places
+ * without a locked instruction. The first push of a second thread ends that for good. */
+enum {
+    STET_RING_MANY =
+        0, /* every thread by itself; where the kernel gives us no barrier, from the start */
+    STET_RING_NOBODY = 1,
+    STET_RING_MEETING = 2, /* a second thread has come and waits for the first to notice */
+}; /* else: the address of the one thread's control block */
+
 /* A word is id | ticks >> 4 << 20; without a stamp the upper part is zero. Zero means not yet
  * written. */
 struct stet_ring {
     /* On cache lines of their own: head is written by all, tail read by all. */
     _Alignas(64) _Atomic uint64_t head; /* next to claim */
-    _Alignas(64) _Atomic uint64_t tail; /* next to drain */
+    _Atomic uintptr_t owner;
+    _Atomic uint32_t claiming;          /* the owner is between reading and writing head */
+    _Alignas(64) _Atomic uint64_t tail; /* all before it are drained; told now and then */
+    _Alignas(64) uint64_t next;         /* next to drain; the drainer's own */
     _Alignas(64) _Atomic uint64_t words[STET_RING_SIZE];
 };
 
@@ -40,15 +52,50 @@ static inline uint64_t stet_ring_word(uint32_t id, uint64_t ticks)
     return (id < STET_RING_OTHER ? id : STET_RING_OTHER) | ticks >> 4 << 20;
 }
 
+static inline uintptr_t stet_ring_self(void)
+{
+    uintptr_t self;
+
+#if defined(__x86_64__)
+    __asm__("mov %%fs:0, %0" : "=r"(self));
+#else
+    __asm__("mrs %0, tpidr_el0" : "=r"(self));
+#endif
+    return self;
+}
+
+/* The other side of this is in ring.c: it changes `owner`, makes every thread pass a barrier
+ * and then looks at `claiming`. So either it sees that we are claiming, or we see the change. */
+static inline bool stet_ring_claim_alone(struct stet_ring *r, uintptr_t self, uint64_t *at)
+{
+    bool alone;
+
+    atomic_store_explicit(&r->claiming, 1, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    alone = atomic_load_explicit(&r->owner, memory_order_relaxed) == self;
+    if (alone) {
+        *at = atomic_load_explicit(&r->head, memory_order_relaxed);
+        atomic_store_explicit(&r->head, *at + 1, memory_order_relaxed);
+    }
+    atomic_store_explicit(&r->claiming, 0, memory_order_release);
+    return alone;
+}
+
+/* For every thread but the one that is alone. */
+uint64_t stet_ring_claim_slow(struct stet_ring *r);
+
 static inline enum stet_pushed stet_ring_push(struct stet_ring *r, uint32_t id)
 {
     uint64_t tail = atomic_load_explicit(&r->tail, memory_order_acquire);
     uint64_t at = atomic_load_explicit(&r->head, memory_order_relaxed);
+    uintptr_t self = stet_ring_self();
     bool first;
 
     if (at - tail >= STET_RING_SIZE - STET_RING_SLACK)
         return STET_RING_FULL;
-    at = atomic_fetch_add_explicit(&r->head, 1, memory_order_relaxed);
+    if (__builtin_expect(atomic_load_explicit(&r->owner, memory_order_relaxed) != self, 0) ||
+        !stet_ring_claim_alone(r, self, &at))
+        at = stet_ring_claim_slow(r);
     first = at == tail;
     atomic_store_explicit(&r->words[at % STET_RING_SIZE],
                           stet_ring_word(id, first || at % STET_RING_STAMP == 0 ? stet_ticks() : 0),
@@ -65,6 +112,8 @@ static inline uint64_t stet_ring_head(struct stet_ring *r)
 
 /* One word, or 0 when there is none before `end` or its writer is not done yet. One thread only. */
 uint64_t stet_ring_take(struct stet_ring *r, uint64_t end);
+/* Before the first push, and in the child of a fork. */
+void stet_ring_init(struct stet_ring *r);
 /* Forget what is in it; nobody may push meanwhile (the child of a fork). */
 void stet_ring_reset(struct stet_ring *r);
 

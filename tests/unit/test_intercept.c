@@ -85,6 +85,43 @@ TEST(many_threads_push_while_one_drains_and_none_is_lost)
     EXPECT_INT(atomic_load(&accepted), taken);
 }
 
+static atomic_bool second_is_through;
+
+static void *push_a_thousand(void *id)
+{
+    for (int i = 0; i < 1000; i++)
+        stet_ring_push(&ring, (uint32_t)(uintptr_t)id);
+    atomic_store(&second_is_through, true);
+    return NULL;
+}
+
+/* The moment in which the second thread comes is the one that could lose something. */
+TEST(a_thread_that_pushes_alone_loses_nothing_when_others_come)
+{
+    for (int round = 0; round < 100; round++) {
+        pthread_t threads[2];
+        uint64_t counts[4] = {0}, pushed = 0, word;
+
+        stet_ring_reset(&ring);
+        stet_ring_init(&ring);
+        atomic_store(&second_is_through, false);
+        for (; pushed < 100; pushed++)
+            stet_ring_push(&ring, 1);
+        EXPECT(atomic_load(&ring.owner) == stet_ring_self() || atomic_load(&ring.owner) == 0);
+        for (uintptr_t i = 0; i < 2; i++)
+            pthread_create(&threads[i], NULL, push_a_thousand, (void *)(i + 2));
+        for (; pushed < 50000 && !atomic_load(&second_is_through); pushed++)
+            stet_ring_push(&ring, 1);
+        for (int i = 0; i < 2; i++)
+            pthread_join(threads[i], NULL);
+        EXPECT_INT(STET_RING_MANY, atomic_load(&ring.owner));
+        while ((word = stet_ring_take(&ring, stet_ring_head(&ring))))
+            counts[word % STET_RING_IDS]++;
+        EXPECT_INT(pushed, counts[1]);
+        EXPECT(counts[2] == 1000 && counts[3] == 1000);
+    }
+}
+
 TEST(handles_are_found_until_they_are_removed)
 {
     static char objects[1000][48];
