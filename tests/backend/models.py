@@ -29,12 +29,23 @@ def with_adamw(loss):
     return step
 
 
+def moments(params):
+    return jnp.float32(0), jax.tree.map(jnp.zeros_like, params), jax.tree.map(jnp.zeros_like, params)
+
+
 def start(params):
-    zeros = jax.tree.map(np.zeros_like, params)
-    return params, (np.float32(0), zeros, jax.tree.map(np.zeros_like, params))
+    return params, jax.tree.map(np.asarray, moments(params))
 
 
-def transformer(batch=8, length=64, width=128, heads=4, layers=2, vocab=256, hidden=4, remat=False):
+def transformer_params(length, width, layers, vocab, hidden=4):
+    d = width
+    return dict(embed=normal(0, vocab, d) * .02, place=normal(1, length, d) * .02, n=np.ones(d, np.float32),
+                layers=[dict(n1=np.ones(d, np.float32), n2=np.ones(d, np.float32), qkv=normal(10 + i, d, 3 * d) * .05,
+                             o=normal(20 + i, d, d) * .05, up=normal(30 + i, d, hidden * d) * .05,
+                             down=normal(40 + i, hidden * d, d) * .05) for i in range(layers)])
+
+
+def transformer_loss(heads, remat=False):
     def block(x, p):
         b, t, d = x.shape
         h = norm(x, p["n1"])
@@ -57,13 +68,12 @@ def transformer(batch=8, length=64, width=128, heads=4, layers=2, vocab=256, hid
         logp = jax.nn.log_softmax(logits)
         return -jnp.take_along_axis(logp, tokens[:, 1:, None], -1).mean()
 
-    d = width
-    params = dict(embed=normal(0, vocab, d) * .02, place=normal(1, length, d) * .02, n=np.ones(d, np.float32),
-                  layers=[dict(n1=np.ones(d, np.float32), n2=np.ones(d, np.float32), qkv=normal(10 + i, d, 3 * d) * .05,
-                               o=normal(20 + i, d, d) * .05, up=normal(30 + i, d, hidden * d) * .05,
-                               down=normal(40 + i, hidden * d, d) * .05) for i in range(layers)])
+    return loss
+
+
+def transformer(batch=8, length=64, width=128, heads=4, layers=2, vocab=256, remat=False):
     tokens = np.random.default_rng(0).integers(0, vocab, (batch, length + 1)).astype(np.int32)
-    return with_adamw(loss), start(params), tokens
+    return with_adamw(transformer_loss(heads, remat)), start(transformer_params(length, width, layers, vocab)), tokens
 
 
 def cnn(batch=16, size=28):
