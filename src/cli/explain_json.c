@@ -112,7 +112,7 @@ static void json_finding(struct stet_json *j, const struct stet_history *h,
     stet_json_cstr(j, "sure", stet_sure_name(f->sure));
     stet_json_string(j, "evidence", f->evidence);
     json_memory(j, h, f);
-    stet_json_cstr(j, "fix", stet_fix_of(f->reason, s->traits->framework));
+    stet_json_string(j, "fix", f->fix);
     stet_json_end_object(j);
 }
 

@@ -136,8 +136,7 @@ static void finding(const struct pen *p, const struct stet_history *h, const str
                         : f->sure == STET_SURE_LIKELY ? "likely"
                                                       : "a guess",
                         p->plain, STET_FMT(f->evidence), "", "", "");
-    stet_buf_printf(p->out, "  %sfix%s      %s\n", p->dim, p->plain,
-                    stet_fix_of(f->reason, s->traits->framework));
+    stet_buf_printf(p->out, "  %sfix%s      %.*s\n", p->dim, p->plain, STET_FMT(f->fix));
 }
 
 static void head(const struct pen *p, const struct stet_explained *x)

@@ -176,7 +176,9 @@ bool stet_sizes_explain(const struct stet_comparison *c, double from, double to,
             near_to(from * from * y, to * to * x, tolerance) ||
             near_to(from * from * x, to * to * y, tolerance))
             return true;
-        if (from == floor(from) && to == floor(to) && to - from == y - x)
+        if (from == floor(from) && to == floor(to) &&
+            (to - from == y - x || from * (y - 1) == to * (x - 1) ||
+             from * (y + 1) == to * (x + 1)))
             return true;
         for (uint32_t j = i; j < c->size_count; j++)
             if (near_to(from * y * c->sizes[j].to, to * x * c->sizes[j].from, tolerance))

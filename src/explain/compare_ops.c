@@ -135,6 +135,9 @@ static uint32_t int_count(const struct stet_attr *a)
     if (a && a->kind == STET_ATTR_DENSE_ARRAY && a->type && a->type->kind == STET_TYPE_INTEGER &&
         a->type->width == 64)
         return (uint32_t)(a->bytes.len / sizeof(int64_t));
+    if (a && a->kind == STET_ATTR_DENSE && element_of(a) &&
+        element_of(a)->kind == STET_TYPE_INTEGER && element_of(a)->width == 64)
+        return (uint32_t)(a->bytes.len / sizeof(int64_t));
     return 0;
 }
 

@@ -47,11 +47,27 @@ static bool is_late(const struct stet_history *h, const struct stet_sighting *s,
     return ran >= 3;
 }
 
+/* A condition around the call rests on a value read back. */
 static bool on_value(struct stet_history *h, const struct stet_sighting *s, uint32_t *line)
 {
     const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->trigger.file);
 
-    return file && s->trigger.line && stet_py_depends_on_value(file, s->trigger.line, line);
+    return file && s->trigger.line && stet_py_condition_reads(file, s->trigger.line, line);
+}
+
+/* Or what is passed does, and really comes from the device: a program ran in that line, or the run
+ * reads back about as often as it calls. */
+static bool on_argument(struct stet_history *h, const struct stet_sighting *s, uint32_t *line)
+{
+    const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->trigger.file);
+    const struct stet_order *o = order_of(h, s);
+    struct stet_place at = s->trigger;
+
+    if (!file || !at.line || !stet_py_argument_reads(file, at.line, line))
+        return false;
+    at.line = *line;
+    return stet_history_ran_in(h, s->process, &at) ||
+           (o && o->to_host_count * 2 >= o->steps && o->to_host_count > 2);
 }
 
 /* Reading back inside the loop: a program that is only the line that waits for it. */
@@ -126,6 +142,40 @@ static void promote(struct stet_finding *f, enum stet_reason reason)
         }
 }
 
+/* JAX drops parameters that a program does not use: one that comes or goes although it is always
+ * passed (no default, no field of a batch) is a sign of a branch, not of an optional field. */
+static bool is_always_passed(struct stet_history *h, const struct stet_finding *f)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+    const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->traits->root.file);
+
+    if (s->traits->framework != STET_FRAMEWORK_JAX || !file)
+        return false;
+    for (uint32_t i = 0; i < f->change_count; i++) {
+        const struct stet_told *c = &f->changes[i];
+        struct stet_view name;
+
+        if (c->kind != STET_CHANGE_ARGUMENT_CAME && c->kind != STET_CHANGE_ARGUMENT_WENT)
+            continue;
+        name = stet_view_of(c->what.ptr + 9, c->what.len > 9 ? c->what.len - 9 : 0);
+        if (memchr(name.ptr, '[', name.len) || memchr(name.ptr, '.', name.len) ||
+            stet_py_has_default(file, s->traits->function, name) ||
+            stet_py_may_be_none(file, s->traits->function, name))
+            return false;
+    }
+    return true;
+}
+
+/* Other arguments are not all: there are new lines that use none of those that came. */
+static bool brings_code(const struct stet_finding *f)
+{
+    bool arguments = f->reason == STET_REASON_OPTIONAL_KEY ||
+                     f->reason == STET_REASON_DTYPE_CHANGE ||
+                     f->reason == STET_REASON_SHAPE_DRIFT || f->reason == STET_REASON_LAST_BATCH;
+
+    return arguments && f->facts.unfed && f->facts.new_lines > f->facts.came;
+}
+
 void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -135,19 +185,25 @@ void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
         first_of_kind(h, f);
         return;
     }
+    if (f->reason == STET_REASON_OPTIONAL_KEY && is_always_passed(h, f))
+        f->reason = STET_REASON_GRAPH_CHANGE;
+    else if (brings_code(f))
+        stet_finding_also(f, STET_REASON_GRAPH_CHANGE);
     promote(f, STET_REASON_GRAPH_CHANGE);
     if (!stet_finding_has(f, STET_REASON_GRAPH_CHANGE))
         return;
-    if (on_value(h, s, &line))
+    if (on_value(h, s, &line) || on_argument(h, s, &line)) {
+        f->reads = line;
         stet_finding_rename(h, f, STET_REASON_GRAPH_CHANGE, STET_REASON_VALUE_BRANCH,
                             STET_SURE_LIKELY,
                             "which program runs depends on a value read back in line %u (they "
                             "changed places %u times)",
                             line, stet_turns_of(h, f).switches);
-    else if (f->facts.new_lines)
+    } else if (f->facts.new_lines) {
         stet_finding_rename(h, f, STET_REASON_GRAPH_CHANGE, STET_REASON_HIDDEN_BRANCH,
                             STET_SURE_CERTAIN, "%u line%s that no program had before",
                             f->facts.new_lines, f->facts.new_lines == 1 ? "" : "s");
+    }
     if ((f->reason == STET_REASON_VALUE_BRANCH || f->reason == STET_REASON_HIDDEN_BRANCH) &&
         f->facts.new_line.line)
         f->origin = f->facts.new_line;

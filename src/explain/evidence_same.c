@@ -9,8 +9,8 @@ static bool has(struct stet_view v, const char *word)
 /* A function that is made each time: a lambda, or one defined inside another. */
 static bool is_made_anew(const struct stet_traits *t)
 {
-    return has(t->place.function, "<lambda>") || has(t->place.function, "<locals>") ||
-           has(t->function, "lambda");
+    return has(t->root.function, "<lambda>") || has(t->root.function, "<locals>") ||
+           has(t->function, "_lambda");
 }
 
 /* Is a jitted function made in the loop around the line, or in the function called there? */
@@ -53,11 +53,11 @@ void stet_evidence_same(struct stet_history *h, struct stet_finding *f)
     } else if (s->traits->framework == STET_FRAMEWORK_JAX && is_made_anew(s->traits)) {
         stet_finding_is(h, f, STET_REASON_FRESH_JIT, STET_SURE_LIKELY, false,
                         "the same program, of a function that is made each time");
-        f->origin = s->traits->place;
+        f->origin = s->traits->root.line ? s->traits->root : s->traits->place;
     } else {
         stet_finding_is(h, f, STET_REASON_IDENTICAL_REHASH, STET_SURE_CERTAIN, false,
                         "the same program as compile %llu, byte for byte or but for names",
                         (unsigned long long)h->sightings[f->against].index);
-        f->origin = s->traits->place;
+        f->origin = s->trigger.line ? s->trigger : s->traits->place;
     }
 }

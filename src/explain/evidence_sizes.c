@@ -9,31 +9,10 @@ static const struct stet_told *size_change(const struct stet_finding *f)
     return NULL;
 }
 
-/* Small programs that ran just before, outside any jitted function, and made something of the new
- * size. */
-static const struct stet_sighting *maker_of(const struct stet_history *h,
-                                            const struct stet_finding *f, int64_t size)
-{
-    const struct stet_sighting *s = stet_sighting_of(h, f);
-
-    for (uint32_t i = f->sighting, looked = 0; i-- > 0 && looked < 64;) {
-        const struct stet_sighting *o = &h->sightings[i];
-
-        if (o->past || o->process != s->process)
-            continue;
-        looked++;
-        if (!stet_history_is_eager(o) || o->group == s->group)
-            continue;
-        for (uint32_t k = 0; k < o->traits->size_count; k++)
-            if (o->traits->sizes[k] == size)
-                return o;
-    }
-    return NULL;
-}
-
-/* Did a program that finds or takes by mask make it, in the same call of the same function? */
-static const struct stet_sighting *
-masked(const struct stet_history *h, const struct stet_finding *f, int64_t size, uint32_t marks)
+/* A small program that gathers by index, run just before outside any jitted function, whose result
+ * has the new size. */
+static const struct stet_sighting *gathered(const struct stet_history *h,
+                                            const struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
 
@@ -43,10 +22,10 @@ masked(const struct stet_history *h, const struct stet_finding *f, int64_t size,
         if (o->past || o->process != s->process || o->group == s->group)
             continue;
         looked++;
-        if (!(o->traits->marks & marks) || !stet_history_is_eager(o))
+        if (!(o->traits->marks & STET_TRAIT_GATHER) || !stet_history_is_eager(o))
             continue;
         for (uint32_t k = 0; k < o->traits->size_count; k++)
-            if (o->traits->sizes[k] == size)
+            if (o->traits->sizes[k] == f->facts.size_to)
                 return o;
     }
     return NULL;
@@ -64,31 +43,56 @@ static bool source_says(struct stet_history *h, const struct stet_place *p,
     return false;
 }
 
+/* The size is passed to the call and was read back from the device: a program ran in that line, or
+ * it asks for a size there. */
+static bool read_back(struct stet_history *h, struct stet_finding *f)
+{
+    static const char *const sizes[] = {".size", ".shape", "len(", "nonzero(", NULL};
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+    const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->trigger.file);
+    struct stet_place line = s->trigger;
+
+    if (!file || !stet_py_argument_reads(file, s->trigger.line, &line.line))
+        return false;
+    f->reads = line.line;
+    return stet_history_ran_in(h, s->process, &line) || source_says(h, &line, sizes);
+}
+
+/* A size inside that no argument has. What moved with it (the constant that is the size, k as an
+ * attribute) is no cause of its own. */
 static bool inner(struct stet_history *h, struct stet_finding *f)
 {
     static const char *const topk[] = {"top_k(", "topk(", "approx_max_k(", NULL};
-    static const char *const gather[] = {"nonzero(",     "where(",    "take(",     "masked_select(",
-                                         "flatnonzero(", "argwhere(", "compress(", NULL};
-    bool by_source = source_says(h, &f->origin, topk);
+    static const char *const gather[] = {
+        "nonzero(", "take(", "masked_select(", "flatnonzero(", "argwhere(", "compress(", NULL};
+    long long from = (long long)f->facts.inner_from, to = (long long)f->facts.inner_to;
 
     if (f->facts.argument_shape || !f->facts.inner_shape)
         return false;
-    if (f->facts.topk || by_source) {
+    if (f->facts.topk || source_says(h, &f->origin, topk))
         stet_finding_is(h, f, STET_REASON_TOPK_K, STET_SURE_CERTAIN, false,
-                        "no argument changed; the result of a top-k went from %lld to %lld",
-                        (long long)f->facts.inner_from, (long long)f->facts.inner_to);
-    } else if (f->facts.gather || source_says(h, &f->origin, gather)) {
+                        "no argument changed; the result of a top-k went from %lld to %lld", from,
+                        to);
+    else if (read_back(h, f))
+        stet_finding_is(h, f, STET_REASON_DIM_READBACK, STET_SURE_CERTAIN, false,
+                        "no argument changed; a size inside went from %lld to %lld, and what is "
+                        "passed was read back in line %u",
+                        from, to, f->reads);
+    else if (f->facts.gather || source_says(h, &f->origin, gather))
         stet_finding_is(h, f, STET_REASON_MASK_GATHER, STET_SURE_CERTAIN, false,
-                        "no argument changed; a selection went from %lld to %lld elements",
-                        (long long)f->facts.inner_from, (long long)f->facts.inner_to);
-    } else if (f->facts.constant_is_size) {
+                        "no argument changed; a selection went from %lld to %lld elements", from,
+                        to);
+    else if (f->facts.constant_is_size)
         stet_finding_is(h, f, STET_REASON_CAPACITY_LEAK, STET_SURE_CERTAIN, false,
                         "no argument changed; an integer constant and a size inside moved "
                         "together, %lld to %lld",
-                        (long long)f->facts.inner_from, (long long)f->facts.inner_to);
-    } else {
+                        from, to);
+    else
         return false;
-    }
+    stet_finding_drop(f, STET_REASON_SHAPE_DRIFT);
+    stet_finding_drop(f, STET_REASON_BAKED_CONSTANT);
+    stet_finding_drop(f, STET_REASON_SLICE_START);
+    stet_finding_drop(f, STET_REASON_GRAPH_CHANGE);
     return true;
 }
 
@@ -97,47 +101,64 @@ static void last_batch(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_told *c = size_change(f);
     const struct stet_series *series = c ? stet_series_of(h, f, c) : NULL;
+    long long from = (long long)f->facts.size_from, to = (long long)f->facts.size_to;
     struct stet_turns turns;
-    bool ends_short;
+    bool ends;
 
-    if (!series || series->distinct != 2 || f->facts.size_to >= f->facts.size_from ||
-        f->facts.size_from <= 0)
+    if (!series || series->distinct != 2 || to >= from || from <= 0)
         return;
     turns = stet_turns_of(h, f);
-    ends_short = turns.ends || turns.switches > 1;
-    if (turns.known && turns.longest_mine == 1 && turns.others_before >= 2 && ends_short)
+    ends = turns.ends || turns.switches > 1;
+    if (turns.known && turns.longest_mine == 1 && turns.others_before >= 2 && ends)
         stet_finding_is(h, f, STET_REASON_LAST_BATCH, STET_SURE_CERTAIN, false,
                         "%.*s is %lld in every other batch; %lld comes alone, after %u of those",
-                        STET_FMT(c->what), (long long)f->facts.size_from,
-                        (long long)f->facts.size_to, turns.others_before);
-    else if (turns.known && turns.mine == 1 && turns.others_before >= 1 && ends_short)
+                        STET_FMT(c->what), from, to, turns.others_before);
+    else if (turns.known && turns.mine == 1 && turns.others_before >= 1 && ends)
         stet_finding_is(h, f, STET_REASON_LAST_BATCH, STET_SURE_LIKELY, false,
-                        "%.*s went from %lld to %lld once", STET_FMT(c->what),
-                        (long long)f->facts.size_from, (long long)f->facts.size_to);
+                        "%.*s went from %lld to %lld once", STET_FMT(c->what), from, to);
+}
+
+/* Packed sequences come with a list of lengths or offsets. The data's own line is the origin. */
+static bool varlen(struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+    const struct stet_told *data = NULL;
+
+    if (stet_map_get(&h->judge->vectors, s->group) == STET_NONE)
+        return false;
+    for (uint32_t i = 0; i < f->change_count; i++) {
+        const struct stet_told *c = &f->changes[i];
+
+        if (c->kind == STET_CHANGE_ARGUMENT && c->facet == STET_FACET_SHAPES &&
+            !(f->facts.vector && stet_view_eq(c->what, f->facts.vector_what)))
+            data = data ? data : c;
+    }
+    if (!data)
+        return false;
+    stet_finding_is(h, f, STET_REASON_VARLEN, STET_SURE_LIKELY, false,
+                    "the data comes with a list of integers (lengths, offsets) that changes its "
+                    "length as well");
+    if (data->place.line)
+        f->origin = data->place;
+    return true;
 }
 
 static void argument(struct stet_history *h, struct stet_finding *f)
 {
-    static const char *const readback[] = {".size", ".shape", "len(", "nonzero(", NULL};
-    const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_told *c = size_change(f);
     const struct stet_series *series = c ? stet_series_of(h, f, c) : NULL;
-    const struct stet_sighting *maker = masked(h, f, f->facts.size_to, STET_TRAIT_GATHER);
-    const struct stet_sighting *counter = masked(h, f, f->facts.size_to, STET_TRAIT_SCAN);
+    const struct stet_sighting *maker = gathered(h, f);
 
-    if (counter && !maker && source_says(h, &s->trigger, readback)) {
-        stet_finding_is(h, f, STET_REASON_DIM_READBACK, STET_SURE_LIKELY, true,
-                        "the size %lld is that of a result read back in line %u",
-                        (long long)f->facts.size_to, counter->trigger.line);
-        f->origin = counter->trigger;
-    } else if (maker) {
-        stet_finding_is(h, f, STET_REASON_MASK_GATHER, STET_SURE_LIKELY, true,
+    if (maker) {
+        stet_finding_is(h, f, STET_REASON_MASK_GATHER, STET_SURE_LIKELY, false,
                         "the %lld elements were gathered in line %u, outside any jitted function",
                         (long long)f->facts.size_to, maker->trigger.line);
         f->origin = maker->trigger;
-    } else if (f->facts.vector && f->change_count > 1) {
-        stet_finding_is(h, f, STET_REASON_VARLEN, STET_SURE_LIKELY, true,
-                        "a list of lengths or offsets changed its length together with the data");
+    } else if (varlen(h, f)) {
+        return;
+    } else if (read_back(h, f)) {
+        stet_finding_is(h, f, STET_REASON_DIM_READBACK, STET_SURE_LIKELY, false,
+                        "what is passed depends on a value read back in line %u", f->reads);
     } else if (series && series->distinct > 2) {
         stet_finding_is(h, f, STET_REASON_SHAPE_DRIFT, STET_SURE_CERTAIN, false,
                         "%.*s took %s%u sizes in this run", STET_FMT(c->what),
@@ -146,17 +167,28 @@ static void argument(struct stet_history *h, struct stet_finding *f)
     } else {
         last_batch(h, f);
     }
-    (void)maker_of;
+}
+
+/* Constants without a line of the user's (bounds of loops that a library writes) follow. */
+static bool constants_are_ours(const struct stet_finding *f)
+{
+    for (uint32_t i = 0; i < f->change_count; i++)
+        if (f->changes[i].facet == STET_FACET_CONSTANTS && f->changes[i].place.line &&
+            f->changes[i].follows == STET_NO_FACET)
+            return true;
+    return false;
 }
 
 void stet_evidence_sizes(struct stet_history *h, struct stet_finding *f)
 {
-    bool structural = f->pair == STET_REASON_GRAPH_CHANGE || f->pair == STET_REASON_BAKED_CONSTANT;
+    bool structural = f->pair == STET_REASON_GRAPH_CHANGE ||
+                      f->pair == STET_REASON_BAKED_CONSTANT || f->pair == STET_REASON_SLICE_START;
 
     if (f->pair != STET_REASON_SHAPE_DRIFT && !structural)
         return;
-    if (inner(h, f))
+    if (inner(h, f) || !f->facts.argument_shape)
         return;
-    if (f->facts.argument_shape)
-        argument(h, f);
+    if (!constants_are_ours(f))
+        stet_finding_drop(f, STET_REASON_BAKED_CONSTANT);
+    argument(h, f);
 }

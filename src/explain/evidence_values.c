@@ -94,7 +94,7 @@ static bool static_argument(struct stet_history *h, struct stet_finding *f,
         stet_finding_rename(
             h, f, STET_REASON_BAKED_CONSTANT, STET_REASON_STATIC_ARGUMENT, STET_SURE_CERTAIN,
             "parameter %.*s is static for jit, and its value is used in this line", STET_FMT(name));
-        stet_finding_also(f, STET_REASON_BAKED_CONSTANT);
+        f->detail = stet_arena_copy(&h->arena, name);
         point_at(f, c, STET_REASON_STATIC_ARGUMENT);
         return true;
     }

@@ -1,10 +1,33 @@
 /* What belongs to the beginning of a run, or repeats an earlier one, alarms nobody. */
 #include "explain/history_internal.h"
 
+/* The last part of "option executable_build_options.debug_options.xla_…". */
+static struct stet_view short_name(struct stet_view what)
+{
+    const char *dot = memrchr(what.ptr, '.', what.len);
+
+    return dot ? stet_view_of(dot + 1, (size_t)(what.ptr + what.len - dot) - 1) : what;
+}
+
 void stet_evidence_bundle(struct stet_history *h, struct stet_finding *f)
 {
+    const struct stet_told *c = stet_finding_change(f, STET_CHANGE_OPTION);
+
     (void)h;
-    (void)f;
+    if (f->reason == STET_REASON_OPTIONS_DRIFT && c)
+        f->detail = short_name(c->what);
+}
+
+/* A function that says it warms up compiles on purpose. */
+static bool is_on_purpose(const struct stet_place *trigger)
+{
+    static const char *const words[] = {"warm", "precompile", "Warm"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (trigger->function.len &&
+            memmem(trigger->function.ptr, trigger->function.len, words[i], strlen(words[i])))
+            return true;
+    return false;
 }
 
 void stet_evidence_warm(struct stet_history *h, struct stet_finding *f)
@@ -14,5 +37,7 @@ void stet_evidence_warm(struct stet_history *h, struct stet_finding *f)
 
     /* Operations outside any jitted function, before the loop: initial values of many shapes. */
     if (f->reason < STET_REASONS && stet_history_is_eager(s) && loop && f->sighting < loop - 1)
+        f->benign = true;
+    if (f->reason < STET_REASONS && is_on_purpose(&s->trigger))
         f->benign = true;
 }

@@ -1,6 +1,8 @@
 /* One comparison, kept small: its causes in words, and what the evidence will ask for. */
 #include "explain/history_internal.h"
 
+#include "base/mem.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,12 +23,8 @@ static struct stet_view keep(struct stet_history *h, struct stet_view v)
     return v.ptr ? stet_arena_copy(&h->arena, v) : v;
 }
 
-static struct stet_place keep_place(struct stet_history *h, const struct stet_change *c)
+static struct stet_place keep_place(struct stet_history *h, struct stet_place p)
 {
-    struct stet_place p = stet_place_of(c->loc);
-
-    if (!p.line)
-        p = (struct stet_place){c->file, c->function, c->line};
     if (!p.line)
         return (struct stet_place){0};
     p.file = keep(h, p.file);
@@ -34,8 +32,64 @@ static struct stet_place keep_place(struct stet_history *h, const struct stet_ch
     return p;
 }
 
+/* Where each argument of a program is used first and last, reshapes and converts included. */
+struct uses {
+    const struct stet_program *program;
+    const struct stet_loc **first, **last;
+};
+
+static bool note_use(const struct stet_op *op, void *context)
+{
+    struct uses *u = context;
+
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        const struct stet_value *v = op->operands[i];
+
+        if (v->def || v->index >= u->program->argument_count ||
+            u->program->arguments[v->index].value != v || !stet_loc_file(op->loc))
+            continue;
+        if (!u->first[v->index])
+            u->first[v->index] = op->loc;
+        u->last[v->index] = op->loc;
+    }
+    return true;
+}
+
+static bool find_uses(struct uses *u, const struct stet_program *p)
+{
+    u->program = p;
+    u->first = stet_mem_calloc(2 * ((size_t)p->argument_count + 1), sizeof *u->first);
+    if (!u->first)
+        return false;
+    u->last = u->first + p->argument_count + 1;
+    stet_program_walk(p, note_use, u);
+    return true;
+}
+
+static const struct stet_argument *argument_called(const struct stet_program *p,
+                                                   struct stet_view what);
+
+static struct stet_place place_of(const struct stet_change *c, const struct uses *u)
+{
+    bool of_argument = c->kind == STET_CHANGE_ARGUMENT || c->kind == STET_CHANGE_ARGUMENT_CAME;
+    const struct stet_argument *arg = of_argument ? argument_called(u->program, c->what) : NULL;
+    struct stet_place p = {0};
+
+    /* A donated argument is overwritten where it is used last. */
+    if (arg && c->facet == STET_FACET_DONATION)
+        p = stet_place_of(u->last[arg->value->index]);
+    else if (arg)
+        p = stet_place_of(u->first[arg->value->index]);
+    if (!p.line)
+        p = stet_place_of(c->loc);
+    if (!p.line)
+        p = (struct stet_place){c->file, c->function, c->line};
+    return p;
+}
+
 /* Causes stand first in a diff; what follows from them is only kept while there is room. */
-static void keep_changes(struct stet_history *h, struct stet_finding *f, const struct stet_diff *d)
+static void keep_changes(struct stet_history *h, struct stet_finding *f, const struct stet_diff *d,
+                         const struct uses *uses)
 {
     uint32_t n = d->change_count < STET_TOLD_MOST ? d->change_count : STET_TOLD_MOST;
     struct stet_told *told = STET_NEW_ARRAY(&h->arena, struct stet_told, n ? n : 1);
@@ -52,7 +106,7 @@ static void keep_changes(struct stet_history *h, struct stet_finding *f, const s
                                      .from = keep(h, c->from),
                                      .to = keep(h, c->to),
                                      .op = keep(h, c->op),
-                                     .place = keep_place(h, c),
+                                     .place = keep_place(h, place_of(c, uses)),
                                      .count = c->count};
     }
     f->changes = told;
@@ -150,14 +204,14 @@ static const struct stet_argument *argument_called(const struct stet_program *p,
     return NULL;
 }
 
-struct uses {
+struct additions {
     const struct stet_value *value;
     uint32_t adds, others;
 };
 
 static bool count_use(const struct stet_op *op, void *context)
 {
-    struct uses *u = context;
+    struct additions *u = context;
 
     for (uint32_t i = 0; i < op->operand_count; i++) {
         if (op->operands[i] != u->value)
@@ -173,7 +227,7 @@ static bool count_use(const struct stet_op *op, void *context)
 /* Added once to something and used for nothing else: a gradient to accumulate into. */
 static bool is_accumulated(const struct stet_program *p, const struct stet_argument *a)
 {
-    struct uses u = {a->value, 0, 0};
+    struct additions u = {a->value, 0, 0};
 
     stet_program_walk(p, count_use, &u);
     return u.adds == 1 && u.others == 0;
@@ -192,9 +246,12 @@ static void argument_facts(struct stet_finding *f, const struct stet_program *a,
 
         if (c->kind == STET_CHANGE_ARGUMENT && c->facet == STET_FACET_SHAPES) {
             arg = argument_called(b, c->what);
-            f->facts.vector |= arg && arg->value->type->rank == 1 && arg->value->type->element &&
-                               arg->value->type->element->kind == STET_TYPE_INTEGER &&
-                               arg->value->type->element->width > 1;
+            if (arg && arg->value->type->rank == 1 && arg->value->type->element &&
+                arg->value->type->element->kind == STET_TYPE_INTEGER &&
+                arg->value->type->element->width > 1) {
+                f->facts.vector = true;
+                f->facts.vector_what = c->what;
+            }
         }
         if (!came && c->kind != STET_CHANGE_ARGUMENT_WENT)
             continue;
@@ -253,10 +310,18 @@ void stet_facts_lines(struct stet_history *h, struct stet_facts *facts,
 
 /* ---- all of it ---- */
 
+/* Two options are lists as long as the arguments and the outputs are many. */
+static bool counts_values(struct stet_view path)
+{
+    return stet_view_ends(path, "allow_spmd_sharding_propagation_to_parameters") ||
+           stet_view_ends(path, "allow_spmd_sharding_propagation_to_output");
+}
+
 static void add_option(void *context, struct stet_view path, struct stet_view from,
                        struct stet_view to)
 {
-    stet_diff_add_option(context, path, from, to);
+    if (!counts_values(path) || from.len == to.len)
+        stet_diff_add_option(context, path, from, to);
 }
 
 /* The place of the first cause that has the class as its evidence, else of the first with a place.
@@ -279,6 +344,7 @@ enum stet_rc stet_facts_gather(struct stet_history *h, struct stet_finding *f,
                                const struct stet_sighting *s, const struct stet_history_side *a,
                                const struct stet_history_side *b, struct stet_err *err)
 {
+    struct uses uses;
     struct stet_diff d;
     enum stet_rc rc = stet_diff_make(&d, &a->program, &b->program, err);
 
@@ -287,15 +353,23 @@ enum stet_rc stet_facts_gather(struct stet_history *h, struct stet_finding *f,
     if (a->options && b->options)
         stet_options_diff(a->options, b->options, add_option, &d);
     f->facts.same = d.reason == STET_REASON_IDENTICAL;
+    f->facts.unfed = d.ops_unexplained;
     f->pair = d.reason;
     for (uint32_t i = 0; i < d.also_count && i < STET_ALSO_MOST; i++)
         f->pair_also[f->pair_also_count++] = d.also[i];
-    keep_changes(h, f, &d);
+    if (!find_uses(&uses, b->program.program)) {
+        stet_diff_release(&d);
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for findings");
+    }
+    keep_changes(h, f, &d, &uses);
+    stet_mem_free(uses.first);
     stet_diff_release(&d);
     shape_facts(f);
     constant_facts(f);
     argument_facts(f, a->program.program, b->program.program);
     f->pair_origin = origin_of(f);
+    if (f->pair == STET_REASON_OPTIONS_DRIFT) /* no operation differs: the call does */
+        f->pair_origin = s->trigger;
     if (!f->pair_origin.line)
         f->pair_origin = s->traits->place;
     return h->arena.failed ? stet_fail(err, STET_NO_MEMORY, "out of memory for findings") : STET_OK;

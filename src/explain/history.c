@@ -27,6 +27,7 @@ void stet_history_release(struct stet_history *h)
     }
     if (h->judge) {
         stet_map_release(&h->judge->by_change);
+        stet_map_release(&h->judge->vectors);
         stet_mem_free(h->judge->series);
         stet_mem_free(h->judge->warm);
     }
@@ -102,6 +103,19 @@ bool stet_history_is_eager(const struct stet_sighting *s)
     return t->framework == STET_FRAMEWORK_JAX && !t->line_count && t->ops <= 1;
 }
 
+bool stet_history_ran_in(const struct stet_history *h, uint32_t process,
+                         const struct stet_place *line)
+{
+    for (uint32_t i = 0; i < h->sighting_count && i < 4096; i++) {
+        const struct stet_sighting *s = &h->sightings[i];
+
+        if (!s->past && s->process == process && stet_place_eq(&s->trigger, line) &&
+            stet_history_is_eager(s))
+            return true;
+    }
+    return false;
+}
+
 /* Compiles of one function; of one line where a program is no more than that line. */
 uint64_t stet_history_group(const struct stet_sighting *s, uint64_t process)
 {
@@ -173,8 +187,10 @@ enum stet_rc stet_history_add(struct stet_history *h, const struct stet_sighting
     if (!mine->traits)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for the history of a run");
     mine->name = mine->traits->name;
-    mine->trigger.file = stet_arena_copy(&h->arena, s->trigger.file);
-    mine->trigger.function = stet_arena_copy(&h->arena, s->trigger.function);
+    if (!s->trigger.line) /* nobody was seen waiting; the program says where it was entered */
+        mine->trigger = mine->traits->entry;
+    mine->trigger.file = stet_arena_copy(&h->arena, mine->trigger.file);
+    mine->trigger.function = stet_arena_copy(&h->arena, mine->trigger.function);
     against = stet_nearest_find(h, mine);
     h->sighting_count++;
     if (!index_it(h, number))

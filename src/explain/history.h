@@ -57,9 +57,10 @@ struct stet_facts {
     bool topk, gather;     /* the shape that moved is that of a top-k, of a gather */
     bool vector;           /* a one-dimensional integer argument has another length */
     bool accumulates;      /* each argument that came is added to a result */
-    struct stet_view size_what;
+    struct stet_view size_what, vector_what;
     int64_t size_from, size_to, inner_from, inner_to;
     uint32_t came, went, new_lines;
+    uint32_t unfed; /* operations without counterpart that no argument that came or went feeds */
     struct stet_place new_line;
 };
 
@@ -74,6 +75,9 @@ struct stet_finding {
     bool benign;
     enum stet_sure sure;
     struct stet_view evidence; /* in words */
+    struct stet_view detail;   /* what the fix names: a parameter, an option, a library */
+    struct stet_view fix;      /* what to do about it */
+    uint32_t reads;            /* line of the trigger's file that reads back what decides, or 0 */
     struct stet_place origin;
     const struct stet_told *changes;
     uint32_t change_count, left_out;
@@ -121,7 +125,8 @@ enum stet_rc stet_history_add(struct stet_history *h, const struct stet_sighting
 enum stet_rc stet_history_judge(struct stet_history *h, struct stet_err *err);
 
 const char *stet_sure_name(enum stet_sure s);
-/* What to do about it, in the words of the framework. A literal. */
+/* What to do about it, in the words of the framework; {name}, {from}, {to}, {detail} stand for what
+ * changed. A literal. */
 const char *stet_fix_of(enum stet_reason reason, enum stet_framework framework);
 
 #endif

@@ -44,6 +44,9 @@ void stet_facts_lines(struct stet_history *h, struct stet_facts *facts,
 uint64_t stet_history_key(uint64_t process, struct stet_hash hash);
 /* Of the group that a sighting belongs to, or would in another process. */
 uint64_t stet_history_group(const struct stet_sighting *s, uint64_t process);
+/* Did an operation outside any jitted function run in this line? */
+bool stet_history_ran_in(const struct stet_history *h, uint32_t process,
+                         const struct stet_place *line);
 /* Is the program no more than the line that waits for it: an operation outside any jitted function?
  */
 bool stet_history_is_eager(const struct stet_sighting *s);
@@ -65,7 +68,8 @@ struct stet_history_judge {
     struct stet_series *series;
     uint32_t series_count, series_room;
     struct stet_map by_change;
-    uint32_t *warm; /* by process: the sighting with which the loop began */
+    struct stet_map vectors; /* groups in which a list of integers changed its length */
+    uint32_t *warm;          /* by process: the sighting with which the loop began */
     uint32_t process_count;
     uint32_t next; /* finding whose values are not in the series yet */
 };
@@ -93,6 +97,10 @@ bool stet_finding_has(const struct stet_finding *f, enum stet_reason reason);
 /* The first change that is a cause and of this kind; NULL. */
 const struct stet_told *stet_finding_change(const struct stet_finding *f,
                                             enum stet_change_kind kind);
+/* A cause that is explained by another is none. */
+void stet_finding_drop(struct stet_finding *f, enum stet_reason reason);
+/* Fills the fix of a judged finding. */
+void stet_fix_write(struct stet_history *h, struct stet_finding *f);
 /* Reads a number that is the whole text. */
 bool stet_told_number(struct stet_view text, double *out);
 

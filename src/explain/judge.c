@@ -24,7 +24,7 @@ void stet_finding_also(struct stet_finding *f, enum stet_reason reason)
         f->also[f->also_count++] = reason;
 }
 
-static void drop_also(struct stet_finding *f, enum stet_reason reason)
+void stet_finding_drop(struct stet_finding *f, enum stet_reason reason)
 {
     uint32_t n = 0;
 
@@ -54,7 +54,7 @@ void stet_finding_is(struct stet_history *h, struct stet_finding *f, enum stet_r
     va_start(list, fmt);
     set_evidence(h, f, fmt, list);
     va_end(list);
-    drop_also(f, reason);
+    stet_finding_drop(f, reason);
     f->reason = reason;
     f->sure = sure;
     if (keep)
@@ -75,7 +75,7 @@ void stet_finding_rename(struct stet_history *h, struct stet_finding *f, enum st
     va_start(list, fmt);
     set_evidence(h, f, fmt, list);
     va_end(list);
-    drop_also(f, reason);
+    stet_finding_drop(f, reason);
     f->reason = reason;
     f->sure = sure;
 }
@@ -165,6 +165,8 @@ static bool gather_series(struct stet_history *h)
     for (; h->judge->next < h->finding_count; h->judge->next++) {
         const struct stet_finding *f = &h->findings[h->judge->next];
 
+        if (f->facts.vector && !stet_map_put(&h->judge->vectors, stet_sighting_of(h, f)->group, 1))
+            return false;
         for (uint32_t i = 0; i < f->change_count; i++)
             if (!add_change(h, stet_sighting_of(h, f)->group, &f->changes[i]))
                 return false;
@@ -220,29 +222,30 @@ struct stet_turns stet_turns_of(const struct stet_history *h, const struct stet_
 
 /* ---- where the loop begins ---- */
 
-/* The first compile of the function that runs most. */
+/* The first compile of the function that runs most, all its programs together. */
 static void find_warm(struct stet_history *h)
 {
     struct stet_history_judge *j = h->judge;
-    uint64_t *most = stet_mem_calloc((size_t)h->order_count + 1, sizeof *most);
+    uint64_t *runs = stet_mem_calloc((size_t)h->index->group_count + 1, sizeof *runs);
+    uint32_t *firsts = stet_mem_calloc((size_t)h->index->group_count + 1, sizeof *firsts);
 
     stet_mem_free(j->warm);
     j->warm = stet_mem_calloc((size_t)h->order_count + 1, sizeof *j->warm);
-    j->process_count = j->warm ? h->order_count : 0;
-    for (uint32_t i = 0; most && j->warm && i < h->sighting_count; i++) {
+    j->process_count = j->warm && runs && firsts ? h->order_count : 0;
+    for (uint32_t i = 0; j->process_count && i < h->sighting_count; i++) {
         const struct stet_sighting *s = &h->sightings[i];
-        uint32_t first = i;
+        uint32_t best;
 
         if (s->past || s->process >= h->order_count || stet_history_is_eager(s))
             continue;
-        for (uint32_t k = 0; k < 64 && h->sightings[first].before != STET_NONE; k++)
-            first = h->sightings[first].before;
-        if (s->executions > most[s->process]) {
-            most[s->process] = s->executions;
-            j->warm[s->process] = first + 1;
-        }
+        runs[s->group] += s->executions;
+        firsts[s->group] = firsts[s->group] ? firsts[s->group] : i + 1;
+        best = j->warm[s->process];
+        if (!best || runs[s->group] > runs[h->sightings[best - 1].group])
+            j->warm[s->process] = firsts[s->group];
     }
-    stet_mem_free(most);
+    stet_mem_free(runs);
+    stet_mem_free(firsts);
 }
 
 /* ---- all ---- */
@@ -254,6 +257,8 @@ static void judge_one(struct stet_history *h, struct stet_finding *f)
     for (uint32_t i = 0; i < f->pair_also_count; i++)
         stet_finding_also(f, f->pair_also[i]);
     f->benign = false;
+    f->detail = (struct stet_view){0};
+    f->reads = 0;
     f->sure = f->pair == STET_REASON_UNKNOWN ? STET_SURE_GUESS : STET_SURE_CERTAIN;
     f->origin = f->pair_origin;
     f->evidence =
@@ -263,6 +268,31 @@ static void judge_one(struct stet_history *h, struct stet_finding *f)
 #undef EVIDENCE
 }
 
+/* Operations outside any jitted function that only prepare what another finding names (its mask,
+ * its size, the value it branches on) are part of that one. */
+static void join(struct stet_history *h, struct stet_finding *main)
+{
+    const struct stet_sighting *m = stet_sighting_of(h, main);
+    const struct stet_pyfile *file;
+
+    if (main->reason >= STET_REASONS || main->benign || stet_history_is_eager(m))
+        return;
+    file = stet_pysource_open(&h->sources, m->trigger.file);
+    if (file && !main->reads)
+        stet_py_argument_reads(file, m->trigger.line, &main->reads);
+    for (uint32_t i = 0; i < h->finding_count; i++) {
+        struct stet_finding *f = &h->findings[i];
+        const struct stet_sighting *s = stet_sighting_of(h, f);
+
+        if (f->reason >= STET_REASONS || f->benign || s->process != m->process ||
+            !stet_history_is_eager(s) || !stet_view_eq(s->trigger.file, m->trigger.file))
+            continue;
+        if (s->trigger.line == main->origin.line || s->trigger.line == main->reads ||
+            s->trigger.line == m->trigger.line)
+            f->benign = true;
+    }
+}
+
 enum stet_rc stet_history_judge(struct stet_history *h, struct stet_err *err)
 {
     if (!gather_series(h))
@@ -270,6 +300,10 @@ enum stet_rc stet_history_judge(struct stet_history *h, struct stet_err *err)
     find_warm(h);
     for (uint32_t i = 0; i < h->finding_count; i++)
         judge_one(h, &h->findings[i]);
+    for (uint32_t i = 0; i < h->finding_count; i++)
+        join(h, &h->findings[i]);
+    for (uint32_t i = 0; i < h->finding_count; i++)
+        stet_fix_write(h, &h->findings[i]);
     return h->arena.failed ? stet_fail(err, STET_NO_MEMORY, "out of memory for judging a run")
                            : STET_OK;
 }

@@ -3,9 +3,8 @@
 
 struct frames {
     struct stet_place first, own; /* innermost; innermost of the user's */
-    struct stet_view callee;      /* looking for the frame after this function's */
-    bool inside;
-    struct stet_place caller;
+    struct stet_view callee;      /* looking for this function's frame and the one after it */
+    struct stet_place called, caller;
 };
 
 bool stet_place_installed(struct stet_view file)
@@ -19,6 +18,28 @@ bool stet_place_installed(struct stet_view file)
 static bool is_path(struct stet_view name)
 {
     return !name.len || memchr(name.ptr, '/', name.len) || memchr(name.ptr, '(', name.len);
+}
+
+/* "a.<locals>.<lambda>" is the function of the module "jit__lambda". */
+static bool is_named(struct stet_view qualified, struct stet_view module)
+{
+    const char *dot = memrchr(qualified.ptr, '.', qualified.len);
+    struct stet_view tail = qualified;
+
+    if (!qualified.len)
+        return false;
+    if (dot)
+        tail = stet_view_of(dot + 1, (size_t)(qualified.ptr + qualified.len - dot) - 1);
+    while (tail.len && tail.ptr[tail.len - 1] == '>')
+        tail.len--;
+    while (module.len && module.ptr[module.len - 1] == '_')
+        module.len--;
+    if (tail.len && *tail.ptr == '<')
+        return tail.len == module.len && *module.ptr == '_' &&
+               !memcmp(tail.ptr + 1, module.ptr + 1, tail.len - 1);
+    while (tail.len && tail.ptr[tail.len - 1] == '_')
+        tail.len--;
+    return tail.len && stet_view_eq(tail, module);
 }
 
 static void meet(struct frames *f, const struct stet_loc *file, struct stet_view function)
@@ -35,13 +56,12 @@ static void meet(struct frames *f, const struct stet_loc *file, struct stet_view
         f->first = here;
     if (!f->own.line && here.file.len && !stet_place_installed(here.file))
         f->own = here;
-    if (f->callee.len && !f->caller.line) {
-        bool match = stet_view_eq(here.function, f->callee);
-
-        if (f->inside && !match)
-            f->caller = here;
-        f->inside = match;
-    }
+    if (!f->callee.len || f->caller.line)
+        return;
+    if (is_named(here.function, f->callee))
+        f->called = here;
+    else if (f->called.line)
+        f->caller = here;
 }
 
 static void walk(struct frames *f, const struct stet_loc *loc, struct stet_view name, int depth)
@@ -79,10 +99,12 @@ struct stet_place stet_place_of(const struct stet_loc *loc)
     return f.own.line ? f.own : f.first;
 }
 
-struct stet_place stet_place_caller(const struct stet_loc *loc, struct stet_view function)
+void stet_place_of_function(const struct stet_loc *loc, struct stet_view function,
+                            struct stet_place *own, struct stet_place *caller)
 {
     struct frames f = {.callee = function};
 
     walk(&f, loc, (struct stet_view){0}, 0);
-    return f.caller;
+    *own = f.called;
+    *caller = f.caller;
 }

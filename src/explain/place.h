@@ -15,8 +15,10 @@ bool stet_place_installed(struct stet_view file);
 /* The innermost frame of the user's own code in a location; the innermost of all when every one is
  * an installed package's. line 0 without any. Text is borrowed from the program. */
 struct stet_place stet_place_of(const struct stet_loc *loc);
-/* The frame that called the function of this name: where a jitted function was entered. */
-struct stet_place stet_place_caller(const struct stet_loc *loc, struct stet_view function);
+/* The frame of the function that a module is named after ("_lambda" for "<lambda>"), and the frame
+ * that called it: where a jitted function was entered. */
+void stet_place_of_function(const struct stet_loc *loc, struct stet_view function,
+                            struct stet_place *own, struct stet_place *caller);
 
 static inline bool stet_place_eq(const struct stet_place *a, const struct stet_place *b)
 {

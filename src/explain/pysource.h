@@ -42,10 +42,17 @@ bool stet_py_reads_back(struct stet_view text);
 /* Does it make a jitted function? */
 bool stet_py_makes_jit(struct stet_view text);
 
-/* Does the statement, a condition around it, or a name used there rest on a value read back? The
- * line that reads is *line. */
-bool stet_py_depends_on_value(const struct stet_pyfile *f, uint32_t at, uint32_t *line);
+/* Does a condition around a line rest on a value read back, by itself or by a name in it? Does what
+ * is passed to the call there? The line that reads is *line. */
+bool stet_py_condition_reads(const struct stet_pyfile *f, uint32_t at, uint32_t *line);
+bool stet_py_argument_reads(const struct stet_pyfile *f, uint32_t at, uint32_t *line);
 
+/* Has the parameter of this function a default value? */
+bool stet_py_has_default(const struct stet_pyfile *f, struct stet_view function,
+                         struct stet_view name);
+/* Does the function compare it with None? */
+bool stet_py_may_be_none(const struct stet_pyfile *f, struct stet_view function,
+                         struct stet_view name);
 /* The parameter of the function that is static for jit and stands in `text`; empty when none. */
 struct stet_view stet_py_static_in(const struct stet_pyfile *f, struct stet_view function,
                                    struct stet_view text);

@@ -69,21 +69,33 @@ bool stet_py_makes_jit(struct stet_view text)
 
 /* ---- values read back ---- */
 
-/* Is there an earlier statement in the function that gives `name` a value read back? */
-static bool name_was_read(const struct stet_pyfile *f, uint32_t from, uint32_t to,
-                          struct stet_view name, uint32_t *line)
+/* A number or truth value, not a whole array. */
+static bool reads_scalar(struct stet_view text)
 {
-    for (uint32_t at = to; at-- > from && at > 0;) {
-        struct stet_view s =
-            f->starts[at - 1] == at ? stet_py_statement(f, at) : (struct stet_view){0};
-        size_t i = find_word(s, name, 0), equals;
+    static const char *const words[] = {"float(", "int(", "bool(", ".item(", NULL};
 
+    return has_any(text, words);
+}
+
+typedef bool reads_fn(struct stet_view text);
+
+/* Is there a statement in the function that gives `name` a value read back? */
+static bool name_was_read(const struct stet_pyfile *f, uint32_t from, uint32_t to,
+                          struct stet_view name, reads_fn *reads, uint32_t *line)
+{
+    for (uint32_t at = to; at > from && at > 0; at--) {
+        struct stet_view s = {0};
+        size_t i, equals;
+
+        if (at <= f->count && f->starts[at - 1] == at)
+            s = stet_py_statement(f, at);
+        i = find_word(s, name, 0);
         if (i == s.len)
             continue;
         for (equals = i + name.len; equals < s.len && s.ptr[equals] == ' '; equals++)
             ;
         if (equals + 1 < s.len && s.ptr[equals] == '=' && s.ptr[equals + 1] != '=' &&
-            stet_py_reads_back(stet_view_of(s.ptr + equals, s.len - equals))) {
+            reads(stet_view_of(s.ptr + equals, s.len - equals))) {
             *line = at;
             return true;
         }
@@ -91,10 +103,32 @@ static bool name_was_read(const struct stet_pyfile *f, uint32_t from, uint32_t t
     return false;
 }
 
-static bool rests_on_value(const struct stet_pyfile *f, struct stet_view text, uint32_t at,
-                           uint32_t from, uint32_t to, uint32_t *line)
+/* The lines of a function in which names may get their values: a loop goes round. */
+struct span {
+    uint32_t from, to;
+};
+
+static struct span span_of(const struct stet_pyfile *f, uint32_t at)
 {
-    if (stet_py_reads_back(text)) {
+    uint32_t headers[16], n = stet_py_around(f, at, headers, 16);
+    struct span s = {stet_py_def_of(f, at), at};
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct stet_view v = stet_py_statement(f, headers[i]);
+
+        if (find_word(v, STET_VIEW("for"), 0) < v.len ||
+            find_word(v, STET_VIEW("while"), 0) < v.len)
+            while (s.to < f->count && s.to - at < 200 &&
+                   (!f->lines[s.to].len || *f->lines[s.to].ptr == ' '))
+                s.to++;
+    }
+    return s;
+}
+
+static bool rests_on_value(const struct stet_pyfile *f, struct stet_view text, uint32_t at,
+                           struct span span, reads_fn *reads, uint32_t *line)
+{
+    if (reads(text)) {
         *line = at;
         return true;
     }
@@ -104,7 +138,7 @@ static bool rests_on_value(const struct stet_pyfile *f, struct stet_view text, u
         while (i + n < text.len && is_word(text.ptr[i + n]))
             n++;
         if (n && (i == 0 || text.ptr[i - 1] != '.') &&
-            name_was_read(f, from, to, stet_view_of(text.ptr + i, n), line))
+            name_was_read(f, span.from, span.to, stet_view_of(text.ptr + i, n), reads, line))
             return true;
         i += n ? n : 1;
     }
@@ -146,34 +180,27 @@ static uint32_t if_of_else(const struct stet_pyfile *f, uint32_t at)
     return at;
 }
 
-bool stet_py_depends_on_value(const struct stet_pyfile *f, uint32_t at, uint32_t *line)
+bool stet_py_condition_reads(const struct stet_pyfile *f, uint32_t at, uint32_t *line)
 {
     uint32_t headers[16], n = stet_py_around(f, at, headers, 16);
-    uint32_t from = stet_py_def_of(f, at) + 1, to = at;
-    struct stet_view call;
 
-    for (uint32_t i = 0; i < n; i++) { /* names may be set further down in a loop */
-        struct stet_view v = stet_py_statement(f, headers[i]);
-
-        if (find_word(v, STET_VIEW("for"), 0) < v.len ||
-            find_word(v, STET_VIEW("while"), 0) < v.len)
-            while (to < f->count && f->lines[to].len && *f->lines[to].ptr == ' ')
-                to++;
-    }
     for (uint32_t i = 0; i < n; i++) {
         uint32_t header = if_of_else(f, headers[i]);
         struct stet_view c = condition(stet_py_statement(f, header));
 
-        if (c.len && rests_on_value(f, c, header, from, to, line))
+        if (c.len && rests_on_value(f, c, header, span_of(f, at), stet_py_reads_back, line))
             return true;
     }
-    /* f(x, float(y) > 1), or f(x, flag) with flag = bool(…) */
-    call = stet_py_statement(f, at);
-    for (size_t i = 0; i < call.len; i++)
-        if (call.ptr[i] == '(')
-            return rests_on_value(f, stet_view_of(call.ptr + i, call.len - i), f->starts[at - 1],
-                                  from, to, line);
     return false;
+}
+
+bool stet_py_argument_reads(const struct stet_pyfile *f, uint32_t at, uint32_t *line)
+{
+    struct stet_view call = stet_py_statement(f, at);
+    const char *open = call.len ? memchr(call.ptr, '(', call.len) : NULL;
+
+    return open && rests_on_value(f, stet_view_of(open, (size_t)(call.ptr + call.len - open)),
+                                  f->starts[at - 1], span_of(f, at), reads_scalar, line);
 }
 
 /* ---- static arguments ---- */
@@ -213,11 +240,9 @@ static void read_parameters(struct stet_view def, struct parameters *p)
 static struct stet_view static_used(struct stet_view jit, const struct parameters *p,
                                     struct stet_view text)
 {
-    size_t at = find_word(jit, STET_VIEW("static_arg"), 0);
     const char *word = memmem(jit.ptr, jit.len, "static_arg", 10);
     struct stet_view list;
 
-    (void)at;
     if (!word)
         return (struct stet_view){0};
     list = stet_view_of(word, (size_t)(jit.ptr + jit.len - word));
@@ -247,17 +272,52 @@ static bool defines(struct stet_view s, struct stet_view function)
            (i + 4 + function.len == s.len || !is_word(s.ptr[i + 4 + function.len]));
 }
 
+static uint32_t find_def(const struct stet_pyfile *f, struct stet_view function)
+{
+    for (uint32_t at = 1; function.len && at <= f->count; at++)
+        if (f->starts[at - 1] == at && defines(f->lines[at - 1], function))
+            return at;
+    return 0;
+}
+
+bool stet_py_has_default(const struct stet_pyfile *f, struct stet_view function,
+                         struct stet_view name)
+{
+    uint32_t def = find_def(f, function);
+    struct stet_view s = def ? stet_py_statement(f, def) : (struct stet_view){0};
+    size_t i = find_word(s, name, 0) + name.len;
+
+    while (i < s.len && s.ptr[i] != ',' && s.ptr[i] != '=' && s.ptr[i] != ')')
+        i++;
+    return i < s.len && s.ptr[i] == '=';
+}
+
+bool stet_py_may_be_none(const struct stet_pyfile *f, struct stet_view function,
+                         struct stet_view name)
+{
+    uint32_t def = find_def(f, function);
+
+    for (uint32_t at = def + 1; def && at <= f->count; at++) {
+        struct stet_view s = f->lines[at - 1];
+        size_t i = find_word(s, name, 0);
+
+        if (s.len && *s.ptr != ' ' && *s.ptr != '#' && *s.ptr != '\t' && *s.ptr != ')')
+            break; /* the next thing at module level */
+        if (i < s.len &&
+            stet_view_starts(stet_view_of(s.ptr + i + name.len, s.len - i - name.len), " is "))
+            return true;
+    }
+    return false;
+}
+
 struct stet_view stet_py_static_in(const struct stet_pyfile *f, struct stet_view function,
                                    struct stet_view text)
 {
     struct parameters p = {.count = 0};
     struct stet_view found = {0};
-    uint32_t def = 0;
+    uint32_t def = find_def(f, function);
 
-    for (uint32_t at = 1; at <= f->count && !def; at++)
-        if (f->starts[at - 1] == at && defines(f->lines[at - 1], function))
-            def = at;
-    if (!def || !function.len)
+    if (!def)
         return found;
     read_parameters(stet_py_statement(f, def), &p);
     for (uint32_t at = def; at > 1 && !found.len;) { /* its decorators */

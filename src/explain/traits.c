@@ -193,7 +193,9 @@ void stet_traits_make(struct stet_traits *t, const struct stet_program *p, struc
     keep_sizes(t, p);
     t->one_place = g.only.line && !g.many;
     t->place = keep_place(arena, g.only);
-    t->entry = keep_place(arena, stet_place_caller(g.deepest, t->function));
+    stet_place_of_function(g.deepest, t->function, &t->root, &t->entry);
+    t->root = keep_place(arena, t->root);
+    t->entry = keep_place(arena, t->entry);
     stet_mem_free(g.lines);
     *no_memory = g.failed || arena->failed;
 }

@@ -36,7 +36,8 @@ struct stet_traits {
     uint32_t line_count;
     bool one_place;                  /* all its operations stand on one line of one function */
     struct stet_place place;         /* the first of them */
-    struct stet_place entry;         /* from where its function was called, by its locations */
+    struct stet_place root;          /* the frame of the jitted function */
+    struct stet_place entry;         /* from where that was called, by the locations */
     int64_t sizes[STET_TRAIT_SIZES]; /* of its outputs' dimensions, larger than 1 */
     uint32_t size_count;
     struct stet_view why; /* not readable: the reason */

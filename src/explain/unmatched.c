@@ -106,8 +106,9 @@ static bool count_tokens(struct stet_comparison *c, struct tallies *t)
         struct stet_side *s = side ? c->b : c->a;
 
         for (uint32_t i = 0; i < s->program->op_count; i++) {
-            if (!s->ops[i] || !stet_side_counts(s, s->ops[i]))
-                continue;
+            if (!s->ops[i] || !stet_side_counts(s, s->ops[i]) || !s->ops[i]->parent ||
+                s->ops[i]->parent->parent == s->program->module)
+                continue; /* functions are what is in them */
             if (side)
                 tally_of(t, token_of(s, i))->in_b++;
             else
@@ -140,6 +141,25 @@ struct repeat {
     uint32_t count, from, to;
 };
 
+/* By lines: how often each operation of a line comes differs, and what is more of it is there
+ * already. Which copies stand alone does not matter: the last turn may be matched with what follows
+ * the loop. */
+static bool counts_differ_alone(const struct tallies *t, bool more_in_b)
+{
+    uint64_t same = 0, other = 0;
+
+    for (uint32_t i = 0; i <= t->mask; i++) {
+        const struct tally *n = &t->slots[i];
+        uint32_t apart = n->in_a > n->in_b ? n->in_a - n->in_b : n->in_b - n->in_a;
+
+        if (n->in_a && n->in_b && (n->in_b > n->in_a) == more_in_b)
+            same += apart;
+        else
+            other += apart;
+    }
+    return same && same >= other * 19;
+}
+
 /* Are the operations that stand alone more of the same? */
 static bool more_of_the_same(const struct stet_comparison *c, struct tallies *t, struct repeat *r)
 {
@@ -165,7 +185,11 @@ static bool more_of_the_same(const struct stet_comparison *c, struct tallies *t,
             r->to = n->in_b;
         }
     }
-    if (!r->count || (uint64_t)twins * 20 < (uint64_t)r->count * 19)
+    if (!r->count || !twins)
+        return false;
+    if (located * 2 >= r->count && counts_differ_alone(t, r->side == c->b))
+        return true;
+    if ((uint64_t)twins * 20 < (uint64_t)r->count * 19)
         return false;
     return located * 2 >= r->count || is_periodic(r->side, r->first->id, last);
 }

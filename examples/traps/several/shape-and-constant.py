@@ -1,5 +1,5 @@
 # trap: shape-drift
-# also: baked-constant static-argument
+# also: static-argument
 # function: train_step
 # recompiles: 2
 # fix: pad
