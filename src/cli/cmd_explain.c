@@ -42,7 +42,7 @@ int cmd_explain(int argc, char **argv)
     if (stet_runs_open(&runs, &err) != STET_OK)
         return stet_complain(&err);
     if (stet_runs_find(&runs, args.count ? args.values[0] : NULL, &run, &err) != STET_OK ||
-        stet_explain_run(&x, run, &err) != STET_OK) {
+        stet_explain_run(&x, &runs, run, &err) != STET_OK) {
         stet_runs_close(&runs);
         return stet_complain(&err);
     }

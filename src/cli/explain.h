@@ -9,6 +9,14 @@
 
 struct stet_shelf;
 
+/* An earlier run of the same command. */
+struct stet_past {
+    const char *folder;
+    struct stet_run_digest digest;
+};
+
+enum { STET_PAST_RUNS = 3 };
+
 /* Everything `stet explain` says of a run comes from here. */
 struct stet_explained {
     const char *run, *folder; /* its id; borrowed */
@@ -17,11 +25,23 @@ struct stet_explained {
     struct stet_order *orders;
     struct stet_history history;
     struct stet_shelf *shelf;
+    struct stet_past past[STET_PAST_RUNS];
+    size_t past_count;
 };
 
-enum stet_rc stet_explain_run(struct stet_explained *x, const struct stet_run *run,
-                              struct stet_err *err);
+/* `runs` may be NULL: then no earlier run is looked at. */
+enum stet_rc stet_explain_run(struct stet_explained *x, const struct stet_runs *runs,
+                              const struct stet_run *run, struct stet_err *err);
 void stet_explained_release(struct stet_explained *x);
+
+/* Parts of the above. */
+enum stet_rc stet_explain_past(struct stet_explained *x, const struct stet_runs *runs,
+                               const struct stet_run *run, struct stet_err *err);
+struct stet_sighting stet_explain_sighting(const struct stet_process_digest *p, uint32_t process,
+                                           size_t number);
+/* What lies below a process; in the digest's arena. */
+const struct stet_bundle *stet_explain_bundle(struct stet_run_digest *d,
+                                              const struct stet_process_digest *p);
 
 /* When the run stopped compiling. */
 struct stet_settled {

@@ -13,9 +13,12 @@ static enum stet_rc open_side(void *context, uint32_t number, struct stet_histor
 {
     struct stet_explained *x = context;
     const struct stet_sighting *s = &x->history.sightings[number];
-    const struct stet_compile_event *c = &x->digest.processes[s->process].compiles[s->tag];
+    const struct stet_past *past = s->past ? &x->past[(s->tag >> 32) - 1] : NULL;
+    const struct stet_run_digest *d = past ? &past->digest : &x->digest;
+    const struct stet_compile_event *c = &d->processes[s->process].compiles[s->tag & UINT32_MAX];
 
-    return stet_shelf_open(x->shelf, x->folder, c->program, c->options, out, err);
+    return stet_shelf_open(x->shelf, past ? past->folder : x->folder, c->program, c->options, out,
+                           err);
 }
 
 static int by_time(const void *a, const void *b)
@@ -25,10 +28,9 @@ static int by_time(const void *a, const void *b)
     return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-static struct stet_sighting sighting_of(const struct stet_explained *x, uint32_t process,
-                                        size_t number)
+struct stet_sighting stet_explain_sighting(const struct stet_process_digest *p, uint32_t process,
+                                           size_t number)
 {
-    const struct stet_process_digest *p = &x->digest.processes[process];
     const struct stet_compile_event *c = &p->compiles[number];
 
     return (struct stet_sighting){
@@ -53,10 +55,11 @@ static struct stet_sighting sighting_of(const struct stet_explained *x, uint32_t
 }
 
 static enum stet_rc add_compile(struct stet_explained *x, uint32_t process, size_t number,
-                                struct stet_err *err)
+                                const struct stet_bundle *bundle, struct stet_err *err)
 {
-    const struct stet_compile_event *c = &x->digest.processes[process].compiles[number];
-    struct stet_sighting s = sighting_of(x, process, number);
+    const struct stet_process_digest *p = &x->digest.processes[process];
+    const struct stet_compile_event *c = &p->compiles[number];
+    struct stet_sighting s = stet_explain_sighting(p, process, number);
     struct stet_err why = STET_ERR_INIT;
     struct stet_history_side side;
     uint32_t id;
@@ -64,6 +67,7 @@ static enum stet_rc add_compile(struct stet_explained *x, uint32_t process, size
 
     if (c->load)
         return STET_OK;
+    s.bundle = bundle;
     rc = stet_shelf_open(x->shelf, x->folder, c->program, c->options, &side, &why);
     return stet_history_add(&x->history, &s, rc == STET_OK ? &side : NULL, why.text, &id, err);
 }
@@ -80,7 +84,7 @@ static enum stet_rc translate(struct stet_explained *x, uint32_t process, struct
     for (uint32_t i = 0; i < x->history.sighting_count; i++) {
         const struct stet_sighting *s = &x->history.sightings[i];
 
-        if (s->process == process && s->executable && s->executable <= o->highest)
+        if (!s->past && s->process == process && s->executable && s->executable <= o->highest)
             of[s->executable] = i + 1;
     }
     for (size_t i = 0; i < o->count; i++)
@@ -91,9 +95,10 @@ static enum stet_rc translate(struct stet_explained *x, uint32_t process, struct
     return STET_OK;
 }
 
-static enum stet_rc explain(struct stet_explained *x, struct stet_err *err)
+static enum stet_rc explain(struct stet_explained *x, const struct stet_runs *runs,
+                            const struct stet_run *run, struct stet_err *err)
 {
-    enum stet_rc rc = STET_OK;
+    enum stet_rc rc;
 
     x->orders = stet_mem_calloc(x->digest.process_count + 1, sizeof *x->orders);
     x->shelf = stet_shelf_new();
@@ -101,13 +106,15 @@ static enum stet_rc explain(struct stet_explained *x, struct stet_err *err)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for explaining a run");
     x->history.open = open_side;
     x->history.context = x;
+    rc = stet_explain_past(x, runs, run, err);
     for (uint32_t i = 0; rc == STET_OK && i < x->digest.process_count; i++) {
         struct stet_process_digest *p = &x->digest.processes[i];
+        const struct stet_bundle *bundle = stet_explain_bundle(&x->digest, p);
 
         if (p->compile_count)
             qsort(p->compiles, p->compile_count, sizeof *p->compiles, by_time);
         for (size_t k = 0; rc == STET_OK && k < p->compile_count; k++)
-            rc = add_compile(x, i, k, err);
+            rc = add_compile(x, i, k, bundle, err);
         if (rc == STET_OK && i < x->run_orders.count)
             rc = translate(x, i, err);
     }
@@ -116,8 +123,8 @@ static enum stet_rc explain(struct stet_explained *x, struct stet_err *err)
     return rc == STET_OK ? stet_history_judge(&x->history, err) : rc;
 }
 
-enum stet_rc stet_explain_run(struct stet_explained *x, const struct stet_run *run,
-                              struct stet_err *err)
+enum stet_rc stet_explain_run(struct stet_explained *x, const struct stet_runs *runs,
+                              const struct stet_run *run, struct stet_err *err)
 {
     enum stet_rc rc;
 
@@ -131,7 +138,7 @@ enum stet_rc stet_explain_run(struct stet_explained *x, const struct stet_run *r
     if (rc == STET_OK)
         rc = stet_run_orders_load(&x->run_orders, &x->digest, run->folder, err);
     if (rc == STET_OK)
-        rc = explain(x, err);
+        rc = explain(x, runs, run, err);
     if (rc != STET_OK)
         stet_explained_release(x);
     return rc;
@@ -144,6 +151,8 @@ void stet_explained_release(struct stet_explained *x)
     stet_run_orders_release(&x->run_orders);
     stet_mem_free(x->orders);
     stet_run_unload(&x->digest);
+    for (size_t i = 0; i < x->past_count; i++)
+        stet_run_unload(&x->past[i].digest);
 }
 
 /* ---- settled ---- */

@@ -1,23 +1,6 @@
 /* What belongs to the beginning of a run, or repeats an earlier one, alarms nobody. */
 #include "explain/history_internal.h"
 
-/* The last part of "option executable_build_options.debug_options.xla_…". */
-static struct stet_view short_name(struct stet_view what)
-{
-    const char *dot = memrchr(what.ptr, '.', what.len);
-
-    return dot ? stet_view_of(dot + 1, (size_t)(what.ptr + what.len - dot) - 1) : what;
-}
-
-void stet_evidence_bundle(struct stet_history *h, struct stet_finding *f)
-{
-    const struct stet_told *c = stet_finding_change(f, STET_CHANGE_OPTION);
-
-    (void)h;
-    if (f->reason == STET_REASON_OPTIONS_DRIFT && c)
-        f->detail = short_name(c->what);
-}
-
 /* A function that says it warms up compiles on purpose. */
 static bool is_on_purpose(const struct stet_place *trigger)
 {

@@ -156,6 +156,7 @@ static enum stet_rc explain(struct stet_history *h, uint32_t number, uint32_t ag
     f = &h->findings[h->finding_count];
     *f = (struct stet_finding){.sighting = number, .against = against, .pair = STET_REASON_UNKNOWN};
     f->facts.first = against == STET_NONE;
+    f->facts.past = against != STET_NONE && h->sightings[against].past;
     if (side)
         stet_facts_lines(h, &f->facts, &h->sightings[number], side->program.program);
     if (f->facts.first)

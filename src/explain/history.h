@@ -13,19 +13,31 @@
 
 #define STET_NONE UINT32_MAX
 
+/* What lies below a process's programs: "plugin libtpu.so" = its build id, "XLA_FLAGS" = … */
+struct stet_part {
+    struct stet_view name, value;
+    bool flags; /* a list of options, not a version */
+};
+
+struct stet_bundle {
+    const struct stet_part *parts;
+    uint32_t count;
+};
+
 /* One compile, as a journal tells it. Text is copied. */
 struct stet_sighting {
     uint32_t process; /* numbered by the caller from 0 */
     int64_t rank;     /* -1 when not known */
     uint64_t index, step, time_ns, cost_ns, executions, temp_bytes;
     bool step_known, has_memory, failed;
-    unsigned served;           /* as in the journal: 0 compiled, 1 memory … */
-    struct stet_hash program;  /* of its bytes */
-    struct stet_view name;     /* module name; the program's own when it can be read */
-    struct stet_place trigger; /* line 0 when not known */
-    uint64_t executable;       /* id within the process, for the order of executions */
-    bool past;                 /* of an earlier run: compared with, not explained */
-    uint64_t tag;              /* the caller's own */
+    unsigned served;                  /* as in the journal: 0 compiled, 1 memory … */
+    struct stet_hash program;         /* of its bytes */
+    struct stet_view name;            /* module name; the program's own when it can be read */
+    struct stet_place trigger;        /* line 0 when not known */
+    uint64_t executable;              /* id within the process, for the order of executions */
+    bool past;                        /* of an earlier run: compared with, not explained */
+    uint64_t tag;                     /* the caller's own */
+    const struct stet_bundle *bundle; /* of its process, outlives the history; may be NULL */
     /* The history's own. */
     const struct stet_traits *traits;
     uint32_t group, finding, before; /* before: the one before it in its group, or STET_NONE */
@@ -49,7 +61,8 @@ struct stet_told {
 
 /* What the comparison showed beyond the list of changes. */
 struct stet_facts {
-    bool first;            /* nothing earlier to compare with */
+    bool first;            /* nothing earlier to compare with in this run */
+    bool past;             /* compared with a program of an earlier run */
     bool same;             /* nothing differs */
     bool argument_shape;   /* a dimension of an argument moved: size_what, size_from, size_to */
     bool inner_shape;      /* a shape inside moved of itself: inner_from, inner_to */

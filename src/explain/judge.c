@@ -250,6 +250,23 @@ static void find_warm(struct stet_history *h)
 
 /* ---- all ---- */
 
+/* Against an earlier run: what lies below may differ, and how it is compiled. Otherwise it is a
+ * first of its kind like any other: sources are edited between launches. */
+static void judge_past(struct stet_history *h, struct stet_finding *f)
+{
+    stet_evidence_bundle(h, f);
+    if (f->reason == STET_REASON_BUNDLE_DRIFT || f->reason == STET_REASON_OPTIONS_DRIFT ||
+        f->reason == STET_REASON_SHARDING_CHANGE) {
+        f->benign = stet_history_is_eager(stet_sighting_of(h, f));
+        return;
+    }
+    f->reason = STET_REASONS;
+    f->also_count = 0;
+    f->facts.first = true;
+    stet_evidence_branch(h, f);
+    f->facts.first = false;
+}
+
 static void judge_one(struct stet_history *h, struct stet_finding *f)
 {
     f->reason = f->pair;
@@ -263,6 +280,10 @@ static void judge_one(struct stet_history *h, struct stet_finding *f)
     f->origin = f->pair_origin;
     f->evidence =
         f->pair < STET_REASONS ? stet_view_str(stet_reason_about(f->pair)) : (struct stet_view){0};
+    if (f->facts.past) {
+        judge_past(h, f);
+        return;
+    }
 #define EVIDENCE(name, what) stet_evidence_##name(h, f);
 #include "explain/evidence.def"
 #undef EVIDENCE

@@ -84,6 +84,11 @@ static void on_process(struct stet_run_digest *d, struct stet_process_digest *p,
         argv[i] = keep(d, r->argv.items[i]);
     p->argv = argv;
     p->argc = argv ? r->argv.count : 0;
+    argv = STET_NEW_ARRAY(&d->arena, struct stet_view, r->env.count);
+    for (size_t i = 0; argv && i < r->env.count; i++)
+        argv[i] = keep(d, r->env.items[i]);
+    p->env = argv;
+    p->env_count = argv ? r->env.count : 0;
     p->cwd = keep(d, r->cwd);
     p->exe = keep(d, r->exe);
     p->entry = keep(d, r->entry);

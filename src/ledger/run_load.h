@@ -39,8 +39,8 @@ struct stet_plugin_event {
 struct stet_process_digest {
     struct stet_hash uid;
     struct stet_view host, cwd, exe, python, entry;
-    const struct stet_view *argv;
-    size_t argc;
+    const struct stet_view *argv, *env; /* env: NAME=value of what matters */
+    size_t argc, env_count;
     uint64_t pid, ppid;
     int64_t rank; /* -1 when the environment has none */
     uint64_t wall_minus_mono;

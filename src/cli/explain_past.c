@@ -1,0 +1,123 @@
+/* Earlier runs of the same command: what their programs were, and what lay below them. */
+#include "cli/explain.h"
+
+#include "base/mem.h"
+#include "cli/explain_shelf.h"
+
+enum { FLAG_NAMES = 8 };
+
+static const char *const flag_names[FLAG_NAMES] = {
+    "XLA_FLAGS=",    "LIBTPU_INIT_ARGS=", "TF_XLA_FLAGS=",   "XLA_USE_BF16=",
+    "XLA_IR_DEBUG=", "XLA_HLO_DEBUG=",    "JAX_ENABLE_X64=", "JAX_DEFAULT_MATMUL_PRECISION=",
+};
+
+static struct stet_view base_name(struct stet_view path)
+{
+    const char *slash = memrchr(path.ptr ? path.ptr : "", '/', path.len);
+
+    return slash ? stet_view_of(slash + 1, (size_t)(path.ptr + path.len - slash) - 1) : path;
+}
+
+static void add_part(struct stet_arena *arena, struct stet_part *parts, uint32_t *n,
+                     const char *prefix, struct stet_view name, struct stet_view value)
+{
+    if (value.len)
+        parts[(*n)++] = (struct stet_part){
+            .name = stet_arena_printf(arena, "%s%.*s", prefix, STET_FMT(name)), .value = value};
+}
+
+/* The environment's word on flags; where dumps go does not count. */
+static void add_flags(struct stet_part *parts, uint32_t *n, const struct stet_process_digest *p)
+{
+    for (size_t i = 0; i < p->env_count; i++)
+        for (int k = 0; k < FLAG_NAMES; k++) {
+            size_t len = strlen(flag_names[k]);
+
+            if (stet_view_starts(p->env[i], flag_names[k]))
+                parts[(*n)++] = (struct stet_part){
+                    .name = stet_view_of(p->env[i].ptr, len - 1),
+                    .value = stet_view_of(p->env[i].ptr + len, p->env[i].len - len),
+                    .flags = true};
+        }
+}
+
+const struct stet_bundle *stet_explain_bundle(struct stet_run_digest *d,
+                                              const struct stet_process_digest *p)
+{
+    struct stet_part *parts =
+        STET_NEW_ARRAY(&d->arena, struct stet_part, 3 * p->plugin_count + FLAG_NAMES + 1);
+    struct stet_bundle *b = STET_NEW(&d->arena, struct stet_bundle);
+    uint32_t n = 0;
+
+    if (!parts || !b)
+        return NULL;
+    for (size_t i = 0; i < p->plugin_count; i++) {
+        const struct stet_plugin_event *e = &p->plugins[i];
+
+        if (!e->platform.len) /* looked at and not used */
+            continue;
+        add_part(&d->arena, parts, &n, "", base_name(e->path), e->build_id);
+        add_part(&d->arena, parts, &n, "platform version of ", base_name(e->path),
+                 e->platform_version);
+    }
+    add_part(&d->arena, parts, &n, "", STET_VIEW("Python"), p->python);
+    add_flags(parts, &n, p);
+    *b = (struct stet_bundle){parts, n};
+    return b;
+}
+
+static bool same_command(const struct stet_run *a, const struct stet_run *b)
+{
+    if (a->argc != b->argc || strcmp(a->cwd, b->cwd) != 0)
+        return false;
+    for (size_t i = 0; i < a->argc; i++)
+        if (strcmp(a->argv[i], b->argv[i]) != 0)
+            return false;
+    return true;
+}
+
+static enum stet_rc add_run(struct stet_explained *x, struct stet_past *past, struct stet_err *err)
+{
+    enum stet_rc rc = STET_OK;
+
+    for (size_t i = 0; rc == STET_OK && i < past->digest.process_count; i++) {
+        const struct stet_process_digest *p = &past->digest.processes[i];
+        const struct stet_bundle *bundle = stet_explain_bundle(&past->digest, p);
+
+        for (size_t k = 0; rc == STET_OK && k < p->compile_count; k++) {
+            struct stet_sighting s = stet_explain_sighting(p, (uint32_t)i, k);
+            struct stet_history_side side;
+            uint32_t id;
+
+            s.past = true;
+            s.tag |= (uint64_t)(past - x->past + 1) << 32;
+            s.bundle = bundle;
+            if (!p->compiles[k].load &&
+                stet_shelf_open(x->shelf, past->folder, p->compiles[k].program,
+                                p->compiles[k].options, &side, NULL) == STET_OK)
+                rc = stet_history_add(&x->history, &s, &side, NULL, &id, err);
+        }
+    }
+    return rc;
+}
+
+enum stet_rc stet_explain_past(struct stet_explained *x, const struct stet_runs *runs,
+                               const struct stet_run *run, struct stet_err *err)
+{
+    size_t found[STET_PAST_RUNS], n = 0;
+    enum stet_rc rc = STET_OK;
+
+    for (size_t i = 0; runs && i < runs->count && n < STET_PAST_RUNS; i++)
+        if (runs->items[i].started_ns < run->started_ns && same_command(&runs->items[i], run))
+            found[n++] = i;
+    while (rc == STET_OK && n-- > 0) { /* oldest first, so that the latest is the nearest */
+        struct stet_past *past = &x->past[x->past_count];
+
+        past->folder = runs->items[found[n]].folder;
+        if (stet_run_load(&past->digest, past->folder, NULL) != STET_OK)
+            continue;
+        x->past_count++;
+        rc = add_run(x, past, err);
+    }
+    return rc;
+}
