@@ -438,6 +438,11 @@ enum stet_rc stet_lower_custom_call(struct stet_lower *l, int arg)
         return custom_top_k(l);
     if (stet_view_is(name, "TopK"))
         return hlo_top_k(l);
+    if (stet_view_is(name, "tpu_custom_call"))
+        return stet_lower_fail(
+            l, STET_UNSUPPORTED,
+            "tpu_custom_call holds a kernel in a TPU's own instructions (Pallas, "
+            "flash attention), which only a TPU runs");
     return stet_lower_fail(l, STET_UNSUPPORTED, "custom call target \"%.*s\" is not known",
                            STET_FMT(name));
 }

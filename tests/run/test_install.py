@@ -1,8 +1,10 @@
-"""Facts about installing: a wheel and `cmake --install` both give a `stet` that finds its layer.
+"""Facts about installing: a wheel and `cmake --install` both give a `stet` that finds its layer, and frameworks
+beside the wheel find the CPU backend by name.
 
-usage: test_install.py SOURCE_DIR BUILD_DIR TOOLS_PYTHON
+usage: test_install.py SOURCE_DIR BUILD_DIR ENVIRONMENTS     the folder of the Python environments
 """
 
+import glob
 import json
 import os
 import subprocess
@@ -10,7 +12,8 @@ import sys
 import tempfile
 import unittest
 
-SOURCE, BUILD, PYTHON = (os.path.abspath(p) for p in sys.argv[1:4])
+SOURCE, BUILD, ENVS = (os.path.abspath(p) for p in sys.argv[1:4])
+PYTHON = os.path.join(ENVS, "tools", "bin", "python")
 del sys.argv[1:]
 HARNESS = os.path.join(BUILD, "bin", "pjrt_harness")
 FAKE = os.path.join(BUILD, "lib", "libfake_pjrt.so")
@@ -53,6 +56,27 @@ class Install(unittest.TestCase):
         self.run_ok(os.path.join(venv, "bin", "pip"), "install", "--no-index", "--no-deps",
                     os.path.join(wheels, wheel))
         self.check(os.path.join(venv, "bin", "stet"))
+        self.check_jax(venv)
+        self.check_torch_xla(venv)
+
+    def python(self, venv, packages, code, **variables):
+        """Runs `code` in the wheel's environment, which sees the packages of another."""
+        (site,) = glob.glob(os.path.join(ENVS, packages, "lib", "python3*", "site-packages"))
+        env = dict(os.environ, PYTHONPATH=site, **variables)
+        for name in ("PJRT_NAMES_AND_LIBRARY_PATHS", "PJRT_LIBRARY_PATH", "STET_CPU_LIBRARY"):
+            env.pop(name, None)
+        return self.run_ok(os.path.join(venv, "bin", "python"), "-c", code, env=env).strip()
+
+    def check_jax(self, venv):
+        code = "import jax; x = jax.numpy.arange(4.) + 1; print(jax.devices()[0].platform, jax.jit(lambda x: x @ x)(x))"
+        self.assertEqual(self.python(venv, "jax", code, JAX_PLATFORMS="stet"), "stet 30.0")
+        # Installed, not asked for: out of the way.
+        self.assertEqual(self.python(venv, "jax", code, JAX_PLATFORMS="cpu"), "cpu 30.0")
+
+    def check_torch_xla(self, venv):
+        code = ("import torch, torch_xla; x = torch.arange(4., device=torch_xla.device()) + 1;"
+                "print(torch_xla.runtime.device_type(), (x @ x).item())")
+        self.assertEqual(self.python(venv, "torchxla", code, PJRT_DEVICE="STET"), "STET 30.0")
 
 
 if __name__ == "__main__":

@@ -47,6 +47,8 @@ struct stet_mem_block {
 struct stet_mem_block *stet_mem_block_new(PJRT_Device *device, uint64_t size);
 struct stet_mem_block *stet_mem_block_view(PJRT_Device *device, void *data, uint64_t size,
                                            void (*on_release)(void *, void *), void *arg);
+/* `temporary` bytes are used on top of all blocks now. */
+void stet_mem_note_peak(PJRT_Device *device, uint64_t temporary);
 struct stet_mem_block *stet_mem_block_ref(struct stet_mem_block *b);
 void stet_mem_block_unref(struct stet_mem_block *b);
 
@@ -108,8 +110,8 @@ struct PJRT_Device {
     struct stet_memory memory;
     struct stet_queue queue;
     pthread_mutex_t run_lock; /* one program at a time; guards scratch */
-    void *scratch;
-    uint64_t scratch_size;
+    void *scratch;            /* temporaries of the program that runs; kept for the next */
+    atomic_ullong scratch_size;
     atomic_llong in_use, peak, largest, allocations;
 };
 
@@ -184,9 +186,13 @@ PJRT_Buffer_Type stet_dtype_to_pjrt(enum stet_dtype t);
 
 extern const char stet_cpu_version[], stet_cpu_memory_kind[];
 const char *stet_cpu_platform(void);
-PJRT_Error *stet_cpu_error(const struct stet_err *err);
+/* `module` is what was compiled; may be empty. */
+PJRT_Error *stet_cpu_error(struct stet_view module, const struct stet_err *err);
 PJRT_Error *stet_cpu_no_memory(void);
 PJRT_Extension_Base *stet_cpu_extensions(void);
+/* Refuses a CompileOptionsProto that asks for more than one device, or another than the only one.
+ */
+PJRT_Error *stet_cpu_check_options(struct stet_view bytes);
 /* A minimal module with the program's parameters and results, for frameworks that read shapes off
  * it. */
 void stet_hlo_write(struct stet_buf *out, const struct stet_code *code);

@@ -431,7 +431,9 @@ PJRT_Error *cpu_PJRT_Device_MemoryStats(PJRT_Device_MemoryStats_Args *args)
     args->bytes_limit_is_set = pages > 0 && page > 0;
     args->bytes_reserved_is_set = args->peak_bytes_reserved_is_set = false;
     args->bytes_reservable_limit_is_set = args->largest_free_block_bytes_is_set = false;
-    args->pool_bytes_is_set = args->peak_pool_bytes_is_set = false;
+    args->pool_bytes = args->bytes_in_use + (int64_t)atomic_load(&d->scratch_size);
+    args->pool_bytes_is_set = true;
+    args->peak_pool_bytes_is_set = false;
     if (STET_HAS(args, peak_allocated_bytes_is_set)) {
         args->peak_allocated_bytes = args->peak_bytes_in_use;
         args->peak_allocated_bytes_is_set = true;

@@ -86,9 +86,12 @@ PJRT_Error *stet_code_new(struct stet_code **out, const char *bytes, size_t size
                           size_t options_size)
 {
     struct stet_err err = STET_ERR_INIT;
-    struct stet_code *c = stet_mem_calloc(1, sizeof *c);
-    PJRT_Error *error;
+    PJRT_Error *error = stet_cpu_check_options(stet_view_of(options, options_size));
+    struct stet_code *c;
 
+    if (error)
+        return error;
+    c = stet_mem_calloc(1, sizeof *c);
     if (!c)
         return stet_cpu_no_memory();
     atomic_init(&c->refs, 1);
@@ -104,7 +107,9 @@ PJRT_Error *stet_code_new(struct stet_code **out, const char *bytes, size_t size
     }
     if (stet_decode(&c->program, stet_view_of(c->bytes, size), &err) != STET_OK ||
         stet_plan_new(&c->plan, &c->program, &err) != STET_OK) {
-        error = stet_cpu_error(&err);
+        /* With the module's name: many are compiled, and an operation may have no line. */
+        error = stet_cpu_error(
+            c->program.module ? stet_op_symbol(c->program.module) : (struct stet_view){0}, &err);
         stet_code_unref(c);
         return error;
     }

@@ -57,13 +57,14 @@ static void launch_free(struct launch *l)
 /* The device's scratch, grown to need; run_lock is held. */
 static void *scratch(PJRT_Device *d, uint64_t need)
 {
-    if (need > d->scratch_size) {
+    if (need > atomic_load(&d->scratch_size)) {
         uint64_t room = (need + 4095) & ~(uint64_t)4095;
 
         free(d->scratch);
         d->scratch = aligned_alloc(64, room);
-        d->scratch_size = d->scratch ? room : 0;
+        atomic_store(&d->scratch_size, d->scratch ? room : 0);
     }
+    stet_mem_note_peak(d, need);
     return d->scratch;
 }
 

@@ -92,6 +92,11 @@ static void raise_to(atomic_llong *highest, long long now)
         ;
 }
 
+void stet_mem_note_peak(PJRT_Device *device, uint64_t temporary)
+{
+    raise_to(&device->peak, atomic_load(&device->in_use) + (long long)temporary);
+}
+
 static struct stet_mem_block *block_new(PJRT_Device *device, void *data, uint64_t size)
 {
     struct stet_mem_block *b = stet_mem_calloc(1, sizeof *b);

@@ -1,6 +1,7 @@
 /* GetPjrtApi of libstet_cpu.so: the one exported symbol. */
 #include "backend/api/api.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 const char stet_cpu_version[] = "stet cpu 1";
@@ -14,7 +15,7 @@ const char *stet_cpu_platform(void)
     return told && *told ? told : "stet";
 }
 
-PJRT_Error *stet_cpu_error(const struct stet_err *err)
+PJRT_Error *stet_cpu_error(struct stet_view module, const struct stet_err *err)
 {
     static const PJRT_Error_Code codes[] = {
         [STET_NOT_FOUND] = PJRT_Error_Code_NOT_FOUND,
@@ -29,10 +30,12 @@ PJRT_Error *stet_cpu_error(const struct stet_err *err)
                                ? codes[err->rc]
                                : PJRT_Error_Code_INTERNAL;
 
+    char where[48] = "";
+
     if (err->offset != STET_NO_OFFSET)
-        return stet_pjrt_error(code, "stet cpu: %s (at offset %llu)", err->text,
-                               (unsigned long long)err->offset);
-    return stet_pjrt_error(code, "stet cpu: %s", err->text);
+        snprintf(where, sizeof where, " (at offset %llu)", (unsigned long long)err->offset);
+    return stet_pjrt_error(code, "stet cpu: %.*s%s%s%s", STET_FMT(module), module.len ? ": " : "",
+                           err->text, where);
 }
 
 PJRT_Error *stet_cpu_no_memory(void)

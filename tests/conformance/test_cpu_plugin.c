@@ -1,0 +1,334 @@
+/* libstet_cpu.so keeps its promises to callers: options, donation, memory, stored executables. */
+#include "harness.h"
+#include "test.h"
+
+#include <stdlib.h>
+
+static const int64_t dims[] = {2, 3};
+enum { BYTES = 24 };
+
+static const char step[] = /* the first argument is given up for the first result */
+    "module @step {\n"
+    "func.func @main(%w: tensor<2x3xf32> {tf.aliasing_output = 0 : i32}, %g: tensor<2x3xf32>)\n"
+    "    -> (tensor<2x3xf32>, tensor<2x3xf32>) {\n"
+    "  %sum = stablehlo.add %w, %g : tensor<2x3xf32>\n"
+    "  %product = stablehlo.multiply %sum, %sum : tensor<2x3xf32>\n"
+    "  return %sum, %product : tensor<2x3xf32>, tensor<2x3xf32>\n"
+    "}\n"
+    "}\n";
+
+static const char hlo_step[] = /* the same, as PyTorch/XLA says it */
+    "HloModule step, input_output_alias={ {0}: (0, {}, must-alias) }, "
+    "entry_computation_layout={(f32[2,3]{1,0}, f32[2,3]{1,0})->(f32[2,3]{1,0}, f32[2,3]{1,0})}\n"
+    "\n"
+    "ENTRY main {\n"
+    "  w = f32[2,3]{1,0} parameter(0)\n"
+    "  g = f32[2,3]{1,0} parameter(1)\n"
+    "  sum = f32[2,3]{1,0} add(w, g)\n"
+    "  product = f32[2,3]{1,0} multiply(sum, sum)\n"
+    "  ROOT out = (f32[2,3]{1,0}, f32[2,3]{1,0}) tuple(sum, product)\n"
+    "}\n";
+
+static void open_cpu(struct harness *h)
+{
+    EXPECT(harness_open(h, STET_CPU_PLUGIN));
+    EXPECT(harness_initialize(h));
+    EXPECT(harness_client(h, NULL, 0));
+}
+
+static PJRT_LoadedExecutable *compile(struct harness *h, const char *code)
+{
+    return harness_compile(h, code, strlen(code), "mlir", NULL, 0);
+}
+
+static PJRT_Buffer *input(struct harness *h, unsigned seed)
+{
+    return harness_buffer(h, PJRT_Buffer_Type_F32, dims, 2, BYTES, seed);
+}
+
+static void destroy_all(struct harness *h, PJRT_Buffer **list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        harness_buffer_destroy(h, list[i]);
+}
+
+static bool deleted(struct harness *h, PJRT_Buffer *b)
+{
+    ARGS(PJRT_Buffer_IsDeleted, args, .buffer = b);
+
+    EXPECT(harness_ok(h, h->api->PJRT_Buffer_IsDeleted(&args)));
+    return args.is_deleted;
+}
+
+static uintptr_t address(struct harness *h, PJRT_Buffer *b)
+{
+    ARGS(PJRT_Buffer_UnsafePointer, args, .buffer = b);
+
+    EXPECT(harness_ok(h, h->api->PJRT_Buffer_UnsafePointer(&args)));
+    return args.buffer_pointer;
+}
+
+static PJRT_Device_MemoryStats_Args memory(struct harness *h)
+{
+    ARGS(PJRT_Client_AddressableDevices, devices, .client = h->client);
+    ARGS(PJRT_Device_MemoryStats, args, );
+
+    EXPECT(harness_ok(h, h->api->PJRT_Client_AddressableDevices(&devices)));
+    args.device = devices.addressable_devices[0];
+    EXPECT(harness_ok(h, h->api->PJRT_Device_MemoryStats(&args)));
+    return args;
+}
+
+TEST(options_that_need_more_devices_are_refused_by_name)
+{
+    /* CompileOptionsProto: executable_build_options is 3; in it device_ordinal 1, num_replicas 4,
+     * num_partitions 5, device_assignment 9 */
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *option; /* NULL: fine */
+    } cases[] = {
+        {"", 0, NULL},
+        {"\x1a\x04\x20\x01\x28\x01", 6, NULL},
+        {"\x1a\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 13, NULL}, /* any device: -1 */
+        {"\x1a\x02\x20\x02", 4, "num_replicas is 2"},
+        {"\x1a\x02\x28\x04", 4, "num_partitions is 4"},
+        {"\x1a\x02\x08\x01", 4, "device_ordinal is 1"},
+        {"\x1a\x07\x4a\x05\x1a\x03\x0a\x01\x00", 9, NULL},
+        {"\x1a\x07\x4a\x05\x1a\x03\x0a\x01\x03", 9, "device_assignment is 3"},
+        {"\x1a\x7f\x28", 3, "compile options"},
+    };
+    struct harness h;
+
+    open_cpu(&h);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        PJRT_LoadedExecutable *loaded =
+            harness_compile(&h, step, strlen(step), "mlir", cases[i].bytes, cases[i].size);
+
+        EXPECT((loaded == NULL) == (cases[i].option != NULL));
+        if (loaded)
+            harness_loaded_destroy(&h, loaded);
+        else
+            EXPECT(strstr(h.text, cases[i].option ? cases[i].option : "?"));
+    }
+    harness_client_destroy(&h);
+}
+
+/* A donated argument is gone for the caller, and the result lies where it lay. */
+static void donation(const char *code)
+{
+    PJRT_Buffer *in[2], *out[2];
+    PJRT_LoadedExecutable *loaded;
+    struct harness h;
+    uintptr_t before;
+    float *sum, *product;
+    size_t size;
+
+    open_cpu(&h);
+    loaded = compile(&h, code);
+    EXPECT(loaded);
+    for (unsigned i = 0; i < 2; i++)
+        in[i] = input(&h, i);
+    before = address(&h, in[0]);
+    EXPECT(harness_execute(&h, loaded, in, 2, out));
+    EXPECT(deleted(&h, in[0]) && !deleted(&h, in[1]));
+    EXPECT(address(&h, out[0]) == before && address(&h, out[1]) != before);
+    sum = (float *)(void *)harness_read(&h, out[0], &size);
+    product = (float *)(void *)harness_read(&h, out[1], &size);
+    for (size_t i = 0; i < 6; i++) {
+        float want = sum[i] * sum[i];
+
+        EXPECT(memcmp(&product[i], &want, sizeof want) == 0 || want != want);
+    }
+    free(sum);
+    free(product);
+    EXPECT(!harness_execute(&h, loaded, in, 2, out + 1));
+    EXPECT(strstr(h.text, "argument 0 of step was deleted or donated"));
+    EXPECT(harness_read(&h, in[0], &size) == NULL);
+    destroy_all(&h, in, 2);
+    destroy_all(&h, out, 2);
+    harness_loaded_destroy(&h, loaded);
+    EXPECT_INT(0, memory(&h).bytes_in_use);
+    harness_client_destroy(&h);
+}
+
+TEST(a_donated_argument_becomes_the_result)
+{
+    donation(step);
+}
+
+TEST(aliasing_in_hlo_is_donation_too)
+{
+    donation(hlo_step);
+}
+
+TEST(an_argument_that_is_kept_out_of_donation_stays)
+{
+    const int64_t keep[] = {0};
+    PJRT_ExecuteOptions options = {.struct_size = PJRT_ExecuteOptions_STRUCT_SIZE,
+                                   .non_donatable_input_indices = keep,
+                                   .num_non_donatable_input_indices = 1};
+    PJRT_Buffer *in[2], *out[2], *const *ins = in, **outs = out;
+    PJRT_LoadedExecutable *loaded;
+    unsigned char *before, *after;
+    struct harness h;
+    size_t size;
+
+    open_cpu(&h);
+    loaded = compile(&h, step);
+    for (unsigned i = 0; i < 2; i++)
+        in[i] = input(&h, i);
+    before = harness_read(&h, in[0], &size);
+    ARGS(PJRT_LoadedExecutable_Execute, args, .executable = loaded, .options = &options,
+         .argument_lists = &ins, .num_devices = 1, .num_args = 2, .output_lists = &outs);
+    EXPECT(harness_ok(&h, h.api->PJRT_LoadedExecutable_Execute(&args)));
+    EXPECT(!deleted(&h, in[0]));
+    EXPECT(address(&h, out[0]) != address(&h, in[0]));
+    after = harness_read(&h, in[0], &size);
+    EXPECT(before && after && memcmp(before, after, size) == 0);
+    free(before);
+    free(after);
+    destroy_all(&h, in, 2);
+    destroy_all(&h, out, 2);
+    harness_loaded_destroy(&h, loaded);
+    harness_client_destroy(&h);
+}
+
+TEST(arguments_of_another_size_are_refused_with_both_shapes)
+{
+    const int64_t other[] = {2, 4}, flat[] = {6};
+    PJRT_LoadedExecutable *loaded;
+    PJRT_Buffer *in[2], *out[2];
+    struct harness h;
+
+    open_cpu(&h);
+    loaded = compile(&h, step);
+    in[0] = harness_buffer(&h, PJRT_Buffer_Type_F32, other, 2, 32, 0);
+    in[1] = harness_buffer(&h, PJRT_Buffer_Type_F32, flat, 1, BYTES, 1);
+    EXPECT(!harness_execute(&h, loaded, in, 2, out));
+    EXPECT_STR(
+        "stet cpu: argument 0 of step is f32[2,4], but the program was compiled for f32[2,3]",
+        h.text);
+    harness_buffer_destroy(&h, in[0]);
+    in[0] = input(&h, 0);
+    EXPECT(harness_execute(&h, loaded, in, 2, out)); /* f32[6] has as many elements */
+    destroy_all(&h, in, 2);
+    destroy_all(&h, out, 2);
+    harness_loaded_destroy(&h, loaded);
+    harness_client_destroy(&h);
+}
+
+TEST(memory_statistics_are_true)
+{
+    const int64_t large[] = {1 << 20};
+    PJRT_Device_MemoryStats_Args m;
+    struct harness h;
+    PJRT_Buffer *b;
+
+    open_cpu(&h);
+    EXPECT_INT(0, memory(&h).bytes_in_use);
+    b = harness_buffer(&h, PJRT_Buffer_Type_F32, large, 1, 4 << 20, 0);
+    m = memory(&h);
+    EXPECT_INT(4 << 20, m.bytes_in_use);
+    EXPECT(m.num_allocs_is_set && m.num_allocs == 1);
+    EXPECT(m.bytes_limit_is_set && m.bytes_limit > (64 << 20));
+    harness_buffer_destroy(&h, b);
+    m = memory(&h);
+    EXPECT_INT(0, m.bytes_in_use);
+    EXPECT(m.peak_bytes_in_use_is_set && m.peak_bytes_in_use == 4 << 20);
+    EXPECT(m.largest_alloc_size_is_set && m.largest_alloc_size == 4 << 20);
+    harness_client_destroy(&h);
+}
+
+TEST(temporaries_count_at_the_peak)
+{
+    static const char program[] = /* 32 KB in, 32 KB out, 16 MB between */
+        "func.func @main(%x: tensor<2048x4xf32>) -> tensor<2048x4xf32> {\n"
+        "  %p = stablehlo.dot_general %x, %x, contracting_dims = [1] x [1] :\n"
+        "    (tensor<2048x4xf32>, tensor<2048x4xf32>) -> tensor<2048x2048xf32>\n"
+        "  %y = stablehlo.dot_general %p, %x, contracting_dims = [1] x [0] :\n"
+        "    (tensor<2048x2048xf32>, tensor<2048x4xf32>) -> tensor<2048x4xf32>\n"
+        "  return %y : tensor<2048x4xf32>\n"
+        "}\n";
+    const int64_t shape[] = {2048, 4};
+    PJRT_LoadedExecutable *loaded;
+    PJRT_Device_MemoryStats_Args m;
+    PJRT_Buffer *in, *out;
+    struct harness h;
+
+    open_cpu(&h);
+    loaded = compile(&h, program);
+    in = harness_buffer(&h, PJRT_Buffer_Type_F32, shape, 2, 32768, 0);
+    EXPECT(harness_execute(&h, loaded, &in, 1, &out));
+    m = memory(&h);
+    EXPECT_INT(65536, m.bytes_in_use);
+    EXPECT(m.peak_bytes_in_use >= 65536 + (16 << 20));
+    EXPECT(m.pool_bytes_is_set && m.pool_bytes >= 65536 + (16 << 20));
+    destroy_all(&h, &in, 1);
+    destroy_all(&h, &out, 1);
+    harness_loaded_destroy(&h, loaded);
+    harness_client_destroy(&h);
+}
+
+TEST(a_stored_executable_does_the_same)
+{
+    static const char *const codes[] = {step, hlo_step};
+    struct harness h;
+
+    open_cpu(&h);
+    for (size_t i = 0; i < 2; i++) {
+        PJRT_LoadedExecutable *loaded = compile(&h, codes[i]), *again;
+        PJRT_Executable *executable = harness_executable(&h, loaded);
+        unsigned char *result[2];
+        size_t size = 0, n;
+        char *bytes = harness_serialize(&h, executable, &size);
+
+        again = harness_deserialize(&h, bytes, size);
+        EXPECT(again);
+        for (int k = 0; k < 2; k++) {
+            PJRT_Buffer *in[] = {input(&h, 3), input(&h, 4)}, *out[2];
+
+            EXPECT(harness_execute(&h, k ? again : loaded, in, 2, out));
+            result[k] = harness_read(&h, out[1], &n);
+            destroy_all(&h, in, 2);
+            destroy_all(&h, out, 2);
+        }
+        EXPECT(memcmp(result[0], result[1], n) == 0);
+        free(result[0]);
+        free(result[1]);
+        for (size_t at = 0; at < size; at++) { /* damage is found, wherever it is */
+            bytes[at] ^= 0x10;
+            EXPECT(!harness_deserialize(&h, bytes, size));
+            bytes[at] ^= 0x10;
+        }
+        for (size_t cut = 0; cut < size; cut += 7)
+            EXPECT(!harness_deserialize(&h, bytes, cut));
+        free(bytes);
+        harness_executable_destroy(&h, executable);
+        harness_loaded_destroy(&h, again);
+        harness_loaded_destroy(&h, loaded);
+    }
+    harness_client_destroy(&h);
+}
+
+TEST(what_it_cannot_run_is_named_with_its_module_and_line)
+{
+    static const char program[] =
+        "module @jit_f {\n"
+        "func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {\n"
+        "  %0 = stablehlo.custom_call @mine(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>"
+        " loc(\"model.py\":12:4)\n"
+        "  return %0 : tensor<2x3xf32>\n"
+        "}\n"
+        "}\n";
+    struct harness h;
+
+    open_cpu(&h);
+    EXPECT(!compile(&h, program));
+    EXPECT_INT(PJRT_Error_Code_UNIMPLEMENTED, h.code);
+    EXPECT_STR(
+        "stet cpu: jit_f: stablehlo.custom_call (model.py:12): custom call target \"mine\" is "
+        "not known",
+        h.text);
+    harness_client_destroy(&h);
+}
