@@ -26,7 +26,7 @@ enum stet_rc stet_lower_fail(struct stet_lower *l, enum stet_rc rc, const char *
     }
     if (!l->op)
         return stet_fail(l->err, rc, "%s", text);
-    return stet_fail(l->err, rc, "%.*s%s: %s", STET_FMT(l->op->name), place, text);
+    return stet_fail(l->err, rc, "%.*s%s: %s", STET_FMT(stet_op_name(l->op)), place, text);
 }
 
 enum stet_rc stet_lower_memory(struct stet_lower *l)
@@ -152,7 +152,7 @@ struct stet_gval *stet_lower_in(struct stet_lower *l, uint32_t i)
         stet_lower_fail(l, STET_BAD_INPUT, "operand %u is missing", i);
         return NULL;
     }
-    v = &l->map[l->op->operands[i]->id];
+    v = &l->map[stet_op_operand(l->op, i)->id];
     if (!stet_lower_visible(l, v)) {
         stet_lower_fail(l, STET_BAD_INPUT, "operand %u is not defined before its use", i);
         return NULL;

@@ -68,7 +68,7 @@ static enum stet_rc lower_ops(struct stet_lower *l, const struct stet_block *fro
     if (!(stet_known_op_facts(end->known) & STET_OP_TERMINATOR))
         return stet_lower_fail(l, STET_BAD_INPUT, "a region does not end with a return");
     for (uint32_t i = 0; i < end->operand_count; i++) {
-        const struct stet_lowered *v = &l->map[end->operands[i]->id];
+        const struct stet_lowered *v = &l->map[stet_op_operand(end, i)->id];
 
         if (!stet_lower_visible(l, v))
             return stet_lower_fail(l, STET_BAD_INPUT, "a returned value is not defined");
@@ -80,7 +80,7 @@ static enum stet_rc lower_ops(struct stet_lower *l, const struct stet_block *fro
         return stet_lower_memory(l);
     n = 0;
     for (uint32_t i = 0; i < end->operand_count; i++) {
-        const struct stet_lowered *v = &l->map[end->operands[i]->id];
+        const struct stet_lowered *v = &l->map[stet_op_operand(end, i)->id];
 
         memcpy(all + n, v->parts, v->count * sizeof *all);
         n += v->count;
@@ -150,8 +150,8 @@ static enum stet_rc function_body(struct stet_lower *l, const struct stet_op *f,
 {
     if (f->region_count != 1)
         return stet_lower_fail(l, STET_BAD_INPUT, "a function without a body");
-    TRY(one_block(l, &f->regions[0]));
-    *out = f->regions[0].blocks[0];
+    TRY(one_block(l, stet_op_region(f, 0)));
+    *out = stet_op_region(f, 0)->blocks[0];
     return STET_OK;
 }
 
@@ -209,7 +209,7 @@ static enum stet_rc flat_operands(struct stet_lower *l, uint32_t first, struct s
     uint32_t n = 0;
 
     for (uint32_t i = first; i < l->op->operand_count; i++) {
-        const struct stet_lowered *v = &l->map[l->op->operands[i]->id];
+        const struct stet_lowered *v = &l->map[stet_op_operand(l->op, i)->id];
 
         CHECK(stet_lower_visible(l, v), "operand %u is not defined before its use", i);
         n += v->count;
@@ -219,7 +219,7 @@ static enum stet_rc flat_operands(struct stet_lower *l, uint32_t first, struct s
         return stet_lower_memory(l);
     n = 0;
     for (uint32_t i = first; i < l->op->operand_count; i++) {
-        const struct stet_lowered *v = &l->map[l->op->operands[i]->id];
+        const struct stet_lowered *v = &l->map[stet_op_operand(l->op, i)->id];
 
         memcpy(*out + n, v->parts, v->count * sizeof **out);
         n += v->count;
@@ -279,10 +279,10 @@ enum stet_rc stet_lower_inline_region(struct stet_lower *l, int arg)
 
     (void)arg;
     CHECK(l->op->region_count == 1, "one region is needed");
-    TRY(one_block(l, &l->op->regions[0]));
+    TRY(one_block(l, stet_op_region(l->op, 0)));
     TRY(flat_operands(l, 0, &args, &arg_count));
-    TRY(bind_args(l, l->op->regions[0].blocks[0], args, arg_count));
-    TRY(lower_ops(l, l->op->regions[0].blocks[0], &results, &count));
+    TRY(bind_args(l, stet_op_region(l->op, 0)->blocks[0], args, arg_count));
+    TRY(lower_ops(l, stet_op_region(l->op, 0)->blocks[0], &results, &count));
     return bind_results(l, results, count);
 }
 
@@ -346,8 +346,8 @@ enum stet_rc stet_lower_while(struct stet_lower *l, int arg)
     TRY(flat_operands(l, 0, &in, &count));
     if (!blocks)
         return stet_lower_memory(l);
-    TRY(region_with(l, &l->op->regions[0], in, count, &blocks[0]));
-    TRY(region_with(l, &l->op->regions[1], in, count, &blocks[1]));
+    TRY(region_with(l, stet_op_region(l->op, 0), in, count, &blocks[0]));
+    TRY(region_with(l, stet_op_region(l->op, 1), in, count, &blocks[1]));
     CHECK(blocks[0]->result_count == 1 && blocks[0]->results[0]->shape.rank == 0 &&
               blocks[0]->results[0]->shape.dtype == STET_DT_PRED,
           "the condition does not return one pred");
@@ -369,7 +369,7 @@ static enum stet_rc branches(struct stet_lower *l, struct stet_gval *index)
     if (!blocks)
         return stet_lower_memory(l);
     for (uint32_t i = 0; i < count; i++) {
-        TRY(region_with(l, &l->op->regions[i], NULL, 0, &blocks[i]));
+        TRY(region_with(l, stet_op_region(l->op, i), NULL, 0, &blocks[i]));
         CHECK(blocks[i]->result_count == blocks[0]->result_count,
               "branches return different numbers of values");
         for (uint32_t j = 0; j < blocks[i]->result_count; j++)
@@ -429,8 +429,8 @@ enum stet_rc stet_lower_get_tuple_element(struct stet_lower *l, int arg)
 
     (void)arg;
     CHECK(l->op->operand_count == 1 && l->op->result_count == 1, "one operand is needed");
-    v = &l->map[l->op->operands[0]->id];
-    t = l->op->operands[0]->type;
+    v = &l->map[stet_op_operand(l->op, 0)->id];
+    t = stet_op_operand(l->op, 0)->type;
     CHECK(stet_lower_visible(l, v) && t && t->kind == STET_TYPE_TUPLE,
           "the operand is not a tuple");
     CHECK(index >= 0 && index < t->member_count, "index is out of range");

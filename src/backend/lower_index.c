@@ -212,7 +212,7 @@ enum stet_rc stet_lower_scatter(struct stet_lower *l, int arg)
             w++;
         }
     g->operands = count;
-    TRY(stet_lower_body(l, &l->op->regions[0], args, 2 * count, g->types, count, &g->body));
+    TRY(stet_lower_body(l, stet_op_region(l->op, 0), args, 2 * count, g->types, count, &g->body));
     g->simple = count == 1 ? g->body->simple : -1;
     node = stet_g_call(l, &stet_kernel_scatter, g, in, 2 * count + 1, out, count);
     if (!node)

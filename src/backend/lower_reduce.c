@@ -109,7 +109,7 @@ enum stet_rc stet_lower_reduce(struct stet_lower *l, int arg)
 
         memcpy(args, types, count * sizeof *args);
         memcpy(args + count, types, count * sizeof *args);
-        TRY(stet_lower_body(l, &l->op->regions[0], args, 2 * count, types, count, &body));
+        TRY(stet_lower_body(l, stet_op_region(l->op, 0), args, 2 * count, types, count, &body));
     }
     n = make_reduce(l, in, types, count, reduced, body, count == 1 ? foldable(body, types[0]) : -1);
     if (!n)
@@ -240,7 +240,8 @@ enum stet_rc stet_lower_reduce_window(struct stet_lower *l, int arg)
     w->out = out[0];
     memcpy(args, w->types, w->count * sizeof *args);
     memcpy(args + w->count, w->types, w->count * sizeof *args);
-    TRY(stet_lower_body(l, &l->op->regions[0], args, 2 * w->count, w->types, w->count, &w->body));
+    TRY(stet_lower_body(l, stet_op_region(l->op, 0), args, 2 * w->count, w->types, w->count,
+                        &w->body));
     w->simple = w->count == 1 ? foldable(w->body, w->types[0]) : -1;
     n = stet_g_call(l, is_scan(w, high) && w->count == 1 ? &stet_kernel_scan : &stet_kernel_window,
                     w, in, 2 * w->count, out, w->count);
@@ -276,8 +277,8 @@ enum stet_rc stet_lower_select_and_scatter(struct stet_lower *l, int arg)
     for (uint32_t d = 0; d < w->rank; d++)
         CHECK(w->out.dims[d] == window_out(w, d, high[d]),
               "dimension %u of the source does not fit the window", d);
-    TRY(stet_lower_body(l, &l->op->regions[0], args, 2, &pred, 1, &w->body));
-    TRY(stet_lower_body(l, &l->op->regions[1], args, 2, &t, 1, &w->scatter));
+    TRY(stet_lower_body(l, stet_op_region(l->op, 0), args, 2, &pred, 1, &w->body));
+    TRY(stet_lower_body(l, stet_op_region(l->op, 1), args, 2, &t, 1, &w->scatter));
     w->simple = w->body->simple;
     w->scatter_simple = w->scatter->simple;
     n = stet_g_call(l, &stet_kernel_select_and_scatter, w, in, 3, &in[0]->shape, 1);
@@ -332,9 +333,9 @@ enum stet_rc stet_lower_sort(struct stet_lower *l, int arg)
     for (uint32_t d = 0; d < out[0].rank; d++)
         *(d < dim ? &s->outer : d == dim ? &s->length : &s->inner) *= d == dim ? 1 : out[0].dims[d];
     s->length = out[0].dims[dim];
-    TRY(stet_lower_body(l, &l->op->regions[0], args, 2 * count, &pred, 1, &s->body));
+    TRY(stet_lower_body(l, stet_op_region(l->op, 0), args, 2 * count, &pred, 1, &s->body));
     s->key = -1;
-    TRY(stet_lower_sort_key(l, &l->op->regions[0], s));
+    TRY(stet_lower_sort_key(l, stet_op_region(l->op, 0), s));
     sort_lanes(s);
     n = stet_g_call(l, &stet_kernel_sort, s, in, count, out, count);
     if (!n)

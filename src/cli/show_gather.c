@@ -78,7 +78,7 @@ static enum stet_rc count_all(struct stet_show *s, struct stet_err *err)
 
         if (!op || is_structure(op))
             continue;
-        count(&ops, op->name, 0, (struct stet_view){0});
+        count(&ops, stet_op_name(op), 0, (struct stet_view){0});
         file = stet_side_counts(&s->side, op) ? stet_loc_file(op->loc) : NULL;
         if (file)
             count(&lines, file->text, file->line, stet_loc_function(op->loc));
@@ -109,12 +109,12 @@ static void find_users(struct stet_show *s, const uint32_t *constant_of)
         if (!op || !stet_side_counts(&s->side, op))
             continue;
         for (uint32_t j = 0; j < op->operand_count; j++) {
-            const struct stet_value *v = stet_canon_source(&s->side.canon, op->operands[j]);
+            const struct stet_value *v = stet_canon_source(&s->side.canon, stet_op_operand(op, j));
             struct stet_show_constant *c;
 
-            if (!v->def || !constant_of[v->def->id])
+            if (!stet_value_def(v) || !constant_of[stet_value_def(v)->id])
                 continue;
-            c = &s->constants[constant_of[v->def->id] - 1];
+            c = &s->constants[constant_of[stet_value_def(v)->id] - 1];
             c->uses++;
             if (!c->user || (!stet_loc_file(c->user->loc) && stet_loc_file(op->loc)))
                 c->user = op;

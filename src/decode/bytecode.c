@@ -349,8 +349,8 @@ static bool read_entries(struct bc *b)
     b->type_count = types;
     if (stet_reader_left(&r))
         stet_reader_fail(&r, "more than the announced entries");
-    /* What files of JAX take, so that one block does. */
-    stet_arena_reserve(b->arena, 15 * b->sections[BC_IR].len + 60 * (attrs + types));
+    /* The better part of what files of JAX take. */
+    stet_arena_reserve(b->arena, 6 * b->sections[BC_IR].len + 40 * (attrs + types));
     return bc_check(b, &r, "attribute and type table");
 }
 

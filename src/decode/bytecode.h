@@ -83,6 +83,7 @@ struct bc_name {
     struct stet_view name; /* normalised: "stablehlo.add" */
     enum stet_known_op known;
     bool registered;
+    bool usual;                    /* VHLO, and the same operation wherever it stands */
     const struct bc_vhlo_op *vhlo; /* how its attributes become StableHLO's, or NULL */
     const struct bc_vhlo_plan *plan;
     const struct stet_props *props;
@@ -113,8 +114,10 @@ struct bc {
     struct bc_entry *attrs, *types;
     struct bc_resource *resources;
     struct stet_view *properties;
-    struct bc_converted *converted; /* beside each of them */
-    struct stet_attr full_attr;     /* handed out, and ignored, once memory is exhausted */
+    struct bc_converted *converted;   /* beside each of them */
+    const struct stet_type **results; /* of the operation being read */
+    size_t result_room;
+    struct stet_attr full_attr; /* handed out, and ignored, once memory is exhausted */
     struct stet_type full_type;
     size_t string_count, dialect_count, name_count, attr_count, type_count, resource_count,
         property_count;
@@ -226,6 +229,7 @@ static inline const struct stet_type *bc_type(struct bc *b, struct stet_reader *
 
 extern const struct stet_attr bc_bad_attr;
 extern const struct stet_loc bc_unknown_loc;
+extern const struct stet_attr_name bc_builtin_name;
 
 void *bc_no_room(struct bc *b); /* fails, gives NULL */
 

@@ -129,7 +129,7 @@ static const struct stet_attr *keep_rest(struct bc *b, struct stet_reader *r,
 {
     struct stet_attr *a = bc_new_attr(b, kind);
 
-    a->dialect = STET_VIEW("builtin");
+    a->name = &bc_builtin_name;
     a->bytes = stet_reader_bytes(r, stet_reader_left(r));
     return a;
 }

@@ -86,8 +86,7 @@ static const struct stet_attr *read_fields(struct bc *b, struct stet_reader *r,
 
     if (!named)
         return a;
-    a->dialect = record->dialect;
-    a->mnemonic = record->mnemonic;
+    a->name = &record->name;
     a->named = named;
     for (unsigned i = 0; record->fields[i].kind != STET_FIELD_END; i++) {
         named[a->count].name = record->fields[i].name;
@@ -107,7 +106,8 @@ static const struct stet_attr *read_record(struct bc *b, struct stet_reader *r,
     const struct stet_attr *a = read_fields(b, r, record, code, true);
 
     if ((stet_reader_ok(r) && !stet_reader_left(r)) || !bc_ok(b) ||
-        !(stet_view_is(record->mnemonic, "gather") || stet_view_is(record->mnemonic, "scatter")))
+        !(stet_view_is(record->name.mnemonic, "gather") ||
+          stet_view_is(record->name.mnemonic, "scatter")))
         return a;
     *r = start;
     return read_fields(b, r, record, code, false);
@@ -229,8 +229,7 @@ static const struct stet_attr *read_mesh_like(struct bc *b, struct stet_reader *
         second = bc_make_int(b, stet_type_integer(b->arena, 64, STET_SIGNLESS), bc_signed(r));
     else
         second = (v = bc_varint(r)) & 1 ? bc_attr_at(b, v >> 1) : NULL;
-    a->dialect = record->dialect;
-    a->mnemonic = record->mnemonic;
+    a->name = &record->name;
     a->named = named;
     a->count = second ? 2 : 1;
     named[0] = (struct stet_named_attr){record->fields[0].name, first};

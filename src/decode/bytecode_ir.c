@@ -204,7 +204,7 @@ static void keep_properties(struct bc *b, struct stet_view bytes, struct stet_na
 {
     struct stet_attr *a = bc_new_attr(b, STET_ATTR_OPAQUE);
 
-    a->dialect = STET_VIEW("builtin");
+    a->name = &bc_builtin_name;
     a->bytes = bytes;
     out[0] = (struct stet_named_attr){STET_VIEW("properties"), a};
     *count = 1;
@@ -249,98 +249,111 @@ static bool merge(struct bc *b, const struct stet_named_attr *properties, uint32
     return true;
 }
 
-static void read_vhlo_attrs(struct bc *b, struct stet_reader *r, struct bc_name *name,
-                            const struct stet_attr *dict, bool has_properties, struct stet_op *op)
+static const struct stet_attr no_attrs = {.kind = STET_ATTR_DICT};
+
+struct attr_list {
+    const struct stet_named_attr *at;
+    uint32_t count;
+};
+
+static struct attr_list read_vhlo_attrs(struct bc *b, struct stet_reader *r, struct bc_name *name,
+                                        const struct stet_attr *dict, bool has_properties)
 {
     uint64_t index = has_properties ? bc_varint(r) : 0;
     struct bc_converted *known = &name->last;
 
     if (has_properties && index >= b->property_count) {
         stet_reader_fail(r, "no such properties");
-        return;
+        return (struct attr_list){0};
     }
     if (has_properties)
         known = &b->converted[index];
     if ((known->name != name || known->dict != dict) &&
         !bc_vhlo_convert(b, name, has_properties ? &b->properties[index] : NULL, dict, known))
-        return;
-    op->attrs = known->attrs;
-    op->attr_count = known->count;
+        return (struct attr_list){0};
+    return (struct attr_list){known->attrs, known->count};
 }
 
-static void read_attrs(struct bc *b, struct stet_reader *r, struct bc_name *name, unsigned mask,
-                       struct stet_op *op)
+static struct attr_list read_attrs(struct bc *b, struct stet_reader *r, struct bc_name *name,
+                                   unsigned mask)
 {
-    static const struct stet_attr none = {.kind = STET_ATTR_DICT};
-    const struct stet_attr *dict = mask & HAS_ATTRS ? bc_attr(b, r) : &none;
+    const struct stet_attr *dict = mask & HAS_ATTRS ? bc_attr(b, r) : &no_attrs;
     struct stet_named_attr properties[STET_PROPS_NAMES], *all;
     uint32_t count = 0;
 
     if (dict->kind != STET_ATTR_DICT) {
         stet_reader_fail(r, "attributes of an operation are no dictionary");
-        return;
+        return (struct attr_list){0};
     }
-    if (name->vhlo) {
-        read_vhlo_attrs(b, r, name, dict, mask & HAS_PROPERTIES, op);
-        return;
-    }
+    if (name->vhlo)
+        return read_vhlo_attrs(b, r, name, dict, mask & HAS_PROPERTIES);
     if (mask & HAS_PROPERTIES)
         read_properties(b, r, name, properties, &count);
-    op->attrs = dict->named;
-    op->attr_count = dict->count;
     if (!count)
-        return;
+        return (struct attr_list){dict->named, dict->count};
     all = bc_alloc(b, (size_t)dict->count + count, sizeof *all);
     if (!all || !merge(b, properties, count, dict, all))
-        return;
-    op->attrs = all;
-    op->attr_count = dict->count + count;
+        return (struct attr_list){0};
+    return (struct attr_list){all, dict->count + count};
 }
 
 /* ---- operations ---- */
 
-static bool read_regions(struct bc *b, struct stet_reader *r, struct stet_op *op, size_t n,
-                         bool isolated, struct scope *scope, unsigned depth);
+static bool read_regions(struct bc *b, struct stet_reader *r, struct stet_op *op, bool isolated,
+                         struct scope *scope, unsigned depth);
 
-static void read_results(struct bc *b, struct stet_reader *r, struct stet_op *op)
+/* Types of the results of the operation being read, kept until it is made. */
+static uint32_t read_results(struct bc *b, struct stet_reader *r)
 {
     size_t n = bc_count(r);
-    struct stet_value *results = n > UINT32_MAX ? NULL : bc_alloc(b, n, sizeof *results);
 
-    if (!results)
-        return;
+    if (n > b->result_room) {
+        b->results = stet_arena_raw(&b->scratch, 2 * n, sizeof *b->results);
+        b->result_room = b->results ? 2 * n : 0;
+    }
+    if (n > b->result_room || n > INT32_MAX) {
+        bc_fail(b, STET_LIMIT, STET_NO_OFFSET, "no memory for results");
+        return 0;
+    }
     for (size_t i = 0; i < n; i++)
-        results[i] = (struct stet_value){
-            .type = bc_type(b, r), .def = op, .index = (uint32_t)i, .id = b->p->value_count++};
-    op->results = results;
-    op->result_count = (uint32_t)n;
+        b->results[i] = bc_type(b, r);
+    return (uint32_t)n;
 }
 
 static void read_operands(struct bc *b, struct stet_reader *r, struct stet_op *op, struct scope *s)
 {
-    size_t n = bc_count(r);
-    struct stet_value **operands = n > UINT32_MAX ? NULL : bc_alloc(b, n, sizeof *operands);
+    struct stet_value **operands = stet_op_operands(op);
 
-    if (!operands)
-        return;
-    if (n)
-        memset(operands, 0, n * sizeof *operands);
-    for (size_t i = 0; i < n && stet_reader_ok(r); i++)
+    for (uint32_t i = 0; i < op->operand_count; i++)
         read_operand(b, r, s, &operands[i]);
-    op->operands = operands;
-    op->operand_count = (uint32_t)n;
 }
 
-static void read_successors(struct bc *b, struct stet_reader *r, struct stet_op *op,
+/* How many successors and regions come after the operands: a look ahead, since an operation is made
+ * in one piece. */
+static void look_ahead(const struct bc *b, struct stet_reader r, unsigned mask,
+                       struct stet_op_parts *parts)
+{
+    uint64_t successors = 0, regions = 0;
+
+    for (uint32_t i = 0; i < parts->operand_count; i++)
+        bc_varint(&r);
+    if (mask & HAS_SUCCESSORS)
+        successors = bc_count(&r);
+    for (uint64_t i = 0; i < successors; i++)
+        bc_varint(&r);
+    if (b->version >= BC_USE_LIST_ORDERS && (mask & HAS_USE_LISTS))
+        skip_use_lists(&r, parts->result_count);
+    if (mask & HAS_REGIONS)
+        regions = bc_varint(&r) >> 1;
+    parts->successor_count = successors > UINT32_MAX ? UINT32_MAX : (uint32_t)successors;
+    parts->region_count = regions > UINT32_MAX ? UINT32_MAX : (uint32_t)regions;
+}
+
+static void read_successors(struct stet_reader *r, const struct stet_op *op,
                             const struct region_state *state)
 {
     size_t n = bc_count(r);
-    struct stet_block **blocks = n > UINT16_MAX ? NULL : bc_alloc(b, n, sizeof *blocks);
 
-    if (!blocks) {
-        stet_reader_fail(r, "too many successors");
-        return;
-    }
     for (size_t i = 0; i < n; i++) {
         uint64_t index = bc_varint(r);
 
@@ -348,22 +361,17 @@ static void read_successors(struct bc *b, struct stet_reader *r, struct stet_op 
             stet_reader_fail(r, "no such block");
             return;
         }
-        blocks[i] = state->blocks[index];
+        stet_op_successors(op)[i] = state->blocks[index];
     }
-    op->successors = blocks;
-    op->successor_count = (uint16_t)n;
 }
 
-static void name_op(struct stet_op *op, const struct bc_name *name, const struct stet_block *parent)
+/* VHLO has one return for functions and for regions. */
+static uint32_t known_op(const struct bc_name *name, const struct stet_block *parent)
 {
-    op->name = name->name;
-    op->known = name->known;
-    /* VHLO has one return for functions and for regions. */
-    if (name->vhlo && name->known == STET_STABLEHLO_RETURN && parent->parent &&
-        parent->parent->known == STET_FUNC_FUNC) {
-        op->name = STET_VIEW("func.return");
-        op->known = STET_FUNC_RETURN;
-    }
+    if (name->known == STET_STABLEHLO_RETURN && name->vhlo && parent->parent &&
+        parent->parent->known == STET_FUNC_FUNC)
+        return STET_FUNC_RETURN;
+    return name->known;
 }
 
 /* Where VHLO meets other dialects its types are cast to theirs; here both are the same type, and
@@ -374,7 +382,8 @@ static bool is_identity_cast(const struct bc *b, const struct stet_op *op)
         op->result_count != op->operand_count)
         return false;
     for (uint32_t i = 0; i < op->result_count; i++)
-        if (!op->operands[i] || !stet_type_eq(op->operands[i]->type, op->results[i].type))
+        if (!stet_op_operand(op, i) ||
+            !stet_type_eq(stet_op_operand(op, i)->type, op->results[i].type))
             return false;
     return true;
 }
@@ -387,49 +396,180 @@ static void pass_through(struct bc *b, struct stet_reader *r, struct region_stat
         return;
     }
     for (uint32_t i = 0; i < op->result_count; i++)
-        state->scope->values[state->next++] = op->operands[i];
+        state->scope->values[state->next++] = stet_op_operand(op, i);
     b->p->value_count -= op->result_count;
     b->p->op_count--;
 }
 
-/* Field by field: for a whole struct this size compilers emit "rep stos", which starts slowly. */
-static void start_op(struct stet_op *op, struct stet_block *parent, uint32_t id)
+/* The operation but for its operands and regions; NULL after a failure. */
+static struct stet_op *make_op(struct bc *b, const struct stet_reader *r, unsigned mask,
+                               const struct bc_name *name, struct stet_op_parts *parts)
 {
-    op->id = id;
-    op->parent = parent;
-    op->operands = NULL;
-    op->results = NULL;
-    op->attrs = NULL;
-    op->regions = NULL;
-    op->successors = NULL;
-    op->operand_count = op->result_count = op->attr_count = 0;
-    op->region_count = op->successor_count = 0;
+    struct stet_op *op;
+
+    if ((mask & (HAS_SUCCESSORS | HAS_REGIONS)) || !parts->known) {
+        look_ahead(b, *r, mask, parts);
+        parts->name = name->name;
+        if (parts->region_count > stet_reader_left(r) || !stet_build_op_size(parts)) {
+            bc_fail(b, STET_LIMIT, STET_NO_OFFSET, "too many attributes or regions");
+            return NULL;
+        }
+        op = stet_build_op(b->arena, parts);
+    } else {
+        op = stet_build_plain_op(b->arena, parts);
+    }
+    return op ? op : bc_no_room(b);
+}
+
+/* ---- the usual operation ---- */
+
+enum {
+    USUAL_OPERANDS = 8,
+    USUAL_BYTES =
+        40, /* no more of them can be read below: 7 numbers and the operands, 2 bytes each */
+    UNUSUAL = HAS_SUCCESSORS | HAS_REGIONS | HAS_USE_LISTS,
+};
+
+/* A number of one or two bytes; false for a longer one. */
+static inline bool short_number(const unsigned char **at, uint32_t *out)
+{
+    const unsigned char *p = *at;
+    uint32_t v = *p;
+
+    if (v & 1) {
+        *out = v >> 1;
+        *at = p + 1;
+        return true;
+    }
+    *out = (v | (uint32_t)p[1] << 8) >> 2;
+    *at = p + 2;
+    return v & 2;
+}
+
+/* Attributes that another operation has brought before. */
+static inline bool usual_attrs(const struct bc *b, const unsigned char **at,
+                               const struct bc_name *name, unsigned mask,
+                               struct stet_op_parts *parts)
+{
+    const struct bc_converted *known = &name->last;
+    const struct stet_attr *dict = &no_attrs;
+    uint32_t index;
+
+    if (mask & HAS_ATTRS) {
+        if (!short_number(at, &index) || index >= b->attr_count || b->attrs[index].state != BC_ATTR)
+            return false;
+        dict = b->attrs[index].made;
+    }
+    if (mask & HAS_PROPERTIES) {
+        if (!short_number(at, &index) || index >= b->property_count)
+            return false;
+        known = &b->converted[index];
+    }
+    parts->attrs = known->attrs;
+    parts->attr_count = known->count;
+    return known->name == name && known->dict == dict;
+}
+
+/* Nearly all operations are known ones without regions, with at most one result, a few operands
+ * defined before, and types, locations and attributes met before. Reads such a one without asking
+ * at every step whether the input goes on; NULL, with nothing done, for any other. */
+static struct stet_op *read_usual_op(struct bc *b, struct stet_reader *r,
+                                     struct region_state *state, struct stet_block *block)
+{
+    const unsigned char *at = r->next;
+    const struct scope *scope = state->scope;
+    struct stet_op_parts parts = {.attr_count = 0};
+    const struct stet_type *type;
+    const struct bc_name *name;
+    struct stet_value **operands;
+    struct stet_op *op;
+    uint32_t index;
+    unsigned mask;
+
+    if (r->end - at < USUAL_BYTES || !short_number(&at, &index) || index >= b->name_count)
+        return NULL;
+    name = &b->names[index];
+    mask = *at++;
+    if ((mask & UNUSUAL) || !name->usual || !short_number(&at, &index) || index >= b->attr_count ||
+        b->attrs[index].state != BC_LOC)
+        return NULL;
+    parts.known = name->known;
+    parts.loc = b->attrs[index].made;
+    if ((mask & (HAS_ATTRS | HAS_PROPERTIES)) && !usual_attrs(b, &at, name, mask, &parts))
+        return NULL;
+    if (mask & HAS_RESULTS) {
+        if (*at++ != (1 << 1 | 1) || !short_number(&at, &index) || index >= b->type_count ||
+            b->types[index].state != BC_ATTR || state->next == state->limit)
+            return NULL;
+        type = b->types[index].made;
+        parts.results = &type;
+        parts.result_count = 1;
+    }
+    if ((mask & HAS_OPERANDS) &&
+        (!short_number(&at, &parts.operand_count) || parts.operand_count > USUAL_OPERANDS))
+        return NULL;
+    op = stet_build_plain_op(b->arena, &parts);
+    if (!op)
+        return NULL;
+    operands = stet_op_operands(op);
+    for (uint32_t i = 0; i < parts.operand_count; i++) {
+        if (!short_number(&at, &index) || index >= scope->count || !scope->values[index]) {
+            b->arena->next = (char *)op; /* nothing came after it */
+            return NULL;
+        }
+        operands[i] = scope->values[index];
+    }
+    op->parent = block;
+    op->id = b->p->op_count++;
+    if (parts.result_count) {
+        op->results[0].id = b->p->value_count++;
+        scope->values[state->next++] = op->results;
+    }
+    r->next = at;
+    return op;
 }
 
 /* NULL for an operation that leaves no trace. */
 static struct stet_op *read_op(struct bc *b, struct stet_reader *r, struct region_state *state,
                                struct stet_block *block)
 {
-    uint64_t at = stet_reader_offset(r), index = bc_varint(r), regions;
+    uint64_t at = stet_reader_offset(r), index = bc_varint(r);
     unsigned mask = stet_reader_u8(r);
-    struct stet_op *op = bc_alloc(b, 1, sizeof *op);
+    struct stet_op_parts parts = {0};
+    struct bc_name *name;
+    struct stet_op *op;
 
     b->where = at;
-    if (!op || index >= b->name_count) {
+    if (index >= b->name_count) {
         stet_reader_fail(r, "no such operation name");
         return NULL;
     }
-    start_op(op, block, b->p->op_count++);
-    name_op(op, &b->names[index], block);
-    op->loc = bc_loc(b, r);
-    if (mask & (HAS_ATTRS | HAS_PROPERTIES))
-        read_attrs(b, r, &b->names[index], mask, op);
+    name = &b->names[index];
+    parts.known = known_op(name, block);
+    parts.loc = bc_loc(b, r);
+    if (mask & (HAS_ATTRS | HAS_PROPERTIES)) {
+        struct attr_list attrs = read_attrs(b, r, name, mask);
+
+        parts.attrs = attrs.at;
+        parts.attr_count = attrs.count;
+    }
     if (mask & HAS_RESULTS)
-        read_results(b, r, op);
+        parts.result_count = read_results(b, r);
+    parts.results = b->results;
     if (mask & HAS_OPERANDS)
-        read_operands(b, r, op, state->scope);
+        parts.operand_count = (uint32_t)bc_count(r);
+    if (!stet_reader_ok(r) || !bc_ok(b))
+        return NULL;
+    op = make_op(b, r, mask, name, &parts);
+    if (!op)
+        return NULL;
+    op->parent = block;
+    op->id = b->p->op_count++;
+    for (uint32_t i = 0; i < op->result_count; i++)
+        op->results[i].id = b->p->value_count++;
+    read_operands(b, r, op, state->scope);
     if (mask & HAS_SUCCESSORS)
-        read_successors(b, r, op, state);
+        read_successors(r, op, state);
     if (b->version >= BC_USE_LIST_ORDERS && (mask & HAS_USE_LISTS))
         skip_use_lists(r, op->result_count);
     if (stet_reader_ok(r) && bc_ok(b) && is_identity_cast(b, op)) {
@@ -439,14 +579,8 @@ static struct stet_op *read_op(struct bc *b, struct stet_reader *r, struct regio
     /* The file's outermost block defines no values. */
     if (op->result_count && state->limit)
         define(r, state, op->results, op->result_count);
-    if (!(mask & HAS_REGIONS) || !stet_reader_ok(r) || !bc_ok(b))
-        return op;
-    regions = bc_varint(r);
-    if (regions >> 1 > stet_reader_left(r) || regions >> 1 > UINT16_MAX) {
-        stet_reader_fail(r, "a count is larger than what is left");
-        return op;
-    }
-    read_regions(b, r, op, (size_t)(regions >> 1), regions & 1, state->scope, state->depth);
+    if ((mask & HAS_REGIONS) && stet_reader_ok(r) && bc_ok(b))
+        read_regions(b, r, op, bc_varint(r) & 1, state->scope, state->depth);
     return op;
 }
 
@@ -456,10 +590,11 @@ static void read_arguments(struct bc *b, struct stet_reader *r, struct region_st
                            struct stet_block *block)
 {
     size_t n = bc_count(r);
-    struct stet_value *args = n > UINT32_MAX ? NULL : bc_alloc(b, n, sizeof *args);
 
-    if (!args)
+    if (n > INT32_MAX || !stet_build_args(b->arena, block, (uint32_t)n)) {
+        bc_no_room(b);
         return;
+    }
     for (size_t i = 0; i < n; i++) {
         uint64_t type = bc_varint(r);
         bool located = true;
@@ -470,15 +605,11 @@ static void read_arguments(struct bc *b, struct stet_reader *r, struct region_st
         }
         if (!stet_reader_ok(r))
             return;
-        args[i] = (struct stet_value){.type = bc_type_at(b, type),
-                                      .block = block,
-                                      .index = (uint32_t)i,
-                                      .id = b->p->value_count++,
-                                      .loc = located ? bc_loc(b, r) : &bc_unknown_loc};
+        block->args[i].type = bc_type_at(b, type);
+        block->args[i].id = b->p->value_count++;
+        stet_block_locs(block)[i] = located ? bc_loc(b, r) : &bc_unknown_loc;
     }
-    block->args = args;
-    block->arg_count = (uint32_t)n;
-    define(r, state, args, n);
+    define(r, state, block->args, n);
     if (b->version >= BC_USE_LIST_ORDERS && stet_reader_u8(r))
         skip_use_lists(r, n);
 }
@@ -500,8 +631,10 @@ static void read_block(struct bc *b, struct stet_reader *r, struct region_state 
         return;
     block->ops = ops;
     for (uint64_t i = 0; i < n && stet_reader_ok(r) && bc_ok(b); i++) {
-        struct stet_op *op = read_op(b, r, state, block);
+        struct stet_op *op = read_usual_op(b, r, state, block);
 
+        if (!op)
+            op = read_op(b, r, state, block);
         if (op)
             ops[block->op_count++] = op;
     }
@@ -537,8 +670,8 @@ static bool read_region(struct bc *b, struct stet_reader *r, struct stet_op *op,
     return stet_reader_ok(r) && bc_ok(b);
 }
 
-static bool read_regions(struct bc *b, struct stet_reader *r, struct stet_op *op, size_t n,
-                         bool isolated, struct scope *scope, unsigned depth)
+static bool read_regions(struct bc *b, struct stet_reader *r, struct stet_op *op, bool isolated,
+                         struct scope *scope, unsigned depth)
 {
     struct scope own = {0};
     struct stet_reader section, *from = r;
@@ -547,20 +680,14 @@ static bool read_regions(struct bc *b, struct stet_reader *r, struct stet_op *op
     if (depth == STET_MAX_DEPTH)
         return bc_fail(b, STET_LIMIT, stet_reader_offset(r), "regions nested deeper than %d",
                        STET_MAX_DEPTH);
-    op->regions = bc_alloc(b, n, sizeof *op->regions);
-    if (!op->regions)
-        return false;
-    if (n)
-        memset(op->regions, 0, n * sizeof *op->regions);
-    op->region_count = (uint16_t)n;
     /* Isolated regions are sections of their own since they can be loaded lazily. */
-    if (isolated && b->version >= BC_LAZY_LOADING && n) {
+    if (isolated && b->version >= BC_LAZY_LOADING && op->region_count) {
         bytes = bc_nested(b, r, BC_IR);
         section = bc_reader(b, bytes.ptr, bytes.len);
         from = &section;
     }
-    for (size_t i = 0; i < n && stet_reader_ok(r) && bc_ok(b); i++)
-        if (!read_region(b, from, op, &op->regions[i], isolated ? &own : scope, depth))
+    for (uint32_t i = 0; i < op->region_count && stet_reader_ok(r) && bc_ok(b); i++)
+        if (!read_region(b, from, op, stet_op_region(op, i), isolated ? &own : scope, depth))
             break;
     if (isolated && own.fixup_count)
         stet_reader_fail(from, "a value is used and never defined");

@@ -3,6 +3,7 @@
 
 const struct stet_attr bc_bad_attr = {.kind = STET_ATTR_UNIT};
 const struct stet_loc bc_unknown_loc = {.kind = STET_LOC_UNKNOWN};
+const struct stet_attr_name bc_builtin_name = {.dialect = {"builtin", 7}};
 
 void *bc_no_room(struct bc *b)
 {
@@ -19,12 +20,13 @@ struct stet_attr *bc_new_attr(struct bc *b, enum stet_attr_kind kind)
         a = &b->full_attr;
     /* Field by field: for a whole struct this size compilers emit "rep stos", which starts slowly.
      */
-    a->kind = kind;
+    a->kind = (uint8_t)kind;
     a->splat = false;
     a->count = 0;
     a->integer = 0;
     a->type = NULL;
-    a->dialect = a->mnemonic = a->text = a->bytes = (struct stet_view){0};
+    a->name = NULL;
+    a->text = a->bytes = (struct stet_view){0};
     a->items = NULL;
     return a;
 }
@@ -76,12 +78,11 @@ const struct stet_attr *bc_make_enum(struct bc *b, const struct stet_enum *e, ui
 {
     struct stet_attr *a = bc_new_attr(b, STET_ATTR_ENUM);
 
-    a->dialect = e->dialect;
-    a->mnemonic = e->mnemonic;
+    a->name = &e->name;
     a->text = stet_enum_case(e, value);
     if (!a->text.len)
-        bc_fail(b, STET_UNSUPPORTED, STET_NO_OFFSET, "%.*s has no case %llu", STET_FMT(e->mnemonic),
-                (unsigned long long)value);
+        bc_fail(b, STET_UNSUPPORTED, STET_NO_OFFSET, "%.*s has no case %llu",
+                STET_FMT(e->name.mnemonic), (unsigned long long)value);
     return a;
 }
 

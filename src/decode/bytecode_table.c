@@ -47,7 +47,7 @@ static const struct stet_attr *keep_attr(struct bc *b, const struct bc_dialect *
 {
     struct stet_attr *a = bc_new_attr(b, STET_ATTR_OPAQUE);
 
-    a->dialect = d->name;
+    a->name = stet_build_name(b->arena, d->name, (struct stet_view){0});
     a->bytes = stet_reader_bytes(r, stet_reader_left(r));
     return a;
 }

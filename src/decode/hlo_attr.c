@@ -8,7 +8,7 @@ static struct stet_attr *make(struct stet_arena *a, enum stet_attr_kind kind)
     struct stet_attr *v = STET_NEW(a, struct stet_attr);
 
     if (v)
-        v->kind = kind;
+        v->kind = (uint8_t)kind;
     return v;
 }
 
@@ -65,8 +65,7 @@ struct stet_attr *stet_hlo_new_word(struct stet_arena *a, const char *mnemonic,
     struct stet_attr *r = make(a, STET_ATTR_ENUM);
 
     if (r) {
-        r->dialect = STET_VIEW("hlo");
-        r->mnemonic = stet_view_str(mnemonic);
+        r->name = stet_build_name(a, STET_VIEW("hlo"), stet_view_str(mnemonic));
         r->text = text;
     }
     return r;
@@ -117,10 +116,8 @@ struct stet_attr *stet_hlo_new_record(struct stet_arena *a, const char *mnemonic
     struct stet_attr *r = make(a, mnemonic ? STET_ATTR_RECORD : STET_ATTR_DICT);
 
     if (r) {
-        if (mnemonic) {
-            r->dialect = STET_VIEW("hlo");
-            r->mnemonic = stet_view_str(mnemonic);
-        }
+        if (mnemonic)
+            r->name = stet_build_name(a, STET_VIEW("hlo"), stet_view_str(mnemonic));
         r->named = fields;
         r->count = n;
     }

@@ -173,23 +173,28 @@ static const struct stet_loc *parameter_loc(struct stet_hlo_build *b,
     return named(b, in->name, l);
 }
 
-static bool make_op(struct stet_hlo_build *b, const struct stet_hlo_instr *in, struct stet_op *op,
-                    struct stet_block *block)
+static struct stet_op *make_op(struct stet_hlo_build *b, const struct stet_hlo_instr *in,
+                               struct stet_value *const *values)
 {
-    op->name = in->op ? stet_view_str(stet_known_op_name(stet_hlo_known(in->op)))
-                      : stet_arena_printf(b->a, "hlo.%.*s", STET_FMT(in->opcode));
-    op->known = in->op ? stet_hlo_known(in->op) : STET_OP_UNKNOWN;
-    op->parent = block;
-    op->loc = named(b, in->name, in->metadata);
-    op->attrs = in->attrs;
-    op->attr_count = in->attr_count;
-    op->results = STET_NEW(b->a, struct stet_value);
-    if (!op->results)
-        return false;
-    op->result_count = 1;
-    op->results->type = in->type;
-    op->results->def = op;
-    return stet_build_sort(in->attrs, in->attr_count);
+    struct stet_op_parts parts = {
+        .known = in->op ? stet_hlo_known(in->op) : STET_OP_UNKNOWN,
+        .loc = named(b, in->name, in->metadata),
+        .attrs = in->attrs,
+        .attr_count = in->attr_count,
+        .results = &in->type,
+        .result_count = 1,
+        .operand_count = in->operand_count,
+    };
+    struct stet_op *op;
+
+    if (!in->op)
+        parts.name = stet_arena_printf(b->a, "hlo.%.*s", STET_FMT(in->opcode));
+    op = stet_build_op(b->a, &parts);
+    if (!op || !stet_build_sort(in->attrs, in->attr_count))
+        return NULL;
+    for (uint32_t k = 0; k < in->operand_count; k++)
+        stet_op_operands(op)[k] = values[in->operands[k]];
+    return op;
 }
 
 static enum stet_rc make_parameters(struct stet_hlo_build *b, struct stet_block *block,
@@ -207,9 +212,7 @@ static enum stet_rc make_parameters(struct stet_hlo_build *b, struct stet_block 
                                 block->arg_count - 1);
         v = &block->args[in->parameter];
         v->type = in->type;
-        v->block = block;
-        v->index = (uint32_t)in->parameter;
-        v->loc = parameter_loc(b, in);
+        stet_block_locs(block)[in->parameter] = parameter_loc(b, in);
         values[i] = v;
         stet_build_sort(in->attrs, in->attr_count);
         dicts[in->parameter] = stet_hlo_new_record(b->a, NULL, in->attrs, in->attr_count);
@@ -220,35 +223,22 @@ static enum stet_rc make_parameters(struct stet_hlo_build *b, struct stet_block 
 static bool make_ops(struct stet_hlo_build *b, struct stet_block *block, struct stet_value **values,
                      size_t root)
 {
-    struct stet_op *ops = STET_NEW_ARRAY(b->a, struct stet_op, block->op_count), *op = ops;
+    const struct stet_op_parts end = {
+        .known = STET_HLO_RETURN, .operands = &values[root], .operand_count = 1};
+    uint32_t n = 0;
 
-    if (!ops)
-        return false;
     for (size_t i = 0; i < b->instr_count; i++) {
-        const struct stet_hlo_instr *in = &b->instrs[i];
-
-        if (in->parameter >= 0)
+        if (b->instrs[i].parameter >= 0)
             continue;
-        op->operands = STET_NEW_ARRAY(b->a, struct stet_value *, in->operand_count);
-        if (!op->operands || !make_op(b, in, op, block))
+        block->ops[n] = make_op(b, &b->instrs[i], values);
+        if (!block->ops[n])
             return false;
-        op->operand_count = in->operand_count;
-        for (uint32_t k = 0; k < in->operand_count; k++)
-            op->operands[k] = values[in->operands[k]];
-        values[i] = op->results;
-        block->ops[op - ops] = op;
-        op++;
+        values[i] = block->ops[n++]->results;
     }
-    op->name = STET_VIEW("hlo.return");
-    op->known = STET_HLO_RETURN;
-    op->parent = block;
-    op->operands = STET_NEW_ARRAY(b->a, struct stet_value *, 1);
-    if (!op->operands)
-        return false;
-    op->operands[0] = values[root];
-    op->operand_count = 1;
-    block->ops[op - ops] = op;
-    return true;
+    block->ops[n] = stet_build_op(b->a, &end);
+    for (uint32_t i = 0; block->ops[n] && i <= n; i++)
+        block->ops[i]->parent = block;
+    return block->ops[n] != NULL;
 }
 
 static const struct stet_type *signature(struct stet_hlo_build *b, const struct stet_block *block,
@@ -274,37 +264,29 @@ static struct stet_op *make_computation(struct stet_hlo_build *b, struct stet_bl
                                         struct stet_view name, struct stet_view thread,
                                         const struct stet_attr **dicts)
 {
-    struct stet_op *op = STET_NEW(b->a, struct stet_op);
     struct stet_named_attr *attrs = STET_NEW_ARRAY(b->a, struct stet_named_attr, 4);
+    struct stet_region body = {STET_NEW_ARRAY(b->a, struct stet_block *, 1), 1};
+    const struct stet_op *end = block->ops[block->op_count - 1];
+    uint32_t n = 0;
 
-    if (!op || !attrs)
+    if (!attrs || !body.blocks)
         return NULL;
-    op->name = STET_VIEW("hlo.computation");
-    op->known = STET_HLO_COMPUTATION;
-    op->loc = named(b, name, NULL);
-    op->regions = STET_NEW(b->a, struct stet_region);
-    op->attrs = attrs;
-    if (!op->regions)
-        return NULL;
-    attrs[op->attr_count++] = (struct stet_named_attr){
-        STET_VIEW("arg_attrs"), stet_hlo_new_array(b->a, dicts, block->arg_count)};
+    body.blocks[0] = block;
+    attrs[n++] = (struct stet_named_attr){STET_VIEW("arg_attrs"),
+                                          stet_hlo_new_array(b->a, dicts, block->arg_count)};
     if (thread.len && !stet_view_is(thread, "main"))
-        attrs[op->attr_count++] = (struct stet_named_attr){STET_VIEW("execution_thread"),
-                                                           stet_hlo_new_string(b->a, thread)};
-    attrs[op->attr_count++] = (struct stet_named_attr){
+        attrs[n++] = (struct stet_named_attr){STET_VIEW("execution_thread"),
+                                              stet_hlo_new_string(b->a, thread)};
+    attrs[n++] = (struct stet_named_attr){
         STET_VIEW("function_type"),
-        stet_hlo_new_type(b->a,
-                          signature(b, block, block->ops[block->op_count - 1]->operands[0]->type))};
-    attrs[op->attr_count++] =
-        (struct stet_named_attr){STET_VIEW("sym_name"), stet_hlo_new_string(b->a, name)};
-    op->region_count = 1;
-    op->regions->block_count = 1;
-    op->regions->blocks = STET_NEW_ARRAY(b->a, struct stet_block *, 1);
-    if (!op->regions->blocks)
-        return NULL;
-    op->regions->blocks[0] = block;
-    block->parent = op;
-    return op;
+        stet_hlo_new_type(b->a, signature(b, block, stet_op_operand(end, 0)->type))};
+    attrs[n++] = (struct stet_named_attr){STET_VIEW("sym_name"), stet_hlo_new_string(b->a, name)};
+    return stet_build_op(b->a, &(struct stet_op_parts){.known = STET_HLO_COMPUTATION,
+                                                       .loc = named(b, name, NULL),
+                                                       .attrs = attrs,
+                                                       .attr_count = n,
+                                                       .regions = &body,
+                                                       .region_count = 1});
 }
 
 /* A table much larger than the computation was is dropped: clearing it for each small one after a
@@ -326,17 +308,18 @@ enum stet_rc stet_hlo_computation_end(struct stet_hlo_build *b, struct stet_view
     struct stet_block *block = STET_NEW(b->a, struct stet_block);
     struct stet_value **values;
     const struct stet_attr **dicts;
+    uint32_t args = 0;
     struct stet_op *op;
     enum stet_rc rc;
 
     if (!block || b->a->failed || (!b->scheduled && !stet_hlo_post_order(b, &root)))
         return stet_hlo_build_full(b);
     for (size_t i = 0; i < b->instr_count; i++)
-        block->arg_count += b->instrs[i].parameter >= 0;
-    block->op_count = (uint32_t)b->instr_count - block->arg_count + 1;
-    block->args = STET_NEW_ARRAY(b->a, struct stet_value, block->arg_count);
+        args += b->instrs[i].parameter >= 0;
+    stet_build_args(b->a, block, args);
+    block->op_count = (uint32_t)b->instr_count - args + 1;
     block->ops = STET_NEW_ARRAY(b->a, struct stet_op *, block->op_count);
-    dicts = stet_arena_alloc(b->a, block->arg_count, sizeof *dicts);
+    dicts = stet_arena_alloc(b->a, args, sizeof *dicts);
     values = stet_mem_calloc(b->instr_count + 1, sizeof *values);
     if (!block->args || !block->ops || !dicts || !values) {
         stet_mem_free(values);

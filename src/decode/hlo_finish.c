@@ -56,7 +56,7 @@ static struct stet_view callee(const struct stet_op *op, uint32_t n)
 
 static const struct stet_block *body(const struct stet_op *computation)
 {
-    return computation->regions[0].blocks[0];
+    return stet_op_region(computation, 0)->blocks[0];
 }
 
 static enum stet_rc mark_called(struct stet_hlo_build *b, struct graph *g)
@@ -167,24 +167,18 @@ static enum stet_rc order_computations(struct stet_hlo_build *b)
 
 static enum stet_rc make_module(struct stet_hlo_build *b, struct stet_view name)
 {
-    struct stet_op *m = STET_NEW(b->a, struct stet_op);
     struct stet_block *block = STET_NEW(b->a, struct stet_block);
     struct stet_named_attr *attrs = STET_NEW_ARRAY(b->a, struct stet_named_attr, b->attr_count + 1);
+    struct stet_region body = {STET_NEW_ARRAY(b->a, struct stet_block *, 1), 1};
+    const struct stet_op_parts parts = {.known = STET_HLO_MODULE,
+                                        .attrs = attrs,
+                                        .attr_count = b->attr_count + 1,
+                                        .regions = &body,
+                                        .region_count = 1};
 
-    if (!m || !block || !attrs)
+    if (!block || !attrs || !body.blocks)
         return stet_hlo_build_full(b);
-    m->regions = STET_NEW(b->a, struct stet_region);
-    if (!m->regions)
-        return stet_hlo_build_full(b);
-    m->regions->blocks = STET_NEW_ARRAY(b->a, struct stet_block *, 1);
-    if (!m->regions->blocks)
-        return stet_hlo_build_full(b);
-    m->name = STET_VIEW("hlo.module");
-    m->known = STET_HLO_MODULE;
-    m->region_count = 1;
-    m->regions->block_count = 1;
-    m->regions->blocks[0] = block;
-    block->parent = m;
+    body.blocks[0] = block;
     block->ops = b->p->functions;
     block->op_count = b->p->function_count;
     for (uint32_t i = 0; i < block->op_count; i++)
@@ -192,12 +186,10 @@ static enum stet_rc make_module(struct stet_hlo_build *b, struct stet_view name)
     memcpy(attrs, b->attrs, b->attr_count * sizeof *attrs);
     attrs[b->attr_count] =
         (struct stet_named_attr){STET_VIEW("sym_name"), stet_hlo_new_string(b->a, name)};
-    m->attrs = attrs;
-    m->attr_count = b->attr_count + 1;
-    if (!stet_build_sort(attrs, m->attr_count))
+    if (!stet_build_sort(attrs, b->attr_count + 1))
         return stet_fail_at(b->err, STET_BAD_INPUT, 0, "HLO: a module attribute is given twice");
-    b->p->module = m;
-    return STET_OK;
+    b->p->module = stet_build_op(b->a, &parts);
+    return b->p->module ? STET_OK : stet_hlo_build_full(b);
 }
 
 /* ---- arguments and outputs of the entry ---- */
@@ -235,7 +227,7 @@ static enum stet_rc find_interface(struct stet_hlo_build *b)
     struct stet_program *p = b->p;
     const struct stet_block *block = body(p->entry);
     const struct stet_attr *dicts = stet_op_attr(p->entry, "arg_attrs");
-    const struct stet_type *root = block->ops[block->op_count - 1]->operands[0]->type;
+    const struct stet_type *root = stet_op_operand(block->ops[block->op_count - 1], 0)->type;
     bool tuple = root->kind == STET_TYPE_TUPLE;
 
     p->argument_count = block->arg_count;
@@ -246,7 +238,7 @@ static enum stet_rc find_interface(struct stet_hlo_build *b)
         return stet_hlo_build_full(b);
     for (uint32_t i = 0; i < p->argument_count; i++)
         p->arguments[i] = (struct stet_argument){
-            .name = block->args[i].loc->text,
+            .name = stet_block_locs(block)[i]->text,
             .value = &block->args[i],
             .attrs = dicts->items[i],
             .sharding = stet_attr_field(dicts->items[i], "sharding"),

@@ -43,7 +43,7 @@ static const struct stet_loc *file_loc(struct stet_arena *a, const struct stet_h
     if (at->file >= 1 && (uint64_t)at->file <= f->file_count)
         l->text = f->files[at->file - 1];
     if (at->function >= 1 && (uint64_t)at->function <= f->function_count)
-        l->function = f->functions[at->function - 1];
+        l->function = &f->functions[at->function - 1];
     l->line = clip(at->line);
     l->column = clip(at->column);
     l->end_line = clip(at->end_line);

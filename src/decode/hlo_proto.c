@@ -321,7 +321,7 @@ static const struct stet_attr *opaque(struct stet_hlo_reader *r, struct stet_vie
 
     if (a) {
         a->kind = STET_ATTR_OPAQUE;
-        a->dialect = STET_VIEW("hlo");
+        a->name = stet_build_name(r->b.a, STET_VIEW("hlo"), (struct stet_view){0});
         a->bytes = bytes;
     }
     return a;

@@ -160,7 +160,7 @@ static const struct stet_attr *unknown_fields(struct stet_hlo_reader *r, bool kn
     a = STET_NEW(r->b.a, struct stet_attr);
     if (a) {
         a->kind = STET_ATTR_OPAQUE;
-        a->dialect = STET_VIEW("hlo");
+        a->name = stet_build_name(r->b.a, STET_VIEW("hlo"), (struct stet_view){0});
         a->bytes = stet_hlo_keep(r);
     }
     return a;

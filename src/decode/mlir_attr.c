@@ -163,7 +163,7 @@ static const struct stet_attr *dialect_attr(struct mlir *p, struct stet_view nam
         stet_mlir_balanced(p);
     return stet_mlir_make(
         p, (struct stet_attr){.kind = STET_ATTR_OPAQUE,
-                              .dialect = dialect,
+                              .name = stet_build_name(p->arena, dialect, (struct stet_view){0}),
                               .text = stet_view_of(name.ptr + n, (size_t)(p->at - name.ptr) - n)});
 }
 

@@ -29,7 +29,6 @@ void stet_mlir_module(struct mlir *p, struct mlir_op *o)
         stet_mlir_no_memory(p);
         return;
     }
-    b->parent = o->op;
     list[0] = b;
     *body = (struct stet_region){list, 1};
 }
@@ -244,22 +243,50 @@ static void reducer(struct mlir *p, struct mlir_op *o)
     stet_mlir_region(p, o, stet_mlir_regions(p, o, 1), args, n, false);
 }
 
-static struct stet_op *inner_op(struct mlir *p, struct mlir_op *o, struct stet_view name,
-                                uint32_t operands)
+static struct stet_op *inner_op(struct mlir *p, const struct mlir_op *o, struct stet_view name,
+                                const struct stet_type *type, struct stet_value *const *operands,
+                                uint32_t count)
 {
-    struct stet_op *op = mlir_ok(p) ? STET_NEW(p->arena, struct stet_op) : NULL;
-    struct stet_value **list = STET_NEW_ARRAY(p->arena, struct stet_value *, operands);
+    struct stet_op_parts parts = {.known = stet_known_op(name),
+                                  .name = name,
+                                  .loc = o->loc ? o->loc : p->unknown,
+                                  .results = &type,
+                                  .result_count = type != NULL,
+                                  .operands = operands,
+                                  .operand_count = count};
+    struct stet_op *op = mlir_ok(p) ? stet_build_op(p->arena, &parts) : NULL;
 
-    if (!op || !list) {
+    if (!op)
         stet_mlir_no_memory(p);
-        return NULL;
-    }
-    *op = (struct stet_op){.name = name,
-                           .known = stet_known_op(name),
-                           .loc = o->loc ? o->loc : p->unknown,
-                           .operands = list,
-                           .operand_count = operands};
     return op;
+}
+
+/* The block of one operation on two scalars, and its return. */
+static bool apply(struct mlir *p, const struct mlir_op *o, struct stet_view name,
+                  const struct stet_type *scalar, struct stet_block *b)
+{
+    struct stet_value *values[2];
+
+    b->ops = STET_NEW_ARRAY(p->arena, struct stet_op *, 2);
+    if (!b->ops || !stet_build_args(p->arena, b, 2)) {
+        stet_mlir_no_memory(p);
+        return false;
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        values[i] = &b->args[i];
+        b->args[i].type = scalar;
+        stet_block_locs(b)[i] = o->loc ? o->loc : p->unknown;
+    }
+    b->ops[0] = inner_op(p, o, name, scalar, values, 2);
+    if (!b->ops[0])
+        return false;
+    values[0] = &b->ops[0]->results[0];
+    b->ops[1] = inner_op(p, o, STET_VIEW("stablehlo.return"), NULL, values, 1);
+    if (!b->ops[1])
+        return false;
+    b->op_count = 2;
+    b->ops[0]->parent = b->ops[1]->parent = b;
+    return true;
 }
 
 /* "applies stablehlo.add" stands for a block that does only that, on scalars of the first operand's
@@ -270,8 +297,6 @@ static void applied(struct mlir *p, struct mlir_op *o, struct stet_view name)
     struct stet_region *region = stet_mlir_regions(p, o, 1);
     struct stet_block *b = STET_NEW(p->arena, struct stet_block),
                       **blocks = STET_NEW_ARRAY(p->arena, struct stet_block *, 1);
-    struct stet_value *values = STET_NEW_ARRAY(p->arena, struct stet_value, 3);
-    struct stet_op **ops = STET_NEW_ARRAY(p->arena, struct stet_op *, 2);
 
     if (p->types.len > o->types)
         first = stet_mlir_pointer_at(&p->types, o->types, 0);
@@ -280,27 +305,13 @@ static void applied(struct mlir *p, struct mlir_op *o, struct stet_view name)
         return;
     }
     scalar = stet_type_tensor(p->arena, first->element, NULL, 0);
-    if (!region || !b || !blocks || !values || !ops || !scalar) {
+    if (!region || !b || !blocks || !scalar) {
         stet_mlir_no_memory(p);
         return;
     }
-    ops[0] = inner_op(p, o, name, 2);
-    ops[1] = inner_op(p, o, STET_VIEW("stablehlo.return"), 1);
-    if (!ops[0] || !ops[1])
-        return;
-    for (uint32_t i = 0; i < 2; i++) {
-        values[i] = (struct stet_value){.type = scalar, .block = b, .index = i, .loc = ops[0]->loc};
-        ops[0]->operands[i] = &values[i];
-        ops[i]->parent = b;
-    }
-    values[2] = (struct stet_value){.type = scalar, .def = ops[0]};
-    ops[0]->results = &values[2];
-    ops[0]->result_count = 1;
-    ops[1]->operands[0] = &values[2];
-    *b = (struct stet_block){
-        .args = values, .arg_count = 2, .ops = ops, .op_count = 2, .parent = o->op};
     blocks[0] = b;
-    *region = (struct stet_region){blocks, 1};
+    if (apply(p, o, name, scalar, b))
+        *region = (struct stet_region){blocks, 1};
 }
 
 void stet_mlir_reduce(struct mlir *p, struct mlir_op *o)
@@ -403,7 +414,7 @@ static uint32_t passed_on(struct mlir *p, struct mlir_op *o)
 {
     uint32_t before = stet_mlir_operand_count(p, o);
 
-    o->op->successors[o->op->successor_count++] = stet_mlir_successor(p);
+    o->successors[o->successor_count++] = stet_mlir_successor(p);
     if (stet_mlir_accept(p, "("))
         stet_mlir_read_form(p, o, "%* :more )");
     return stet_mlir_operand_count(p, o) - before;
@@ -413,12 +424,12 @@ void stet_mlir_branch(struct mlir *p, struct mlir_op *o)
 {
     uint32_t counts[3] = {1, 0, 0};
 
-    o->op->successors = STET_NEW_ARRAY(p->arena, struct stet_block *, 2);
-    if (!o->op->successors) {
+    o->successors = STET_NEW_ARRAY(p->arena, struct stet_block *, 2);
+    if (!o->successors) {
         stet_mlir_no_memory(p);
         return;
     }
-    if (stet_view_is(o->op->name, "cf.br")) {
+    if (stet_view_is(o->name, "cf.br")) {
         passed_on(p, o);
     } else {
         stet_mlir_operand(p);

@@ -32,23 +32,23 @@ void stet_mlir_release(struct mlir *p)
 /* Operations at the top that are no single module get one around them, as MLIR does. */
 static struct stet_op *module_around(struct mlir *p, struct stet_op **ops, uint32_t count)
 {
-    struct stet_op *module = STET_NEW(p->arena, struct stet_op);
-    struct stet_region *region = STET_NEW(p->arena, struct stet_region);
     struct stet_block *block = STET_NEW(p->arena, struct stet_block),
                       **blocks = STET_NEW_ARRAY(p->arena, struct stet_block *, 1);
+    struct stet_region region = {blocks, 1};
+    struct stet_op_parts parts = {
+        .known = STET_BUILTIN_MODULE, .loc = p->unknown, .regions = &region, .region_count = 1};
+    struct stet_op *module;
 
-    if (!module || !region || !block || !blocks) {
+    if (!block || !blocks) {
         stet_mlir_no_memory(p);
         return NULL;
     }
-    *module = (struct stet_op){.name = STET_VIEW("builtin.module"),
-                               .known = STET_BUILTIN_MODULE,
-                               .loc = p->unknown,
-                               .regions = region,
-                               .region_count = 1};
-    *block = (struct stet_block){.ops = ops, .op_count = count, .parent = module};
+    block->ops = ops;
+    block->op_count = count;
     blocks[0] = block;
-    *region = (struct stet_region){blocks, 1};
+    module = stet_build_op(p->arena, &parts);
+    if (!module)
+        stet_mlir_no_memory(p);
     for (uint32_t i = 0; i < count; i++)
         ops[i]->parent = block;
     return module;

@@ -195,7 +195,7 @@ static const struct stet_attr *attribute(struct mlir *p, const struct mlir_op *o
                                          struct stet_view kind)
 {
     uint32_t width = stet_view_is(kind, "i32") ? 32 : 64;
-    struct stet_view dialect = o->op->name;
+    struct stet_view dialect = o->name;
 
     if (stet_view_is(kind, "i32") || stet_view_is(kind, "i64"))
         return stet_mlir_make_int(p, stet_type_integer(p->arena, width, STET_SIGNLESS),
@@ -311,27 +311,27 @@ static const struct {
 };
 
 /* MHLO prints as StableHLO does, which was made from it. */
-static const struct form *find(const struct stet_op *op, struct form *scratch)
+static const struct form *find(const struct mlir_op *o, struct form *scratch)
 {
     char name[64];
 
-    if (op->known)
-        return &forms[op->known];
+    if (o->known)
+        return &forms[o->known];
     for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
-        if (stet_view_is(op->name, others[i].name)) {
+        if (stet_view_is(o->name, others[i].name)) {
             *scratch = (struct form){others[i].row, NULL};
             return scratch;
         }
-    if (!stet_view_starts(op->name, "mhlo.") || op->name.len > 50)
+    if (!stet_view_starts(o->name, "mhlo.") || o->name.len > 50)
         return NULL;
-    snprintf(name, sizeof(name), "stablehlo.%.*s", (int)op->name.len - 5, op->name.ptr + 5);
+    snprintf(name, sizeof(name), "stablehlo.%.*s", (int)o->name.len - 5, o->name.ptr + 5);
     return &forms[stet_known_op(stet_view_str(name))];
 }
 
 void stet_mlir_custom(struct mlir *p, struct mlir_op *o)
 {
     struct form scratch;
-    const struct form *f = find(o->op, &scratch);
+    const struct form *f = find(o, &scratch);
 
     if (f && f->code)
         f->code(p, o);
@@ -340,7 +340,7 @@ void stet_mlir_custom(struct mlir *p, struct mlir_op *o)
     else
         stet_mlir_fail_rc(p, STET_UNSUPPORTED, o->where,
                           "no short form is known for '%.*s' (print it in generic form)",
-                          STET_FMT(o->op->name));
+                          STET_FMT(o->name));
 }
 
 struct stet_view stet_mlir_op_name(struct mlir *p, struct stet_view name)

@@ -49,8 +49,7 @@ static bool may_be_absent(enum stet_field_kind kind)
 
 const struct stet_attr *stet_mlir_make_record(struct mlir *p, const struct mlir_record *r)
 {
-    struct stet_attr a = {
-        .kind = STET_ATTR_RECORD, .dialect = r->table->dialect, .mnemonic = r->table->mnemonic};
+    struct stet_attr a = {.kind = STET_ATTR_RECORD, .name = &r->table->name};
     size_t mark = mlir_mark(&p->scratch);
 
     for (unsigned i = 0; r->table->fields[i].kind != STET_FIELD_END && mlir_ok(p); i++) {
@@ -62,7 +61,7 @@ const struct stet_attr *stet_mlir_make_record(struct mlir *p, const struct mlir_
         if (field.value)
             MLIR_PUSH(p, &p->scratch, field);
         else if (!may_be_absent(kind))
-            stet_mlir_fail(p, p->at, "'%.*s' needs '%.*s'", STET_FMT(a.mnemonic),
+            stet_mlir_fail(p, p->at, "'%.*s' needs '%.*s'", STET_FMT(r->table->name.mnemonic),
                            STET_FMT(field.name));
     }
     a.named = stet_mlir_pop(p, &p->scratch, mark, sizeof(*a.named), &a.count);
@@ -103,7 +102,7 @@ static const struct stet_attr *fields(struct mlir *p, struct mlir_record *r)
         while (r->table->fields[i].name.len && !stet_view_eq(r->table->fields[i].name, name))
             i++;
         if (r->table->fields[i].name.len == 0 || r->fields[i]) {
-            stet_mlir_fail(p, where, "'%.*s' %s '%.*s'", STET_FMT(r->table->mnemonic),
+            stet_mlir_fail(p, where, "'%.*s' %s '%.*s'", STET_FMT(r->table->name.mnemonic),
                            r->table->fields[i].name.len ? "has twice" : "has no field",
                            STET_FMT(name));
             return NULL;
@@ -111,7 +110,7 @@ static const struct stet_attr *fields(struct mlir *p, struct mlir_record *r)
         stet_mlir_expect(p, "=");
         if (r->table->style == STET_STYLE_STRUCT && stet_mlir_peek(p) == '(')
             r->fields[i] =
-                stet_mlir_known_attr(p, r->table->dialect, STET_VIEW("sub_axis_info"), true);
+                stet_mlir_known_attr(p, r->table->name.dialect, STET_VIEW("sub_axis_info"), true);
         else
             r->fields[i] = field(p, r->table->fields[i].kind);
     }
@@ -259,7 +258,7 @@ static const struct stet_attr *mesh(struct mlir *p, struct mlir_record *r)
         const struct stet_attr *axis =
             stet_mlir_peek(p) == '#'
                 ? stet_mlir_attr(p)
-                : stet_mlir_known_attr(p, r->table->dialect, STET_VIEW("mesh_axis"), true);
+                : stet_mlir_known_attr(p, r->table->name.dialect, STET_VIEW("mesh_axis"), true);
 
         stet_mlir_push_pointer(p, &p->scratch, axis);
     }
@@ -279,8 +278,8 @@ static const struct stet_attr *record(struct mlir *p, struct mlir_record *r)
 {
     if (r->table->style == STET_STYLE_SUB_AXIS)
         return sub_axis(p, r);
-    if (stet_view_is(r->table->dialect, "sdy"))
-        return stet_mlir_sdy_attr(p, r->table->mnemonic);
+    if (stet_view_is(r->table->name.dialect, "sdy"))
+        return stet_mlir_sdy_attr(p, r->table->name.mnemonic);
     stet_mlir_expect(p, "<");
     switch (r->table->style) {
     case STET_STYLE_CONV:
@@ -316,8 +315,6 @@ const struct stet_attr *stet_mlir_known_attr(struct mlir *p, struct stet_view di
     word = stet_mlir_word(p, "a word");
     if (dotted)
         stet_mlir_expect(p, ">");
-    return stet_mlir_make(p, (struct stet_attr){.kind = STET_ATTR_ENUM,
-                                                .dialect = e->dialect,
-                                                .mnemonic = e->mnemonic,
-                                                .text = word});
+    return stet_mlir_make(
+        p, (struct stet_attr){.kind = STET_ATTR_ENUM, .name = &e->name, .text = word});
 }

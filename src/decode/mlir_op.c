@@ -198,17 +198,13 @@ bool stet_mlir_arg(struct mlir *p, struct mlir_arg *out)
 static void block_args(struct mlir *p, struct stet_block *b, const struct mlir_arg *args,
                        uint32_t count)
 {
-    b->args = count ? STET_NEW_ARRAY(p->arena, struct stet_value, count) : NULL;
-    if (count && !b->args) {
+    if (count && !stet_build_args(p->arena, b, count)) {
         stet_mlir_no_memory(p);
         return;
     }
-    b->arg_count = count;
     for (uint32_t i = 0; i < count && mlir_ok(p); i++) {
-        b->args[i] = (struct stet_value){.type = args[i].type,
-                                         .block = b,
-                                         .index = i,
-                                         .loc = args[i].loc ? args[i].loc : p->unknown};
+        b->args[i].type = args[i].type;
+        stet_block_locs(b)[i] = args[i].loc ? args[i].loc : p->unknown;
         if (args[i].name.len)
             define_value(p, args[i].name, args[i].where, &b->args[i], 1);
     }
@@ -229,7 +225,7 @@ static void block_ops(struct mlir *p, struct stet_block *b)
 }
 
 /* ^name(%a: type, …): and what follows. */
-static struct stet_block *labelled_block(struct mlir *p, struct stet_op *parent)
+static struct stet_block *labelled_block(struct mlir *p)
 {
     size_t mark = mlir_mark(&p->scratch);
     const char *where = p->at;
@@ -244,7 +240,6 @@ static struct stet_block *labelled_block(struct mlir *p, struct stet_op *parent)
         return NULL;
     }
     l->defined = true;
-    l->block.parent = parent;
     if (stet_mlir_accept(p, "("))
         while (stet_mlir_more(p, ")", &first) && stet_mlir_arg(p, &arg))
             MLIR_PUSH(p, &p->scratch, arg);
@@ -255,8 +250,7 @@ static struct stet_block *labelled_block(struct mlir *p, struct stet_op *parent)
     return &l->block;
 }
 
-static struct stet_block *first_block(struct mlir *p, struct stet_op *parent,
-                                      const struct mlir_arg *args, uint32_t count)
+static struct stet_block *first_block(struct mlir *p, const struct mlir_arg *args, uint32_t count)
 {
     struct stet_block *b = STET_NEW(p->arena, struct stet_block);
 
@@ -264,14 +258,13 @@ static struct stet_block *first_block(struct mlir *p, struct stet_op *parent,
         stet_mlir_no_memory(p);
         return NULL;
     }
-    b->parent = parent;
     block_args(p, b, args, count);
     block_ops(p, b);
     return b;
 }
 
-static void blocks(struct mlir *p, struct stet_op *parent, struct stet_region *region,
-                   const struct mlir_arg *args, uint32_t count)
+static void blocks(struct mlir *p, struct stet_region *region, const struct mlir_arg *args,
+                   uint32_t count)
 {
     size_t mark = mlir_mark(&p->scratch);
     struct stet_block *b;
@@ -280,11 +273,11 @@ static void blocks(struct mlir *p, struct stet_op *parent, struct stet_region *r
     stet_mlir_expect(p, "{");
     c = stet_mlir_peek(p);
     if (count || (c != '}' && c != '^')) {
-        b = first_block(p, parent, args, count);
+        b = first_block(p, args, count);
         stet_mlir_push_pointer(p, &p->scratch, b);
     }
     while (mlir_ok(p) && stet_mlir_peek(p) == '^') {
-        b = labelled_block(p, parent);
+        b = labelled_block(p);
         stet_mlir_push_pointer(p, &p->scratch, b);
     }
     stet_mlir_expect(p, "}");
@@ -307,12 +300,12 @@ void stet_mlir_region(struct mlir *p, struct mlir_op *o, struct stet_region *reg
         return;
     p->region_scope = ++p->scopes;
     p->labels = NULL;
-    p->default_dialect = o->op->known == STET_FUNC_FUNC ? STET_VIEW("func") : (struct stet_view){0};
+    p->default_dialect = o->known == STET_FUNC_FUNC ? STET_VIEW("func") : (struct stet_view){0};
     if (isolated) {
         p->value_scope = p->scopes;
         p->open_values = NULL;
     }
-    blocks(p, o->op, region, args, arg_count);
+    blocks(p, region, args, arg_count);
     if (isolated) {
         stet_mlir_check_values(p);
         p->open_values = open;
@@ -328,16 +321,16 @@ void stet_mlir_region(struct mlir *p, struct mlir_op *o, struct stet_region *reg
 
 struct stet_region *stet_mlir_regions(struct mlir *p, struct mlir_op *o, uint32_t count)
 {
-    o->op->regions = STET_NEW_ARRAY(p->arena, struct stet_region, count);
-    o->op->region_count = (uint16_t)count;
-    if (!o->op->regions)
+    o->regions = STET_NEW_ARRAY(&p->temporary, struct stet_region, count);
+    o->region_count = count;
+    if (!o->regions)
         stet_mlir_no_memory(p);
-    return o->op->regions;
+    return o->regions;
 }
 
-bool stet_mlir_isolated(const struct stet_op *op)
+bool stet_mlir_isolated(const struct mlir_op *o)
 {
-    switch (op->known) {
+    switch (o->known) {
     case STET_BUILTIN_MODULE:
     case STET_FUNC_FUNC:
     case STET_MPMD_FRAGMENT:
@@ -364,39 +357,32 @@ struct stet_block *stet_mlir_successor(struct mlir *p)
     return l ? &l->block : NULL;
 }
 
-static void successors(struct mlir *p, struct stet_op *op)
+static void successors(struct mlir *p, struct mlir_op *o)
 {
     size_t mark = mlir_mark(&p->scratch);
     bool first = true;
-    uint32_t n;
 
     while (stet_mlir_more(p, "]", &first)) {
         struct stet_block *b = stet_mlir_successor(p);
 
         stet_mlir_push_pointer(p, &p->scratch, b);
     }
-    op->successors = stet_mlir_pop(p, &p->scratch, mark, sizeof(*op->successors), &n);
-    if (n > UINT16_MAX)
-        stet_mlir_fail_rc(p, STET_LIMIT, p->at, "too many successors");
-    op->successor_count = (uint16_t)n;
+    o->successors =
+        stet_mlir_pop(p, &p->scratch, mark, sizeof(*o->successors), &o->successor_count);
 }
 
 void stet_mlir_region_list(struct mlir *p, struct mlir_op *o)
 {
     size_t mark = mlir_mark(&p->scratch);
     bool first = true;
-    uint32_t n;
 
     while (stet_mlir_more(p, ")", &first)) {
         struct stet_region r = {0};
 
-        stet_mlir_region(p, o, &r, NULL, 0, stet_mlir_isolated(o->op));
+        stet_mlir_region(p, o, &r, NULL, 0, stet_mlir_isolated(o));
         MLIR_PUSH(p, &p->scratch, r);
     }
-    o->op->regions = stet_mlir_pop(p, &p->scratch, mark, sizeof(*o->op->regions), &n);
-    if (n > UINT16_MAX)
-        stet_mlir_fail_rc(p, STET_LIMIT, p->at, "too many regions");
-    o->op->region_count = (uint16_t)n;
+    o->regions = stet_mlir_pop(p, &p->scratch, mark, sizeof(*o->regions), &o->region_count);
 }
 
 void stet_mlir_signature(struct mlir *p)
@@ -423,7 +409,7 @@ void stet_mlir_generic(struct mlir *p, struct mlir_op *o)
     while (stet_mlir_more(p, ")", &first))
         stet_mlir_operand(p);
     if (stet_mlir_accept(p, "["))
-        successors(p, o->op);
+        successors(p, o);
     if (stet_mlir_accept(p, "<")) {
         stet_mlir_dict_entries(p, &p->attrs);
         stet_mlir_expect(p, ">");
@@ -455,79 +441,77 @@ static void result_names(struct mlir *p)
 }
 
 /* The lists below are read where they pile up: nothing is pushed meanwhile. */
-static void operands(struct mlir *p, struct mlir_op *o)
+static void operands(struct mlir *p, const struct mlir_op *o, struct stet_op *op)
 {
-    uint32_t n = stet_mlir_operand_count(p, o),
-             types = stet_mlir_pointer_count(&p->types, o->types);
+    uint32_t types = stet_mlir_pointer_count(&p->types, o->types);
     struct mlir_operand operand;
 
-    if (types && types != n) {
-        stet_mlir_fail(p, o->where, "%u operands, but types for %u", n, types);
-        return;
-    }
-    if (n == 0)
-        return;
-    o->op->operands = STET_NEW_ARRAY(p->arena, struct stet_value *, n);
-    if (!o->op->operands) {
-        stet_mlir_no_memory(p);
-        return;
-    }
-    o->op->operand_count = n;
-    for (uint32_t i = 0; i < n && mlir_ok(p); i++) {
+    for (uint32_t i = 0; i < op->operand_count && mlir_ok(p); i++) {
         memcpy(&operand, p->operands.ptr + o->operands + i * sizeof(operand), sizeof(operand));
         resolve(p, &operand, types ? stet_mlir_pointer_at(&p->types, o->types, i) : NULL,
-                &o->op->operands[i]);
+                &stet_op_operands(op)[i]);
     }
     p->operands.len = o->operands;
     p->types.len = o->types;
 }
 
-static void results(struct mlir *p, struct mlir_op *o)
+/* The operation with its results, and its operands once they are known. */
+static struct stet_op *make_op(struct mlir *p, const struct mlir_op *o)
 {
-    uint32_t n = stet_mlir_pointer_count(&p->results, o->results);
+    uint32_t types = stet_mlir_pointer_count(&p->types, o->types);
+    struct stet_op_parts parts = {
+        .known = o->known,
+        .name = o->name,
+        .regions = o->regions,
+        .region_count = o->region_count,
+        .successors = o->successors,
+        .successor_count = o->successor_count,
+        .operand_count = stet_mlir_operand_count(p, o),
+        .result_count = stet_mlir_pointer_count(&p->results, o->results),
+    };
+    struct stet_named_attr *attrs =
+        stet_mlir_pop(p, &p->attrs, o->attrs, sizeof(*attrs), &parts.attr_count);
+    struct stet_op *op;
 
-    if (n == 0)
-        return;
-    o->op->results = STET_NEW_ARRAY(p->arena, struct stet_value, n);
-    if (!o->op->results) {
+    if (attrs && !stet_build_sort(attrs, parts.attr_count))
+        stet_mlir_fail(p, o->where, "an attribute is given twice");
+    parts.attrs = attrs;
+    if (types && types != parts.operand_count)
+        stet_mlir_fail(p, o->where, "%u operands, but types for %u", parts.operand_count, types);
+    if (!stet_build_op_size(&parts))
+        stet_mlir_fail_rc(p, STET_LIMIT, o->where, "too many attributes or regions");
+    if (!mlir_ok(p))
+        return NULL;
+    op = stet_build_op(p->arena, &parts);
+    if (!op) {
         stet_mlir_no_memory(p);
-        return;
+        return NULL;
     }
-    o->op->result_count = n;
-    for (uint32_t i = 0; i < n; i++)
-        o->op->results[i] = (struct stet_value){
-            .type = stet_mlir_pointer_at(&p->results, o->results, i), .def = o->op, .index = i};
+    for (uint32_t i = 0; i < op->result_count; i++)
+        op->results[i].type = stet_mlir_pointer_at(&p->results, o->results, i);
     p->results.len = o->results;
+    operands(p, o, op);
+    return op;
 }
 
-static void name_results(struct mlir *p, struct mlir_op *o, size_t mark)
+static void name_results(struct mlir *p, const struct mlir_op *o, struct stet_op *op, size_t mark)
 {
     uint32_t names = (uint32_t)((p->scratch.len - mark) / sizeof(struct result_name)), next = 0;
     struct result_name r;
 
     for (uint32_t i = 0; i < names && mlir_ok(p); i++) {
         memcpy(&r, p->scratch.ptr + mark + i * sizeof(r), sizeof(r));
-        if (r.count == 0 || r.count > o->op->result_count - next) {
-            stet_mlir_fail(p, r.where, "'%.*s' has %u result%s", STET_FMT(o->op->name),
-                           o->op->result_count, o->op->result_count == 1 ? "" : "s");
+        if (r.count == 0 || r.count > op->result_count - next) {
+            stet_mlir_fail(p, r.where, "'%.*s' has %u result%s", STET_FMT(o->name),
+                           op->result_count, op->result_count == 1 ? "" : "s");
             return;
         }
-        define_value(p, r.name, r.where, &o->op->results[next], r.count);
+        define_value(p, r.name, r.where, &op->results[next], r.count);
         next += r.count;
     }
     p->scratch.len = mark;
-    if (names && next != o->op->result_count)
-        stet_mlir_fail(p, o->where, "%u names for %u results", next, o->op->result_count);
-}
-
-static void attributes(struct mlir *p, struct mlir_op *o)
-{
-    struct stet_named_attr *attrs =
-        stet_mlir_pop(p, &p->attrs, o->attrs, sizeof(*attrs), &o->op->attr_count);
-
-    if (attrs && !stet_build_sort(attrs, o->op->attr_count))
-        stet_mlir_fail(p, o->where, "an attribute is given twice");
-    o->op->attrs = attrs;
+    if (names && next != op->result_count)
+        stet_mlir_fail(p, o->where, "%u names for %u results", next, op->result_count);
 }
 
 struct stet_op *stet_mlir_operation(struct mlir *p)
@@ -537,34 +521,26 @@ struct stet_op *stet_mlir_operation(struct mlir *p)
                         .attrs = p->attrs.len,
                         .types = p->types.len,
                         .results = p->results.len};
+    struct stet_op *op;
     bool generic;
 
     if (stet_mlir_peek(p) == '%')
         result_names(p);
     generic = stet_mlir_peek(p) == '"';
     o.where = p->at;
-    o.op = STET_NEW(p->arena, struct stet_op);
-    if (!o.op) {
-        stet_mlir_no_memory(p);
-        return NULL;
-    }
-    o.op->name = generic ? stet_mlir_string(p)
-                         : stet_mlir_op_name(p, stet_mlir_word(p, "the name of an operation"));
-    o.op->known = stet_known_op(o.op->name);
-    if (o.op->known) /* a constant, so that equal names are the same pointer too */
-        o.op->name = stet_view_str(stet_known_op_name(o.op->known));
+    o.name = generic ? stet_mlir_string(p)
+                     : stet_mlir_op_name(p, stet_mlir_word(p, "the name of an operation"));
+    o.known = stet_known_op(o.name);
     if (generic)
         stet_mlir_generic(p, &o);
     else if (mlir_ok(p))
         stet_mlir_custom(p, &o);
-    if (!mlir_ok(p))
+    op = mlir_ok(p) ? make_op(p, &o) : NULL;
+    if (!op)
         return NULL;
-    attributes(p, &o);
-    operands(p, &o);
-    results(p, &o);
-    o.op->loc = stet_mlir_optional_loc(p);
-    if (!o.op->loc)
-        o.op->loc = o.loc ? o.loc : p->unknown;
-    name_results(p, &o, names);
-    return mlir_ok(p) ? o.op : NULL;
+    op->loc = stet_mlir_optional_loc(p);
+    if (!op->loc)
+        op->loc = o.loc ? o.loc : p->unknown;
+    name_results(p, &o, op, names);
+    return mlir_ok(p) ? op : NULL;
 }

@@ -180,8 +180,8 @@ static void block(struct mlir *p, struct mlir_op *o)
         MLIR_PUSH(p, &p->scratch, arg);
     const struct mlir_arg *args = stet_mlir_pop(p, &p->scratch, mark, sizeof(*args), &n);
 
-    stet_mlir_region(p, o, stet_mlir_regions(p, o, 1), args, n, stet_mlir_isolated(o->op));
-    if (mlir_ok(p) && o->op->regions[0].block_count == 0)
+    stet_mlir_region(p, o, stet_mlir_regions(p, o, 1), args, n, stet_mlir_isolated(o));
+    if (mlir_ok(p) && o->regions[0].block_count == 0)
         stet_mlir_fail(p, p->at, "expected a block");
 }
 

@@ -269,8 +269,12 @@ void stet_mlir_check_aliases(struct mlir *p);
 
 /* An operation while it is read: its lists lie on the parser's stacks above these marks. */
 struct mlir_op {
-    struct stet_op *op;
+    uint32_t known; /* enum stet_known_op */
+    struct stet_view name;
     const char *where;
+    struct stet_region *regions;
+    struct stet_block **successors;
+    uint32_t region_count, successor_count;
     size_t operands, attrs, types, results;
     const struct stet_loc *loc; /* when the form has it inside */
 };
@@ -304,20 +308,20 @@ void stet_mlir_region(struct mlir *p, struct mlir_op *o, struct stet_region *reg
 struct stet_region *stet_mlir_regions(struct mlir *p, struct mlir_op *o, uint32_t count);
 /* %name : type loc(…) */
 bool stet_mlir_arg(struct mlir *p, struct mlir_arg *out);
-/* { … }, { … } ) into o->op->regions. */
+/* { … }, { … } ) into o->regions. */
 void stet_mlir_region_list(struct mlir *p, struct mlir_op *o);
 /* Every value used must have been defined by the end of an isolated region, and of the text. */
 void stet_mlir_check_values(struct mlir *p);
 /* ^name, in the innermost region; it may be defined later. */
 struct stet_block *stet_mlir_successor(struct mlir *p);
-bool stet_mlir_isolated(const struct stet_op *op);
+bool stet_mlir_isolated(const struct mlir_op *o);
 /* One whole operation, NULL after a failure. */
 struct stet_op *stet_mlir_operation(struct mlir *p);
 /* (types of the operands) -> types of the results, onto their stacks. */
 void stet_mlir_signature(struct mlir *p);
 /* Everything after the name in "op"(…). */
 void stet_mlir_generic(struct mlir *p, struct mlir_op *o);
-/* The short form of the operation o->op->name; fails, naming it, when there is none. */
+/* The short form of the operation o->stet_op_name(op); fails, naming it, when there is none. */
 void stet_mlir_custom(struct mlir *p, struct mlir_op *o);
 /* The full name ("func.return") of a short-form name ("return"). */
 struct stet_view stet_mlir_op_name(struct mlir *p, struct stet_view name);

@@ -69,7 +69,7 @@ static const int64_t *bounds_of(const struct stet_type *t)
     const struct stet_attr *bounds = NULL;
 
     if (t->encoding && t->encoding->kind == STET_ATTR_RECORD &&
-        stet_view_is(t->encoding->mnemonic, "bounds"))
+        stet_view_is(stet_attr_mnemonic(t->encoding), "bounds"))
         bounds = t->encoding->named[0].value;
     return bounds && bounds->count == t->rank ? bounds->ints : NULL;
 }

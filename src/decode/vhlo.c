@@ -113,6 +113,7 @@ bool bc_vhlo_name(struct bc *b, struct stet_view name, struct bc_name *out)
     else
         bc_name_op(b, STET_VIEW("stablehlo"), bare, out);
     out->vhlo = op;
+    out->usual = out->known && out->known != STET_STABLEHLO_RETURN;
     return true;
 }
 
@@ -392,14 +393,16 @@ static const struct stet_attr *as_symbols(struct bc *b, const struct stet_attr *
     return out;
 }
 
-static const struct stet_attr *new_record(struct bc *b, struct stet_view mnemonic,
-                                          struct stet_named_attr **named)
+static struct stet_attr *new_record(struct bc *b, const struct stet_record *record,
+                                    struct stet_named_attr **named)
 {
     struct stet_attr *a = bc_new_attr(b, STET_ATTR_RECORD);
+    size_t n = 0;
 
-    *named = bc_alloc(b, STET_RECORD_FIELDS, sizeof **named);
-    a->dialect = STET_VIEW("stablehlo");
-    a->mnemonic = mnemonic;
+    while (record->fields[n].kind != STET_FIELD_END)
+        n++;
+    *named = bc_alloc(b, n, sizeof **named);
+    a->name = &record->name;
     a->named = *named;
     return a;
 }
@@ -408,8 +411,8 @@ static const struct stet_attr *as_channel(struct bc *b, int64_t handle, int64_t 
 {
     const struct stet_type *i64 = stet_type_integer(b->arena, 64, STET_SIGNLESS);
     struct stet_named_attr *named;
-    struct stet_attr *a =
-        (struct stet_attr *)(uintptr_t)new_record(b, STET_VIEW("channel_handle"), &named);
+    struct stet_attr *a = new_record(
+        b, stet_record_find(STET_VIEW("stablehlo"), STET_VIEW("channel_handle")), &named);
 
     if (!named)
         return a;
@@ -467,7 +470,7 @@ static const struct stet_attr *make_record(struct bc *b, const struct stet_recor
     if (record->fields[0].kind == STET_FIELD_TYPE &&
         (from[0] == NOWHERE || is_none(values[from[0]])))
         return NULL;
-    a = (struct stet_attr *)(uintptr_t)new_record(b, record->mnemonic, &named);
+    a = new_record(b, record, &named);
     if (!named)
         return a;
     for (unsigned i = 0; record->fields[i].kind != STET_FIELD_END; i++) {

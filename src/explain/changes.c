@@ -60,7 +60,7 @@ static void locate(struct stet_change *change, const struct stet_op *op, bool of
 
     if (!op)
         return;
-    change->op = op->name;
+    change->op = stet_op_name(op);
     change->order = op->id;
     change->line_of_a = of_a;
     if (!file)

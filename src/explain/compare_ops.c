@@ -289,7 +289,7 @@ static void compare_results(struct stet_comparison *c, const struct stet_op *a,
     uint32_t operands = 0;
 
     for (uint32_t i = 0; i < a->operand_count && i < b->operand_count; i++)
-        operands |= type_difference(a->operands[i]->type, b->operands[i]->type);
+        operands |= type_difference(stet_op_operand(a, i)->type, stet_op_operand(b, i)->type);
     if (operands & ((1u << STET_FACET_RANKS) | (1u << STET_FACET_SHAPES)))
         operands |= 1u << STET_FACET_RANKS | 1u << STET_FACET_SHAPES;
     for (uint32_t i = 0; i < a->result_count && i < b->result_count; i++) {
@@ -311,10 +311,10 @@ struct chain {
 static void trace(struct stet_side *s, const struct stet_value *v, struct chain *out)
 {
     out->count = 0;
-    while (v->def && out->count < STET_PLUMBING_DEPTH &&
-           stet_kind_is_plumbing(stet_canon_kind(&s->canon, v->def))) {
-        out->ops[out->count++] = v->def;
-        v = v->def->operands[0];
+    while (stet_value_def(v) && out->count < STET_PLUMBING_DEPTH &&
+           stet_kind_is_plumbing(stet_canon_kind(&s->canon, stet_value_def(v)))) {
+        out->ops[out->count++] = stet_value_def(v);
+        v = stet_op_operand(stet_value_def(v), 0);
     }
     out->source = v;
 }
@@ -374,7 +374,7 @@ static void compare_chains(struct stet_comparison *c, const struct chain *x, con
     while (i > 0 && j > 0) {
         const struct stet_op *a = x->ops[i - 1], *b = y->ops[j - 1];
 
-        if (stet_view_eq(a->name, b->name)) {
+        if (stet_view_eq(stet_op_name(a), stet_op_name(b))) {
             compare_plumbing(c, a, b);
             i--, j--;
         } else if (i > j) {
@@ -397,24 +397,25 @@ static struct stet_view value_text(struct stet_comparison *c, struct stet_side *
 {
     const struct stet_loc *file;
 
-    if (!v->def)
-        return v->loc && v->loc->kind == STET_LOC_NAME
-                   ? v->loc->text
+    if (!stet_value_def(v))
+        return stet_value_loc(v) && stet_value_loc(v)->kind == STET_LOC_NAME
+                   ? stet_value_loc(v)->text
                    : stet_change_text(c, "argument #%u", v->index);
-    if (stet_canon_kind(&s->canon, v->def) == STET_KIND_CONSTANT)
-        return stet_change_text(c, "constant %.*s",
-                                STET_FMT(stet_change_attr(c, stet_op_attr(v->def, "value"))));
-    file = stet_loc_file(v->def->loc);
-    return stet_change_text(c, "%.*s of line %u", STET_FMT(stet_words_mnemonic(v->def)),
+    if (stet_canon_kind(&s->canon, stet_value_def(v)) == STET_KIND_CONSTANT)
+        return stet_change_text(
+            c, "constant %.*s",
+            STET_FMT(stet_change_attr(c, stet_op_attr(stet_value_def(v), "value"))));
+    file = stet_loc_file(stet_value_def(v)->loc);
+    return stet_change_text(c, "%.*s of line %u", STET_FMT(stet_words_mnemonic(stet_value_def(v))),
                             file ? file->line : 0);
 }
 
 /* Is this value itself new or gone, so that its use needs no word of its own? */
 static bool alone(struct stet_side *s, const struct stet_value *v)
 {
-    if (!v->def)
+    if (!stet_value_def(v))
         return !s->value_match[v->id];
-    return stet_side_counts(s, v->def) && !s->match[v->def->id];
+    return stet_side_counts(s, stet_value_def(v)) && !s->match[stet_value_def(v)->id];
 }
 
 static void compare_operand(struct stet_comparison *c, const struct stet_op *a,
@@ -424,10 +425,10 @@ static void compare_operand(struct stet_comparison *c, const struct stet_op *a,
     struct chain x, y;
     bool constant_a, constant_b;
 
-    trace(c->a, a->operands[i], &x);
-    trace(c->b, b->operands[i], &y);
-    in_a = x.source->def;
-    in_b = y.source->def;
+    trace(c->a, stet_op_operand(a, i), &x);
+    trace(c->b, stet_op_operand(b, i), &y);
+    in_a = stet_value_def(x.source);
+    in_b = stet_value_def(y.source);
     constant_a = in_a && stet_canon_kind(&c->a->canon, in_a) == STET_KIND_CONSTANT;
     constant_b = in_b && stet_canon_kind(&c->b->canon, in_b) == STET_KIND_CONSTANT;
     if (constant_a && constant_b) {

@@ -43,9 +43,9 @@ static bool note_use(const struct stet_op *op, void *context)
     struct uses *u = context;
 
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        const struct stet_value *v = op->operands[i];
+        const struct stet_value *v = stet_op_operand(op, i);
 
-        if (v->def || v->index >= u->program->argument_count ||
+        if (stet_value_def(v) || v->index >= u->program->argument_count ||
             u->program->arguments[v->index].value != v || !stet_loc_file(op->loc))
             continue;
         if (!u->first[v->index])
@@ -214,9 +214,9 @@ static bool count_use(const struct stet_op *op, void *context)
     struct additions *u = context;
 
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        if (op->operands[i] != u->value)
+        if (stet_op_operand(op, i) != u->value)
             continue;
-        if (stet_view_ends(op->name, ".add"))
+        if (stet_view_ends(stet_op_name(op), ".add"))
             u->adds++;
         else
             u->others++;
@@ -280,7 +280,7 @@ static bool visit_line(const struct stet_op *op, void *context)
     struct stet_place place;
     uint64_t key;
 
-    if (stet_view_ends(op->name, ".constant") || !op->parent)
+    if (stet_view_ends(stet_op_name(op), ".constant") || !op->parent)
         return true;
     place = stet_place_of(op->loc);
     if (!place.line)

@@ -25,9 +25,9 @@ struct matching {
 bool stet_match_same(const struct stet_side *a, const struct stet_value *of_a,
                      const struct stet_value *of_b)
 {
-    if (!of_a->def || !of_b->def)
-        return of_a->def == of_b->def && a->value_match[of_a->id] == of_b;
-    return a->match[of_a->def->id] == of_b->def && of_a->index == of_b->index;
+    if (!stet_value_def(of_a) || !stet_value_def(of_b))
+        return stet_value_def(of_a) == stet_value_def(of_b) && a->value_match[of_a->id] == of_b;
+    return a->match[stet_value_def(of_a)->id] == stet_value_def(of_b) && of_a->index == of_b->index;
 }
 
 /* ---- are line numbers comparable? ---- */
@@ -102,19 +102,19 @@ static uint64_t value_token(struct stet_side *s, const uint64_t *up, const struc
     const struct stet_value *other;
 
     v = stet_canon_source(&s->canon, v);
-    if (!v->def) {
+    if (!stet_value_def(v)) {
         other = s->value_match[v->id];
         return other ? stet_mix(11, in_b ? other->id : v->id) : stet_mix(in_b ? 13 : 12, v->id);
     }
-    if (stet_canon_kind(&s->canon, v->def) == STET_KIND_CONSTANT)
+    if (stet_canon_kind(&s->canon, stet_value_def(v)) == STET_KIND_CONSTANT)
         return 17;
-    if (v->def->parent != block) { /* from around this region */
-        const struct stet_op *def = s->match[v->def->id];
+    if (stet_value_def(v)->parent != block) { /* from around this region */
+        const struct stet_op *def = s->match[stet_value_def(v)->id];
 
-        return def ? stet_mix(stet_mix(19, in_b ? def->id : v->def->id), v->index)
+        return def ? stet_mix(stet_mix(19, in_b ? def->id : stet_value_def(v)->id), v->index)
                    : stet_mix(in_b ? 15 : 14, v->id);
     }
-    return stet_mix(up[v->def->id], v->index);
+    return stet_mix(up[stet_value_def(v)->id], v->index);
 }
 
 static void hash_up(struct stet_side *s, uint64_t *up, const uint64_t *own,
@@ -128,7 +128,7 @@ static void hash_up(struct stet_side *s, uint64_t *up, const uint64_t *own,
             continue;
         h = own[op->id];
         for (uint32_t j = 0; j < op->operand_count; j++)
-            h = stet_mix(h, value_token(s, up, op->operands[j], block, in_b));
+            h = stet_mix(h, value_token(s, up, stet_op_operand(op, j), block, in_b));
         up[op->id] = h;
     }
 }
@@ -226,9 +226,9 @@ static uint64_t context_of(struct stet_side *s, const struct stet_op *op, bool i
     uint64_t h = 3;
 
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        const struct stet_value *v = stet_canon_source(&s->canon, op->operands[i]), *other;
+        const struct stet_value *v = stet_canon_source(&s->canon, stet_op_operand(op, i)), *other;
 
-        if (v->def)
+        if (stet_value_def(v))
             continue;
         other = s->value_match[v->id];
         h += stet_mix(i, other ? (in_b ? other->id : v->id) + 1 : UINT64_MAX - in_b);
@@ -323,8 +323,10 @@ static void match_operands(struct matching *m, const struct stet_block *in_b)
         if (!a || a->operand_count != b->operand_count)
             continue;
         for (uint32_t j = 0; j < a->operand_count; j++) {
-            const struct stet_op *da = stet_canon_source(&m->a->canon, a->operands[j])->def;
-            const struct stet_op *db = stet_canon_source(&m->b->canon, b->operands[j])->def;
+            const struct stet_op *da =
+                stet_value_def(stet_canon_source(&m->a->canon, stet_op_operand(a, j)));
+            const struct stet_op *db =
+                stet_value_def(stet_canon_source(&m->b->canon, stet_op_operand(b, j)));
 
             if (da && db && db->parent == in_b && da->parent == a->parent &&
                 stet_side_counts(m->a, da) && stet_side_counts(m->b, db) && alike(m, da, db))
@@ -337,13 +339,15 @@ static void match_operands(struct matching *m, const struct stet_block *in_b)
 static const struct stet_op *user_like(const struct matching *m, const struct stet_op *b,
                                        const struct stet_block *in_a)
 {
-    const struct stet_value *v = stet_canon_source(&m->b->canon, b->operands[0]), *of_a;
+    const struct stet_value *v = stet_canon_source(&m->b->canon, stet_op_operand(b, 0)), *of_a;
     uint32_t end;
 
-    if (!v->def)
+    if (!stet_value_def(v))
         of_a = m->b->value_match[v->id];
     else
-        of_a = m->b->match[v->def->id] ? &m->b->match[v->def->id]->results[v->index] : NULL;
+        of_a = m->b->match[stet_value_def(v)->id]
+                   ? &m->b->match[stet_value_def(v)->id]->results[v->index]
+                   : NULL;
     if (!of_a)
         return NULL;
     end = m->a->use_start[of_a->id + 1];
@@ -390,8 +394,9 @@ static void enqueue(struct matching *m, const struct stet_block *a, const struct
 static void enqueue_regions(struct matching *m, const struct stet_op *a, const struct stet_op *b)
 {
     for (unsigned r = 0; r < a->region_count && r < b->region_count; r++)
-        for (uint32_t i = 0; i < a->regions[r].block_count && i < b->regions[r].block_count; i++)
-            enqueue(m, a->regions[r].blocks[i], b->regions[r].blocks[i]);
+        for (uint32_t i = 0;
+             i < stet_op_region(a, r)->block_count && i < stet_op_region(b, r)->block_count; i++)
+            enqueue(m, stet_op_region(a, r)->blocks[i], stet_op_region(b, r)->blocks[i]);
 }
 
 static void match_functions(struct matching *m, const struct stet_op *a, const struct stet_op *b)
@@ -434,7 +439,8 @@ static void match_ends(struct matching *m, const struct block_pair *p)
         return;
     a = p->a->ops[p->a->op_count - 1];
     b = p->b->ops[p->b->op_count - 1];
-    if (!m->a->match[a->id] && !m->b->match[b->id] && stet_view_eq(a->name, b->name))
+    if (!m->a->match[a->id] && !m->b->match[b->id] &&
+        stet_view_eq(stet_op_name(a), stet_op_name(b)))
         stet_match_ops(m->a, a, m->b, b);
 }
 
@@ -492,10 +498,11 @@ static void match_arguments_in_order(struct stet_side *a, const struct stet_op *
                                      struct stet_side *b, const struct stet_op *of_b)
 {
     for (unsigned r = 0; r < of_a->region_count && r < of_b->region_count; r++)
-        for (uint32_t i = 0; i < of_a->regions[r].block_count && i < of_b->regions[r].block_count;
+        for (uint32_t i = 0;
+             i < stet_op_region(of_a, r)->block_count && i < stet_op_region(of_b, r)->block_count;
              i++) {
-            const struct stet_block *in_a = of_a->regions[r].blocks[i];
-            const struct stet_block *in_b = of_b->regions[r].blocks[i];
+            const struct stet_block *in_a = stet_op_region(of_a, r)->blocks[i];
+            const struct stet_block *in_b = stet_op_region(of_b, r)->blocks[i];
 
             for (uint32_t j = 0; j < in_a->arg_count && j < in_b->arg_count; j++)
                 stet_match_values(a, &in_a->args[j], b, &in_b->args[j]);

@@ -17,9 +17,9 @@ struct traits {
 
 static uint64_t name_of(const struct stet_value *v)
 {
-    if (!v->loc || v->loc->kind != STET_LOC_NAME)
+    if (!stet_value_loc(v) || stet_value_loc(v)->kind != STET_LOC_NAME)
         return 0;
-    return stet_hash_bytes(v->loc->text).lo | 1;
+    return stet_hash_bytes(stet_value_loc(v)->text).lo | 1;
 }
 
 static struct traits traits_of(struct stet_side *s, const struct stet_value *v)

@@ -16,14 +16,15 @@ struct repair {
 /* The value of the other side that `v` stands for, or NULL. */
 static const struct stet_value *counterpart(struct stet_side *s, const struct stet_value *v)
 {
-    if (!v->def)
+    if (!stet_value_def(v))
         return s->value_match[v->id];
-    return s->match[v->def->id] ? &s->match[v->def->id]->results[v->index] : NULL;
+    return s->match[stet_value_def(v)->id] ? &s->match[stet_value_def(v)->id]->results[v->index]
+                                           : NULL;
 }
 
 static bool is_constant(struct stet_side *s, const struct stet_value *v)
 {
-    return v->def && stet_canon_kind(&s->canon, v->def) == STET_KIND_CONSTANT;
+    return stet_value_def(v) && stet_canon_kind(&s->canon, stet_value_def(v)) == STET_KIND_CONSTANT;
 }
 
 /* How well the operands agree; those whose match is certain weigh more than those that were paired
@@ -34,15 +35,17 @@ static uint32_t agreement(const struct repair *r, const struct stet_op *mine,
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < mine->operand_count && i < theirs->operand_count; i++) {
-        const struct stet_value *x = stet_canon_source(&r->mine->canon, mine->operands[i]);
-        const struct stet_value *y = stet_canon_source(&r->theirs->canon, theirs->operands[i]);
+        const struct stet_value *x = stet_canon_source(&r->mine->canon, stet_op_operand(mine, i));
+        const struct stet_value *y =
+            stet_canon_source(&r->theirs->canon, stet_op_operand(theirs, i));
 
         if (is_constant(r->mine, x))
             count += is_constant(r->theirs, y);
         else
-            count += counterpart(r->mine, x) == y
-                         ? (!x->def || r->mine->certain[x->def->id] ? CERTAIN : 1)
-                         : 0;
+            count +=
+                counterpart(r->mine, x) == y
+                    ? (!stet_value_def(x) || r->mine->certain[stet_value_def(x)->id] ? CERTAIN : 1)
+                    : 0;
     }
     return count;
 }
@@ -60,7 +63,7 @@ static const struct stet_op *better(const struct repair *r, const struct stet_op
                                     const struct stet_block *among)
 {
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        const struct stet_value *v = stet_canon_source(&r->mine->canon, op->operands[i]);
+        const struct stet_value *v = stet_canon_source(&r->mine->canon, stet_op_operand(op, i));
         const struct stet_value *other = is_constant(r->mine, v) ? NULL : counterpart(r->mine, v);
         uint32_t at, end;
 

@@ -46,8 +46,8 @@ static void meet(struct frames *f, const struct stet_loc *file, struct stet_view
 {
     struct stet_place here = {.file = file->text, .line = file->line};
 
-    if (file->function.len)
-        here.function = file->function;
+    if (file->function)
+        here.function = *file->function;
     else if (!is_path(function))
         here.function = function;
     if (!here.line)

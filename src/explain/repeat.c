@@ -215,8 +215,8 @@ int stet_repeats_find(struct stet_side *s, struct stet_repeat *out, int most)
         const struct stet_op *op = s->ops[i];
 
         for (unsigned r = 0; op && op != s->program->module && r < op->region_count; r++)
-            for (uint32_t b = 0; fine && b < op->regions[r].block_count; b++)
-                fine = find_in(s, op->regions[r].blocks[b], &q, out, most, &count);
+            for (uint32_t b = 0; fine && b < stet_op_region(op, r)->block_count; b++)
+                fine = find_in(s, stet_op_region(op, r)->blocks[b], &q, out, most, &count);
     }
     stet_mem_free(q.ops);
     stet_mem_free(q.tokens);

@@ -75,9 +75,9 @@ static void find_roots(struct hashing *h)
     const struct stet_op *entry = h->side->program->entry;
     const struct stet_block *body;
 
-    if (!entry || !entry->region_count || !entry->regions[0].block_count)
+    if (!entry || !entry->region_count || !stet_op_region(entry, 0)->block_count)
         return;
-    body = entry->regions[0].blocks[0];
+    body = stet_op_region(entry, 0)->blocks[0];
     if (body->op_count) /* a return was written nowhere: it has the call's own place */
         note_roots(h, body->ops[body->op_count - 1]->loc, 0);
 }
@@ -181,12 +181,13 @@ static uint64_t own_content(struct hashing *h, const struct stet_op *op)
     for (uint32_t i = 0; i < op->result_count; i++)
         stet_content_type(&h->sink, op->results[i].type);
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        const struct stet_value *v = stet_canon_source(&h->side->canon, op->operands[i]);
+        const struct stet_value *v = stet_canon_source(&h->side->canon, stet_op_operand(op, i));
 
-        if (!v->def || stet_canon_kind(&h->side->canon, v->def) != STET_KIND_CONSTANT)
+        if (!stet_value_def(v) ||
+            stet_canon_kind(&h->side->canon, stet_value_def(v)) != STET_KIND_CONSTANT)
             continue;
         stet_sink_varint(&h->sink, i);
-        stet_content_attr(&h->sink, stet_op_attr(v->def, "value"), NULL);
+        stet_content_attr(&h->sink, stet_op_attr(stet_value_def(v), "value"), NULL);
     }
     return digest(&h->sink);
 }
@@ -227,8 +228,8 @@ static uint64_t body_signature(struct hashing *h, const struct stet_op *op)
     if (callee)
         body = stet_mix(body, function_signature(h, callee));
     for (unsigned r = 0; r < op->region_count; r++)
-        for (uint32_t b = 0; b < op->regions[r].block_count; b++) {
-            const struct stet_block *block = op->regions[r].blocks[b];
+        for (uint32_t b = 0; b < stet_op_region(op, r)->block_count; b++) {
+            const struct stet_block *block = stet_op_region(op, r)->blocks[b];
 
             for (uint32_t i = 0; i < block->op_count; i++)
                 if (h->side->signature[block->ops[i]->id])
@@ -261,7 +262,7 @@ static void find_uses(struct stet_side *s)
             if (!op || !stet_side_counts(s, op))
                 continue;
             for (uint32_t j = 0; j < op->operand_count; j++) {
-                const struct stet_value *v = stet_canon_source(&s->canon, op->operands[j]);
+                const struct stet_value *v = stet_canon_source(&s->canon, stet_op_operand(op, j));
 
                 if (pass)
                     s->uses[s->use_start[v->id]++] = (struct stet_use){op, j};

@@ -97,11 +97,11 @@ static bool visit(const struct stet_op *op, void *context)
     struct gather *g = context;
     struct stet_place place;
 
-    if (is_silent(op->name))
+    if (is_silent(stet_op_name(op)))
         return true;
     g->t->ops++;
-    g->t->marks |= mark_of(op->name);
-    uint16_t *bucket = &g->t->profile[stet_hash_bytes(op->name).lo % STET_TRAIT_BUCKETS];
+    g->t->marks |= mark_of(stet_op_name(op));
+    uint16_t *bucket = &g->t->profile[stet_hash_bytes(stet_op_name(op)).lo % STET_TRAIT_BUCKETS];
     *bucket = (uint16_t)(*bucket + (*bucket < UINT16_MAX));
     place = stet_place_of(op->loc);
     if (!place.line)

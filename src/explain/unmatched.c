@@ -36,9 +36,9 @@ static uint32_t fed_by_arguments(struct stet_side *s)
         const struct stet_op *op = s->ops[i];
 
         for (uint32_t j = 0; op && j < op->operand_count && !fed[i]; j++) {
-            const struct stet_value *v = stet_canon_source(&s->canon, op->operands[j]);
+            const struct stet_value *v = stet_canon_source(&s->canon, stet_op_operand(op, j));
 
-            fed[i] = v->def ? fed[v->def->id] : !s->value_match[v->id];
+            fed[i] = stet_value_def(v) ? fed[stet_value_def(v)->id] : !s->value_match[v->id];
         }
         count += fed[i] && is_alone(s, op);
     }
@@ -302,12 +302,13 @@ void stet_compare_unmatched(struct stet_comparison *c)
 static void output_keys(struct stet_side *s, bool in_b, const struct stet_op *end, uint64_t *keys)
 {
     for (uint32_t i = 0; i < end->operand_count; i++) {
-        const struct stet_value *v = stet_canon_source(&s->canon, end->operands[i]);
+        const struct stet_value *v = stet_canon_source(&s->canon, stet_op_operand(end, i));
         uint32_t id;
 
-        if (v->def) {
-            id = s->match[v->def->id] ? (in_b ? s->match[v->def->id]->id : v->def->id)
-                                      : UINT32_MAX - i - (in_b ? 1u << 30 : 0);
+        if (stet_value_def(v)) {
+            id = s->match[stet_value_def(v)->id]
+                     ? (in_b ? s->match[stet_value_def(v)->id]->id : stet_value_def(v)->id)
+                     : UINT32_MAX - i - (in_b ? 1u << 30 : 0);
             keys[i] = stet_mix(stet_mix(5, id), v->index);
         } else {
             const struct stet_value *other = s->value_match[v->id];
@@ -345,9 +346,9 @@ static const struct stet_op *end_of(const struct stet_program *p)
 {
     const struct stet_block *b;
 
-    if (!p->entry || !p->entry->region_count || !p->entry->regions[0].block_count)
+    if (!p->entry || !p->entry->region_count || !stet_op_region(p->entry, 0)->block_count)
         return NULL;
-    b = p->entry->regions[0].blocks[0];
+    b = stet_op_region(p->entry, 0)->blocks[0];
     return b->op_count ? b->ops[b->op_count - 1] : NULL;
 }
 

@@ -80,10 +80,10 @@ void stet_words_type(struct stet_buf *out, const struct stet_type *t)
 
 struct stet_view stet_words_mnemonic(const struct stet_op *op)
 {
-    for (size_t i = 0; i < op->name.len; i++)
-        if (op->name.ptr[i] == '.')
-            return stet_view_of(op->name.ptr + i + 1, op->name.len - i - 1);
-    return op->name;
+    for (size_t i = 0; i < stet_op_name(op).len; i++)
+        if (stet_op_name(op).ptr[i] == '.')
+            return stet_view_of(stet_op_name(op).ptr + i + 1, stet_op_name(op).len - i - 1);
+    return stet_op_name(op);
 }
 
 /* ---- attributes ---- */
@@ -158,9 +158,10 @@ static bool shardy(struct stet_buf *out, const struct stet_attr *a, int depth)
 {
     const struct stet_attr *inner;
 
-    if (!stet_view_is(a->dialect, "sdy"))
+    if (!stet_view_is(stet_attr_dialect(a), "sdy"))
         return false;
-    if (stet_view_is(a->mnemonic, "axis_ref") || stet_view_is(a->mnemonic, "mesh_axis")) {
+    if (stet_view_is(stet_attr_mnemonic(a), "axis_ref") ||
+        stet_view_is(stet_attr_mnemonic(a), "mesh_axis")) {
         inner = stet_attr_field(a, "name");
         stet_buf_printf(out, "\"%.*s\"", STET_FMT(inner ? inner->text : (struct stet_view){0}));
         inner = stet_attr_field(a, "size");
@@ -171,7 +172,7 @@ static bool shardy(struct stet_buf *out, const struct stet_attr *a, int depth)
             attr_at(out, inner, depth + 1);
         return true;
     }
-    if (stet_view_is(a->mnemonic, "sharding")) {
+    if (stet_view_is(stet_attr_mnemonic(a), "sharding")) {
         stet_buf_char(out, '<');
         attr_at(out, stet_attr_field(a, "mesh_or_ref"), depth + 1);
         stet_buf_str(out, ", ");
@@ -185,7 +186,7 @@ static bool shardy(struct stet_buf *out, const struct stet_attr *a, int depth)
         stet_buf_char(out, '>');
         return true;
     }
-    if (stet_view_is(a->mnemonic, "dimension_sharding")) {
+    if (stet_view_is(stet_attr_mnemonic(a), "dimension_sharding")) {
         inner = stet_attr_field(a, "axes");
         stet_buf_char(out, '{');
         for (uint32_t i = 0; inner && inner->kind == STET_ATTR_ARRAY && i < inner->count; i++) {

@@ -67,7 +67,7 @@ static bool is_sharding_call(const struct stet_op *op)
 
 enum stet_kind stet_canon_kind_slow(struct stet_canon *c, const struct stet_op *op)
 {
-    enum stet_kind kind = (enum stet_kind)stet_canon_name(c, op->name)->kind;
+    enum stet_kind kind = (enum stet_kind)stet_canon_name(c, stet_op_name(op))->kind;
 
     if (kind == STET_KIND_CUSTOM_CALL)
         kind = is_sharding_call(op) ? STET_KIND_CONSTRAINT : STET_KIND_PLAIN;
@@ -83,9 +83,9 @@ enum stet_kind stet_canon_kind_slow(struct stet_canon *c, const struct stet_op *
 const struct stet_value *stet_canon_source_slow(struct stet_canon *c, const struct stet_value *v)
 {
     for (int i = 0; i < STET_PLUMBING_DEPTH; i++) {
-        if (!v->def || !stet_kind_is_plumbing(stet_canon_kind(c, v->def)))
+        if (!stet_value_def(v) || !stet_kind_is_plumbing(stet_canon_kind(c, stet_value_def(v))))
             break;
-        v = v->def->operands[0];
+        v = stet_op_operand(stet_value_def(v), 0);
     }
     return v;
 }
@@ -224,9 +224,9 @@ static enum stet_rc index_symbols(struct stet_canon *c, struct stet_err *err)
     const struct stet_block *top;
     uint32_t room = 8, index = 0;
 
-    if (!module || !module->region_count || !module->regions[0].block_count)
+    if (!module || !module->region_count || !stet_op_region(module, 0)->block_count)
         return STET_OK;
-    top = module->regions[0].blocks[0];
+    top = stet_op_region(module, 0)->blocks[0];
     while (room < top->op_count * 2 && room < 1u << 30)
         room *= 2;
     c->symbols = stet_mem_calloc(room, sizeof *c->symbols);

@@ -111,7 +111,7 @@ const struct stet_value *stet_canon_source_slow(struct stet_canon *c, const stru
 static inline const struct stet_value *stet_canon_source(struct stet_canon *c,
                                                          const struct stet_value *v)
 {
-    if (!v->def || !stet_kind_is_plumbing(stet_canon_kind(c, v->def)))
+    if (!stet_value_def(v) || !stet_kind_is_plumbing(stet_canon_kind(c, stet_value_def(v))))
         return v;
     return stet_canon_source_slow(c, v);
 }

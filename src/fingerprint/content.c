@@ -186,8 +186,8 @@ static void attr_at(struct stet_sink *s, const struct stet_attr *a,
         items(s, a, symbols, depth);
         break;
     case STET_ATTR_RECORD:
-        stet_sink_view(s, a->dialect);
-        stet_sink_view(s, a->mnemonic);
+        stet_sink_view(s, stet_attr_dialect(a));
+        stet_sink_view(s, stet_attr_mnemonic(a));
         dict(s, a, symbols, depth);
         return;
     case STET_ATTR_DICT:
@@ -208,8 +208,8 @@ static void attr_at(struct stet_sink *s, const struct stet_attr *a,
     case STET_ATTR_LOCATION:
         return;
     default:
-        stet_sink_view(s, a->dialect);
-        stet_sink_view(s, a->mnemonic);
+        stet_sink_view(s, stet_attr_dialect(a));
+        stet_sink_view(s, stet_attr_mnemonic(a));
         stet_sink_view(s, a->text);
         stet_sink_content(s, a->bytes);
         break;

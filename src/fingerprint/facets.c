@@ -136,7 +136,7 @@ static struct stet_sink *place(struct walk *w, unsigned facet, uint32_t operand)
 /* Broadcasting to more of the same dimensions says nothing about axes. */
 static bool keeps_axes(const struct stet_op *op, const struct stet_attr *a)
 {
-    if (op->results[0].type->rank != op->operands[0]->type->rank)
+    if (op->results[0].type->rank != stet_op_operand(op, 0)->type->rank)
         return false;
     for (uint32_t i = 0; i < op->results[0].type->rank; i++) {
         int64_t axis = -1;
@@ -196,17 +196,17 @@ static void write_use(struct walk *w, const struct stet_value *v, uint32_t opera
 
     if (element_of(v->type))
         stet_sink_varint(sink(w, STET_FACET_RANKS), v->type->rank);
-    for (int i = 0; v->def && i < STET_PLUMBING_DEPTH; i++) {
-        kind = stet_canon_kind(w->canon, v->def);
+    for (int i = 0; stet_value_def(v) && i < STET_PLUMBING_DEPTH; i++) {
+        kind = stet_canon_kind(w->canon, stet_value_def(v));
         if (!stet_kind_is_plumbing(kind))
             break;
-        write_plumbing(w, v->def, kind, operand);
-        v = v->def->operands[0];
+        write_plumbing(w, stet_value_def(v), kind, operand);
+        v = stet_op_operand(stet_value_def(v), 0);
     }
-    if (v->def && stet_canon_kind(w->canon, v->def) == STET_KIND_CONSTANT) {
+    if (stet_value_def(v) && stet_canon_kind(w->canon, stet_value_def(v)) == STET_KIND_CONSTANT) {
         stet_sink_u8(sink(w, STET_SINK_SKELETON), 0);
-        put_id(w, v->def->id);
-        write_constant(w, v->def);
+        put_id(w, stet_value_def(v)->id);
+        write_constant(w, stet_value_def(v));
     } else {
         stet_sink_varint(sink(w, STET_SINK_SKELETON), (uint64_t)w->numbers[v->id] + 1);
     }
@@ -326,8 +326,8 @@ static uint32_t block_place(const struct stet_op *op, const struct stet_block *t
     const struct stet_op *around = op->parent ? op->parent->parent : NULL;
 
     for (unsigned r = 0; around && r < around->region_count; r++)
-        for (uint32_t b = 0; b < around->regions[r].block_count; b++)
-            if (around->regions[r].blocks[b] == target)
+        for (uint32_t b = 0; b < stet_op_region(around, r)->block_count; b++)
+            if (stet_op_region(around, r)->blocks[b] == target)
                 return b + 1;
     return 0;
 }
@@ -344,17 +344,17 @@ static void write_op(struct walk *w, const struct stet_op *op)
     stet_sink_u64(skeleton, stet_canon_name(w->canon, stet_op_portable_name(op))->hash);
     stet_sink_varint(skeleton, op->operand_count);
     for (uint32_t i = 0; i < op->operand_count; i++)
-        write_use(w, op->operands[i], i);
+        write_use(w, stet_op_operand(op, i), i);
     for (uint32_t i = 0; i < op->attr_count; i++)
         write_attr(w, op, &op->attrs[i]);
     stet_sink_varint(skeleton, op->result_count);
     for (uint32_t i = 0; i < op->result_count; i++)
         new_value(w, &op->results[i]);
-    for (unsigned i = 0; i < op->successor_count; i++)
-        stet_sink_varint(skeleton, block_place(op, op->successors[i]));
+    for (unsigned i = 0; i < stet_op_successor_count(op); i++)
+        stet_sink_varint(skeleton, block_place(op, stet_op_successors(op)[i]));
     stet_sink_varint(skeleton, op->region_count);
     for (unsigned i = 0; i < op->region_count; i++)
-        write_region(w, &op->regions[i]);
+        write_region(w, stet_op_region(op, i));
 }
 
 static bool push(struct walk *w, const struct stet_op *op)
@@ -388,11 +388,12 @@ static void reach(struct walk *w, const struct stet_op *root)
         const struct stet_op *op = top->op;
 
         if (top->next < op->operand_count) {
-            const struct stet_value *v = stet_canon_source(w->canon, op->operands[top->next++]);
+            const struct stet_value *v =
+                stet_canon_source(w->canon, stet_op_operand(op, top->next++));
 
-            if (v->def && !w->seen[v->def->id] &&
-                stet_canon_kind(w->canon, v->def) != STET_KIND_CONSTANT)
-                push(w, v->def);
+            if (stet_value_def(v) && !w->seen[stet_value_def(v)->id] &&
+                stet_canon_kind(w->canon, stet_value_def(v)) != STET_KIND_CONSTANT)
+                push(w, stet_value_def(v));
             continue;
         }
         w->stack_used--;
@@ -408,9 +409,9 @@ static void write_unused(struct walk *w, const struct stet_op *op)
 
     w->seen[op->id] = 1;
     put_id(w, op->id);
-    stet_sink_u64(s, stet_canon_name(w->canon, op->name)->hash);
+    stet_sink_u64(s, stet_canon_name(w->canon, stet_op_name(op))->hash);
     for (uint32_t i = 0; i < op->operand_count; i++)
-        put_id(w, op->operands[i]->id);
+        put_id(w, stet_op_operand(op, i)->id);
     for (uint32_t i = 0; i < op->result_count; i++)
         put(s, &stet_canon_type(w->canon, op->results[i].type)->content);
     for (uint32_t i = 0; i < op->attr_count; i++) {
@@ -504,7 +505,7 @@ static void write_function(struct walk *w, const struct stet_op *f)
     w->function_numbers[f->id] = ++w->functions;
     w->seen[f->id] = 1;
     put_id(w, f->id);
-    stet_sink_view(sink(w, STET_SINK_SKELETON), f->name);
+    stet_sink_view(sink(w, STET_SINK_SKELETON), stet_op_name(f));
     for (uint32_t i = 0; i < f->attr_count; i++) {
         enum stet_attr_class class = stet_canon_attr(w->canon, &f->attrs[i]);
 
@@ -516,7 +517,7 @@ static void write_function(struct walk *w, const struct stet_op *f)
     if (entry)
         write_donation(w);
     for (unsigned i = 0; i < f->region_count; i++)
-        write_region(w, &f->regions[i]);
+        write_region(w, stet_op_region(f, i));
 }
 
 static void write_module(struct walk *w)
@@ -531,8 +532,8 @@ static void write_module(struct walk *w)
         if (!w->function_numbers[p->functions[i]->id])
             write_function(w, p->functions[i]);
     for (unsigned r = 0; r < p->module->region_count; r++)
-        for (uint32_t b = 0; b < p->module->regions[r].block_count; b++)
-            reach_rest(w, p->module->regions[r].blocks[b]);
+        for (uint32_t b = 0; b < stet_op_region(p->module, r)->block_count; b++)
+            reach_rest(w, stet_op_region(p->module, r)->blocks[b]);
 }
 
 enum stet_rc stet_facets_make(struct stet_canon *c, struct stet_sink sinks[STET_SINKS],

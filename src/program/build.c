@@ -2,6 +2,7 @@
 #include "program/build.h"
 
 #include "base/mem.h"
+#include "program/ops.h"
 
 #include <stdlib.h>
 
@@ -61,14 +62,147 @@ bool stet_build_sort(struct stet_named_attr *attrs, size_t count)
     return true;
 }
 
+const struct stet_attr_name *stet_build_name(struct stet_arena *a, struct stet_view dialect,
+                                             struct stet_view mnemonic)
+{
+    struct stet_attr_name *name = STET_NEW(a, struct stet_attr_name);
+
+    if (name)
+        *name = (struct stet_attr_name){dialect, mnemonic};
+    return name;
+}
+
+/* ---- operations ---- */
+
+/* What stands behind the regions of an operation that has it: first the name, then the branches. */
+struct branches {
+    uint32_t count;
+    struct stet_block *to[];
+};
+
+static size_t after_regions(const struct stet_op *op)
+{
+    return (size_t)(uintptr_t)(stet_op_regions(op) + op->region_count);
+}
+
+struct stet_view stet_op_name(const struct stet_op *op)
+{
+    if (op->known)
+        return stet_known_op_view(op->known);
+    return *(const struct stet_view *)after_regions(op);
+}
+
+static const struct branches *branches_of(const struct stet_op *op)
+{
+    static const struct branches none = {0};
+
+    if (!op->branches)
+        return &none;
+    return (const struct branches *)(after_regions(op) +
+                                     (op->known ? 0 : sizeof(struct stet_view)));
+}
+
+uint32_t stet_op_successor_count(const struct stet_op *op)
+{
+    return branches_of(op)->count;
+}
+
+struct stet_block **stet_op_successors(const struct stet_op *op)
+{
+    return (struct stet_block **)(uintptr_t)branches_of(op)->to;
+}
+
+size_t stet_build_op_size(const struct stet_op_parts *parts)
+{
+    if (parts->attr_count > STET_MAX_ATTRS || parts->region_count > STET_MAX_REGIONS)
+        return 0;
+    return sizeof(struct stet_op) + parts->result_count * sizeof(struct stet_value) +
+           (size_t)parts->operand_count * sizeof(struct stet_value *) +
+           parts->region_count * sizeof(struct stet_region) +
+           (parts->known ? 0 : sizeof(struct stet_view)) +
+           (parts->successor_count
+                ? sizeof(struct branches) + parts->successor_count * sizeof(struct stet_block *)
+                : 0);
+}
+
+static void put_regions(struct stet_op *op, struct stet_region *regions)
+{
+    for (unsigned r = 0; regions && r < op->region_count; r++) {
+        *stet_op_region(op, r) = regions[r];
+        for (uint32_t b = 0; b < regions[r].block_count; b++)
+            regions[r].blocks[b]->parent = op;
+    }
+}
+
+static void put_successors(struct stet_op *op, struct stet_block *const *to, uint32_t count)
+{
+    struct branches *b = (struct branches *)(uintptr_t)branches_of(op);
+
+    if (!count)
+        return;
+    b->count = count;
+    for (uint32_t i = 0; to && i < count; i++)
+        b->to[i] = to[i];
+}
+
+struct stet_op *stet_build_op(struct stet_arena *a, const struct stet_op_parts *parts)
+{
+    size_t size = stet_build_op_size(parts);
+    struct stet_op *op = size ? stet_arena_alloc(a, 1, size) : NULL;
+
+    if (!op) {
+        a->failed = true;
+        return NULL;
+    }
+    op->loc = parts->loc;
+    op->attrs = parts->attrs;
+    op->known = parts->known & 1023;
+    op->attr_count = parts->attr_count & STET_MAX_ATTRS;
+    op->result_count = parts->result_count;
+    op->operand_count = parts->operand_count;
+    op->region_count = parts->region_count & STET_MAX_REGIONS;
+    op->branches = parts->successor_count > 0;
+    for (uint32_t i = 0; i < parts->result_count; i++) {
+        op->results[i].type = parts->results ? parts->results[i] : NULL;
+        op->results[i].index = i & INT32_MAX;
+    }
+    if (parts->operand_count && parts->operands)
+        memcpy(stet_op_operands(op), parts->operands,
+               parts->operand_count * sizeof parts->operands[0]);
+    put_regions(op, parts->regions);
+    if (!parts->known)
+        *(struct stet_view *)after_regions(op) = parts->name;
+    put_successors(op, parts->successors, parts->successor_count);
+    return op;
+}
+
+_Static_assert(STET_KNOWN_OPS <= 1024, "known has ten bits");
+
+bool stet_build_args(struct stet_arena *a, struct stet_block *b, uint32_t count)
+{
+    size_t each = sizeof(struct stet_value) + sizeof(struct stet_loc *);
+    struct stet_block_args *args = stet_arena_alloc(a, 1, sizeof *args + count * each);
+
+    if (!args)
+        return false;
+    args->block = b;
+    b->args = args->values;
+    b->arg_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        b->args[i].index = i & INT32_MAX;
+        b->args[i].argument = 1;
+    }
+    return true;
+}
+
 static void number(struct stet_program *p, struct stet_op *op)
 {
     op->id = p->op_count++;
     for (uint32_t i = 0; i < op->result_count; i++)
         op->results[i].id = p->value_count++;
     for (unsigned r = 0; r < op->region_count; r++)
-        for (uint32_t b = 0; b < op->regions[r].block_count; b++) {
-            struct stet_block *block = op->regions[r].blocks[b];
+        for (uint32_t b = 0; b < stet_op_region(op, r)->block_count; b++) {
+            struct stet_block *block = stet_op_region(op, r)->blocks[b];
 
             for (uint32_t i = 0; i < block->arg_count; i++)
                 block->args[i].id = p->value_count++;

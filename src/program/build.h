@@ -30,8 +30,63 @@ void stet_list_release(struct stet_list *l);
 /* By name, bytewise; what stet_op_attr expects. False when a name occurs twice. */
 bool stet_build_sort(struct stet_named_attr *attrs, size_t count);
 
+/* What an operation is to be made of. Lists are copied, all but the attributes. */
+struct stet_op_parts {
+    uint32_t known;        /* enum stet_known_op, or 0 and a name */
+    struct stet_view name; /* kept as it is */
+    const struct stet_loc *loc;
+    const struct stet_named_attr *attrs; /* sorted */
+    const struct stet_type *const *results;
+    struct stet_value *const *operands; /* NULL: to be filled in */
+    struct stet_region *regions;        /* their blocks get the operation as parent */
+    struct stet_block *const *successors;
+    uint32_t attr_count, result_count, operand_count, region_count, successor_count;
+};
+
+/* Bytes of the operation; 0 when a count is more than it can hold. */
+size_t stet_build_op_size(const struct stet_op_parts *parts);
+/* NULL (and the arena's `failed`) when it does not fit. */
+struct stet_op *stet_build_op(struct stet_arena *a, const struct stet_op_parts *parts);
+/* The same for a known operation without regions and successors, inline since most are; operands
+ * are for the caller to fill in. */
+static inline struct stet_op *stet_build_plain_op(struct stet_arena *a,
+                                                  const struct stet_op_parts *parts);
+/* Zeroed arguments of `b` and room for their locations; false when the arena is full. */
+bool stet_build_args(struct stet_arena *a, struct stet_block *b, uint32_t count);
+
+/* A name for attributes that no table has; NULL when the arena is full. The text is kept as it is.
+ */
+const struct stet_attr_name *stet_build_name(struct stet_arena *a, struct stet_view dialect,
+                                             struct stet_view mnemonic);
+
 /* Give every operation and value its id in order of appearance (parents before children, a block's
  * arguments before its operations) and set op_count and value_count. */
 void stet_build_number(struct stet_program *p);
+
+static inline struct stet_op *stet_build_plain_op(struct stet_arena *a,
+                                                  const struct stet_op_parts *parts)
+{
+    size_t size = sizeof(struct stet_op) + parts->result_count * sizeof(struct stet_value) +
+                  (size_t)parts->operand_count * sizeof(struct stet_value *);
+    struct stet_op *op =
+        parts->attr_count > STET_MAX_ATTRS ? NULL : (struct stet_op *)stet_arena_raw(a, 1, size);
+
+    if (!op)
+        return NULL;
+    op->loc = parts->loc;
+    op->attrs = parts->attrs;
+    op->result_count = parts->result_count;
+    op->operand_count = parts->operand_count;
+    op->known = parts->known & 1023;
+    op->attr_count = parts->attr_count & STET_MAX_ATTRS;
+    op->region_count = 0;
+    op->branches = 0;
+    for (uint32_t i = 0; i < parts->result_count; i++) {
+        op->results[i].type = parts->results[i];
+        op->results[i].index = i & INT32_MAX;
+        op->results[i].argument = 0;
+    }
+    return op;
+}
 
 #endif

@@ -19,8 +19,8 @@ static bool differ(const struct comparison *c, const struct stet_op *op, const c
 
     if (file)
         snprintf(place, sizeof(place), " at %.*s:%u", STET_FMT(file->text), file->line);
-    stet_fail(c->why, STET_NOT_FOUND, "operation %u '%.*s'%s: %s%s%.*s", op->id, STET_FMT(op->name),
-              place, what, which.len ? " " : "", STET_FMT(which));
+    stet_fail(c->why, STET_NOT_FOUND, "operation %u '%.*s'%s: %s%s%.*s", op->id,
+              STET_FMT(stet_op_name(op)), place, what, which.len ? " " : "", STET_FMT(which));
     return false;
 }
 
@@ -71,7 +71,7 @@ static bool same_block(const struct comparison *c, const struct stet_op *parent,
         if (!stet_type_eq(a->args[i].type, b->args[i].type))
             return differ(c, parent, "type of a block's argument", (struct stet_view){0});
         if (locations && parent->known != STET_STABLEHLO_WHILE &&
-            !same_loc(a->args[i].loc, b->args[i].loc))
+            !same_loc(stet_block_locs(a)[i], stet_block_locs(b)[i]))
             return differ(c, parent, "location of a block's argument", (struct stet_view){0});
     }
     for (uint32_t i = 0; i < a->op_count; i++)
@@ -87,7 +87,7 @@ static bool same_values(const struct comparison *c, const struct stet_op *a,
     if (a->operand_count != b->operand_count || a->result_count != b->result_count)
         return differ(c, a, "number of operands or results", (struct stet_view){0});
     for (uint32_t i = 0; i < a->operand_count; i++)
-        if (a->operands[i]->id != b->operands[i]->id)
+        if (stet_op_operand(a, i)->id != stet_op_operand(b, i)->id)
             return differ(c, a, "operand", (struct stet_view){0});
     for (uint32_t i = 0; i < a->result_count; i++)
         if (!stet_type_eq(a->results[i].type, b->results[i].type))
@@ -98,14 +98,15 @@ static bool same_values(const struct comparison *c, const struct stet_op *a,
 static bool same_regions(const struct comparison *c, const struct stet_op *a,
                          const struct stet_op *b, bool locations)
 {
-    if (a->known == STET_STABLEHLO_REDUCE && a->region_count && a->regions[0].block_count &&
-        a->regions[0].blocks[0]->op_count == 2)
+    if (a->known == STET_STABLEHLO_REDUCE && a->region_count && stet_op_region(a, 0)->block_count &&
+        stet_op_region(a, 0)->blocks[0]->op_count == 2)
         locations = false;
     for (unsigned r = 0; r < a->region_count; r++) {
-        if (a->regions[r].block_count != b->regions[r].block_count)
+        if (stet_op_region(a, r)->block_count != stet_op_region(b, r)->block_count)
             return differ(c, a, "number of blocks", (struct stet_view){0});
-        for (uint32_t i = 0; i < a->regions[r].block_count; i++)
-            if (!same_block(c, a, a->regions[r].blocks[i], b->regions[r].blocks[i], locations))
+        for (uint32_t i = 0; i < stet_op_region(a, r)->block_count; i++)
+            if (!same_block(c, a, stet_op_region(a, r)->blocks[i], stet_op_region(b, r)->blocks[i],
+                            locations))
                 return false;
     }
     return true;
@@ -115,10 +116,11 @@ static bool same_op(const struct comparison *c, const struct stet_op *a, const s
                     bool locations)
 {
     if (!stet_view_eq(stet_op_portable_name(a), stet_op_portable_name(b)))
-        return differ(c, a, "the other is", b->name);
+        return differ(c, a, "the other is", stet_op_name(b));
     if (!same_values(c, a, b) || !same_attrs(c, a, b))
         return false;
-    if (a->region_count != b->region_count || a->successor_count != b->successor_count)
+    if (a->region_count != b->region_count ||
+        stet_op_successor_count(a) != stet_op_successor_count(b))
         return differ(c, a, "number of regions or successors", (struct stet_view){0});
     if (locations && !same_loc(a->loc, b->loc))
         return differ(c, a, "location", (struct stet_view){0});

@@ -199,5 +199,5 @@ struct stet_view stet_op_portable_name(const struct stet_op *op)
     if (op->known == STET_STABLEHLO_RETURN && op->parent &&
         op->parent->parent->known == STET_FUNC_FUNC)
         return stet_view_str(stet_known_op_name(STET_FUNC_RETURN));
-    return op->name;
+    return stet_op_name(op);
 }

@@ -56,9 +56,9 @@ const struct stet_hlo_op *stet_hlo_op(struct stet_view opcode)
 
 const struct stet_hlo_op *stet_hlo_op_of(const struct stet_op *op)
 {
-    if (!stet_view_starts(op->name, "hlo."))
+    if (!stet_view_starts(stet_op_name(op), "hlo."))
         return NULL;
-    return stet_hlo_op(stet_view_of(op->name.ptr + 4, op->name.len - 4));
+    return stet_hlo_op(stet_view_of(stet_op_name(op).ptr + 4, stet_op_name(op).len - 4));
 }
 
 uint32_t stet_hlo_known(const struct stet_hlo_op *op)

@@ -13,8 +13,9 @@ void stet_legal_fail(struct stet_legal *l, enum stet_rc rc, const struct stet_op
         return;
     l->rc = rc;
     if (op)
-        stet_fail(l->err, rc, "%.*s (%.*s): %s", STET_FMT(op->loc ? op->loc->text : op->name),
-                  STET_FMT(op->name), what);
+        stet_fail(l->err, rc, "%.*s (%.*s): %s",
+                  STET_FMT(op->loc ? op->loc->text : stet_op_name(op)), STET_FMT(stet_op_name(op)),
+                  what);
     else
         stet_fail(l->err, rc, "HLO to StableHLO: %s", what);
 }
@@ -23,7 +24,7 @@ void stet_legal_fail(struct stet_legal *l, enum stet_rc rc, const struct stet_op
 
 static const struct stet_block *body_of(const struct stet_op *computation)
 {
-    return computation->regions[0].blocks[0];
+    return stet_op_region(computation, 0)->blocks[0];
 }
 
 /* One argument a leaf of each parameter. */
@@ -34,10 +35,8 @@ static bool make_arguments(struct stet_legal *l, const struct stet_block *from,
 
     for (uint32_t i = 0; i < from->arg_count; i++)
         n += stet_legal_leaf_count(from->args[i].type);
-    to->args = STET_NEW_ARRAY(l->a, struct stet_value, n);
-    if (!to->args)
+    if (!stet_build_args(l->a, to, n))
         return false;
-    to->arg_count = n;
     for (uint32_t i = 0; i < from->arg_count; i++) {
         uint32_t leaves = stet_legal_leaf_count(from->args[i].type);
         const struct stet_type **types = stet_arena_alloc(l->a, leaves, sizeof *types);
@@ -47,7 +46,7 @@ static bool make_arguments(struct stet_legal *l, const struct stet_block *from,
             return false;
         stet_legal_leaf_types(l, from->args[i].type, types);
         for (uint32_t k = 0; k < leaves; k++, at++) {
-            to->args[at] = (struct stet_value){.type = types[k], .block = to, .index = at};
+            to->args[at].type = types[k];
             values[k] = &to->args[at];
         }
         l->leaves[from->args[i].id] = (struct stet_leaves){values, leaves};
@@ -66,7 +65,7 @@ static bool fill_block(struct stet_legal *l, const struct stet_block *from, stru
     for (uint32_t i = 0; i + 1 < from->op_count && l->rc == STET_OK; i++)
         stet_legal_op(l, from->ops[i]);
     if (l->rc == STET_OK) {
-        root = l->leaves[from->ops[from->op_count - 1]->operands[0]->id];
+        root = l->leaves[stet_op_operand(from->ops[from->op_count - 1], 0)->id];
         stet_legal_emit(l, terminator, NULL, root.at, root.count, NULL, 0, NULL, NULL, 0);
     }
     l->ops = outer;
@@ -145,8 +144,8 @@ static const struct stet_attr *signature(struct stet_legal *l, const struct stet
     if (!t || !a || !members)
         return NULL;
     for (uint32_t i = 0; i < n; i++)
-        members[i] =
-            i < block->arg_count ? block->args[i].type : last->operands[i - block->arg_count]->type;
+        members[i] = i < block->arg_count ? block->args[i].type
+                                          : stet_op_operand(last, i - block->arg_count)->type;
     t->kind = STET_TYPE_FUNCTION;
     t->input_count = block->arg_count;
     t->member_count = n;
@@ -201,7 +200,7 @@ static const struct stet_attr *argument_attrs(struct stet_legal *l, struct stet_
                 loc->kind = STET_LOC_NAME;
                 loc->text = arg->name;
             }
-            block->args[at].loc = loc;
+            stet_block_locs(block)[at] = loc;
             items[at] = dictionary(l, &s);
         }
     }

@@ -11,7 +11,7 @@ static struct stet_attr *make(struct stet_legal *l, enum stet_attr_kind kind)
     struct stet_attr *a = STET_NEW(l->a, struct stet_attr);
 
     if (a)
-        a->kind = kind;
+        a->kind = (uint8_t)kind;
     return a;
 }
 
@@ -56,8 +56,7 @@ const struct stet_attr *stet_legal_enum(struct stet_legal *l, const char *mnemon
     struct stet_attr *a = make(l, STET_ATTR_ENUM);
 
     if (a) {
-        a->dialect = STET_VIEW("stablehlo");
-        a->mnemonic = stet_view_str(mnemonic);
+        a->name = stet_build_name(l->a, STET_VIEW("stablehlo"), stet_view_str(mnemonic));
         a->text = text;
     }
     return a;
@@ -128,8 +127,7 @@ const struct stet_attr *stet_legal_record(struct stet_legal *l, const char *mnem
     struct stet_attr *a = make(l, STET_ATTR_RECORD);
 
     if (a) {
-        a->dialect = STET_VIEW("stablehlo");
-        a->mnemonic = stet_view_str(mnemonic);
+        a->name = stet_build_name(l->a, STET_VIEW("stablehlo"), stet_view_str(mnemonic));
         a->named = fields;
         a->count = n;
     }
@@ -449,7 +447,7 @@ static void flag(struct stet_legal *l, const struct stet_op *op, const char *nam
 
 static void compare(struct stet_legal *l, const struct stet_op *op, struct stet_attrs *out)
 {
-    const struct stet_type *t = op->operands[0]->type;
+    const struct stet_type *t = stet_op_operand(op, 0)->type;
     struct stet_view type = word_of(l, op, "type", 0);
 
     if (!type.len)

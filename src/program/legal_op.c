@@ -111,49 +111,39 @@ static const char *counterpart(uint32_t known)
     return NULL;
 }
 
-static struct stet_value *make_results(struct stet_legal *l, struct stet_op *op,
-                                       const struct stet_type *const *types, uint32_t n)
-{
-    op->results = STET_NEW_ARRAY(l->a, struct stet_value, n);
-    if (!op->results)
-        return NULL;
-    op->result_count = n;
-    for (uint32_t i = 0; i < n; i++)
-        op->results[i] = (struct stet_value){.type = types[i], .def = op, .index = i};
-    return op->results;
-}
-
 struct stet_value *stet_legal_emit(struct stet_legal *l, const char *name,
                                    const struct stet_op *from, struct stet_value *const *operands,
                                    uint32_t operand_count, const struct stet_type *const *types,
                                    uint32_t type_count, struct stet_attrs *attrs,
                                    struct stet_region *regions, uint16_t region_count)
 {
-    struct stet_op *op = STET_NEW(l->a, struct stet_op);
     struct stet_named_attr *kept =
         STET_NEW_ARRAY(l->a, struct stet_named_attr, attrs ? attrs->count : 0);
-    struct stet_value **values = STET_NEW_ARRAY(l->a, struct stet_value *, operand_count);
+    struct stet_op_parts parts = {
+        .known = stet_known_op(stet_view_str(name)),
+        .name = stet_view_str(name),
+        .attrs = kept,
+        .attr_count = attrs ? attrs->count : 0,
+        .results = types,
+        .result_count = type_count,
+        .operands = operands,
+        .operand_count = operand_count,
+        .regions = regions,
+        .region_count = region_count,
+    };
+    struct stet_op *op;
 
-    if (!op || !kept || !values || l->rc != STET_OK)
+    if (!kept || l->rc != STET_OK)
         return NULL;
-    op->name = stet_view_str(name);
-    op->known = stet_known_op(op->name);
-    op->loc = from ? stet_legal_loc(l, from->loc) : NULL;
-    if (attrs && attrs->count)
-        memcpy(kept, attrs->at, attrs->count * sizeof *kept);
-    op->attrs = kept;
-    op->attr_count = attrs ? attrs->count : 0;
-    stet_build_sort(kept, op->attr_count);
-    if (operand_count)
-        memcpy(values, operands, operand_count * sizeof *values);
-    op->operands = values;
-    op->operand_count = operand_count;
-    op->regions = regions;
-    op->region_count = region_count;
-    for (uint16_t i = 0; i < region_count; i++)
-        regions[i].blocks[0]->parent = op;
+    if (parts.attr_count)
+        memcpy(kept, attrs->at, parts.attr_count * sizeof *kept);
+    stet_build_sort(kept, parts.attr_count);
+    parts.loc = from ? stet_legal_loc(l, from->loc) : NULL;
+    op = stet_build_op(l->a, &parts);
+    if (!op)
+        return NULL;
     stet_list_add(l->ops, op);
-    return make_results(l, op, types, type_count);
+    return op->results;
 }
 
 /* ---- leaves ---- */
@@ -178,10 +168,10 @@ static struct stet_leaves gather_operands(struct stet_legal *l, const struct ste
     uint32_t n = 0;
 
     for (uint32_t i = from; i < to; i++)
-        n += leaves_of(l, op->operands[i]).count;
+        n += leaves_of(l, stet_op_operand(op, i)).count;
     all.at = STET_NEW_ARRAY(l->a, struct stet_value *, n);
     for (uint32_t i = from; all.at && i < to; i++) {
-        struct stet_leaves one = leaves_of(l, op->operands[i]);
+        struct stet_leaves one = leaves_of(l, stet_op_operand(op, i));
 
         if (one.count)
             memcpy(all.at + all.count, one.at, one.count * sizeof *one.at);
@@ -218,7 +208,7 @@ static const struct stet_type **result_types(struct stet_legal *l, const struct 
 /* The value itself: copies, domains, dependencies. */
 static void alias(struct stet_legal *l, const struct stet_op *op)
 {
-    l->leaves[op->results->id] = leaves_of(l, op->operands[0]);
+    l->leaves[op->results->id] = leaves_of(l, stet_op_operand(op, 0));
 }
 
 static void tuple(struct stet_legal *l, const struct stet_op *op)
@@ -228,9 +218,9 @@ static void tuple(struct stet_legal *l, const struct stet_op *op)
 
 static void element(struct stet_legal *l, const struct stet_op *op)
 {
-    const struct stet_type *t = op->operands[0]->type;
+    const struct stet_type *t = stet_op_operand(op, 0)->type;
     const struct stet_attr *index = stet_op_attr(op, "index");
-    struct stet_leaves all = leaves_of(l, op->operands[0]);
+    struct stet_leaves all = leaves_of(l, stet_op_operand(op, 0));
     uint32_t first = 0, n;
 
     if (t->kind != STET_TYPE_TUPLE || !index || index->integer < 0 ||
@@ -276,8 +266,9 @@ static void rng(struct stet_legal *l, const struct stet_op *op)
     char *bytes = stet_arena_raw(l->a, t->rank + 1, 8);
     int64_t rank = t->rank;
 
-    if (op->operand_count < 2 || !leaves_of(l, op->operands[0]).count ||
-        !leaves_of(l, op->operands[1]).count || !shape || !bytes || t->kind != STET_TYPE_TENSOR) {
+    if (op->operand_count < 2 || !leaves_of(l, stet_op_operand(op, 0)).count ||
+        !leaves_of(l, stet_op_operand(op, 1)).count || !shape || !bytes ||
+        t->kind != STET_TYPE_TENSOR) {
         stet_legal_fail(l, STET_UNSUPPORTED, op, "random numbers of this kind");
         return;
     }
@@ -292,8 +283,8 @@ static void rng(struct stet_legal *l, const struct stet_op *op)
     stet_legal_put(&plain, "value", shape);
     made = stet_legal_emit(l, "stablehlo.constant", op, NULL, 0, &shape_type, 1, &plain, NULL, 0);
     stet_legal_attrs(l, op, &attrs);
-    operands[0] = leaves_of(l, op->operands[0]).at[0];
-    operands[1] = leaves_of(l, op->operands[1]).at[0];
+    operands[0] = leaves_of(l, stet_op_operand(op, 0)).at[0];
+    operands[1] = leaves_of(l, stet_op_operand(op, 1)).at[0];
     operands[2] = made;
     bind(l, op, stet_legal_emit(l, "stablehlo.rng", op, operands, 3, &t, 1, &attrs, NULL, 0), 1);
 }
@@ -353,18 +344,18 @@ static void conditional(struct stet_legal *l, const struct stet_op *op)
     struct stet_attrs attrs = {.count = 0};
     struct stet_leaves selector;
 
-    if (!regions || !types || !count || count > 4096 || data_operands(op) < count + 1) {
+    if (!regions || !types || !count || count > STET_MAX_REGIONS || data_operands(op) < count + 1) {
         stet_legal_fail(l, STET_UNSUPPORTED, op, "a conditional without its branches");
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
-        struct stet_leaves in = leaves_of(l, op->operands[i + 1]);
+        struct stet_leaves in = leaves_of(l, stet_op_operand(op, i + 1));
 
         if (!stet_legal_region(l, &regions[i], list ? list->items[i] : branch[i], &in, 1,
                                "stablehlo.return"))
             return;
     }
-    selector = leaves_of(l, op->operands[0]);
+    selector = leaves_of(l, stet_op_operand(op, 0));
     if (selector.count != 1) {
         stet_legal_fail(l, STET_BAD_INPUT, op, "a conditional on a tuple");
         return;

@@ -32,8 +32,7 @@ static const struct stet_attr *bounds_attr(struct stet_legal *l, const struct st
     field->name = STET_VIEW("bounds");
     field->value = list;
     record->kind = STET_ATTR_RECORD;
-    record->dialect = STET_VIEW("stablehlo");
-    record->mnemonic = STET_VIEW("bounds");
+    record->name = stet_build_name(l->a, STET_VIEW("stablehlo"), STET_VIEW("bounds"));
     record->named = field;
     record->count = 1;
     return record;
@@ -118,8 +117,8 @@ static const struct stet_loc *place(struct stet_legal *l, const struct stet_loc 
         return remember(l, loc,
                         loc_of(l, STET_LOC_CALLSITE, (struct stet_view){0}, place(l, loc->parts[0]),
                                place(l, loc->parts[1])));
-    if (loc->kind == STET_LOC_FILE && loc->function.len)
-        return remember(l, loc, loc_of(l, STET_LOC_NAME, loc->function, loc, NULL));
+    if (loc->kind == STET_LOC_FILE && loc->function)
+        return remember(l, loc, loc_of(l, STET_LOC_NAME, *loc->function, loc, NULL));
     return loc;
 }
 
@@ -128,7 +127,7 @@ const struct stet_loc *stet_legal_loc(struct stet_legal *l, const struct stet_lo
     const struct stet_loc *inner = loc && loc->count ? loc->parts[0] : NULL, *where = NULL;
     struct stet_view name = {0};
 
-    if (inner && inner->metadata && stet_attr_field(inner->metadata, "order"))
+    if (inner && stet_attr_field(stet_loc_metadata(inner), "order"))
         inner = inner->count ? inner->parts[0] : NULL;
     if (!inner)
         return NULL;

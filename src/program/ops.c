@@ -36,6 +36,11 @@ const char *stet_known_op_name(enum stet_known_op op)
     return op < STET_KNOWN_OPS ? known[op].name.ptr : "";
 }
 
+struct stet_view stet_known_op_view(uint32_t op)
+{
+    return op < STET_KNOWN_OPS ? known[op].name : (struct stet_view){0};
+}
+
 unsigned stet_known_op_facts(enum stet_known_op op)
 {
     return op < STET_KNOWN_OPS ? known[op].facts : (unsigned)STET_OP_EFFECT;
@@ -60,8 +65,8 @@ static bool is_pure(const struct stet_op *op, unsigned depth)
     if (!(facts & STET_OP_RECURSIVE) || depth == STET_MAX_DEPTH)
         return false;
     for (unsigned r = 0; r < op->region_count; r++)
-        for (uint32_t b = 0; b < op->regions[r].block_count; b++) {
-            const struct stet_block *block = op->regions[r].blocks[b];
+        for (uint32_t b = 0; b < stet_op_region(op, r)->block_count; b++) {
+            const struct stet_block *block = stet_op_region(op, r)->blocks[b];
 
             for (uint32_t i = 0; i < block->op_count; i++)
                 if (!is_pure(block->ops[i], depth + 1))

@@ -29,6 +29,7 @@ enum stet_op_fact {
 /* STET_OP_UNKNOWN when this build does not know the name. */
 enum stet_known_op stet_known_op(struct stet_view name);
 const char *stet_known_op_name(enum stet_known_op op);
+struct stet_view stet_known_op_view(uint32_t op);
 /* Facts of an operation (bits of enum stet_op_fact); an unknown one has STET_OP_EFFECT. */
 unsigned stet_known_op_facts(enum stet_known_op op);
 unsigned stet_op_facts(const struct stet_op *op);

@@ -18,7 +18,7 @@ struct printer {
 /* One name per definition: results after the first are %name#index. */
 static void print_value(struct printer *p, const struct stet_value *v)
 {
-    const struct stet_op *def = v->def;
+    const struct stet_op *def = stet_value_def(v);
 
     if (def && def->result_count > 1)
         stet_buf_printf(p->out, "%%%u#%u", def->results[0].id, v->index);
@@ -106,7 +106,7 @@ static void print_named(struct printer *p, const struct stet_named_attr *n)
 /* Those an operation declares go between <{ }>, the others after the regions between { }. */
 static void print_attrs(struct printer *p, const struct stet_op *op, bool declared)
 {
-    const struct stet_props *props = stet_props_find(op->name);
+    const struct stet_props *props = stet_props_find(stet_op_name(op));
     bool any = false;
 
     for (uint32_t i = 0; i < op->attr_count; i++) {
@@ -142,7 +142,7 @@ static void print_block_header(struct printer *p, const struct stet_block *block
         print_value(p, &block->args[i]);
         stet_buf_str(p->out, ": ");
         print_type(p, block->args[i].type);
-        print_location(p, block->args[i].loc);
+        print_location(p, stet_block_locs(block)[i]);
     }
     stet_buf_str(p->out, block->arg_count ? "):\n" : ":\n");
 }
@@ -164,8 +164,8 @@ static uint32_t block_index(const struct stet_op *op, const struct stet_block *b
     const struct stet_op *parent = op->parent ? op->parent->parent : NULL;
 
     for (unsigned r = 0; parent && r < parent->region_count; r++)
-        for (uint32_t b = 0; b < parent->regions[r].block_count; b++)
-            if (parent->regions[r].blocks[b] == block)
+        for (uint32_t b = 0; b < stet_op_region(parent, r)->block_count; b++)
+            if (stet_op_region(parent, r)->blocks[b] == block)
                 return b;
     return 0;
 }
@@ -175,7 +175,7 @@ static void print_signature(struct printer *p, const struct stet_op *op)
     stet_buf_str(p->out, " : (");
     for (uint32_t i = 0; i < op->operand_count; i++) {
         stet_buf_str(p->out, i ? ", " : "");
-        print_type(p, op->operands[i]->type);
+        print_type(p, stet_op_operand(op, i)->type);
     }
     stet_buf_str(p->out, op->result_count == 1 ? ") -> " : ") -> (");
     for (uint32_t i = 0; i < op->result_count; i++) {
@@ -195,21 +195,22 @@ static void print_op(struct printer *p, const struct stet_op *op, unsigned depth
         stet_buf_printf(p->out, "%%%u = ", op->results[0].id);
     else if (op->result_count)
         stet_buf_printf(p->out, "%%%u:%u = ", op->results[0].id, op->result_count);
-    stet_print_string(p->out, op->name);
+    stet_print_string(p->out, stet_op_name(op));
     stet_buf_char(p->out, '(');
     for (uint32_t i = 0; i < op->operand_count; i++) {
         stet_buf_str(p->out, i ? ", " : "");
-        print_value(p, op->operands[i]);
+        print_value(p, stet_op_operand(op, i));
     }
     stet_buf_char(p->out, ')');
-    for (unsigned i = 0; i < op->successor_count; i++)
-        stet_buf_printf(p->out, "%s^bb%u", i ? ", " : "[", block_index(op, op->successors[i]));
-    if (op->successor_count)
+    for (unsigned i = 0; i < stet_op_successor_count(op); i++)
+        stet_buf_printf(p->out, "%s^bb%u", i ? ", " : "[",
+                        block_index(op, stet_op_successors(op)[i]));
+    if (stet_op_successor_count(op))
         stet_buf_char(p->out, ']');
     print_attrs(p, op, true);
     for (unsigned r = 0; r < op->region_count; r++) {
         stet_buf_str(p->out, r ? ", " : " (");
-        print_region(p, &op->regions[r], depth);
+        print_region(p, stet_op_region(op, r), depth);
     }
     if (op->region_count)
         stet_buf_char(p->out, ')');
@@ -218,7 +219,7 @@ static void print_op(struct printer *p, const struct stet_op *op, unsigned depth
     print_location(p, op->loc);
     stet_buf_char(p->out, '\n');
     if (fine && (p->unprintable || p->unprintable_type) && !p->last_op.len)
-        p->last_op = op->name;
+        p->last_op = stet_op_name(op);
 }
 
 /* ---- resources ---- */

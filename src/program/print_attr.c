@@ -234,7 +234,7 @@ static void print_dialect_attr(struct stet_buf *out, const struct stet_attr *a)
 
     if (a->kind == STET_ATTR_ENUM) {
         /* The one enum attribute with its own format is spelled in brackets. */
-        bool brackets = stet_view_is(a->mnemonic, "result_accuracy_mode");
+        bool brackets = stet_view_is(stet_attr_mnemonic(a), "result_accuracy_mode");
 
         stet_buf_str(&body, brackets ? "<" : " ");
         stet_buf_view(&body, a->text);
@@ -246,9 +246,9 @@ static void print_dialect_attr(struct stet_buf *out, const struct stet_attr *a)
     text = stet_buf_as_view(&body);
     pretty = stet_view_starts(text, "<");
     stet_buf_char(out, '#');
-    stet_buf_view(out, a->dialect);
+    stet_buf_view(out, stet_attr_dialect(a));
     stet_buf_char(out, pretty ? '.' : '<');
-    stet_buf_view(out, a->mnemonic);
+    stet_buf_view(out, stet_attr_mnemonic(a));
     stet_buf_view(out, text);
     if (!pretty)
         stet_buf_char(out, '>');
@@ -269,7 +269,7 @@ static void print_attr(struct stet_buf *out, const struct stet_attr *a, unsigned
         return;
     switch (a->kind) {
     case STET_ATTR_OPAQUE:
-        stet_print_foreign(out, '#', a->dialect, a->text);
+        stet_print_foreign(out, '#', stet_attr_dialect(a), a->text);
         break;
     case STET_ATTR_AFFINE_MAP:
         stet_buf_view(out, a->text);

@@ -19,7 +19,7 @@ static void name(struct printer *p, struct stet_view v)
 
 static struct stet_view value_name(const struct stet_value *v)
 {
-    const struct stet_loc *loc = v->def ? v->def->loc : v->loc;
+    const struct stet_loc *loc = stet_value_def(v) ? stet_value_def(v)->loc : stet_value_loc(v);
 
     return loc ? loc->text : (struct stet_view){0};
 }
@@ -60,9 +60,11 @@ static void stack(struct printer *p, const struct stet_loc *loc)
     for (unsigned depth = 0; loc && depth < STET_MAX_DEPTH; depth++) {
         bool more = loc->kind == STET_LOC_CALLSITE;
         const struct stet_loc *at = more ? loc->parts[0] : loc;
+        struct stet_view function = at->function ? *at->function : (struct stet_view){0};
+        bool file = at->kind == STET_LOC_FILE;
 
         stet_buf_printf(p->out, "%s%.*s:%u:%u:%.*s", depth ? ", " : "", STET_FMT(at->text),
-                        at->line, at->column, STET_FMT(at->function));
+                        file ? at->line : 0, file ? at->column : 0, STET_FMT(function));
         loc = more ? loc->parts[1] : NULL;
     }
     stet_buf_char(p->out, '}');
@@ -70,7 +72,7 @@ static void stack(struct printer *p, const struct stet_loc *loc)
 
 static void metadata(struct printer *p, const struct stet_loc *loc)
 {
-    const struct stet_attr *m = loc->metadata;
+    const struct stet_attr *m = stet_loc_metadata(loc);
     bool shown = false, first = true;
 
     for (uint32_t i = 0; m && i < m->count; i++) {
@@ -110,7 +112,7 @@ static const struct stet_loc *metadata_of(const struct stet_loc *loc)
 {
     const struct stet_loc *l = loc && loc->count ? loc->parts[0] : NULL;
 
-    if (l && l->metadata && stet_attr_field(l->metadata, "order"))
+    if (l && stet_attr_field(stet_loc_metadata(l), "order"))
         l = l->count ? l->parts[0] : NULL;
     return l && l->kind == STET_LOC_FUSED ? l : NULL;
 }
@@ -123,7 +125,7 @@ static void control(struct printer *p, const struct stet_op *op, uint32_t count)
     for (uint32_t i = op->operand_count - count; i < op->operand_count; i++) {
         if (i > op->operand_count - count)
             stet_buf_str(p->out, ", ");
-        name(p, value_name(op->operands[i]));
+        name(p, value_name(stet_op_operand(op, i)));
     }
     stet_buf_char(p->out, '}');
 }
@@ -165,11 +167,11 @@ static void instruction(struct printer *p, const struct stet_op *op, bool root)
     name(p, op->loc->text);
     stet_buf_str(p->out, " = ");
     stet_print_hlo_type(p->out, op->results->type, true);
-    stet_buf_printf(p->out, " %.*s(", (int)op->name.len - 4, op->name.ptr + 4);
+    stet_buf_printf(p->out, " %.*s(", (int)stet_op_name(op).len - 4, stet_op_name(op).ptr + 4);
     if (op->known == STET_HLO_CONSTANT)
         constant(p, op);
     else
-        operands(p, op->operands, op->operand_count - controls);
+        operands(p, stet_op_operands(op), op->operand_count - controls);
     stet_buf_char(p->out, ')');
     if (entry)
         attrs(p, op, NULL, entry->attrs, op->loc, controls);
@@ -185,8 +187,8 @@ static void parameter(struct printer *p, const struct stet_value *v, const struc
     stet_buf_str(p->out, " = ");
     stet_print_hlo_type(p->out, v->type, true);
     stet_buf_printf(p->out, " parameter(%u)", v->index);
-    attrs(p, NULL, dict, stet_hlo_op(STET_VIEW("parameter"))->attrs, v->loc, 0);
-    attrs(p, NULL, dict, stet_hlo_tail, v->loc, 0);
+    attrs(p, NULL, dict, stet_hlo_op(STET_VIEW("parameter"))->attrs, stet_value_loc(v), 0);
+    attrs(p, NULL, dict, stet_hlo_tail, stet_value_loc(v), 0);
     stet_buf_char(p->out, '\n');
 }
 
@@ -209,9 +211,9 @@ static void signature(struct printer *p, const struct stet_block *block,
 static const struct stet_value *parameter_at(const struct stet_block *block, uint32_t position)
 {
     for (uint32_t i = 0; i < block->arg_count; i++) {
-        const struct stet_loc *loc = block->args[i].loc;
+        const struct stet_loc *loc = stet_block_locs(block)[i];
         const struct stet_attr *order =
-            loc && loc->count ? stet_attr_field(loc->parts[0]->metadata, "order") : NULL;
+            loc && loc->count ? stet_attr_field(stet_loc_metadata(loc->parts[0]), "order") : NULL;
 
         if (order && order->integer == position)
             return &block->args[i];
@@ -221,8 +223,8 @@ static const struct stet_value *parameter_at(const struct stet_block *block, uin
 
 static void computation(struct printer *p, const struct stet_op *op, bool entry)
 {
-    const struct stet_block *block = op->regions[0].blocks[0];
-    const struct stet_value *root = block->ops[block->op_count - 1]->operands[0], *arg;
+    const struct stet_block *block = stet_op_region(op, 0)->blocks[0];
+    const struct stet_value *root = stet_op_operand(block->ops[block->op_count - 1], 0), *arg;
     const struct stet_attr *dicts = stet_op_attr(op, "arg_attrs");
     const struct stet_attr *thread = stet_op_attr(op, "execution_thread");
     uint32_t next = 0, left = block->arg_count;
@@ -318,7 +320,7 @@ static void laid_out(struct stet_buf *out, const struct stet_type *t,
 static void entry_layout(struct stet_buf *out, const struct stet_attr *leaves,
                          const struct stet_op *entry)
 {
-    const struct stet_block *block = entry->regions[0].blocks[0];
+    const struct stet_block *block = stet_op_region(entry, 0)->blocks[0];
     uint32_t next = 0;
 
     stet_buf_str(out, ", entry_computation_layout={(");
@@ -330,7 +332,7 @@ static void entry_layout(struct stet_buf *out, const struct stet_attr *leaves,
         laid_out(out, block->args[i].type, leaves, &next);
     }
     stet_buf_str(out, ")->");
-    laid_out(out, block->ops[block->op_count - 1]->operands[0]->type, leaves, &next);
+    laid_out(out, stet_op_operand(block->ops[block->op_count - 1], 0)->type, leaves, &next);
     stet_buf_char(out, '}');
 }
 

@@ -61,8 +61,8 @@ static bool walk(const struct stet_op *op, bool (*visit)(const struct stet_op *,
     if (!visit(op, context))
         return false;
     for (unsigned r = 0; r < op->region_count; r++)
-        for (uint32_t b = 0; b < op->regions[r].block_count; b++) {
-            const struct stet_block *block = op->regions[r].blocks[b];
+        for (uint32_t b = 0; b < stet_op_region(op, r)->block_count; b++) {
+            const struct stet_block *block = stet_op_region(op, r)->blocks[b];
 
             for (uint32_t i = 0; i < block->op_count; i++)
                 if (!walk(block->ops[i], visit, context))
@@ -89,7 +89,8 @@ static bool is_function(const struct stet_op *op)
 
 static const struct stet_block *body_of(const struct stet_op *op)
 {
-    return op->region_count && op->regions[0].block_count ? op->regions[0].blocks[0] : NULL;
+    return op->region_count && stet_op_region(op, 0)->block_count ? stet_op_region(op, 0)->blocks[0]
+                                                                  : NULL;
 }
 
 static bool find_functions(struct stet_program *p, const struct stet_block *body)
@@ -151,7 +152,7 @@ static void fill_argument(struct stet_argument *out, const struct stet_value *va
 {
     const struct stet_attr *alias = stet_attr_field(dict, "tf.aliasing_output");
     const struct stet_attr *donor = stet_attr_field(dict, "jax.buffer_donor");
-    const struct stet_loc *loc = value->loc;
+    const struct stet_loc *loc = stet_value_loc(value);
 
     *out = (struct stet_argument){.value = value, .attrs = dict, .alias = -1};
     if (loc && loc->kind == STET_LOC_NAME)
@@ -190,7 +191,7 @@ static bool index_outputs(struct stet_program *p, const struct stet_block *body)
         const struct stet_attr *info = stet_attr_field(dict, "jax.result_info");
 
         p->outputs[i] = (struct stet_result){
-            .type = last->operands[i]->type, .attrs = dict, .sharding = sharding_of(dict)};
+            .type = stet_op_operand(last, i)->type, .attrs = dict, .sharding = sharding_of(dict)};
         if (info && info->kind == STET_ATTR_STRING)
             p->outputs[i].name = info->text;
     }

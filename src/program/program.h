@@ -119,13 +119,19 @@ struct stet_named_attr {
 
 struct stet_loc;
 
+/* Whose an attribute is, and what it is called there. */
+struct stet_attr_name {
+    struct stet_view dialect, mnemonic;
+};
+
 struct stet_attr {
-    enum stet_attr_kind kind;
+    uint8_t kind; /* enum stet_attr_kind */
     bool splat;
     uint32_t count; /* items, named or ints */
     int64_t integer;
     const struct stet_type *type;
-    struct stet_view dialect, mnemonic, text, bytes;
+    const struct stet_attr_name *name; /* NULL for builtin ones: stet_attr_dialect, … */
+    struct stet_view text, bytes;
     union {
         const struct stet_attr *const *items;
         const struct stet_named_attr *named;
@@ -133,6 +139,16 @@ struct stet_attr {
         const struct stet_loc *location;
     };
 };
+
+static inline struct stet_view stet_attr_dialect(const struct stet_attr *a)
+{
+    return a->name ? a->name->dialect : (struct stet_view){0};
+}
+
+static inline struct stet_view stet_attr_mnemonic(const struct stet_attr *a)
+{
+    return a->name ? a->name->mnemonic : (struct stet_view){0};
+}
 
 /* ---- locations ---- */
 
@@ -147,26 +163,37 @@ enum stet_loc_kind {
 
 struct stet_loc {
     enum stet_loc_kind kind;
-    uint32_t line, column, end_line, end_column;
-    uint32_t count;
+    uint32_t count; /* parts */
     struct stet_view text;
-    struct stet_view function; /* HLO stack frames: the Python function; otherwise empty */
-    const struct stet_attr *metadata;
-    const struct stet_loc *const *parts;
+    const struct stet_view *function; /* HLO stack frames: the Python function; otherwise NULL */
+    union {
+        struct { /* FILE */
+            uint32_t line, column, end_line, end_column;
+        };
+        struct { /* all others */
+            const struct stet_loc *const *parts;
+            const struct stet_attr *metadata;
+        };
+    };
 };
+
+static inline const struct stet_attr *stet_loc_metadata(const struct stet_loc *l)
+{
+    return l->kind == STET_LOC_FILE ? NULL : l->metadata;
+}
 
 /* ---- values, operations, blocks, regions ---- */
 
 struct stet_op;
 struct stet_block;
 
+/* A result lies in its operation and an argument in the list of its block, so each finds its owner
+ * by its place: stet_value_def, stet_value_block. */
 struct stet_value {
     const struct stet_type *type;
-    struct stet_op *def;        /* NULL for a block argument */
-    struct stet_block *block;   /* of the argument; NULL for a result */
-    uint32_t index;             /* among the results or the arguments */
-    uint32_t id;                /* dense, unique in the program; stages index side tables by it */
-    const struct stet_loc *loc; /* of a block argument; NULL for results */
+    uint32_t id;           /* dense, unique in the program; stages index side tables by it */
+    uint32_t index : 31;   /* among the results or the arguments */
+    uint32_t argument : 1; /* of a block; otherwise a result */
 };
 
 struct stet_region {
@@ -174,27 +201,93 @@ struct stet_region {
     uint32_t block_count;
 };
 
+/* Made by stet_build_op alone: after the results lie the operands, the regions and what few
+ * operations have, each as long as its count (stet_op_operands, stet_op_regions, …). There is one
+ * for every ten bytes of a program, so every byte counts here. */
 struct stet_op {
-    struct stet_view name; /* "stablehlo.add", "func.func", "hlo.add" */
-    uint32_t known;        /* enum stet_known_op (ops.h), 0 when this build does not know it */
-    uint32_t id;           /* dense, in order of appearance */
     const struct stet_loc *loc;
-    struct stet_block *parent; /* NULL for the module */
-    struct stet_value **operands;
-    struct stet_value *results;          /* contiguous */
+    struct stet_block *parent;           /* NULL for the module */
     const struct stet_named_attr *attrs; /* sorted by name; properties are merged in */
-    struct stet_region *regions;
-    struct stet_block **successors;
-    uint32_t operand_count, result_count, attr_count;
-    uint16_t region_count, successor_count;
+    uint32_t id;                         /* dense, in order of appearance */
+    uint32_t operand_count, result_count;
+    uint32_t known : 10; /* enum stet_known_op (ops.h), 0 when this build does not know it */
+    uint32_t attr_count : 10;
+    uint32_t region_count : 10;
+    uint32_t branches : 1; /* has successors */
+    struct stet_value results[];
 };
 
+/* What the bits above can hold; more is STET_LIMIT. */
+enum { STET_MAX_ATTRS = 1023, STET_MAX_REGIONS = 1023 };
+
 struct stet_block {
-    struct stet_value *args; /* contiguous */
+    struct stet_value *args; /* contiguous; made by stet_build_args */
     struct stet_op **ops;
     struct stet_op *parent; /* the operation whose region this is */
     uint32_t arg_count, op_count;
 };
+
+static inline struct stet_value **stet_op_operands(const struct stet_op *op)
+{
+    return (struct stet_value **)((uintptr_t)op->results +
+                                  op->result_count * sizeof(struct stet_value));
+}
+
+static inline struct stet_value *stet_op_operand(const struct stet_op *op, uint32_t i)
+{
+    return stet_op_operands(op)[i];
+}
+
+static inline struct stet_region *stet_op_regions(const struct stet_op *op)
+{
+    return (struct stet_region *)(uintptr_t)(stet_op_operands(op) + op->operand_count);
+}
+
+static inline struct stet_region *stet_op_region(const struct stet_op *op, uint32_t i)
+{
+    return stet_op_regions(op) + i;
+}
+
+/* "stablehlo.add", "func.func", "hlo.add" */
+struct stet_view stet_op_name(const struct stet_op *op);
+uint32_t stet_op_successor_count(const struct stet_op *op);
+struct stet_block **stet_op_successors(const struct stet_op *op);
+
+/* The operation a value is a result of; NULL for a block argument. */
+static inline struct stet_op *stet_value_def(const struct stet_value *v)
+{
+    if (v->argument)
+        return NULL;
+    return (struct stet_op *)((uintptr_t)(v - v->index) - sizeof(struct stet_op));
+}
+
+/* What stands before a block's arguments; their locations stand after them. */
+struct stet_block_args {
+    struct stet_block *block;
+    struct stet_value values[];
+};
+
+/* The block of an argument; NULL for a result. */
+static inline struct stet_block *stet_value_block(const struct stet_value *v)
+{
+    if (!v->argument)
+        return NULL;
+    return ((const struct stet_block_args *)((uintptr_t)(v - v->index) -
+                                             sizeof(struct stet_block_args)))
+        ->block;
+}
+
+/* Of a block's arguments, one each; NULL for none. */
+static inline const struct stet_loc **stet_block_locs(const struct stet_block *b)
+{
+    return (const struct stet_loc **)(uintptr_t)(b->args + b->arg_count);
+}
+
+/* The location of a block argument; NULL for results. */
+static inline const struct stet_loc *stet_value_loc(const struct stet_value *v)
+{
+    return v->argument ? stet_block_locs(stet_value_block(v))[v->index] : NULL;
+}
 
 /* An argument of the entry function, with what frameworks say about it. */
 struct stet_argument {

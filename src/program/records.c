@@ -6,7 +6,7 @@
 /* clang-format off */
 static const struct stet_record records[] = {
 #define RECORD(dialect, mnemonic, code, style)                                                     \
-    {VIEW(dialect), VIEW(mnemonic), code, STET_STYLE_##style, {
+    {{VIEW(dialect), VIEW(mnemonic)}, code, STET_STYLE_##style, {
 #define FIELD(name, kind) {VIEW(name), STET_FIELD_##kind},
 #define END {{NULL, 0}, STET_FIELD_END}}},
 #include "program/records.def"
@@ -16,7 +16,7 @@ static const struct stet_record records[] = {
 };
 
 static const struct stet_enum enums[] = {
-#define ENUM(dialect, mnemonic, code) {VIEW(dialect), VIEW(mnemonic), code, {
+#define ENUM(dialect, mnemonic, code) {{VIEW(dialect), VIEW(mnemonic)}, code, {
 #define CASE(name, value) {VIEW(name), value},
 #define END {{NULL, 0}, 0}}},
 #include "program/enums.def"
@@ -34,8 +34,8 @@ enum {
 const struct stet_record *stet_record_find(struct stet_view dialect, struct stet_view mnemonic)
 {
     for (unsigned i = 0; i < RECORDS; i++)
-        if (stet_view_eq(records[i].mnemonic, mnemonic) &&
-            stet_view_eq(records[i].dialect, dialect))
+        if (stet_view_eq(records[i].name.mnemonic, mnemonic) &&
+            stet_view_eq(records[i].name.dialect, dialect))
             return &records[i];
     return NULL;
 }
@@ -44,7 +44,7 @@ const struct stet_record *stet_record_by_code(struct stet_view dialect, uint64_t
 {
     for (unsigned i = 0; i < RECORDS; i++)
         if (records[i].code >= 0 && (uint64_t)records[i].code == code &&
-            stet_view_eq(records[i].dialect, dialect))
+            stet_view_eq(records[i].name.dialect, dialect))
             return &records[i];
     return NULL;
 }
@@ -52,7 +52,8 @@ const struct stet_record *stet_record_by_code(struct stet_view dialect, uint64_t
 const struct stet_enum *stet_enum_find(struct stet_view dialect, struct stet_view mnemonic)
 {
     for (unsigned i = 0; i < ENUMS; i++)
-        if (stet_view_eq(enums[i].mnemonic, mnemonic) && stet_view_eq(enums[i].dialect, dialect))
+        if (stet_view_eq(enums[i].name.mnemonic, mnemonic) &&
+            stet_view_eq(enums[i].name.dialect, dialect))
             return &enums[i];
     return NULL;
 }
@@ -61,7 +62,7 @@ const struct stet_enum *stet_enum_by_code(struct stet_view dialect, uint64_t cod
 {
     for (unsigned i = 0; i < ENUMS; i++)
         if (enums[i].code >= 0 && (uint64_t)enums[i].code == code &&
-            stet_view_eq(enums[i].dialect, dialect))
+            stet_view_eq(enums[i].name.dialect, dialect))
             return &enums[i];
     return NULL;
 }

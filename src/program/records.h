@@ -64,7 +64,7 @@ enum stet_record_style {
 enum { STET_RECORD_FIELDS = 10, STET_ENUM_CASES = 7 };
 
 struct stet_record {
-    struct stet_view dialect, mnemonic;
+    struct stet_attr_name name;
     int code; /* in the dialect's bytecode, -1 for none */
     enum stet_record_style style;
     struct {
@@ -74,7 +74,7 @@ struct stet_record {
 };
 
 struct stet_enum {
-    struct stet_view dialect, mnemonic;
+    struct stet_attr_name name;
     int code;
     struct {
         struct stet_view name;

@@ -170,16 +170,24 @@ static bool type_eq(const struct stet_type *a, const struct stet_type *b, unsign
     return true;
 }
 
+static struct stet_view function_of(const struct stet_loc *l)
+{
+    return l->function ? *l->function : (struct stet_view){0};
+}
+
 static bool loc_eq(const struct stet_loc *a, const struct stet_loc *b, unsigned depth)
 {
     if (a == b)
         return true;
     if (!a || !b || depth == STET_MAX_DEPTH)
         return false;
-    if (a->kind != b->kind || a->line != b->line || a->column != b->column ||
-        a->end_line != b->end_line || a->end_column != b->end_column || a->count != b->count ||
-        !stet_view_eq(a->text, b->text) || !stet_view_eq(a->function, b->function) ||
-        !attr_eq(a->metadata, b->metadata, depth + 1))
+    if (a->kind != b->kind || a->count != b->count || !stet_view_eq(a->text, b->text) ||
+        !stet_view_eq(function_of(a), function_of(b)))
+        return false;
+    if (a->kind == STET_LOC_FILE)
+        return a->line == b->line && a->column == b->column && a->end_line == b->end_line &&
+               a->end_column == b->end_column;
+    if (!attr_eq(a->metadata, b->metadata, depth + 1))
         return false;
     for (uint32_t i = 0; i < a->count; i++)
         if (!loc_eq(a->parts[i], b->parts[i], depth + 1))
@@ -221,10 +229,10 @@ static bool attr_eq(const struct stet_attr *a, const struct stet_attr *b, unsign
     if (!a || !b || depth == STET_MAX_DEPTH)
         return false;
     return a->kind == b->kind && a->splat == b->splat && a->count == b->count &&
-           a->integer == b->integer && stet_view_eq(a->dialect, b->dialect) &&
-           stet_view_eq(a->mnemonic, b->mnemonic) && stet_view_eq(a->text, b->text) &&
-           stet_view_eq(a->bytes, b->bytes) && type_eq(a->type, b->type, depth + 1) &&
-           contents_eq(a, b, depth);
+           a->integer == b->integer && stet_view_eq(stet_attr_dialect(a), stet_attr_dialect(b)) &&
+           stet_view_eq(stet_attr_mnemonic(a), stet_attr_mnemonic(b)) &&
+           stet_view_eq(a->text, b->text) && stet_view_eq(a->bytes, b->bytes) &&
+           type_eq(a->type, b->type, depth + 1) && contents_eq(a, b, depth);
 }
 
 bool stet_type_eq(const struct stet_type *a, const struct stet_type *b)

@@ -47,13 +47,13 @@ static void dump_regions(struct dump *d, struct stet_json *j, const struct stet_
     stet_json_array(j, "regions");
     for (unsigned r = 0; r < op->region_count; r++) {
         stet_json_array(j, NULL);
-        for (uint32_t b = 0; b < op->regions[r].block_count; b++) {
-            const struct stet_block *block = op->regions[r].blocks[b];
+        for (uint32_t b = 0; b < stet_op_region(op, r)->block_count; b++) {
+            const struct stet_block *block = stet_op_region(op, r)->blocks[b];
 
             stet_json_array(j, NULL);
             for (uint32_t i = 0; i < block->arg_count; i++) {
                 stet_json_string(j, NULL, type_text(d, block->args[i].type));
-                stet_json_string(j, NULL, loc_text(d, block->args[i].loc));
+                stet_json_string(j, NULL, loc_text(d, stet_block_locs(block)[i]));
             }
             stet_json_uint(j, NULL, block->op_count);
             stet_json_end_array(j);
@@ -70,10 +70,10 @@ static bool dump_op(const struct stet_op *op, void *context)
 
     stet_json_init(&j, &d->out);
     stet_json_object(&j, NULL);
-    stet_json_string(&j, "name", op->name);
+    stet_json_string(&j, "name", stet_op_name(op));
     stet_json_array(&j, "operands");
     for (uint32_t i = 0; i < op->operand_count; i++)
-        stet_json_uint(&j, NULL, op->operands[i]->id);
+        stet_json_uint(&j, NULL, stet_op_operand(op, i)->id);
     stet_json_end_array(&j);
     stet_json_array(&j, "results");
     for (uint32_t i = 0; i < op->result_count; i++)

@@ -12,16 +12,17 @@ static bool sound(const struct stet_op *op, void *context)
 
     CHECK(op->id < p->op_count && op->loc);
     for (uint32_t i = 0; i < op->operand_count; i++)
-        CHECK(op->operands[i] && op->operands[i]->id < p->value_count && op->operands[i]->type);
+        CHECK(stet_op_operand(op, i) && stet_op_operand(op, i)->id < p->value_count &&
+              stet_op_operand(op, i)->type);
     for (uint32_t i = 0; i < op->result_count; i++)
-        CHECK(op->results[i].type && op->results[i].def == op &&
+        CHECK(op->results[i].type && stet_value_def(&op->results[i]) == op &&
               op->results[i].id < p->value_count);
     for (uint32_t i = 0; i < op->attr_count; i++)
         CHECK(op->attrs[i].value &&
               (!i || stet_view_cmp(op->attrs[i - 1].name, op->attrs[i].name) < 0));
     for (unsigned r = 0; r < op->region_count; r++)
-        for (uint32_t b = 0; b < op->regions[r].block_count; b++)
-            CHECK(op->regions[r].blocks[b]->parent == op);
+        for (uint32_t b = 0; b < stet_op_region(op, r)->block_count; b++)
+            CHECK(stet_op_region(op, r)->blocks[b]->parent == op);
     return true;
 }
 

@@ -8,11 +8,11 @@ static bool sound(const struct stet_op *op, void *context)
 {
     const struct stet_program *p = context;
 
-    CHECK(op->id < p->op_count && op->loc && op->name.len <= 1u << 20);
+    CHECK(op->id < p->op_count && op->loc && stet_op_name(op).len <= 1u << 20);
     for (uint32_t i = 0; i < op->operand_count; i++)
-        CHECK(op->operands[i] && op->operands[i]->id < p->value_count);
+        CHECK(stet_op_operand(op, i) && stet_op_operand(op, i)->id < p->value_count);
     for (uint32_t i = 0; i < op->result_count; i++)
-        CHECK(op->results[i].type && op->results[i].def == op);
+        CHECK(op->results[i].type && stet_value_def(&op->results[i]) == op);
     for (uint32_t i = 1; i < op->attr_count; i++)
         CHECK(stet_view_cmp(op->attrs[i - 1].name, op->attrs[i].name) < 0);
     for (uint32_t i = 0; i < op->attr_count; i++)

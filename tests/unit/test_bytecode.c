@@ -92,10 +92,10 @@ TEST(vhlo_reads_as_stablehlo)
         EXPECT(false);
         return;
     }
-    tanh = p.entry->regions[0].blocks[0]->ops[0];
+    tanh = stet_op_region(p.entry, 0)->blocks[0]->ops[0];
     EXPECT_INT(STET_STABLEHLO_TANH, tanh->known);
     EXPECT_INT(0, tanh->attr_count); /* the default accuracy is left out, as in StableHLO */
-    EXPECT_INT(STET_FUNC_RETURN, p.entry->regions[0].blocks[0]->ops[1]->known);
+    EXPECT_INT(STET_FUNC_RETURN, stet_op_region(p.entry, 0)->blocks[0]->ops[1]->known);
     EXPECT(stet_loc_file(tanh->loc) && stet_view_ends(stet_loc_file(tanh->loc)->text, ".py"));
     close_program(&p, &f);
 }

@@ -303,7 +303,7 @@ TEST(a_call_stack_is_a_chain_of_call_sites_with_functions)
     const struct stet_loc *found = NULL;
 
     for (uint32_t i = 0; i < p.function_count && !found; i++) {
-        const struct stet_block *b = p.functions[i]->regions[0].blocks[0];
+        const struct stet_block *b = stet_op_region(p.functions[i], 0)->blocks[0];
 
         for (uint32_t k = 0; k < b->op_count && !found; k++)
             if (b->ops[k]->known == STET_HLO_MULTIPLY)

@@ -19,7 +19,7 @@ static bool no_hlo(const struct stet_op *op, void *context)
     for (uint32_t i = 0; i < op->result_count; i++)
         if (op->results[i].type->kind == STET_TYPE_TUPLE || op->results[i].type->layout)
             return false;
-    return !stet_view_starts(op->name, "hlo.") && op->known != STET_OP_UNKNOWN;
+    return !stet_view_starts(stet_op_name(op), "hlo.") && op->known != STET_OP_UNKNOWN;
 }
 
 /* Converted, it has no HLO and no tuple left, and its text reads back as the same program. */
@@ -118,12 +118,12 @@ TEST(tuples_of_loops_become_values)
                             "  y = (f32[2]{0}, f32[]) get-tuple-element(w), index=1\n"
                             "  ROOT z = f32[] get-tuple-element(y), index=1\n}\n",
                             &err));
-    body = p.entry->regions[0].blocks[0];
+    body = stet_op_region(p.entry, 0)->blocks[0];
     EXPECT_INT(3, body->arg_count);
     EXPECT_INT(2, body->op_count);
     EXPECT_INT(STET_STABLEHLO_WHILE, body->ops[0]->known);
     EXPECT_INT(3, body->ops[0]->result_count);
-    EXPECT(body->ops[1]->operands[0] == &body->ops[0]->results[2]);
+    EXPECT(stet_op_operand(body->ops[1], 0) == &body->ops[0]->results[2]);
     stet_program_release(&p);
     stet_program_release(&hlo);
 }

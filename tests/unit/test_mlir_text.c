@@ -41,7 +41,7 @@ static const char *in_main(const char *body)
 
 static const struct stet_op *op_at(const struct stet_program *p, uint32_t index)
 {
-    return p->entry->regions[0].blocks[0]->ops[index];
+    return stet_op_region(p->entry, 0)->blocks[0]->ops[index];
 }
 
 /* Do two bodies mean the same? */
@@ -273,9 +273,9 @@ TEST(functions_know_arguments_and_results)
     EXPECT_INT(9, p->arguments[1].value->type->bounds[0]);
     EXPECT_INT(2, p->output_count);
     EXPECT(stet_view_is(p->outputs[1].name, "r"));
-    EXPECT(stet_view_is(op_at(p, 0)->name, "func.call"));
-    EXPECT(stet_view_is(op_at(p, 1)->name, "func.return"));
-    EXPECT_INT(0, p->functions[1]->regions[0].block_count);
+    EXPECT(stet_view_is(stet_op_name(op_at(p, 0)), "func.call"));
+    EXPECT(stet_view_is(stet_op_name(op_at(p, 1)), "func.return"));
+    EXPECT_INT(0, stet_op_region(p->functions[1], 0)->block_count);
 }
 
 TEST(blocks_branch_forward_and_back)
@@ -287,13 +287,13 @@ TEST(blocks_branch_forward_and_back)
 
     if (!p)
         return;
-    const struct stet_region *body = &p->entry->regions[0];
+    const struct stet_region *body = stet_op_region(p->entry, 0);
 
     EXPECT_INT(3, body->block_count);
-    EXPECT(body->blocks[0]->ops[0]->successors[0] == body->blocks[2]);
-    EXPECT(body->blocks[1]->ops[0]->successors[1] == body->blocks[1]);
-    EXPECT(body->blocks[1]->ops[0]->operands[1] == &body->blocks[2]->ops[0]->results[0]);
-    EXPECT(stet_view_is(p->module->name, "builtin.module"));
+    EXPECT(stet_op_successors(body->blocks[0]->ops[0])[0] == body->blocks[2]);
+    EXPECT(stet_op_successors(body->blocks[1]->ops[0])[1] == body->blocks[1]);
+    EXPECT(stet_op_operand(body->blocks[1]->ops[0], 1) == &body->blocks[2]->ops[0]->results[0]);
+    EXPECT(stet_view_is(stet_op_name(p->module), "builtin.module"));
 }
 
 TEST(isolated_regions_use_names_again)
