@@ -1,4 +1,5 @@
 /* Clients: who was made by whom, for which devices; and how full those devices are. */
+#include "intercept/ask.h"
 #include "intercept/describe.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
@@ -243,6 +244,7 @@ PJRT_Error *on_PJRT_Client_Destroy(struct stet_plugin *p, PJRT_Client_Destroy_Ar
     uint32_t id = stet_plugin_client(p, args->client);
     struct stet_event *e = id ? stet_event_new(STET_REC_client_destroy) : NULL;
 
+    stet_ask_finish(p, args->client);
     if (id) {
         stet_plugin_look_at_memory(p, args->client, true);
         remove_client(p, args->client);

@@ -1,6 +1,7 @@
 /* The compile hooks: the program is copied before the plugin sees it, the rest waits for the
  * writer. The whole story of a compile is in on_PJRT_Client_Compile. */
 #include "base/mem.h"
+#include "intercept/ask.h"
 #include "intercept/blob.h"
 #include "intercept/describe.h"
 #include "intercept/executables.h"
@@ -164,25 +165,6 @@ static void compile_begin(struct stet_compile *c, struct stet_plugin *p, enum en
     c->plugin_begin_ns = stet_journal_now();
 }
 
-static void copy_memory(struct stet_rec_compile_end *r,
-                        const PJRT_Executable_GetCompiledMemoryStats_Args *m)
-{
-#define TAKE(to, from) r->to = m->from > 0 ? (uint64_t)m->from : 0
-    r->has_memory = 1;
-    TAKE(mem_code, generated_code_size_in_bytes);
-    TAKE(mem_arguments, argument_size_in_bytes);
-    TAKE(mem_outputs, output_size_in_bytes);
-    TAKE(mem_alias, alias_size_in_bytes);
-    TAKE(mem_temp, temp_size_in_bytes);
-    TAKE(mem_host_code, host_generated_code_size_in_bytes);
-    TAKE(mem_host_arguments, host_argument_size_in_bytes);
-    TAKE(mem_host_outputs, host_output_size_in_bytes);
-    TAKE(mem_host_alias, host_alias_size_in_bytes);
-    TAKE(mem_host_temp, host_temp_size_in_bytes);
-    TAKE(mem_peak, peak_memory_in_bytes);
-#undef TAKE
-}
-
 static void record_end(struct stet_compile *c, PJRT_Error *error, PJRT_LoadedExecutable *loaded,
                        PJRT_Executable *executable, uint32_t id, uint64_t plugin_ns)
 {
@@ -210,8 +192,6 @@ static void record_end(struct stet_compile *c, PJRT_Error *error, PJRT_LoadedExe
         r->num_outputs = facts.num_outputs;
         if (facts.has_outputs)
             stet_flow_executable(&stet_layer.flow, id, facts.num_outputs);
-        if (facts.has_memory)
-            copy_memory(r, &facts.memory);
     }
     r->layer_ns = stet_journal_now() - c->begin_ns - plugin_ns;
     stet_event_send(e);
@@ -231,6 +211,13 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
         return error;
     stet_pystack_end(c->stack);
     record_end(c, error, loaded, executable, id, plugin_ns);
+    if (id)
+        stet_ask_memory(&(struct stet_question){.plugin = c->p,
+                                                .client = c->client,
+                                                .loaded = loaded,
+                                                .executable = executable,
+                                                .index = c->index,
+                                                .id = id});
     if (c->client)
         stet_plugin_look_at_memory(c->p, c->client, false);
     stet_guard_leave();
@@ -264,7 +251,10 @@ PJRT_Error *on_PJRT_Client_Load(struct stet_plugin *p, PJRT_Client_Load_Args *ar
 {
     uint32_t id = stet_executable_id(p, args->executable);
     bool outermost = stet_guard_enter();
-    PJRT_Error *error = stet_plugin_real(p)->PJRT_Client_Load(args);
+    PJRT_Error *error;
+
+    stet_ask_finish(p, args->executable); /* loading may take it apart */
+    error = stet_plugin_real(p)->PJRT_Client_Load(args);
 
     if (!error)
         stet_executable_add(p, args->loaded_executable, outermost ? id : STET_HANDLE_SILENT);

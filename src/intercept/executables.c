@@ -91,36 +91,41 @@ static void ask_sizes(struct stet_plugin *p, PJRT_Executable *x, struct stet_exe
         out->num_outputs = outputs.num_outputs;
         out->has_outputs = true;
     }
-    out->memory = (PJRT_Executable_GetCompiledMemoryStats_Args){
-        .struct_size = PJRT_Executable_GetCompiledMemoryStats_Args_STRUCT_SIZE, .executable = x};
-    out->has_memory =
-        stet_api_has(real, PJRT_Executable_GetCompiledMemoryStats) &&
-        !stet_plugin_drop(p, real->PJRT_Executable_GetCompiledMemoryStats(&out->memory));
+}
+
+PJRT_Executable *stet_executable_of(struct stet_plugin *p, PJRT_LoadedExecutable *loaded)
+{
+    const PJRT_Api *real = stet_plugin_real(p);
+    PJRT_LoadedExecutable_GetExecutable_Args get = {
+        .struct_size = PJRT_LoadedExecutable_GetExecutable_Args_STRUCT_SIZE,
+        .loaded_executable = loaded};
+
+    if (!stet_api_has(real, PJRT_LoadedExecutable_GetExecutable) ||
+        !stet_api_has(real, PJRT_Executable_Destroy) ||
+        stet_plugin_drop(p, real->PJRT_LoadedExecutable_GetExecutable(&get)))
+        return NULL;
+    return get.executable;
+}
+
+void stet_executable_return(struct stet_plugin *p, PJRT_Executable *executable)
+{
+    PJRT_Executable_Destroy_Args destroy = {.struct_size = PJRT_Executable_Destroy_Args_STRUCT_SIZE,
+                                            .executable = executable};
+
+    stet_plugin_drop(p, stet_plugin_real(p)->PJRT_Executable_Destroy(&destroy));
 }
 
 void stet_executable_ask(struct stet_plugin *p, PJRT_LoadedExecutable *loaded,
                          PJRT_Executable *executable, struct stet_arena *a,
                          struct stet_executable_facts *out)
 {
-    const PJRT_Api *real = stet_plugin_real(p);
-    PJRT_LoadedExecutable_GetExecutable_Args get = {
-        .struct_size = PJRT_LoadedExecutable_GetExecutable_Args_STRUCT_SIZE,
-        .loaded_executable = loaded};
-    PJRT_Executable_Destroy_Args destroy = {.struct_size =
-                                                PJRT_Executable_Destroy_Args_STRUCT_SIZE};
+    PJRT_Executable *x = loaded ? stet_executable_of(p, loaded) : executable;
 
     *out = (struct stet_executable_facts){0};
-    if (loaded && (!stet_api_has(real, PJRT_LoadedExecutable_GetExecutable) ||
-                   !stet_api_has(real, PJRT_Executable_Destroy) ||
-                   stet_plugin_drop(p, real->PJRT_LoadedExecutable_GetExecutable(&get))))
+    if (!x)
         return;
+    ask_name(p, x, a, out);
+    ask_sizes(p, x, out);
     if (loaded)
-        executable = get.executable;
-    if (!executable)
-        return;
-    ask_name(p, executable, a, out);
-    ask_sizes(p, executable, out);
-    destroy.executable = get.executable;
-    if (loaded)
-        stet_plugin_drop(p, real->PJRT_Executable_Destroy(&destroy));
+        stet_executable_return(p, x);
 }

@@ -17,9 +17,12 @@ uint32_t stet_executable_id(struct stet_plugin *p, const void *handle);
 struct stet_executable_facts {
     struct stet_view fingerprint, name; /* fingerprint in hex */
     uint64_t num_outputs;
-    bool has_outputs, has_memory;
-    PJRT_Executable_GetCompiledMemoryStats_Args memory;
+    bool has_outputs;
 };
+
+/* The executable behind a loaded one, to be given back; NULL when the plugin does not give it. */
+PJRT_Executable *stet_executable_of(struct stet_plugin *p, PJRT_LoadedExecutable *loaded);
+void stet_executable_return(struct stet_plugin *p, PJRT_Executable *executable);
 
 /* Exactly one of the two handles is given. Asks the plugin, in the thread of the compile: later the
  * framework may have destroyed it. */

@@ -1,4 +1,5 @@
 /* Executions: the one hook that is on everybody's fast path. */
+#include "intercept/ask.h"
 #include "intercept/executables.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
@@ -100,13 +101,24 @@ PJRT_Error *on_PJRT_Buffer_Destroy(struct stet_plugin *p, PJRT_Buffer_Destroy_Ar
 PJRT_Error *on_PJRT_LoadedExecutable_Destroy(struct stet_plugin *p,
                                              PJRT_LoadedExecutable_Destroy_Args *args)
 {
+    stet_ask_finish(p, args->executable);
     stet_executable_gone(p, args->executable);
     return stet_plugin_failed(p, "PJRT_LoadedExecutable_Destroy",
                               stet_plugin_real(p)->PJRT_LoadedExecutable_Destroy(args));
 }
 
+/* The executable's innards go, its handle stays. */
+PJRT_Error *on_PJRT_LoadedExecutable_Delete(struct stet_plugin *p,
+                                            PJRT_LoadedExecutable_Delete_Args *args)
+{
+    stet_ask_finish(p, args->executable);
+    return stet_plugin_failed(p, "PJRT_LoadedExecutable_Delete",
+                              stet_plugin_real(p)->PJRT_LoadedExecutable_Delete(args));
+}
+
 PJRT_Error *on_PJRT_Executable_Destroy(struct stet_plugin *p, PJRT_Executable_Destroy_Args *args)
 {
+    stet_ask_finish(p, args->executable);
     stet_executable_gone(p, args->executable);
     return stet_plugin_failed(p, "PJRT_Executable_Destroy",
                               stet_plugin_real(p)->PJRT_Executable_Destroy(args));

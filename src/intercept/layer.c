@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "intercept/ask.h"
 #include "intercept/drain.h"
 #include "intercept/environment.h"
 #include "intercept/guard.h"
@@ -151,12 +152,14 @@ static void describe_process(struct stet_journal *j)
 
 static void before_fork(void)
 {
-    if (!stet_writer_fork_prepare())
-        return;
-    stet_plugin_fork_prepare();
-    stet_journal_fork_prepare(stet_layer.journal);
-    fork_owner = pthread_self();
-    fork_owned = true;
+    stet_ask_fork_wait();
+    if (stet_writer_fork_prepare()) {
+        stet_plugin_fork_prepare();
+        stet_journal_fork_prepare(stet_layer.journal);
+        fork_owner = pthread_self();
+        fork_owned = true;
+    }
+    stet_ask_fork_prepare();
 }
 
 /* False when before_fork could not get hold of the writer: a disk that hangs must not hang forks.
@@ -171,6 +174,7 @@ static bool fork_was_prepared(void)
 
 static void after_fork_in_parent(void)
 {
+    stet_ask_fork_parent();
     if (!fork_was_prepared()) {
         stet_fault(STET_FAULT_FORK);
         return;
@@ -184,6 +188,7 @@ static void after_fork_in_child(void)
 {
     bool prepared = fork_was_prepared();
 
+    stet_ask_fork_child();
     if (prepared) {
         stet_journal_fork_child(stet_layer.journal);
         stet_plugin_fork_done();
@@ -199,6 +204,7 @@ static void after_fork_in_child(void)
 
 static void at_exit(void)
 {
+    stet_ask_end(EXIT_MS);
     stet_writer_flush(EXIT_MS);
 }
 

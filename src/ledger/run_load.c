@@ -163,13 +163,22 @@ static void on_compile_end(struct stet_run_digest *d, struct stet_process_digest
     c->error_code = r->error_code;
     c->error = keep(d, r->error);
     c->fingerprint = keep(d, r->fingerprint);
-    c->has_memory = r->has_memory != 0;
-    c->temp_bytes = r->mem_temp;
-    c->peak_bytes = r->mem_peak;
-    c->code_bytes = r->mem_code;
     c->served = r->served;
     if (r->name.len)
         c->name = keep(d, r->name);
+}
+
+static void on_compiled_memory(struct stet_process_digest *p,
+                               const struct stet_rec_compiled_memory *r)
+{
+    struct stet_compile_event *c = compile_of(p, r->index, false);
+
+    if (!c)
+        return;
+    c->has_memory = true;
+    c->temp_bytes = r->temp;
+    c->peak_bytes = r->peak;
+    c->code_bytes = r->code;
 }
 
 static void on_deserialize(struct stet_run_digest *d, struct stet_process_digest *p,
@@ -290,6 +299,9 @@ static void take(struct stet_run_digest *d, struct stet_process_digest *p, struc
         break;
     case STET_REC_compile_end:
         on_compile_end(d, p, e->record);
+        break;
+    case STET_REC_compiled_memory:
+        on_compiled_memory(p, e->record);
         break;
     case STET_REC_deserialize:
         on_deserialize(d, p, wall, e->record);

@@ -6,9 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-static void compile_slowly(void)
+static void take_time(long ms)
 {
-    long ms = fake_settings()->compile_ms;
     struct timespec time = {ms / 1000, ms % 1000 * 1000000};
 
     if (ms > 0)
@@ -41,7 +40,7 @@ PJRT_Error *fake_PJRT_Compile(PJRT_Compile_Args *args)
         fake_program_new(args->program->code, args->program->code_size, args->compile_options,
                          args->compile_options_size, &program);
 
-    compile_slowly();
+    take_time(fake_settings()->compile_ms);
     if (!error)
         args->executable = executable_new(program);
     return error;
@@ -54,7 +53,7 @@ PJRT_Error *fake_PJRT_Client_Compile(PJRT_Client_Compile_Args *args)
         fake_program_new(args->program->code, args->program->code_size, args->compile_options,
                          args->compile_options_size, &program);
 
-    compile_slowly();
+    take_time(fake_settings()->compile_ms);
     if (!error)
         args->executable = loaded_new(program, args->client);
     return error;
@@ -176,6 +175,7 @@ fake_PJRT_Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemorySta
 {
     const struct fake_program *program = args->executable->program;
 
+    take_time(fake_settings()->stats_ms);
     args->generated_code_size_in_bytes = (int64_t)program->code_size;
     args->argument_size_in_bytes = bytes_of(program->params, program->num_params);
     args->output_size_in_bytes = bytes_of(program->outputs, program->num_outputs);

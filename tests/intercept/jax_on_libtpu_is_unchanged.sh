@@ -17,7 +17,7 @@ same bare with
 for way in preload plugin; do
     STET_DIR="$WORK/$way"
     want "$way: compiles" 2 "$(count compile_end '"fingerprint"')"
-    want "$way: memory" 2 "$(count compile_end '"mem_arguments"')"
+    want "$way: memory" 2 "$(count compiled_memory '"arguments"')"
     want "$way: plugin" 1 "$(count plugin "\"path\":\"[^\"]*libtpu.so\",\"build_id\":\"[0-9a-f]\\+\"")"
     want "$way: topology" 1 "$(count note 'platform=tpu devices=8\|platform=tpu\\ndevices=8')"
     want "$way: whoever waits" 2 "$(count compile_stack '"waits"')"

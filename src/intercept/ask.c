@@ -1,0 +1,252 @@
+/* A list of questions and a thread that lives as long as there are any. The lock is for the list
+ * alone and never held while the plugin is called; what is being asked is marked instead, and
+ * whoever is about to end its object waits until the mark is gone. */
+#include "intercept/ask.h"
+
+#include "base/mem.h"
+#include "intercept/executables.h"
+#include "intercept/guard.h"
+#include "intercept/layer.h"
+#include "intercept/wait.h"
+
+#include <time.h>
+
+enum { QUESTIONS_MAX = 4096, FORK_MS = 1000 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct stet_question *list, **list_end = &list;
+static const struct stet_question *at_work;
+static bool running, ended;
+static unsigned forks;           /* under way: nothing new is asked meanwhile */
+static _Atomic uint32_t pending; /* in the list or being asked: nobody else need look */
+
+static void send(const struct stet_question *q,
+                 const PJRT_Executable_GetCompiledMemoryStats_Args *stats, uint64_t ask_ns)
+{
+    struct stet_event *e = stet_event_new(STET_REC_compiled_memory);
+
+    if (!e)
+        return;
+#define BYTES(name) (stats->name > 0 ? (uint64_t)stats->name : 0)
+    e->record.compiled_memory = (struct stet_rec_compiled_memory){
+        .index = q->index,
+        .executable = q->id,
+        .code = BYTES(generated_code_size_in_bytes),
+        .arguments = BYTES(argument_size_in_bytes),
+        .outputs = BYTES(output_size_in_bytes),
+        .alias = BYTES(alias_size_in_bytes),
+        .temp = BYTES(temp_size_in_bytes),
+        .host_code = BYTES(host_generated_code_size_in_bytes),
+        .host_arguments = BYTES(host_argument_size_in_bytes),
+        .host_outputs = BYTES(host_output_size_in_bytes),
+        .host_alias = BYTES(host_alias_size_in_bytes),
+        .host_temp = BYTES(host_temp_size_in_bytes),
+        .peak = BYTES(peak_memory_in_bytes),
+        .ask_ns = ask_ns,
+    };
+#undef BYTES
+    stet_event_send(e);
+}
+
+static void ask(const struct stet_question *q)
+{
+    const PJRT_Api *real = stet_plugin_real(q->plugin);
+    uint64_t before = stet_journal_now();
+    PJRT_Executable_GetCompiledMemoryStats_Args stats = {
+        .struct_size = PJRT_Executable_GetCompiledMemoryStats_Args_STRUCT_SIZE,
+        .executable = q->loaded ? stet_executable_of(q->plugin, q->loaded) : q->executable};
+
+    if (!stats.executable)
+        return;
+    if (!stet_plugin_drop(q->plugin, real->PJRT_Executable_GetCompiledMemoryStats(&stats)))
+        send(q, &stats, stet_journal_now() - before);
+    if (q->loaded)
+        stet_executable_return(q->plugin, stats.executable);
+}
+
+static void pause_briefly(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+}
+
+static struct stet_question *take_first(void)
+{
+    struct stet_question *q = list;
+
+    if (q)
+        list = q->next;
+    if (!list)
+        list_end = &list;
+    return q;
+}
+
+static void *asker(void *unused)
+{
+    struct stet_question *q;
+
+    stet_guard_enter();
+    pthread_mutex_lock(&lock);
+    while (!ended && !forks && (q = take_first())) {
+        at_work = q;
+        pthread_mutex_unlock(&lock);
+        ask(q);
+        pthread_mutex_lock(&lock);
+        at_work = NULL;
+        atomic_fetch_sub(&pending, 1);
+        stet_mem_free(q);
+    }
+    running = false;
+    pthread_mutex_unlock(&lock);
+    return unused;
+}
+
+/* See that there is an asker when there is something to ask. Without one, a question waits until
+ * its object goes. */
+static void ensure_asker(void)
+{
+    bool start;
+
+    pthread_mutex_lock(&lock);
+    start = list && !running && !ended && !forks;
+    running |= start;
+    pthread_mutex_unlock(&lock);
+    if (start && !stet_thread_start(asker, NULL)) {
+        pthread_mutex_lock(&lock);
+        running = false;
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+void stet_ask_memory(const struct stet_question *q)
+{
+    struct stet_question *copy;
+
+    if (!stet_api_has(stet_plugin_real(q->plugin), PJRT_Executable_GetCompiledMemoryStats))
+        return;
+    if (atomic_load(&pending) >= QUESTIONS_MAX) {
+        stet_fault(STET_FAULT_QUEUE_FULL);
+        return;
+    }
+    copy = stet_mem_alloc(sizeof *copy);
+    if (!copy) {
+        stet_fault(STET_FAULT_NO_MEMORY);
+        return;
+    }
+    *copy = *q;
+    copy->next = NULL;
+    atomic_fetch_add(&pending, 1);
+    pthread_mutex_lock(&lock);
+    *list_end = copy;
+    list_end = &copy->next;
+    pthread_mutex_unlock(&lock);
+    ensure_asker();
+}
+
+static bool is_about(const struct stet_question *q, const struct stet_plugin *p, const void *handle)
+{
+    return q->plugin == p &&
+           (q->client == handle || q->loaded == handle || q->executable == handle);
+}
+
+/* With the lock held; the question is the caller's. */
+static struct stet_question *take_about(const struct stet_plugin *p, const void *handle)
+{
+    for (struct stet_question **at = &list; *at; at = &(*at)->next) {
+        struct stet_question *q = *at;
+
+        if (!is_about(q, p, handle))
+            continue;
+        *at = q->next;
+        if (!q->next)
+            list_end = at;
+        return q;
+    }
+    return NULL;
+}
+
+void stet_ask_finish(struct stet_plugin *p, const void *handle)
+{
+    struct stet_question *q;
+
+    if (!handle || !atomic_load(&pending))
+        return;
+    pthread_mutex_lock(&lock);
+    while (at_work && is_about(at_work, p, handle)) {
+        pthread_mutex_unlock(&lock);
+        pause_briefly();
+        pthread_mutex_lock(&lock);
+    }
+    while ((q = take_about(p, handle))) {
+        pthread_mutex_unlock(&lock);
+        ask(q);
+        stet_mem_free(q);
+        atomic_fetch_sub(&pending, 1);
+        pthread_mutex_lock(&lock);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void wait_while(bool (*busy)(void), int ms)
+{
+    uint64_t end = stet_journal_now() + (uint64_t)ms * 1000000u;
+
+    pthread_mutex_lock(&lock);
+    while (busy() && stet_journal_now() < end) {
+        pthread_mutex_unlock(&lock);
+        pause_briefly();
+        pthread_mutex_lock(&lock);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static bool is_running(void)
+{
+    return running;
+}
+
+static bool is_asking(void)
+{
+    return at_work != NULL;
+}
+
+void stet_ask_end(int ms)
+{
+    wait_while(is_running, ms);
+    pthread_mutex_lock(&lock);
+    ended = true;
+    pthread_mutex_unlock(&lock);
+}
+
+/* A plugin should not be forked in the middle of a question of ours. */
+void stet_ask_fork_wait(void)
+{
+    pthread_mutex_lock(&lock);
+    forks++;
+    pthread_mutex_unlock(&lock);
+    wait_while(is_asking, FORK_MS);
+}
+
+void stet_ask_fork_prepare(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void stet_ask_fork_parent(void)
+{
+    forks--;
+    pthread_mutex_unlock(&lock);
+    ensure_asker();
+}
+
+void stet_ask_fork_child(void)
+{
+    struct stet_question *q;
+
+    while ((q = take_first()))
+        stet_mem_free(q);
+    at_work = NULL;
+    running = false;
+    forks = 0;
+    atomic_store(&pending, 0);
+    pthread_mutex_unlock(&lock);
+}
