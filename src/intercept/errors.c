@@ -3,7 +3,7 @@
 #include "intercept/plugin.h"
 #include "intercept/writer.h"
 
-enum { RECORDED_ONE_BY_ONE = 1000, MESSAGE_MAX = 4096, RECENT = 16 };
+enum { RECORDED_ONE_BY_ONE = 1000, MESSAGE_MAX = 4096, RECENT = 64 };
 
 /* Errors recorded where they were returned, so that their destruction does not count them again. */
 static _Atomic(PJRT_Error *) recent[RECENT];
@@ -73,7 +73,8 @@ PJRT_Error *stet_plugin_failed(struct stet_plugin *p, const char *function, PJRT
     return error;
 }
 
-/* Newer callers destroy errors through the error's own table and never come here. */
+/* What was not returned through our table comes from an extension's function. Newer callers destroy
+ * errors through the error's own table and never come here. */
 void on_PJRT_Error_Destroy(struct stet_plugin *p, PJRT_Error_Destroy_Args *args)
 {
     PJRT_Error *error = STET_HAS(args, error) ? args->error : NULL;
@@ -85,6 +86,6 @@ void on_PJRT_Error_Destroy(struct stet_plugin *p, PJRT_Error_Destroy_Args *args)
         known = atomic_compare_exchange_strong(&recent[i], &expected, NULL);
     }
     if (!known)
-        record(p, "(an entry that is not hooked)", error);
+        record(p, "(an extension)", error);
     stet_plugin_real(p)->PJRT_Error_Destroy(args);
 }

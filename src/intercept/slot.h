@@ -16,8 +16,26 @@
     }
 #include "intercept/hooks.def"
 
+/* All other entries are only looked at when they return an error. Newer frameworks destroy errors
+ * through the error itself, so where it is returned is the one place to see it. */
+#define ENTRY(name, since, last)                                                                   \
+    static PJRT_Error *IN_SLOT(watch_##name)(name##_Args * args)                                   \
+    {                                                                                              \
+        PJRT_Error *error = stet_plugin_real(&plugins[SLOT])->name(args);                          \
+                                                                                                   \
+        return __builtin_expect(!error, 1) ? NULL                                                  \
+                                           : stet_plugin_failed(&plugins[SLOT], #name, error);     \
+    }
+#define ENTRY_VOID(name, since, last)
+#include "abi/entries.def"
+
 static void IN_SLOT(install)(PJRT_Api *table)
 {
+#define ENTRY(name, since, last)                                                                   \
+    if (stet_api_has(table, name))                                                                 \
+        table->name = IN_SLOT(watch_##name);
+#define ENTRY_VOID(name, since, last)
+#include "abi/entries.def"
 #define HOOK(entry, what)                                                                          \
     if (stet_api_has(table, entry))                                                                \
         table->entry = IN_SLOT(entry);

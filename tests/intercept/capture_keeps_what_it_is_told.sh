@@ -30,10 +30,15 @@ for entry in PJRT_Client_Compile PJRT_LoadedExecutable_Execute PJRT_Client_Buffe
     [ "$(count plugin_error "\"function\":\"$entry\",\"code\":8,\"message\":\".*told to fail")" -ge 1 ] ||
         fail "$entry: its error is not recorded: $(dump | grep plugin_error)"
 done
-# An entry that is not hooked: its error is seen when it is destroyed through the table.
-FAKE_FAIL="PJRT_Executable_Serialize=12" preload "$harness" --roundtrip "${inputs[@]}" \
-    "$LIB/libfake_pjrt_0_75.so" f.txt > /dev/null || true
-want "unhooked entry" 1 "$(count plugin_error 'not hooked.*"code":12')"
+# An entry with no hook of its own, and errors that are destroyed through the table or by themselves:
+# each is recorded once.
+for version in "" _0_75 _0_29; do
+    rm -rf "$STET_DIR"
+    FAKE_FAIL="PJRT_Executable_Serialize=12" preload "$harness" --roundtrip "${inputs[@]}" \
+        "$LIB/libfake_pjrt$version.so" f.txt > /dev/null || true
+    want "$version: an entry without a hook" 1 "$(count plugin_error '"PJRT_Executable_Serialize","code":12')"
+    want "$version: all errors" 1 "$(count plugin_error)"
+done
 
 # Secrets stay at home.
 rm -rf "$STET_DIR"
