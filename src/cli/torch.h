@@ -1,0 +1,37 @@
+/* What `stet torch` prints: shared by its parts. */
+#ifndef STET_CLI_TORCH_H
+#define STET_CLI_TORCH_H
+
+#include "base/json.h"
+#include "ingest/files.h"
+#include "ingest/why.h"
+
+/* Reads the logs that `names` mean: files, folders of logs, runs (by id or folder); none of them
+ * means the latest run. `from` gets the words for what was read. */
+enum stet_rc stet_torch_load(struct stet_torch *t, char **names, int count, struct stet_buf *from,
+                             struct stet_err *err);
+
+/* {"file":…,"line":…,"function":…}, or null. */
+void stet_torch_json_place(struct stet_json *j, const char *key, const struct stet_torch_place *p);
+/* Keys about one compile (not its frame), for an object that is open. */
+void stet_torch_json_compile(const struct stet_torch *t, uint32_t compile, struct stet_json *j);
+/* Files, records, damage: what was read and what could not be. */
+void stet_torch_json_input(const struct stet_torch *t, struct stet_json *j);
+void stet_torch_text_damage(const struct stet_torch *t, struct stet_buf *out);
+
+/* file:line with the working folder taken off. */
+void stet_torch_text_place(const struct stet_torch_place *p, struct stet_buf *out);
+/* "x.shape[0] 4 → 6" */
+void stet_torch_text_change(const struct stet_torch_why *why, struct stet_buf *out);
+/* Forward and backward, in microseconds. */
+uint64_t stet_torch_cost(const struct stet_torch_compile *c);
+
+void stet_torch_frames_text(const struct stet_torch *t, struct stet_buf *out);
+void stet_torch_frames_json(const struct stet_torch *t, struct stet_json *j);
+void stet_torch_breaks_text(const struct stet_torch *t, struct stet_buf *out);
+void stet_torch_breaks_json(const struct stet_torch *t, struct stet_json *j);
+void stet_torch_fixes_text(const struct stet_torch *t, struct stet_buf *out);
+void stet_torch_fixes_json(const struct stet_torch *t, struct stet_json *j);
+void stet_torch_ingest_text(const struct stet_torch *t, struct stet_buf *out);
+
+#endif

@@ -1,0 +1,168 @@
+/* What to do about all of it: environment lines first, they need no edit. */
+#include "cli/torch.h"
+
+#include "cli/run_text.h"
+#include "ingest/plan.h"
+
+#include <inttypes.h>
+
+static const enum stet_torch_knob knobs[] = {STET_KNOB_DYNAMIC, STET_KNOB_UNBACKED, STET_KNOB_PGO,
+                                             STET_KNOB_SCALARS, STET_KNOB_SHAPES};
+enum { KNOBS = sizeof knobs / sizeof *knobs };
+
+/* An edit is one sentence for one cause: compiles with the same class, line and thing share it. */
+struct edit {
+    struct stet_torch_why why;
+    uint32_t compiles;
+    uint64_t cost_us;
+};
+
+enum { EDITS = 256 };
+
+static bool same_edit(const struct stet_torch_why *a, const struct stet_torch_why *b)
+{
+    return !strcmp(a->class, b->class) && a->origin.line == b->origin.line &&
+           stet_view_eq(a->origin.file, b->origin.file) && stet_view_eq(a->what, b->what) &&
+           a->dim == b->dim;
+}
+
+static void add_edit(struct edit *edits, size_t *count, const struct stet_torch_why *why,
+                     uint64_t cost)
+{
+    size_t i = 0;
+
+    while (i < *count && !same_edit(&edits[i].why, why))
+        i++;
+    if (i == EDITS)
+        return;
+    if (i == *count) {
+        edits[i] = (struct edit){.why = *why};
+        (*count)++;
+    }
+    edits[i].compiles++;
+    edits[i].cost_us += cost;
+}
+
+static size_t gather(const struct stet_torch *t, struct edit *edits)
+{
+    struct stet_torch_why why;
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < t->compile_count; i++) {
+        stet_torch_explain(t, i, &why);
+        if (why.has_guard || !strcmp(why.class, "mark-dynamic-violation"))
+            add_edit(edits, &count, &why, stet_torch_cost(&t->compiles[i]));
+    }
+    for (uint32_t i = 0; i < t->break_count; i++) {
+        stet_torch_explain_break(t, i, &why);
+        add_edit(edits, &count, &why, 0);
+    }
+    for (size_t i = 1; i < count; i++) { /* dearest first; few */
+        struct edit e = edits[i];
+        size_t k = i;
+
+        for (; k > 0 && edits[k - 1].cost_us < e.cost_us; k--)
+            edits[k] = edits[k - 1];
+        edits[k] = e;
+    }
+    return count;
+}
+
+void stet_torch_fixes_text(const struct stet_torch *t, struct stet_buf *out)
+{
+    static struct edit edits[EDITS];
+    struct stet_torch_plan plan;
+    size_t count = gather(t, edits);
+
+    stet_torch_plan((struct stet_torch *)(uintptr_t)t, &plan);
+    if (plan.count)
+        stet_buf_str(out,
+                     "# without an edit (`stet run --torch-fix` sets these and counts again)\n");
+    for (size_t i = 0; i < KNOBS; i++) {
+        struct stet_buf line = STET_BUF_INIT;
+
+        if (stet_torch_plan_line(&plan, knobs[i], "stet", &line))
+            stet_buf_printf(out, "export %.*s\"%s\"\n", (int)(strchr(line.ptr, '=') - line.ptr) + 1,
+                            line.ptr, strchr(line.ptr, '=') + 1);
+        stet_buf_release(&line);
+    }
+    for (size_t i = 0; i < plan.count; i++) {
+        const struct stet_torch_setting *s = &plan.items[i];
+
+        if (s->collides)
+            stet_buf_printf(out, "# %.*s stands in several functions: all of them become dynamic\n",
+                            STET_FMT(s->source));
+    }
+    if (count)
+        stet_buf_str(out, plan.count ? "\n# as edits\n" : "# as edits\n");
+    for (size_t i = 0; i < count; i++) {
+        stet_torch_text_place(&edits[i].why.origin, out);
+        stet_buf_printf(out, "  %s", edits[i].why.class);
+        if (edits[i].cost_us) {
+            stet_buf_printf(out, ", %u compile%s, ", edits[i].compiles,
+                            edits[i].compiles == 1 ? "" : "s");
+            stet_text_duration(out, edits[i].cost_us * 1000);
+        }
+        stet_buf_str(out, "\n    ");
+        stet_torch_fix(t, &edits[i].why, out);
+        stet_buf_char(out, '\n');
+    }
+    if (!count)
+        stet_buf_str(out, "nothing to fix\n");
+}
+
+static void plan_json(struct stet_torch *t, struct stet_json *j)
+{
+    struct stet_torch_plan plan;
+
+    stet_torch_plan(t, &plan);
+    stet_json_array(j, "environment");
+    for (size_t i = 0; i < KNOBS; i++) {
+        struct stet_buf line = STET_BUF_INIT;
+
+        if (stet_torch_plan_line(&plan, knobs[i], "stet", &line)) {
+            stet_json_object(j, NULL);
+            stet_json_cstr(j, "name", stet_torch_knob_name(knobs[i]));
+            stet_json_cstr(j, "value", strchr(line.ptr, '=') + 1);
+            stet_json_end_object(j);
+        }
+        stet_buf_release(&line);
+    }
+    stet_json_end_array(j);
+    stet_json_array(j, "sources");
+    for (size_t i = 0; i < plan.count; i++) {
+        const struct stet_torch_setting *s = &plan.items[i];
+
+        stet_json_object(j, NULL);
+        stet_json_cstr(j, "name", stet_torch_knob_name(s->knob));
+        stet_json_string(j, "source", s->source);
+        stet_json_uint(j, "compiles", s->compiles);
+        stet_json_number(j, "cost_s", (double)s->cost_us / 1e6);
+        stet_json_bool(j, "collides", s->collides);
+        stet_json_end_object(j);
+    }
+    stet_json_end_array(j);
+}
+
+void stet_torch_fixes_json(const struct stet_torch *t, struct stet_json *j)
+{
+    static struct edit edits[EDITS];
+    size_t count = gather(t, edits);
+
+    plan_json((struct stet_torch *)(uintptr_t)t, j);
+    stet_json_array(j, "edits");
+    for (size_t i = 0; i < count; i++) {
+        struct stet_buf fix = STET_BUF_INIT;
+
+        stet_torch_fix(t, &edits[i].why, &fix);
+        stet_json_object(j, NULL);
+        stet_json_cstr(j, "class", edits[i].why.class);
+        stet_torch_json_place(j, "at", &edits[i].why.origin);
+        stet_json_uint(j, "compiles", edits[i].compiles);
+        stet_json_number(j, "cost_s", (double)edits[i].cost_us / 1e6);
+        stet_json_string(j, "fix", stet_buf_as_view(&fix));
+        stet_json_end_object(j);
+        stet_buf_release(&fix);
+    }
+    stet_json_end_array(j);
+}

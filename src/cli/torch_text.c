@@ -1,0 +1,261 @@
+/* The torch lane for people: frames, breaks, fixes. */
+#include "cli/torch.h"
+
+#include "cli/run_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+uint64_t stet_torch_cost(const struct stet_torch_compile *c)
+{
+    return c->forward.all + c->backward.all;
+}
+
+static void seconds(uint64_t us, struct stet_buf *out)
+{
+    stet_text_duration(out, us * 1000);
+}
+
+void stet_torch_text_place(const struct stet_torch_place *p, struct stet_buf *out)
+{
+    char here[4096];
+    struct stet_view file = p->file;
+    size_t n;
+
+    if (!p->line) {
+        stet_buf_str(out, "?");
+        return;
+    }
+    n = getcwd(here, sizeof here - 1) ? strlen(here) : 0;
+    if (n && file.len > n + 1 && !memcmp(file.ptr, here, n) && file.ptr[n] == '/')
+        file = stet_view_of(file.ptr + n + 1, file.len - n - 1);
+    stet_buf_printf(out, "%.*s:%" PRIu64, STET_FMT(file), p->line);
+}
+
+void stet_torch_text_change(const struct stet_torch_why *why, struct stet_buf *out)
+{
+    stet_torch_what(why, out);
+    if (!why->from.len && !why->to.len)
+        return;
+    stet_buf_char(out, ' ');
+    if (why->from.len && why->to.len)
+        stet_buf_printf(out, "%.*s \xe2\x86\x92 %.*s", STET_FMT(why->from), STET_FMT(why->to));
+    else if (why->from.len)
+        stet_buf_printf(out, "was %.*s", STET_FMT(why->from));
+    else
+        stet_buf_printf(out, "is %.*s", STET_FMT(why->to));
+}
+
+static void phases(const struct stet_torch_compile *c, struct stet_buf *out)
+{
+    const struct stet_torch_phases *p = &c->forward;
+
+    seconds(stet_torch_cost(c), out);
+    if (!p->inductor && !c->backward.all)
+        return;
+    stet_buf_str(out, " (trace ");
+    seconds(p->all > p->aot ? p->all - p->aot : 0, out);
+    stet_buf_str(out, ", autograd ");
+    seconds(p->aot > p->inductor ? p->aot - p->inductor : 0, out);
+    stet_buf_str(out, ", inductor ");
+    seconds(p->inductor, out);
+    if (c->backward.all) {
+        stet_buf_str(out, ", backward ");
+        seconds(c->backward.all, out);
+    }
+    stet_buf_char(out, ')');
+}
+
+/* Compiles of one frame with one cause are told once. */
+static bool same_cause(const struct stet_torch_why *a, const struct stet_torch_why *b)
+{
+    return !strcmp(a->class, b->class) && a->origin.line == b->origin.line && a->dim == b->dim &&
+           stet_view_eq(a->origin.file, b->origin.file) && stet_view_eq(a->what, b->what);
+}
+
+static void cause_head(const struct stet_torch *t, const struct stet_torch_why *why, uint32_t i,
+                       struct stet_buf *out)
+{
+    bool limit = t->compiles[i].limit;
+    struct stet_buf change = STET_BUF_INIT;
+
+    stet_buf_printf(out, "  %s", why->class);
+    for (size_t k = 0; k < why->also_count; k++)
+        stet_buf_printf(out, ", %s", why->also[k]);
+    stet_torch_text_change(why, &change);
+    if (change.len)
+        stet_buf_printf(out, ": %s", change.ptr);
+    if (limit)
+        stet_buf_str(out, "\n      not compiled: it runs eagerly from here on, and so does what it "
+                          "calls");
+    stet_buf_release(&change);
+}
+
+/* From compile `i` on, as long as the cause stays; the last one told. */
+static uint32_t cause_text(const struct stet_torch *t, uint32_t i, struct stet_buf *out)
+{
+    const struct stet_torch_compile *c = &t->compiles[i];
+    struct stet_torch_why why, next;
+    struct stet_buf values = STET_BUF_INIT;
+    struct stet_torch_compile sum = *c;
+    uint32_t last = i, n = 1;
+
+    stet_torch_explain(t, i, &why);
+    for (uint32_t k = c->next; k != STET_TORCH_NONE; k = t->compiles[k].next) {
+        stet_torch_explain(t, k, &next);
+        if (!same_cause(&why, &next))
+            break;
+        last = k;
+        n++;
+        sum.forward.all += t->compiles[k].forward.all;
+        sum.forward.aot += t->compiles[k].forward.aot;
+        sum.forward.inductor += t->compiles[k].forward.inductor;
+        sum.backward.all += t->compiles[k].backward.all;
+    }
+    cause_head(t, &why, i, out);
+    stet_buf_str(out, "\n      ");
+    if (n > 1)
+        stet_buf_printf(out, "%u compiles (#%u to #%u), ", n, c->number, t->compiles[last].number);
+    else
+        stet_buf_printf(out, "compile #%u, ", c->number);
+    phases(&sum, out);
+    if (stet_torch_values(t, last, &why, 8, &values) > 2)
+        stet_buf_printf(out, "; values %s", values.ptr);
+    stet_buf_str(out, "\n      at ");
+    stet_torch_text_place(&why.origin, out);
+    if (why.code.len)
+        stet_buf_printf(out, "  %.*s", STET_FMT(why.code));
+    if (c->call.line) {
+        stet_buf_str(out, "\n      called from ");
+        stet_torch_text_place(&c->call, out);
+    }
+    if (c->aot_cache == STET_CACHE_EARLIER || c->aot_cache == STET_CACHE_SAME)
+        stet_buf_printf(out, "\n      loaded from torch's cache (%s)",
+                        stet_torch_cache_name(c->aot_cache));
+    stet_buf_str(out, "\n      fix: ");
+    stet_torch_fix(t, &why, out);
+    stet_buf_char(out, '\n');
+    stet_buf_release(&values);
+    return last;
+}
+
+struct order {
+    uint32_t frame;
+    uint64_t cost;
+};
+
+static int dearest(const void *a, const void *b)
+{
+    const struct order *x = a, *y = b;
+
+    return x->cost < y->cost ? 1 : x->cost > y->cost ? -1 : x->frame < y->frame ? -1 : 1;
+}
+
+static void frame_text(const struct stet_torch *t, uint32_t i, uint64_t cost, struct stet_buf *out)
+{
+    const struct stet_torch_frame *f = &t->frames[i];
+    const struct stet_torch_process *p = &t->processes[f->process];
+
+    if (p->rank >= 0)
+        stet_buf_printf(out, "rank %" PRId64 "  ", p->rank);
+    stet_buf_printf(out, "%.*s  ", STET_FMT(f->code.function));
+    stet_torch_text_place(&f->code, out);
+    stet_buf_printf(out, "  %u compile%s, ", f->compiles, f->compiles == 1 ? "" : "s");
+    seconds(cost, out);
+    if (f->limit.len)
+        stet_buf_printf(out, ", %.*s (%" PRIu64 ") reached", STET_FMT(f->limit), f->limit_value);
+    stet_buf_char(out, '\n');
+    for (uint32_t c = f->first; c != STET_TORCH_NONE; c = t->compiles[c].next) {
+        if (c == f->first && t->compiles[c].failures == STET_TORCH_NONE)
+            continue;
+        c = cause_text(t, c, out);
+    }
+}
+
+void stet_torch_frames_text(const struct stet_torch *t, struct stet_buf *out)
+{
+    struct order *by = calloc(t->frame_count ? t->frame_count : 1, sizeof *by);
+    size_t plain = 0;
+
+    if (!by) {
+        out->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < t->frame_count; i++) {
+        by[i].frame = i;
+        for (uint32_t c = t->frames[i].first; c != STET_TORCH_NONE; c = t->compiles[c].next)
+            by[i].cost += stet_torch_cost(&t->compiles[c]);
+    }
+    qsort(by, t->frame_count, sizeof *by, dearest);
+    for (size_t i = 0; i < t->frame_count; i++) {
+        if (t->frames[by[i].frame].compiles > 1 || t->frames[by[i].frame].limit.len)
+            frame_text(t, by[i].frame, by[i].cost, out);
+        else
+            plain++;
+    }
+    if (plain)
+        stet_buf_printf(out, "%zu frame%s compiled once\n", plain, plain == 1 ? "" : "s");
+    free(by);
+}
+
+void stet_torch_breaks_text(const struct stet_torch *t, struct stet_buf *out)
+{
+    if (!t->break_count)
+        stet_buf_str(out, "no graph breaks\n");
+    for (uint32_t i = 0; i < t->break_count; i++) {
+        const struct stet_torch_break *b = &t->breaks[i];
+        struct stet_torch_why why;
+
+        stet_torch_explain_break(t, i, &why);
+        stet_torch_text_place(&b->place, out);
+        stet_buf_printf(out, "  %s in %.*s", why.class, STET_FMT(b->place.function));
+        if (b->count > 1)
+            stet_buf_printf(out, ", %u times", b->count);
+        stet_buf_printf(out, "\n         %.*s\n", STET_FMT(b->reason));
+        if (b->code.len)
+            stet_buf_printf(out, "         %.*s\n", STET_FMT(b->code));
+        stet_buf_str(out, "         fix: ");
+        stet_torch_fix(t, &why, out);
+        if (b->id.len)
+            stet_buf_printf(out, " (%.*s)", STET_FMT(b->id));
+        stet_buf_char(out, '\n');
+    }
+}
+
+void stet_torch_text_damage(const struct stet_torch *t, struct stet_buf *out)
+{
+    uint64_t all = 0;
+
+    for (size_t i = 0; i < STET_TRACE_FAULTS; i++)
+        all += t->faults[i];
+    for (size_t i = 0; i < STET_TRACE_FAULTS; i++) {
+        if (t->faults[i])
+            stet_buf_printf(out, "damage: %" PRIu64 " x %s\n", t->faults[i],
+                            stet_trace_fault_words(i));
+    }
+    for (size_t i = 0; i < t->kept_count && i < 8; i++)
+        stet_buf_printf(out, "        %.*s line %" PRIu64 ", offset %" PRIu64 ": %s\n",
+                        STET_FMT(t->kept[i].file), t->kept[i].line, t->kept[i].offset,
+                        stet_trace_fault_words(t->kept[i].fault));
+    if (all > 8)
+        stet_buf_printf(out, "        … %" PRIu64 " in all\n", all);
+    if (t->failed)
+        stet_buf_str(out, "out of memory: not everything was read\n");
+}
+
+void stet_torch_ingest_text(const struct stet_torch *t, struct stet_buf *out)
+{
+    uint64_t cost = 0;
+
+    for (size_t i = 0; i < t->compile_count; i++)
+        cost += stet_torch_cost(&t->compiles[i]);
+    stet_buf_printf(out,
+                    "%" PRIu64 " records, %" PRIu64 " bytes, %zu logs, %zu processes\n"
+                    "%zu frames, %zu compiles, %u of them again, %zu graph breaks, ",
+                    t->records, t->bytes, t->log_count, t->process_count, t->frame_count,
+                    t->compile_count, stet_torch_recompiles(t), t->break_count);
+    seconds(cost, out);
+    stet_buf_str(out, " of compiling\n");
+}

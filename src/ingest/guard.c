@@ -1,0 +1,368 @@
+/* The texts are torch's own (torch/_dynamo/guards.py, torch/csrc/dynamo/guards.cpp), 2.4 to 2.13.
+ */
+#include "ingest/guard.h"
+
+#define NONE ((size_t)-1)
+
+static size_t find(struct stet_view in, const char *what)
+{
+    size_t n = strlen(what);
+
+    for (size_t i = 0; i + n <= in.len; i++) {
+        const char *p = memchr(in.ptr + i, what[0], in.len - n - i + 1);
+
+        if (!p)
+            return NONE;
+        i = (size_t)(p - in.ptr);
+        if (!memcmp(p, what, n))
+            return i;
+    }
+    return NONE;
+}
+
+static struct stet_view from(struct stet_view v, size_t at)
+{
+    return at >= v.len ? stet_view_of(v.ptr, 0) : stet_view_of(v.ptr + at, v.len - at);
+}
+
+static struct stet_view upto(struct stet_view v, size_t at)
+{
+    return stet_view_of(v.ptr, at < v.len ? at : v.len);
+}
+
+static struct stet_view trim(struct stet_view v)
+{
+    while (v.len && (v.ptr[v.len - 1] == ' ' || v.ptr[v.len - 1] == '\n'))
+        v.len--;
+    while (v.len && v.ptr[0] == ' ')
+        v = from(v, 1);
+    return v;
+}
+
+static bool number(struct stet_view *v, int64_t *out)
+{
+    size_t i = 0;
+    int64_t n = 0;
+
+    for (; i < v->len && v->ptr[i] >= '0' && v->ptr[i] <= '9' && n < INT64_C(1) << 52; i++)
+        n = n * 10 + (v->ptr[i] - '0');
+    *v = from(*v, i);
+    *out = n;
+    return i > 0;
+}
+
+const char *stet_guard_kind_name(enum stet_guard_kind kind)
+{
+    static const char *const names[] = {
+        [STET_GUARD_OTHER] = "other",
+        [STET_GUARD_SIZE] = "size",
+        [STET_GUARD_STRIDE] = "stride",
+        [STET_GUARD_RANK] = "rank",
+        [STET_GUARD_DTYPE] = "dtype",
+        [STET_GUARD_DEVICE] = "device",
+        [STET_GUARD_REQUIRES_GRAD] = "requires-grad",
+        [STET_GUARD_DISPATCH] = "dispatch",
+        [STET_GUARD_STATE] = "state",
+        [STET_GUARD_ALIAS] = "alias",
+        [STET_GUARD_TYPE] = "type",
+        [STET_GUARD_IDENTITY] = "identity",
+        [STET_GUARD_KEY] = "key",
+        [STET_GUARD_NONE] = "none",
+        [STET_GUARD_LENGTH] = "length",
+        [STET_GUARD_EQUALS] = "equals",
+        [STET_GUARD_SHAPE] = "shape",
+    };
+
+    return (size_t)kind < sizeof names / sizeof *names ? names[kind] : "other";
+}
+
+bool stet_guard_is_library(struct stet_view file)
+{
+    return !file.len || file.ptr[0] == '<' || find(file, "site-packages/") != NONE ||
+           find(file, "dist-packages/") != NONE || find(file, "/lib/python3") != NONE ||
+           find(file, "torch/_dynamo/") != NONE;
+}
+
+/* "0/3: " */
+static struct stet_view entry(struct stet_guard *g, struct stet_view v)
+{
+    struct stet_view rest = v;
+    int64_t frame, compile;
+
+    if (stet_view_starts(rest, "!")) /* compiled autograd's own numbering stands before */
+        rest = from(rest, 1);
+    if (!number(&rest, &frame) || !stet_view_starts(rest, "/"))
+        return v;
+    rest = from(rest, 1);
+    if (!number(&rest, &compile) || !stet_view_starts(rest, ": "))
+        return v;
+    g->frame = frame;
+    g->compile = compile;
+    return from(rest, 2);
+}
+
+/* `  File "a.py", line 3, in f`, innermost last. */
+static void user_stack(struct stet_guard *g, struct stet_view stack)
+{
+    size_t at;
+
+    while ((at = find(stack, "File \"")) != NONE) {
+        struct stet_view file, function = {0}, rest = from(stack, at + 6);
+        int64_t line = 0;
+        size_t quote = find(rest, "\", line "), newline;
+
+        stack = rest;
+        if (quote == NONE)
+            return;
+        file = upto(rest, quote);
+        rest = from(rest, quote + 8);
+        if (!number(&rest, &line))
+            continue;
+        if (stet_view_starts(rest, ", in ")) {
+            newline = find(rest, "\n");
+            function = from(upto(rest, newline), 5);
+        }
+        if (!stet_guard_is_library(file)) {
+            g->file = file;
+            g->line = (uint64_t)line;
+            g->function = trim(function);
+        }
+    }
+}
+
+/* "code  # mp/tl/a.py:13 in forward (HINT: …)" */
+static void comment(struct stet_guard *g, struct stet_view v)
+{
+    size_t hash = find(v, "  # "), hint = find(v, "(HINT: "), paren;
+
+    if (hint != NONE) {
+        g->hint = trim(from(v, hint + 7));
+        if (stet_view_ends(g->hint, ")"))
+            g->hint.len--;
+    }
+    if (hash == NONE) {
+        g->place = trim(upto(v, hint));
+    } else {
+        g->code = trim(upto(v, hash));
+        v = from(v, hash + 4);
+        paren = find(v, " (");
+        g->place = trim(upto(v, paren));
+    }
+}
+
+bool stet_guard_place(struct stet_view place, struct stet_view *file, uint64_t *line,
+                      struct stet_view *function)
+{
+    size_t in = find(place, " in "), colon;
+    struct stet_view front = upto(place, in), digits;
+    int64_t n;
+
+    for (colon = front.len; colon > 0 && front.ptr[colon - 1] != ':'; colon--)
+        ;
+    if (!colon)
+        return false;
+    digits = from(front, colon);
+    if (!number(&digits, &n) || digits.len)
+        return false;
+    *file = upto(front, colon - 1);
+    *line = (uint64_t)n;
+    *function = in == NONE ? (struct stet_view){"", 0} : trim(from(place, in + 4));
+    return true;
+}
+
+static const struct {
+    const char *words;
+    enum stet_guard_kind kind;
+} tensor_kinds[] = {
+    {"' size mismatch", STET_GUARD_SIZE},
+    {"' stride mismatch", STET_GUARD_STRIDE},
+    {"' rank mismatch", STET_GUARD_RANK},
+    {"' dtype mismatch", STET_GUARD_DTYPE},
+    {"' requires_grad mismatch", STET_GUARD_REQUIRES_GRAD},
+    {"' dispatch key set mismatch", STET_GUARD_DISPATCH},
+    {"' Tensor device index mismatch", STET_GUARD_DEVICE},
+    {"' device index mismatch", STET_GUARD_DEVICE},
+};
+
+static bool tensor(struct stet_guard *g, struct stet_view v)
+{
+    struct stet_view rest = {0};
+    size_t at = NONE, i, word;
+    int64_t dim;
+
+    if (!stet_view_starts(v, "tensor '"))
+        return false;
+    for (i = 0; i < sizeof tensor_kinds / sizeof *tensor_kinds; i++) {
+        at = find(v, tensor_kinds[i].words);
+        if (at != NONE)
+            break;
+    }
+    if (at == NONE || at < 8)
+        return false;
+    g->kind = tensor_kinds[i].kind;
+    g->source = from(upto(v, at), 8);
+    rest = from(v, at + strlen(tensor_kinds[i].words));
+    word = find(rest, "at index ");
+    if (word != NONE) {
+        struct stet_view digits = from(rest, word + 9);
+
+        if (number(&digits, &dim) && dim < 1 << 20)
+            g->dim = (int)dim;
+    }
+    word = find(rest, "xpected ");
+    if (word != NONE) {
+        rest = from(rest, word + 8);
+        word = find(rest, ", actual ");
+        g->expected = trim(upto(rest, word));
+        if (word != NONE)
+            g->actual = trim(from(rest, word + 9));
+    }
+    return true;
+}
+
+/* The text between the first '(' and what ends its argument. */
+static struct stet_view argument(struct stet_view v)
+{
+    size_t open = find(v, "("), comma;
+    struct stet_view inner = from(v, open == NONE ? v.len : open + 1);
+
+    comma = find(inner, ", ");
+    if (comma == NONE)
+        comma = find(inner, ")");
+    return trim(upto(inner, comma));
+}
+
+static void shape(struct stet_guard *g, struct stet_view v)
+{
+    size_t size = find(v, ".size()["), start = size;
+    struct stet_view digits = from(v, size + 8);
+    int64_t dim;
+
+    g->kind = STET_GUARD_SHAPE;
+    while (start > 0 && v.ptr[start - 1] != ' ' && v.ptr[start - 1] != '(')
+        start--;
+    g->source = from(upto(v, size), start);
+    if (number(&digits, &dim) && dim < 1 << 20)
+        g->dim = (int)dim;
+    g->expected = v;
+}
+
+static bool function_like(struct stet_guard *g, struct stet_view v)
+{
+    static const struct {
+        const char *start;
+        enum stet_guard_kind kind;
+    } known[] = {
+        {"___check_type_id(", STET_GUARD_TYPE},
+        {"type(", STET_GUARD_TYPE},
+        {"TYPE_MISMATCH(", STET_GUARD_TYPE},
+        {"___check_obj_id(", STET_GUARD_IDENTITY},
+        {"Duplicate tensor", STET_GUARD_ALIAS},
+        {"GLOBAL_STATE changed", STET_GUARD_STATE},
+        {"___key_to_id(", STET_GUARD_KEY},
+        {"set(", STET_GUARD_KEY},
+        {"list(dict.keys(", STET_GUARD_KEY},
+        {"expected type of '", STET_GUARD_TYPE},
+        {"___check_current_backend(", STET_GUARD_STATE},
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (!stet_view_starts(v, known[i].start))
+            continue;
+        g->kind = known[i].kind;
+        if (known[i].kind == STET_GUARD_STATE) {
+            size_t colon = find(v, ": ");
+
+            g->source = colon == NONE ? v : trim(from(v, colon + 2));
+        } else if (stet_view_starts(v, "expected type of '")) {
+            struct stet_view rest = from(v, 18);
+            size_t found = find(rest, "found ");
+
+            g->source = upto(rest, find(rest, "'"));
+            g->expected = STET_VIEW("Tensor");
+            if (found != NONE)
+                g->actual = trim(from(rest, found + 6));
+        } else if (known[i].kind != STET_GUARD_ALIAS) {
+            g->source = argument(v);
+        }
+        return true;
+    }
+    return false;
+}
+
+/* ___dict_contains('m', b), with or without "not" before: what was so when it was compiled. */
+static bool contains(struct stet_guard *g, struct stet_view v)
+{
+    bool absent = stet_view_starts(v, "not ");
+    struct stet_view inner = absent ? from(v, 4) : v;
+    size_t open, comma;
+
+    if (!stet_view_starts(inner, "___dict_contains("))
+        return false;
+    g->kind = STET_GUARD_KEY;
+    open = find(inner, "(");
+    inner = from(inner, open + 1);
+    comma = find(inner, ", ");
+    g->source = upto(inner, comma);
+    g->expected = absent ? STET_VIEW("absent") : STET_VIEW("present");
+    g->actual = absent ? STET_VIEW("present") : STET_VIEW("absent");
+    return true;
+}
+
+static void compared(struct stet_guard *g, struct stet_view v)
+{
+    size_t is = find(v, " is "), equals = find(v, " == ");
+
+    if (find(v, ".size()[") != NONE || find(v, ".stride()[") != NONE) {
+        if (find(v, ".size()[") != NONE)
+            shape(g, v);
+        else
+            g->kind = STET_GUARD_SHAPE;
+    } else if (equals != NONE) {
+        g->kind = STET_GUARD_EQUALS;
+        g->source = trim(upto(v, equals));
+        g->expected = trim(from(v, equals + 4));
+        if (stet_view_starts(g->source, "len(") && stet_view_ends(g->source, ")")) {
+            g->kind = STET_GUARD_LENGTH;
+            g->source = from(upto(g->source, g->source.len - 1), 4);
+        } else if (stet_view_is(g->expected, "None")) {
+            g->kind = STET_GUARD_NONE;
+        }
+    } else if (is != NONE && (stet_view_ends(v, " is None") || stet_view_ends(v, " is not None"))) {
+        g->kind = STET_GUARD_NONE;
+        g->source = trim(upto(v, is));
+        g->expected = stet_view_ends(v, "not None") ? STET_VIEW("not None") : STET_VIEW("None");
+        g->actual = stet_view_ends(v, "not None") ? STET_VIEW("None") : STET_VIEW("not None");
+    } else if (stet_view_starts(v, "not ") && find(v, "(") == NONE) {
+        g->kind = STET_GUARD_LENGTH;
+        g->source = trim(from(v, 4));
+        g->expected = STET_VIEW("0");
+    }
+}
+
+/* L['x'] in older versions is x today. Only a whole name is taken: L['x'].y stays. */
+static void unwrap(struct stet_view *source)
+{
+    if (source->len > 5 && stet_view_starts(*source, "L['") && stet_view_ends(*source, "']") &&
+        find(from(upto(*source, source->len - 2), 3), "'") == NONE)
+        *source = from(upto(*source, source->len - 2), 3);
+}
+
+void stet_guard_parse(struct stet_guard *g, struct stet_view text)
+{
+    size_t stack, hash;
+
+    *g = (struct stet_guard){.frame = -1, .compile = -1, .dim = -1};
+    text = entry(g, trim(text));
+    stack = find(text, "\nUser stack trace:");
+    if (stack != NONE)
+        user_stack(g, from(text, stack));
+    text = upto(text, stack);
+    hash = find(text, "  # ");
+    g->expr = trim(upto(text, hash));
+    if (hash != NONE)
+        comment(g, from(text, hash + 4));
+    if (!tensor(g, g->expr) && !contains(g, g->expr) && !function_like(g, g->expr))
+        compared(g, g->expr);
+    unwrap(&g->source);
+}

@@ -1,0 +1,53 @@
+/* What a guard failure of torch.compile says, taken apart. */
+#ifndef STET_INGEST_GUARD_H
+#define STET_INGEST_GUARD_H
+
+#include "base/view.h"
+
+enum stet_guard_kind {
+    STET_GUARD_OTHER,
+    STET_GUARD_SIZE,   /* tensor 'x' size mismatch at index 0. expected 4, actual 6 */
+    STET_GUARD_STRIDE, /* the same of strides */
+    STET_GUARD_RANK,
+    STET_GUARD_DTYPE,
+    STET_GUARD_DEVICE,
+    STET_GUARD_REQUIRES_GRAD,
+    STET_GUARD_DISPATCH, /* dispatch key set: inference mode, subclasses */
+    STET_GUARD_STATE,    /* GLOBAL_STATE changed: grad_mode */
+    STET_GUARD_ALIAS,    /* one tensor given twice, or no longer */
+    STET_GUARD_TYPE,
+    STET_GUARD_IDENTITY, /* another object (a function, an enum member) */
+    STET_GUARD_KEY,      /* a dictionary has or lacks a key */
+    STET_GUARD_NONE,     /* None or not None */
+    STET_GUARD_LENGTH,   /* len(xs) == 2, not xs */
+    STET_GUARD_EQUALS,   /* n == 2 */
+    STET_GUARD_SHAPE,    /* 2 <= x.size()[0], x.size()[0] == y.size()[0] */
+};
+
+/* All views point into the text that was parsed. */
+struct stet_guard {
+    enum stet_guard_kind kind;
+    int64_t frame, compile;            /* the cached entry it stands in, -1 when not told */
+    struct stet_view expr;             /* the guard without its comment */
+    struct stet_view source;           /* of what: "x", "self.count", "G['SCALE']"; may be empty */
+    int dim;                           /* of a size, stride or shape guard; -1 when not told */
+    struct stet_view expected, actual; /* empty when not told */
+    struct stet_view code;             /* the line of code, in the comment */
+    struct stet_view place;            /* "mp/tl/a.py:13 in forward": shortened by torch */
+    struct stet_view hint;
+    /* The innermost line of the user's own in "User stack trace", else empty. */
+    struct stet_view file, function;
+    uint64_t line;
+};
+
+void stet_guard_parse(struct stet_guard *g, struct stet_view text);
+/* "size", "equals", … */
+const char *stet_guard_kind_name(enum stet_guard_kind kind);
+/* A file of an installed package, or of Python itself. */
+bool stet_guard_is_library(struct stet_view file);
+
+/* "mp/tl/a.py:13 in forward": file, line, function. */
+bool stet_guard_place(struct stet_view place, struct stet_view *file, uint64_t *line,
+                      struct stet_view *function);
+
+#endif

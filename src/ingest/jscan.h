@@ -1,0 +1,60 @@
+/* A JSON scanner over a view: no tree, no copies; what is not asked for is skipped at memory speed.
+ *
+ *     stet_jscan_init(&j, text);
+ *     if (stet_jscan_object(&j))
+ *         while (stet_jscan_key(&j, &key))
+ *             if (stet_view_is(key, "line")) line = stet_jscan_int(&j);
+ *             else stet_jscan_skip(&j);
+ *
+ * Every value must be taken or skipped before the next key or element. The first fault sticks:
+ * later calls give false or zero; ask `bad` at the end. Taking a value of another kind than asked
+ * for is no fault: it is skipped and zero is given (null stands for anything in these traces). */
+#ifndef STET_INGEST_JSCAN_H
+#define STET_INGEST_JSCAN_H
+
+#include "base/buf.h"
+
+enum { STET_JSCAN_DEPTH = 64 };
+
+struct stet_jscan {
+    const char *start, *next, *end;
+    bool bad;
+    bool first; /* just inside an object or array */
+};
+
+enum stet_jkind {
+    STET_J_NONE, /* nothing there */
+    STET_J_NULL,
+    STET_J_BOOL,
+    STET_J_NUMBER,
+    STET_J_STRING,
+    STET_J_ARRAY,
+    STET_J_OBJECT,
+};
+
+void stet_jscan_init(struct stet_jscan *j, struct stet_view text);
+/* The kind of the value that comes next. */
+enum stet_jkind stet_jscan_kind(struct stet_jscan *j);
+
+/* Enter; when the value is of another kind, it is skipped and false given. */
+bool stet_jscan_object(struct stet_jscan *j);
+bool stet_jscan_array(struct stet_jscan *j);
+/* Inside an object: the next key (raw, escapes kept), false at its end, which is consumed. */
+bool stet_jscan_key(struct stet_jscan *j, struct stet_view *key);
+/* Inside an array: whether another element follows; its end is consumed. */
+bool stet_jscan_element(struct stet_jscan *j);
+
+/* The text between the quotes, escapes kept; empty for null and other kinds. */
+struct stet_view stet_jscan_string(struct stet_jscan *j);
+int64_t stet_jscan_int(struct stet_jscan *j);
+double stet_jscan_number(struct stet_jscan *j);
+bool stet_jscan_bool(struct stet_jscan *j);
+/* Any value, as its text. */
+struct stet_view stet_jscan_skip(struct stet_jscan *j);
+/* Only blanks are left, and nothing was wrong. */
+bool stet_jscan_done(struct stet_jscan *j);
+
+/* Raw string text with its escapes undone, appended. Lone surrogates become U+FFFD. */
+void stet_jscan_unescape(struct stet_buf *out, struct stet_view raw);
+
+#endif

@@ -1,0 +1,21 @@
+/* Just enough Python to tell what a name is to a function. */
+#ifndef STET_INGEST_PYSOURCE_H
+#define STET_INGEST_PYSOURCE_H
+
+#include "base/buf.h"
+
+enum stet_py_role {
+    STET_PY_UNKNOWN,   /* the file can't be read, or holds no such function there */
+    STET_PY_PARAMETER, /* without a default */
+    STET_PY_DEFAULT,   /* a parameter with a default */
+    STET_PY_FREE,      /* no parameter: a closure variable */
+};
+
+/* What `name` is to the function defined at or just after `line` of `file` (decorators stand
+ * before). The text of its default is appended to `value`. */
+enum stet_py_role stet_py_role(struct stet_view file, uint64_t line, struct stet_view name,
+                               struct stet_buf *value);
+/* That line of the file, trimmed; false when it can't be read. */
+bool stet_py_line(struct stet_view file, uint64_t line, struct stet_buf *out);
+
+#endif

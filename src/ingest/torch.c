@@ -1,0 +1,615 @@
+/* Arrays that grow, linked by index: a model of 13,000 compiles takes a few megabytes, whatever the
+ * size of the trace. */
+#include "ingest/torch_internal.h"
+
+#include "base/mem.h"
+
+enum { POOL = 48 << 20, STRINGS = 1 << 20, ITEMS = 1 << 24 };
+
+void stet_torch_init(struct stet_torch *t)
+{
+    *t = (struct stet_torch){0};
+    stet_pool_init(&t->pool, POOL);
+    stet_pool_init(&t->keys, POOL);
+    t->scratch.cap = (size_t)8 << 20;
+}
+
+void stet_torch_release(struct stet_torch *t)
+{
+    for (size_t i = 0; i < t->log_count; i++) {
+        stet_mem_free(t->logs[i]->strings);
+        stet_buf_release(&t->logs[i]->text);
+        stet_mem_free(t->logs[i]);
+    }
+    stet_mem_free(t->logs);
+    stet_mem_free(t->processes);
+    stet_mem_free(t->frames);
+    stet_mem_free(t->compiles);
+    stet_mem_free(t->failures);
+    stet_mem_free(t->drifts);
+    stet_mem_free(t->specials);
+    stet_mem_free(t->breaks);
+    stet_mem_free(t->index);
+    stet_buf_release(&t->scratch);
+    stet_pool_release(&t->pool);
+    stet_pool_release(&t->keys);
+    *t = (struct stet_torch){0};
+}
+
+uint32_t stet_torch_grow(struct stet_torch *t, void **items, size_t *count, size_t *room,
+                         size_t size)
+{
+    if (*count == *room) {
+        size_t more = *room ? *room * 2 : 16;
+        void *grown = more > ITEMS ? NULL : stet_mem_resize(*items, more, size);
+
+        if (!grown) {
+            t->failed = true;
+            return STET_TORCH_NONE;
+        }
+        *items = grown;
+        *room = more;
+    }
+    memset((char *)*items + *count * size, 0, size);
+    return (uint32_t)(*count)++;
+}
+
+#define GROW(t, what)                                                                              \
+    stet_torch_grow((t), (void **)&(t)->what##s, &(t)->what##_count, &(t)->what##_room,            \
+                    sizeof *(t)->what##s)
+
+struct stet_view stet_torch_keep(struct stet_torch *t, struct stet_view text)
+{
+    struct stet_view kept = stet_pool_add(&t->pool, text);
+
+    t->failed |= t->pool.failed;
+    return kept;
+}
+
+struct stet_view stet_torch_keep_raw(struct stet_torch *t, struct stet_view raw)
+{
+    if (!raw.len || !memchr(raw.ptr, '\\', raw.len))
+        return stet_torch_keep(t, raw);
+    t->scratch.len = 0;
+    stet_jscan_unescape(&t->scratch, raw);
+    return stet_torch_keep(t, stet_buf_as_view(&t->scratch));
+}
+
+uint32_t stet_torch_process_of(struct stet_torch_log *log, uint64_t pid, int64_t rank)
+{
+    struct stet_torch *t = log->t;
+    uint32_t i = log->process;
+
+    if (i == STET_TORCH_NONE || t->processes[i].pid != pid) {
+        for (i = 0; i < t->process_count; i++) {
+            if (t->processes[i].pid == pid && t->processes[i].source == log->index)
+                break;
+        }
+        if (i == t->process_count) {
+            i = stet_torch_grow(t, (void **)&t->processes, &t->process_count, &t->process_room,
+                                sizeof *t->processes);
+            if (i == STET_TORCH_NONE)
+                return i;
+            t->processes[i] = (struct stet_torch_process){
+                .file = log->file, .pid = pid, .rank = log->rank, .source = log->index};
+        }
+        log->process = i;
+    }
+    if (rank >= 0 && t->processes[i].rank < 0)
+        t->processes[i].rank = rank;
+    return i;
+}
+
+static size_t bucket(const struct stet_torch *t, uint32_t process, int64_t id)
+{
+    return ((uint64_t)id * 0x9e3779b97f4a7c15u + process * 0x85ebca6bu) >> 20 & (t->index_room - 1);
+}
+
+static bool reindex(struct stet_torch *t)
+{
+    size_t room = t->index_room ? t->index_room * 4 : 256;
+    uint32_t *index = stet_mem_alloc(room * sizeof *index);
+
+    if (!index)
+        return false;
+    stet_mem_free(t->index);
+    t->index = index;
+    t->index_room = room;
+    for (size_t i = 0; i < room; i++)
+        index[i] = STET_TORCH_NONE;
+    for (uint32_t i = 0; i < t->frame_count; i++) { /* later frames come first in their bucket */
+        size_t at = bucket(t, t->frames[i].process, t->frames[i].id);
+
+        t->frames[i].same = index[at];
+        index[at] = i;
+    }
+    return true;
+}
+
+uint32_t stet_torch_frame_of(struct stet_torch *t, uint32_t process, int64_t id, bool fresh)
+{
+    uint32_t i;
+    size_t at;
+
+    if (t->frame_count * 2 >= t->index_room && !reindex(t)) {
+        t->failed = true;
+        return STET_TORCH_NONE;
+    }
+    at = bucket(t, process, id);
+    for (i = t->index[at]; i != STET_TORCH_NONE && !fresh; i = t->frames[i].same) {
+        if (t->frames[i].process == process && t->frames[i].id == id)
+            return i;
+    }
+    i = GROW(t, frame);
+    if (i == STET_TORCH_NONE)
+        return i;
+    t->frames[i] = (struct stet_torch_frame){.process = process,
+                                             .id = id,
+                                             .first = STET_TORCH_NONE,
+                                             .last = STET_TORCH_NONE,
+                                             .same = t->index[at]};
+    t->index[at] = i;
+    return i;
+}
+
+uint32_t stet_torch_compile_of(struct stet_torch *t, uint32_t frame, int64_t number)
+{
+    struct stet_torch_frame *f = &t->frames[frame];
+    uint32_t i = f->last;
+
+    if (number < 0 || number > UINT32_MAX - 1)
+        return STET_TORCH_NONE;
+    if (i != STET_TORCH_NONE && t->compiles[i].number != number) {
+        for (i = f->first; i != STET_TORCH_NONE && t->compiles[i].number != number;)
+            i = t->compiles[i].next;
+    }
+    if (i != STET_TORCH_NONE)
+        return i;
+    i = GROW(t, compile);
+    if (i == STET_TORCH_NONE)
+        return i;
+    t->compiles[i] = (struct stet_torch_compile){.frame = frame,
+                                                 .number = (uint32_t)number,
+                                                 .next = STET_TORCH_NONE,
+                                                 .seen = t->seen++,
+                                                 .failures = STET_TORCH_NONE,
+                                                 .last_failure = STET_TORCH_NONE,
+                                                 .drifts = STET_TORCH_NONE,
+                                                 .specials = STET_TORCH_NONE};
+    if (f->last == STET_TORCH_NONE)
+        f->first = i;
+    else
+        t->compiles[f->last].next = i;
+    f->last = i;
+    f->compiles++;
+    return i;
+}
+
+void stet_torch_add_failure(struct stet_torch *t, uint32_t compile, struct stet_view text)
+{
+    struct stet_torch_compile *c;
+    struct stet_guard g;
+    uint32_t i;
+
+    stet_guard_parse(&g, text);
+    if (!g.expr.len || (i = GROW(t, failure)) == STET_TORCH_NONE)
+        return;
+    c = &t->compiles[compile];
+    t->failures[i] = (struct stet_torch_failure){
+        .text = stet_torch_keep(
+            t, stet_view_of(g.expr.ptr, (size_t)(text.ptr + text.len - g.expr.ptr))),
+        .entry = g.compile >= 0 && g.compile < UINT32_MAX ? (uint32_t)g.compile : STET_TORCH_NONE,
+        .next = STET_TORCH_NONE};
+    if (c->last_failure == STET_TORCH_NONE)
+        c->failures = i;
+    else
+        t->failures[c->last_failure].next = i;
+    c->last_failure = i;
+    c->failure_count++;
+}
+
+static bool holds(struct stet_view v, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (size_t i = 0; i + n <= v.len; i++) {
+        if (!memcmp(v.ptr + i, word, n))
+            return true;
+    }
+    return false;
+}
+
+static uint64_t first_number(struct stet_view v, const char *after)
+{
+    size_t n = strlen(after);
+    uint64_t value = 0;
+
+    for (size_t i = 0; i + n <= v.len; i++) {
+        if (memcmp(v.ptr + i, after, n) != 0)
+            continue;
+        for (i += n; i < v.len && v.ptr[i] >= '0' && v.ptr[i] <= '9' && value < 1u << 30; i++)
+            value = value * 10 + (uint64_t)(v.ptr[i] - '0');
+        break;
+    }
+    return value;
+}
+
+void stet_torch_hit_limit(struct stet_torch *t, uint32_t compile, struct stet_view reason)
+{
+    struct stet_torch_compile *c = &t->compiles[compile];
+    struct stet_torch_frame *f = &t->frames[c->frame];
+
+    c->limit = true;
+    f->limit = holds(reason, "accumulated") ? STET_VIEW("accumulated_recompile_limit")
+                                            : STET_VIEW("recompile_limit");
+    f->limit_value = first_number(reason, "currently set to ");
+    if (!f->limit_value)
+        f->limit_value = first_number(reason, "limit (");
+}
+
+void stet_torch_done(struct stet_torch *t, uint32_t compile)
+{
+    struct stet_torch_compile *c = &t->compiles[compile];
+
+    if (c->ended)
+        return;
+    c->ended = true;
+    if (t->on_compile)
+        t->on_compile(t->context, t, compile);
+}
+
+const char *stet_torch_cache_name(enum stet_torch_cache cache)
+{
+    static const char *const names[] = {
+        [STET_CACHE_UNSEEN] = "none",   [STET_CACHE_MISS] = "miss",
+        [STET_CACHE_BYPASS] = "bypass", [STET_CACHE_SAME] = "hit-this-run",
+        [STET_CACHE_EARLIER] = "hit",
+    };
+
+    return (size_t)cache < sizeof names / sizeof *names ? names[cache] : "none";
+}
+
+uint32_t stet_torch_recompiles(const struct stet_torch *t)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < t->frame_count; i++)
+        n += t->frames[i].compiles ? t->frames[i].compiles - 1 : 0;
+    return n;
+}
+
+/* Interned strings. */
+
+static void take_string(struct stet_torch_log *log, struct stet_view body)
+{
+    struct stet_torch *t = log->t;
+    struct stet_view text;
+    struct stet_jscan j;
+    int64_t id = -1;
+
+    stet_jscan_init(&j, body);
+    if (!stet_jscan_array(&j) || !stet_jscan_element(&j))
+        return;
+    text = stet_jscan_string(&j);
+    if (stet_jscan_element(&j))
+        id = stet_jscan_int(&j);
+    if (j.bad || id < 0 || id >= STRINGS)
+        return;
+    if ((size_t)id >= log->string_room) {
+        size_t room = ((size_t)id + 64) * 3 / 2;
+        struct stet_view *grown = stet_mem_resize(log->strings, room, sizeof *grown);
+
+        if (!grown) {
+            t->failed = true;
+            return;
+        }
+        memset(grown + log->string_room, 0, (room - log->string_room) * sizeof *grown);
+        log->strings = grown;
+        log->string_room = room;
+    }
+    log->strings[id] = stet_torch_keep_raw(t, text);
+}
+
+/* A forked child's log begins in the middle: its parent's defines the ids. Which log is the
+ * parent's is not written anywhere; when several of the group could be and disagree, no name is
+ * better than a wrong one. */
+struct stet_view stet_torch_string(const struct stet_torch_log *log, int64_t id)
+{
+    const struct stet_torch *t = log->t;
+    struct stet_view found = {"", 0};
+
+    if (id < 0)
+        return found;
+    if ((size_t)id < log->string_room && log->strings[id].ptr)
+        return log->strings[id];
+    for (size_t i = 0; i < t->log_count; i++) {
+        const struct stet_torch_log *other = t->logs[i];
+
+        if (other == log || !stet_view_eq(other->group, log->group) ||
+            (size_t)id >= other->string_room || !other->strings[id].ptr)
+            continue;
+        if (found.len && found.ptr != other->strings[id].ptr)
+            return stet_view_of("", 0);
+        found = other->strings[id];
+    }
+    return found;
+}
+
+static void stack_frame(struct stet_torch_log *log, struct stet_jscan *j,
+                        struct stet_torch_place *out)
+{
+    struct stet_view key;
+
+    *out = (struct stet_torch_place){{"", 0}, {"", 0}, 0};
+    if (!stet_jscan_object(j))
+        return;
+    while (stet_jscan_key(j, &key)) {
+        if (stet_view_is(key, "line"))
+            out->line = (uint64_t)stet_jscan_int(j);
+        else if (stet_view_is(key, "name"))
+            out->function = stet_torch_keep_raw(log->t, stet_jscan_string(j));
+        else if (stet_view_is(key, "filename") && stet_jscan_kind(j) == STET_J_STRING)
+            out->file = stet_torch_keep_raw(log->t, stet_jscan_string(j));
+        else if (stet_view_is(key, "filename"))
+            out->file = stet_torch_string(log, stet_jscan_int(j));
+        else
+            stet_jscan_skip(j);
+    }
+}
+
+void stet_torch_stack(struct stet_torch_log *log, struct stet_jscan *j,
+                      struct stet_torch_place *last, struct stet_torch_place *caller)
+{
+    struct stet_torch_place now, before = {{"", 0}, {"", 0}, 0};
+
+    *last = *caller = before;
+    if (!stet_jscan_array(j))
+        return;
+    while (stet_jscan_element(j)) {
+        stack_frame(log, j, &now);
+        /* Torch leaves the direct caller out of some stacks: a line of the user's is the call only
+         * when torch's own wrapper stands right below it. */
+        if (before.line && !stet_guard_is_library(before.file) && stet_guard_is_library(now.file))
+            *caller = before;
+        *last = before = now;
+    }
+}
+
+/* Records. */
+
+static uint32_t compile_of(struct stet_torch_log *log, const struct stet_trace_record *r,
+                           bool start)
+{
+    struct stet_torch *t = log->t;
+    uint32_t process = stet_torch_process_of(log, r->line.pid, r->rank), frame, compile;
+    bool fresh = false;
+
+    if (process == STET_TORCH_NONE || r->frame < 0 || r->compile < 0)
+        return STET_TORCH_NONE;
+    frame = stet_torch_frame_of(t, process, r->frame, false);
+    if (frame == STET_TORCH_NONE)
+        return frame;
+    if (start && r->compile == 0 && r->attempt <= 0 && t->frames[frame].first != STET_TORCH_NONE)
+        fresh = t->compiles[t->frames[frame].first].ended;
+    if (fresh)
+        frame = stet_torch_frame_of(t, process, r->frame, true);
+    compile = frame == STET_TORCH_NONE ? frame : stet_torch_compile_of(t, frame, r->compile);
+    if (compile != STET_TORCH_NONE && r->attempt >= 0 && r->attempt < 1 << 20 &&
+        t->compiles[compile].attempts < r->attempt + 1)
+        t->compiles[compile].attempts = (uint32_t)r->attempt + 1;
+    return compile;
+}
+
+static void take_start(struct stet_torch_log *log, const struct stet_trace_record *r)
+{
+    struct stet_torch_place code, call;
+    struct stet_torch *t = log->t;
+    struct stet_view key;
+    struct stet_jscan j;
+    uint32_t compile = compile_of(log, r, true);
+
+    if (compile == STET_TORCH_NONE)
+        return;
+    stet_jscan_init(&j, r->body);
+    if (!stet_jscan_object(&j))
+        return;
+    while (stet_jscan_key(&j, &key)) {
+        if (!stet_view_is(key, "stack")) {
+            stet_jscan_skip(&j);
+            continue;
+        }
+        stet_torch_stack(log, &j, &code, &call);
+        if (code.line && !t->frames[t->compiles[compile].frame].code.line)
+            t->frames[t->compiles[compile].frame].code = code;
+        t->compiles[compile].call = call;
+    }
+}
+
+/* Whatever carries the whole Python stack tells who called, when dynamo_start did not. */
+static void take_call(struct stet_torch_log *log, const struct stet_trace_record *r)
+{
+    uint32_t compile = compile_of(log, r, false);
+    struct stet_torch_place last, call;
+    struct stet_view key;
+    struct stet_jscan j;
+
+    if (compile == STET_TORCH_NONE || log->t->compiles[compile].call.line)
+        return;
+    stet_jscan_init(&j, r->body);
+    if (!stet_jscan_object(&j))
+        return;
+    while (stet_jscan_key(&j, &key)) {
+        if (!stet_view_is(key, "stack")) {
+            stet_jscan_skip(&j);
+            continue;
+        }
+        stet_torch_stack(log, &j, &last, &call);
+        log->t->compiles[compile].call = call;
+    }
+}
+
+static struct stet_view artifact_name(struct stet_view body)
+{
+    struct stet_view key, name = {"", 0};
+    struct stet_jscan j;
+
+    stet_jscan_init(&j, body);
+    if (!stet_jscan_object(&j))
+        return name;
+    while (stet_jscan_key(&j, &key)) {
+        if (stet_view_is(key, "name"))
+            name = stet_jscan_string(&j);
+        else
+            stet_jscan_skip(&j);
+    }
+    return name;
+}
+
+static bool is_cache(struct stet_view name)
+{
+    return stet_view_starts(name, "fx_graph_cache_") ||
+           stet_view_starts(name, "aotautograd_cache_");
+}
+
+static bool is_break(struct stet_view name)
+{
+    return stet_view_is(name, "dynamo_graph_break_reason");
+}
+
+static size_t want(void *context, const struct stet_trace_record *r)
+{
+    struct stet_view name;
+
+    (void)context;
+    if (stet_view_is(r->type, "chromium_event"))
+        return 4 << 10;
+    if (!stet_view_is(r->type, "artifact"))
+        return 0;
+    name = artifact_name(r->body);
+    if (stet_view_is(name, "recompile_reasons"))
+        return 1 << 20;
+    if (is_break(name) || is_cache(name) || stet_view_is(name, "torch_version"))
+        return 16 << 10;
+    return 0;
+}
+
+static void take_version(struct stet_torch_log *log, const struct stet_trace_record *r)
+{
+    uint32_t process = stet_torch_process_of(log, r->line.pid, r->rank);
+    struct stet_view key;
+    struct stet_jscan j;
+
+    stet_jscan_init(&j, r->payload);
+    if (process == STET_TORCH_NONE || !stet_jscan_object(&j))
+        return;
+    while (stet_jscan_key(&j, &key)) {
+        if (stet_view_is(key, "pytorch_version"))
+            log->t->processes[process].torch_version =
+                stet_torch_keep_raw(log->t, stet_jscan_string(&j));
+        else
+            stet_jscan_skip(&j);
+    }
+}
+
+static void take_artifact(struct stet_torch_log *log, const struct stet_trace_record *r)
+{
+    struct stet_view name = artifact_name(r->body);
+    bool reasons = stet_view_is(name, "recompile_reasons");
+    uint32_t compile;
+
+    if (stet_view_is(name, "torch_version")) {
+        take_version(log, r);
+        return;
+    }
+    if (!reasons && !is_break(name) && !is_cache(name))
+        return;
+    compile = compile_of(log, r, false);
+    if (compile == STET_TORCH_NONE)
+        return;
+    if (reasons)
+        stet_torch_reasons(log->t, compile, r->payload);
+    else if (is_cache(name))
+        stet_torch_cache_event(log->t, compile, name, r->payload);
+    else
+        stet_torch_add_break(log->t, compile, r->payload);
+}
+
+static void take_record(void *context, const struct stet_trace_record *r)
+{
+    struct stet_torch_log *log = context;
+
+    log->t->records++;
+    if (stet_view_is(r->type, "chromium_event")) {
+        if (stet_torch_is_drift(r->payload)) {
+            uint32_t compile = compile_of(log, r, false);
+
+            if (compile != STET_TORCH_NONE)
+                stet_torch_drifted(log->t, compile, r->payload);
+        }
+    } else if (stet_view_is(r->type, "str")) {
+        take_string(log, r->body);
+    } else if (stet_view_is(r->type, "dynamo_start")) {
+        take_start(log, r);
+    } else if (stet_view_is(r->type, "artifact")) {
+        take_artifact(log, r);
+    } else if (stet_view_is(r->type, "compilation_metrics") ||
+               stet_view_is(r->type, "bwd_compilation_metrics")) {
+        uint32_t compile = compile_of(log, r, false);
+
+        if (compile != STET_TORCH_NONE)
+            stet_torch_metrics(log->t, compile, r->body, r->type.ptr[0] == 'b');
+    } else if (stet_view_is(r->type, "create_symbol")) {
+        take_call(log, r);
+    } else if (stet_view_is(r->type, "symbolic_shape_specialization")) {
+        uint32_t compile = compile_of(log, r, false);
+
+        if (compile != STET_TORCH_NONE)
+            stet_torch_specialised(log, compile, r->body);
+    }
+}
+
+static void take_text(void *context, const struct stet_trace_line *line)
+{
+    stet_torch_text(context, line);
+}
+
+static void take_fault(void *context, enum stet_trace_fault fault, uint64_t offset, uint64_t number)
+{
+    struct stet_torch_log *log = context;
+    struct stet_torch *t = log->t;
+
+    t->faults[fault]++;
+    if (t->kept_count < STET_TORCH_FAULTS_KEPT)
+        t->kept[t->kept_count++] = (struct stet_torch_fault){log->file, fault, offset, number};
+}
+
+struct stet_torch_log *stet_torch_log_new(struct stet_torch *t, const char *file, const char *group,
+                                          int64_t rank)
+{
+    struct stet_torch_log *log = stet_mem_calloc(1, sizeof *log);
+    uint32_t i =
+        log ? stet_torch_grow(t, (void **)&t->logs, &t->log_count, &t->log_room, sizeof *t->logs)
+            : STET_TORCH_NONE;
+
+    if (i == STET_TORCH_NONE) {
+        stet_mem_free(log);
+        t->failed = true;
+        return NULL;
+    }
+    *log = (struct stet_torch_log){.t = t,
+                                   .file = stet_torch_keep(t, stet_view_str(file)),
+                                   .group = stet_torch_keep(t, stet_view_str(group)),
+                                   .rank = rank,
+                                   .index = i,
+                                   .process = STET_TORCH_NONE,
+                                   .text_compile = STET_TORCH_NONE,
+                                   .text_break = STET_TORCH_NONE};
+    log->sink = (struct stet_trace_sink){log, want, take_record, take_text, take_fault};
+    t->logs[i] = log;
+    return log;
+}
+
+const struct stet_trace_sink *stet_torch_log_sink(struct stet_torch_log *log)
+{
+    return &log->sink;
+}

@@ -1,0 +1,154 @@
+/* What torch.compile did, as its traces tell it: frames, compiles, the guards that failed, graph
+ * breaks. Filled record by record, so it can be asked while the run goes on. */
+#ifndef STET_INGEST_TORCH_H
+#define STET_INGEST_TORCH_H
+
+#include "ingest/guard.h"
+#include "ingest/pool.h"
+#include "ingest/trace.h"
+
+#define STET_TORCH_NONE UINT32_MAX
+
+/* Whether a compile was work. A record of a compile is not a cache miss: only the keys tell. */
+enum stet_torch_cache {
+    STET_CACHE_UNSEEN,  /* the backend has no cache, or it was off */
+    STET_CACHE_MISS,    /* compiled, then written */
+    STET_CACHE_BYPASS,  /* compiled, and can't be written */
+    STET_CACHE_SAME,    /* loaded; this run itself wrote it */
+    STET_CACHE_EARLIER, /* loaded; an earlier run wrote it */
+};
+
+struct stet_torch_place {
+    struct stet_view file, function;
+    uint64_t line; /* 0 when not known */
+};
+
+/* A guard that failed against one cached entry. Texts live in the pool. */
+struct stet_torch_failure {
+    struct stet_view text; /* as torch wrote it, without the entry's number */
+    uint32_t entry;        /* of the same frame; STET_TORCH_NONE when not told */
+    uint32_t next;
+};
+
+/* Dynamo's own note that something it had taken for constant moved. */
+struct stet_torch_drift {
+    struct stet_view source;   /* as TORCH_COMPILE_DYNAMIC_SOURCES wants it: L['x'] */
+    struct stet_view from, to; /* values, when told */
+    int dim;                   /* -1 for a scalar */
+    bool scalar;
+    uint32_t next;
+};
+
+/* A symbol that was to be dynamic and became a constant. */
+struct stet_torch_special {
+    struct stet_view source, value, reason;
+    struct stet_torch_place place;
+    uint32_t next;
+};
+
+struct stet_torch_phases { /* microseconds; 0 when not told. Each contains the one after it. */
+    uint64_t all, aot, inductor, codegen, kernels;
+    uint64_t restarts; /* of `all`: attempts thrown away at graph breaks */
+    uint64_t cudagraphs;
+};
+
+struct stet_torch_compile {
+    uint32_t frame, number; /* number: torch's own count within the frame, from 0 */
+    uint32_t attempts;
+    uint32_t next;     /* of the same frame, in order */
+    uint64_t start_us; /* CLOCK_REALTIME; 0 when not told */
+    uint64_t seen;     /* order over the whole trace */
+    struct stet_torch_phases forward, backward;
+    uint64_t guards, ops;
+    struct stet_torch_place call; /* who called the frame: the user's own line */
+    uint32_t failures, last_failure, failure_count, drifts, specials;
+    struct stet_view fail_type, fail_reason, bypass, cudagraph_skip;
+    enum stet_torch_cache aot_cache, fx_cache;
+    uint32_t fx_hits, fx_misses, tensorify_failed;
+    bool ended, limit; /* metrics have come; it was refused, the limit was reached */
+};
+
+struct stet_torch_frame {
+    uint32_t process;
+    int64_t id;
+    struct stet_torch_place code; /* the code object: function, file, first line */
+    uint32_t first, last;         /* compiles; STET_TORCH_NONE for none */
+    uint32_t compiles, breaks;
+    struct stet_view limit; /* "recompile_limit", "accumulated_recompile_limit"; empty: not hit */
+    uint64_t limit_value;
+    uint32_t same; /* next frame in the bucket of the index */
+};
+
+struct stet_torch_break {
+    uint32_t frame, compile, process;
+    struct stet_torch_place place;
+    struct stet_view code;          /* the line, when told */
+    struct stet_view reason;        /* one line */
+    struct stet_view why, hint, id; /* explanation, first hint, torch's catalogue number gb0059 */
+    uint32_t count;
+};
+
+struct stet_torch_process {
+    struct stet_view file; /* the log */
+    uint64_t pid;
+    int64_t rank; /* -1 when not told */
+    struct stet_view torch_version;
+    uint32_t source;
+};
+
+struct stet_torch_fault {
+    struct stet_view file;
+    enum stet_trace_fault fault;
+    uint64_t offset, line;
+};
+
+struct stet_torch_cache_key;
+struct stet_torch_log;
+
+#define STET_TORCH_FAULTS_KEPT 64
+
+struct stet_torch {
+    struct stet_pool pool;
+    struct stet_torch_process *processes;
+    struct stet_torch_frame *frames;
+    struct stet_torch_compile *compiles; /* in the order in which they began */
+    struct stet_torch_failure *failures;
+    struct stet_torch_drift *drifts;
+    struct stet_torch_special *specials;
+    struct stet_torch_break *breaks;
+    size_t process_count, frame_count, compile_count, failure_count, drift_count, special_count,
+        break_count;
+    size_t process_room, frame_room, compile_room, failure_room, drift_room, special_room,
+        break_room;
+    uint32_t *index; /* frames by process and id, chained; a power of two */
+    size_t index_room;
+    struct stet_pool keys; /* cache keys that this run wrote */
+    struct stet_torch_log **logs;
+    size_t log_count, log_room;
+    uint64_t records, bytes;
+    uint64_t faults[STET_TRACE_FAULTS];
+    struct stet_torch_fault kept[STET_TORCH_FAULTS_KEPT]; /* the first ones, located */
+    size_t kept_count;
+    uint64_t seen;
+    bool failed; /* out of memory: what is there is right, but not all */
+    /* Called when a compile has ended, or was refused at the limit; may be NULL. */
+    void (*on_compile)(void *context, struct stet_torch *t, uint32_t compile);
+    void *context;
+    struct stet_buf scratch;
+};
+
+void stet_torch_init(struct stet_torch *t);
+void stet_torch_release(struct stet_torch *t);
+
+/* A new log, named `file` (rank -1: not told by the name). Its records come through the sink, which
+ * lives as long as the model. `group` is the folder: a process that was forked takes its parent's
+ * string table from a log of the same group. */
+struct stet_torch_log *stet_torch_log_new(struct stet_torch *t, const char *file, const char *group,
+                                          int64_t rank);
+const struct stet_trace_sink *stet_torch_log_sink(struct stet_torch_log *log);
+
+const char *stet_torch_cache_name(enum stet_torch_cache cache);
+/* Compiles that were really recompiles: all but the first of each frame. */
+uint32_t stet_torch_recompiles(const struct stet_torch *t);
+
+#endif

@@ -1,0 +1,60 @@
+/* Shared by the files that fill the model. */
+#ifndef STET_INGEST_TORCH_INTERNAL_H
+#define STET_INGEST_TORCH_INTERNAL_H
+
+#include "ingest/jscan.h"
+#include "ingest/torch.h"
+
+struct stet_torch_log {
+    struct stet_torch *t;
+    struct stet_trace_sink sink;
+    struct stet_view file, group;
+    int64_t rank;
+    uint32_t process; /* of the last record; records of one process come in runs */
+    uint32_t index;
+    struct stet_view *strings; /* by id */
+    size_t string_room;
+    /* TORCH_LOGS text: what the lines so far belong to. */
+    uint32_t text_compile;
+    uint32_t text_break;
+    struct stet_buf text;
+    bool text_reason;
+};
+
+/* Grows an array of the model by one zeroed item; its index, or STET_TORCH_NONE. */
+uint32_t stet_torch_grow(struct stet_torch *t, void **items, size_t *count, size_t *room,
+                         size_t size);
+struct stet_view stet_torch_keep(struct stet_torch *t, struct stet_view text);
+/* The same of raw JSON string text. */
+struct stet_view stet_torch_keep_raw(struct stet_torch *t, struct stet_view raw);
+
+uint32_t stet_torch_process_of(struct stet_torch_log *log, uint64_t pid, int64_t rank);
+/* The frame, made when it is new. `fresh` begins a new one under the same id: torch._dynamo.reset()
+ * counts from 0 again. */
+uint32_t stet_torch_frame_of(struct stet_torch *t, uint32_t process, int64_t id, bool fresh);
+/* The compile, made when it is new. */
+uint32_t stet_torch_compile_of(struct stet_torch *t, uint32_t frame, int64_t number);
+/* An interned string of a log, or of its parent's; empty when nobody has it. */
+struct stet_view stet_torch_string(const struct stet_torch_log *log, int64_t id);
+/* A list of stack frames: the last one (the code object) and the user's own line before it. */
+void stet_torch_stack(struct stet_torch_log *log, struct stet_jscan *j,
+                      struct stet_torch_place *last, struct stet_torch_place *caller);
+void stet_torch_add_failure(struct stet_torch *t, uint32_t compile, struct stet_view text);
+void stet_torch_hit_limit(struct stet_torch *t, uint32_t compile, struct stet_view reason);
+void stet_torch_done(struct stet_torch *t, uint32_t compile);
+
+void stet_torch_metrics(struct stet_torch *t, uint32_t compile, struct stet_view body,
+                        bool backward);
+void stet_torch_reasons(struct stet_torch *t, uint32_t compile, struct stet_view payload);
+uint32_t stet_torch_add_break(struct stet_torch *t, uint32_t compile, struct stet_view payload);
+/* A chromium instant event "automatic_dynamic", and what it says. */
+bool stet_torch_is_drift(struct stet_view payload);
+void stet_torch_drifted(struct stet_torch *t, uint32_t compile, struct stet_view payload);
+void stet_torch_cache_event(struct stet_torch *t, uint32_t compile, struct stet_view name,
+                            struct stet_view payload);
+void stet_torch_specialised(struct stet_torch_log *log, uint32_t compile, struct stet_view body);
+void stet_torch_text(struct stet_torch_log *log, const struct stet_trace_line *line);
+/* The lines that were gathered for a reason or a break belong together. */
+void stet_torch_text_flush(struct stet_torch_log *log);
+
+#endif

@@ -1,0 +1,88 @@
+/* The records of a torch.compile trace (TORCH_TRACE), out of bytes that come in pieces.
+ *
+ * A record is a line `V1115 08:58:44.555000 16924 torch/_dynamo/utils.py:2350] {json}`, and, when
+ * the JSON says has_payload (the payload's MD5), lines that begin with a tab. A line of the same
+ * form whose text is no JSON is what TORCH_LOGS prints; it is given as text. Anything else is
+ * damage: counted, located, and passed over; nothing that can be read is lost with it. */
+#ifndef STET_INGEST_TRACE_H
+#define STET_INGEST_TRACE_H
+
+#include "base/buf.h"
+#include "base/md5.h"
+
+enum stet_trace_fault {
+    STET_TRACE_STRAY,    /* a line that is no record, or a payload without one */
+    STET_TRACE_BAD_JSON, /* a record whose JSON can't be read */
+    STET_TRACE_BAD_MD5,  /* a payload that is not what was written */
+    STET_TRACE_TORN,     /* the end of the log in the middle of a record */
+    STET_TRACE_TOO_LONG, /* a line past STET_TRACE_LINE */
+    STET_TRACE_BAD_UTF8,
+    STET_TRACE_CODEC, /* compressed bytes that can't be read */
+    STET_TRACE_FAULTS,
+};
+
+/* "payload differs from its MD5" and the like. */
+const char *stet_trace_fault_words(enum stet_trace_fault fault);
+
+/* The longest line that is held. Payload lines are not held, they may have any length. */
+#define STET_TRACE_LINE ((size_t)16 << 20)
+
+/* The front of a line. */
+struct stet_trace_line {
+    char level;       /* V I W E C */
+    uint32_t day;     /* month * 100 + day */
+    uint64_t time_us; /* since midnight, local time of the machine that wrote it */
+    uint64_t pid;
+    int64_t rank; /* of a "[rank3]:" before the line, else -1 */
+    struct stet_view text;
+};
+
+struct stet_trace_record {
+    struct stet_trace_line line;
+    uint64_t offset, number; /* of the line: in the (decompressed) log, and counted from 1 */
+    struct stet_view type;   /* the first key: "compilation_metrics", "artifact", … */
+    struct stet_view body;   /* its value, as text */
+    int64_t frame, compile, attempt, rank; /* -1 when not told */
+    bool has_payload, payload_fine;
+    uint64_t payload_size;
+    struct stet_view payload; /* as much of it as was wanted */
+    struct stet_md5_digest md5;
+};
+
+/* Views are valid during the call. */
+struct stet_trace_sink {
+    void *context;
+    /* How many bytes of the payload that follows should be held; 0 for none. */
+    size_t (*want)(void *context, const struct stet_trace_record *r);
+    void (*record)(void *context, const struct stet_trace_record *r);
+    void (*text)(void *context, const struct stet_trace_line *line);
+    void (*fault)(void *context, enum stet_trace_fault fault, uint64_t offset, uint64_t number);
+};
+
+struct stet_trace {
+    const struct stet_trace_sink *sink;
+    struct stet_buf held;         /* a line whose end has not come */
+    uint64_t offset, number;      /* of the next byte, of the next line */
+    bool in_payload, mid_line;    /* mid_line: within a payload line */
+    bool too_long, given, stray;  /* the rest of the line is skipped; the record has been given;
+                                     stray payload lines were counted already */
+    struct stet_trace_record now; /* whose payload is coming; its views point into `head` */
+    struct stet_buf head, payload;
+    uint64_t payload_lines;
+    size_t wanted;
+    struct stet_md5 md5;
+    bool failed; /* out of memory */
+};
+
+void stet_trace_init(struct stet_trace *t, const struct stet_trace_sink *sink);
+void stet_trace_release(struct stet_trace *t);
+void stet_trace_feed(struct stet_trace *t, const char *bytes, size_t n);
+/* Nothing more for now: a record whose payload is complete is given at once. */
+void stet_trace_idle(struct stet_trace *t);
+/* Nothing more at all. */
+void stet_trace_end(struct stet_trace *t);
+
+/* The front of a line; false when it has another form. */
+bool stet_trace_parse_line(struct stet_view v, struct stet_trace_line *out);
+
+#endif

@@ -1,0 +1,86 @@
+/* What a frame's entries were compiled for, over time. */
+#include "ingest/why.h"
+
+/* The failures of one compile that speak of an entry: against it, it had `expected`; the compile
+ * itself has `actual`. */
+static bool told_by(const struct stet_torch *t, uint32_t c, uint32_t entry,
+                    const struct stet_torch_why *why, struct stet_view *out)
+{
+    bool own = t->compiles[c].number == entry;
+
+    for (uint32_t i = t->compiles[c].failures; i != STET_TORCH_NONE; i = t->failures[i].next) {
+        bool against = t->failures[i].entry == entry;
+        struct stet_guard g;
+
+        if (!own && !against)
+            continue;
+        stet_guard_parse(&g, t->failures[i].text);
+        if (!stet_view_eq(g.source, why->what) || g.dim != why->dim ||
+            (g.kind != why->guard.kind &&
+             !(g.kind == STET_GUARD_SIZE && why->guard.kind == STET_GUARD_SHAPE)))
+            continue;
+        *out = against && g.kind != STET_GUARD_SHAPE ? g.expected : own ? g.actual : *out;
+        if (out->len)
+            return true;
+    }
+    return false;
+}
+
+/* Dynamo's own note of what moved, in the compile that moved it. */
+static bool noted(const struct stet_torch *t, uint32_t c, const struct stet_torch_why *why,
+                  struct stet_view *out)
+{
+    bool scalar = why->guard.kind == STET_GUARD_EQUALS;
+
+    if (!why->source.len || (!scalar && why->dim < 0))
+        return false;
+    for (uint32_t i = t->compiles[c].drifts; i != STET_TORCH_NONE; i = t->drifts[i].next) {
+        const struct stet_torch_drift *d = &t->drifts[i];
+
+        if (stet_view_eq(d->source, why->source) && d->scalar == scalar &&
+            (scalar || d->dim == why->dim) && d->to.len) {
+            *out = d->to;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool stet_torch_value(const struct stet_torch *t, uint32_t compile, uint32_t entry,
+                      const struct stet_torch_why *why, struct stet_view *out)
+{
+    const struct stet_torch_frame *f = &t->frames[t->compiles[compile].frame];
+
+    *out = (struct stet_view){0};
+    for (uint32_t c = f->first; c != STET_TORCH_NONE; c = t->compiles[c].next) {
+        if (told_by(t, c, entry, why, out))
+            return true;
+        if (t->compiles[c].number == entry && noted(t, c, why, out))
+            return true;
+        /* The next few compiles fail against it if any does; a frame of thousands is not searched
+         * to its end. */
+        if (t->compiles[c].number > entry + 16)
+            break;
+    }
+    return false;
+}
+
+size_t stet_torch_values(const struct stet_torch *t, uint32_t compile,
+                         const struct stet_torch_why *why, size_t most, struct stet_buf *out)
+{
+    uint32_t last = t->compiles[compile].number, first, n = 0;
+
+    if (!why->has_guard || !why->what.len)
+        return 0;
+    first = last + 1 > most ? last + 1 - (uint32_t)most : 0;
+    for (uint32_t entry = first; entry <= last; entry++) {
+        struct stet_view v;
+
+        if (!stet_torch_value(t, compile, entry, why, &v))
+            continue;
+        if (n++)
+            stet_buf_str(out, ", ");
+        stet_buf_view(out, v);
+    }
+    return n;
+}

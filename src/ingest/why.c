@@ -1,0 +1,434 @@
+/* From the guard that failed to the trap it fell into. The order of the questions is the order of
+ * how much they tell: what made the frame, what kind of guard, what code reads the value. */
+#include "ingest/why.h"
+
+#include "ingest/pysource.h"
+
+#include <stdlib.h>
+
+static bool holds(struct stet_view v, const char *what)
+{
+    return v.len && memmem(v.ptr, v.len, what, strlen(what)) != NULL;
+}
+
+/* `name` as a whole word. */
+static bool names(struct stet_view v, struct stet_view name)
+{
+    static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+
+    for (size_t i = 0; name.len && i + name.len <= v.len; i++) {
+        if (memcmp(v.ptr + i, name.ptr, name.len) != 0)
+            continue;
+        if ((i == 0 || !memchr(word, v.ptr[i - 1], sizeof word - 1)) &&
+            (i + name.len == v.len || !memchr(word, v.ptr[i + name.len], sizeof word - 1)))
+            return true;
+    }
+    return false;
+}
+
+static bool is_number(struct stet_view v, double *out)
+{
+    char text[64], *end;
+
+    if (!v.len || v.len >= sizeof text)
+        return false;
+    memcpy(text, v.ptr, v.len);
+    text[v.len] = '\0';
+    *out = strtod(text, &end);
+    return *end == '\0';
+}
+
+static bool is_integer(struct stet_view v)
+{
+    double n;
+
+    return is_number(v, &n) && !memchr(v.ptr, '.', v.len) && !memchr(v.ptr, 'e', v.len);
+}
+
+static bool is_bool(struct stet_view v)
+{
+    return stet_view_is(v, "True") || stet_view_is(v, "False");
+}
+
+/* The break after which `frame` resumes, by the name that torch gave its code object. */
+static uint32_t break_before(const struct stet_torch *t, const struct stet_torch_frame *frame)
+{
+    struct stet_view name = frame->code.function;
+    uint64_t line = 0;
+    size_t at = name.len;
+
+    if (!stet_view_starts(name, "torch_dynamo_resume_in_"))
+        return STET_TORCH_NONE;
+    while (at > 0 && name.ptr[at - 1] >= '0' && name.ptr[at - 1] <= '9')
+        at--;
+    for (; at < name.len && line < UINT32_MAX; at++)
+        line = line * 10 + (uint64_t)(name.ptr[at] - '0');
+    for (uint32_t i = (uint32_t)t->break_count; i-- > 0;) {
+        const struct stet_torch_break *b = &t->breaks[i];
+
+        if (b->process == frame->process && b->place.line == line &&
+            stet_view_eq(b->place.file, frame->code.file))
+            return i;
+    }
+    return STET_TORCH_NONE;
+}
+
+static const char *class_of_break(const struct stet_torch_break *b)
+{
+    if (stet_view_starts(b->reason, "Data-dependent branching") ||
+        holds(b->reason, "generic_jump TensorVariable"))
+        return "value-branch";
+    if (holds(b->reason, "Tensor.item()") || holds(b->reason, ".item") ||
+        holds(b->reason, "Tensor.tolist") || holds(b->code, ".cpu()"))
+        return holds(b->code, "int(") ? "dim-readback" : "host-sync";
+    if (stet_view_starts(b->reason, "Dynamic shape operator") ||
+        holds(b->reason, "dynamic shape op"))
+        return holds(b->code, "nonzero") || holds(b->code, "unique") || holds(b->code, ".shape")
+                   ? "dim-readback"
+                   : "mask-gather";
+    return "graph-break";
+}
+
+static enum stet_torch_knob knob_of_break(const struct stet_torch_break *b)
+{
+    if (holds(b->hint, "CAPTURE_SCALAR_OUTPUTS") || holds(b->reason, "capture_scalar_outputs"))
+        return STET_KNOB_SCALARS;
+    if (holds(b->hint, "capture_dynamic_output_shape_ops"))
+        return STET_KNOB_SHAPES;
+    return STET_KNOB_NONE;
+}
+
+/* What a compile's frame had for the same thing: counters are told by their steps. */
+static bool is_counter(const struct stet_torch *t, uint32_t compile,
+                       const struct stet_torch_why *why)
+{
+    struct stet_buf values = {.cap = 4096};
+    size_t n = stet_torch_values(t, compile, why, 16, &values), steps = 0;
+    double before = 0, now;
+    char *p = values.ptr;
+    bool counter = n >= 2;
+
+    for (size_t i = 0; i < n && p && counter; i++) {
+        char *end;
+
+        now = strtod(p, &end);
+        counter = end != p && (i == 0 || (now > before && now - before <= 1.0));
+        steps += i > 0;
+        before = now;
+        p = *end ? end + 2 : end;
+    }
+    stet_buf_release(&values);
+    return counter && steps > 0;
+}
+
+/* A plain name may be a parameter, a default or a variable of an enclosing function: the guard
+ * writes all three alike, only the source tells. */
+static const char *class_of_name(const struct stet_torch *t, uint32_t compile,
+                                 const struct stet_torch_why *why)
+{
+    const struct stet_torch_frame *f = &t->frames[t->compiles[compile].frame];
+    struct stet_buf value = {.cap = 4096};
+    enum stet_py_role role = stet_py_role(f->code.file, f->code.line, why->what, &value);
+    struct stet_buf seen = {.cap = 4096};
+    const char *class = "baked-constant";
+
+    if (role == STET_PY_FREE) {
+        class = "closure-value";
+    } else if (role == STET_PY_DEFAULT) {
+        double d, v;
+
+        stet_torch_values(t, compile, why, 1000, &seen);
+        /* Some entry had the default: it is the default, or the lack of an argument, that moved. */
+        for (char *p = seen.ptr, *comma; p && *p; p = comma ? comma + 2 : NULL) {
+            struct stet_view one;
+
+            comma = strstr(p, ", ");
+            one = stet_view_of(p, comma ? (size_t)(comma - p) : strlen(p));
+            if (stet_view_eq(one, stet_buf_as_view(&value)) ||
+                (is_number(one, &v) && is_number(stet_buf_as_view(&value), &d) && v == d))
+                class = "default-argument";
+        }
+    }
+    stet_buf_release(&value);
+    stet_buf_release(&seen);
+    return class;
+}
+
+static const char *class_of_value(const struct stet_torch *t, uint32_t compile,
+                                  struct stet_torch_why *why)
+{
+    struct stet_view value = why->guard.expected, code = why->code, source = why->what;
+    double n;
+
+    if (holds(source, "param_groups") || holds(why->origin.file, "/torch/optim/") ||
+        holds(why->guard.place, "optim/"))
+        return "optimizer-scalar";
+    if (stet_view_ends(source, ".training"))
+        return "hidden-branch";
+    if (is_bool(value))
+        return "hidden-branch";
+    if (holds(code, "range(") && names(code, source))
+        return "python-loop";
+    if (holds(code, "topk("))
+        return "topk-k";
+    if (holds(code, ".split(") || holds(code, "cu_seqlens") || holds(code, "varlen"))
+        return "varlen";
+    if (!is_number(value, &n))
+        return stet_view_starts(source, "G[") ? "global-value" : "static-argument";
+    if (stet_view_starts(source, "G["))
+        return "global-value";
+    if (holds(source, "__defaults__") || holds(source, "__kwdefaults__"))
+        return "default-argument";
+    if (holds(source, "__closure__") || holds(source, "cell_contents"))
+        return "closure-value";
+    if (memchr(source.ptr, '.', source.len))
+        return is_integer(value) && is_counter(t, compile, why) ? "python-counter"
+                                                                : "baked-constant";
+    if (memchr(source.ptr, '[', source.len))
+        return "baked-constant";
+    return class_of_name(t, compile, why);
+}
+
+/* How many size changes of the same dimension the frame has had, up to this compile. */
+static size_t size_changes(const struct stet_torch *t, uint32_t compile,
+                           const struct stet_torch_why *why)
+{
+    struct stet_buf out = {.cap = 4096};
+    size_t n = stet_torch_values(t, compile, why, 1000, &out);
+
+    stet_buf_release(&out);
+    return n ? n - 1 : 0;
+}
+
+static const char *class_of_size(const struct stet_torch *t, uint32_t compile,
+                                 struct stet_torch_why *why)
+{
+    double from, to;
+
+    if (holds(why->guard.expr, "duck") || holds(why->guard.place, "duck sizing"))
+        return "shape-drift";
+    if (why->guard.kind == STET_GUARD_SHAPE && !why->to.len &&
+        stet_view_starts(why->guard.expr, "2 <= ") &&
+        !holds(stet_view_of(why->guard.expr.ptr + 5, why->guard.expr.len - 5), " <= "))
+        return "zero-one-specialisation";
+    if (is_number(why->to, &to) && (to == 0 || to == 1))
+        return "zero-one-specialisation";
+    if (is_number(why->from, &from) && (from == 0 || from == 1))
+        return "zero-one-specialisation";
+    if (why->guard.kind == STET_GUARD_SIZE && why->dim == 0 && is_number(why->from, &from) &&
+        is_number(why->to, &to) && to < from && size_changes(t, compile, why) == 1)
+        return "last-batch";
+    return "shape-drift";
+}
+
+static const char *class_of_length(struct stet_torch_why *why)
+{
+    struct stet_view code = why->code;
+
+    if (holds(code, ".split(") || holds(code, "cu_seqlens"))
+        return "varlen";
+    if (holds(code, " in ") && !holds(code, "for ") && names(code, why->what))
+        return "optional-key";
+    if (holds(code, ".get(") || holds(code, ".items(") || holds(code, ".keys("))
+        return "optional-key";
+    return "list-length";
+}
+
+static const char *class_of_guard(const struct stet_torch *t, uint32_t compile,
+                                  struct stet_torch_why *why)
+{
+    if (why->broken != STET_TORCH_NONE && stet_view_starts(why->what, "___stack"))
+        return class_of_break(&t->breaks[why->broken]);
+    switch (why->guard.kind) {
+    case STET_GUARD_SIZE:
+    case STET_GUARD_SHAPE:
+        return class_of_size(t, compile, why);
+    case STET_GUARD_STRIDE:
+        return "stride-change";
+    case STET_GUARD_RANK:
+        return "rank-change";
+    case STET_GUARD_DTYPE:
+        return "dtype-change";
+    case STET_GUARD_REQUIRES_GRAD:
+        return "requires-grad";
+    case STET_GUARD_STATE:
+        return holds(why->guard.source, "grad_mode") ? "grad-mode" : "global-value";
+    case STET_GUARD_DISPATCH:
+        return holds(why->guard.expr, "Autograd") || holds(why->guard.expr, "ADInplaceOrView")
+                   ? "grad-mode"
+                   : "static-argument";
+    case STET_GUARD_TYPE:
+        return holds(why->guard.expr, "Parameter") ? "requires-grad" : "static-argument";
+    case STET_GUARD_IDENTITY:
+        return "static-argument";
+    case STET_GUARD_KEY:
+    case STET_GUARD_NONE:
+        return "optional-key";
+    case STET_GUARD_LENGTH:
+        return class_of_length(why);
+    case STET_GUARD_EQUALS:
+        return class_of_value(t, compile, why);
+    case STET_GUARD_ALIAS:
+        return "graph-change";
+    default:
+        return "unknown";
+    }
+}
+
+/* L['s'].c, as the environment wants it, is s.c in a guard. */
+static bool same_source(struct stet_view source, struct stet_view what)
+{
+    const char *quote;
+    size_t n, rest;
+
+    if (stet_view_eq(source, what))
+        return true;
+    if (!stet_view_starts(source, "L['"))
+        return false;
+    quote = memchr(source.ptr + 3, '\'', source.len - 3);
+    if (!quote || (size_t)(quote - source.ptr) + 2 > source.len)
+        return false;
+    n = (size_t)(quote - source.ptr) - 3;
+    rest = source.len - n - 5;
+    return what.len == n + rest && !memcmp(what.ptr, source.ptr + 3, n) &&
+           !memcmp(what.ptr + n, quote + 2, rest);
+}
+
+/* The source as the environment variable wants it is what Dynamo itself noted, once for a frame. */
+static void find_source(const struct stet_torch *t, uint32_t compile, struct stet_torch_why *why)
+{
+    uint32_t c = t->frames[t->compiles[compile].frame].first;
+
+    for (; c != STET_TORCH_NONE; c = t->compiles[c].next) {
+        for (uint32_t i = t->compiles[c].drifts; i != STET_TORCH_NONE; i = t->drifts[i].next) {
+            const struct stet_torch_drift *d = &t->drifts[i];
+
+            if (!same_source(d->source, why->what))
+                continue;
+            why->source = d->source;
+            if (c != compile || (why->dim >= 0 && d->dim >= 0 && d->dim != why->dim))
+                continue;
+            if (!why->from.len)
+                why->from = d->from;
+            if (!why->to.len)
+                why->to = d->to;
+        }
+    }
+}
+
+static void find_origin(const struct stet_torch *t, uint32_t compile, struct stet_torch_why *why)
+{
+    const struct stet_torch_frame *f = &t->frames[t->compiles[compile].frame];
+    struct stet_view file, function;
+    uint64_t line;
+
+    why->code = why->guard.code;
+    if (why->broken != STET_TORCH_NONE && stet_view_starts(why->what, "___stack")) {
+        why->origin = t->breaks[why->broken].place; /* where the value came from */
+        why->code = t->breaks[why->broken].code;
+    } else if (why->guard.line) {
+        why->origin =
+            (struct stet_torch_place){why->guard.file, why->guard.function, why->guard.line};
+    } else if (stet_guard_place(why->guard.place, &file, &line, &function) && file.len &&
+               f->code.file.len >= file.len &&
+               !memcmp(f->code.file.ptr + (f->code.file.len - file.len), file.ptr, file.len)) {
+        why->origin = (struct stet_torch_place){f->code.file, function, line};
+    } else {
+        why->origin = f->code; /* sizes and dictionaries carry no line: the code object */
+    }
+}
+
+static void judge(const struct stet_torch *t, uint32_t compile, uint32_t failure,
+                  struct stet_torch_why *why)
+{
+    stet_guard_parse(&why->guard, t->failures[failure].text);
+    why->has_guard = true;
+    why->what = why->guard.source;
+    why->dim = why->guard.dim;
+    why->from = why->guard.kind == STET_GUARD_SHAPE ? (struct stet_view){0} : why->guard.expected;
+    why->to = why->guard.actual;
+    why->broken = break_before(t, &t->frames[t->compiles[compile].frame]);
+    find_source(t, compile, why);
+    find_origin(t, compile, why);
+    why->class = class_of_guard(t, compile, why);
+}
+
+static enum stet_torch_knob knob_of(const struct stet_torch *t, const struct stet_torch_why *why)
+{
+    if (why->broken != STET_TORCH_NONE && stet_view_starts(why->what, "___stack"))
+        return knob_of_break(&t->breaks[why->broken]);
+    if (!strcmp(why->class, "zero-one-specialisation"))
+        return why->source.len || why->guard.kind == STET_GUARD_SHAPE ||
+                       why->guard.kind == STET_GUARD_SIZE
+                   ? STET_KNOB_UNBACKED
+                   : STET_KNOB_NONE;
+    if (!why->source.len)
+        return STET_KNOB_NONE;
+    if (why->guard.kind == STET_GUARD_SIZE || why->guard.kind == STET_GUARD_SHAPE)
+        return STET_KNOB_DYNAMIC;
+    if (why->guard.kind != STET_GUARD_EQUALS)
+        return STET_KNOB_NONE;
+    return is_integer(why->guard.expected) ? STET_KNOB_DYNAMIC : STET_KNOB_PGO;
+}
+
+/* One compile has as many failures as there are entries; the newest entry, told first, is the one
+ * that should have served. Older ones may tell what it can't: the actual size behind "2 <= size".
+ */
+void stet_torch_explain(const struct stet_torch *t, uint32_t compile, struct stet_torch_why *why)
+{
+    const struct stet_torch_compile *c = &t->compiles[compile];
+    const struct stet_torch_frame *f = &t->frames[c->frame];
+
+    *why = (struct stet_torch_why){.class = "unknown", .dim = -1, .broken = STET_TORCH_NONE};
+    why->origin = f->code;
+    if (c->failures == STET_TORCH_NONE) {
+        if (f->first == compile)
+            why->class = stet_view_is(c->fail_type, "ConstraintViolationError")
+                             ? "mark-dynamic-violation"
+                             : "first";
+        return;
+    }
+    judge(t, compile, c->failures, why);
+    for (uint32_t i = t->failures[c->failures].next; i != STET_TORCH_NONE;
+         i = t->failures[i].next) {
+        struct stet_torch_why other = {.dim = -1};
+        bool known = false;
+
+        judge(t, compile, i, &other);
+        if (!why->to.len && why->guard.kind == STET_GUARD_SHAPE &&
+            stet_view_eq(other.what, why->what) && other.dim == why->dim && other.to.len) {
+            why->to = other.to;
+            why->class = class_of_guard(t, compile, why);
+        }
+        for (size_t k = 0; k < why->also_count; k++)
+            known = known || !strcmp(why->also[k], other.class);
+        if (strcmp(other.class, why->class) != 0 && !known && why->also_count < STET_WHY_ALSO &&
+            !stet_view_eq(other.what, why->what))
+            why->also[why->also_count++] = other.class;
+    }
+    if (!why->to.len && why->guard.kind != STET_GUARD_SHAPE)
+        stet_torch_value(t, compile, c->number, why, &why->to);
+    if (c->limit) {
+        if (why->also_count == STET_WHY_ALSO)
+            why->also_count--;
+        memmove(why->also + 1, why->also, why->also_count * sizeof *why->also);
+        why->also[0] = why->class;
+        why->also_count++;
+        why->class = "recompile-limit";
+    }
+    if (stet_view_is(c->fail_type, "ConstraintViolationError"))
+        why->class = "mark-dynamic-violation";
+    why->knob = knob_of(t, why);
+}
+
+void stet_torch_explain_break(const struct stet_torch *t, uint32_t at, struct stet_torch_why *why)
+{
+    const struct stet_torch_break *b = &t->breaks[at];
+
+    *why = (struct stet_torch_why){.class = class_of_break(b),
+                                   .dim = -1,
+                                   .broken = at,
+                                   .origin = b->place,
+                                   .code = b->code,
+                                   .knob = knob_of_break(b)};
+}

@@ -1,0 +1,67 @@
+/* torch.compile traces: however the bytes are cut, the model is the same, and every question about
+ * it has an answer. */
+#include "fuzz.h"
+
+#include "ingest/plan.h"
+
+struct totals {
+    uint64_t records, compiles, failures, breaks, faults;
+};
+
+static struct totals read_all(struct stet_torch *t, const uint8_t *data, size_t size, size_t piece)
+{
+    struct stet_torch_log *log;
+    struct stet_trace trace;
+    struct totals sum = {0};
+
+    stet_torch_init(t);
+    log = stet_torch_log_new(t, "x.log", ".", -1);
+    CHECK(log != NULL);
+    stet_trace_init(&trace, stet_torch_log_sink(log));
+    for (size_t at = 0; at < size; at += piece)
+        stet_trace_feed(&trace, (const char *)data + at, size - at < piece ? size - at : piece);
+    stet_trace_end(&trace);
+    stet_trace_release(&trace);
+    for (size_t i = 0; i < STET_TRACE_FAULTS; i++)
+        sum.faults += t->faults[i];
+    sum.records = t->records;
+    sum.compiles = t->compile_count;
+    sum.failures = t->failure_count;
+    sum.breaks = t->break_count;
+    return sum;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct stet_torch whole, cut;
+    struct stet_buf out = {.cap = 16 << 20};
+    struct stet_torch_plan plan;
+    struct totals a, b;
+
+    if (size > 1 << 20)
+        return 0;
+    a = read_all(&whole, data, size, size ? size : 1);
+    b = read_all(&cut, data, size, 7);
+    CHECK(a.records == b.records && a.compiles == b.compiles && a.faults == b.faults);
+    CHECK(a.failures == b.failures && a.breaks == b.breaks);
+    for (uint32_t i = 0; i < whole.compile_count && i < 64; i++) {
+        struct stet_torch_why why;
+
+        stet_torch_explain(&whole, i, &why);
+        CHECK(why.class != NULL);
+        stet_torch_what(&why, &out);
+        stet_torch_values(&whole, i, &why, 8, &out);
+        stet_torch_fix(&whole, &why, &out);
+    }
+    for (uint32_t i = 0; i < whole.break_count && i < 64; i++) {
+        struct stet_torch_why why;
+
+        stet_torch_explain_break(&whole, i, &why);
+        stet_torch_fix(&whole, &why, &out);
+    }
+    stet_torch_plan(&whole, &plan);
+    stet_buf_release(&out);
+    stet_torch_release(&whole);
+    stet_torch_release(&cut);
+    return 0;
+}

@@ -1,0 +1,537 @@
+/* The reader of torch.compile traces: records in, damage counted, nothing readable lost. */
+#include "test.h"
+
+#include "base/buf.h"
+#include "base/md5.h"
+#include "ingest/files.h"
+#include "ingest/jscan.h"
+#include "ingest/why.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+static void hex(struct stet_md5_digest d, char out[33])
+{
+    for (int i = 0; i < 16; i++)
+        snprintf(out + 2 * i, 3, "%02x", d.bytes[i]);
+}
+
+static struct stet_md5_digest md5(const char *text, size_t n)
+{
+    struct stet_md5 m;
+
+    stet_md5_init(&m);
+    stet_md5_add(&m, text, n);
+    return stet_md5_digest(&m);
+}
+
+TEST(md5_gives_the_digests_of_the_rfc)
+{
+    static const char *const cases[][2] = {
+        {"", "d41d8cd98f00b204e9800998ecf8427e"},
+        {"abc", "900150983cd24fb0d6963f7d28e17f72"},
+        {"abcdefghijklmnopqrstuvwxyz", "c3fcd3d76192e4007dfb496cca67e13b"},
+        {"12345678901234567890123456789012345678901234567890123456789012345678901234567890",
+         "57edf4a22be3c955ac49da2e2107b67a"},
+    };
+    char got[33];
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hex(md5(cases[i][0], strlen(cases[i][0])), got);
+        EXPECT_STR(cases[i][1], got);
+    }
+}
+
+TEST(md5_of_pieces_is_md5_of_the_whole)
+{
+    char text[300];
+    struct stet_md5_digest whole;
+
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (char)(i * 7);
+    whole = md5(text, sizeof text);
+    for (size_t cut = 0; cut <= sizeof text; cut++) {
+        struct stet_md5_digest d;
+        struct stet_md5 m;
+
+        stet_md5_init(&m);
+        stet_md5_add(&m, text, cut);
+        stet_md5_digest(&m); /* looking does not change it */
+        stet_md5_add(&m, text + cut, sizeof text - cut);
+        d = stet_md5_digest(&m);
+        EXPECT(stet_md5_eq(&d, &whole));
+    }
+}
+
+TEST(json_values_are_taken_and_others_skipped)
+{
+    struct stet_view key, name = {0},
+                          text = STET_VIEW("{\"skip\": {\"a\": [1, \"}\\\"]\"]}, "
+                                           "\"n\": 42, \"name\": \"a\\\\\", \"z\": null}");
+    struct stet_jscan j;
+    int64_t n = 0;
+
+    stet_jscan_init(&j, text);
+    EXPECT(stet_jscan_object(&j));
+    while (stet_jscan_key(&j, &key)) {
+        if (stet_view_is(key, "n"))
+            n = stet_jscan_int(&j);
+        else if (stet_view_is(key, "name"))
+            name = stet_jscan_string(&j);
+        else
+            stet_jscan_skip(&j);
+    }
+    EXPECT(stet_jscan_done(&j));
+    EXPECT_INT(42, n);
+    EXPECT(stet_view_is(name, "a\\\\"));
+}
+
+TEST(json_that_is_broken_says_so)
+{
+    static const char *const broken[] = {"{\"a\" 1}",      "{\"a\": }",   "{\"a\": \"x}",
+                                         "{\"a\": [1, 2}", "{\"a\": 1,}", "{",
+                                         "{\"a\": 1} x"};
+
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        struct stet_view key;
+        struct stet_jscan j;
+
+        stet_jscan_init(&j, stet_view_str(broken[i]));
+        if (stet_jscan_object(&j)) {
+            while (stet_jscan_key(&j, &key))
+                stet_jscan_skip(&j);
+        }
+        /* Skipped brackets are counted, not matched: "[1, 2}" passes, and does no harm. */
+        EXPECT(!stet_jscan_done(&j) || i == 3);
+    }
+}
+
+TEST(json_escapes_become_utf8)
+{
+    struct stet_buf out = STET_BUF_INIT;
+
+    stet_jscan_unescape(&out, STET_VIEW("a\\n\\u00e9\\ud83d\\ude00\\ud800x\\/"));
+    EXPECT_STR("a\n\xc3\xa9\xf0\x9f\x98\x80\xef\xbf\xbdx/", out.ptr);
+    stet_buf_release(&out);
+}
+
+/* Traces by hand. */
+
+static void record(struct stet_buf *out, const char *json, const char *payload)
+{
+    char digest[33];
+
+    stet_buf_printf(out, "V1115 08:58:44.555000 16924 torch/_dynamo/utils.py:2350] {%s", json);
+    if (payload) {
+        hex(md5(payload, strlen(payload)), digest);
+        stet_buf_printf(out, ", \"has_payload\": \"%s\"}\n\t", digest);
+        for (; *payload; payload++) {
+            stet_buf_char(out, *payload);
+            if (*payload == '\n')
+                stet_buf_char(out, '\t');
+        }
+        stet_buf_char(out, '\n');
+    } else {
+        stet_buf_str(out, "}\n");
+    }
+}
+
+#define AT(frame, compile)                                                                         \
+    ", \"frame_id\": " #frame ", \"frame_compile_id\": " #compile ", \"attempt\": 0"
+#define REASONS(frame, compile)                                                                    \
+    "\"artifact\": {\"name\": \"recompile_reasons\", \"encoding\": \"json\"}" AT(frame, compile)
+#define START(frame, compile)                                                                      \
+    "\"dynamo_start\": {\"stack\": [{\"line\": 3, \"name\": \"f\", \"filename\": 0}]}" AT(frame,   \
+                                                                                          compile)
+#define METRICS(frame, compile, us)                                                                \
+    "\"compilation_metrics\": {\"co_name\": \"f\", \"co_filename\": \"/none/a.py\", "              \
+    "\"co_firstlineno\": 3, \"duration_us\": " #us "}" AT(frame, compile)
+
+static void small_trace(struct stet_buf *b)
+{
+    record(b, "\"str\": [\"/none/a.py\", 0]", NULL);
+    record(b, START(0, 0), NULL);
+    record(b, METRICS(0, 0, 1000), NULL);
+    record(b, REASONS(0, 1), "0/0: tensor 'x' size mismatch at index 0. expected 4, actual 6");
+    record(b, START(0, 1), NULL);
+    record(b, METRICS(0, 1, 2000), NULL);
+    record(b, REASONS(0, 2),
+           "[\n\"0/1: 2 <= x.size()[0]  # y\",\n\"0/0: tensor 'x' size mismatch at index 0. "
+           "expected 4, actual 1\"\n]");
+    record(b, START(0, 2), NULL);
+    record(b, METRICS(0, 2, 3000), NULL);
+}
+
+struct fed {
+    struct stet_torch t;
+    struct stet_trace trace;
+};
+
+static void feed_start(struct fed *f)
+{
+    stet_torch_init(&f->t);
+    stet_trace_init(&f->trace, stet_torch_log_sink(stet_torch_log_new(&f->t, "x.log", ".", -1)));
+}
+
+static void feed_end(struct fed *f)
+{
+    stet_trace_release(&f->trace);
+    stet_torch_release(&f->t);
+}
+
+static uint64_t faults(const struct stet_torch *t)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < STET_TRACE_FAULTS; i++)
+        n += t->faults[i];
+    return n;
+}
+
+TEST(a_trace_is_the_same_however_it_is_cut)
+{
+    struct stet_buf b = STET_BUF_INIT;
+
+    small_trace(&b);
+    for (size_t piece = 1; piece < 400; piece += piece < 20 ? 1 : 37) {
+        struct fed f;
+
+        feed_start(&f);
+        for (size_t at = 0; at < b.len; at += piece) {
+            stet_trace_feed(&f.trace, b.ptr + at, b.len - at < piece ? b.len - at : piece);
+            stet_trace_idle(&f.trace);
+        }
+        stet_trace_end(&f.trace);
+        EXPECT_INT(9, f.t.records);
+        EXPECT_INT(0, faults(&f.t));
+        EXPECT_INT(1, f.t.frame_count);
+        EXPECT_INT(3, f.t.compile_count);
+        EXPECT_INT(3, f.t.failure_count);
+        EXPECT_INT(2, stet_torch_recompiles(&f.t));
+        EXPECT_INT(3000, f.t.compiles[2].forward.all);
+        EXPECT(stet_view_is(f.t.frames[0].code.file, "/none/a.py"));
+        feed_end(&f);
+    }
+    stet_buf_release(&b);
+}
+
+TEST(a_record_is_given_as_soon_as_its_payload_is_whole)
+{
+    struct stet_buf b = STET_BUF_INIT;
+    struct fed f;
+
+    record(&b, REASONS(0, 1), "0/0: n == 1\nUser stack trace:\n  File \"/a.py\", line 7, in f");
+    feed_start(&f);
+    stet_trace_feed(&f.trace, b.ptr, b.len - 12); /* in the middle of its last line */
+    stet_trace_idle(&f.trace);
+    EXPECT_INT(0, f.t.failure_count);
+    stet_trace_feed(&f.trace, b.ptr + b.len - 12, 12);
+    stet_trace_idle(&f.trace);
+    EXPECT_INT(1, f.t.failure_count);
+    stet_trace_end(&f.trace);
+    EXPECT_INT(1, f.t.failure_count);
+    EXPECT_INT(0, faults(&f.t));
+    feed_end(&f);
+    stet_buf_release(&b);
+}
+
+TEST(damage_is_counted_and_located_and_takes_nothing_with_it)
+{
+    struct stet_buf b = STET_BUF_INIT;
+    struct fed f;
+    size_t good;
+
+    stet_buf_str(&b, "warning: something else\n");                       /* stray */
+    stet_buf_str(&b, "\tpayload of nobody\n\tmore of it\n");             /* stray, once */
+    record(&b, "\"artifact\": {\"name\": \"x\"", NULL);                  /* bad JSON */
+    stet_buf_str(&b, "V1115 08:58:44.555000 16924 torch/a.py:1] {\"ha"); /* cut off by another */
+    record(&b, METRICS(0, 0, 1000), NULL);
+    record(&b, REASONS(0, 1), "0/0: n == 1");
+    b.ptr[b.len - 2] = '2'; /* wrong MD5, still readable */
+    good = b.len;
+    record(&b, REASONS(0, 2), "0/1: n == 2\nsecond line");
+    feed_start(&f);
+    stet_trace_feed(&f.trace, b.ptr, b.len - 6); /* torn */
+    stet_trace_end(&f.trace);
+    EXPECT_INT(2, f.t.faults[STET_TRACE_STRAY]);
+    EXPECT_INT(2, f.t.faults[STET_TRACE_BAD_JSON]);
+    EXPECT_INT(1, f.t.faults[STET_TRACE_BAD_MD5]);
+    EXPECT_INT(1, f.t.faults[STET_TRACE_TORN]);
+    EXPECT_INT(3, f.t.compile_count);
+    EXPECT_INT(2, f.t.failure_count);
+    EXPECT_INT(1, f.t.kept[0].line);
+    EXPECT_INT(0, f.t.kept[0].offset);
+    EXPECT_INT((long long)good, (long long)f.t.kept[5].offset);
+    feed_end(&f);
+    stet_buf_release(&b);
+}
+
+TEST(a_line_of_a_gigabyte_costs_no_memory)
+{
+    static char block[1 << 20];
+    struct stet_buf b = STET_BUF_INIT;
+    struct fed f;
+
+    memset(block, 'x', sizeof block);
+    feed_start(&f);
+    record(&b, START(0, 0), NULL);
+    stet_trace_feed(&f.trace, b.ptr, b.len);
+    stet_trace_feed(&f.trace, "V1115 08:58:44.555000 16924 torch/a.py:1] {\"a\": \"", 50);
+    for (int i = 0; i < 1024; i++)
+        stet_trace_feed(&f.trace, block, sizeof block);
+    stet_trace_feed(&f.trace, "\n", 1);
+    stet_trace_feed(&f.trace, b.ptr, b.len);
+    EXPECT_INT(1, f.t.faults[STET_TRACE_TOO_LONG]);
+    EXPECT_INT(2, f.t.records);
+    EXPECT(f.trace.held.room <= 2 * STET_TRACE_LINE);
+    feed_end(&f);
+    stet_buf_release(&b);
+}
+
+TEST(bytes_that_are_not_utf8_are_counted)
+{
+    struct stet_buf b = STET_BUF_INIT;
+    struct fed f;
+
+    record(&b, "\"str\": [\"/none/\xff\xfe.py\", 0]", NULL);
+    feed_start(&f);
+    stet_trace_feed(&f.trace, b.ptr, b.len);
+    EXPECT_INT(1, f.t.faults[STET_TRACE_BAD_UTF8]);
+    EXPECT_INT(1, f.t.records);
+    feed_end(&f);
+    stet_buf_release(&b);
+}
+
+TEST(a_reset_of_dynamo_begins_new_frames)
+{
+    struct stet_buf b = STET_BUF_INIT;
+    struct fed f;
+
+    small_trace(&b);
+    small_trace(&b); /* the same ids again, after torch._dynamo.reset() */
+    feed_start(&f);
+    stet_trace_feed(&f.trace, b.ptr, b.len);
+    EXPECT_INT(2, f.t.frame_count);
+    EXPECT_INT(6, f.t.compile_count);
+    EXPECT_INT(3, f.t.frames[1].compiles);
+    feed_end(&f);
+    stet_buf_release(&b);
+}
+
+/* Files. */
+
+static char folder[64];
+
+static void path_of(char out[256], const char *name)
+{
+    snprintf(out, 256, "%s/%s", folder, name);
+}
+
+static void write_file(const char *name, const void *bytes, size_t n, const char *mode)
+{
+    char path[256];
+    FILE *f;
+
+    path_of(path, name);
+    f = fopen(path, mode);
+    EXPECT(f && fwrite(bytes, 1, n, f) == n);
+    if (f)
+        fclose(f);
+}
+
+static void new_folder(void)
+{
+    strcpy(folder, "/tmp/stet-torch-XXXXXX");
+    EXPECT(mkdtemp(folder) != NULL);
+}
+
+static void drop(const char *const *names)
+{
+    char path[256];
+
+    for (; *names; names++) {
+        path_of(path, *names);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+TEST(a_growing_folder_is_followed)
+{
+    static const char name[] = "dedicated_log_torch_trace_rank_3_ab.log";
+    struct stet_buf b = STET_BUF_INIT;
+    struct stet_torch t;
+    struct stet_torch_files *files;
+
+    new_folder();
+    small_trace(&b);
+    stet_torch_init(&t);
+    files = stet_torch_files_new(&t);
+    rmdir(folder); /* it need not be there yet */
+    EXPECT_INT(STET_OK, stet_torch_files_add(files, folder, NULL));
+    EXPECT_INT(STET_OK, stet_torch_files_poll(files, NULL));
+    EXPECT_INT(0, t.records);
+    mkdir(folder, 0700);
+    write_file(name, b.ptr, 700, "w");
+    EXPECT_INT(STET_OK, stet_torch_files_poll(files, NULL));
+    EXPECT(t.records > 0 && t.records < 9);
+    write_file(name, b.ptr + 700, b.len - 700, "a");
+    EXPECT_INT(STET_OK, stet_torch_files_poll(files, NULL));
+    EXPECT_INT(9, t.records);
+    EXPECT_INT(3, t.processes[0].rank);
+    EXPECT_INT(STET_OK, stet_torch_files_finish(files, NULL));
+    EXPECT_INT(0, faults(&t));
+    stet_torch_files_free(files);
+    stet_torch_release(&t);
+    drop((const char *const[]){name, NULL});
+    stet_buf_release(&b);
+}
+
+TEST(a_log_that_is_rotated_while_followed_is_one_log)
+{
+    char now[256], old[256];
+    struct stet_buf b = STET_BUF_INIT;
+    struct stet_torch t;
+    struct stet_torch_files *files;
+
+    new_folder();
+    small_trace(&b);
+    stet_torch_init(&t);
+    files = stet_torch_files_new(&t);
+    write_file("x.log", b.ptr, 900, "w");
+    EXPECT_INT(STET_OK, stet_torch_files_add(files, folder, NULL));
+    EXPECT_INT(STET_OK, stet_torch_files_poll(files, NULL));
+    path_of(now, "x.log");
+    path_of(old, "x.log.1");
+    EXPECT_INT(0, rename(now, old));
+    write_file("x.log", b.ptr + 900, b.len - 900, "w"); /* in the middle of a record */
+    EXPECT_INT(STET_OK, stet_torch_files_poll(files, NULL));
+    EXPECT_INT(STET_OK, stet_torch_files_finish(files, NULL));
+    EXPECT_INT(9, t.records);
+    EXPECT_INT(1, t.log_count);
+    EXPECT_INT(0, faults(&t));
+    stet_torch_files_free(files);
+    stet_torch_release(&t);
+    drop((const char *const[]){"x.log", "x.log.1", NULL});
+    stet_buf_release(&b);
+}
+
+TEST(rotated_and_compressed_parts_are_read_in_order)
+{
+    struct stet_buf b = STET_BUF_INIT;
+    char packed[8192];
+    struct stet_torch t;
+    struct stet_torch_files *files;
+    size_t n;
+    z_stream z = {0};
+
+    new_folder();
+    small_trace(&b);
+    n = ZSTD_compress(packed, sizeof packed, b.ptr, 500, 3);
+    write_file("x.log.2.zst", packed, n, "w");
+    deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+    z.next_in = (unsigned char *)b.ptr + 500;
+    z.avail_in = 600;
+    z.next_out = (unsigned char *)packed;
+    z.avail_out = sizeof packed;
+    deflate(&z, Z_FINISH);
+    write_file("x.log.1.gz", packed, z.total_out, "w");
+    deflateEnd(&z);
+    write_file("x.log", b.ptr + 1100, b.len - 1100, "w");
+    stet_torch_init(&t);
+    files = stet_torch_files_new(&t);
+    EXPECT_INT(STET_OK, stet_torch_files_add(files, folder, NULL));
+    EXPECT_INT(STET_OK, stet_torch_files_finish(files, NULL));
+    EXPECT_INT(1, t.log_count);
+    EXPECT_INT(9, t.records);
+    EXPECT_INT(0, faults(&t));
+    stet_torch_files_free(files);
+    stet_torch_release(&t);
+    drop((const char *const[]){"x.log", "x.log.1.gz", "x.log.2.zst", NULL});
+    stet_buf_release(&b);
+}
+
+TEST(damaged_compressed_bytes_are_passed_over)
+{
+    struct stet_buf b = STET_BUF_INIT;
+    char packed[16384];
+    struct stet_torch t;
+    struct stet_torch_files *files;
+    size_t first, second;
+
+    new_folder();
+    small_trace(&b);
+    first = ZSTD_compress(packed, sizeof packed, b.ptr, b.len, 3);
+    memset(packed + 40, 0x55, 40);
+    second = ZSTD_compress(packed + first, sizeof packed - first, b.ptr, b.len, 3);
+    write_file("x.log.zst", packed, first + second, "w");
+    stet_torch_init(&t);
+    files = stet_torch_files_new(&t);
+    EXPECT_INT(STET_OK, stet_torch_files_add(files, folder, NULL));
+    EXPECT_INT(STET_OK, stet_torch_files_finish(files, NULL));
+    EXPECT(t.faults[STET_TRACE_CODEC] > 0);
+    EXPECT(t.records >= 9); /* the second frame is whole */
+    stet_torch_files_free(files);
+    stet_torch_release(&t);
+    drop((const char *const[]){"x.log.zst", NULL});
+    stet_buf_release(&b);
+}
+
+TEST(a_forked_child_uses_its_parents_strings)
+{
+    struct stet_buf b = STET_BUF_INIT;
+    struct stet_torch t;
+    struct stet_torch_files *files;
+
+    new_folder();
+    record(&b, "\"str\": [\"/none/a.py\", 0]", NULL);
+    write_file("a.log", b.ptr, b.len, "w");
+    b.len = 0;
+    record(&b, START(0, 0), NULL);
+    write_file("b.log", b.ptr, b.len, "w");
+    stet_torch_init(&t);
+    files = stet_torch_files_new(&t);
+    EXPECT_INT(STET_OK, stet_torch_files_add(files, folder, NULL));
+    EXPECT_INT(STET_OK, stet_torch_files_finish(files, NULL));
+    EXPECT_INT(1, t.frame_count);
+    EXPECT(stet_view_is(t.frames[0].code.file, "/none/a.py"));
+    stet_torch_files_free(files);
+    stet_torch_release(&t);
+    drop((const char *const[]){"a.log", "b.log", NULL});
+    stet_buf_release(&b);
+}
+
+TEST(what_torch_logs_prints_is_read_too)
+{
+    static const char text[] =
+        "[rank1]:V1115 08:58:47.526000 9 torch/_dynamo/guards.py:5396] [1/1] [__recompiles] "
+        "Recompiling function forward in /none/a.py:12\n"
+        "[rank1]:V1115 08:58:47.526000 9 torch/_dynamo/guards.py:5396] [1/1] [__recompiles]     "
+        "triggered by the following guard failure(s):\n"
+        "[rank1]:V1115 08:58:47.526000 9 torch/_dynamo/guards.py:5396] [1/1] [__recompiles]     "
+        "- 1/0: s.c == 0   # s.c+=1  # ne/a.py:13 in forward (HINT: try this.)\n"
+        "[rank1]:V1115 08:58:47.526000 9 torch/_dynamo/guards.py:5396] [1/1] [__recompiles]     "
+        "- User stack trace:\n"
+        "[rank1]:V1115 08:58:47.526000 9 torch/_dynamo/guards.py:5396] [1/1] [__recompiles]     "
+        "-   File \"/none/a.py\", line 13, in forward\n"
+        "[rank1]:W1115 08:58:51.072000 9 torch/_dynamo/convert_frame.py:1994] [1/8] torch._dynamo "
+        "hit config.recompile_limit (8)\n";
+    struct stet_torch_why why;
+    struct fed f;
+
+    feed_start(&f);
+    stet_trace_feed(&f.trace, text, sizeof text - 1);
+    stet_trace_end(&f.trace);
+    EXPECT_INT(3, f.t.compile_count); /* the first, the second, the one refused */
+    EXPECT_INT(1, f.t.failure_count);
+    EXPECT_INT(1, f.t.processes[0].rank);
+    EXPECT_INT(8, f.t.frames[0].limit_value);
+    stet_torch_explain(&f.t, 1, &why);
+    EXPECT_INT(13, why.origin.line);
+    EXPECT(stet_view_is(why.what, "s.c"));
+    EXPECT(stet_view_is(f.t.frames[0].code.function, "forward"));
+    feed_end(&f);
+}
