@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax._src.lax import windowed_reductions # select_and_scatter by itself has no public name
 
 CASES = []
 RNG = np.random.default_rng(7)
@@ -265,7 +266,7 @@ def randoms():
     s = np.array([3, 2 ** 40 + 5], np.uint64)
     for alg in (lax.RandomAlgorithm.RNG_THREE_FRY, lax.RandomAlgorithm.RNG_PHILOX, lax.RandomAlgorithm.RNG_DEFAULT):
         case(f"rng_bits_{alg.name}", lambda s, alg=alg: [lax.rng_bit_generator(s, shape, t, algorithm=alg)
-             for shape in [(5,), (3, 4), (3, 5, 7), ()] for t in (np.uint32, np.uint64, np.uint8)], s)
+             for shape in [(5,), (3, 4), (3, 5, 7), ()] for t in (np.uint32, np.uint64, np.uint8, np.uint16)], s)
 
 
 def algebra():
@@ -282,5 +283,87 @@ def algebra():
                            jnp.fft.irfft2(jnp.fft.rfft2(x)), jnp.fft.fft(x[:, :7])], x)
 
 
-for family in (elementwise, shapes, contractions, reductions, indexing, sorting, control, randoms, algebra):
+def name_of(dtype):
+    return np.dtype(dtype).name
+
+
+def by_type():
+    """Every family for every element type: a few programs a type."""
+    for dtype in [np.bool_] + SIGNED + UNSIGNED + FLOATS:
+        x, p = values((6, 7), dtype), tame((6, 7), np.bool_)
+        i = np.array([[1, 3], [5, 0], [2, 6], [-9, 2], [77, 1], [1, 3]], np.int32)
+        case(f"shapes_{name_of(dtype)}", moving, x, p, i)
+        case(f"indices_{name_of(dtype)}", indexed, tame((6, 7), dtype), i)
+        case(f"control_{name_of(dtype)}", flowing, x, np.int32(2))
+        case(f"folds_{name_of(dtype)}", folding, tame((6, 7), dtype) if np.dtype(dtype) == np.bool_ else tame((6, 7), dtype) + 1)
+        if np.dtype(dtype) != np.bool_:
+            case(f"products_{name_of(dtype)}", multiplying, tame((3, 4, 5), dtype), tame((3, 5, 6), dtype),
+                 tame((2, 6, 7, 4), dtype), tame((3, 2, 4, 5), dtype))
+
+
+def moving(x, p, i):
+    zero = jnp.zeros((), x.dtype)
+    return [x[1:5:2, ::-1], x.T, x.reshape(3, 14), lax.rev(x, (0, 1)), jnp.broadcast_to(x[:, :1], x.shape),
+            lax.pad(x, zero, [(1, -1, 2), (0, 3, 0)]), jnp.concatenate([x, x.T.reshape(6, 7), x[:, :2]], 1), jnp.where(p, x, x[::-1]),
+            lax.dynamic_slice(x, (i[0, 0], i[4, 0]), (2, 3)), lax.dynamic_update_slice(x, x[:2, :2], (i[3, 0], i[0, 1])),
+            lax.broadcasted_iota(x.dtype, (3, 4), 1) if x.dtype != jnp.bool_ else x, lax.bitcast_convert_type(x[0], x.dtype)]
+
+
+def indexed(x, i):
+    rows, cols, some = i[:, 0], i[:, 1], x[:, 0]
+    out = [x.at[rows].get(mode=m, fill_value=1 if m == "fill" else None) for m in ("clip", "fill")]
+    out += [x.at[rows[:3], cols[:3]].get(mode="promise_in_bounds", unique_indices=True), jnp.take_along_axis(x[:, :2], jnp.abs(i) % 6, 0)]
+    for m in ("clip", "drop"):
+        out += [x.at[rows].max(x, mode=m), x.at[:, cols].min(x[:, :1], mode=m)]
+    out += [x.at[rows[:3], cols[:3]].set(some[:3], unique_indices=True), x.at[2:4, 1].set(some[:2])]
+    if x.dtype != jnp.bool_:
+        out += [x.at[rows, cols].add(some, mode=m) for m in ("clip", "drop")]
+        out += [x.at[rows].multiply(x, mode="drop"), x.at[rows[:3]].apply(lambda v: v + v)]
+    out += [lax.sort(x, dimension=0), lax.sort((x, i[:, :1] + jnp.arange(7), x.T.reshape(6, 7)), dimension=1, num_keys=1),
+            lax.sort((x % 2 if x.dtype != jnp.bool_ else x, x), dimension=0, num_keys=2), jnp.argsort(x, axis=1, descending=True)]
+    return out + ([lax.top_k(x, 3), lax.top_k(x[0], 7)] if x.dtype != jnp.bool_ else [])
+
+
+def flowing(x, n):
+    @jax.jit
+    def twice(v):
+        return jnp.where(v == v, v | v if v.dtype == jnp.bool_ else v + v, v)
+    same = (lambda v: ~v) if x.dtype == jnp.bool_ else (lambda v: v * 2)
+    return [lax.while_loop(lambda c: c[0] < n + 3, lambda c: (c[0] + 1, same(c[1])), (n, x)), lax.cond(n > 1, same, lambda v: v, x),
+            lax.switch(n, [lambda v: v, same, lambda v: v[::-1]], x), lax.switch(n + 9, [lambda v: v, same], x), twice(twice(x)),
+            lax.scan(lambda c, v: (jnp.where(v == v, v, c), same(c)), x[0], x), lax.fori_loop(0, 0, lambda k, c: same(c), x)]
+
+
+def folding(x):
+    dt = x.dtype
+    if dt == jnp.bool_:
+        low, high = jnp.array(False), jnp.array(True)
+        ops = [(lax.bitwise_or, low), (lax.bitwise_and, high), (lax.bitwise_xor, low)]
+    else:
+        info = jnp.finfo(dt) if jnp.issubdtype(dt, jnp.floating) else jnp.iinfo(dt)
+        ops = [(lax.add, jnp.array(0, dt)), (lax.mul, jnp.array(1, dt)), (lax.max, jnp.array(info.min, dt)), (lax.min, jnp.array(info.max, dt))]
+    out = []
+    for op, init in ops:
+        out += [lax.reduce(x, init, op, (0,)), lax.reduce(x[:3, :2], init, op, (0, 1)), lax.reduce(x[:0], init, op, (0,)),
+                lax.reduce_window(x, init, op, (2, 2), (1, 1), "VALID"), lax.reduce_window(x, init, op, (1, 3), (2, 2), [(0, 1), (2, 0)]),
+                lax.reduce_window(x, init, op, (2, 1), (1, 1), "SAME", (2, 1), (1, 2)), lax.reduce_window(x[:0], init, op, (1, 2), (1, 1), "VALID")]
+    if dt != jnp.bool_:
+        out += [lax.reduce((x, x[::-1]), (ops[0][1], ops[2][1]), lambda a, b: (a[0] + b[0], lax.max(a[1], b[1])), (1,)),
+                lax.argmax(x, 1, jnp.int32), lax.cumsum(x, 0), lax.cumsum(x, 1, reverse=True), lax.cummax(x, 1), lax.cummin(x, 0), lax.cumprod(x[:, :4], 1)]
+        for select in (lax.ge_p, lax.le_p):
+            for window, strides, padding in [((2, 3), (2, 2), [(0, 0), (0, 0)]), ((3, 2), (1, 2), [(1, 1), (0, 1)])]:
+                like = lax.reduce_window(x, ops[2][1], lax.max, window, strides, padding)
+                out.append(windowed_reductions._select_and_scatter_add(like, x, select, window, strides, padding))
+    return out
+
+
+def multiplying(a, b, x, w):
+    out = [jnp.einsum("bij,bjk->bik", a, b, preferred_element_type=a.dtype), lax.dot(a[0], b[0], preferred_element_type=a.dtype),
+           jnp.einsum("bij,bjk->ik", a, b, preferred_element_type=a.dtype), lax.dot(a[0], b[0, :, 0], preferred_element_type=a.dtype)]
+    for k in (dict(window_strides=(1, 2), padding="SAME"), dict(window_strides=(1, 1), padding=[(0, 1), (2, 0)], rhs_dilation=(1, 2), lhs_dilation=(2, 1))):
+        out.append(lax.conv_general_dilated(x, w, dimension_numbers=("NHWC", "HWIO", "NHWC"), **k))
+    return out
+
+
+for family in (by_type, elementwise, shapes, contractions, reductions, indexing, sorting, control, randoms, algebra):
     family()
