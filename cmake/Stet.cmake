@@ -16,3 +16,15 @@ function(stet_module name)
     endif()
   endforeach()
 endfunction()
+
+# stet_embed(FILE NAME HEADER): the text of src/FILE as `static const char NAME[]` in a generated
+# header; made again when the file changes.
+function(stet_embed file name header)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${file})
+  file(READ ${CMAKE_SOURCE_DIR}/src/${file} text)
+  string(REPLACE "\\" "\\\\" text "${text}")
+  string(REPLACE "\"" "\\\"" text "${text}")
+  string(REPLACE "\n" "\\n\"\n\"" text "${text}")
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/${header} @ONLY
+    CONTENT "/* Made from ${file}. */\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\nstatic const char ${name}[] =\n\"${text}\";\n")
+endfunction()

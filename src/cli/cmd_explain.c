@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/explain.h"
 
+#include <stdio.h>
 #include <unistd.h>
 
 static const struct stet_usage usage = {
@@ -12,26 +13,112 @@ static const struct stet_usage usage = {
     "docs/explain.md",
 };
 
-static bool has_alarm(const struct stet_history *h)
+struct choices {
+    enum stet_format format;
+    const char *export;
+    struct stet_account_view view;
+};
+
+static enum stet_rc print(const struct stet_account *a, const struct choices *c, int *code,
+                          struct stet_err *err)
 {
-    for (uint32_t i = 0; i < h->finding_count; i++)
-        if (h->findings[i].reason < STET_REASONS && !h->findings[i].benign)
-            return true;
-    return false;
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_tally tally;
+    enum stet_rc rc = stet_account_tally(a, &tally, err);
+
+    *code = tally.alarms ? STET_EXIT_FINDING : STET_EXIT_FINE;
+    if (rc != STET_OK)
+        return rc;
+    if (c->export && !strcmp(c->export, "csv"))
+        return stet_account_csv(a, err);
+    if (c->export || c->format == STET_FORMAT_JSON)
+        return stet_account_json(a, err);
+    rc = stet_account_text(&out, a, &c->view, err);
+    if (rc != STET_OK)
+        stet_buf_release(&out);
+    else
+        *code = stet_print(&out, *code);
+    return rc;
+}
+
+static enum stet_rc each_row(void *source, stet_visit_recompile *visit, void *context,
+                             struct stet_err *err)
+{
+    const struct stet_account *a = source;
+
+    return stet_ledger_recompiles(a->source, a->run, visit, context, err);
+}
+
+static enum stet_rc from_ledger(struct stet_ledger *l, const struct stet_runs *runs,
+                                const struct stet_run *run, const struct choices *c, int *code,
+                                struct stet_err *err)
+{
+    struct stet_account below = {.run = run->id, .source = l};
+    struct stet_account a = {.run = run->id, .each = each_row, .source = &below};
+    struct stet_arena arena;
+    enum stet_rc rc = stet_explain_feed(l, runs, run, err);
+
+    stet_arena_init(&arena, 1 << 20);
+    if (rc == STET_OK)
+        rc = stet_ledger_run_totals(l, run->id, &arena, &a.totals, err);
+    if (rc == STET_OK)
+        rc = print(&a, c, code, err);
+    stet_arena_release(&arena);
+    return rc;
+}
+
+/* Without the ledger: the run alone. */
+static enum stet_rc from_run(const struct stet_runs *runs, const struct stet_run *run,
+                             const struct choices *c, int *code, struct stet_err *err)
+{
+    struct stet_explained x;
+    struct stet_account a;
+    enum stet_rc rc = stet_explain_run(&x, runs, run, err);
+
+    if (rc != STET_OK)
+        return rc;
+    stet_explain_account(&a, &x);
+    rc = print(&a, c, code, err);
+    stet_explained_release(&x);
+    return rc;
+}
+
+static int explain(const char *name, const struct choices *c)
+{
+    struct stet_err err = STET_ERR_INIT, unusable = STET_ERR_INIT;
+    struct stet_ledger *l = NULL;
+    const struct stet_run *run;
+    struct stet_runs runs;
+    int code = STET_EXIT_FAILURE;
+
+    if (stet_runs_open(&runs, &err) != STET_OK)
+        return stet_complain(&err);
+    if (stet_runs_find(&runs, name, &run, &err) != STET_OK) {
+        stet_runs_close(&runs);
+        return stet_complain(&err);
+    }
+    if (stet_ledger_open(&l, NULL, &unusable) != STET_OK ||
+        from_ledger(l, &runs, run, c, &code, &unusable) != STET_OK) {
+        /* What the ledger can't take can still be told. */
+        stet_complain(&unusable);
+        if (from_run(&runs, run, c, &code, &err) != STET_OK)
+            code = stet_complain(&err);
+    }
+    stet_ledger_close(l);
+    stet_runs_close(&runs);
+    return code;
 }
 
 int cmd_explain(int argc, char **argv)
 {
-    bool all = false;
+    struct choices c = {0};
     const struct stet_option options[] = {
-        {"all", NULL, "every change, and the harmless recompiles too", STET_OPTION_FLAG, &all},
+        {"all", NULL, "every change, and the harmless recompiles too", STET_OPTION_FLAG,
+         &c.view.all},
+        {"export", "json|csv", "all recompiles as JSON or as a table", STET_OPTION_VALUE,
+         &c.export},
         {0},
     };
-    struct stet_err err = STET_ERR_INIT;
-    struct stet_buf out = STET_BUF_INIT;
-    const struct stet_run *run;
-    struct stet_explained x;
-    struct stet_runs runs;
     struct stet_args args;
     int done = stet_args_parse(&args, argc, argv, &usage, options, false);
 
@@ -39,19 +126,9 @@ int cmd_explain(int argc, char **argv)
         return done;
     if (args.count > 1)
         return stet_usage_error(&usage, "explains one run at a time");
-    if (stet_runs_open(&runs, &err) != STET_OK)
-        return stet_complain(&err);
-    if (stet_runs_find(&runs, args.count ? args.values[0] : NULL, &run, &err) != STET_OK ||
-        stet_explain_run(&x, &runs, run, &err) != STET_OK) {
-        stet_runs_close(&runs);
-        return stet_complain(&err);
-    }
-    if (args.format == STET_FORMAT_JSON)
-        stet_explain_json(&out, &x);
-    else
-        stet_explain_text(&out, &x, stet_colour(STDOUT_FILENO), all);
-    done = has_alarm(&x.history) ? STET_EXIT_FINDING : STET_EXIT_FINE;
-    stet_explained_release(&x);
-    stet_runs_close(&runs);
-    return stet_print(&out, done);
+    if (c.export && strcmp(c.export, "json") != 0 && strcmp(c.export, "csv") != 0)
+        return stet_usage_error(&usage, "--export is json or csv");
+    c.format = args.format;
+    c.view.colour = stet_colour(STDOUT_FILENO);
+    return explain(args.count ? args.values[0] : NULL, &c);
 }

@@ -1,29 +1,62 @@
-/* stet runs: the runs there are, newest first. */
+/* stet runs: the runs there are, newest first; and the old ones away. */
 #include "cli/command.h"
 
 #include "cli/run_text.h"
+#include "ledger/ledger.h"
 
+#include <ftw.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-static void row_text(struct stet_buf *out, const struct stet_run *run,
-                     const struct stet_run_digest *d)
+/* A run that has ended and is in the ledger need not be read again. */
+struct totals {
+    struct stet_ledger_totals all;
+    bool explained; /* recompiles and lost_ns are known */
+};
+
+static struct totals totals_of(struct stet_ledger *l, const struct stet_run *run)
+{
+    struct totals t = {0};
+    struct stet_run_digest d;
+    struct stet_arena arena;
+
+    stet_arena_init(&arena, 1 << 16);
+    t.explained =
+        l && run->ended_ns && stet_ledger_run_totals(l, run->id, &arena, &t.all, NULL) == STET_OK;
+    stet_arena_release(&arena);
+    if (!t.explained && stet_run_load(&d, run->folder, NULL) == STET_OK) {
+        t.all = (struct stet_ledger_totals){.compiles = d.compiles,
+                                            .loads = d.loads,
+                                            .executions = d.executions,
+                                            .compile_ns = d.compile_ns,
+                                            .processes = d.process_count};
+        stet_run_unload(&d);
+    }
+    return t;
+}
+
+static void row_text(struct stet_buf *out, const struct stet_run *run, const struct totals *t)
 {
     struct stet_buf cell = STET_BUF_INIT;
 
     stet_text_outcome(&cell, run);
-    stet_buf_printf(out, "%-22s  %-9s  %8" PRIu64 "  ", run->id, cell.ptr, d->compiles);
+    stet_buf_printf(out, "%-22s  %-9s  %8" PRIu64 "  ", run->id, cell.ptr, t->all.compiles);
     stet_buf_release(&cell);
-    stet_text_duration(&cell, d->compile_ns);
-    stet_buf_printf(out, "%9s  %10" PRIu64 "  %s\n", cell.ptr, d->executions, run->command);
+    stet_text_duration(&cell, t->all.compile_ns);
+    stet_buf_printf(out, "%9s  ", cell.ptr);
     stet_buf_release(&cell);
+    if (t->explained)
+        stet_buf_printf(out, "%10" PRIu64 "  ", t->all.recompiles);
+    else
+        stet_buf_printf(out, "%10s  ", "-");
+    stet_buf_printf(out, "%10" PRIu64 "  %s\n", t->all.executions, run->command);
 }
 
-static void row_json(struct stet_json *j, const struct stet_run *run,
-                     const struct stet_run_digest *d)
+static void row_json(struct stet_json *j, const struct stet_run *run, const struct totals *t)
 {
     stet_json_object(j, NULL);
     stet_json_cstr(j, "run", run->id);
@@ -40,44 +73,47 @@ static void row_json(struct stet_json *j, const struct stet_run *run,
         stet_json_null(j, "exit");
     if (run->signal)
         stet_json_int(j, "signal", run->signal);
-    stet_json_uint(j, "processes", d->process_count);
-    stet_json_uint(j, "compiles", d->compiles);
-    stet_json_uint(j, "loads", d->loads);
-    stet_json_number(j, "compile_s", (double)d->compile_ns / 1e9);
-    stet_json_uint(j, "executions", d->executions);
+    stet_json_uint(j, "processes", t->all.processes);
+    stet_json_uint(j, "compiles", t->all.compiles);
+    stet_json_uint(j, "loads", t->all.loads);
+    stet_json_number(j, "compile_s", (double)t->all.compile_ns / 1e9);
+    stet_json_uint(j, "executions", t->all.executions);
+    if (t->explained) {
+        stet_json_uint(j, "recompiles", t->all.recompiles);
+        stet_json_number(j, "lost_s", (double)t->all.lost_ns / 1e9);
+    }
     stet_json_end_object(j);
 }
 
-static int list(const struct stet_args *args, struct stet_runs *runs, const char *here, size_t most)
+static int list(enum stet_format format, struct stet_runs *runs, struct stet_ledger *l,
+                const char *here, size_t most)
 {
     struct stet_buf out = STET_BUF_INIT;
     struct stet_json j;
     size_t shown = 0;
 
     stet_json_init(&j, &out);
-    if (args->format == STET_FORMAT_JSON) {
+    if (format == STET_FORMAT_JSON) {
         stet_json_object(&j, NULL);
         stet_json_cstr(&j, "schema", "stet.runs/1");
         stet_json_array(&j, "runs");
     } else if (runs->count) {
-        stet_buf_printf(&out, "%-22s  %-9s  %8s  %9s  %10s  %s\n", "RUN", "OUTCOME", "COMPILES",
-                        "TIME", "EXECUTIONS", "COMMAND");
+        stet_buf_printf(&out, "%-22s  %-9s  %8s  %9s  %10s  %10s  %s\n", "RUN", "OUTCOME",
+                        "COMPILES", "TIME", "RECOMPILES", "EXECUTIONS", "COMMAND");
     }
     for (size_t i = 0; i < runs->count && shown < most; i++) {
-        struct stet_run_digest d;
+        struct totals t;
 
         if (here && strcmp(here, runs->items[i].cwd) != 0)
             continue;
         shown++;
-        if (stet_run_load(&d, runs->items[i].folder, NULL) != STET_OK)
-            d = (struct stet_run_digest){0};
-        if (args->format == STET_FORMAT_JSON)
-            row_json(&j, &runs->items[i], &d);
+        t = totals_of(l, &runs->items[i]);
+        if (format == STET_FORMAT_JSON)
+            row_json(&j, &runs->items[i], &t);
         else
-            row_text(&out, &runs->items[i], &d);
-        stet_run_unload(&d);
+            row_text(&out, &runs->items[i], &t);
     }
-    if (args->format == STET_FORMAT_JSON) {
+    if (format == STET_FORMAT_JSON) {
         stet_json_end_array(&j);
         stet_json_uint(&j, "unreadable", runs->unreadable);
         stet_json_end_object(&j);
@@ -91,40 +127,85 @@ static int list(const struct stet_args *args, struct stet_runs *runs, const char
     return stet_print(&out, STET_EXIT_FINE);
 }
 
+/* ---- pruning ---- */
+
+static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *walk)
+{
+    (void)st;
+    (void)kind;
+    (void)walk;
+    return remove(path);
+}
+
+/* Only what has ended, or whose process is gone, and is old. */
+static int prune(const struct stet_runs *runs, struct stet_ledger *l, unsigned long days)
+{
+    uint64_t now = (uint64_t)time(NULL) * 1000000000u, age = days * 86400u * (uint64_t)1000000000u;
+    size_t gone = 0, failed = 0;
+
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct stet_run *r = &runs->items[i];
+        uint64_t last = r->ended_ns ? r->ended_ns : r->started_ns;
+
+        if (last + age > now || (!r->ended_ns && stet_run_is_alive(r)))
+            continue;
+        if (nftw(r->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS) == 0)
+            gone++;
+        else
+            failed++;
+        if (l)
+            stet_ledger_forget(l, r->id, NULL);
+    }
+    printf("%zu runs deleted", gone);
+    if (failed)
+        printf(", %zu could not be", failed);
+    printf("\n");
+    return failed ? STET_EXIT_FAILURE : STET_EXIT_FINE;
+}
+
+static bool number(const char *text, unsigned long *out)
+{
+    char *end;
+
+    *out = strtoul(text, &end, 10);
+    return *text && !*end && *text != '-';
+}
+
 int cmd_runs(int argc, char **argv)
 {
     static const struct stet_usage usage = {
         "stet runs [options]",
-        "Lists the runs that `stet run` made, newest first.",
+        "Lists the runs that `stet run` made, newest first. With --prune deletes old ones.",
         "docs/runs.md",
     };
-    const char *most_text = "20";
+    const char *most_text = "20", *prune_text = NULL;
     bool here = false;
     const struct stet_option options[] = {
         {"here", NULL, "only runs started in this folder", STET_OPTION_FLAG, &here},
         {"most", "N", "at most N runs (default 20)", STET_OPTION_VALUE, &most_text},
+        {"prune", "DAYS", "delete the runs that ended more than DAYS days ago", STET_OPTION_VALUE,
+         &prune_text},
         {0},
     };
     struct stet_err err = STET_ERR_INIT;
+    unsigned long most, days = 0;
+    struct stet_ledger *l = NULL;
     struct stet_runs runs;
     struct stet_args args;
-    char *folder, *end;
-    unsigned long most;
+    char *folder;
     int done = stet_args_parse(&args, argc, argv, &usage, options, false);
 
     if (done >= 0)
         return done;
-    most = strtoul(most_text, &end, 10);
-    if (*end || !*most_text || args.count) {
-        fprintf(stderr, "stet: runs takes --most=N and no other argument\nusage: %s\n",
-                usage.synopsis);
-        return STET_EXIT_USAGE;
-    }
+    if (args.count || !number(most_text, &most) || (prune_text && !number(prune_text, &days)))
+        return stet_usage_error(&usage, "takes --most=N, --prune=DAYS and no other argument");
     if (stet_runs_open(&runs, &err) != STET_OK)
         return stet_complain(&err);
+    stet_ledger_open(&l, NULL, NULL); /* without it the journals are read */
     folder = here ? getcwd(NULL, 0) : NULL;
-    done = list(&args, &runs, folder, most);
+    done = prune_text ? prune(&runs, l, days) : list(args.format, &runs, l, folder, most);
     free(folder);
+    stet_ledger_close(l);
     stet_runs_close(&runs);
     return done;
 }

@@ -2,10 +2,13 @@
 #ifndef STET_CLI_EXPLAIN_H
 #define STET_CLI_EXPLAIN_H
 
+#include "cli/account.h"
 #include "explain/history.h"
-#include "ledger/run_folder.h"
 #include "ledger/run_load.h"
 #include "ledger/run_order.h"
+
+/* Goes up when the same run would be explained in another way: the ledger is then fed again. */
+enum { STET_EXPLAIN_VERSION = 1 };
 
 struct stet_shelf;
 
@@ -54,25 +57,20 @@ struct stet_settled {
 
 struct stet_settled stet_settled_of(const struct stet_explained *x);
 
-/* The three questions. */
-enum stet_question {
-    STET_QUESTION_SHAPES,
-    STET_QUESTION_PROFILE,
-    STET_QUESTION_BRANCH,
-    STET_QUESTIONS
+/* A finding as a row; text is borrowed from the history and from the struct itself. */
+struct stet_explain_row {
+    struct stet_recompile recompile;
+    struct stet_row_change changes[STET_TOLD_MOST];
+    char also[256], program[STET_HASH_TEXT], against[STET_HASH_TEXT];
 };
 
-struct stet_answer {
-    bool yes;
-    uint32_t count; /* of recompiles that say so */
-    const struct stet_finding *first;
-};
+void stet_explain_row(struct stet_explain_row *row, const struct stet_history *h,
+                      const struct stet_finding *f);
+/* The account of an explained run, which must outlive it. */
+void stet_explain_account(struct stet_account *a, struct stet_explained *x);
 
-void stet_questions_answer(const struct stet_history *h, struct stet_answer out[STET_QUESTIONS]);
-const char *stet_question_key(enum stet_question q);
-const char *stet_question_text(enum stet_question q);
-
-void stet_explain_json(struct stet_buf *out, const struct stet_explained *x);
-void stet_explain_text(struct stet_buf *out, const struct stet_explained *x, bool colour, bool all);
+/* Explains the run and feeds the ledger with it, unless that was done with the same files. */
+enum stet_rc stet_explain_feed(struct stet_ledger *l, const struct stet_runs *runs,
+                               const struct stet_run *run, struct stet_err *err);
 
 #endif

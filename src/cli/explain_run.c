@@ -163,7 +163,6 @@ struct stet_settled stet_settled_of(const struct stet_explained *x)
 {
     struct stet_settled s = {.step_known = true, .settled = true};
     const struct stet_history *h = &x->history;
-    bool any = false;
 
     for (uint32_t i = 0; i < h->sighting_count; i++) {
         const struct stet_sighting *c = &h->sightings[i];
@@ -179,7 +178,6 @@ struct stet_settled stet_settled_of(const struct stet_explained *x)
             s.step_known = false;
             continue;
         }
-        any = true;
         s.step = c->step + 1 > s.step ? c->step + 1 : s.step;
         if (c->step + QUIET_STEPS >= o->steps && o->steps > QUIET_STEPS)
             s.settled = false;
@@ -193,76 +191,5 @@ struct stet_settled stet_settled_of(const struct stet_explained *x)
     } else if (!s.settled) {
         s.why = "it was still compiling in its last steps";
     }
-    (void)any;
     return s;
-}
-
-/* ---- questions ---- */
-
-static bool asks_about(enum stet_question q, enum stet_reason r)
-{
-    switch (r) {
-    case STET_REASON_SHAPE_DRIFT:
-    case STET_REASON_LAST_BATCH:
-    case STET_REASON_RANK_CHANGE:
-    case STET_REASON_DTYPE_CHANGE:
-    case STET_REASON_VARLEN:
-    case STET_REASON_MASK_GATHER:
-    case STET_REASON_DIM_READBACK:
-    case STET_REASON_OPTIONAL_KEY:
-        return q == STET_QUESTION_SHAPES;
-    case STET_REASON_OPTIONS_DRIFT:
-    case STET_REASON_SHARDING_CHANGE:
-    case STET_REASON_BUNDLE_DRIFT:
-    case STET_REASON_DONATION_CHANGE:
-    case STET_REASON_LAYOUT_CHANGE:
-        return q == STET_QUESTION_PROFILE;
-    case STET_REASON_HIDDEN_BRANCH:
-    case STET_REASON_VALUE_BRANCH:
-    case STET_REASON_GRAPH_CHANGE:
-    case STET_REASON_GRAD_CREATE_ACCUMULATE:
-    case STET_REASON_KERNEL_FALLBACK:
-    case STET_REASON_HOST_SYNC:
-        return q == STET_QUESTION_BRANCH;
-    default:
-        return false;
-    }
-}
-
-void stet_questions_answer(const struct stet_history *h, struct stet_answer out[STET_QUESTIONS])
-{
-    for (int q = 0; q < STET_QUESTIONS; q++)
-        out[q] = (struct stet_answer){0};
-    for (uint32_t i = 0; i < h->finding_count; i++) {
-        const struct stet_finding *f = &h->findings[i];
-
-        for (int q = 0; q < STET_QUESTIONS && f->reason < STET_REASONS && !f->benign; q++) {
-            bool yes = asks_about((enum stet_question)q, f->reason);
-
-            for (uint32_t k = 0; k < f->also_count; k++)
-                yes |= asks_about((enum stet_question)q, f->also[k]);
-            if (!yes)
-                continue;
-            out[q].yes = true;
-            out[q].first = out[q].count++ ? out[q].first : f;
-        }
-    }
-}
-
-const char *stet_question_key(enum stet_question q)
-{
-    static const char *const keys[] = {"shapes", "profile", "branch"};
-
-    return keys[q];
-}
-
-const char *stet_question_text(enum stet_question q)
-{
-    static const char *const texts[] = {
-        "Did input shapes change?",
-        "Did flags, options, mesh or versions change?",
-        "Did a hidden graph branch become active?",
-    };
-
-    return texts[q];
 }

@@ -18,6 +18,9 @@ void stet_text_count(struct stet_buf *out, uint64_t n, const char *what);
 /* "running", "exit 0", "signal 9", "cut off". */
 void stet_text_outcome(struct stet_buf *out, const struct stet_run *run);
 
+/* Is the process of a run that did not say how it ended still there? */
+bool stet_run_is_alive(const struct stet_run *run);
+
 /* What `stet run` says on standard error when the command has ended. */
 void stet_run_summary(const char *folder, const char *id, const struct stet_watch *watch);
 /* `stet show RUN` in both formats. */

@@ -51,6 +51,11 @@ void stet_text_count(struct stet_buf *out, uint64_t n, const char *what)
     stet_buf_printf(out, "%" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
 }
 
+bool stet_run_is_alive(const struct stet_run *run)
+{
+    return run->pid > 0 && kill((pid_t)run->pid, 0) == 0;
+}
+
 void stet_text_outcome(struct stet_buf *out, const struct stet_run *run)
 {
     if (run->signal)
@@ -58,5 +63,5 @@ void stet_text_outcome(struct stet_buf *out, const struct stet_run *run)
     else if (run->exit_code >= 0)
         stet_buf_printf(out, "exit %d", run->exit_code);
     else
-        stet_buf_str(out, kill((pid_t)run->pid, 0) == 0 ? "running" : "cut off");
+        stet_buf_str(out, stet_run_is_alive(run) ? "running" : "cut off");
 }

@@ -44,6 +44,11 @@ void stet_evidence_same(struct stet_history *h, struct stet_finding *f)
 
     if (f->pair != STET_REASON_IDENTICAL)
         return;
+    if (stet_history_is_eager(s) &&
+        !stet_view_eq(s->traits->function, h->sightings[f->against].traits->function)) {
+        f->reason = STET_REASONS; /* two operations that are one and the same program */
+        return;
+    }
     source = source_makes_jit(h, &s->trigger, &line);
     if (source && s->traits->framework == STET_FRAMEWORK_JAX) {
         stet_finding_is(h, f, STET_REASON_FRESH_JIT, STET_SURE_CERTAIN, false,
@@ -58,6 +63,8 @@ void stet_evidence_same(struct stet_history *h, struct stet_finding *f)
         stet_finding_is(h, f, STET_REASON_IDENTICAL_REHASH, STET_SURE_CERTAIN, false,
                         "the same program as compile %llu, byte for byte or but for names",
                         (unsigned long long)h->sightings[f->against].index);
+        /* One operation outside any jitted function, of another weak type: nothing to hoist. */
+        f->benign = stet_history_is_eager(s);
         f->origin = s->trigger.line ? s->trigger : s->traits->place;
     }
 }

@@ -1,16 +1,40 @@
 /* What belongs to the beginning of a run, or repeats an earlier one, alarms nobody. */
 #include "explain/history_internal.h"
 
-/* A function that says it warms up compiles on purpose. */
-static bool is_on_purpose(const struct stet_place *trigger)
+static uint32_t number_in_group(const struct stet_history *h, uint32_t at)
 {
-    static const char *const words[] = {"warm", "precompile", "Warm"};
+    uint32_t n = 0;
 
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (trigger->function.len &&
-            memmem(trigger->function.ptr, trigger->function.len, words[i], strlen(words[i])))
-            return true;
-    return false;
+    while ((at = h->sightings[at].before) != STET_NONE && n < 1024)
+        n++;
+    return n;
+}
+
+/* Compiled ahead: the function is called in another place as well; its programs ran once each, one
+ * after the other, and then many times without a new one. */
+static bool is_ahead(struct stet_history *h, const struct stet_finding *f)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+    const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->trigger.file);
+    const struct stet_order *o = s->process < h->order_count ? &h->orders[s->process] : NULL;
+    uint32_t programs = 0, later = 0;
+
+    if (!file || !o || !stet_py_called_elsewhere(file, s->traits->function, s->trigger.line))
+        return false;
+    for (uint32_t at = f->sighting; at != STET_NONE; at = h->sightings[at].before)
+        if (!stet_place_eq(&h->sightings[at].trigger, &s->trigger))
+            return false;
+    for (size_t i = 0; i < o->count && later < 1024; i++) {
+        uint32_t ran = o->items[i];
+
+        if (ran == STET_NONE || h->sightings[ran].group != s->group)
+            continue;
+        if (!later && number_in_group(h, ran) == programs)
+            programs++;
+        else
+            later++;
+    }
+    return programs >= 2 && later >= 2 * programs;
 }
 
 void stet_evidence_warm(struct stet_history *h, struct stet_finding *f)
@@ -18,9 +42,11 @@ void stet_evidence_warm(struct stet_history *h, struct stet_finding *f)
     const struct stet_sighting *s = stet_sighting_of(h, f);
     uint32_t loop = s->process < h->judge->process_count ? h->judge->warm[s->process] : 0;
 
+    if (f->reason >= STET_REASONS)
+        return;
     /* Operations outside any jitted function, before the loop: initial values of many shapes. */
-    if (f->reason < STET_REASONS && stet_history_is_eager(s) && loop && f->sighting < loop - 1)
+    if (stet_history_is_eager(s) && loop && f->sighting < loop - 1)
         f->benign = true;
-    if (f->reason < STET_REASONS && is_on_purpose(&s->trigger))
+    if (!stet_history_is_eager(s) && is_ahead(h, f))
         f->benign = true;
 }

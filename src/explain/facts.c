@@ -33,9 +33,13 @@ static struct stet_place keep_place(struct stet_history *h, struct stet_place p)
 }
 
 /* Where each argument of a program is used first and last, reshapes and converts included. */
+struct use {
+    const struct stet_op *first, *last;
+};
+
 struct uses {
     const struct stet_program *program;
-    const struct stet_loc **first, **last;
+    struct use *items;
 };
 
 static bool note_use(const struct stet_op *op, void *context)
@@ -48,9 +52,9 @@ static bool note_use(const struct stet_op *op, void *context)
         if (stet_value_def(v) || v->index >= u->program->argument_count ||
             u->program->arguments[v->index].value != v || !stet_loc_file(op->loc))
             continue;
-        if (!u->first[v->index])
-            u->first[v->index] = op->loc;
-        u->last[v->index] = op->loc;
+        if (!u->items[v->index].first)
+            u->items[v->index].first = op;
+        u->items[v->index].last = op;
     }
     return true;
 }
@@ -58,28 +62,32 @@ static bool note_use(const struct stet_op *op, void *context)
 static bool find_uses(struct uses *u, const struct stet_program *p)
 {
     u->program = p;
-    u->first = stet_mem_calloc(2 * ((size_t)p->argument_count + 1), sizeof *u->first);
-    if (!u->first)
-        return false;
-    u->last = u->first + p->argument_count + 1;
-    stet_program_walk(p, note_use, u);
-    return true;
+    u->items = stet_mem_calloc((size_t)p->argument_count + 1, sizeof *u->items);
+    if (u->items)
+        stet_program_walk(p, note_use, u);
+    return u->items != NULL;
 }
 
 static const struct stet_argument *argument_called(const struct stet_program *p,
                                                    struct stet_view what);
 
-static struct stet_place place_of(const struct stet_change *c, const struct uses *u)
+/* The operation where the change is to be seen; NULL when only its own place is known. */
+static const struct stet_op *use_of(const struct stet_change *c, const struct uses *u)
 {
     bool of_argument = c->kind == STET_CHANGE_ARGUMENT || c->kind == STET_CHANGE_ARGUMENT_CAME;
     const struct stet_argument *arg = of_argument ? argument_called(u->program, c->what) : NULL;
-    struct stet_place p = {0};
 
+    if (!arg)
+        return NULL;
     /* A donated argument is overwritten where it is used last. */
-    if (arg && c->facet == STET_FACET_DONATION)
-        p = stet_place_of(u->last[arg->value->index]);
-    else if (arg)
-        p = stet_place_of(u->first[arg->value->index]);
+    return c->facet == STET_FACET_DONATION ? u->items[arg->value->index].last
+                                           : u->items[arg->value->index].first;
+}
+
+static struct stet_place place_of(const struct stet_change *c, const struct stet_op *use)
+{
+    struct stet_place p = stet_place_of(use ? use->loc : c->loc);
+
     if (!p.line)
         p = stet_place_of(c->loc);
     if (!p.line)
@@ -98,6 +106,7 @@ static void keep_changes(struct stet_history *h, struct stet_finding *f, const s
         return;
     for (uint32_t i = 0; i < n; i++) {
         const struct stet_change *c = &d->changes[i];
+        const struct stet_op *use = use_of(c, uses);
 
         told[i] = (struct stet_told){.kind = c->kind,
                                      .facet = c->facet,
@@ -106,8 +115,9 @@ static void keep_changes(struct stet_history *h, struct stet_finding *f, const s
                                      .from = keep(h, c->from),
                                      .to = keep(h, c->to),
                                      .op = keep(h, c->op),
-                                     .place = keep_place(h, place_of(c, uses)),
-                                     .count = c->count};
+                                     .place = keep_place(h, place_of(c, use)),
+                                     .count = c->count,
+                                     .order = use ? use->id : c->order};
     }
     f->changes = told;
     f->change_count = n;
@@ -280,7 +290,7 @@ static bool visit_line(const struct stet_op *op, void *context)
     struct stet_place place;
     uint64_t key;
 
-    if (stet_view_ends(stet_op_name(op), ".constant") || !op->parent)
+    if (stet_traits_silent(stet_op_name(op)))
         return true;
     place = stet_place_of(op->loc);
     if (!place.line)
@@ -324,20 +334,24 @@ static void add_option(void *context, struct stet_view path, struct stet_view fr
         stet_diff_add_option(context, path, from, to);
 }
 
-/* The place of the first cause that has the class as its evidence, else of the first with a place.
- */
+/* The earliest place, in the order of the program, of a cause that is evidence for the class; else
+ * of any change with a place. */
 static struct stet_place origin_of(const struct stet_finding *f)
 {
-    for (int strict = 1; strict >= 0; strict--)
+    const struct stet_told *best = NULL;
+
+    for (int strict = 1; strict >= 0 && !best; strict--)
         for (uint32_t i = 0; i < f->change_count; i++) {
             const struct stet_told *c = &f->changes[i];
 
-            if (!c->place.line || (strict && c->follows != STET_NO_FACET))
+            if (!c->place.line ||
+                (strict && (c->follows != STET_NO_FACET ||
+                            stet_diff_change_reason(c->kind, c->facet, c->op) != f->pair)))
                 continue;
-            if (!strict || stet_diff_change_reason(c->kind, c->facet, c->op) == f->pair)
-                return c->place;
+            if (!best || c->order < best->order)
+                best = c;
         }
-    return (struct stet_place){0};
+    return best ? best->place : (struct stet_place){0};
 }
 
 enum stet_rc stet_facts_gather(struct stet_history *h, struct stet_finding *f,
@@ -362,7 +376,7 @@ enum stet_rc stet_facts_gather(struct stet_history *h, struct stet_finding *f,
         return stet_fail(err, STET_NO_MEMORY, "out of memory for findings");
     }
     keep_changes(h, f, &d, &uses);
-    stet_mem_free(uses.first);
+    stet_mem_free(uses.items);
     stet_diff_release(&d);
     shape_facts(f);
     constant_facts(f);

@@ -96,10 +96,10 @@ bool stet_history_is_eager(const struct stet_sighting *s)
 {
     const struct stet_traits *t = s->traits;
 
-    if (!t->readable || !s->trigger.line)
+    if (!t->readable)
         return false;
     if (t->one_place)
-        return stet_place_eq(&t->place, &s->trigger);
+        return s->trigger.line && stet_place_eq(&t->place, &s->trigger);
     return t->framework == STET_FRAMEWORK_JAX && !t->line_count && t->ops <= 1;
 }
 
@@ -172,6 +172,14 @@ static enum stet_rc explain(struct stet_history *h, uint32_t number, uint32_t ag
     return STET_OK;
 }
 
+/* By its locations: the caller of the jitted function, or the one line that is all of it. */
+static struct stet_place place_entered(const struct stet_traits *t)
+{
+    if (t->entry.line || t->root.line || !t->one_place || t->framework != STET_FRAMEWORK_JAX)
+        return t->entry;
+    return t->place;
+}
+
 enum stet_rc stet_history_add(struct stet_history *h, const struct stet_sighting *s,
                               const struct stet_history_side *side, const char *why, uint32_t *out,
                               struct stet_err *err)
@@ -189,7 +197,7 @@ enum stet_rc stet_history_add(struct stet_history *h, const struct stet_sighting
         return stet_fail(err, STET_NO_MEMORY, "out of memory for the history of a run");
     mine->name = mine->traits->name;
     if (!s->trigger.line) /* nobody was seen waiting; the program says where it was entered */
-        mine->trigger = mine->traits->entry;
+        mine->trigger = place_entered(mine->traits);
     mine->trigger.file = stet_arena_copy(&h->arena, mine->trigger.file);
     mine->trigger.function = stet_arena_copy(&h->arena, mine->trigger.function);
     against = stet_nearest_find(h, mine);

@@ -56,7 +56,7 @@ struct stet_told {
     unsigned facet, follows;
     struct stet_view what, from, to, op;
     struct stet_place place;
-    uint32_t count;
+    uint32_t count, order; /* order: of its operation in the program */
 };
 
 /* What the comparison showed beyond the list of changes. */

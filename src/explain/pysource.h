@@ -47,6 +47,8 @@ bool stet_py_makes_jit(struct stet_view text);
 bool stet_py_condition_reads(const struct stet_pyfile *f, uint32_t at, uint32_t *line);
 bool stet_py_argument_reads(const struct stet_pyfile *f, uint32_t at, uint32_t *line);
 
+/* Is the function called in another statement than that of line `at`? */
+bool stet_py_called_elsewhere(const struct stet_pyfile *f, struct stet_view function, uint32_t at);
 /* Has the parameter of this function a default value? */
 bool stet_py_has_default(const struct stet_pyfile *f, struct stet_view function,
                          struct stet_view name);

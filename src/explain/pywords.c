@@ -280,6 +280,20 @@ static uint32_t find_def(const struct stet_pyfile *f, struct stet_view function)
     return 0;
 }
 
+bool stet_py_called_elsewhere(const struct stet_pyfile *f, struct stet_view function, uint32_t at)
+{
+    uint32_t mine = at && at <= f->count ? f->starts[at - 1] : 0;
+
+    for (uint32_t i = 1; i <= f->count; i++) {
+        struct stet_view s = f->lines[i - 1];
+        size_t call = find_word(s, function, 0) + function.len;
+
+        if (f->starts[i - 1] != mine && call < s.len && s.ptr[call] == '(' && !defines(s, function))
+            return true;
+    }
+    return false;
+}
+
 bool stet_py_has_default(const struct stet_pyfile *f, struct stet_view function,
                          struct stet_view name)
 {

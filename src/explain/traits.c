@@ -48,7 +48,7 @@ struct stet_view stet_function_of(struct stet_view module)
 }
 
 /* Constants carry the line of the call, not their own. */
-static bool is_silent(struct stet_view name)
+bool stet_traits_silent(struct stet_view name)
 {
     static const char *const silent[] = {
         ".constant", ".return",        ".parameter", ".tuple",         ".get-tuple-element",
@@ -97,7 +97,7 @@ static bool visit(const struct stet_op *op, void *context)
     struct gather *g = context;
     struct stet_place place;
 
-    if (is_silent(stet_op_name(op)))
+    if (stet_traits_silent(stet_op_name(op)))
         return true;
     g->t->ops++;
     g->t->marks |= mark_of(stet_op_name(op));

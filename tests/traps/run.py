@@ -132,8 +132,8 @@ def judge(outcome, explained, script):
         named = (r.get("function") or "").removeprefix("jit_")
         if not trap.function or named == trap.function:
             mine.append(r)
-        elif not r["benign"]:
-            strays.append(r)
+        elif not r["benign"] and not (trap.launches and r["class"] == trap.id):
+            strays.append(r)  # between launches every function has the same cause
     if trap.id == "none":
         strays = [r for r in mine + strays if not r["benign"]]
         mine = []

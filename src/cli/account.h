@@ -1,0 +1,61 @@
+/* What is told of a run's recompiles, whether it comes from the ledger or straight from the run. */
+#ifndef STET_CLI_ACCOUNT_H
+#define STET_CLI_ACCOUNT_H
+
+#include "base/buf.h"
+#include "ledger/ledger.h"
+
+typedef bool stet_visit_recompile(void *context, const struct stet_recompile *r);
+
+struct stet_account {
+    const char *run; /* its id */
+    struct stet_ledger_totals totals;
+    /* Each recompile, in every lane. */
+    enum stet_rc (*each)(void *source, stet_visit_recompile *visit, void *context,
+                         struct stet_err *err);
+    void *source;
+};
+
+/* The three questions. */
+enum stet_question {
+    STET_QUESTION_SHAPES,
+    STET_QUESTION_PROFILE,
+    STET_QUESTION_BRANCH,
+    STET_QUESTIONS
+};
+
+struct stet_answer {
+    uint64_t count; /* recompiles that say yes */
+    char class[32], evidence[256];
+};
+
+/* One walk over all recompiles. */
+struct stet_tally {
+    uint64_t alarms, harmless, lost_ns;
+    struct stet_answer answers[STET_QUESTIONS];
+};
+
+enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_tally *out,
+                                struct stet_err *err);
+const char *stet_question_key(enum stet_question q);
+const char *stet_question_text(enum stet_question q);
+
+/* stet.explain/1, written to standard output as it goes. */
+enum stet_rc stet_account_json(const struct stet_account *a, struct stet_err *err);
+/* One recompile as an object of that format; for a line of --json-events too. */
+struct stet_json;
+void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r);
+
+struct stet_account_view {
+    bool colour, all;
+};
+
+enum stet_rc stet_account_text(struct stet_buf *out, const struct stet_account *a,
+                               const struct stet_account_view *view, struct stet_err *err);
+/* Rows of the table of recompiles, with a head. */
+enum stet_rc stet_account_csv(const struct stet_account *a, struct stet_err *err);
+
+/* What `stet run` prints as it happens: a few lines. */
+void stet_account_text_one(struct stet_buf *out, const struct stet_recompile *r, bool colour);
+
+#endif

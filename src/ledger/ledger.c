@@ -1,0 +1,197 @@
+/* Opens the ledger: where it may lie, which version it is, how it survives. */
+#include "ledger/ledger_internal.h"
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "ledger/state.h"
+#include "ledger_schema.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+enum { WAIT_MS = 10000 };
+
+enum stet_rc stet_ledger_fail(struct stet_ledger *l, struct stet_err *err, const char *doing)
+{
+    int code = l->db ? sqlite3_errcode(l->db) & 0xff : SQLITE_NOMEM;
+    const char *text = l->db ? sqlite3_errmsg(l->db) : "out of memory";
+    enum stet_rc rc = STET_IO;
+
+    if (code == SQLITE_NOMEM)
+        rc = STET_NO_MEMORY;
+    else if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
+        return stet_fail(err, STET_BAD_INPUT,
+                         "%s: damaged (%s); delete it, it is made again from the run folders",
+                         l->path, text);
+    else if (code == SQLITE_FULL)
+        text = "the disk is full";
+    else if (code == SQLITE_BUSY)
+        text = "another process has been writing to it for ten seconds";
+    return stet_fail(err, rc, "%s: %s: %s", l->path, doing, text);
+}
+
+enum stet_rc stet_ledger_exec(struct stet_ledger *l, const char *sql, const char *doing,
+                              struct stet_err *err)
+{
+    if (sqlite3_exec(l->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        return stet_ledger_fail(l, err, doing);
+    return STET_OK;
+}
+
+/* SQLite's locks and shared memory don't work there: two hosts would destroy the file. */
+static const char *network_filesystem(const char *folder)
+{
+    static const struct {
+        unsigned long magic;
+        const char *name;
+    } kinds[] = {
+        {0x6969, "NFS"},        {0x517b, "SMB"},       {0xff534d42, "CIFS"},
+        {0xfe534d42, "SMB2"},   {0x564c, "NCP"},       {0x0bd00bd0, "Lustre"},
+        {0x5346414f, "AFS"},    {0x00c36400, "Ceph"},  {0x01161970, "GFS2"},
+        {0x47504653, "GPFS"},   {0x19830326, "FhGFS"}, {0x7461636f, "OCFS2"},
+        {0x786f4256, "vboxsf"}, {0x01021997, "9P"},    {0x65735546, "FUSE"},
+        {0x6b414653, "kAFS"},   {0xaad7aaea, "PanFS"},
+    };
+    const char *pretended = getenv("STET_TEST_FILESYSTEM");
+    struct statfs st;
+
+    if (pretended && *pretended)
+        return pretended;
+    if (statfs(folder, &st) != 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if ((unsigned long)st.f_type == kinds[i].magic)
+            return kinds[i].name;
+    return NULL;
+}
+
+static enum stet_rc check_place(const char *path, struct stet_err *err)
+{
+    char *folder = stet_mem_strdup(path), *slash;
+    enum stet_rc rc = STET_OK;
+    const char *kind;
+
+    if (!folder)
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for the ledger");
+    slash = strrchr(folder, '/');
+    if (slash)
+        *slash = '\0';
+    rc = stet_fs_mkdirs(slash ? folder : ".", err);
+    kind = rc == STET_OK ? network_filesystem(slash ? folder : ".") : NULL;
+    if (kind)
+        rc = stet_fail(
+            err, STET_UNSUPPORTED,
+            "%s lies on a network filesystem (%s), where SQLite is not safe: name a local "
+            "file in STET_LEDGER; run folders may stay where they are",
+            path, kind);
+    stet_mem_free(folder);
+    return rc;
+}
+
+static int user_version(struct stet_ledger *l)
+{
+    sqlite3_stmt *s = NULL;
+    int version = -1;
+
+    if (sqlite3_prepare_v2(l->db, "PRAGMA user_version", -1, &s, NULL) == SQLITE_OK &&
+        sqlite3_step(s) == SQLITE_ROW)
+        version = sqlite3_column_int(s, 0);
+    sqlite3_finalize(s);
+    return version;
+}
+
+/* Several may come at once to an empty file: one makes the tables, the others find them. */
+static enum stet_rc make_tables(struct stet_ledger *l, struct stet_err *err)
+{
+    char set[64];
+    enum stet_rc rc = stet_ledger_exec(l, "BEGIN IMMEDIATE", "cannot begin", err);
+
+    if (rc != STET_OK)
+        return rc;
+    snprintf(set, sizeof set, "PRAGMA user_version = %d", STET_LEDGER_VERSION);
+    if (user_version(l) == 0) {
+        rc = stet_ledger_exec(l, stet_ledger_schema, "cannot make the tables", err);
+        if (rc == STET_OK)
+            rc = stet_ledger_exec(l, set, "cannot set the version", err);
+    }
+    if (rc == STET_OK)
+        return stet_ledger_exec(l, "COMMIT", "cannot make the tables", err);
+    sqlite3_exec(l->db, "ROLLBACK", NULL, NULL, NULL);
+    return rc;
+}
+
+static enum stet_rc set_up(struct stet_ledger *l, struct stet_err *err)
+{
+    enum stet_rc rc;
+    int version;
+
+    if (sqlite3_open_v2(l->path, &l->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
+        SQLITE_OK)
+        return stet_ledger_fail(l, err, "cannot open");
+    sqlite3_busy_timeout(l->db, WAIT_MS);
+    version = user_version(l);
+    if (version < 0)
+        return stet_ledger_fail(l, err, "cannot read");
+    if (version > STET_LEDGER_VERSION)
+        return stet_fail(err, STET_UNSUPPORTED,
+                         "%s was made by a newer Stet (version %d; this one knows %d): use that "
+                         "one, or name another file in STET_LEDGER",
+                         l->path, version, STET_LEDGER_VERSION);
+    rc = stet_ledger_exec(l,
+                          "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
+                          "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY",
+                          "cannot set up", err);
+    return rc == STET_OK && version == 0 ? make_tables(l, err) : rc;
+}
+
+static char *default_path(struct stet_err *err)
+{
+    const char *named = getenv("STET_LEDGER");
+    char *state, *path;
+
+    if (named && *named)
+        return stet_mem_strdup(named);
+    state = stet_state_dir(err);
+    path = state ? stet_fs_join(state, "ledger.db") : NULL;
+    stet_mem_free(state);
+    return path;
+}
+
+enum stet_rc stet_ledger_open(struct stet_ledger **out, const char *path, struct stet_err *err)
+{
+    struct stet_ledger *l = stet_mem_calloc(1, sizeof *l);
+    enum stet_rc rc;
+
+    *out = NULL;
+    if (!l)
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for the ledger");
+    l->path = path ? stet_mem_strdup(path) : default_path(err);
+    rc = l->path ? check_place(l->path, err)
+                 : stet_fail(err, STET_NO_MEMORY, "out of memory for the ledger");
+    if (rc == STET_OK)
+        rc = set_up(l, err);
+    if (rc != STET_OK) {
+        stet_ledger_close(l);
+        return rc;
+    }
+    *out = l;
+    return STET_OK;
+}
+
+void stet_ledger_close(struct stet_ledger *l)
+{
+    if (!l)
+        return;
+    for (int i = 0; i < STET_SQL_STATEMENTS; i++)
+        sqlite3_finalize(l->statements[i]);
+    if (l->feeding)
+        sqlite3_exec(l->db, "ROLLBACK", NULL, NULL, NULL);
+    sqlite3_close(l->db);
+    stet_mem_free(l->run);
+    stet_mem_free(l->lane);
+    stet_mem_free(l->path);
+    stet_mem_free(l);
+}

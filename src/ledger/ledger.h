@@ -1,0 +1,94 @@
+/* The ledger: an SQLite file beside the run folders that remembers what happened in which run, and
+ * why. Everything in it comes from the run folders; it may be deleted at any time. Only the command
+ * line uses it.
+ *
+ * Feeding is idempotent: a lane of a run is replaced as a whole in one transaction, so a process
+ * that is killed while feeding leaves what was there before, and two that feed at once leave the
+ * same as one. */
+#ifndef STET_LEDGER_LEDGER_H
+#define STET_LEDGER_LEDGER_H
+
+#include "base/err.h"
+#include "ledger/recompile.h"
+#include "ledger/run_folder.h"
+
+enum { STET_LEDGER_VERSION = 1, STET_LEDGER_RUNS_KEPT = 2000 };
+
+struct stet_ledger;
+
+/* `path` NULL means $STET_LEDGER, else <state>/ledger.db. Made when missing. STET_UNSUPPORTED when
+ * it was made by a newer Stet, or lies on a network filesystem; STET_IO when it can't be opened.
+ * The text says what to do. */
+enum stet_rc stet_ledger_open(struct stet_ledger **out, const char *path, struct stet_err *err);
+void stet_ledger_close(struct stet_ledger *l);
+
+/* ---- feeding ---- */
+
+/* What is told of a run as a whole. */
+struct stet_ledger_run {
+    const struct stet_run *run;
+    uint64_t processes, compiles, loads, failed, executions, compile_ns, programs;
+    bool settled;
+    uint64_t settled_step;
+    const char *settled_why; /* NULL for none */
+};
+
+struct stet_ledger_process {
+    uint64_t process, pid, steps, executions;
+    struct stet_view host, python;
+    int64_t rank; /* -1 when not known */
+    bool steps_known;
+};
+
+struct stet_ledger_compile {
+    uint64_t process, compile, time_ns, cost_ns, executions, step, served, temp_bytes;
+    bool step_known, has_memory;
+    struct stet_view function, program, error; /* error: absent when it succeeded */
+};
+
+/* Was this lane of the run fed with these very files? */
+bool stet_ledger_has(struct stet_ledger *l, const char *run, const char *lane, const char *stamp);
+
+/* Begins to replace one lane of a run. The lane "xla" also replaces the run's own row, processes,
+ * parts and compiles; another lane only adds its recompiles (the run's row is made when missing).
+ * Then add, then end: with `good` false nothing of it is kept. */
+enum stet_rc stet_ledger_begin(struct stet_ledger *l, const struct stet_ledger_run *run,
+                               const char *lane, struct stet_err *err);
+enum stet_rc stet_ledger_add_process(struct stet_ledger *l, const struct stet_ledger_process *p,
+                                     struct stet_err *err);
+enum stet_rc stet_ledger_add_part(struct stet_ledger *l, uint64_t process, struct stet_view name,
+                                  struct stet_view value, struct stet_err *err);
+enum stet_rc stet_ledger_add_compile(struct stet_ledger *l, const struct stet_ledger_compile *c,
+                                     struct stet_err *err);
+/* r->lane is set to the lane being fed. */
+enum stet_rc stet_ledger_add_recompile(struct stet_ledger *l, const struct stet_recompile *r,
+                                       struct stet_err *err);
+enum stet_rc stet_ledger_end(struct stet_ledger *l, const char *stamp, bool good,
+                             struct stet_err *err);
+
+/* Forgets a run, and all but the newest `keep`. */
+enum stet_rc stet_ledger_forget(struct stet_ledger *l, const char *run, struct stet_err *err);
+enum stet_rc stet_ledger_keep_newest(struct stet_ledger *l, unsigned keep, struct stet_err *err);
+
+/* ---- asking ---- */
+
+/* Each recompile of a run in all lanes, by process and compile; text is valid during the call.
+ * Return false from `visit` to stop. */
+enum stet_rc stet_ledger_recompiles(struct stet_ledger *l, const char *run,
+                                    bool (*visit)(void *context, const struct stet_recompile *r),
+                                    void *context, struct stet_err *err);
+
+/* What the run's row says; text lives in `arena`. STET_NOT_FOUND when it was never fed. */
+struct stet_ledger_totals {
+    uint64_t compiles, loads, failed, executions, compile_ns, programs, processes;
+    uint64_t recompiles, lost_ns; /* those that are not benign */
+    bool settled;
+    uint64_t settled_step;
+    struct stet_view settled_why;
+};
+
+enum stet_rc stet_ledger_run_totals(struct stet_ledger *l, const char *run,
+                                    struct stet_arena *arena, struct stet_ledger_totals *out,
+                                    struct stet_err *err);
+
+#endif

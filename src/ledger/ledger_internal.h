@@ -1,0 +1,31 @@
+/* Shared by ledger.c, ledger_write.c and ledger_read.c. */
+#ifndef STET_LEDGER_INTERNAL_H
+#define STET_LEDGER_INTERNAL_H
+
+#include "ledger/ledger.h"
+
+#include <sqlite3.h>
+
+enum stet_statement {
+    STET_SQL_ADD_PROCESS,
+    STET_SQL_ADD_PART,
+    STET_SQL_ADD_COMPILE,
+    STET_SQL_ADD_RECOMPILE,
+    STET_SQL_ADD_CHANGE,
+    STET_SQL_STATEMENTS
+};
+
+struct stet_ledger {
+    sqlite3 *db;
+    char *path;
+    sqlite3_stmt *statements[STET_SQL_STATEMENTS];
+    char *run, *lane; /* being fed */
+    bool feeding;
+};
+
+/* What SQLite said, as ours; names the file. */
+enum stet_rc stet_ledger_fail(struct stet_ledger *l, struct stet_err *err, const char *doing);
+enum stet_rc stet_ledger_exec(struct stet_ledger *l, const char *sql, const char *doing,
+                              struct stet_err *err);
+
+#endif

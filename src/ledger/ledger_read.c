@@ -1,0 +1,179 @@
+/* Reads recompiles and totals back. */
+#include "ledger/ledger_internal.h"
+
+#include "base/mem.h"
+
+static struct stet_view text(sqlite3_stmt *s, int column)
+{
+    const void *p = sqlite3_column_text(s, column);
+
+    return p ? stet_view_of(p, (size_t)sqlite3_column_bytes(s, column)) : (struct stet_view){0};
+}
+
+static uint64_t number(sqlite3_stmt *s, int column)
+{
+    return (uint64_t)sqlite3_column_int64(s, column);
+}
+
+static bool is_null(sqlite3_stmt *s, int column)
+{
+    return sqlite3_column_type(s, column) == SQLITE_NULL;
+}
+
+/* ---- changes ---- */
+
+enum { MOST_CHANGES = 64 };
+
+/* One recompile's changes, copied: the statement is reset before they are used. */
+struct changes {
+    struct stet_row_change items[MOST_CHANGES];
+    struct stet_arena arena;
+    size_t count;
+};
+
+static struct stet_view kept(struct changes *c, sqlite3_stmt *s, int column)
+{
+    struct stet_view v = text(s, column);
+
+    return v.ptr ? stet_arena_copy(&c->arena, v) : v;
+}
+
+static bool read_changes(struct changes *c, sqlite3_stmt *s, uint64_t recompile)
+{
+    stet_arena_release(&c->arena);
+    stet_arena_init(&c->arena, (size_t)16 << 20);
+    c->count = 0;
+    sqlite3_reset(s);
+    sqlite3_bind_int64(s, 1, (sqlite3_int64)recompile);
+    while (sqlite3_step(s) == SQLITE_ROW && c->count < MOST_CHANGES)
+        c->items[c->count++] = (struct stet_row_change){.what = kept(c, s, 0),
+                                                        .from = kept(c, s, 1),
+                                                        .to = kept(c, s, 2),
+                                                        .file = kept(c, s, 3),
+                                                        .line = number(s, 4),
+                                                        .kind = kept(c, s, 5),
+                                                        .facet = kept(c, s, 6),
+                                                        .follows = kept(c, s, 7),
+                                                        .count = number(s, 8)};
+    return !c->arena.failed;
+}
+
+/* ---- recompiles ---- */
+
+static struct stet_recompile row_of(sqlite3_stmt *s, const struct changes *c)
+{
+    return (struct stet_recompile){
+        .lane = text(s, 1),
+        .process = number(s, 2),
+        .compile = number(s, 3),
+        .rank = is_null(s, 4) ? -1 : sqlite3_column_int64(s, 4),
+        .step_known = !is_null(s, 5),
+        .step = number(s, 5),
+        .class = text(s, 6),
+        .also = text(s, 7),
+        .function = text(s, 8),
+        .program = text(s, 9),
+        .against = text(s, 10),
+        .origin = {text(s, 11), text(s, 13), number(s, 12)},
+        .trigger = {text(s, 14), text(s, 16), number(s, 15)},
+        .cost_ns = number(s, 17),
+        .served = text(s, 18),
+        .benign = number(s, 19) != 0,
+        .sure = text(s, 20),
+        .evidence = text(s, 21),
+        .has_memory = !is_null(s, 22),
+        .temp_bytes = number(s, 22),
+        .has_more = !is_null(s, 23),
+        .temp_bytes_more = sqlite3_column_int64(s, 23),
+        .left_out = number(s, 24),
+        .fix = text(s, 25),
+        .changes = c->items,
+        .change_count = c->count,
+    };
+}
+
+enum stet_rc stet_ledger_recompiles(struct stet_ledger *l, const char *run,
+                                    bool (*visit)(void *context, const struct stet_recompile *r),
+                                    void *context, struct stet_err *err)
+{
+    struct changes *c = stet_mem_calloc(1, sizeof *c);
+    sqlite3_stmt *s = NULL, *of = NULL;
+    enum stet_rc rc = STET_OK;
+    int step = SQLITE_ROW;
+
+    if (!c)
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for the ledger");
+    if (sqlite3_prepare_v2(l->db,
+                           "SELECT id, lane, process, compile, rank, step, class, also, function, "
+                           "program, against, origin_file, origin_line, origin_function, "
+                           "trigger_file, trigger_line, trigger_function, cost_ns, served, benign, "
+                           "sure, evidence, temp_bytes, temp_bytes_more, left_out, fix "
+                           "FROM recompile WHERE run = ? ORDER BY run, lane DESC, process, compile",
+                           -1, &s, NULL) != SQLITE_OK ||
+        sqlite3_prepare_v2(l->db,
+                           "SELECT what, was, is_now, file, line, kind, facet, follows, places "
+                           "FROM change WHERE recompile = ? ORDER BY number",
+                           -1, &of, NULL) != SQLITE_OK)
+        rc = stet_ledger_fail(l, err, "cannot read");
+    if (rc == STET_OK)
+        sqlite3_bind_text(s, 1, run, -1, SQLITE_STATIC);
+    while (rc == STET_OK && (step = sqlite3_step(s)) == SQLITE_ROW) {
+        struct stet_recompile r;
+
+        if (!read_changes(c, of, number(s, 0)))
+            rc = stet_fail(err, STET_NO_MEMORY, "out of memory for the ledger");
+        r = row_of(s, c);
+        if (rc == STET_OK && !visit(context, &r))
+            break;
+    }
+    if (rc == STET_OK && step != SQLITE_ROW && step != SQLITE_DONE)
+        rc = stet_ledger_fail(l, err, "cannot read");
+    sqlite3_finalize(s);
+    sqlite3_finalize(of);
+    stet_arena_release(&c->arena);
+    stet_mem_free(c);
+    return rc;
+}
+
+/* ---- totals ---- */
+
+enum stet_rc stet_ledger_run_totals(struct stet_ledger *l, const char *run,
+                                    struct stet_arena *arena, struct stet_ledger_totals *out,
+                                    struct stet_err *err)
+{
+    sqlite3_stmt *s = NULL;
+    enum stet_rc rc = STET_NOT_FOUND;
+
+    *out = (struct stet_ledger_totals){0};
+    if (sqlite3_prepare_v2(
+            l->db,
+            "SELECT compiles, loads, failed, executions, compile_ns, programs, processes, "
+            "settled_step, settled_why, "
+            "(SELECT count(*) FROM recompile AS c WHERE c.run = r.id AND NOT benign), "
+            "(SELECT sum(cost_ns) FROM recompile AS c WHERE c.run = r.id AND NOT benign) "
+            "FROM run AS r WHERE r.id = ?",
+            -1, &s, NULL) != SQLITE_OK)
+        return stet_ledger_fail(l, err, "cannot read");
+    sqlite3_bind_text(s, 1, run, -1, SQLITE_STATIC);
+    if (sqlite3_step(s) == SQLITE_ROW) {
+        *out = (struct stet_ledger_totals){
+            .compiles = number(s, 0),
+            .loads = number(s, 1),
+            .failed = number(s, 2),
+            .executions = number(s, 3),
+            .compile_ns = number(s, 4),
+            .programs = number(s, 5),
+            .processes = number(s, 6),
+            .settled = !is_null(s, 7),
+            .settled_step = number(s, 7),
+            .settled_why = text(s, 8),
+            .recompiles = number(s, 9),
+            .lost_ns = number(s, 10),
+        };
+        if (out->settled_why.ptr)
+            out->settled_why = stet_arena_copy(arena, out->settled_why);
+        rc = STET_OK;
+    }
+    sqlite3_finalize(s);
+    return rc;
+}

@@ -1,0 +1,44 @@
+/* One recompile as every lane tells it: what `stet explain` prints and the ledger keeps. */
+#ifndef STET_LEDGER_RECOMPILE_H
+#define STET_LEDGER_RECOMPILE_H
+
+#include "base/view.h"
+
+struct stet_line {
+    struct stet_view file, function;
+    uint64_t line; /* 0 when not known */
+};
+
+/* A text whose ptr is NULL is absent. */
+struct stet_row_change {
+    struct stet_view what, from, to;
+    struct stet_view file;
+    uint64_t line;                   /* 0 when not known */
+    struct stet_view kind;           /* "argument", "constant", "guard"… */
+    struct stet_view facet, follows; /* absent where there is none */
+    uint64_t count;                  /* places that changed in the same way */
+};
+
+struct stet_recompile {
+    struct stet_view lane;     /* "xla", "torch" */
+    uint64_t process, compile; /* process: number within the run; compile: 0-based in it */
+    int64_t rank;              /* -1 when not known */
+    bool step_known;
+    uint64_t step;
+    struct stet_view class, also; /* also: further classes, separated by blanks */
+    struct stet_view function;
+    struct stet_view program, against; /* 32 hex digits; absent where there is none */
+    struct stet_line origin, trigger;
+    const struct stet_row_change *changes;
+    size_t change_count, left_out;
+    uint64_t cost_ns;
+    struct stet_view served; /* compiled, memory, disk, remote, lifted */
+    bool benign;
+    struct stet_view sure, evidence; /* sure: certain, likely, guess */
+    bool has_memory, has_more;
+    uint64_t temp_bytes;
+    int64_t temp_bytes_more;
+    struct stet_view fix;
+};
+
+#endif

@@ -1,0 +1,316 @@
+/* Facts about the ledger: what goes in comes out, and nothing that happens to it loses more than
+ * the run being fed. */
+#include "test.h"
+
+#include "base/arena.h"
+#include "ledger/ledger.h"
+
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[64], path[96];
+
+static const char *fresh(void)
+{
+    snprintf(folder, sizeof folder, "/tmp/stet-ledger-XXXXXX");
+    EXPECT(mkdtemp(folder) != NULL);
+    snprintf(path, sizeof path, "%s/ledger.db", folder);
+    return path;
+}
+
+static void clean(void)
+{
+    char command[128];
+
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    EXPECT_INT(0, system(command));
+}
+
+static struct stet_ledger *opened(void)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_ledger *l;
+
+    if (stet_ledger_open(&l, path, &err) != STET_OK)
+        fprintf(stderr, "%s\n", err.text);
+    EXPECT(l != NULL);
+    return l;
+}
+
+static enum stet_rc feed(struct stet_ledger *l, const char *id, const char *lane, const char *class,
+                         int recompiles, const char *stamp)
+{
+    const struct stet_row_change changes[] = {
+        {STET_VIEW("argument x dimension 0"),
+         STET_VIEW("4"),
+         STET_VIEW("6"),
+         STET_VIEW("/home/u/train.py"),
+         7,
+         STET_VIEW("argument"),
+         STET_VIEW("shapes"),
+         {0},
+         1},
+        {STET_VIEW("argument mask"),
+         {0},
+         STET_VIEW("f32[4]"),
+         {0},
+         0,
+         STET_VIEW("came"),
+         {0},
+         {0},
+         2},
+    };
+    struct stet_run run = {.id = id,
+                           .folder = "/f",
+                           .cwd = "/c",
+                           .host = "h",
+                           .command = "train",
+                           .started_ns = 5,
+                           .exit_code = -1};
+    struct stet_ledger_run row = {
+        .run = &run, .compiles = 9, .programs = 3, .settled = true, .settled_step = 12};
+    struct stet_err err = STET_ERR_INIT;
+    enum stet_rc rc = stet_ledger_begin(l, &row, lane, &err);
+
+    for (int i = 0; rc == STET_OK && i < recompiles; i++) {
+        struct stet_recompile r = {.compile = (uint64_t)i,
+                                   .rank = -1,
+                                   .step_known = i > 0,
+                                   .step = (uint64_t)i,
+                                   .class = stet_view_str(class),
+                                   .also = STET_VIEW("a b"),
+                                   .function = STET_VIEW("f"),
+                                   .origin = {STET_VIEW("/home/u/train.py"), STET_VIEW("f"), 7},
+                                   .changes = changes,
+                                   .change_count = 2,
+                                   .cost_ns = 1000,
+                                   .benign = i == 1,
+                                   .has_more = true,
+                                   .temp_bytes_more = -5};
+
+        rc = stet_ledger_add_recompile(l, &r, &err);
+    }
+    if (rc == STET_OK)
+        return stet_ledger_end(l, stamp, true, &err);
+    stet_ledger_end(l, stamp, false, NULL);
+    return rc;
+}
+
+struct seen {
+    int count, torch, benign;
+    bool right;
+};
+
+static bool look(void *context, const struct stet_recompile *r)
+{
+    struct seen *s = context;
+
+    s->count++;
+    s->torch += stet_view_is(r->lane, "torch");
+    s->benign += r->benign;
+    s->right = r->change_count == 2 && stet_view_is(r->changes[0].from, "4") &&
+               !r->changes[1].from.ptr && r->changes[0].line == 7 && !r->program.ptr &&
+               r->rank == -1 && r->temp_bytes_more == -5 && r->has_more && !r->has_memory &&
+               r->origin.line == 7 && !r->trigger.line && stet_view_is(r->also, "a b");
+    return true;
+}
+
+static struct seen all_of(struct stet_ledger *l, const char *run)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct seen s = {0};
+
+    EXPECT_INT(STET_OK, stet_ledger_recompiles(l, run, look, &s, &err));
+    return s;
+}
+
+TEST(what_goes_in_comes_out)
+{
+    struct stet_ledger_totals totals;
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_ledger *l;
+    struct stet_arena arena;
+    struct seen s;
+
+    fresh();
+    l = opened();
+    stet_arena_init(&arena, 1 << 16);
+    EXPECT_INT(STET_OK, feed(l, "r1", "xla", "shape-drift", 3, "s1"));
+    s = all_of(l, "r1");
+    EXPECT_INT(3, s.count);
+    EXPECT_INT(1, s.benign);
+    EXPECT(s.right);
+    EXPECT_INT(STET_OK, stet_ledger_run_totals(l, "r1", &arena, &totals, &err));
+    EXPECT_INT(9, totals.compiles);
+    EXPECT_INT(2, totals.recompiles);
+    EXPECT_INT(2000, totals.lost_ns);
+    EXPECT(totals.settled && totals.settled_step == 12);
+    EXPECT_INT(STET_NOT_FOUND, stet_ledger_run_totals(l, "r2", &arena, &totals, &err));
+    stet_arena_release(&arena);
+    stet_ledger_close(l);
+    clean();
+}
+
+TEST(feeding_twice_is_feeding_once_and_lanes_do_not_touch_each_other)
+{
+    struct stet_ledger *l;
+    struct seen s;
+
+    fresh();
+    l = opened();
+    EXPECT_INT(STET_OK, feed(l, "r1", "torch", "guard", 2, "t1"));
+    EXPECT_INT(STET_OK, feed(l, "r1", "xla", "shape-drift", 3, "s1"));
+    EXPECT_INT(STET_OK, feed(l, "r1", "xla", "shape-drift", 3, "s2"));
+    s = all_of(l, "r1");
+    EXPECT_INT(5, s.count);
+    EXPECT_INT(2, s.torch);
+    EXPECT(!stet_ledger_has(l, "r1", "xla", "s1"));
+    EXPECT(stet_ledger_has(l, "r1", "xla", "s2"));
+    EXPECT(stet_ledger_has(l, "r1", "torch", "t1"));
+    stet_ledger_close(l);
+    clean();
+}
+
+TEST(a_killed_feeder_leaves_what_was_there)
+{
+    struct stet_ledger *l;
+    int status;
+    pid_t pid;
+
+    fresh();
+    l = opened();
+    EXPECT_INT(STET_OK, feed(l, "r1", "xla", "shape-drift", 3, "s1"));
+    stet_ledger_close(l);
+    pid = fork();
+    if (!pid) {
+        struct stet_run run = {.id = "r1", .folder = "/f", .cwd = "", .host = "", .command = ""};
+        struct stet_ledger_run row = {.run = &run};
+        struct stet_recompile r = {.class = STET_VIEW("unknown")};
+
+        l = opened();
+        stet_ledger_begin(l, &row, "xla", NULL);
+        for (int i = 0; i < 1000; i++)
+            stet_ledger_add_recompile(l, &r, NULL);
+        kill(getpid(), SIGKILL);
+    }
+    EXPECT_INT(pid, waitpid(pid, &status, 0));
+    EXPECT(WIFSIGNALED(status));
+    l = opened();
+    EXPECT_INT(3, all_of(l, "r1").count);
+    EXPECT(stet_ledger_has(l, "r1", "xla", "s1"));
+    stet_ledger_close(l);
+    clean();
+}
+
+TEST(writers_at_once_wait_for_each_other)
+{
+    enum { WRITERS = 4 };
+    struct stet_ledger *l;
+    pid_t pids[WRITERS];
+    int status;
+
+    fresh();
+    for (int i = 0; i < WRITERS; i++) {
+        pids[i] = fork();
+        if (!pids[i]) {
+            int bad = 0;
+            char id[8];
+
+            l = opened();
+            for (int k = 0; l && k < 10; k++) {
+                snprintf(id, sizeof id, "r%d", k);
+                bad += feed(l, id, "xla", "shape-drift", 5, "s") != STET_OK;
+            }
+            stet_ledger_close(l);
+            _exit(bad || !l);
+        }
+    }
+    for (int i = 0; i < WRITERS; i++) {
+        EXPECT_INT(pids[i], waitpid(pids[i], &status, 0));
+        EXPECT_INT(0, status);
+    }
+    l = opened();
+    EXPECT_INT(5, all_of(l, "r0").count);
+    EXPECT_INT(5, all_of(l, "r9").count);
+    stet_ledger_close(l);
+    clean();
+}
+
+/* A file size limit stands for a disk that is full. */
+TEST(a_full_disk_is_told_and_takes_nothing_away)
+{
+    struct stet_ledger *l;
+    int status;
+    pid_t pid;
+
+    fresh();
+    l = opened();
+    EXPECT_INT(STET_OK, feed(l, "r1", "xla", "shape-drift", 3, "s1"));
+    stet_ledger_close(l);
+    pid = fork();
+    if (!pid) {
+        struct rlimit limit = {200 << 10, 200 << 10};
+
+        signal(SIGXFSZ, SIG_IGN);
+        l = opened();
+        setrlimit(RLIMIT_FSIZE, &limit);
+        _exit(l && feed(l, "r2", "xla", "shape-drift", 20000, "s") == STET_IO ? 0 : 1);
+    }
+    EXPECT_INT(pid, waitpid(pid, &status, 0));
+    EXPECT_INT(0, status);
+    l = opened();
+    EXPECT_INT(3, all_of(l, "r1").count);
+    EXPECT_INT(0, all_of(l, "r2").count);
+    stet_ledger_close(l);
+    clean();
+}
+
+TEST(a_newer_a_damaged_and_a_remote_ledger_are_refused_with_advice)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_ledger *l;
+    sqlite3 *db;
+    FILE *f;
+
+    fresh();
+    EXPECT_INT(SQLITE_OK, sqlite3_open(path, &db));
+    sqlite3_exec(db, "PRAGMA user_version = 99", NULL, NULL, NULL);
+    sqlite3_close(db);
+    EXPECT_INT(STET_UNSUPPORTED, stet_ledger_open(&l, path, &err));
+    EXPECT(strstr(err.text, "newer Stet") != NULL);
+    f = fopen(path, "w");
+    fputs("this is no database, whatever its name says; and it is long enough to be read as one",
+          f);
+    fclose(f);
+    err = (struct stet_err)STET_ERR_INIT;
+    EXPECT_INT(STET_BAD_INPUT, stet_ledger_open(&l, path, &err));
+    EXPECT(strstr(err.text, "delete it") != NULL);
+    setenv("STET_TEST_FILESYSTEM", "NFS", 1);
+    err = (struct stet_err)STET_ERR_INIT;
+    EXPECT_INT(STET_UNSUPPORTED, stet_ledger_open(&l, path, &err));
+    EXPECT(strstr(err.text, "STET_LEDGER") != NULL);
+    unsetenv("STET_TEST_FILESYSTEM");
+    clean();
+}
+
+TEST(old_runs_are_forgotten_with_all_that_hangs_on_them)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_ledger *l;
+
+    fresh();
+    l = opened();
+    EXPECT_INT(STET_OK, feed(l, "r1", "xla", "shape-drift", 3, "s1"));
+    EXPECT_INT(STET_OK, feed(l, "r2", "xla", "shape-drift", 4, "s1"));
+    EXPECT_INT(STET_OK, stet_ledger_forget(l, "r1", &err));
+    EXPECT_INT(0, all_of(l, "r1").count);
+    EXPECT_INT(4, all_of(l, "r2").count);
+    EXPECT_INT(STET_OK, stet_ledger_keep_newest(l, 0, &err));
+    EXPECT_INT(0, all_of(l, "r2").count);
+    stet_ledger_close(l);
+    clean();
+}
