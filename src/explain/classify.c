@@ -39,6 +39,16 @@ enum stet_reason stet_diff_change_reason(enum stet_change_kind kind, unsigned fa
     }
 }
 
+/* Is it on a line where something was matched with an operation of another line? */
+static bool misplaced(const struct stet_diff *d, const struct stet_change *c)
+{
+    for (uint32_t i = 0; i < d->change_count; i++)
+        if (d->changes[i].line_in_a && d->changes[i].line == c->line &&
+            stet_view_eq(d->changes[i].file, c->file))
+            return true;
+    return false;
+}
+
 /* What one change is evidence of in this diff. */
 static enum stet_reason evidence(const struct stet_diff *d, const struct stet_change *c)
 {
@@ -51,8 +61,11 @@ static enum stet_reason evidence(const struct stet_diff *d, const struct stet_ch
     case STET_CHANGE_OUTPUT_WENT:
         if (d->repeat_to)
             return STET_REASONS;
-        /* fall through */
+        return stet_diff_change_reason(c->kind, c->facet, c->op);
     default:
+        /* What follows the loop stands beside one of its turns: no change, only another place. */
+        if (d->repeat_to && c->kind != STET_CHANGE_REPEAT && (c->line_in_a || misplaced(d, c)))
+            return STET_REASONS;
         return stet_diff_change_reason(c->kind, c->facet, c->op);
     }
 }

@@ -58,8 +58,10 @@ static struct stet_change *say(struct stet_comparison *c, const struct subject *
             .to = to},
         NULL, NULL);
 
-    if (change && of->value)
+    if (change && of->value) {
+        change->order = of->value->index;
         point_at_use(change, c->b, of->value);
+    }
     return change;
 }
 

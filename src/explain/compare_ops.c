@@ -452,8 +452,29 @@ static void compare_operand(struct stet_comparison *c, const struct stet_op *a,
     }
 }
 
+/* Sizes inside that moved because an argument's did (n - 1 of a shifted slice, say): constants may
+ * follow from them as well. */
+static void add_inner_sizes(struct stet_comparison *c)
+{
+    for (uint32_t id = 0; id < c->b->program->op_count; id++) {
+        const struct stet_op *b = c->b->ops[id], *a = b ? c->b->match[id] : NULL;
+        const struct stet_type *x, *y;
+
+        if (!a || !a->result_count || !b->result_count)
+            continue;
+        x = a->results[0].type;
+        y = b->results[0].type;
+        if (!is_shaped(x) || !is_shaped(y) || x->rank != y->rank)
+            continue;
+        for (uint32_t i = 0; i < x->rank; i++)
+            stet_sizes_add(c, x->dims[i], y->dims[i]);
+    }
+}
+
 void stet_compare_ops(struct stet_comparison *c)
 {
+    if (c->shape_moved)
+        add_inner_sizes(c);
     for (uint32_t id = 0; id < c->b->program->op_count; id++) {
         const struct stet_op *b = c->b->ops[id], *a = b ? c->b->match[id] : NULL;
 

@@ -54,6 +54,8 @@ static int by_weight(const void *left, const void *right)
         return l->order < r->order ? -1 : 1;
     if (l->kind != r->kind)
         return l->kind < r->kind ? -1 : 1;
+    if (l->kind == STET_CHANGE_ARGUMENT && l->order != r->order)
+        return l->order < r->order ? -1 : 1;
     return stet_view_cmp(l->what, r->what);
 }
 

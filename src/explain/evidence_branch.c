@@ -87,23 +87,6 @@ static bool host_sync(struct stet_history *h, struct stet_finding *f)
     return true;
 }
 
-static bool has(struct stet_view v, const char *word)
-{
-    return v.len && memmem(v.ptr, v.len, word, strlen(word));
-}
-
-/* Evaluation, sampling: a function of its own is compiled once, however late. */
-static bool is_own_program(const struct stet_sighting *s, const struct stet_finding *f)
-{
-    static const char *const names[] = {"eval",   "valid",    "test",   "predict", "infer",
-                                        "sample", "generate", "metric", "accuracy"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (has(s->traits->function, names[i]))
-            return true;
-    return f->facts.new_lines * 2 <= s->traits->line_count;
-}
-
 static void first_of_kind(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -124,7 +107,7 @@ static void first_of_kind(struct stet_history *h, struct stet_finding *f)
                     "the first program of %.*s, when the loop had long been running",
                     STET_FMT(s->traits->function));
     f->origin = f->facts.new_line.line ? f->facts.new_line : s->traits->place;
-    f->benign = is_own_program(s, f);
+    f->benign = true; /* evaluation, logging, sampling: compiled once, however late */
 }
 
 /* New code explains more than a number that moved with it. */

@@ -243,6 +243,19 @@ static bool is_accumulated(const struct stet_program *p, const struct stet_argum
     return u.adds == 1 && u.others == 0;
 }
 
+/* Does another argument have the very sizes of this one? Labels do, offsets do not. */
+static bool has_company(const struct stet_finding *f, const struct stet_told *of)
+{
+    for (uint32_t i = 0; i < f->change_count; i++) {
+        const struct stet_told *c = &f->changes[i];
+
+        if (c != of && c->kind == STET_CHANGE_ARGUMENT && c->facet == STET_FACET_SHAPES &&
+            stet_view_eq(c->from, of->from) && stet_view_eq(c->to, of->to))
+            return true;
+    }
+    return false;
+}
+
 static void argument_facts(struct stet_finding *f, const struct stet_program *a,
                            const struct stet_program *b)
 {
@@ -258,7 +271,7 @@ static void argument_facts(struct stet_finding *f, const struct stet_program *a,
             arg = argument_called(b, c->what);
             if (arg && arg->value->type->rank == 1 && arg->value->type->element &&
                 arg->value->type->element->kind == STET_TYPE_INTEGER &&
-                arg->value->type->element->width > 1) {
+                arg->value->type->element->width > 1 && !has_company(f, c)) {
                 f->facts.vector = true;
                 f->facts.vector_what = c->what;
             }
