@@ -1,7 +1,7 @@
 # trap: dtype-change
 # function: eval_loss
 # recompiles: 1
-# fix: images, float32
+# fix: `images`
 """One data source delivers uint8 images, the other floats that were normalised before."""
 
 import jax

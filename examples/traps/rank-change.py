@@ -1,7 +1,7 @@
 # trap: rank-change
 # function: score
 # recompiles: 1
-# fix: example, dimension
+# fix: `example`, dimension
 """A server scores batches, but a single request arrives without its batch dimension."""
 
 import jax

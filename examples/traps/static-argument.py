@@ -1,7 +1,7 @@
 # trap: static-argument
 # function: sample
 # recompiles: 4
-# fix: static, temperature, traced
+# fix: static, `temperature`, traced
 """Sampling takes its temperature as a static argument, and every request brings its own."""
 
 import functools

@@ -121,9 +121,10 @@ def rename(source, rng):
     for i, line in enumerate(lines):
         if not line.startswith("# "):
             break
-        if line.startswith(("# function:", "# fix:")):
-            head, _, rest = line[2:].partition(":")
-            lines[i] = "# " + head + ":" + re.sub(r"\w+", lambda m: to.get(m[0], m[0]), rest)
+        if line.startswith("# function:"):
+            lines[i] = "# function: " + to.get(line[12:], line[12:])
+        elif line.startswith("# fix:"):
+            lines[i] = re.sub(r"`(\w+)`", lambda m: "`" + to.get(m[1], m[1]) + "`", line)
     return "\n".join(lines) + "\n"
 
 

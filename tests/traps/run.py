@@ -137,7 +137,7 @@ def judge(outcome, explained, script):
     if trap.id == "none":
         strays = [r for r in mine + strays if not r["benign"]]
         mine = []
-    elif not trap.benign and not trap.function:
+    elif not trap.benign:
         mine = [r for r in mine if not r["benign"]]
     for r in strays:
         outcome.note("wrong", f"alarm for {r['function']}: {r['class']}")
@@ -172,14 +172,23 @@ def judge_one(outcome, trap, r, script):
             outcome.note("wrong", f"fix without {word!r}: {r.get('fix')}")
 
 
+def kinds_for(trap, wanted):
+    """Unless a number is asked for: each kind for the script that bears a trap's name, one for its other
+    forms. PyTorch's scripts are not embedded (the models around are JAX's), and cost more."""
+    kinds = [k for k in generate.KINDS if k != "embedded"] if trap.torch else generate.KINDS
+    if wanted is None:
+        wanted = 1 if trap.torch else 3 if trap.name == trap.id else 1
+        kinds = kinds[-wanted:]
+    return [kinds[n % len(kinds)] for n in range(wanted)]
+
+
 def work_list(args):
     for path in sorted(SCRIPTS.rglob("*.py")):
         trap, source = traps.load(path, SCRIPTS)
         if args.only and trap.name not in args.only:
             continue
         yield trap.name, source, "original"
-        for n in range(args.variants):
-            kind = generate.KINDS[n % len(generate.KINDS)]
+        for n, kind in enumerate(kinds_for(trap, args.variants)):
             yield trap.name, generate.variant(source, kind, args.seed + n // len(generate.KINDS)), kind
 
 
@@ -222,7 +231,7 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--variants", type=int, default=3)
+    parser.add_argument("--variants", type=int, help="of each script; 3 of the main ones and 1 of the rest by default")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--count", action="store_true", help="only check how often each script compiles")

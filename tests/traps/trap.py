@@ -5,7 +5,7 @@
     # function: NAME        the jitted function that recompiles; no other one may raise an alarm
     # recompiles: N         how often; `N+` for at least
     # benign: yes           listed, but as normal
-    # fix: WORD, WORD       words that the fix must contain
+    # fix: WORD, WORD       words that the fix must contain; a name of the script's own in `…`
     # run: cpu | libtpu     what the script runs on
     # launch: NAME=VALUE    one launch of several, in order; the last one is explained
 
@@ -34,6 +34,10 @@ class Trap:
     run: str = "cpu"
     launches: list = dataclasses.field(default_factory=list)
     lines: dict = dataclasses.field(default_factory=dict)
+
+    @property
+    def torch(self):
+        return self.name.startswith("torch")
 
     @property
     def classes(self):
@@ -67,7 +71,7 @@ def take(trap, key, value):
     elif key == "benign":
         trap.benign = value == "yes"
     elif key == "fix":
-        trap.fix = [w.strip() for w in value.split(",")]
+        trap.fix = [w.strip(" `") for w in value.split(",")]
     elif key == "run":
         trap.run = value
     elif key == "launch":
