@@ -112,6 +112,16 @@ static void compile_line(struct stet_buf *out, const struct stet_compile_event *
                         STET_FMT(c->trigger.function));
 }
 
+/* CPython's version goes on about its build and its compiler; --format=json has all of it. */
+static struct stet_view first_word(struct stet_view text)
+{
+    size_t n = 0;
+
+    while (n < text.len && text.ptr[n] != ' ')
+        n++;
+    return stet_view_of(text.ptr, n);
+}
+
 static void process_text(struct stet_buf *out, const struct stet_process_digest *p, bool colour)
 {
     stet_buf_printf(out, "\n%sprocess %" PRIu64 "%s on %.*s", colour ? "\033[1m" : "", p->pid,
@@ -119,7 +129,7 @@ static void process_text(struct stet_buf *out, const struct stet_process_digest 
     if (p->rank >= 0)
         stet_buf_printf(out, ", rank %" PRId64, p->rank);
     if (p->python.len)
-        stet_buf_printf(out, ", Python %.*s", STET_FMT(p->python));
+        stet_buf_printf(out, ", Python %.*s", STET_FMT(first_word(p->python)));
     stet_buf_printf(out, "%s\n", p->ended ? "" : " (no good-bye: still running, or killed)");
     for (size_t i = 0; i < p->plugin_count; i++) {
         const struct stet_plugin_event *e = &p->plugins[i];

@@ -3,14 +3,13 @@
 #include "base/mem.h"
 #include "intercept/ask.h"
 #include "intercept/blob.h"
+#include "intercept/constants.h"
 #include "intercept/describe.h"
 #include "intercept/executables.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
 #include "intercept/pystack.h"
 
-/* Beyond this a program is mostly constants: with STET_CAPTURE=structure only its hash is kept. */
-enum { STRUCTURE_MAX = 1 << 20 };
 enum entry { ENTRY_CLIENT_COMPILE = 1, ENTRY_COMPILE = 2 };
 
 /* One call on its way through; lives on the caller's stack. */
@@ -24,17 +23,24 @@ struct stet_compile {
     struct stet_pystack *stack;
 };
 
-static bool want_bytes(size_t n)
+/* What STET_CAPTURE lets be kept of a program. */
+static void take_code(struct stet_event *e, struct stet_view format, struct stet_view code)
 {
+    char *stripped;
+
     switch (stet_layer.capture) {
     case STET_CAPTURE_FULL:
-        return true;
+        stet_event_take(e, 0, code);
+        break;
     case STET_CAPTURE_STRUCTURE:
-        return n <= STRUCTURE_MAX;
+        if (stet_constants_strip(format, code, &stripped) == STET_NO_MEMORY)
+            stet_fault(STET_FAULT_NO_MEMORY);
+        if (stripped)
+            e->bytes[0] = stet_view_of(stripped, code.len);
+        break;
     case STET_CAPTURE_HASH:
         break;
     }
-    return false;
 }
 
 /* On the writer thread, as is the next. */
@@ -83,8 +89,8 @@ static void take_program(struct stet_compile *c, struct stet_event *e, const PJR
         r->options_size = options.len;
     }
     c->hash_ns = stet_journal_now() - before;
-    if (code.ptr && want_bytes(code.len))
-        stet_event_take(e, 0, code);
+    if (code.ptr)
+        take_code(e, r->format, code);
     if (options.ptr && stet_layer.capture != STET_CAPTURE_HASH)
         stet_event_take(e, 1, options);
     c->capture_ns = stet_journal_now() - before - c->hash_ns;

@@ -106,7 +106,7 @@ static bool read_settings(void)
         stet_layer.capture = STET_CAPTURE_HASH;
     if (!dir || !*dir)
         return own_folder(stet_layer.dir, sizeof stet_layer.dir);
-    return strlen(dir) < sizeof stet_layer.dir && strcpy(stet_layer.dir, dir) != NULL;
+    return snprintf(stet_layer.dir, sizeof stet_layer.dir, "%s", dir) < (int)sizeof stet_layer.dir;
 }
 
 /* /proc/self/cmdline and /proc/self/exe; empty where there is no /proc. */
