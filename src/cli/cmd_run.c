@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "cli/live.h"
 #include "cli/run_child.h"
 #include "cli/run_cpu.h"
 #include "cli/run_env.h"
@@ -32,7 +33,14 @@ struct run {
     char **argv;
     struct stet_child child;
     struct stet_watch watch;
+    struct stet_live *live; /* NULL when nothing is told as it happens */
     bool over;
+};
+
+/* What was asked for on the command line. */
+struct wishes {
+    bool quiet, cpu;
+    const char *json_events;
 };
 
 static uint64_t nanoseconds(struct timespec t)
@@ -125,17 +133,26 @@ static enum stet_rc prepare(struct stet_env *env, const struct run *r, struct st
     return rc;
 }
 
+enum { LIVE_MS = 250 };
+
+/* Looks for processes that did not check in, ever more rarely, and at the journals often. */
 static void follow(struct run *r)
 {
-    int wait = 20;
+    int wait = 20, until = 20;
 
-    while (!stet_child_wait(&r->child, wait)) {
+    while (!stet_child_wait(&r->child, r->live && wait > LIVE_MS ? LIVE_MS : wait)) {
+        stet_live_poll(r->live, false);
+        until -= r->live && wait > LIVE_MS ? LIVE_MS : wait;
+        if (until > 0)
+            continue;
         stet_watch_sample(&r->watch, r->child.pid);
         wait = wait < 1000 ? wait * 2 : 2000;
+        until = wait;
     }
+    stet_live_poll(r->live, true);
 }
 
-static int run(struct run *r, bool quiet, bool cpu)
+static int run(struct run *r, const struct wishes *w)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_env env = {0};
@@ -153,8 +170,13 @@ static int run(struct run *r, bool quiet, bool cpu)
         perror(r->argv[0]);
         return 127;
     }
-    if (cpu && stet_run_cpu(&env, &err) != STET_OK) {
+    if (w->cpu && stet_run_cpu(&env, &err) != STET_OK) {
         /* Not fail open: without the backend the command would run somewhere else than asked. */
+        rmdir(r->folder);
+        return stet_complain(&err);
+    }
+    if (stet_live_new(&r->live, r->folder, r->id, w->quiet, w->json_events, &err) != STET_OK) {
+        stet_env_release(&env);
         rmdir(r->folder);
         return stet_complain(&err);
     }
@@ -168,11 +190,12 @@ static int run(struct run *r, bool quiet, bool cpu)
     write_run(r, NULL);
     stet_watch_init(&r->watch, layer);
     follow(r);
+    stet_live_free(r->live);
     clock_gettime(CLOCK_REALTIME, &r->ended);
     r->over = true;
     if (write_run(r, &err) != STET_OK)
         stet_complain(&err);
-    if (!quiet)
+    if (!w->quiet)
         stet_run_summary(r->folder, r->id, &r->watch);
     stet_watch_release(&r->watch);
     stet_child_end_alike(&r->child);
@@ -189,10 +212,13 @@ int cmd_run(int argc, char **argv)
         "docs/run.md",
     };
     static struct run r;
-    bool quiet = false, cpu = false;
+    struct wishes w = {0};
     const struct stet_option options[] = {
-        {"cpu", NULL, "run on the embedded CPU backend", STET_OPTION_FLAG, &cpu},
-        {"quiet", NULL, "print no summary when the command has ended", STET_OPTION_FLAG, &quiet},
+        {"cpu", NULL, "run on the embedded CPU backend", STET_OPTION_FLAG, &w.cpu},
+        {"quiet", NULL, "tell nothing while it runs and print no summary", STET_OPTION_FLAG,
+         &w.quiet},
+        {"json-events", "FILE", "write each recompile to FILE as it happens, as a line of JSON",
+         STET_OPTION_VALUE, &w.json_events},
         {0},
     };
     struct stet_args args;
@@ -206,5 +232,5 @@ int cmd_run(int argc, char **argv)
     }
     args.values[args.count] = NULL;
     r.argv = args.values;
-    return run(&r, quiet, cpu);
+    return run(&r, &w);
 }

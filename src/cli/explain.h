@@ -37,7 +37,12 @@ enum stet_rc stet_explain_run(struct stet_explained *x, const struct stet_runs *
                               const struct stet_run *run, struct stet_err *err);
 void stet_explained_release(struct stet_explained *x);
 
-/* Parts of the above. */
+/* Parts of the above: an empty history for the run in `folder` whose digest the caller fills; one
+ * compile of it. */
+enum stet_rc stet_explain_begin(struct stet_explained *x, const char *run, const char *folder,
+                                struct stet_err *err);
+enum stet_rc stet_explain_add(struct stet_explained *x, uint32_t process, size_t number,
+                              const struct stet_bundle *bundle, struct stet_err *err);
 enum stet_rc stet_explain_past(struct stet_explained *x, const struct stet_runs *runs,
                                const struct stet_run *run, struct stet_err *err);
 struct stet_sighting stet_explain_sighting(const struct stet_process_digest *p, uint32_t process,
@@ -69,6 +74,9 @@ void stet_explain_row(struct stet_explain_row *row, const struct stet_history *h
 /* The account of an explained run, which must outlive it. */
 void stet_explain_account(struct stet_account *a, struct stet_explained *x);
 
+/* Feeds the ledger with an explained run. */
+enum stet_rc stet_explain_keep(struct stet_ledger *l, struct stet_explained *x,
+                               const struct stet_run *run, struct stet_err *err);
 /* Explains the run and feeds the ledger with it, unless that was done with the same files. */
 enum stet_rc stet_explain_feed(struct stet_ledger *l, const struct stet_runs *runs,
                                const struct stet_run *run, struct stet_err *err);

@@ -254,6 +254,15 @@ static void stamp_of(const struct stet_run *run, char *out, size_t room)
              (unsigned long long)run->ended_ns);
 }
 
+enum stet_rc stet_explain_keep(struct stet_ledger *l, struct stet_explained *x,
+                               const struct stet_run *run, struct stet_err *err)
+{
+    char stamp[96];
+
+    stamp_of(run, stamp, sizeof stamp);
+    return feed(l, x, run, stamp, err);
+}
+
 enum stet_rc stet_explain_feed(struct stet_ledger *l, const struct stet_runs *runs,
                                const struct stet_run *run, struct stet_err *err)
 {

@@ -54,8 +54,8 @@ struct stet_sighting stet_explain_sighting(const struct stet_process_digest *p, 
     };
 }
 
-static enum stet_rc add_compile(struct stet_explained *x, uint32_t process, size_t number,
-                                const struct stet_bundle *bundle, struct stet_err *err)
+enum stet_rc stet_explain_add(struct stet_explained *x, uint32_t process, size_t number,
+                              const struct stet_bundle *bundle, struct stet_err *err)
 {
     const struct stet_process_digest *p = &x->digest.processes[process];
     const struct stet_compile_event *c = &p->compiles[number];
@@ -101,11 +101,8 @@ static enum stet_rc explain(struct stet_explained *x, const struct stet_runs *ru
     enum stet_rc rc;
 
     x->orders = stet_mem_calloc(x->digest.process_count + 1, sizeof *x->orders);
-    x->shelf = stet_shelf_new();
-    if (!x->orders || !x->shelf)
+    if (!x->orders)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for explaining a run");
-    x->history.open = open_side;
-    x->history.context = x;
     rc = stet_explain_past(x, runs, run, err);
     for (uint32_t i = 0; rc == STET_OK && i < x->digest.process_count; i++) {
         struct stet_process_digest *p = &x->digest.processes[i];
@@ -114,7 +111,7 @@ static enum stet_rc explain(struct stet_explained *x, const struct stet_runs *ru
         if (p->compile_count)
             qsort(p->compiles, p->compile_count, sizeof *p->compiles, by_time);
         for (size_t k = 0; rc == STET_OK && k < p->compile_count; k++)
-            rc = add_compile(x, i, k, bundle, err);
+            rc = stet_explain_add(x, i, k, bundle, err);
         if (rc == STET_OK && i < x->run_orders.count)
             rc = translate(x, i, err);
     }
@@ -123,16 +120,29 @@ static enum stet_rc explain(struct stet_explained *x, const struct stet_runs *ru
     return rc == STET_OK ? stet_history_judge(&x->history, err) : rc;
 }
 
+enum stet_rc stet_explain_begin(struct stet_explained *x, const char *run, const char *folder,
+                                struct stet_err *err)
+{
+    enum stet_rc rc;
+
+    *x = (struct stet_explained){.run = run, .folder = folder, .shelf = stet_shelf_new()};
+    stet_arena_init(&x->digest.arena, (size_t)1 << 30);
+    if (!x->shelf)
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for explaining a run");
+    rc = stet_history_init(&x->history, err);
+    x->history.open = open_side;
+    x->history.context = x;
+    return rc;
+}
+
 enum stet_rc stet_explain_run(struct stet_explained *x, const struct stet_runs *runs,
                               const struct stet_run *run, struct stet_err *err)
 {
     enum stet_rc rc;
 
-    *x = (struct stet_explained){.run = run->id, .folder = run->folder};
-    rc = stet_run_load(&x->digest, run->folder, err);
-    if (rc != STET_OK)
-        return rc;
-    rc = stet_history_init(&x->history, err);
+    rc = stet_explain_begin(x, run->id, run->folder, err);
+    if (rc == STET_OK)
+        rc = stet_run_load(&x->digest, run->folder, err);
     if (rc == STET_OK)
         rc = stet_run_steps(&x->digest, run->folder, err);
     if (rc == STET_OK)

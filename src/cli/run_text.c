@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static void plural_line(struct stet_buf *out, const struct stet_run_digest *d)
+void stet_text_run_totals(struct stet_buf *out, const struct stet_run_digest *d)
 {
     stet_text_count(out, d->compiles, "compile");
     stet_buf_str(out, " (");
@@ -26,18 +26,7 @@ static void plural_line(struct stet_buf *out, const struct stet_run_digest *d)
         stet_buf_printf(out, ", %" PRIu64 " failed", d->failed);
 }
 
-static void stranger_lines(struct stet_buf *out, const struct stet_watch *w)
-{
-    size_t listed = sizeof w->strangers / sizeof *w->strangers;
-
-    for (size_t i = 0; i < w->stranger_count && i < listed && i < 5; i++)
-        stet_buf_printf(out, "stet: %s (pid %ld) did not check in: %s\n", w->strangers[i].command,
-                        (long)w->strangers[i].pid, w->strangers[i].reason);
-    if (w->stranger_count > 5)
-        stet_buf_printf(out, "stet: %zu more processes did not check in\n", w->stranger_count - 5);
-}
-
-static void trouble_lines(struct stet_buf *out, const struct stet_run_digest *d)
+void stet_text_trouble(struct stet_buf *out, const struct stet_run_digest *d)
 {
     uint64_t faults = 0, lost = 0, damaged = 0;
 
@@ -53,31 +42,6 @@ static void trouble_lines(struct stet_buf *out, const struct stet_run_digest *d)
                         "stet: %" PRIu64 " records lost, %" PRIu64 " bytes damaged, %" PRIu64
                         " files unreadable\n",
                         lost, damaged, d->unreadable);
-}
-
-void stet_run_summary(const char *folder, const char *id, const struct stet_watch *watch)
-{
-    struct stet_buf out = STET_BUF_INIT;
-    struct stet_err err = STET_ERR_INIT;
-    struct stet_run_digest d;
-
-    if (stet_run_load(&d, folder, &err) != STET_OK) {
-        fprintf(stderr, "stet: %s\n", err.text);
-        return;
-    }
-    if (d.process_count == 0) {
-        stet_buf_printf(&out, "stet: run %s: no process loaded a compiler plugin\n", id);
-    } else {
-        stet_buf_printf(&out, "stet: run %s: ", id);
-        plural_line(&out, &d);
-        stet_buf_str(&out, "; `stet show` tells more\n");
-    }
-    trouble_lines(&out, &d);
-    stranger_lines(&out, watch);
-    if (!out.failed)
-        stet_fs_write_all(STDERR_FILENO, out.ptr, out.len);
-    stet_buf_release(&out);
-    stet_run_unload(&d);
 }
 
 static const char *tail_of(struct stet_view path)
@@ -170,13 +134,13 @@ void stet_show_run_text(struct stet_buf *out, const struct stet_run *run,
     }
     stet_buf_str(out, "\n  ");
     if (d->process_count)
-        plural_line(out, d);
+        stet_text_run_totals(out, d);
     else
         stet_buf_str(out, "no process loaded a compiler plugin");
     stet_buf_char(out, '\n');
     for (size_t i = 0; i < d->process_count; i++)
         process_text(out, &d->processes[i], colour);
-    trouble_lines(out, d);
+    stet_text_trouble(out, d);
     if (run->unchecked)
         stet_buf_printf(out, "%" PRIu64 " processes did not check in\n", run->unchecked);
 }

@@ -18,6 +18,11 @@ void stet_text_count(struct stet_buf *out, uint64_t n, const char *what);
 /* "running", "exit 0", "signal 9", "cut off". */
 void stet_text_outcome(struct stet_buf *out, const struct stet_run *run);
 
+/* "10 compiles (14 ms), 13 executions". */
+void stet_text_run_totals(struct stet_buf *out, const struct stet_run_digest *d);
+/* What the layer could not do, and records that are lost; nothing when all is well. */
+void stet_text_trouble(struct stet_buf *out, const struct stet_run_digest *d);
+
 /* Is the process of a run that did not say how it ended still there? */
 bool stet_run_is_alive(const struct stet_run *run);
 

@@ -211,20 +211,11 @@ static bool in_a_package(struct stet_view file)
 }
 
 /* Stacks are written before the compile_stack that names them. */
-struct stack_trigger {
-    struct stet_hash stack;
-    struct stet_trigger trigger;
-};
-
-struct stacks {
-    struct stack_trigger *items;
-    size_t count;
-};
-
-static void on_stack(struct stet_run_digest *d, struct stacks *s, const struct stet_rec_stack *r)
+static void on_stack(struct stet_run_digest *d, struct stet_stacks *s,
+                     const struct stet_rec_stack *r)
 {
     const struct stet_frame *best = r->frames.count ? &r->frames.items[0] : NULL;
-    struct stack_trigger *t = GROW(s->items, s->count);
+    struct stet_stack_trigger *t = GROW(s->items, s->count);
 
     if (!t)
         return;
@@ -236,7 +227,7 @@ static void on_stack(struct stet_run_digest *d, struct stacks *s, const struct s
         }
     }
     t += s->count++;
-    *t = (struct stack_trigger){.stack = r->stack};
+    *t = (struct stet_stack_trigger){.stack = r->stack};
     if (best) {
         t->trigger.file = keep(d, best->file);
         t->trigger.function = keep(d, best->function);
@@ -245,7 +236,7 @@ static void on_stack(struct stet_run_digest *d, struct stacks *s, const struct s
 }
 
 static void on_compile_stack(struct stet_run_digest *d, struct stet_process_digest *p,
-                             const struct stacks *s, const struct stet_rec_compile_stack *r)
+                             const struct stet_stacks *s, const struct stet_rec_compile_stack *r)
 {
     struct stet_compile_event *c = compile_of(p, r->index, r->load != 0);
 
@@ -277,8 +268,8 @@ static void on_process_end(struct stet_process_digest *p, const struct stet_rec_
     }
 }
 
-static void take(struct stet_run_digest *d, struct stet_process_digest *p, struct stacks *s,
-                 const struct stet_journal_event *e)
+void stet_run_take(struct stet_run_digest *d, struct stet_process_digest *p, struct stet_stacks *s,
+                   const struct stet_journal_event *e)
 {
     uint64_t wall = e->time_ns + p->wall_minus_mono;
 
@@ -340,6 +331,20 @@ static void take(struct stet_run_digest *d, struct stet_process_digest *p, struc
     }
 }
 
+struct stet_process_digest *stet_run_process(struct stet_run_digest *d,
+                                             const struct stet_rec_segment *segment)
+{
+    struct stet_process_digest *p = process_of(d, segment->uid);
+
+    if (!p)
+        return NULL;
+    p->host = keep(d, segment->host);
+    p->pid = segment->pid;
+    p->ppid = segment->ppid;
+    p->wall_minus_mono = segment->wall_ns - segment->mono_ns;
+    return p;
+}
+
 static void add_damage(struct stet_journal_damage *sum, const struct stet_journal_damage *one)
 {
     sum->regions += one->regions;
@@ -354,7 +359,7 @@ static void read_file(struct stet_run_digest *d, const char *path)
     struct stet_process_digest *p = NULL;
     struct stet_journal_reader reader;
     struct stet_journal_event e;
-    struct stacks stacks = {0};
+    struct stet_stacks stacks = {0};
     enum stet_rc rc;
 
     if (stet_journal_reader_open(&reader, path, NULL) != STET_OK) {
@@ -363,17 +368,11 @@ static void read_file(struct stet_run_digest *d, const char *path)
     }
     while ((rc = stet_journal_next(&reader, &e, NULL)) == STET_OK) {
         if (e.kind == STET_REC_segment) {
-            const struct stet_rec_segment *s = e.record;
-
-            p = process_of(d, s->uid);
+            p = stet_run_process(d, e.record);
             if (!p)
                 break;
-            p->host = keep(d, s->host);
-            p->pid = s->pid;
-            p->ppid = s->ppid;
-            p->wall_minus_mono = s->wall_ns - s->mono_ns;
         } else if (p) {
-            take(d, p, &stacks, &e);
+            stet_run_take(d, p, &stacks, &e);
         }
     }
     if (rc == STET_BAD_INPUT || rc == STET_UNSUPPORTED)

@@ -67,6 +67,24 @@ struct stet_run_digest {
     uint64_t unreadable; /* journal files that are none, or of a newer version */
 };
 
+/* Stacks met so far, and the line each stands for. */
+struct stet_stack_trigger {
+    struct stet_hash stack;
+    struct stet_trigger trigger;
+};
+
+struct stet_stacks {
+    struct stet_stack_trigger *items;
+    size_t count;
+};
+
+/* The pieces of loading, for those who follow a run while it goes on: the process of a journal
+ * (made when new; NULL when out of memory; valid until the next is made), and one record of it. */
+struct stet_process_digest *stet_run_process(struct stet_run_digest *d,
+                                             const struct stet_rec_segment *segment);
+void stet_run_take(struct stet_run_digest *d, struct stet_process_digest *p, struct stet_stacks *s,
+                   const struct stet_journal_event *e);
+
 /* Reads every journal of the run folder. A folder without journals gives an empty digest. */
 enum stet_rc stet_run_load(struct stet_run_digest *d, const char *folder, struct stet_err *err);
 void stet_run_unload(struct stet_run_digest *d);

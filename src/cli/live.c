@@ -1,0 +1,311 @@
+/* See live.h. */
+#include "cli/live.h"
+
+#include "base/fs.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/explain.h"
+#include "journal/execs.h"
+#include "ledger/events.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Beyond these a run is explained at its end alone. */
+enum { PROCESSES = 256, COMPILES = 20000, ORDER = 1 << 16 };
+/* A stack may come after its compile; causes already told are repeated by numbers; no more than so
+ * many blocks a minute. */
+enum { STACK_WAIT_MS = 700, BLOCKS_A_MINUTE = 20, CAUSES = 256 };
+
+struct order {
+    uint32_t *executables, *sightings;
+    size_t count;
+};
+
+struct told {
+    uint64_t key, times, cost_ns, next; /* next: the count at which it is told again */
+};
+
+struct stet_live {
+    struct stet_events events;
+    struct stet_explained x;
+    struct stet_stacks stacks;
+    struct order orders[PROCESSES];
+    size_t added[PROCESSES];   /* compiles of the process that are in the history */
+    uint64_t ended[PROCESSES]; /* when the next one to add was first seen ended, in ms */
+    size_t route[PROCESSES];   /* process + 1, by event source */
+    struct stet_exec *batch;
+    uint32_t reported; /* findings that were told */
+    struct told told[CAUSES];
+    size_t told_count, blocks, unsaid;
+    uint64_t minute; /* when the current minute of blocks began, in ms */
+    int events_fd;
+    bool quiet, colour, off;
+};
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+enum stet_rc stet_live_new(struct stet_live **out, const char *folder, const char *run, bool quiet,
+                           const char *json_events, struct stet_err *err)
+{
+    struct stet_live *l = NULL;
+    int fd = -1;
+
+    *out = NULL;
+    if (quiet && !json_events)
+        return STET_OK;
+    if (json_events) {
+        fd = open(json_events, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+        if (fd < 0)
+            return stet_fail_errno(err, "%s", json_events);
+    }
+    l = stet_mem_calloc(1, sizeof *l);
+    if (!l || !(l->batch = stet_mem_calloc(STET_EXECS_MAX, sizeof *l->batch)) ||
+        stet_explain_begin(&l->x, run, folder, NULL) != STET_OK ||
+        stet_events_open(&l->events, folder, NULL) != STET_OK) {
+        if (l) {
+            stet_mem_free(l->batch);
+            stet_explained_release(&l->x);
+        }
+        stet_mem_free(l);
+        if (fd >= 0)
+            close(fd);
+        return STET_OK;
+    }
+    l->x.orders = stet_mem_calloc(PROCESSES, sizeof *l->x.orders);
+    l->off = !l->x.orders;
+    l->x.history.orders = l->x.orders;
+    l->quiet = quiet;
+    l->events_fd = fd;
+    l->colour = stet_colour(STDERR_FILENO);
+    *out = l;
+    return STET_OK;
+}
+
+void stet_live_free(struct stet_live *l)
+{
+    if (!l)
+        return;
+    stet_events_close(&l->events);
+    for (int i = 0; i < PROCESSES; i++) {
+        stet_mem_free(l->orders[i].executables);
+        stet_mem_free(l->orders[i].sightings);
+    }
+    stet_mem_free(l->stacks.items);
+    stet_mem_free(l->batch);
+    stet_explained_release(&l->x);
+    if (l->events_fd >= 0)
+        close(l->events_fd);
+    stet_mem_free(l);
+}
+
+/* ---- reading ---- */
+
+static void take_executions(struct stet_live *l, size_t process, const struct stet_rec_execs *r)
+{
+    struct order *o = &l->orders[process];
+
+    if (!o->executables) {
+        o->executables = stet_mem_calloc(ORDER, sizeof *o->executables);
+        o->sightings = stet_mem_calloc(ORDER, sizeof *o->sightings);
+    }
+    if (!o->executables || !o->sightings ||
+        stet_execs_decode(r, l->batch, STET_EXECS_MAX, NULL) != STET_OK)
+        return;
+    for (uint64_t i = 0; i < r->count && o->count < ORDER; i++)
+        o->executables[o->count++] = (uint32_t)l->batch[i].executable;
+}
+
+static void take(struct stet_live *l, const struct stet_run_event *e)
+{
+    struct stet_run_digest *d = &l->x.digest;
+    struct stet_process_digest *p;
+
+    if (e->process >= PROCESSES)
+        return;
+    if (e->event.kind == STET_REC_segment) {
+        p = stet_run_process(d, e->event.record);
+        l->route[e->process] =
+            p && d->process_count <= PROCESSES ? (size_t)(p - d->processes) + 1 : 0;
+        return;
+    }
+    if (!l->route[e->process])
+        return;
+    p = &d->processes[l->route[e->process] - 1];
+    if (e->event.kind == STET_REC_execs)
+        take_executions(l, l->route[e->process] - 1, e->event.record);
+    stet_run_take(d, p, &l->stacks, &e->event);
+}
+
+/* ---- explaining ---- */
+
+static bool is_ready(struct stet_live *l, size_t process, const struct stet_compile_event *c,
+                     bool last)
+{
+    if (!c->ended)
+        return last;
+    if (last || c->trigger.line || c->no_stack.len)
+        return true;
+    if (!l->ended[process])
+        l->ended[process] = now_ms();
+    return now_ms() - l->ended[process] > STACK_WAIT_MS;
+}
+
+/* Compiles in order, each when all is known of it. True when there was one. */
+static bool add_compiles(struct stet_live *l, bool last)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < l->x.digest.process_count && i < PROCESSES; i++) {
+        struct stet_process_digest *p = &l->x.digest.processes[i];
+        const struct stet_bundle *bundle = NULL;
+
+        while (l->added[i] < p->compile_count && !l->off &&
+               is_ready(l, i, &p->compiles[l->added[i]], last)) {
+            if (!bundle)
+                bundle = stet_explain_bundle(&l->x.digest, p);
+            l->ended[i] = 0;
+            any = true;
+            l->off = stet_explain_add(&l->x, (uint32_t)i, l->added[i]++, bundle, NULL) != STET_OK ||
+                     l->x.history.sighting_count >= COMPILES;
+        }
+    }
+    return any && !l->off;
+}
+
+/* Executables → sightings, and how often each ran. */
+static void translate(struct stet_live *l)
+{
+    struct stet_history *h = &l->x.history;
+
+    h->order_count =
+        (uint32_t)(l->x.digest.process_count < PROCESSES ? l->x.digest.process_count : PROCESSES);
+    for (uint32_t i = 0; i < h->order_count; i++) {
+        struct order *o = &l->orders[i];
+
+        for (size_t k = 0; k < o->count; k++)
+            o->sightings[k] = STET_NONE;
+        l->x.orders[i] = (struct stet_order){.items = o->sightings, .count = o->count};
+    }
+    for (uint32_t s = 0; s < h->sighting_count; s++) {
+        struct order *o = &l->orders[h->sightings[s].process];
+        uint64_t ran = 0;
+
+        for (size_t k = 0; k < o->count; k++)
+            if (h->sightings[s].executable && o->executables[k] == h->sightings[s].executable) {
+                o->sightings[k] = s;
+                ran++;
+            }
+        h->sightings[s].executions = ran;
+    }
+}
+
+/* ---- telling ---- */
+
+static uint64_t key_of(const struct stet_recompile *r)
+{
+    struct stet_hash h = stet_hash_mix(stet_hash_bytes(r->class), stet_hash_bytes(r->function));
+
+    return stet_hash_mix_u64(h, r->origin.line).lo;
+}
+
+static bool may_print(struct stet_live *l)
+{
+    uint64_t now = now_ms();
+
+    if (now - l->minute > 60000) {
+        l->minute = now;
+        l->blocks = 0;
+    }
+    return l->blocks < BLOCKS_A_MINUTE;
+}
+
+/* A cause is told when it first appears, then at 10, 100, 1000… times. */
+static void say(struct stet_live *l, const struct stet_recompile *r)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    struct told *t = NULL;
+    uint64_t key = key_of(r);
+
+    for (size_t i = 0; i < l->told_count && !t; i++)
+        if (l->told[i].key == key)
+            t = &l->told[i];
+    if (!t && l->told_count < CAUSES) {
+        t = &l->told[l->told_count++];
+        *t = (struct told){.key = key, .next = 1};
+    }
+    if (!t || (t->cost_ns += r->cost_ns, ++t->times < t->next) || !may_print(l)) {
+        l->unsaid++;
+        return;
+    }
+    l->blocks++;
+    if (t->times == 1)
+        stet_account_text_one(&out, r, l->colour);
+    else
+        stet_buf_printf(
+            &out, "stet: %.*s: %.*s compiled again %" PRIu64 " times so far, %.1f s lost\n",
+            STET_FMT(r->class), STET_FMT(r->function), t->times, (double)t->cost_ns / 1e9);
+    t->next = t->times == 1 ? 10 : t->next * 10;
+    if (!out.failed)
+        stet_fs_write_all(STDERR_FILENO, out.ptr, out.len);
+    stet_buf_release(&out);
+}
+
+static void write_event(struct stet_live *l, const struct stet_recompile *r)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_json j;
+
+    stet_json_init(&j, &out);
+    stet_account_json_one(&j, r);
+    stet_buf_char(&out, '\n');
+    if (!out.failed && stet_fs_write_all(l->events_fd, out.ptr, out.len) != 0) {
+        close(l->events_fd);
+        l->events_fd = -1;
+    }
+    stet_buf_release(&out);
+}
+
+static void report(struct stet_live *l)
+{
+    struct stet_explain_row row;
+
+    for (; l->reported < l->x.history.finding_count; l->reported++) {
+        const struct stet_finding *f = &l->x.history.findings[l->reported];
+
+        if (f->reason >= STET_REASONS)
+            continue;
+        stet_explain_row(&row, &l->x.history, f);
+        if (l->events_fd >= 0)
+            write_event(l, &row.recompile);
+        if (!l->quiet && !f->benign)
+            say(l, &row.recompile);
+    }
+}
+
+void stet_live_poll(struct stet_live *l, bool last)
+{
+    struct stet_run_event e;
+
+    if (!l || l->off || stet_events_refresh(&l->events, NULL) != STET_OK)
+        return;
+    while (stet_events_next(&l->events, &e) == STET_OK)
+        take(l, &e);
+    if (!add_compiles(l, last))
+        return;
+    translate(l);
+    if (stet_history_judge(&l->x.history, NULL) == STET_OK)
+        report(l);
+    else
+        l->off = true;
+}

@@ -1,0 +1,178 @@
+/* What `stet run` says when the command has ended: compiles, seconds lost, whether it settled, the
+ * three questions, the causes that cost most. */
+#include "cli/account.h"
+#include "cli/explain.h"
+#include "cli/run_text.h"
+
+#include "base/fs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* More than that takes seconds to explain; the command has ended and its caller waits. */
+enum { MOST_COMPILES = 4000, TOP = 3, CAUSES = 64 };
+
+static void stranger_lines(struct stet_buf *out, const struct stet_watch *w)
+{
+    size_t listed = sizeof w->strangers / sizeof *w->strangers;
+
+    for (size_t i = 0; i < w->stranger_count && i < listed && i < 5; i++)
+        stet_buf_printf(out, "stet: %s (pid %ld) did not check in: %s\n", w->strangers[i].command,
+                        (long)w->strangers[i].pid, w->strangers[i].reason);
+    if (w->stranger_count > 5)
+        stet_buf_printf(out, "stet: %zu more processes did not check in\n", w->stranger_count - 5);
+}
+
+/* ---- causes ---- */
+
+struct cause {
+    char class[32], function[64], file[64];
+    uint64_t line, times, cost_ns;
+};
+
+struct causes {
+    struct cause items[CAUSES];
+    size_t count;
+};
+
+static const char *tail_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static bool gather(void *context, const struct stet_recompile *r)
+{
+    struct causes *c = context;
+    struct cause one = {.line = r->origin.line};
+    char file[512];
+
+    if (r->benign)
+        return true;
+    snprintf(file, sizeof file, "%.*s", STET_FMT(r->origin.file));
+    snprintf(one.file, sizeof one.file, "%s", tail_of(file));
+    snprintf(one.class, sizeof one.class, "%.*s", STET_FMT(r->class));
+    snprintf(one.function, sizeof one.function, "%.*s", STET_FMT(r->function));
+    for (size_t i = 0; i < c->count; i++) {
+        struct cause *o = &c->items[i];
+
+        if (o->line == one.line && !strcmp(o->class, one.class) && !strcmp(o->file, one.file) &&
+            !strcmp(o->function, one.function)) {
+            o->times++;
+            o->cost_ns += r->cost_ns;
+            return true;
+        }
+    }
+    if (c->count < CAUSES) {
+        one.times = 1;
+        one.cost_ns = r->cost_ns;
+        c->items[c->count++] = one;
+    }
+    return true;
+}
+
+static void top_lines(struct stet_buf *out, struct causes *c)
+{
+    for (int n = 0; n < TOP; n++) {
+        struct cause *best = NULL;
+
+        for (size_t i = 0; i < c->count; i++)
+            if (c->items[i].times && (!best || c->items[i].cost_ns > best->cost_ns))
+                best = &c->items[i];
+        if (!best)
+            return;
+        stet_buf_printf(out, "stet:   %" PRIu64 "× %s in %s", best->times, best->class,
+                        best->function);
+        if (best->line)
+            stet_buf_printf(out, ", %s:%" PRIu64, best->file, best->line);
+        stet_buf_str(out, ", ");
+        stet_text_duration(out, best->cost_ns);
+        stet_buf_char(out, '\n');
+        best->times = 0;
+    }
+}
+
+/* ---- all of it ---- */
+
+static void say_account(struct stet_buf *out, const struct stet_account *a)
+{
+    static struct causes causes;
+    struct stet_tally t;
+
+    causes.count = 0;
+    if (stet_account_tally(a, &t, NULL) != STET_OK)
+        return;
+    stet_buf_str(out, "stet: ");
+    if (t.alarms) {
+        stet_text_count(out, t.alarms, "recompile");
+        stet_buf_str(out, ", ");
+        stet_text_duration(out, t.lost_ns);
+        stet_buf_str(out, " lost; ");
+    }
+    if (a->totals.settled)
+        stet_buf_printf(out, "settled at step %" PRIu64 " with %" PRIu64 " programs\n",
+                        a->totals.settled_step, a->totals.programs);
+    else
+        stet_buf_printf(out, "%" PRIu64 " programs, not settled: %.*s\n", a->totals.programs,
+                        STET_FMT(a->totals.settled_why));
+    for (int q = 0; q < STET_QUESTIONS; q++) {
+        stet_buf_printf(out, "stet: %s %s", stet_question_text((enum stet_question)q),
+                        t.answers[q].count ? "yes" : "no");
+        if (t.answers[q].count)
+            stet_buf_printf(out, ", %" PRIu64 "× (%s)", t.answers[q].count, t.answers[q].class);
+        stet_buf_char(out, '\n');
+    }
+    if (t.alarms && a->each(a->source, gather, &causes, NULL) == STET_OK)
+        top_lines(out, &causes);
+}
+
+static void explain(struct stet_buf *out, const char *folder)
+{
+    const struct stet_run *run;
+    struct stet_ledger *l = NULL;
+    struct stet_runs runs;
+    struct stet_explained x;
+    struct stet_account a;
+
+    if (stet_runs_open(&runs, NULL) != STET_OK)
+        return;
+    if (stet_runs_find(&runs, folder, &run, NULL) == STET_OK &&
+        stet_explain_run(&x, &runs, run, NULL) == STET_OK) {
+        stet_explain_account(&a, &x);
+        say_account(out, &a);
+        if (stet_ledger_open(&l, NULL, NULL) == STET_OK)
+            stet_explain_keep(l, &x, run, NULL);
+        stet_ledger_close(l);
+        stet_explained_release(&x);
+    }
+    stet_runs_close(&runs);
+}
+
+void stet_run_summary(const char *folder, const char *id, const struct stet_watch *watch)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_run_digest d;
+
+    if (stet_run_load(&d, folder, &err) != STET_OK) {
+        fprintf(stderr, "stet: %s\n", err.text);
+        return;
+    }
+    if (d.process_count == 0) {
+        stet_buf_printf(&out, "stet: run %s: no process loaded a compiler plugin\n", id);
+    } else {
+        stet_buf_printf(&out, "stet: run %s: ", id);
+        stet_text_run_totals(&out, &d);
+        stet_buf_printf(&out, "; `stet %s` tells more\n", d.compiles ? "explain" : "show");
+    }
+    if (d.compiles && d.compiles <= MOST_COMPILES)
+        explain(&out, folder);
+    stet_text_trouble(&out, &d);
+    stranger_lines(&out, watch);
+    if (!out.failed)
+        stet_fs_write_all(STDERR_FILENO, out.ptr, out.len);
+    stet_buf_release(&out);
+    stet_run_unload(&d);
+}
