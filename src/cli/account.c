@@ -7,6 +7,12 @@
 
 static enum stet_question question_of(struct stet_view class)
 {
+    /* torch.compile's own. */
+    if (stet_view_is(class, "zero-one-specialisation") || stet_view_is(class, "list-length") ||
+        stet_view_is(class, "stride-change"))
+        return STET_QUESTION_SHAPES;
+    if (stet_view_is(class, "grad-mode") || stet_view_is(class, "requires-grad"))
+        return STET_QUESTION_BRANCH;
     switch (stet_reason_find(class)) {
     case STET_REASON_SHAPE_DRIFT:
     case STET_REASON_LAST_BATCH:
@@ -56,6 +62,7 @@ static bool count(void *context, const struct stet_recompile *r)
     struct stet_tally *t = context;
     struct stet_view rest = r->also;
 
+    t->torch += stet_view_is(r->lane, "torch");
     t->alarms += !r->benign;
     t->harmless += r->benign;
     t->lost_ns += r->benign ? 0 : r->cost_ns;

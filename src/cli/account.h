@@ -31,7 +31,7 @@ struct stet_answer {
 
 /* One walk over all recompiles. */
 struct stet_tally {
-    uint64_t alarms, harmless, lost_ns;
+    uint64_t alarms, harmless, lost_ns, torch; /* torch: of that lane */
     struct stet_answer answers[STET_QUESTIONS];
 };
 

@@ -289,8 +289,12 @@ void stet_account_text_one(struct stet_buf *out, const struct stet_recompile *r,
 static void head(const struct pen *p, const struct stet_account *a, const struct stet_tally *t)
 {
     stet_buf_printf(p->out, "%srun %s%s: ", p->bold, a->run, p->plain);
-    stet_text_count(p->out, a->totals.compiles, "compile");
-    stet_buf_str(p->out, ", ");
+    if (a->totals.compiles || !t->torch) {
+        stet_text_count(p->out, a->totals.compiles, "compile");
+        stet_buf_str(p->out, ", ");
+    } else {
+        stet_buf_str(p->out, "torch.compile alone, ");
+    }
     stet_text_count(p->out, t->alarms, "recompile");
     stet_buf_str(p->out, " (");
     stet_text_duration(p->out, t->lost_ns);
@@ -298,7 +302,9 @@ static void head(const struct pen *p, const struct stet_account *a, const struct
     if (t->harmless)
         stet_buf_printf(p->out, ", %" PRIu64 " harmless", t->harmless);
     stet_buf_char(p->out, '\n');
-    if (a->totals.settled)
+    if (!a->totals.compiles && t->torch)
+        ;
+    else if (a->totals.settled)
         stet_buf_printf(p->out, "  settled at step %" PRIu64 " with %" PRIu64 " programs\n",
                         a->totals.settled_step, a->totals.programs);
     else

@@ -1,6 +1,7 @@
 /* stet explain: why each program of a run was compiled again. */
 #include "cli/command.h"
 #include "cli/explain.h"
+#include "cli/torch_rows.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -58,6 +59,8 @@ static enum stet_rc from_ledger(struct stet_ledger *l, const struct stet_runs *r
     struct stet_arena arena;
     enum stet_rc rc = stet_explain_feed(l, runs, run, err);
 
+    if (rc == STET_OK)
+        rc = stet_torch_feed(l, run, err);
     stet_arena_init(&arena, 1 << 20);
     if (rc == STET_OK)
         rc = stet_ledger_run_totals(l, run->id, &arena, &a.totals, err);
@@ -67,18 +70,43 @@ static enum stet_rc from_ledger(struct stet_ledger *l, const struct stet_runs *r
     return rc;
 }
 
+/* Both lanes, straight from the run. */
+struct lanes {
+    struct stet_account xla;
+    struct stet_torch torch;
+};
+
+static enum stet_rc each_lane(void *source, stet_visit_recompile *visit, void *context,
+                              struct stet_err *err)
+{
+    struct lanes *l = source;
+    enum stet_rc rc = l->xla.each(l->xla.source, visit, context, err);
+
+    if (rc == STET_OK)
+        stet_torch_each(&l->torch, visit, context);
+    return rc;
+}
+
 /* Without the ledger: the run alone. */
 static enum stet_rc from_run(const struct stet_runs *runs, const struct stet_run *run,
                              const struct choices *c, int *code, struct stet_err *err)
 {
     struct stet_explained x;
     struct stet_account a;
+    struct lanes both;
     enum stet_rc rc = stet_explain_run(&x, runs, run, err);
 
     if (rc != STET_OK)
         return rc;
-    stet_explain_account(&a, &x);
-    rc = print(&a, c, code, err);
+    stet_torch_init(&both.torch);
+    stet_explain_account(&both.xla, &x);
+    a = both.xla;
+    a.each = each_lane;
+    a.source = &both;
+    rc = stet_torch_load_run(&both.torch, run, err);
+    if (rc == STET_OK || rc == STET_NOT_FOUND)
+        rc = print(&a, c, code, err);
+    stet_torch_release(&both.torch);
     stet_explained_release(&x);
     return rc;
 }

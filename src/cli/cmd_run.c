@@ -9,6 +9,7 @@
 #include "cli/run_cpu.h"
 #include "cli/run_env.h"
 #include "cli/run_text.h"
+#include "cli/run_torch.h"
 #include "cli/run_watch.h"
 #include "ledger/state.h"
 #include "stet_version.h"
@@ -34,6 +35,8 @@ struct run {
     struct stet_child child;
     struct stet_watch watch;
     struct stet_live *live; /* NULL when nothing is told as it happens */
+    char trace[PATH_MAX];   /* where torch.compile's trace goes */
+    struct stet_run_torch *torch;
     bool over;
 };
 
@@ -114,9 +117,9 @@ static enum stet_rc make_folder(struct run *r, struct stet_err *err)
 }
 
 /* What each lane needs to find in the environment. */
-static enum stet_rc prepare(struct stet_env *env, const struct run *r, struct stet_err *err)
+static enum stet_rc prepare(struct stet_env *env, struct run *r, struct stet_err *err)
 {
-    char library[PATH_MAX], trace[PATH_MAX + 16];
+    char library[PATH_MAX];
     enum stet_rc rc = stet_find_library(layer, library, sizeof library, err);
 
     if (rc == STET_OK)
@@ -127,8 +130,12 @@ static enum stet_rc prepare(struct stet_env *env, const struct run *r, struct st
         rc = stet_env_set(env, "STET_RUN", r->id, err);
     /* torch.compile writes its structured trace there; a user's own choice stands. */
     if (rc == STET_OK && !stet_env_get(env, "TORCH_TRACE")) {
-        snprintf(trace, sizeof trace, "%s/torch", r->folder);
-        rc = stet_env_set(env, "TORCH_TRACE", trace, err);
+        if (snprintf(r->trace, sizeof r->trace, "%s/torch", r->folder) >= (int)sizeof r->trace)
+            return stet_fail(err, STET_LIMIT, "%s: path too long", r->folder);
+        rc = stet_env_set(env, "TORCH_TRACE", r->trace, err);
+    } else if (rc == STET_OK) {
+        /* Old traces may lie there: only this run's own folder is followed. */
+        r->trace[0] = '\0';
     }
     return rc;
 }
@@ -142,6 +149,7 @@ static void follow(struct run *r)
 
     while (!stet_child_wait(&r->child, r->live && wait > LIVE_MS ? LIVE_MS : wait)) {
         stet_live_poll(r->live, false);
+        stet_run_torch_poll(r->torch);
         until -= r->live && wait > LIVE_MS ? LIVE_MS : wait;
         if (until > 0)
             continue;
@@ -189,6 +197,8 @@ static int run(struct run *r, const struct wishes *w)
     }
     write_run(r, NULL);
     stet_watch_init(&r->watch, layer);
+    if (r->trace[0])
+        r->torch = stet_run_torch_start(r->trace, w->quiet);
     follow(r);
     stet_live_free(r->live);
     clock_gettime(CLOCK_REALTIME, &r->ended);
@@ -197,6 +207,7 @@ static int run(struct run *r, const struct wishes *w)
         stet_complain(&err);
     if (!w->quiet)
         stet_run_summary(r->folder, r->id, &r->watch);
+    stet_run_torch_end(r->torch);
     stet_watch_release(&r->watch);
     stet_child_end_alike(&r->child);
 }

@@ -83,6 +83,11 @@ bool stet_guard_is_library(struct stet_view file)
            find(file, "torch/_dynamo/") != NONE;
 }
 
+bool stet_guard_is_torch(struct stet_view file)
+{
+    return find(file, "-packages/torch/") != NONE || find(file, "torch/_dynamo/") != NONE;
+}
+
 /* "0/3: " */
 static struct stet_view entry(struct stet_guard *g, struct stet_view v)
 {
@@ -130,24 +135,34 @@ static void user_stack(struct stet_guard *g, struct stet_view stack)
     }
 }
 
-/* "code  # mp/tl/a.py:13 in forward (HINT: …)" */
+/* "code  # mp/tl/a.py:13 in forward (HINT: …)". The code may end in a comment of its own: the first
+ * part that is a place ends it. */
 static void comment(struct stet_guard *g, struct stet_view v)
 {
-    size_t hash = find(v, "  # "), hint = find(v, "(HINT: "), paren;
+    size_t hint = find(v, "(HINT: "), start = 0;
+    struct stet_view file, function;
+    uint64_t line;
 
     if (hint != NONE) {
         g->hint = trim(from(v, hint + 7));
         if (stet_view_ends(g->hint, ")"))
             g->hint.len--;
     }
-    if (hash == NONE) {
-        g->place = trim(upto(v, hint));
-    } else {
-        g->code = trim(upto(v, hash));
-        v = from(v, hash + 4);
-        paren = find(v, " (");
-        g->place = trim(upto(v, paren));
+    for (;;) {
+        struct stet_view rest = from(v, start), part;
+        size_t next = find(rest, "  # "), paren = find(rest, " (");
+
+        part = trim(upto(rest, next < paren ? next : paren));
+        if (start && stet_guard_place(part, &file, &line, &function)) {
+            g->code = trim(upto(v, start - 4));
+            g->place = part;
+            return;
+        }
+        if (next == NONE)
+            break;
+        start += next + 4;
     }
+    g->place = trim(upto(v, hint));
 }
 
 bool stet_guard_place(struct stet_view place, struct stet_view *file, uint64_t *line,

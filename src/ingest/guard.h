@@ -45,6 +45,8 @@ void stet_guard_parse(struct stet_guard *g, struct stet_view text);
 const char *stet_guard_kind_name(enum stet_guard_kind kind);
 /* A file of an installed package, or of Python itself. */
 bool stet_guard_is_library(struct stet_view file);
+/* A file of torch itself. */
+bool stet_guard_is_torch(struct stet_view file);
 
 /* "mp/tl/a.py:13 in forward": file, line, function. */
 bool stet_guard_place(struct stet_view place, struct stet_view *file, uint64_t *line,

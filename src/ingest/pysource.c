@@ -151,6 +151,28 @@ enum stet_py_role stet_py_role(struct stet_view file, uint64_t line, struct stet
     return role;
 }
 
+uint64_t stet_py_def_line(struct stet_view file, uint64_t line)
+{
+    struct stet_view text;
+    struct stet_file f;
+    uint64_t at = line;
+
+    if (!line || !open_source(&f, file))
+        return line;
+    text = rest_from(f.bytes, line);
+    if (stet_view_starts(trim(first_line(text)), "@")) {
+        for (int i = 0; i < DECORATORS && text.len; i++, at++, text = rest_from(text, 2)) {
+            struct stet_view bare = trim(first_line(text));
+
+            if (stet_view_starts(bare, "def ") || stet_view_starts(bare, "async def ") ||
+                stet_view_starts(bare, "class "))
+                break;
+        }
+    }
+    stet_file_close(&f);
+    return text.len && at - line < DECORATORS ? at : line;
+}
+
 bool stet_py_line(struct stet_view file, uint64_t line, struct stet_buf *out)
 {
     struct stet_file f;

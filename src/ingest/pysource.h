@@ -15,6 +15,9 @@ enum stet_py_role {
  * before). The text of its default is appended to `value`. */
 enum stet_py_role stet_py_role(struct stet_view file, uint64_t line, struct stet_view name,
                                struct stet_buf *value);
+/* The line of the `def` that belongs to a code object whose first line is `line`: decorators count
+ * as its first lines. `line` itself when the file can't be read or no `def` follows. */
+uint64_t stet_py_def_line(struct stet_view file, uint64_t line);
 /* That line of the file, trimmed; false when it can't be read. */
 bool stet_py_line(struct stet_view file, uint64_t line, struct stet_buf *out);
 

@@ -175,7 +175,7 @@ static const char *class_of_value(const struct stet_torch *t, uint32_t compile,
         return "varlen";
     if (!is_number(value, &n))
         return stet_view_starts(source, "G[") ? "global-value" : "static-argument";
-    if (stet_view_starts(source, "G["))
+    if (stet_view_starts(source, "G[") && !memchr(source.ptr, '.', source.len))
         return "global-value";
     if (holds(source, "__defaults__") || holds(source, "__kwdefaults__"))
         return "default-argument";
@@ -334,7 +334,8 @@ static void find_origin(const struct stet_torch *t, uint32_t compile, struct ste
                !memcmp(f->code.file.ptr + (f->code.file.len - file.len), file.ptr, file.len)) {
         why->origin = (struct stet_torch_place){f->code.file, function, line};
     } else {
-        why->origin = f->code; /* sizes and dictionaries carry no line: the code object */
+        why->origin = f->code; /* sizes and dictionaries carry no line: the function */
+        why->origin.line = stet_py_def_line(f->code.file, f->code.line);
     }
 }
 
@@ -386,6 +387,7 @@ void stet_torch_explain(const struct stet_torch *t, uint32_t compile, struct ste
             why->class = stet_view_is(c->fail_type, "ConstraintViolationError")
                              ? "mark-dynamic-violation"
                              : "first";
+        why->origin.line = stet_py_def_line(f->code.file, f->code.line);
         return;
     }
     judge(t, compile, c->failures, why);

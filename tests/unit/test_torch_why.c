@@ -77,6 +77,20 @@ TEST(the_users_own_line_is_the_innermost_outside_packages)
     EXPECT_INT(0, g.frame);
 }
 
+TEST(a_comment_in_the_code_does_not_hide_the_place)
+{
+    struct stet_guard g;
+    struct stet_view file, function;
+    uint64_t line;
+
+    stet_guard_parse(&g,
+                     STET_VIEW("0/1: 2 <= x.size()[0]  # return x * 2  # twice  # up/a.py:18 in f "
+                               "(user code shown is first use)"));
+    EXPECT(is(g.code, "return x * 2  # twice"));
+    EXPECT(stet_guard_place(g.place, &file, &line, &function));
+    EXPECT_INT(18, line);
+}
+
 TEST(a_source_file_tells_parameters_from_closures)
 {
     static const char text[] = "def outer(k):\n    @torch.compile(backend=\"eager\")\n"
@@ -98,6 +112,9 @@ TEST(a_source_file_tells_parameters_from_closures)
     EXPECT_INT(STET_PY_DEFAULT, stet_py_role(file, 7, STET_VIEW("y"), NULL));
     EXPECT_INT(STET_PY_FREE, stet_py_role(file, 7, STET_VIEW("z"), NULL));
     EXPECT_INT(STET_PY_UNKNOWN, stet_py_role(STET_VIEW("/none/x.py"), 7, STET_VIEW("z"), NULL));
+    EXPECT_INT(3, stet_py_def_line(file, 2)); /* behind its decorator */
+    EXPECT_INT(1, stet_py_def_line(file, 1));
+    EXPECT_INT(5, stet_py_def_line(STET_VIEW("/none/x.py"), 5));
     stet_buf_release(&value);
     close(fd);
     unlink(name);

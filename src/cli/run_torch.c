@@ -1,0 +1,201 @@
+/* A notice is two lines: what and where, and what to do. A frame that goes on recompiling for the
+ * same reason is told at its first, second, fourth, eighth… time. */
+#include "cli/run_torch.h"
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "cli/run_text.h"
+#include "cli/torch.h"
+
+#include <inttypes.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Ranks that do the same do it within moments of each other; who has not followed by then has
+ * diverged. */
+static const uint64_t patience_ns = 1000000000;
+
+enum { WAITING = 256 };
+
+struct waiting {
+    uint32_t compile;
+    uint64_t since_ns;
+};
+
+struct stet_run_torch {
+    struct stet_torch torch;
+    struct stet_torch_files *files;
+    bool quiet, complained;
+    struct waiting waiting[WAITING];
+    size_t waiting_count;
+    struct stet_buf out;
+};
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void who(const struct stet_torch *t, uint32_t compile, struct stet_buf *out)
+{
+    const struct stet_torch_frame *f = &t->frames[t->compiles[compile].frame];
+    int64_t rank = t->processes[f->process].rank;
+
+    stet_buf_str(out, "stet: ");
+    if (rank >= 0)
+        stet_buf_printf(out, "rank %" PRId64 ": ", rank);
+    stet_buf_printf(out, "%.*s (", STET_FMT(f->code.function));
+    stet_torch_text_place(&f->code, out);
+    stet_buf_char(out, ')');
+}
+
+static bool is_power_of_two(uint32_t n)
+{
+    return n && !(n & (n - 1));
+}
+
+static void notice(void *context, struct stet_torch *t, uint32_t compile)
+{
+    struct stet_run_torch *r = context;
+    const struct stet_torch_compile *c = &t->compiles[compile];
+    struct stet_torch_why why;
+
+    if (!c->number && c->failures == STET_TORCH_NONE)
+        return;
+    if (r->waiting_count < WAITING)
+        r->waiting[r->waiting_count++] = (struct waiting){compile, now_ns()};
+    if (!c->limit && !is_power_of_two(c->number))
+        return;
+    stet_torch_explain(t, compile, &why);
+    who(t, compile, &r->out);
+    if (c->limit)
+        stet_buf_printf(&r->out, " reached %.*s (%" PRIu64 ") and runs eagerly from here on",
+                        STET_FMT(t->frames[c->frame].limit), t->frames[c->frame].limit_value);
+    else
+        stet_buf_str(&r->out, " compiled again");
+    stet_buf_printf(&r->out, ", %s: ", c->limit && why.also_count ? why.also[0] : why.class);
+    stet_torch_text_change(&why, &r->out);
+    if (!c->limit) {
+        stet_buf_str(&r->out, ", ");
+        stet_text_duration(&r->out, stet_torch_cost(c) * 1000);
+    }
+    stet_buf_str(&r->out, "\n      at ");
+    stet_torch_text_place(&why.origin, &r->out);
+    stet_buf_str(&r->out, "; ");
+    stet_torch_fix(t, &why, &r->out);
+    stet_buf_char(&r->out, '\n');
+}
+
+static void say(struct stet_run_torch *r)
+{
+    if (r->out.len && !r->quiet && !r->out.failed)
+        stet_fs_write_all(STDERR_FILENO, r->out.ptr, r->out.len);
+    r->out.len = 0;
+}
+
+static void divergence(struct stet_run_torch *r, uint32_t compile)
+{
+    struct stet_torch_why why;
+    uint32_t with, without;
+
+    /* With a tie nobody knows who is wrong; the one that has more programs is told anyway. */
+    if (!stet_torch_diverges(&r->torch, compile, &with, &without) || with > without)
+        return;
+    stet_torch_explain(&r->torch, compile, &why);
+    who(&r->torch, compile, &r->out);
+    stet_buf_printf(&r->out, " diverges from %u other rank%s, rank-divergence: ", without,
+                    without == 1 ? "" : "s");
+    if (why.has_guard)
+        stet_buf_printf(&r->out, "guard %.*s failed here alone", STET_FMT(why.guard.expr));
+    stet_buf_str(&r->out, "\n      at ");
+    stet_torch_text_place(&why.origin, &r->out);
+    stet_buf_str(&r->out, "; a collective that only some ranks reach will hang\n");
+}
+
+static void look_at_ranks(struct stet_run_torch *r, bool all)
+{
+    uint64_t now = now_ns();
+    size_t kept = 0;
+
+    for (size_t i = 0; i < r->waiting_count; i++) {
+        if (all || now - r->waiting[i].since_ns >= patience_ns)
+            divergence(r, r->waiting[i].compile);
+        else
+            r->waiting[kept++] = r->waiting[i];
+    }
+    r->waiting_count = kept;
+}
+
+struct stet_run_torch *stet_run_torch_start(const char *folder, bool quiet)
+{
+    struct stet_run_torch *r = stet_mem_calloc(1, sizeof *r);
+
+    if (!r)
+        return NULL;
+    r->quiet = quiet;
+    stet_torch_init(&r->torch);
+    r->torch.on_compile = notice;
+    r->torch.context = r;
+    r->files = stet_torch_files_new(&r->torch);
+    if (!r->files || stet_torch_files_add(r->files, folder, NULL) != STET_OK) {
+        r->quiet = true;
+        stet_run_torch_end(r);
+        return NULL;
+    }
+    return r;
+}
+
+void stet_run_torch_poll(struct stet_run_torch *r)
+{
+    struct stet_err err = STET_ERR_INIT;
+
+    if (!r)
+        return;
+    if (stet_torch_files_poll(r->files, &err) != STET_OK && !r->complained && !r->quiet) {
+        stet_buf_printf(&r->out, "stet: torch trace: %s\n", err.text);
+        r->complained = true;
+    }
+    look_at_ranks(r, false);
+    say(r);
+}
+
+static void summary(struct stet_run_torch *r)
+{
+    const struct stet_torch *t = &r->torch;
+    uint64_t cost = 0, limits = 0;
+
+    if (!t->compile_count)
+        return;
+    for (size_t i = 0; i < t->compile_count; i++) {
+        cost += stet_torch_cost(&t->compiles[i]);
+        limits += t->compiles[i].limit;
+    }
+    stet_buf_printf(&r->out, "stet: torch.compile: %zu frames, %zu compiles in ", t->frame_count,
+                    t->compile_count);
+    stet_text_duration(&r->out, cost * 1000);
+    stet_buf_printf(&r->out, ", %u of them again", stet_torch_recompiles(t));
+    if (t->break_count)
+        stet_buf_printf(&r->out, ", %zu graph breaks", t->break_count);
+    if (limits)
+        stet_buf_printf(&r->out, ", %" PRIu64 " frames gave up", limits);
+    stet_buf_str(&r->out, "; `stet torch frames` tells more\n");
+    stet_torch_text_damage(t, &r->out);
+}
+
+void stet_run_torch_end(struct stet_run_torch *r)
+{
+    if (!r)
+        return;
+    if (r->files)
+        stet_torch_files_finish(r->files, NULL);
+    look_at_ranks(r, true);
+    summary(r);
+    say(r);
+    stet_torch_files_free(r->files);
+    stet_torch_release(&r->torch);
+    stet_buf_release(&r->out);
+    stet_mem_free(r);
+}

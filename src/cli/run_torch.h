@@ -1,0 +1,18 @@
+/* torch.compile's side of a run, told while it happens. */
+#ifndef STET_CLI_RUN_TORCH_H
+#define STET_CLI_RUN_TORCH_H
+
+#include "base/err.h"
+#include "base/view.h"
+
+struct stet_run_torch;
+
+/* Follows the traces in `folder`, which need not be there yet. With `quiet` nothing is printed.
+ * NULL when memory is short; all functions take NULL as "not followed". */
+struct stet_run_torch *stet_run_torch_start(const char *folder, bool quiet);
+/* Reads what has come, and tells of each recompile on standard error. */
+void stet_run_torch_poll(struct stet_run_torch *r);
+/* Reads the rest, prints the summary, and frees. */
+void stet_run_torch_end(struct stet_run_torch *r);
+
+#endif

@@ -1,0 +1,304 @@
+/* Compiles and graph breaks → rows, as the other lane has them. */
+#include "cli/torch_rows.h"
+
+#include "base/fs.h"
+#include "base/mem.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+enum { TORCH_ROWS_VERSION = 1, CHANGES = 8 };
+
+struct row {
+    struct stet_recompile recompile;
+    struct stet_row_change changes[CHANGES];
+    struct stet_buf also, fix, evidence, what;
+};
+
+static void row_clear(struct row *r)
+{
+    r->also.len = r->fix.len = r->evidence.len = r->what.len = 0;
+}
+
+static void row_release(struct row *r)
+{
+    stet_buf_release(&r->also);
+    stet_buf_release(&r->fix);
+    stet_buf_release(&r->evidence);
+    stet_buf_release(&r->what);
+}
+
+static struct stet_view view_or_absent(struct stet_view v)
+{
+    return v.len ? v : (struct stet_view){0};
+}
+
+static struct stet_line line_of(const struct stet_torch_place *p)
+{
+    return (struct stet_line){p->file, p->function, p->line};
+}
+
+/* The compile's number within its process. */
+static uint64_t index_of(const struct stet_torch *t, uint32_t compile)
+{
+    uint32_t process = t->frames[t->compiles[compile].frame].process;
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < compile; i++)
+        n += t->frames[t->compiles[i].frame].process == process;
+    return n;
+}
+
+/* What moved, then the guards of the other entries, each once. */
+static size_t changes_of(const struct stet_torch *t, const struct stet_torch_compile *c,
+                         const struct stet_torch_why *why, struct row *r)
+{
+    size_t n = 0;
+    uint32_t i = c->failures;
+
+    stet_torch_what(why, &r->what);
+    r->changes[n++] = (struct stet_row_change){.what = stet_buf_as_view(&r->what),
+                                               .from = view_or_absent(why->from),
+                                               .to = view_or_absent(why->to),
+                                               .file = why->origin.file,
+                                               .line = why->origin.line,
+                                               .kind = STET_VIEW("guard"),
+                                               .count = 1};
+    for (i = t->failures[i].next; i != STET_TORCH_NONE && n < CHANGES; i = t->failures[i].next) {
+        struct stet_guard g;
+
+        stet_guard_parse(&g, t->failures[i].text);
+        if (stet_view_eq(g.source, why->what) && g.dim == why->dim)
+            continue;
+        r->changes[n++] = (struct stet_row_change){.what = g.expr,
+                                                   .from = view_or_absent(g.expected),
+                                                   .to = view_or_absent(g.actual),
+                                                   .kind = STET_VIEW("guard"),
+                                                   .count = 1};
+    }
+    return n;
+}
+
+static void evidence_of(const struct stet_torch *t, uint32_t compile,
+                        const struct stet_torch_why *why, struct row *r)
+{
+    const struct stet_torch_compile *c = &t->compiles[compile];
+    uint32_t with, without;
+
+    if (why->has_guard) {
+        stet_buf_printf(&r->evidence, "guard `%.*s` failed", STET_FMT(why->guard.expr));
+        if (c->failure_count > 1)
+            stet_buf_printf(&r->evidence, ", none of %u entries served", c->failure_count);
+        stet_buf_str(&r->evidence, "; values ");
+        if (!stet_torch_values(t, compile, why, 8, &r->evidence))
+            r->evidence.len -= strlen("; values ");
+    }
+    if (c->limit)
+        stet_buf_printf(&r->evidence, "; %.*s (%llu) reached: it runs eagerly from here on",
+                        STET_FMT(t->frames[c->frame].limit),
+                        (unsigned long long)t->frames[c->frame].limit_value);
+    if (stet_torch_diverges(t, compile, &with, &without) && with <= without) {
+        stet_buf_printf(&r->evidence, "; %u rank%s did not compile this", without,
+                        without == 1 ? "" : "s");
+        stet_buf_printf(&r->also, "%srank-divergence", r->also.len ? " " : "");
+    }
+}
+
+static void compile_row(const struct stet_torch *t, uint32_t compile, struct row *r)
+{
+    const struct stet_torch_compile *c = &t->compiles[compile];
+    const struct stet_torch_frame *f = &t->frames[c->frame];
+    struct stet_torch_why why;
+    bool loaded = c->aot_cache == STET_CACHE_EARLIER || c->aot_cache == STET_CACHE_SAME;
+    size_t changes;
+
+    row_clear(r);
+    stet_torch_explain(t, compile, &why);
+    for (size_t i = 0; i < why.also_count; i++)
+        stet_buf_printf(&r->also, "%s%s", i ? " " : "", why.also[i]);
+    changes = why.has_guard ? changes_of(t, c, &why, r) : 0;
+    evidence_of(t, compile, &why, r);
+    stet_torch_fix(t, &why, &r->fix);
+    r->recompile =
+        (struct stet_recompile){.lane = STET_VIEW("torch"),
+                                .process = f->process,
+                                .compile = index_of(t, compile),
+                                .rank = t->processes[f->process].rank,
+                                .class = stet_view_str(why.class),
+                                .also = stet_buf_as_view(&r->also),
+                                .function = f->code.function,
+                                .origin = line_of(&why.origin),
+                                .trigger = line_of(&c->call),
+                                .changes = r->changes,
+                                .change_count = changes,
+                                .cost_ns = stet_torch_cost(c) * 1000,
+                                .served = loaded ? STET_VIEW("disk") : STET_VIEW("compiled"),
+                                .sure = STET_VIEW("certain"),
+                                .evidence = stet_buf_as_view(&r->evidence),
+                                .fix = stet_buf_as_view(&r->fix)};
+}
+
+/* A break costs what is compiled because of it: the frames that resume behind it, first time. */
+static uint32_t resumed(const struct stet_torch *t, const struct stet_torch_break *b,
+                        uint64_t *cost_us)
+{
+    uint32_t first = STET_TORCH_NONE;
+    char tail[32];
+
+    *cost_us = 0;
+    snprintf(tail, sizeof tail, "_at_%llu", (unsigned long long)b->place.line);
+    for (size_t i = 0; i < t->frame_count; i++) {
+        const struct stet_torch_frame *f = &t->frames[i];
+
+        if (f->process != b->process || f->first == STET_TORCH_NONE ||
+            !stet_view_starts(f->code.function, "torch_dynamo_resume_in_") ||
+            !stet_view_ends(f->code.function, tail) || !stet_view_eq(f->code.file, b->place.file))
+            continue;
+        *cost_us += stet_torch_cost(&t->compiles[f->first]);
+        first = first == STET_TORCH_NONE ? f->first : first;
+    }
+    return first;
+}
+
+static void break_row(const struct stet_torch *t, uint32_t at, struct row *r)
+{
+    const struct stet_torch_break *b = &t->breaks[at];
+    struct stet_torch_why why;
+    uint64_t cost;
+    uint32_t first = resumed(t, b, &cost);
+
+    row_clear(r);
+    stet_torch_explain_break(t, at, &why);
+    stet_torch_fix(t, &why, &r->fix);
+    stet_buf_printf(&r->evidence, "graph break: %.*s", STET_FMT(b->reason));
+    if (b->count > 1)
+        stet_buf_printf(&r->evidence, ", %u times", b->count);
+    if (strcmp(why.class, "graph-break") != 0)
+        stet_buf_str(&r->also, "graph-break");
+    r->changes[0] = (struct stet_row_change){.what = b->code.len ? b->code : b->reason,
+                                             .file = b->place.file,
+                                             .line = b->place.line,
+                                             .kind = STET_VIEW("graph-break"),
+                                             .count = b->count};
+    r->recompile = (struct stet_recompile){
+        .lane = STET_VIEW("torch"),
+        .process = b->process,
+        .compile = index_of(t, first == STET_TORCH_NONE ? b->compile : first),
+        .rank = t->processes[b->process].rank,
+        .class = stet_view_str(why.class),
+        .also = stet_buf_as_view(&r->also),
+        .function = t->frames[b->frame].code.function,
+        .origin = line_of(&b->place),
+        .trigger = line_of(&t->compiles[b->compile].call),
+        .changes = r->changes,
+        .change_count = 1,
+        .cost_ns = cost * 1000,
+        .served = STET_VIEW("compiled"),
+        .sure = STET_VIEW("certain"),
+        .evidence = stet_buf_as_view(&r->evidence),
+        .fix = stet_buf_as_view(&r->fix)};
+}
+
+void stet_torch_each(struct stet_torch *t, stet_visit_recompile *visit, void *context)
+{
+    struct row r = {0};
+    bool more = true;
+
+    for (uint32_t i = 0; more && i < t->compile_count; i++) {
+        const struct stet_torch_compile *c = &t->compiles[i];
+
+        if (c->failures == STET_TORCH_NONE &&
+            !stet_view_is(c->fail_type, "ConstraintViolationError"))
+            continue;
+        compile_row(t, i, &r);
+        more = visit(context, &r.recompile);
+    }
+    for (uint32_t i = 0; more && i < t->break_count; i++) {
+        break_row(t, i, &r);
+        more = visit(context, &r.recompile);
+    }
+    row_release(&r);
+}
+
+enum stet_rc stet_torch_load_run(struct stet_torch *t, const struct stet_run *run,
+                                 struct stet_err *err)
+{
+    struct stet_torch_files *files = stet_torch_files_new(t);
+    char *folder = stet_fs_join(run->folder, "torch");
+    enum stet_rc rc = STET_NOT_FOUND;
+
+    if (!files || !folder)
+        rc = stet_fail(err, STET_NO_MEMORY, "out of memory");
+    else if (stet_fs_exists(folder))
+        rc = stet_torch_files_add(files, folder, err);
+    if (rc == STET_OK)
+        rc = stet_torch_files_finish(files, err);
+    if (rc == STET_OK && !stet_torch_files_count(files))
+        rc = STET_NOT_FOUND;
+    stet_torch_files_free(files);
+    stet_mem_free(folder);
+    return rc;
+}
+
+/* Files only grow. */
+static bool stamp_of(const struct stet_run *run, char *out, size_t room)
+{
+    unsigned long long files = 0, bytes = 0;
+    char *folder = stet_fs_join(run->folder, "torch");
+    DIR *dir = folder ? opendir(folder) : NULL;
+
+    for (struct dirent *e; dir && (e = readdir(dir));) {
+        char *path = e->d_name[0] == '.' ? NULL : stet_fs_join(folder, e->d_name);
+        struct stat st;
+
+        if (path && stat(path, &st) == 0) {
+            files++;
+            bytes += (unsigned long long)st.st_size;
+        }
+        stet_mem_free(path);
+    }
+    if (dir)
+        closedir(dir);
+    stet_mem_free(folder);
+    snprintf(out, room, "%d %llu %llu", TORCH_ROWS_VERSION, files, bytes);
+    return files > 0;
+}
+
+struct feeding {
+    struct stet_ledger *ledger;
+    enum stet_rc rc;
+    struct stet_err *err;
+};
+
+static bool feed_one(void *context, const struct stet_recompile *r)
+{
+    struct feeding *f = context;
+
+    f->rc = stet_ledger_add_recompile(f->ledger, r, f->err);
+    return f->rc == STET_OK;
+}
+
+enum stet_rc stet_torch_feed(struct stet_ledger *l, const struct stet_run *run,
+                             struct stet_err *err)
+{
+    struct stet_ledger_run row = {.run = run};
+    struct feeding f = {l, STET_OK, err};
+    struct stet_torch t;
+    char stamp[96];
+    enum stet_rc rc;
+
+    if (!stamp_of(run, stamp, sizeof stamp) || stet_ledger_has(l, run->id, "torch", stamp))
+        return STET_OK;
+    stet_torch_init(&t);
+    rc = stet_torch_load_run(&t, run, err);
+    if (rc == STET_OK)
+        rc = stet_ledger_begin(l, &row, "torch", err);
+    if (rc == STET_OK) {
+        stet_torch_each(&t, feed_one, &f);
+        rc = stet_ledger_end(l, stamp, f.rc == STET_OK, err);
+        rc = f.rc == STET_OK ? rc : f.rc;
+    }
+    stet_torch_release(&t);
+    return rc == STET_NOT_FOUND ? STET_OK : rc;
+}

@@ -1,0 +1,20 @@
+/* The torch lane in the ledger and in `stet explain`. */
+#ifndef STET_CLI_TORCH_ROWS_H
+#define STET_CLI_TORCH_ROWS_H
+
+#include "cli/account.h"
+#include "cli/torch.h"
+
+/* Each recompile and each graph break as a row of the lane "torch"; text is valid during the call.
+ */
+void stet_torch_each(struct stet_torch *t, stet_visit_recompile *visit, void *context);
+
+/* Reads the run's traces and feeds the ledger with them, unless that was done with the same files.
+ * A run without traces is no error. */
+enum stet_rc stet_torch_feed(struct stet_ledger *l, const struct stet_run *run,
+                             struct stet_err *err);
+/* The traces of a run into an empty model; STET_NOT_FOUND when it has none. */
+enum stet_rc stet_torch_load_run(struct stet_torch *t, const struct stet_run *run,
+                                 struct stet_err *err);
+
+#endif

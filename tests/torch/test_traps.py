@@ -1,0 +1,165 @@
+"""Every trap of examples/traps/torch under real torch.compile: the reasons are torch's own, word for word
+(TORCH_LOGS=recompiles), and class, line, call, values and fix are what the head of each script says.
+
+usage: test_traps.py BUILD_DIR PYTHON [--only NAME…] [--keep DIR]
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+SCRIPTS = ROOT / "examples" / "traps" / "torch"
+
+
+def head_of(path):
+    """The expectations: "# key: value" lines, and the lines that carry a mark."""
+    keys, lines = {}, collections.defaultdict(set)
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        found = re.match(r"# ([a-z-]+): (.*)", line)
+        if found and '"""' not in keys:
+            keys[found[1]] = found[2]
+        elif line.startswith('"""'):
+            keys['"""'] = ""
+        mark = re.search(r"  # (origin|trigger)$", line)
+        if mark:
+            lines[mark[1]].add(number)
+    return keys, lines
+
+
+def span(text):
+    low, _, high = text.partition("..")
+    return range(int(low), int(high or low) + 1)
+
+
+def reasons_of_log(text):
+    """(function, file, line, compile, reason) of every guard failure that TORCH_LOGS printed."""
+    found, where, open_reason = [], None, None
+    for line in text.splitlines():
+        m = re.search(r"\] \[(\d+/\d+)[^\]]*\] \[__recompiles\] (.*)", line)
+        if not m:
+            continue
+        compile_id, rest = m[1], m[2]
+        if rest.startswith("Recompiling function "):
+            where = re.match(r"Recompiling function (.*) in (.*):(\d+)$", rest).groups()
+        elif re.match(r"    - \d+/\d+: ", rest):
+            open_reason = [*where, compile_id, rest[6:]]
+            found.append(open_reason)
+        elif rest.startswith("    - ") and open_reason:
+            open_reason[4] += "\n" + rest[6:]
+    return collections.Counter(tuple(r[:4]) + (r[4].strip(),) for r in found)
+
+
+def reasons_of_stet(frames):
+    found = collections.Counter()
+    for frame in frames:
+        code = frame["code"]
+        for entry in frame["entries"]:
+            for guard in entry["guards"]:
+                reason = f"{frame['frame']}/{guard['against']}: {guard['reason']}"
+                found[(code["function"], code["file"], str(code["line"]), f"{frame['frame']}/{entry['number']}",
+                       reason.strip())] += 1
+    return found
+
+
+def judge(path, frames, breaks):
+    """What is wrong with the diagnosis of one script; nothing when it is right."""
+    keys, lines = head_of(path)
+    own = [f for f in frames if f["code"]["file"] == str(path) or keys.get("origin") == "any"]
+    entries = [e for f in own for e in f["entries"] if e["class"] != "first"]
+    again = [e for e in entries if e["guards"]]
+    wrong = []
+    allowed = {keys["trap"], *keys.get("also-classes", "").split()}
+    if len(again) not in span(keys["recompiles"]):
+        wrong.append(f"{len(again)} recompiles, not {keys['recompiles']}")
+    main = [e for e in entries if e["class"] == keys["trap"]]
+    main_breaks = [b for b in breaks if b["class"] == keys["trap"]]
+    for e in entries:
+        if e["class"] not in allowed:
+            wrong.append(f"class {e['class']}, not {' '.join(sorted(allowed))} ({[g['guard'] for g in e['guards']][:2]})")
+    if not main and not main_breaks:
+        wrong.append(f"no {keys['trap']} among {[e['class'] for e in entries]} and {[b['class'] for b in breaks]}")
+    for e in main:
+        at = (e["origin"] or {}).get("line")
+        if keys.get("origin") != "any" and at not in lines["origin"]:
+            wrong.append(f"origin {at}, not {sorted(lines['origin'])}")
+        call = (e["trigger"] or {}).get("line")
+        if lines["trigger"] and call and call not in lines["trigger"]:
+            wrong.append(f"trigger {call}, not {sorted(lines['trigger'])}")
+        if keys.get("what") and not any(keys["what"] in c["what"] for c in e["changes"]):
+            wrong.append(f"changes {[c['what'] for c in e['changes']]}, not {keys['what']}")
+    if lines["trigger"] and not any(e["trigger"] for e in main):
+        wrong.append("no trigger")
+    for b in main_breaks:
+        if b["at"]["line"] not in lines["origin"]:
+            wrong.append(f"break at {b['at']['line']}, not {sorted(lines['origin'])}")
+    if "breaks" in keys and len({(b["at"]["file"], b["at"]["line"]) for b in breaks}) != int(keys["breaks"]):
+        wrong.append(f"{len(breaks)} breaks, not {keys['breaks']}")
+    for e in main or main_breaks:
+        if keys.get("fix", "").lower() not in e["fix"].lower():
+            wrong.append(f"fix without {keys['fix']!r}: {e['fix']}")
+    if "limit" in keys and not any(f["limit"] and f["limit"]["value"] == int(keys["limit"]) for f in own):
+        wrong.append("no limit hit")
+    return wrong
+
+
+def stet(build, part, folder):
+    done = subprocess.run([build / "bin" / "stet", "torch", part, "--format=json", folder], capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr.decode()
+    return json.loads(done.stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("python")
+    parser.add_argument("--only", nargs="*")
+    parser.add_argument("--keep")
+    args = parser.parse_args()
+    scripts = [p for p in sorted(SCRIPTS.glob("*.py")) if not args.only or p.stem in args.only]
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(args.keep or temporary) / "trace"
+        env = {k: v for k, v in os.environ.items() if not k.startswith("TORCH")}
+        env.update(TORCH_TRACE=str(folder), TORCH_LOGS="recompiles", TORCH_DEVICE_BACKEND_AUTOLOAD="0", PYTHONWARNINGS="ignore")
+        started = time.monotonic()
+        run = subprocess.run([args.python, HERE / "all.py", *scripts], env=env, capture_output=True, timeout=500)
+        text = run.stderr.decode()
+        if run.returncode or "!! failed" in text:
+            print(text[-4000:])
+            return 1
+        print(f"torch ran {len(scripts)} scripts in {time.monotonic() - started:.1f} s")
+        frames = stet(args.build, "frames", folder)
+        breaks = stet(args.build, "breaks", folder)["breaks"]
+    bad = 0
+    if frames["input"]["damage"]:
+        print("damage:", frames["input"]["located"])
+        bad += 1
+    said, told = reasons_of_log(text), reasons_of_stet(frames["frames"])
+    for reason in (said - told):
+        print("torch says, stet does not:", reason)
+    for reason in (told - said):
+        print("stet says, torch does not:", reason)
+    bad += said != told
+    print(f"{sum(said.values())} guard failures, {sum((said & told).values())} word for word the same")
+    for path in scripts:
+        own_frames = [f for f in frames["frames"] if f["code"] and f["code"]["file"] == str(path)]
+        if path.stem == "optimizer-scalar":  # its frames lie in torch.optim too
+            own_frames += [f for f in frames["frames"] if f["code"] and "/torch/optim/" in f["code"]["file"]]
+        wrong = judge(path, own_frames, [b for b in breaks if b["at"] and b["at"]["file"] == str(path)])
+        print(f"{'wrong' if wrong else 'right':6} {path.stem}")
+        for w in dict.fromkeys(wrong):
+            print("      ", w)
+        bad += bool(wrong)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
