@@ -179,7 +179,9 @@ static void NAME(lines)(const struct stet_gemm *g)
 
 static void NAME(gemm)(const struct stet_gemm *g)
 {
-    _Alignas(64) T a_pack[MC * KC], b_pack[NC * KC];
+    /* no arrays: clang's AddressSanitizer takes minutes over frames of this size */
+    T *a_pack = __builtin_alloca_with_align(MC * KC * sizeof(T), 512);
+    T *b_pack = __builtin_alloca_with_align(NC * KC * sizeof(T), 512);
     const T *a = g->a, *b = g->b;
     T *c = g->c;
     /* few rows: packing b would take longer than the product */
