@@ -24,7 +24,7 @@ bool stet_excerpt_line(struct stet_buf *out, struct stet_view file, uint32_t lin
 
     if (!file.len || file.len >= sizeof kept_path || !line)
         return false;
-    if (strlen(kept_path) != file.len || memcmp(kept_path, file.ptr, file.len)) {
+    if (strlen(kept_path) != file.len || memcmp(kept_path, file.ptr, file.len) != 0) {
         stet_file_close(&kept);
         snprintf(kept_path, sizeof kept_path, "%.*s", STET_FMT(file));
         kept = (struct stet_file){0};

@@ -104,7 +104,7 @@ enum stet_rc stet_find_library(const char *name, char *out, size_t room, struct 
             bool fits = whole && strlen(whole) < room;
 
             if (fits)
-                strcpy(out, whole);
+                memcpy(out, whole, strlen(whole) + 1);
             free(whole);
             if (fits)
                 return STET_OK;

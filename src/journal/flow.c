@@ -13,10 +13,14 @@ enum {
     SPINS = 200,
 };
 
-struct stet_flow_slot {
-    uintptr_t key;
-    uint32_t epoch;
-    uint32_t entry; /* index << 1 | external */
+/* A bucket is a cache line. A slot is tag << 20 | epoch << 17 | entry: the tag is of the address,
+ * the entry index << 1 | external, and one of another epoch is free. Epochs are 1 to 7; when they
+ * are used up the table is cleared. */
+enum { EPOCH_SHIFT = 17, TAG_SHIFT = 20, EPOCHS = 7, ENTRY_MASK = (1 << EPOCH_SHIFT) - 1 };
+_Static_assert(STET_FLOW_TOTAL * 2 <= ENTRY_MASK + 1, "every entry of a window fits a slot");
+
+struct stet_flow_bucket {
+    _Alignas(64) uint64_t slots[WAYS];
 };
 
 void stet_flow_init(struct stet_flow *f)
@@ -29,11 +33,12 @@ void stet_flow_init(struct stet_flow *f)
 void stet_flow_release(struct stet_flow *f)
 {
     atomic_store(&f->left, 0);
-    stet_mem_free(f->slots);
+    stet_mem_free(f->memory);
     stet_mem_free((void *)f->results);
     stet_buf_release(&f->batch);
     stet_buf_release(&f->spare);
-    f->slots = NULL;
+    f->buckets = NULL;
+    f->memory = NULL;
     f->results = NULL;
 }
 
@@ -58,7 +63,10 @@ static void unlock(struct stet_flow *f)
 /* A new window knows nothing of the one before. */
 static void new_window(struct stet_flow *f)
 {
-    f->epoch++;
+    if (f->epoch++ == EPOCHS) {
+        memset(f->buckets, 0, BUCKETS * sizeof *f->buckets);
+        f->epoch = 1;
+    }
     f->window++;
     f->next = 0;
     atomic_store_explicit(&f->broken, false, memory_order_relaxed);
@@ -66,11 +74,13 @@ static void new_window(struct stet_flow *f)
 
 static bool make_tables(struct stet_flow *f)
 {
-    if (!f->slots)
-        f->slots = stet_mem_calloc((size_t)BUCKETS * WAYS, sizeof *f->slots);
+    if (!f->memory) {
+        f->memory = stet_mem_calloc(BUCKETS + 1, sizeof *f->buckets);
+        f->buckets = (void *)(((uintptr_t)f->memory + 63) & ~(uintptr_t)63);
+    }
     if (!f->results)
         f->results = stet_mem_calloc(STET_FLOW_IDS, sizeof *f->results);
-    return f->slots && f->results;
+    return f->memory && f->results;
 }
 
 void stet_flow_executable(struct stet_flow *f, uint64_t executable, size_t results)
@@ -89,34 +99,56 @@ void stet_flow_executable(struct stet_flow *f, uint64_t executable, size_t resul
     unlock(f);
 }
 
-static struct stet_flow_slot *bucket_of(struct stet_flow *f, const void *buffer)
+/* Another buffer's address gives another product, and the 57 bits of it that are used differ. */
+static uint64_t mixed(const void *buffer)
 {
-    uint64_t h = (uint64_t)(uintptr_t)buffer * 0x9e3779b97f4a7c15u;
-
-    return f->slots + (size_t)(h >> 51) * WAYS; /* 13 bits: BUCKETS */
+    return (uint64_t)(uintptr_t)buffer * 0x9e3779b97f4a7c15u;
 }
 
-static struct stet_flow_slot *find(struct stet_flow *f, const void *buffer)
+static uint64_t *bucket_of(struct stet_flow *f, const void *buffer)
 {
-    struct stet_flow_slot *b = bucket_of(f, buffer);
+    return f->buckets[mixed(buffer) >> 51].slots; /* 13 bits: BUCKETS */
+}
+
+/* What a slot of this buffer in this epoch has above its entry. */
+static uint64_t label_of(const struct stet_flow *f, const void *buffer)
+{
+    return (mixed(buffer) << 13 >> TAG_SHIFT << TAG_SHIFT) | (uint64_t)f->epoch << EPOCH_SHIFT;
+}
+
+static uint64_t *find(struct stet_flow *f, const void *buffer)
+{
+    uint64_t *b = bucket_of(f, buffer), label = label_of(f, buffer);
 
     for (int i = 0; i < WAYS; i++)
-        if (b[i].key == (uintptr_t)buffer && b[i].epoch == f->epoch)
+        if ((b[i] & ~(uint64_t)ENTRY_MASK) == label)
             return &b[i];
     return NULL;
 }
 
+static bool is_free(const struct stet_flow *f, uint64_t slot)
+{
+    return (slot >> EPOCH_SHIFT & EPOCHS) != f->epoch;
+}
+
 static void put(struct stet_flow *f, const void *buffer, uint32_t entry)
 {
-    struct stet_flow_slot *b = bucket_of(f, buffer), *slot = find(f, buffer);
+    uint64_t *b = bucket_of(f, buffer), *slot = find(f, buffer);
 
     for (int i = 0; !slot && i < WAYS; i++)
-        if (b[i].epoch != f->epoch)
+        if (is_free(f, b[i]))
             slot = &b[i];
     if (slot)
-        *slot = (struct stet_flow_slot){(uintptr_t)buffer, f->epoch, entry};
+        *slot = label_of(f, buffer) | entry;
     else
         atomic_store_explicit(&f->broken, true, memory_order_relaxed); /* too many alive */
+}
+
+/* Long lists miss the cache at every buffer; all at once that takes a tenth of the time. */
+static void prefetch(struct stet_flow *f, const void *const *buffers, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        __builtin_prefetch(bucket_of(f, buffers[i]));
 }
 
 struct sources {
@@ -142,8 +174,8 @@ static bool add_source(struct sources *s, uint32_t from)
 static bool find_sources(struct stet_flow *f, struct sources *s, const void *const *args, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct stet_flow_slot *slot = args[i] ? find(f, args[i]) : NULL;
-        uint32_t from = slot ? slot->entry : f->next << 1 | 1;
+        const uint64_t *slot = args[i] ? find(f, args[i]) : NULL;
+        uint32_t from = slot ? (uint32_t)(*slot & ENTRY_MASK) : f->next << 1 | 1;
 
         if (!add_source(s, from))
             return false;
@@ -195,6 +227,9 @@ static bool follow(struct stet_flow *f, uint64_t number, uint64_t executable,
             : 0;
     struct sources s;
 
+    prefetch(f, args, arg_count);
+    if (result_count)
+        prefetch(f, results, result_count - 1);
     s.count = 0;
     if (!result_count || !batch_open(f, number) || !find_sources(f, &s, args, arg_count))
         return false;
@@ -226,13 +261,13 @@ void stet_flow_executed(struct stet_flow *f, uint64_t number, uint64_t executabl
 
 void stet_flow_gone(struct stet_flow *f, const void *buffer)
 {
-    struct stet_flow_slot *slot;
+    uint64_t *slot;
 
     if (!lock(f))
         return;
-    slot = f->slots ? find(f, buffer) : NULL;
+    slot = f->memory ? find(f, buffer) : NULL;
     if (slot)
-        slot->epoch = f->epoch - 1;
+        *slot = 0;
     unlock(f);
 }
 

@@ -19,7 +19,8 @@ struct stet_flow {
     uint32_t total;        /* executions that may yet be followed at all */
     atomic_flag lock;
     atomic_bool broken; /* somebody could not get the lock: the window is worth nothing more */
-    struct stet_flow_slot *slots;
+    struct stet_flow_bucket *buckets;
+    void *memory;              /* that they lie in */
     _Atomic uint32_t *results; /* by executable: how many it has, plus one */
     uint32_t epoch;            /* slots of another epoch are free */
     uint32_t window, next;     /* number of the window, index of the next entry in it */

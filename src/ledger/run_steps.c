@@ -69,7 +69,7 @@ static bool add_walk(struct stet_run_digest *d, struct walks *all, struct stet_h
 
 static bool set_route(struct walks *all, size_t source, struct stet_hash uid)
 {
-    size_t *more = all->route;
+    size_t *more;
 
     if (source >= all->route_count) {
         more = stet_mem_resize(all->route, source + 1, sizeof *more);
@@ -185,7 +185,7 @@ static void count_batch(struct walks *all, struct walk *w, const struct stet_rec
         stet_steps_gap(w->steps);
         return;
     }
-    for (uint64_t i = 0; i < r->count; i++)
+    for (uint64_t i = 0; i < r->count; i++) /* NOLINTNEXTLINE: nobody comes here without a batch */
         stet_steps_add(w->steps, all->batch[i].executable);
     w->executions += r->count;
 }

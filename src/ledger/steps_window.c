@@ -108,9 +108,9 @@ static size_t group_closers(struct window *w, uint32_t *lead)
 
         if (!t->closes || t->group != STET_STEPS_NONE)
             continue;
-        for (uint8_t g = 0; g < groups; g++)
+        for (size_t g = 0; g < groups; g++)
             if (stet_steps_same(w->s, &w->s->programs[lead[g]], &w->s->programs[p]))
-                t->group = g;
+                t->group = (uint8_t)g;
         if (t->group == STET_STEPS_NONE && groups < STET_STEPS_GROUPS) {
             lead[groups] = p;
             t->group = (uint8_t)groups++;
