@@ -52,7 +52,7 @@ static bool gather(void *context, const struct stet_recompile *r)
     if (r->benign)
         return true;
     snprintf(file, sizeof file, "%.*s", STET_FMT(r->origin.file));
-    snprintf(one.file, sizeof one.file, "%s", tail_of(file));
+    snprintf(one.file, sizeof one.file, "%.63s", tail_of(file));
     snprintf(one.class, sizeof one.class, "%.*s", STET_FMT(r->class));
     snprintf(one.function, sizeof one.function, "%.*s", STET_FMT(r->function));
     for (size_t i = 0; i < c->count; i++) {
