@@ -260,15 +260,29 @@ enum stet_rc stet_lower_pad(struct stet_lower *l, int arg)
     return stet_lower_out(l, 0, n ? n->out[0] : NULL);
 }
 
-/* Start operands first..first+rank: scalars of one integer type. */
+/* Start operands first..first+rank: scalars of one integer type. HLO also has an older form, one
+ * operand with all of them. */
 static enum stet_rc dynamic_starts(struct stet_lower *l, uint32_t first, uint32_t rank,
                                    struct stet_gval **in, uint32_t at, struct stet_copy *c)
 {
-    CHECK(l->op->operand_count == first + rank, "%u start indices are needed", rank);
+    struct stet_gval *all = NULL;
+    struct stet_shape scalar;
+
+    if (l->op->operand_count == first + 1) {
+        OPERAND(all, first);
+        stet_shape_set(&scalar, all->shape.dtype, NULL, 0);
+        all = all->shape.rank == 1 && all->shape.dims[0] == (int64_t)rank ? all : NULL;
+    }
+    CHECK(all || l->op->operand_count == first + rank, "%u start indices are needed", rank);
     c->first_start = at;
     c->start_count = rank;
     for (uint32_t i = 0; i < rank; i++) {
-        OPERAND(in[at + i], first + i);
+        if (all)
+            in[at + i] = stet_g_view(l, all, &scalar, NULL, NULL, (const int64_t[]){i});
+        else
+            OPERAND(in[at + i], first + i);
+        if (!in[at + i])
+            return stet_lower_memory(l);
         CHECK(in[at + i]->shape.rank == 0 && stet_dtype_is_int(in[at + i]->shape.dtype) &&
                   in[at + i]->shape.dtype == in[at]->shape.dtype,
               "start index %u is not an integer scalar", i);

@@ -1,6 +1,6 @@
 """Torch trains on the embedded CPU backend, unmodified and in one command: losses as on torch's own CPU.
 
-usage: test_torch.py BUILD_DIR PYTHON {tpu|xla}     PYTHON is that of the torchtpu or torchxla environment
+usage: test_torch.py BUILD_DIR PYTHON {tpu|xla} [unittest arguments]     PYTHON is that of the torchtpu or torchxla environment
 """
 
 import json
@@ -12,7 +12,7 @@ import unittest
 
 BUILD, PYTHON = (os.path.abspath(p) for p in sys.argv[1:3])
 DEVICE = sys.argv[3]
-del sys.argv[1:]
+del sys.argv[1:4]
 STET = os.path.join(BUILD, "bin", "stet")
 HERE = os.path.dirname(os.path.abspath(__file__))
 STEPS = 10
@@ -25,9 +25,13 @@ class Torch(unittest.TestCase):
         self.env = dict(os.environ, STET_STATE_DIR=os.path.join(self.scratch.name, "state"))
 
     def run_cpu(self, *script):
-        out = subprocess.run([STET, "run", "--cpu", "--quiet", "--", PYTHON, *script], env=self.env,
-                             capture_output=True, text=True, timeout=300, cwd=self.scratch.name)
-        return out
+        return subprocess.run([STET, "run", "--cpu", "--quiet", "--", PYTHON, *script], env=self.env,
+                              capture_output=True, text=True, timeout=300, cwd=self.scratch.name)
+
+    def show(self):
+        out = subprocess.run([STET, "show", "--format=json"], env=self.env, capture_output=True, text=True, check=True,
+                             cwd=self.scratch.name)
+        return json.loads(out.stdout)
 
     def check(self, mode):
         path = os.path.join(self.scratch.name, "losses.json")
@@ -41,12 +45,30 @@ class Torch(unittest.TestCase):
             self.assertLess(losses["got"][-1], losses["got"][0], name)
             for want, got in zip(losses["want"], losses["got"], strict=True):
                 self.assertAlmostEqual(want, got, delta=2e-4 * abs(want), msg=name)
-        show = json.loads(subprocess.run([STET, "show", "--format=json"], env=self.env, capture_output=True,
-                                         text=True, check=True).stdout)
-        self.assertGreater(show["compiles"], 0)
+        self.assertGreater(self.show()["compiles"], 0)
 
     def test_eager_trains_to_the_same_losses(self):
         self.check("eager")
+
+    def test_operations_agree_with_torchs_cpu(self):
+        path = os.path.join(self.scratch.name, "operations.json")
+        out = self.run_cpu(os.path.join(HERE, "torch_ops.py"), DEVICE, path)
+        self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
+        with open(path) as f:
+            cases = json.load(f)
+        self.assertGreater(len(cases), 150)
+        self.assertEqual({name: what for name, what in cases.items() if what}, {})
+
+    def test_stored_executables_serve_the_next_process(self):
+        self.env["TORCH_TPU_TIER3_COMPILATION_CACHE_ROOT"] = os.path.join(self.scratch.name, "cache")
+        script = "import torch; x = torch.ones(4, 4, device='tpu'); print((x @ x).relu().sum().item())"
+        seen = []
+        for _ in range(2):
+            out = self.run_cpu("-c", script)
+            self.assertEqual((out.returncode, out.stdout), (0, "64.0\n"), out.stderr)
+            seen.append(self.show())
+        self.assertGreater(seen[0]["compiles"], 0)
+        self.assertEqual((seen[1]["compiles"], seen[1]["loads"]), (0, seen[0]["compiles"]))
 
     def test_compiled_trains_to_the_same_losses(self):
         self.check("compile")

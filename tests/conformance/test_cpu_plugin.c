@@ -1,4 +1,6 @@
 /* libstet_cpu.so keeps its promises to callers: options, donation, memory, stored executables. */
+#include "base/fs.h"
+#include "decode/decode.h"
 #include "harness.h"
 #include "test.h"
 
@@ -308,6 +310,66 @@ TEST(a_stored_executable_does_the_same)
         harness_loaded_destroy(&h, again);
         harness_loaded_destroy(&h, loaded);
     }
+    harness_client_destroy(&h);
+}
+
+/* The answer of OptimizedProgram, asked for its size and then for its bytes; the caller's. */
+static char *optimized(struct harness *h, PJRT_LoadedExecutable *loaded, size_t *size)
+{
+    PJRT_Executable *executable = harness_executable(h, loaded);
+    PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE};
+    ARGS(PJRT_Executable_OptimizedProgram, args, .executable = executable, .program = &program);
+
+    EXPECT(harness_ok(h, h->api->PJRT_Executable_OptimizedProgram(&args)));
+    EXPECT(program.format_size == strlen("hlo_with_config") &&
+           !memcmp(program.format, "hlo_with_config", program.format_size));
+    *size = program.code_size;
+    program.code = malloc(*size + 1);
+    EXPECT(harness_ok(h, h->api->PJRT_Executable_OptimizedProgram(&args)));
+    harness_executable_destroy(h, executable);
+    return program.code;
+}
+
+TEST(the_optimized_program_has_the_shapes_and_the_aliasing)
+{
+    struct stet_program p;
+    struct harness h;
+    size_t size;
+    PJRT_LoadedExecutable *loaded;
+    char *code;
+
+    open_cpu(&h);
+    loaded = compile(&h, step);
+    code = optimized(&h, loaded, &size);
+    EXPECT_INT(STET_OK, stet_decode(&p, stet_view_of(code, size), NULL));
+    EXPECT_INT(2, p.argument_count);
+    EXPECT_INT(2, p.output_count);
+    EXPECT_INT(0, p.arguments[0].alias);
+    EXPECT_INT(-1, p.arguments[1].alias);
+    stet_program_release(&p);
+    free(code);
+    harness_loaded_destroy(&h, loaded);
+    harness_client_destroy(&h);
+}
+
+TEST(the_optimized_program_of_hlo_is_that_hlo)
+{
+    struct stet_file file;
+    PJRT_LoadedExecutable *loaded;
+    struct harness h;
+    size_t size;
+    char *code;
+
+    open_cpu(&h);
+    EXPECT_INT(STET_OK,
+               stet_file_open(&file, STET_SOURCE_DIR "/tests/data/hlo/jax_donation.pb", NULL));
+    loaded = harness_compile(&h, file.bytes.ptr, file.bytes.len, "hlo", NULL, 0);
+    EXPECT(loaded);
+    code = optimized(&h, loaded, &size);
+    EXPECT(size > file.bytes.len && memmem(code, size, file.bytes.ptr, file.bytes.len));
+    free(code);
+    stet_file_close(&file);
+    harness_loaded_destroy(&h, loaded);
     harness_client_destroy(&h);
 }
 

@@ -215,18 +215,18 @@ static PJRT_Error *make_buffers(struct launch *l, PJRT_Buffer **out)
 }
 
 /* Handing a small program to another thread costs more than running it. */
-enum { QUICK_BYTES = 1 << 16 };
+enum { QUICK_BYTES = 1 << 16, QUICK_CODE = 1 << 17 };
 
 static bool is_quick(const struct launch *l)
 {
     const struct stet_plan_info *info = l->code->info;
-    uint64_t bytes = info->scratch_bytes + info->code_bytes;
+    uint64_t bytes = info->scratch_bytes;
 
     for (uint32_t i = 0; i < info->output_count; i++)
         bytes += info->outputs[i].bytes;
     for (uint32_t i = 0; i < info->input_count; i++)
         bytes += info->inputs[i].bytes;
-    return bytes <= QUICK_BYTES;
+    return bytes <= QUICK_BYTES && info->code_bytes <= QUICK_CODE;
 }
 
 static void start(struct launch *l)

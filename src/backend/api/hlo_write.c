@@ -1,7 +1,9 @@
-/* The module that OptimizedProgram answers with: parameters, one opaque call an output, a tuple.
- * Frameworks read shapes, names and aliasing off it and nothing else. Field numbers are those of
- * hlo.proto and xla_data.proto, public in the XLA repository. */
+/* The module that OptimizedProgram answers with: what came, when that was HLO, else parameters, one
+ * opaque call an output, a tuple. Frameworks read shapes, names and aliasing off it. Field numbers
+ * are those of hlo.proto and xla_data.proto, public in the XLA repository. */
 #include "backend/api/api.h"
+
+#include "decode/proto.h"
 
 #include <stdio.h>
 
@@ -9,12 +11,20 @@ enum {
     WITH_CONFIG_MODULE = 1,
     WITH_CONFIG_CONFIG = 2,
     CONFIG_ENTRY_LAYOUT = 1,
+    CONFIG_REPLICAS = 4,
+    CONFIG_PARTITIONS = 5,
     MODULE_NAME = 1,
     MODULE_ENTRY_NAME = 2,
     MODULE_COMPUTATIONS = 3,
     MODULE_PROGRAM_SHAPE = 4,
     MODULE_ID = 5,
     MODULE_ENTRY_ID = 6,
+    MODULE_ALIAS = 8,
+    ALIAS_ENTRIES = 1,
+    ENTRY_OUTPUT_INDEX = 1,
+    ENTRY_PARAMETER = 2,
+    ENTRY_KIND = 4,
+    KIND_MAY_ALIAS = 1,
     COMPUTATION_NAME = 1,
     COMPUTATION_INSTRUCTIONS = 2,
     COMPUTATION_PROGRAM_SHAPE = 4,
@@ -163,9 +173,46 @@ static void put_computation(struct stet_buf *b, const struct stet_plan_info *inf
     put_message(b, MODULE_COMPUTATIONS, &message);
 }
 
-void stet_hlo_write(struct stet_buf *out, const struct stet_code *code)
+static void put_alias(struct stet_buf *b, const struct stet_plan_info *info)
 {
-    struct stet_buf module = STET_BUF_INIT, config = STET_BUF_INIT;
+    struct stet_buf message = STET_BUF_INIT, entry = STET_BUF_INIT, index = STET_BUF_INIT;
+
+    for (uint32_t i = 0; i < info->output_count; i++) {
+        if (info->output_alias[i] < 0)
+            continue;
+        if (info->output_count != 1) /* one result is no tuple: its index is empty */
+            stet_buf_varint(&index, i);
+        put_message(&entry, ENTRY_OUTPUT_INDEX, &index);
+        put_int(&entry, ENTRY_PARAMETER, (uint64_t)info->output_alias[i]);
+        put_int(&entry, ENTRY_KIND, KIND_MAY_ALIAS);
+        put_message(&message, ALIAS_ENTRIES, &entry);
+    }
+    if (message.len)
+        put_message(b, MODULE_ALIAS, &message);
+}
+
+/* An HloModuleProto's program shape: with tuples as the program has them. Empty when what came is
+ * not HLO. */
+static struct stet_view shape_that_came(const struct stet_code *code)
+{
+    struct stet_view found = {0};
+    struct stet_proto_fault fault = {0};
+    struct stet_proto_field f;
+    struct stet_proto p;
+
+    if (strcmp(code->format, "hlo") || !code->size || code->bytes[0] != (MODULE_NAME << 3 | 2))
+        return found;
+    stet_proto_init(&p, stet_view_of(code->bytes, code->size), &fault);
+    while (stet_proto_next(&p, &f)) {
+        if (f.number == MODULE_PROGRAM_SHAPE && f.wire == STET_PROTO_BYTES)
+            found = f.bytes;
+    }
+    return fault.rc ? (struct stet_view){0} : found;
+}
+
+static void put_module(struct stet_buf *b, unsigned field, const struct stet_code *code)
+{
+    struct stet_buf module = STET_BUF_INIT;
 
     put_text(&module, MODULE_NAME, code->name);
     put_text(&module, MODULE_ENTRY_NAME, "main");
@@ -173,7 +220,23 @@ void stet_hlo_write(struct stet_buf *out, const struct stet_code *code)
     put_program_shape(&module, MODULE_PROGRAM_SHAPE, code->info);
     put_int(&module, MODULE_ID, 1);
     put_int(&module, MODULE_ENTRY_ID, 1);
-    put_message(out, WITH_CONFIG_MODULE, &module);
-    put_program_shape(&config, CONFIG_ENTRY_LAYOUT, code->info);
+    put_alias(&module, code->info);
+    put_message(b, field, &module);
+}
+
+void stet_hlo_write(struct stet_buf *out, const struct stet_code *code)
+{
+    struct stet_view shape = shape_that_came(code);
+    struct stet_buf config = STET_BUF_INIT;
+
+    if (shape.len) {
+        put_view(out, WITH_CONFIG_MODULE, stet_view_of(code->bytes, code->size));
+        put_view(&config, CONFIG_ENTRY_LAYOUT, shape);
+    } else {
+        put_module(out, WITH_CONFIG_MODULE, code);
+        put_program_shape(&config, CONFIG_ENTRY_LAYOUT, code->info);
+    }
+    put_int(&config, CONFIG_REPLICAS, 1);
+    put_int(&config, CONFIG_PARTITIONS, 1);
     put_message(out, WITH_CONFIG_CONFIG, &config);
 }

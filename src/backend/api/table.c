@@ -68,7 +68,7 @@ static const PJRT_NamedValue *attribute(PJRT_NamedValue *v, const char *name, co
  * version both know. */
 PJRT_Error *cpu_PJRT_Plugin_Attributes(PJRT_Plugin_Attributes_Args *args)
 {
-    static const int64_t xla = 2, newest[] = {1, 13, 7}, oldest[] = {0, 9, 0};
+    static const int64_t xla = 2, newest[] = {1, 20, 0}, oldest[] = {0, 9, 0};
     static PJRT_NamedValue values[3];
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
