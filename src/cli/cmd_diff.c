@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "cli/diff_text.h"
 #include "cli/load.h"
+#include "cli/rundiff.h"
 
 #include <unistd.h>
 
@@ -9,7 +10,11 @@ static const struct stet_usage usage = {
     "stet diff [options] A B",
     "Says what differs between two programs: the class of the change, the facets that moved, and\n"
     "each change with its source line. Names, SSA numbers, locations and the order of independent\n"
-    "operations do not count. Exit 0 when nothing differs, 1 when something does.",
+    "operations do not count. Of two runs: which of shapes, profile (flags and options), "
+    "sharding,\n"
+    "branch, bundle and constants moved between them. Exit 0 when nothing differs, 1 when "
+    "something\n"
+    "does.",
     "docs/diff.md",
 };
 
@@ -55,7 +60,10 @@ int cmd_diff(int argc, char **argv)
     if (done >= 0)
         return done;
     if (args.count != 2)
-        return stet_usage_error(&usage, "needs two programs, A and B");
+        return stet_usage_error(&usage, "needs two programs or two runs, A and B");
+    if (stet_rundiff_is_run(args.values[0]) && stet_rundiff_is_run(args.values[1]))
+        return stet_rundiff(args.values[0], args.values[1], args.format, stet_colour(STDOUT_FILENO),
+                            view.all);
     if (stet_load_open(&a, args.values[0], options_a, &err) != STET_OK)
         return stet_complain(&err);
     if (stet_load_open(&b, args.values[1], options_b, &err) != STET_OK) {

@@ -111,6 +111,22 @@ static enum stet_rc from_run(const struct stet_runs *runs, const struct stet_run
     return rc;
 }
 
+static int explain_dump(const char *folder, const struct choices *c)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_explained x;
+    struct stet_account a;
+    int code = STET_EXIT_FAILURE;
+
+    if (stet_explain_dump(&x, folder, &err) != STET_OK)
+        return stet_complain(&err);
+    stet_explain_account(&a, &x);
+    if (print(&a, c, &code, &err) != STET_OK)
+        code = stet_complain(&err);
+    stet_explained_release(&x);
+    return code;
+}
+
 static int explain(const char *name, const struct choices *c)
 {
     struct stet_err err = STET_ERR_INIT, unusable = STET_ERR_INIT;
@@ -139,12 +155,15 @@ static int explain(const char *name, const struct choices *c)
 
 int cmd_explain(int argc, char **argv)
 {
+    const char *dump = NULL;
     struct choices c = {0};
     const struct stet_option options[] = {
         {"all", NULL, "every change, and the harmless recompiles too", STET_OPTION_FLAG,
          &c.view.all},
         {"export", "json|csv", "all recompiles as JSON or as a table", STET_OPTION_VALUE,
          &c.export},
+        {"dump", "DIR", "explain a folder of XLA dumps (--xla_dump_to) instead of a run",
+         STET_OPTION_VALUE, &dump},
         {0},
     };
     struct stet_args args;
@@ -158,5 +177,7 @@ int cmd_explain(int argc, char **argv)
         return stet_usage_error(&usage, "--export is json or csv");
     c.format = args.format;
     c.view.colour = stet_colour(STDOUT_FILENO);
-    return explain(args.count ? args.values[0] : NULL, &c);
+    if (dump && args.count)
+        return stet_usage_error(&usage, "explains a run or a folder of dumps");
+    return dump ? explain_dump(dump, &c) : explain(args.count ? args.values[0] : NULL, &c);
 }

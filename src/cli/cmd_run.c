@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "cli/dump.h"
 #include "cli/live.h"
 #include "cli/run_child.h"
 #include "cli/run_cpu.h"
@@ -42,7 +43,7 @@ struct run {
 
 /* What was asked for on the command line. */
 struct wishes {
-    bool quiet, cpu;
+    bool quiet, cpu, xla_dump;
     const char *json_events;
 };
 
@@ -183,6 +184,10 @@ static int run(struct run *r, const struct wishes *w)
         rmdir(r->folder);
         return stet_complain(&err);
     }
+    if (stet_dump_prepare(&env, r->folder, w->xla_dump, &err) != STET_OK) {
+        stet_complain(&err); /* less is seen then, no more */
+        err = (struct stet_err)STET_ERR_INIT;
+    }
     if (stet_live_new(&r->live, r->folder, r->id, w->quiet, w->json_events, &err) != STET_OK) {
         stet_env_release(&env);
         rmdir(r->folder);
@@ -201,6 +206,7 @@ static int run(struct run *r, const struct wishes *w)
         r->torch = stet_run_torch_start(r->trace, w->quiet);
     follow(r);
     stet_live_free(r->live);
+    stet_dump_tidy(r->folder);
     clock_gettime(CLOCK_REALTIME, &r->ended);
     r->over = true;
     if (write_run(r, &err) != STET_OK)
@@ -226,6 +232,8 @@ int cmd_run(int argc, char **argv)
     struct wishes w = {0};
     const struct stet_option options[] = {
         {"cpu", NULL, "run on the embedded CPU backend", STET_OPTION_FLAG, &w.cpu},
+        {"xla-dump", NULL, "also dump programs through XLA_FLAGS (by itself on CPU clients)",
+         STET_OPTION_FLAG, &w.xla_dump},
         {"quiet", NULL, "tell nothing while it runs and print no summary", STET_OPTION_FLAG,
          &w.quiet},
         {"json-events", "FILE", "write each recompile to FILE as it happens, as a line of JSON",

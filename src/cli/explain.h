@@ -3,6 +3,7 @@
 #define STET_CLI_EXPLAIN_H
 
 #include "cli/account.h"
+#include "cli/dump.h"
 #include "explain/history.h"
 #include "ledger/run_load.h"
 #include "ledger/run_order.h"
@@ -30,12 +31,15 @@ struct stet_explained {
     struct stet_shelf *shelf;
     struct stet_past past[STET_PAST_RUNS];
     size_t past_count;
+    struct stet_dump dump;
 };
 
 /* `runs` may be NULL: then no earlier run is looked at. */
 enum stet_rc stet_explain_run(struct stet_explained *x, const struct stet_runs *runs,
                               const struct stet_run *run, struct stet_err *err);
 void stet_explained_release(struct stet_explained *x);
+/* The same of a folder of XLA dumps. */
+enum stet_rc stet_explain_dump(struct stet_explained *x, const char *folder, struct stet_err *err);
 
 /* Parts of the above: an empty history for the run in `folder` whose digest the caller fills; one
  * compile of it. */

@@ -27,7 +27,27 @@ static void add_part(struct stet_arena *arena, struct stet_part *parts, uint32_t
 }
 
 /* The environment's word on flags; where dumps go does not count. */
-static void add_flags(struct stet_part *parts, uint32_t *n, const struct stet_process_digest *p)
+static struct stet_view without_dumps(struct stet_arena *arena, struct stet_view flags)
+{
+    struct stet_view rest = flags, kept = {0};
+
+    if (!memmem(flags.ptr, flags.len, "--xla_dump", 10))
+        return flags;
+    while (rest.len) {
+        const char *blank = memchr(rest.ptr, ' ', rest.len);
+        size_t n = blank ? (size_t)(blank - rest.ptr) : rest.len;
+
+        if (n && !stet_view_starts(stet_view_of(rest.ptr, n), "--xla_dump"))
+            kept = stet_arena_printf(arena, "%.*s%s%.*s", STET_FMT(kept), kept.len ? " " : "",
+                                     (int)n, rest.ptr);
+        n += blank != NULL;
+        rest = stet_view_of(rest.ptr + n, rest.len - n);
+    }
+    return kept;
+}
+
+static void add_flags(struct stet_arena *arena, struct stet_part *parts, uint32_t *n,
+                      const struct stet_process_digest *p)
 {
     for (size_t i = 0; i < p->env_count; i++)
         for (int k = 0; k < FLAG_NAMES; k++) {
@@ -36,7 +56,8 @@ static void add_flags(struct stet_part *parts, uint32_t *n, const struct stet_pr
             if (stet_view_starts(p->env[i], flag_names[k]))
                 parts[(*n)++] = (struct stet_part){
                     .name = stet_view_of(p->env[i].ptr, len - 1),
-                    .value = stet_view_of(p->env[i].ptr + len, p->env[i].len - len),
+                    .value = without_dumps(arena,
+                                           stet_view_of(p->env[i].ptr + len, p->env[i].len - len)),
                     .flags = true};
         }
 }
@@ -61,7 +82,7 @@ const struct stet_bundle *stet_explain_bundle(struct stet_run_digest *d,
                  e->platform_version);
     }
     add_part(&d->arena, parts, &n, "", STET_VIEW("Python"), p->python);
-    add_flags(parts, &n, p);
+    add_flags(&d->arena, parts, &n, p);
     *b = (struct stet_bundle){parts, n};
     return b;
 }

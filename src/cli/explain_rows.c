@@ -231,25 +231,33 @@ static enum stet_rc feed(struct stet_ledger *l, struct stet_explained *x,
     return rc == STET_OK ? stet_ledger_keep_newest(l, STET_LEDGER_RUNS_KEPT, err) : rc;
 }
 
-/* Files only grow; a new way of explaining changes the first number. */
-static void stamp_of(const struct stet_run *run, char *out, size_t room)
+static void add_sizes(const char *run, const char *name, unsigned long long *files,
+                      unsigned long long *bytes)
 {
-    char path[4200];
-    unsigned long long bytes = 0, files = 0;
+    char folder[4200], path[8400];
     struct stat st;
     DIR *dir;
 
-    snprintf(path, sizeof path, "%s/journal", run->folder);
-    dir = opendir(path);
+    snprintf(folder, sizeof folder, "%s/%s", run, name);
+    dir = opendir(folder);
     for (struct dirent *e; dir && (e = readdir(dir));) {
-        snprintf(path, sizeof path, "%s/journal/%s", run->folder, e->d_name);
-        if (e->d_name[0] != '.' && stat(path, &st) == 0) {
-            bytes += (unsigned long long)st.st_size;
-            files++;
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        if (e->d_name[0] != '.' && stat(path, &st) == 0 && S_ISREG(st.st_mode)) {
+            *bytes += (unsigned long long)st.st_size;
+            ++*files;
         }
     }
     if (dir)
         closedir(dir);
+}
+
+/* Files only grow; a new way of explaining changes the first number. */
+static void stamp_of(const struct stet_run *run, char *out, size_t room)
+{
+    unsigned long long bytes = 0, files = 0;
+
+    add_sizes(run->folder, "journal", &files, &bytes);
+    add_sizes(run->folder, "dump", &files, &bytes);
     snprintf(out, room, "%d %llu %llu %llu", STET_EXPLAIN_VERSION, files, bytes,
              (unsigned long long)run->ended_ns);
 }

@@ -5,6 +5,7 @@
 #include "cli/explain_shelf.h"
 #include "ledger/run_steps.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Where a sighting's program lies. */
@@ -145,6 +146,10 @@ enum stet_rc stet_explain_run(struct stet_explained *x, const struct stet_runs *
         rc = stet_run_load(&x->digest, run->folder, err);
     if (rc == STET_OK)
         rc = stet_run_steps(&x->digest, run->folder, err);
+    if (rc == STET_OK && !x->digest.compiles) { /* a client inside the framework, perhaps */
+        snprintf(x->dump.dir, sizeof x->dump.dir, "%s/dump", run->folder);
+        stet_dump_scan(&x->dump, &x->digest, x->shelf, true);
+    }
     if (rc == STET_OK)
         rc = stet_run_orders_load(&x->run_orders, &x->digest, run->folder, err);
     if (rc == STET_OK)
@@ -154,10 +159,32 @@ enum stet_rc stet_explain_run(struct stet_explained *x, const struct stet_runs *
     return rc;
 }
 
+enum stet_rc stet_explain_dump(struct stet_explained *x, const char *folder, struct stet_err *err)
+{
+    enum stet_rc rc = stet_explain_begin(x, folder, folder, err);
+
+    if (rc != STET_OK)
+        return rc;
+    snprintf(x->dump.dir, sizeof x->dump.dir, "%s", folder);
+    if (!stet_dump_scan(&x->dump, &x->digest, x->shelf, true))
+        rc = stet_fail_errno(err, "%s", folder);
+    else if (!x->digest.compiles)
+        rc = stet_fail(err, STET_NOT_FOUND,
+                       "%s: no module_….before_optimizations.hlo.pb in it: dump with XLA_FLAGS="
+                       "\"--xla_dump_to=DIR --xla_dump_hlo_as_proto\"",
+                       folder);
+    if (rc == STET_OK)
+        rc = explain(x, NULL, NULL, err);
+    if (rc != STET_OK)
+        stet_explained_release(x);
+    return rc;
+}
+
 void stet_explained_release(struct stet_explained *x)
 {
     stet_history_release(&x->history);
     stet_shelf_free(x->shelf);
+    stet_dump_release(&x->dump);
     stet_run_orders_release(&x->run_orders);
     stet_mem_free(x->orders);
     stet_run_unload(&x->digest);

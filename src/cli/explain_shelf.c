@@ -23,7 +23,14 @@ struct slip {
     uint64_t used;
 };
 
+struct placed {
+    struct stet_hash hash;
+    char *path;
+};
+
 struct stet_shelf {
+    struct placed *places;
+    size_t place_count, place_next; /* next: probably asked for next */
     struct book books[BOOKS];
     struct slip slips[OPTIONS];
     uint64_t clock;
@@ -52,7 +59,36 @@ void stet_shelf_free(struct stet_shelf *s)
     for (int i = 0; i < OPTIONS; i++)
         if (s->slips[i].used)
             stet_options_release(&s->slips[i].options);
+    for (size_t i = 0; i < s->place_count; i++)
+        stet_mem_free(s->places[i].path);
+    stet_mem_free(s->places);
     stet_mem_free(s);
+}
+
+void stet_shelf_place(struct stet_shelf *s, struct stet_hash program, const char *path)
+{
+    size_t n = s->place_count;
+    struct placed *more =
+        n & (n - 1) ? s->places : stet_mem_resize(s->places, n ? 2 * n : 1, sizeof *more);
+
+    if (!more)
+        return;
+    s->places = more;
+    more[n] = (struct placed){program, stet_mem_strdup(path)};
+    s->place_count += more[n].path != NULL;
+}
+
+static const char *place_of(struct stet_shelf *s, struct stet_hash program)
+{
+    for (size_t i = 0; i < s->place_count; i++) {
+        size_t at = (s->place_next + i) % s->place_count;
+
+        if (!stet_hash_eq(s->places[at].hash, program))
+            continue;
+        s->place_next = at + 1;
+        return s->places[at].path;
+    }
+    return NULL;
 }
 
 /* programs/<hash>.<ext>[.zst] */
@@ -70,12 +106,13 @@ static enum stet_rc open_captured(struct stet_file *f, const char *folder, struc
     return stet_fail(err, STET_NOT_FOUND, "program %.12s was not captured", text);
 }
 
-static enum stet_rc read_book(struct book *b, const char *folder, struct stet_hash hash,
-                              struct stet_err *err)
+static enum stet_rc read_book(struct book *b, const char *folder, const char *path,
+                              struct stet_hash hash, struct stet_err *err)
 {
     static const char *const extensions[] = {
         "mlirbc.zst", "mlir.zst", "hlo.pb.zst", "hlo_with_config.pb.zst", "bin.zst", NULL};
-    enum stet_rc rc = open_captured(&b->file, folder, hash, extensions, err);
+    enum stet_rc rc = path ? stet_captured_open(&b->file, path, err)
+                           : open_captured(&b->file, folder, hash, extensions, err);
 
     if (rc != STET_OK)
         return rc;
@@ -108,7 +145,7 @@ static struct book *find_book(struct stet_shelf *s, const char *folder, struct s
             oldest = b;
     }
     put_back(oldest);
-    if (read_book(oldest, folder, hash, err) != STET_OK)
+    if (read_book(oldest, folder, place_of(s, hash), hash, err) != STET_OK)
         return NULL;
     oldest->hash = hash;
     oldest->used = ++s->clock;

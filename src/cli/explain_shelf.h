@@ -10,6 +10,8 @@ struct stet_shelf;
 struct stet_shelf *stet_shelf_new(void);
 void stet_shelf_free(struct stet_shelf *s);
 
+/* A program that lies elsewhere: its bytes have this hash, its file this name (copied). */
+void stet_shelf_place(struct stet_shelf *s, struct stet_hash program, const char *path);
 /* The program and the options captured in `folder`/programs; what `out` points to stays until a few
  * dozen others were asked for. A zero options hash means none. */
 enum stet_rc stet_shelf_open(struct stet_shelf *s, const char *folder, struct stet_hash program,

@@ -82,6 +82,7 @@ enum stet_rc stet_live_new(struct stet_live **out, const char *folder, const cha
             close(fd);
         return STET_OK;
     }
+    snprintf(l->x.dump.dir, sizeof l->x.dump.dir, "%s/dump", folder);
     l->x.orders = stet_mem_calloc(PROCESSES, sizeof *l->x.orders);
     l->off = !l->x.orders;
     l->x.history.orders = l->x.orders;
@@ -301,6 +302,8 @@ void stet_live_poll(struct stet_live *l, bool last)
         return;
     while (stet_events_next(&l->events, &e) == STET_OK)
         take(l, &e);
+    if (!l->events.process_count)
+        stet_dump_scan(&l->x.dump, &l->x.digest, l->x.shelf, last);
     if (!add_compiles(l, last))
         return;
     translate(l);

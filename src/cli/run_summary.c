@@ -2,6 +2,7 @@
  * three questions, the causes that cost most. */
 #include "cli/account.h"
 #include "cli/explain.h"
+#include "cli/explain_shelf.h"
 #include "cli/run_text.h"
 
 #include "base/fs.h"
@@ -154,12 +155,18 @@ void stet_run_summary(const char *folder, const char *id, const struct stet_watc
 {
     struct stet_buf out = STET_BUF_INIT;
     struct stet_err err = STET_ERR_INIT;
+    struct stet_shelf *shelf = stet_shelf_new();
+    struct stet_dump dump = {0};
     struct stet_run_digest d;
 
     if (stet_run_load(&d, folder, &err) != STET_OK) {
         fprintf(stderr, "stet: %s\n", err.text);
+        stet_shelf_free(shelf);
         return;
     }
+    snprintf(dump.dir, sizeof dump.dir, "%s/dump", folder);
+    if (d.compiles == 0 && shelf)
+        stet_dump_scan(&dump, &d, shelf, true);
     if (d.process_count == 0) {
         stet_buf_printf(&out, "stet: run %s: no process loaded a compiler plugin\n", id);
     } else {
@@ -174,5 +181,7 @@ void stet_run_summary(const char *folder, const char *id, const struct stet_watc
     if (!out.failed)
         stet_fs_write_all(STDERR_FILENO, out.ptr, out.len);
     stet_buf_release(&out);
+    stet_dump_release(&dump);
+    stet_shelf_free(shelf);
     stet_run_unload(&d);
 }

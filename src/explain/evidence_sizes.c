@@ -116,6 +116,11 @@ static void last_batch(struct stet_history *h, struct stet_finding *f)
     else if (turns.known && turns.mine == 1 && turns.others_before >= 1 && ends)
         stet_finding_is(h, f, STET_REASON_LAST_BATCH, STET_SURE_LIKELY, false,
                         "%.*s went from %lld to %lld once", STET_FMT(c->what), from, to);
+    else if (!turns.known && !turns.others)
+        stet_finding_is(h, f, STET_REASON_LAST_BATCH, STET_SURE_GUESS, false,
+                        "%.*s has two sizes, and the smaller one, %lld, came later; executions are "
+                        "not to be seen here",
+                        STET_FMT(c->what), to);
 }
 
 /* Packed sequences come with a list of lengths or offsets. The data's own line is the origin. */

@@ -47,6 +47,9 @@ void stet_evidence_warm(struct stet_history *h, struct stet_finding *f)
     /* Operations outside any jitted function, before the loop: initial values of many shapes. */
     if (stet_history_is_eager(s) && loop && f->sighting < loop - 1)
         f->benign = true;
+    /* Without a line nothing tells one use of such an operation from another. */
+    if (stet_history_is_eager(s) && !s->traits->line_count)
+        f->benign = true;
     if (!stet_history_is_eager(s) && is_ahead(h, f))
         f->benign = true;
 }

@@ -14,6 +14,8 @@ static double distance(const struct stet_traits *a, const struct stet_traits *b)
         return 0;
     if (!a->readable || !b->readable)
         return 300;
+    if (a->hlo != b->hlo)
+        return -1;
     if (stet_hash_eq(a->fingerprint.skeleton, b->fingerprint.skeleton))
         return 1 + __builtin_popcount(stet_fingerprint_moved(&a->fingerprint, &b->fingerprint));
     common = stet_traits_common_lines(a, b);

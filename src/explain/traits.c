@@ -181,6 +181,7 @@ void stet_traits_make(struct stet_traits *t, const struct stet_program *p, struc
     struct gather g = {.t = t};
 
     t->readable = true;
+    t->hlo = p->source == STET_SOURCE_HLO || p->source == STET_SOURCE_HLO_TEXT;
     if (p->module)
         t->name = stet_arena_copy(arena, stet_op_symbol(p->module));
     t->framework = stet_framework_of(t->name);

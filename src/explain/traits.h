@@ -25,6 +25,7 @@ enum { STET_TRAIT_BUCKETS = 32, STET_TRAIT_SIZES = 8 };
 
 struct stet_traits {
     bool readable; /* false: only its bytes are known */
+    bool hlo;      /* HLO, not MLIR: the two are not compared across runs */
     struct stet_fingerprint fingerprint;
     struct stet_hash inputs;   /* types of its arguments */
     struct stet_view name;     /* "jit_train_step" */

@@ -55,6 +55,11 @@ static struct stet_compile_event *compile_of(struct stet_process_digest *p, uint
     return c;
 }
 
+struct stet_compile_event *stet_run_compile(struct stet_process_digest *p, uint64_t index)
+{
+    return compile_of(p, index, false);
+}
+
 static struct stet_plugin_event *plugin_of(struct stet_process_digest *p, uint64_t id)
 {
     struct stet_plugin_event *e;

@@ -82,6 +82,8 @@ struct stet_stacks {
  * (made when new; NULL when out of memory; valid until the next is made), and one record of it. */
 struct stet_process_digest *stet_run_process(struct stet_run_digest *d,
                                              const struct stet_rec_segment *segment);
+/* The compile of this index, made when new; NULL when out of memory. */
+struct stet_compile_event *stet_run_compile(struct stet_process_digest *p, uint64_t index);
 void stet_run_take(struct stet_run_digest *d, struct stet_process_digest *p, struct stet_stacks *s,
                    const struct stet_journal_event *e);
 

@@ -74,9 +74,9 @@ class Explain(unittest.TestCase):
         rows = list(csv.DictReader(io.StringIO(self.stet("explain", "--export=csv").stdout)))
         self.assertEqual([(r["class"], int(r["origin_line"])) for r in rows], [c[:2] for c in self.WANTED])
         db = sqlite3.connect(os.path.join(self.dir, "state", "ledger.db"))
-        self.assertEqual([r[0] for r in db.execute("SELECT class FROM recompile ORDER BY id")],
+        self.assertEqual([r[0] for r in db.execute("SELECT class FROM recompile WHERE run = ? ORDER BY id", (self.first_run(),))],
                          [c[0] for c in self.WANTED])
-        self.assertEqual(db.execute("SELECT count(*) FROM compile").fetchone()[0], 10)
+        self.assertEqual(db.execute("SELECT count(*) FROM compile WHERE run = ?", (self.first_run(),)).fetchone()[0], 10)
         db.close()
         runs = json.loads(self.stet("runs", "--format=json").stdout)["runs"]
         self.assertEqual(runs[-1]["recompiles"], 5)
@@ -87,6 +87,42 @@ class Explain(unittest.TestCase):
             explained, complaint = self.explained(**env)
             self.assertEqual(self.causes(explained), self.WANTED)
             self.assertIn(words, complaint)
+
+    def test_a_client_inside_the_framework_is_explained_from_dumps(self):
+        flags = "--xla_cpu_enable_fast_math=false"
+        out = self.stet("run", "--", PYTHON, "train.py", JAX_PLATFORMS="cpu", XLA_FLAGS=flags)
+        self.assertEqual(out.returncode, 0, out.stderr)
+        self.assertIn("stet: static-argument: train_step compiled again", out.stderr)
+        explained, _ = self.explained()
+        mine = [(r["class"], r["origin"]["line"], r["trigger"]["line"]) for r in explained["recompiles"]
+                if not r["benign"]]
+        self.assertEqual(mine, [c[:3] for c in self.WANTED])
+        dump = os.path.join(self.dir, "state", "runs", explained["run"], "dump")
+        by_hand, _ = self.explained("--dump", dump)
+        self.assertEqual([r["class"] for r in by_hand["recompiles"]], [r["class"] for r in explained["recompiles"]])
+        moved = self.stet("diff", "--format=json", self.first_run(), explained["run"])
+        self.assertEqual(json.loads(moved.stdout)["schema"], "stet.rundiff/1")
+        shutil.rmtree(os.path.dirname(dump))
+
+    def first_run(self):
+        return sorted(os.listdir(os.path.join(self.dir, "state", "runs")))[0]
+
+    def test_what_moved_between_launches_is_told(self):
+        with open(os.path.join(self.dir, "train.py")) as f:
+            source = f.read()
+        with open(os.path.join(self.dir, "train.py"), "w") as f:
+            f.write(source.replace("size=(44, 16)", "size=(44, 24)").replace("size=(16, 32)", "size=(24, 32)"))
+        self.stet("run", "--cpu", "--quiet", "--", PYTHON, "train.py")
+        with open(os.path.join(self.dir, "train.py"), "w") as f:
+            f.write(source)
+        last = sorted(os.listdir(os.path.join(self.dir, "state", "runs")))[-1]
+        out = self.stet("diff", "--format=json", self.first_run(), last)
+        self.assertEqual(out.returncode, 1, out.stderr)
+        told = json.loads(out.stdout)
+        self.assertEqual((told["moved"], told["together"]), (["shapes"], False))
+        self.assertIn("argument batch['x'] dimension 1", [c["what"] for c in told["changes"]])
+        self.assertEqual(self.stet("diff", last, last).returncode, 0)
+        shutil.rmtree(os.path.join(self.dir, "state", "runs", last))
 
     def test_the_text_is_for_people(self):
         out = self.stet("explain").stdout
