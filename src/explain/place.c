@@ -60,7 +60,7 @@ static void meet(struct frames *f, const struct stet_loc *file, struct stet_view
         return;
     if (is_named(here.function, f->callee))
         f->called = here;
-    else if (f->called.line)
+    else if (f->called.line && !stet_place_installed(here.file))
         f->caller = here;
 }
 

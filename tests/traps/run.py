@@ -176,6 +176,8 @@ def kinds_for(trap, wanted):
     """Unless a number is asked for: each kind for the script that bears a trap's name, one for its other
     forms. PyTorch's scripts are not embedded (the models around are JAX's), and cost more."""
     kinds = [k for k in generate.KINDS if k != "embedded"] if trap.torch else generate.KINDS
+    if not trap.variants:
+        return []
     if wanted is None:
         wanted = 1 if trap.torch else 3 if trap.name == trap.id else 1
         kinds = kinds[-wanted:]

@@ -7,6 +7,7 @@
     # benign: yes           listed, but as normal
     # fix: WORD, WORD       words that the fix must contain; a name of the script's own in `…`
     # run: cpu | libtpu     what the script runs on
+    # variants: no          it is run as it is only
     # launch: NAME=VALUE    one launch of several, in order; the last one is explained
 
 Lines that end in `# origin`, `# trigger` or `# mention` are where the explanation must point; when
@@ -32,6 +33,7 @@ class Trap:
     benign: bool = False
     fix: list = dataclasses.field(default_factory=list)
     run: str = "cpu"
+    variants: bool = True
     launches: list = dataclasses.field(default_factory=list)
     lines: dict = dataclasses.field(default_factory=dict)
 
@@ -72,6 +74,8 @@ def take(trap, key, value):
         trap.benign = value == "yes"
     elif key == "fix":
         trap.fix = [w.strip(" `") for w in value.split(",")]
+    elif key == "variants":
+        trap.variants = value != "no"
     elif key == "run":
         trap.run = value
     elif key == "launch":
