@@ -67,6 +67,7 @@ def other_build(plugin, into):
 def launch(build, trap, script, folder, setting):
     env = {k: v for k, v in os.environ.items() if not k.startswith(("JAX_", "XLA_", "PJRT_", "TPU_", "STET_"))}
     env.update(STET_STATE_DIR=str(folder / "state"), STET_CPU_THREADS="1", PYTHONWARNINGS="ignore", NO_COLOR="1")
+    env["TORCHINDUCTOR_CACHE_DIR"] = str(folder / "torch-cache")  # TorchTPU keeps executables in it
     key, _, value = setting.partition("=")
     cpu = ["--cpu"] if trap.run == "cpu" else []
     if key == "plugin":
@@ -186,6 +187,8 @@ def kinds_for(trap, wanted):
 
 def work_list(args):
     for path in sorted(SCRIPTS.rglob("*.py")):
+        if path.parent.name == "torch":  # torch.compile's own lane: tests/torch
+            continue
         if path.parent.name == "torch":  # torch.compile's: tests/torch/test_traps.py
             continue
         trap, source = traps.load(path, SCRIPTS)
