@@ -12,6 +12,7 @@
 #include "cli/run_text.h"
 #include "cli/run_torch.h"
 #include "cli/run_watch.h"
+#include "cli/torch_learn.h"
 #include "ledger/state.h"
 #include "stet_version.h"
 
@@ -38,12 +39,13 @@ struct run {
     struct stet_live *live; /* NULL when nothing is told as it happens */
     char trace[PATH_MAX];   /* where torch.compile's trace goes */
     struct stet_run_torch *torch;
+    struct stet_learn *learn; /* NULL without --torch-fix */
     bool over;
 };
 
 /* What was asked for on the command line. */
 struct wishes {
-    bool quiet, cpu, xla_dump;
+    bool quiet, cpu, xla_dump, torch_fix;
     const char *json_events;
 };
 
@@ -161,6 +163,20 @@ static void follow(struct run *r)
     stet_live_poll(r->live, true);
 }
 
+/* Settings for torch.compile that earlier runs taught. Nothing of it is worth failing for. */
+static void learn(struct run *r, struct stet_env *env)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_err err = STET_ERR_INIT;
+
+    r->learn = stet_learn_new(r->argv, &err);
+    if (!r->learn || stet_learn_apply(r->learn, env, &out, &err) != STET_OK)
+        stet_complain(&err);
+    if (out.len)
+        stet_fs_write_all(STDERR_FILENO, out.ptr, out.len);
+    stet_buf_release(&out);
+}
+
 static int run(struct run *r, const struct wishes *w)
 {
     struct stet_err err = STET_ERR_INIT;
@@ -193,6 +209,8 @@ static int run(struct run *r, const struct wishes *w)
         rmdir(r->folder);
         return stet_complain(&err);
     }
+    if (w->torch_fix)
+        learn(r, &env);
     rc = stet_child_start(&r->child, r->argv, env.vars, &err);
     stet_env_release(&env);
     if (rc != STET_OK) {
@@ -204,6 +222,7 @@ static int run(struct run *r, const struct wishes *w)
     stet_watch_init(&r->watch, layer);
     if (r->trace[0])
         r->torch = stet_run_torch_start(r->trace, w->quiet);
+    stet_run_torch_learn(r->torch, r->learn, r->folder);
     follow(r);
     stet_live_free(r->live);
     stet_dump_tidy(r->folder);
@@ -213,7 +232,8 @@ static int run(struct run *r, const struct wishes *w)
         stet_complain(&err);
     if (!w->quiet)
         stet_run_summary(r->folder, r->id, &r->watch);
-    stet_run_torch_end(r->torch);
+    stet_run_torch_end(r->torch, WIFEXITED(r->child.status) && !WEXITSTATUS(r->child.status));
+    stet_learn_free(r->learn);
     stet_watch_release(&r->watch);
     stet_child_end_alike(&r->child);
 }
@@ -234,6 +254,8 @@ int cmd_run(int argc, char **argv)
         {"cpu", NULL, "run on the embedded CPU backend", STET_OPTION_FLAG, &w.cpu},
         {"xla-dump", NULL, "also dump programs through XLA_FLAGS (by itself on CPU clients)",
          STET_OPTION_FLAG, &w.xla_dump},
+        {"torch-fix", NULL, "set for torch.compile what earlier runs of this command taught",
+         STET_OPTION_FLAG, &w.torch_fix},
         {"quiet", NULL, "tell nothing while it runs and print no summary", STET_OPTION_FLAG,
          &w.quiet},
         {"json-events", "FILE", "write each recompile to FILE as it happens, as a line of JSON",

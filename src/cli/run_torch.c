@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cli/run_text.h"
 #include "cli/torch.h"
+#include "cli/torch_learn.h"
 
 #include <inttypes.h>
 #include <time.h>
@@ -29,6 +30,8 @@ struct stet_run_torch {
     struct waiting waiting[WAITING];
     size_t waiting_count;
     struct stet_buf out;
+    struct stet_learn *learn;
+    const char *folder;
 };
 
 static uint64_t now_ns(void)
@@ -142,10 +145,18 @@ struct stet_run_torch *stet_run_torch_start(const char *folder, bool quiet)
     r->files = stet_torch_files_new(&r->torch);
     if (!r->files || stet_torch_files_add(r->files, folder, NULL) != STET_OK) {
         r->quiet = true;
-        stet_run_torch_end(r);
+        stet_run_torch_end(r, false);
         return NULL;
     }
     return r;
+}
+
+void stet_run_torch_learn(struct stet_run_torch *r, struct stet_learn *learn, const char *folder)
+{
+    if (r) {
+        r->learn = learn;
+        r->folder = folder;
+    }
 }
 
 void stet_run_torch_poll(struct stet_run_torch *r)
@@ -185,7 +196,7 @@ static void summary(struct stet_run_torch *r)
     stet_torch_text_damage(t, &r->out);
 }
 
-void stet_run_torch_end(struct stet_run_torch *r)
+void stet_run_torch_end(struct stet_run_torch *r, bool fine)
 {
     if (!r)
         return;
@@ -193,6 +204,7 @@ void stet_run_torch_end(struct stet_run_torch *r)
         stet_torch_files_finish(r->files, NULL);
     look_at_ranks(r, true);
     summary(r);
+    stet_learn_judge(r->learn, &r->torch, r->folder, fine, &r->out);
     say(r);
     stet_torch_files_free(r->files);
     stet_torch_release(&r->torch);

@@ -10,9 +10,12 @@ struct stet_run_torch;
 /* Follows the traces in `folder`, which need not be there yet. With `quiet` nothing is printed.
  * NULL when memory is short; all functions take NULL as "not followed". */
 struct stet_run_torch *stet_run_torch_start(const char *folder, bool quiet);
+struct stet_learn;
+/* With settings of --torch-fix: they are judged at the end. `folder` is the run's. */
+void stet_run_torch_learn(struct stet_run_torch *r, struct stet_learn *learn, const char *folder);
 /* Reads what has come, and tells of each recompile on standard error. */
 void stet_run_torch_poll(struct stet_run_torch *r);
-/* Reads the rest, prints the summary, and frees. */
-void stet_run_torch_end(struct stet_run_torch *r);
+/* Reads the rest, prints the summary, and frees. `fine`: the command succeeded. */
+void stet_run_torch_end(struct stet_run_torch *r, bool fine);
 
 #endif

@@ -90,8 +90,10 @@ void stet_torch_fixes_text(const struct stet_torch *t, struct stet_buf *out)
         const struct stet_torch_setting *s = &plan.items[i];
 
         if (s->collides)
-            stet_buf_printf(out, "# %.*s stands in several functions: all of them become dynamic\n",
-                            STET_FMT(s->source));
+            stet_buf_printf(
+                out,
+                "# %.*s is an input of another function too, which would become dynamic with it\n",
+                STET_FMT(s->source));
     }
     if (count)
         stet_buf_str(out, plan.count ? "\n# as edits\n" : "# as edits\n");

@@ -18,35 +18,114 @@ static struct stet_torch_setting *setting(struct stet_torch_plan *plan, enum ste
     return s;
 }
 
-/* Another code object that has a source of the same name, which would become dynamic with it. */
-static bool collides(const struct stet_torch *t, const struct stet_torch_setting *s)
+static bool drifts_in(const struct stet_torch *t, const struct stet_torch_frame *f,
+                      struct stet_view source)
 {
-    const struct stet_torch_place *own = NULL;
-
-    if (s->compile == STET_TORCH_NONE || !s->source.len)
-        return false;
-    own = &t->frames[t->compiles[s->compile].frame].code;
-    for (size_t c = 0; c < t->compile_count; c++) {
-        const struct stet_torch_place *code = &t->frames[t->compiles[c].frame].code;
-
-        if (code->line == own->line && stet_view_eq(code->file, own->file))
-            continue;
+    for (uint32_t c = f->first; c != STET_TORCH_NONE; c = t->compiles[c].next) {
         for (uint32_t i = t->compiles[c].drifts; i != STET_TORCH_NONE; i = t->drifts[i].next) {
-            if (stet_view_eq(t->drifts[i].source, s->source))
+            if (stet_view_eq(t->drifts[i].source, source))
                 return true;
         }
     }
     return false;
 }
 
+/* Another function has an input of that name which did not move: it would become dynamic for
+ * nothing. */
+static bool collides(const struct stet_torch *t, const struct stet_torch_setting *s)
+{
+    const struct stet_torch_place *own;
+
+    if (s->compile == STET_TORCH_NONE || !s->source.len)
+        return false;
+    own = &t->frames[t->compiles[s->compile].frame].code;
+    for (size_t i = 0; i < t->input_count; i++) {
+        const struct stet_torch_frame *f = &t->frames[t->inputs[i].frame];
+
+        if (stet_view_eq(t->inputs[i].source, s->source) &&
+            !(f->code.line == own->line && stet_view_eq(f->code.file, own->file)) &&
+            !drifts_in(t, f, s->source))
+            return true;
+    }
+    return false;
+}
+
+static void charge(const struct stet_torch *t, struct stet_torch_setting *s, uint32_t compile)
+{
+    const struct stet_torch_compile *c = &t->compiles[compile];
+
+    if (s->compile == STET_TORCH_NONE)
+        s->compile = compile;
+    s->compiles++;
+    s->cost_us += c->forward.all + c->backward.all;
+}
+
+static bool is_integer(struct stet_view v)
+{
+    for (size_t i = 0; i < v.len; i++) {
+        if ((v.ptr[i] < '0' || v.ptr[i] > '9') && !(i == 0 && v.ptr[i] == '-' && v.len > 1))
+            return false;
+    }
+    return v.len > 0;
+}
+
+/* A guard is told alone, though several things moved in the same call: Dynamo notes them all. */
+static void add_drifts(struct stet_torch *t, struct stet_torch_plan *plan, uint32_t compile,
+                       struct stet_view told)
+{
+    for (uint32_t i = t->compiles[compile].drifts; i != STET_TORCH_NONE; i = t->drifts[i].next) {
+        const struct stet_torch_drift *d = &t->drifts[i];
+        bool whole = d->scalar ? is_integer(d->from) && is_integer(d->to) : d->dim >= 0;
+        struct stet_torch_setting *s = NULL;
+
+        if (stet_view_eq(d->source, told) || stet_view_starts(d->source, "L['___stack"))
+            continue;
+        if (whole)
+            s = setting(plan, STET_KNOB_DYNAMIC, d->source);
+        else if (d->scalar)
+            s = setting(plan, STET_KNOB_PGO, stet_view_of("", 0));
+        if (s)
+            charge(t, s, compile);
+    }
+}
+
+static const struct stet_torch_drift *
+size_drift(const struct stet_torch *t, const struct stet_torch_frame *f, struct stet_view source)
+{
+    for (uint32_t c = f->first; c != STET_TORCH_NONE; c = t->compiles[c].next) {
+        for (uint32_t i = t->compiles[c].drifts; i != STET_TORCH_NONE; i = t->drifts[i].next) {
+            if (stet_view_eq(t->drifts[i].source, source) && t->drifts[i].dim >= 0)
+                return &t->drifts[i];
+        }
+    }
+    return NULL;
+}
+
+/* Inputs that move together (a batch and its mask) must be unbacked together: a size that may be 1
+ * beside one that may not is a guard again. */
+static void unback_alike(struct stet_torch *t, struct stet_torch_plan *plan,
+                         const struct stet_torch_frame *f, struct stet_view source)
+{
+    const struct stet_torch_drift *own = size_drift(t, f, source);
+
+    for (uint32_t c = f->first; own && c != STET_TORCH_NONE; c = t->compiles[c].next) {
+        for (uint32_t i = t->compiles[c].drifts; i != STET_TORCH_NONE; i = t->drifts[i].next) {
+            const struct stet_torch_drift *d = &t->drifts[i];
+
+            if (d->dim >= 0 && stet_view_eq(d->from, own->from) && stet_view_eq(d->to, own->to))
+                setting(plan, STET_KNOB_UNBACKED, d->source);
+        }
+    }
+}
+
 static void add(struct stet_torch *t, struct stet_torch_plan *plan, uint32_t compile)
 {
-    struct stet_torch_compile *c = &t->compiles[compile];
     struct stet_torch_setting *s;
     struct stet_torch_why why;
     struct stet_view source;
 
     stet_torch_explain(t, compile, &why);
+    add_drifts(t, plan, compile, why.source);
     if (why.knob == STET_KNOB_NONE)
         return;
     source = why.source;
@@ -58,12 +137,10 @@ static void add(struct stet_torch *t, struct stet_torch_plan *plan, uint32_t com
     if (why.knob != STET_KNOB_DYNAMIC && why.knob != STET_KNOB_UNBACKED)
         source = stet_view_of("", 0);
     s = setting(plan, why.knob, source);
-    if (!s)
-        return;
-    if (s->compile == STET_TORCH_NONE)
-        s->compile = compile;
-    s->compiles++;
-    s->cost_us += c->forward.all + c->backward.all;
+    if (s)
+        charge(t, s, compile);
+    if (why.knob == STET_KNOB_UNBACKED)
+        unback_alike(t, plan, &t->frames[t->compiles[compile].frame], source);
 }
 
 /* A source that has to be unbacked must not be dynamic as well: the first that matches decides. */

@@ -29,6 +29,7 @@ void stet_torch_release(struct stet_torch *t)
     stet_mem_free(t->drifts);
     stet_mem_free(t->specials);
     stet_mem_free(t->breaks);
+    stet_mem_free(t->inputs);
     stet_mem_free(t->index);
     stet_buf_release(&t->scratch);
     stet_pool_release(&t->pool);
@@ -448,6 +449,36 @@ static void take_call(struct stet_torch_log *log, const struct stet_trace_record
     }
 }
 
+/* Only what is passed in: parameters of modules are many, and no setting names them. */
+static void take_input(struct stet_torch_log *log, const struct stet_trace_record *r)
+{
+    struct stet_torch *t = log->t;
+    struct stet_view key, source = {"", 0};
+    struct stet_jscan j;
+    uint32_t compile, i;
+
+    if (r->compile != 0 || r->attempt > 0)
+        return;
+    stet_jscan_init(&j, r->body);
+    if (!stet_jscan_object(&j))
+        return;
+    while (stet_jscan_key(&j, &key)) {
+        if (stet_view_is(key, "source"))
+            source = stet_jscan_string(&j);
+        else
+            stet_jscan_skip(&j);
+    }
+    if (!stet_view_starts(source, "L['") || !stet_view_ends(source, "']") ||
+        memmem(source.ptr, source.len, "_parameters", 11) ||
+        memmem(source.ptr, source.len, "_buffers", 8))
+        return;
+    compile = compile_of(log, r, false);
+    i = compile == STET_TORCH_NONE ? compile : GROW(t, input);
+    if (i != STET_TORCH_NONE)
+        t->inputs[i] =
+            (struct stet_torch_input){t->compiles[compile].frame, stet_torch_keep_raw(t, source)};
+}
+
 static struct stet_view artifact_name(struct stet_view body)
 {
     struct stet_view key, name = {"", 0};
@@ -558,6 +589,8 @@ static void take_record(void *context, const struct stet_trace_record *r)
 
         if (compile != STET_TORCH_NONE)
             stet_torch_metrics(log->t, compile, r->body, r->type.ptr[0] == 'b');
+    } else if (stet_view_is(r->type, "describe_source")) {
+        take_input(log, r);
     } else if (stet_view_is(r->type, "create_symbol")) {
         take_call(log, r);
     } else if (stet_view_is(r->type, "symbolic_shape_specialization")) {

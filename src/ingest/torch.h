@@ -88,6 +88,12 @@ struct stet_torch_break {
     uint32_t count;
 };
 
+/* A tensor that a frame took in when it was first compiled. */
+struct stet_torch_input {
+    uint32_t frame;
+    struct stet_view source; /* L['x'] */
+};
+
 struct stet_torch_process {
     struct stet_view file; /* the log */
     uint64_t pid;
@@ -116,6 +122,8 @@ struct stet_torch {
     struct stet_torch_drift *drifts;
     struct stet_torch_special *specials;
     struct stet_torch_break *breaks;
+    struct stet_torch_input *inputs;
+    size_t input_count, input_room;
     size_t process_count, frame_count, compile_count, failure_count, drift_count, special_count,
         break_count;
     size_t process_room, frame_room, compile_room, failure_room, drift_room, special_room,
