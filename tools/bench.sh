@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Runs every bench program (bench/bench_*.c), prints a table and keeps build/bench/results.json.
-# usage: bench.sh [NAME…]     names as bench_execute; all unless said. Exits 1 over a limit.
+# Runs every bench program (bench/bench_*.c, *.py), prints a table and keeps build/bench/results.json.
+# usage: bench.sh [NAME…]     names as bench_execute, bench_cpu.py; all unless said. Exits 1 over a limit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=build/release/bin out=build/bench
 
 names=("$@")
 if [[ ${#names[@]} == 0 ]]; then
-    for program in "$bin"/bench_*; do names+=("${program##*/}"); done
+    for program in "$bin"/bench_* bench/bench_*.py; do names+=("${program##*/}"); done
 fi
 mkdir -p "$out"
 # What JAX sends a plugin for a training step, of about 35 KB.
@@ -20,7 +20,7 @@ if [[ ! -f $out/program/constants.mlirbc ]]; then
 fi
 export BENCH_CONSTANTS=$PWD/$out/program/constants.mlirbc
 for name in "${names[@]}"; do
-    "$bin/$name"
+    if [[ $name == *.py ]]; then build/env/jax/bin/python "bench/$name"; else "$bin/$name"; fi
 done >"$out/lines.json"
 
 python3 - "$out/lines.json" "$out/results.json" <<'END'

@@ -1,0 +1,79 @@
+"""The CPU backend beside XLA's in one process, under JAX: time to compile training steps, and to run one.
+
+Prints a JSON object a line, as bench.h does. The plugin is build/release/lib/libstet_cpu.so.
+"""
+import json
+import math
+import os
+import statistics
+import sys
+import time
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+os.environ["JAX_PLATFORMS"] = "stet,cpu"
+os.environ["PJRT_NAMES_AND_LIBRARY_PATHS"] = "stet:" + os.path.join(ROOT, "build", "release", "lib", "libstet_cpu.so")
+sys.path.insert(0, os.path.join(ROOT, "tests", "backend"))
+
+import jax
+
+import models
+
+COMPILES, ROUNDS, RUNS = dict(stet=5, cpu=1), 15, 4
+
+
+def line(bench, unit, values, against, baseline, limit=None):
+    values = sorted(values)
+    low, high = (values[min(len(values) - 1, int(len(values) * q))] for q in (0.1, 0.9))
+    print(json.dumps(dict(bench=bench, unit=unit, value=round(statistics.median(values), 4), p10=round(low, 4), p90=round(high, 4),
+                          against=against, baseline=round(baseline, 4), limit=limit)), flush=True)
+
+
+TOOK = [] # seconds of each compile, as JAX measures them: the backend's part alone
+jax.monitoring.register_event_duration_secs_listener(
+    lambda event, seconds, **_: TOOK.append(seconds) if event == "/jax/core/compile/backend_compile_duration" else None)
+
+
+def compiled(step, args, times):
+    """The executable, and what each of so many compiles took."""
+    took = []
+    for _ in range(times):
+        lowered = jax.jit(lambda *a: step(*a)).lower(*args) # another function each time: nothing is cached
+        TOOK.clear()
+        run = lowered.compile()
+        took.append(sum(TOOK) * 1e3)
+    return run, took
+
+
+def run_once(run, args):
+    start = time.perf_counter()
+    for _ in range(RUNS):
+        out = run(*args)
+    jax.block_until_ready(out)
+    return (time.perf_counter() - start) * 1e3 / RUNS
+
+
+def main():
+    devices = {name: jax.devices(name)[0] for name in ("stet", "cpu")}
+    shares = []
+    for name, step, state, batch in models.MODELS:
+        side = {}
+        for platform, device in devices.items():
+            with jax.default_device(device):
+                args = jax.device_put((state, batch), device)
+                side[platform] = (*compiled(step, args, COMPILES[platform]), args)
+        theirs = statistics.median(side["cpu"][1])
+        line(f"cpu.compile.{name}", "ms", side["stet"][1], "XLA:CPU", theirs)
+        shares.append(statistics.median(side["stet"][1]) / theirs)
+        steps = {p: [] for p in side}
+        for _ in range(ROUNDS): # in turns, so that both see the same machine
+            for platform, (run, _, args) in side.items():
+                steps[platform].append(run_once(run, args))
+        theirs = statistics.median(steps["cpu"])
+        limit = 3 * theirs if name in ("transformer", "cnn", "mlp") else None
+        line(f"cpu.step.{name}", "ms", steps["stet"], "XLA:CPU", theirs, limit)
+    mean = math.exp(statistics.mean(map(math.log, shares)))
+    line("cpu.compile.share", "%", [100 * mean], f"XLA:CPU; {1 / mean:.0f} times faster, geometric mean", 100, 2)
+
+
+if __name__ == "__main__":
+    main()
