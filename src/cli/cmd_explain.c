@@ -1,4 +1,5 @@
 /* stet explain: why each program of a run was compiled again. */
+#include "cli/account_join.h"
 #include "cli/command.h"
 #include "cli/explain.h"
 #include "cli/torch_rows.h"
@@ -20,8 +21,8 @@ struct choices {
     struct stet_account_view view;
 };
 
-static enum stet_rc print(const struct stet_account *a, const struct choices *c, int *code,
-                          struct stet_err *err)
+static enum stet_rc print_joined(const struct stet_account *a, const struct choices *c, int *code,
+                                 struct stet_err *err)
 {
     struct stet_buf out = STET_BUF_INIT;
     struct stet_tally tally;
@@ -39,6 +40,19 @@ static enum stet_rc print(const struct stet_account *a, const struct choices *c,
         stet_buf_release(&out);
     else
         *code = stet_print(&out, *code);
+    return rc;
+}
+
+static enum stet_rc print(const struct stet_account *a, const struct choices *c, int *code,
+                          struct stet_err *err)
+{
+    struct stet_account both;
+    struct stet_joined joined;
+    enum stet_rc rc = stet_account_join(&joined, a, &both, err);
+
+    if (rc == STET_OK)
+        rc = print_joined(&both, c, code, err);
+    stet_joined_release(&joined);
     return rc;
 }
 

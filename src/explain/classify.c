@@ -106,6 +106,8 @@ static void reduce(const struct stet_diff *d, struct facts *f)
         f->seen[STET_REASON_GRAPH_CHANGE] = 0;
     if (f->seen[STET_REASON_RANK_CHANGE])
         f->seen[STET_REASON_SHAPE_DRIFT] = 0;
+    if (f->seen[STET_REASON_OPTIONAL_KEY]) /* those that came are donated, or not */
+        f->seen[STET_REASON_DONATION_CHANGE] = 0;
 }
 
 static void set_follows(struct stet_diff *d)

@@ -70,13 +70,35 @@ static bool on_argument(struct stet_history *h, const struct stet_sighting *s, u
            (o && o->to_host_count * 2 >= o->steps && o->to_host_count > 2);
 }
 
+/* PyTorch/XLA: a graph was cut at a condition of the same function, so its value was needed. */
+static bool on_cut(struct stet_history *h, const struct stet_sighting *s, uint32_t *line)
+{
+    const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->trigger.file);
+    uint32_t def = file ? stet_py_def_of(file, s->trigger.line) : 0;
+
+    if (!file || s->traits->framework != STET_FRAMEWORK_TORCH_XLA)
+        return false;
+    for (uint32_t i = 0; i < h->sighting_count && i < 4096; i++) {
+        const struct stet_place *at = &h->sightings[i].trigger;
+
+        if (h->sightings[i].process == s->process && stet_view_eq(at->file, s->trigger.file) &&
+            stet_py_def_of(file, at->line) == def && stet_py_is_condition(file, at->line)) {
+            *line = at->line;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Reading back inside the loop: a program that is only the line that waits for it. */
 static bool host_sync(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->trigger.file);
 
-    if (!file || !stet_history_is_eager(s) || s->executions < 2 || before_loop(h, s, f->sighting) ||
+    bool alone = stet_history_is_eager(s) || s->traits->framework == STET_FRAMEWORK_TORCH_XLA;
+
+    if (!file || !alone || s->executions < 2 || before_loop(h, s, f->sighting) ||
         !stet_py_reads_back(stet_py_statement(file, s->trigger.line)))
         return false;
     stet_finding_is(h, f, STET_REASON_HOST_SYNC, STET_SURE_CERTAIN, false,
@@ -175,7 +197,7 @@ void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
     promote(f, STET_REASON_GRAPH_CHANGE);
     if (!stet_finding_has(f, STET_REASON_GRAPH_CHANGE))
         return;
-    if (on_value(h, s, &line) || on_argument(h, s, &line)) {
+    if (on_value(h, s, &line) || on_argument(h, s, &line) || on_cut(h, s, &line)) {
         f->reads = line;
         stet_finding_rename(h, f, STET_REASON_GRAPH_CHANGE, STET_REASON_VALUE_BRANCH,
                             STET_SURE_LIKELY,

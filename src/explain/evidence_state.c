@@ -7,7 +7,8 @@ void stet_evidence_state(struct stet_history *h, struct stet_finding *f)
     const struct stet_sighting *first;
     struct stet_turns turns;
 
-    if (f->pair != STET_REASON_OPTIONAL_KEY || f->against == STET_NONE)
+    if (f->against == STET_NONE || !(f->facts.came || f->facts.went) ||
+        (f->pair != STET_REASON_OPTIONAL_KEY && f->pair != STET_REASON_PYTHON_LOOP))
         return;
     first = &h->sightings[f->against];
     turns = stet_turns_of(h, f);
@@ -18,15 +19,18 @@ void stet_evidence_state(struct stet_history *h, struct stet_finding *f)
                         "changed places %u times",
                         f->facts.came + f->facts.went, f->facts.came ? "came" : "went",
                         turns.switches);
+        stet_finding_drop(f, STET_REASON_GRAPH_CHANGE);
+        stet_finding_drop(f, STET_REASON_DONATION_CHANGE);
         return;
     }
     /* Ran once, and never again after the one with more arguments came. */
-    if (f->facts.came && !f->facts.went && first->executions == 1 && turns.known &&
+    if (f->facts.came > f->facts.went && first->executions == 1 && turns.known &&
         turns.others == turns.others_before && turns.mine > 1 && (!s->step_known || s->step <= 2)) {
         stet_finding_is(h, f, STET_REASON_OPTIMIZER_STATE_INIT, STET_SURE_CERTAIN, false,
                         "the program without these %u arguments ran once, this one %llu times "
                         "after it",
                         f->facts.came, (unsigned long long)s->executions);
+        f->also_count = 0;
         f->benign = true;
     }
 }

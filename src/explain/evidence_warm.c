@@ -37,6 +37,19 @@ static bool is_ahead(struct stet_history *h, const struct stet_finding *f)
     return programs >= 2 && later >= 2 * programs;
 }
 
+/* Had the loop's own function run more than once before this program did? */
+static bool in_first_turn(const struct stet_history *h, const struct stet_finding *f, uint32_t loop)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+    const struct stet_order *o = s->process < h->order_count ? &h->orders[s->process] : NULL;
+    uint32_t ran = 0;
+
+    for (size_t i = 0; o && i < o->count && o->items[i] != f->sighting && ran < 2; i++)
+        ran +=
+            o->items[i] != STET_NONE && h->sightings[o->items[i]].group == h->sightings[loop].group;
+    return o && ran < 2;
+}
+
 void stet_evidence_warm(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -45,7 +58,8 @@ void stet_evidence_warm(struct stet_history *h, struct stet_finding *f)
     if (f->reason >= STET_REASONS)
         return;
     /* Operations outside any jitted function, before the loop: initial values of many shapes. */
-    if (stet_history_is_eager(s) && loop && f->sighting < loop - 1)
+    if (stet_history_is_eager(s) && loop &&
+        (f->sighting < loop - 1 || in_first_turn(h, f, loop - 1)))
         f->benign = true;
     /* Without a line nothing tells one use of such an operation from another. */
     if (stet_history_is_eager(s) && !s->traits->line_count)

@@ -98,6 +98,8 @@ bool stet_history_is_eager(const struct stet_sighting *s)
 
     if (!t->readable)
         return false;
+    if (t->framework == STET_FRAMEWORK_TORCH_TPU)
+        return t->eager;
     if (t->one_place)
         return s->trigger.line && stet_place_eq(&t->place, &s->trigger);
     return t->framework == STET_FRAMEWORK_JAX && !t->line_count && t->ops <= 1;
@@ -121,7 +123,9 @@ uint64_t stet_history_group(const struct stet_sighting *s, uint64_t process)
 {
     struct stet_hash name = stet_hash_bytes(s->traits->function);
 
-    if (stet_history_is_eager(s))
+    /* PyTorch/XLA's graphs have no name: the line that waits tells them apart. */
+    if (s->traits->framework == STET_FRAMEWORK_TORCH_XLA ||
+        (stet_history_is_eager(s) && s->traits->framework != STET_FRAMEWORK_TORCH_TPU))
         name = stet_hash_mix_u64(stet_hash_mix(name, stet_hash_bytes(s->trigger.file)),
                                  s->trigger.line);
     return stet_history_key(process, name);

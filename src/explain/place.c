@@ -115,3 +115,11 @@ void stet_place_of_function(const struct stet_loc *loc, struct stet_view functio
     *own = f.called;
     *caller = f.caller;
 }
+
+bool stet_place_is_compiled(const struct stet_loc *loc)
+{
+    struct frames f = {.first = {.line = 0}};
+
+    walk(&f, loc, (struct stet_view){0}, 0);
+    return f.shifted;
+}

@@ -20,6 +20,9 @@ struct stet_place stet_place_of(const struct stet_loc *loc);
 void stet_place_of_function(const struct stet_loc *loc, struct stet_view function,
                             struct stet_place *own, struct stet_place *caller);
 
+/* Is the operation part of a function that TorchTPU compiled, and not one that ran by itself? */
+bool stet_place_is_compiled(const struct stet_loc *loc);
+
 static inline bool stet_place_eq(const struct stet_place *a, const struct stet_place *b)
 {
     return a->line == b->line && stet_view_eq(a->file, b->file);

@@ -35,6 +35,9 @@ uint32_t stet_py_around(const struct stet_pyfile *f, uint32_t line, uint32_t *he
 /* The line of the `def` a line stands in; 0 at module level. */
 uint32_t stet_py_def_of(const struct stet_pyfile *f, uint32_t line);
 
+/* Is the line that of an `if`, `elif` or `while`? */
+bool stet_py_is_condition(const struct stet_pyfile *f, uint32_t line);
+
 /* Does the text have this name as a whole word? */
 bool stet_py_mentions(struct stet_view text, struct stet_view name);
 /* Does the text fetch a value from the device: float(…), .item() and the like? */

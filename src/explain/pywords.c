@@ -159,6 +159,11 @@ static struct stet_view condition(struct stet_view s)
     return (struct stet_view){0};
 }
 
+bool stet_py_is_condition(const struct stet_pyfile *f, uint32_t line)
+{
+    return condition(stet_py_statement(f, line)).len > 0;
+}
+
 /* "else:" belongs to the "if" above it at the same depth. */
 static uint32_t if_of_else(const struct stet_pyfile *f, uint32_t at)
 {

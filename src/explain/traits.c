@@ -195,6 +195,12 @@ void stet_traits_make(struct stet_traits *t, const struct stet_program *p, struc
     t->one_place = g.only.line && !g.many;
     t->place = keep_place(arena, g.only);
     stet_place_of_function(g.deepest, t->function, &t->root, &t->entry);
+    if (t->framework == STET_FRAMEWORK_TORCH_TPU) {
+        /* Its name ends in the last operation and line; the function is what the user knows. */
+        t->eager = !stet_place_is_compiled(g.deepest);
+        if (!t->eager && t->place.function.len)
+            t->function = t->place.function;
+    }
     t->root = keep_place(arena, t->root);
     t->entry = keep_place(arena, t->entry);
     stet_mem_free(g.lines);

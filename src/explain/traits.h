@@ -35,6 +35,7 @@ struct stet_traits {
     uint16_t profile[STET_TRAIT_BUCKETS];    /* how many operations of which names, by hash */
     uint64_t *lines;                         /* sorted hashes of file and line */
     uint32_t line_count;
+    bool eager;                      /* TorchTPU: one operation that ran by itself */
     bool one_place;                  /* all its operations stand on one line of one function */
     struct stet_place place;         /* the first of them */
     struct stet_place root;          /* the frame of the jitted function */
