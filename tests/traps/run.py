@@ -199,18 +199,28 @@ def work_list(args):
             yield trap.name, generate.variant(source, kind, args.seed + n // len(generate.KINDS)), kind
 
 
-def table(outcomes):
-    rows = ["| script | class | runs | right | missed | wrong |", "|---|---|---|---|---|---|"]
-    names = sorted({o.trap.name for o in outcomes}, key=lambda n: (n.count("/"), n))
-    for name in names:
-        of = [o for o in outcomes if o.trap.name == name]
-        count = lambda *v: sum(o.verdict in v for o in of)
-        page = f"[{name}]({of[0].trap.id}.md)" if (DOCS / f"{of[0].trap.id}.md").exists() else name
-        classes = " + ".join([of[0].trap.id, *of[0].trap.also]) if of[0].trap.id != "none" else "no alarm"
-        rows.append(f"| {page} | {classes} | {len(of)} | {count('right')} | {count('missed')} | {count('wrong', 'failed')} |")
-    right = sum(o.verdict == "right" for o in outcomes)
-    rows.append(f"\n{right} of {len(outcomes)} right.")
-    return "\n".join(rows)
+HEAD = ["| script | class | runs | right | missed | wrong |", "|---|---|---|---|---|---|"]
+ROW = re.compile(r"\| (?:\[([^\]]+)\]\([^)]*\)|([^|]+)) \| [^|]* \| (\d+) \| (\d+) \| \d+ \| \d+ \|")
+
+
+def row(of):
+    trap = of[0].trap
+    count = lambda *v: sum(o.verdict in v for o in of)
+    page = f"[{trap.name}]({trap.id}.md)" if (DOCS / f"{trap.id}.md").exists() else trap.name
+    classes = " + ".join([trap.id, *trap.also]) if trap.id != "none" else "no alarm"
+    return f"| {page} | {classes} | {len(of)} | {count('right')} | {count('missed')} | {count('wrong', 'failed')} |"
+
+
+def table(outcomes, before=()):
+    """Rows of scripts that were not run stay as they were."""
+    rows = {}
+    for line in [*before, *(row([o for o in outcomes if o.trap.name == n]) for n in {o.trap.name for o in outcomes})]:
+        match = ROW.match(line)
+        if match and (SCRIPTS / ((match[1] or match[2]) + ".py")).exists():
+            rows[match[1] or match[2]] = (line, int(match[3]), int(match[4]))
+    ordered = [rows[n] for n in sorted(rows, key=lambda n: (n.count("/"), n))]
+    total = f"{sum(r[2] for r in ordered)} of {sum(r[1] for r in ordered)} right."
+    return "\n".join([*HEAD, *(r[0] for r in ordered), "", total])
 
 
 def put(path, mark, text):
@@ -226,7 +236,8 @@ def tidy(text):
 
 
 def update(outcomes):
-    put(DOCS / "README.md", "table", table(outcomes))
+    before = (DOCS / "README.md").read_text().splitlines()
+    put(DOCS / "README.md", "table", table(outcomes, before))
     for o in outcomes:
         page = DOCS / (o.trap.id + ".md")
         if o.kind == "original" and page.exists() and o.trap.name == o.trap.id:

@@ -13,7 +13,7 @@ FIRST = 2  # size: 2 3 4
 @torch.compile(dynamic=False)
 def refine(matrix, target, guess, rounds):
     for _ in range(rounds):
-        residual = target - matrix @ guess
+        residual = target - matrix @ guess  # origin
         guess = guess + 0.1 * torch.tanh(residual)  # origin
     return guess
 
