@@ -15,6 +15,8 @@ void bench_begin(struct bench *b);
 void bench_end(struct bench *b);
 
 double bench_now_ns(void);
+/* What this thread has used: on a shared machine the wall clock tells about others. */
+double bench_cpu_ns(void);
 /* Sorts. */
 double bench_quantile(double *values, size_t count, double q);
 

@@ -123,7 +123,7 @@ static void lane_task(void *context, uint64_t lane)
     uint64_t size = j->d->pack_a + j->d->pack_b + j->d->pack_c;
 
     for (int64_t b = (int64_t)lane; b < j->d->batch; b += j->d->lanes)
-        dot_batch(j, b, j->temp + lane * size);
+        dot_batch(j, b, size ? j->temp + lane * size : NULL);
 }
 
 static void k_dot(const void *params, void *const *bufs, struct stet_pool *pool)

@@ -17,7 +17,7 @@ enum stet_rc stet_lower_fail(struct stet_lower *l, enum stet_rc rc, const char *
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    if (loc) {
+    if (loc && loc->text.len) {
         struct stet_view file = loc->text;
         size_t keep = file.len > 80 ? 80 : file.len; /* the end of a path says most */
 

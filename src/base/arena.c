@@ -32,7 +32,7 @@ void stet_arena_release(struct stet_arena *a)
 static bool add_block(struct stet_arena *a, size_t need)
 {
     size_t header = (sizeof(struct stet_arena_block) + ALIGN - 1) & ~(size_t)(ALIGN - 1);
-    size_t size = a->used / 8; /* at most a ninth of all is ever left over */
+    size_t size = a->used / 16; /* little of all is ever left over */
     struct stet_arena_block *b;
 
     if (size < FIRST_BLOCK)

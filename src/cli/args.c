@@ -18,10 +18,15 @@ static void print_row(const char *name, const char *operand, const char *help)
 
 static void print_usage(const struct stet_usage *usage, const struct stet_option *options)
 {
+    bool own_format = false;
+
     printf("usage: %s\n\n%s\n\noptions:\n", usage->synopsis, usage->about);
-    for (; options->name; options++)
+    for (; options->name; options++) {
         print_row(options->name, options->operand, options->help);
-    print_row("format", "text|json", "how to print (default text)");
+        own_format |= !strcmp(options->name, "format");
+    }
+    if (!own_format)
+        print_row("format", "text|json", "how to print (default text)");
     print_row("help", NULL, "print this");
     printf("\nMore in %s\n", usage->page);
 }

@@ -84,8 +84,8 @@ struct part {
 };
 
 static const struct part parts[] = {
-    {"ingest", "read traces and say what is in them, and what is damaged", "stet.torch.ingest/1",
-     stet_torch_ingest_text, NULL},
+    {"ingest", "read traces, keep them as a run, say what is in them and what is damaged",
+     "stet.torch.ingest/1", stet_torch_ingest_text, NULL},
     {"frames", "every frame that was compiled again: guard, class, line, values, cost, fix",
      "stet.torch.frames/1", stet_torch_frames_text, stet_torch_frames_json},
     {"breaks", "graph breaks: where, why, what to do", "stet.torch.breaks/1",
@@ -96,13 +96,15 @@ static const struct part parts[] = {
 enum { PARTS = sizeof parts / sizeof *parts };
 
 static int print(const struct part *p, const struct stet_torch *t, const struct stet_args *args,
-                 struct stet_view from)
+                 struct stet_view from, const char *id)
 {
     struct stet_buf out = STET_BUF_INIT;
     struct stet_json j;
 
     if (args->format == STET_FORMAT_TEXT) {
         p->text(t, &out);
+        if (id[0])
+            stet_buf_printf(&out, "kept as run %s\n", id);
         stet_torch_text_damage(t, &out);
         return stet_print(&out, STET_EXIT_FINE);
     }
@@ -110,6 +112,8 @@ static int print(const struct part *p, const struct stet_torch *t, const struct 
     stet_json_object(&j, NULL);
     stet_json_cstr(&j, "schema", p->schema);
     stet_json_string(&j, "from", from);
+    if (id[0])
+        stet_json_cstr(&j, "run", id);
     stet_torch_json_input(t, &j);
     if (p->json)
         p->json(t, &j);
@@ -118,11 +122,34 @@ static int print(const struct part *p, const struct stet_torch *t, const struct 
     return stet_print(&out, STET_EXIT_FINE);
 }
 
+/* Traces from elsewhere become a run; those of a run are one already. */
+static enum stet_rc keep(struct stet_torch *t, const struct stet_args *args, char id[40],
+                         struct stet_err *err)
+{
+    char **argv = stet_mem_calloc((size_t)args->count + 4, sizeof *argv);
+    enum stet_rc rc;
+
+    if (!argv)
+        return stet_fail(err, STET_NO_MEMORY, "out of memory");
+    argv[0] = (char[]){"stet"};
+    argv[1] = (char[]){"torch"};
+    argv[2] = (char[]){"ingest"};
+    memcpy(argv + 3, args->values, (size_t)args->count * sizeof *argv);
+    rc = stet_torch_keep_run(t, argv, id, err);
+    stet_mem_free(argv);
+    return rc;
+}
+
 static int run_part(const struct part *p, int argc, char **argv)
 {
+    bool ingest = !strcmp(p->name, "ingest");
     char synopsis[96];
     struct stet_usage usage = {synopsis, p->about, "docs/torch.md"};
-    static const struct stet_option options[] = {{0}};
+    bool look = false;
+    const struct stet_option only_look[] = {
+        {"look", NULL, "tell what is there, and keep nothing", STET_OPTION_FLAG, &look}, {0}};
+    static const struct stet_option none[] = {{0}};
+    char id[40] = "";
     struct stet_err err = STET_ERR_INIT;
     struct stet_buf from = STET_BUF_INIT;
     struct stet_args args;
@@ -131,12 +158,14 @@ static int run_part(const struct part *p, int argc, char **argv)
     int done;
 
     snprintf(synopsis, sizeof synopsis, "stet torch %s [options] [RUN|FOLDER|LOG]…", p->name);
-    done = stet_args_parse(&args, argc, argv, &usage, options, false);
+    done = stet_args_parse(&args, argc, argv, &usage, ingest ? only_look : none, false);
     if (done >= 0)
         return done;
     stet_torch_init(&t);
     rc = stet_torch_load(&t, args.values, args.count, &from, &err);
-    done = rc == STET_OK ? print(p, &t, &args, stet_buf_as_view(&from)) : stet_complain(&err);
+    if (rc == STET_OK && ingest && !look && !strstr(from.ptr, "run "))
+        rc = keep(&t, &args, id, &err);
+    done = rc == STET_OK ? print(p, &t, &args, stet_buf_as_view(&from), id) : stet_complain(&err);
     stet_torch_release(&t);
     stet_buf_release(&from);
     return done;

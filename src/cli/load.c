@@ -6,6 +6,8 @@
 #include "decode/options.h"
 #include "ledger/captured.h"
 
+#include <stdio.h>
+
 /* "path: text" so that a message about one of several files says which. */
 static enum stet_rc name_file(struct stet_err *err, const char *path)
 {
@@ -77,6 +79,11 @@ enum stet_rc stet_load_open(struct stet_loaded *l, const char *path, const char 
         stet_load_close(l);
         return name_file(err, path);
     }
+    if (l->program.left_out)
+        fprintf(stderr,
+                "stet: %s: %u constant%s left out when this was printed: programs that differ only "
+                "there look the same\n",
+                path, l->program.left_out, l->program.left_out == 1 ? " was" : "s were");
     return STET_OK;
 }
 

@@ -32,6 +32,10 @@ void stet_torch_breaks_text(const struct stet_torch *t, struct stet_buf *out);
 void stet_torch_breaks_json(const struct stet_torch *t, struct stet_json *j);
 void stet_torch_fixes_text(const struct stet_torch *t, struct stet_buf *out);
 void stet_torch_fixes_json(const struct stet_torch *t, struct stet_json *j);
+/* Makes the model a run: a folder with links to the logs, and its rows in the ledger. `argv` is the
+ * command that it is listed under. The id of the run into `id`. */
+enum stet_rc stet_torch_keep_run(struct stet_torch *t, char *const *argv, char id[40],
+                                 struct stet_err *err);
 void stet_torch_ingest_text(const struct stet_torch *t, struct stet_buf *out);
 
 #endif

@@ -39,15 +39,20 @@ static struct stet_line line_of(const struct stet_torch_place *p)
     return (struct stet_line){p->file, p->function, p->line};
 }
 
-/* The compile's number within its process. */
-static uint64_t index_of(const struct stet_torch *t, uint32_t compile)
+/* Each compile's number within its process. */
+static uint32_t *indices(const struct stet_torch *t)
 {
-    uint32_t process = t->frames[t->compiles[compile].frame].process;
-    uint64_t n = 0;
+    uint32_t *of = stet_mem_calloc(t->compile_count + 1, sizeof *of);
+    uint32_t *next = stet_mem_calloc(t->process_count + 1, sizeof *next);
 
-    for (uint32_t i = 0; i < compile; i++)
-        n += t->frames[t->compiles[i].frame].process == process;
-    return n;
+    for (size_t i = 0; of && next && i < t->compile_count; i++)
+        of[i] = next[t->frames[t->compiles[i].frame].process]++;
+    if (!next) {
+        stet_mem_free(of);
+        of = NULL;
+    }
+    stet_mem_free(next);
+    return of;
 }
 
 /* What moved, then the guards of the other entries, each once. */
@@ -105,7 +110,7 @@ static void evidence_of(const struct stet_torch *t, uint32_t compile,
     }
 }
 
-static void compile_row(const struct stet_torch *t, uint32_t compile, struct row *r)
+static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t index, struct row *r)
 {
     const struct stet_torch_compile *c = &t->compiles[compile];
     const struct stet_torch_frame *f = &t->frames[c->frame];
@@ -123,7 +128,7 @@ static void compile_row(const struct stet_torch *t, uint32_t compile, struct row
     r->recompile =
         (struct stet_recompile){.lane = STET_VIEW("torch"),
                                 .process = f->process,
-                                .compile = index_of(t, compile),
+                                .compile = index,
                                 .rank = t->processes[f->process].rank,
                                 .class = stet_view_str(why.class),
                                 .also = stet_buf_as_view(&r->also),
@@ -161,7 +166,7 @@ static uint32_t resumed(const struct stet_torch *t, const struct stet_torch_brea
     return first;
 }
 
-static void break_row(const struct stet_torch *t, uint32_t at, struct row *r)
+static void break_row(const struct stet_torch *t, uint32_t at, const uint32_t *index, struct row *r)
 {
     const struct stet_torch_break *b = &t->breaks[at];
     struct stet_torch_why why;
@@ -181,29 +186,30 @@ static void break_row(const struct stet_torch *t, uint32_t at, struct row *r)
                                              .line = b->place.line,
                                              .kind = STET_VIEW("graph-break"),
                                              .count = b->count};
-    r->recompile = (struct stet_recompile){
-        .lane = STET_VIEW("torch"),
-        .process = b->process,
-        .compile = index_of(t, first == STET_TORCH_NONE ? b->compile : first),
-        .rank = t->processes[b->process].rank,
-        .class = stet_view_str(why.class),
-        .also = stet_buf_as_view(&r->also),
-        .function = t->frames[b->frame].code.function,
-        .origin = line_of(&b->place),
-        .trigger = line_of(&t->compiles[b->compile].call),
-        .changes = r->changes,
-        .change_count = 1,
-        .cost_ns = cost * 1000,
-        .served = STET_VIEW("compiled"),
-        .sure = STET_VIEW("certain"),
-        .evidence = stet_buf_as_view(&r->evidence),
-        .fix = stet_buf_as_view(&r->fix)};
+    r->recompile =
+        (struct stet_recompile){.lane = STET_VIEW("torch"),
+                                .process = b->process,
+                                .compile = index[first == STET_TORCH_NONE ? b->compile : first],
+                                .rank = t->processes[b->process].rank,
+                                .class = stet_view_str(why.class),
+                                .also = stet_buf_as_view(&r->also),
+                                .function = t->frames[b->frame].code.function,
+                                .origin = line_of(&b->place),
+                                .trigger = line_of(&t->compiles[b->compile].call),
+                                .changes = r->changes,
+                                .change_count = 1,
+                                .cost_ns = cost * 1000,
+                                .served = STET_VIEW("compiled"),
+                                .sure = STET_VIEW("certain"),
+                                .evidence = stet_buf_as_view(&r->evidence),
+                                .fix = stet_buf_as_view(&r->fix)};
 }
 
 void stet_torch_each(struct stet_torch *t, stet_visit_recompile *visit, void *context)
 {
+    uint32_t *index = indices(t);
     struct row r = {0};
-    bool more = true;
+    bool more = index != NULL;
 
     for (uint32_t i = 0; more && i < t->compile_count; i++) {
         const struct stet_torch_compile *c = &t->compiles[i];
@@ -211,14 +217,15 @@ void stet_torch_each(struct stet_torch *t, stet_visit_recompile *visit, void *co
         if (c->failures == STET_TORCH_NONE &&
             !stet_view_is(c->fail_type, "ConstraintViolationError"))
             continue;
-        compile_row(t, i, &r);
+        compile_row(t, i, index[i], &r);
         more = visit(context, &r.recompile);
     }
     for (uint32_t i = 0; more && i < t->break_count; i++) {
-        break_row(t, i, &r);
+        break_row(t, i, index, &r);
         more = visit(context, &r.recompile);
     }
     row_release(&r);
+    stet_mem_free(index);
 }
 
 enum stet_rc stet_torch_load_run(struct stet_torch *t, const struct stet_run *run,
@@ -279,11 +286,26 @@ static bool feed_one(void *context, const struct stet_recompile *r)
     return f->rc == STET_OK;
 }
 
-enum stet_rc stet_torch_feed(struct stet_ledger *l, const struct stet_run *run,
-                             struct stet_err *err)
+enum stet_rc stet_torch_feed_model(struct stet_ledger *l, const struct stet_run *run,
+                                   struct stet_torch *t, struct stet_err *err)
 {
     struct stet_ledger_run row = {.run = run};
     struct feeding f = {l, STET_OK, err};
+    char stamp[96];
+    enum stet_rc rc;
+
+    stamp_of(run, stamp, sizeof stamp);
+    rc = stet_ledger_begin(l, &row, "torch", err);
+    if (rc != STET_OK)
+        return rc;
+    stet_torch_each(t, feed_one, &f);
+    rc = stet_ledger_end(l, stamp, f.rc == STET_OK, err);
+    return f.rc == STET_OK ? rc : f.rc;
+}
+
+enum stet_rc stet_torch_feed(struct stet_ledger *l, const struct stet_run *run,
+                             struct stet_err *err)
+{
     struct stet_torch t;
     char stamp[96];
     enum stet_rc rc;
@@ -293,12 +315,7 @@ enum stet_rc stet_torch_feed(struct stet_ledger *l, const struct stet_run *run,
     stet_torch_init(&t);
     rc = stet_torch_load_run(&t, run, err);
     if (rc == STET_OK)
-        rc = stet_ledger_begin(l, &row, "torch", err);
-    if (rc == STET_OK) {
-        stet_torch_each(&t, feed_one, &f);
-        rc = stet_ledger_end(l, stamp, f.rc == STET_OK, err);
-        rc = f.rc == STET_OK ? rc : f.rc;
-    }
+        rc = stet_torch_feed_model(l, run, &t, err);
     stet_torch_release(&t);
     return rc == STET_NOT_FOUND ? STET_OK : rc;
 }

@@ -13,6 +13,9 @@ void stet_torch_each(struct stet_torch *t, stet_visit_recompile *visit, void *co
  * A run without traces is no error. */
 enum stet_rc stet_torch_feed(struct stet_ledger *l, const struct stet_run *run,
                              struct stet_err *err);
+/* The same of a model that has been read already. */
+enum stet_rc stet_torch_feed_model(struct stet_ledger *l, const struct stet_run *run,
+                                   struct stet_torch *t, struct stet_err *err);
 /* The traces of a run into an empty model; STET_NOT_FOUND when it has none. */
 enum stet_rc stet_torch_load_run(struct stet_torch *t, const struct stet_run *run,
                                  struct stet_err *err);

@@ -267,6 +267,8 @@ const struct stet_attr *bc_builtin_attr(struct bc *b, struct stet_reader *r, uin
 const struct stet_loc *bc_builtin_loc(struct bc *b, struct stet_reader *r, uint64_t code);
 bool bc_builtin_is_loc(uint64_t code);
 const struct stet_type *bc_builtin_type(struct bc *b, struct stet_reader *r, uint64_t code);
+const struct stet_attr *bc_affine_map(struct bc *b, struct stet_reader *r);
+bool bc_is_identity_map(const struct stet_attr *a, uint32_t rank);
 const struct stet_attr *bc_record_attr(struct bc *b, struct stet_reader *r,
                                        const struct bc_dialect *dialect, uint64_t code);
 const struct stet_attr *bc_vhlo_attr(struct bc *b, struct stet_reader *r, uint64_t code);
@@ -289,6 +291,30 @@ bool bc_vhlo_name(struct bc *b, struct stet_view name, struct bc_name *out);
  * sorted by name. */
 bool bc_vhlo_convert(struct bc *b, struct bc_name *name, const struct stet_view *properties,
                      const struct stet_attr *dict, struct bc_converted *to);
+
+/* ---- the attributes of an operation (bytecode_attrs.c) ---- */
+
+/* What an operation has, in its second byte. */
+enum {
+    HAS_ATTRS = 0x01,
+    HAS_RESULTS = 0x02,
+    HAS_OPERANDS = 0x04,
+    HAS_SUCCESSORS = 0x08,
+    HAS_REGIONS = 0x10,
+    HAS_USE_LISTS = 0x20,
+    HAS_PROPERTIES = 0x40,
+};
+
+struct bc_attr_list {
+    const struct stet_named_attr *at;
+    uint32_t count;
+};
+
+extern const struct stet_attr bc_no_attrs; /* an empty dictionary */
+
+/* What stands at `r` for an operation of that name and mask. */
+struct bc_attr_list bc_read_attrs(struct bc *b, struct stet_reader *r, struct bc_name *name,
+                                  unsigned mask);
 
 /* ---- the tree (bytecode_ir.c) ---- */
 

@@ -62,6 +62,7 @@ static const struct stet_attr *read_resource(struct bc *b, struct stet_reader *r
     a->text = b->resources[handle].key;
     a->bytes = b->resources[handle].blob;
     b->p->constant_bytes += a->bytes.len;
+    b->p->left_out += !a->bytes.len;
     return a;
 }
 
@@ -123,11 +124,10 @@ static const struct stet_attr *read_sparse(struct bc *b, struct stet_reader *r)
     return a;
 }
 
-/* Not understood, only kept: the bytes are the same for the same map. */
-static const struct stet_attr *keep_rest(struct bc *b, struct stet_reader *r,
-                                         enum stet_attr_kind kind)
+/* Not understood, only kept. */
+static const struct stet_attr *keep_rest(struct bc *b, struct stet_reader *r)
 {
-    struct stet_attr *a = bc_new_attr(b, kind);
+    struct stet_attr *a = bc_new_attr(b, STET_ATTR_OPAQUE);
 
     a->name = &bc_builtin_name;
     a->bytes = stet_reader_bytes(r, stet_reader_left(r));
@@ -176,9 +176,9 @@ const struct stet_attr *bc_builtin_attr(struct bc *b, struct stet_reader *r, uin
     case ATTR_SPARSE:
         return read_sparse(b, r);
     case ATTR_DISTINCT:
-        return keep_rest(b, r, STET_ATTR_OPAQUE);
+        return keep_rest(b, r);
     case ATTR_AFFINE_MAP:
-        return keep_rest(b, r, STET_ATTR_AFFINE_MAP);
+        return bc_affine_map(b, r);
     default:
         stet_reader_fail(r, "unknown builtin attribute");
         return &bc_bad_attr;
@@ -386,6 +386,8 @@ const struct stet_type *bc_builtin_type(struct bc *b, struct stet_reader *r, uin
     case TYPE_MEMREF:
         t = (struct stet_type *)(uintptr_t)read_shaped(b, r, STET_TYPE_MEMREF, false);
         t->encoding = bc_attr(b, r);
+        if (bc_is_identity_map(t->encoding, t->rank)) /* which text leaves out */
+            t->encoding = NULL;
         return t;
     case TYPE_VECTOR:
         return read_shaped(b, r, STET_TYPE_VECTOR, false);

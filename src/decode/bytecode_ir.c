@@ -1,16 +1,6 @@
 /* The tree of operations. */
 #include "decode/bytecode.h"
 
-enum {
-    HAS_ATTRS = 0x01,
-    HAS_RESULTS = 0x02,
-    HAS_OPERANDS = 0x04,
-    HAS_SUCCESSORS = 0x08,
-    HAS_REGIONS = 0x10,
-    HAS_USE_LISTS = 0x20,
-    HAS_PROPERTIES = 0x40,
-};
-
 /* An operand that names a value defined later. */
 struct fixup {
     struct stet_value **where;
@@ -138,165 +128,6 @@ static void skip_use_lists(struct stet_reader *r, size_t values)
     }
 }
 
-/* ---- attributes ---- */
-
-/* Segment sizes (format 6): the leading ones up to the last that is not zero, or pairs of index
- * and value when few are not zero. */
-static const struct stet_attr *read_segments(struct bc *b, struct stet_reader *r, unsigned segments)
-{
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_DENSE_ARRAY);
-    uint64_t head = bc_varint(r), bits = 0;
-    unsigned char *bytes = bc_alloc(b, segments, 4);
-
-    a->type = stet_type_integer(b->arena, 32, STET_SIGNLESS);
-    if (!bytes)
-        return a;
-    memset(bytes, 0, 4 * segments);
-    if (head & 1)
-        bits = bc_varint(r);
-    for (uint64_t i = 0; i < head >> 1 && stet_reader_ok(r); i++) {
-        uint64_t value = bc_varint(r), index = head & 1 ? value & ((1u << (bits & 15)) - 1) : i;
-
-        if (index >= segments || bits > 8) {
-            stet_reader_fail(r, "too many segments");
-            break;
-        }
-        for (unsigned k = 0; k < 4; k++)
-            bytes[4 * index + k] = (unsigned char)(value >> bits >> (8 * k));
-    }
-    a->bytes = stet_view_of(bytes, 4 * segments);
-    return a;
-}
-
-/* Reads the declared attributes one after the other; false when the bytes do not fit the list. */
-static bool try_properties(struct bc *b, struct stet_view bytes, const struct stet_props *props,
-                           bool with_later, struct stet_named_attr *out, uint32_t *count)
-{
-    struct stet_reader r = bc_reader(b, bytes.ptr, bytes.len);
-    bool native = b->version >= BC_NATIVE_SEGMENTS; /* then they come last */
-    uint32_t n = 0;
-
-    for (unsigned i = 0; i < STET_PROPS_NAMES && props->names[i].name.len; i++) {
-        uint64_t index;
-
-        if ((props->names[i].later && !with_later) || (props->names[i].segments && native))
-            continue;
-        index = bc_varint(&r);
-        if (props->names[i].optional && !(index & 1))
-            continue;
-        if (props->names[i].optional)
-            index >>= 1;
-        if (!stet_reader_ok(&r) || index >= b->attr_count)
-            return false;
-        out[n++] = (struct stet_named_attr){props->names[i].name, bc_attr_at(b, index)};
-    }
-    for (unsigned i = 0; i < STET_PROPS_NAMES && props->names[i].name.len; i++)
-        if (props->names[i].segments && native)
-            out[n++] = (struct stet_named_attr){props->names[i].name,
-                                                read_segments(b, &r, props->names[i].segments)};
-    *count = n;
-    return stet_reader_ok(&r) && stet_reader_left(&r) == 0;
-}
-
-/* Properties of an operation this build does not know stay one opaque attribute. */
-static void keep_properties(struct bc *b, struct stet_view bytes, struct stet_named_attr *out,
-                            uint32_t *count)
-{
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_OPAQUE);
-
-    a->name = &bc_builtin_name;
-    a->bytes = bytes;
-    out[0] = (struct stet_named_attr){STET_VIEW("properties"), a};
-    *count = 1;
-}
-
-static void read_properties(struct bc *b, struct stet_reader *r, const struct bc_name *name,
-                            struct stet_named_attr *out, uint32_t *count)
-{
-    uint64_t index = bc_varint(r);
-    const struct stet_attr *a;
-
-    *count = 0;
-    if (!stet_reader_ok(r))
-        return;
-    if (!name->registered) {
-        a = bc_attr_at(b, index);
-        out[0] = (struct stet_named_attr){STET_VIEW("properties"), a};
-        *count = 1;
-        return;
-    }
-    if (index >= b->property_count) {
-        stet_reader_fail(r, "no such properties");
-        return;
-    }
-    if (!name->props)
-        keep_properties(b, b->properties[index], out, count);
-    else if (!try_properties(b, b->properties[index], name->props, true, out, count) &&
-             !try_properties(b, b->properties[index], name->props, false, out, count))
-        keep_properties(b, b->properties[index], out, count);
-}
-
-/* Both kinds of attributes as one sorted list. */
-static bool merge(struct bc *b, const struct stet_named_attr *properties, uint32_t count,
-                  const struct stet_attr *dict, struct stet_named_attr *all)
-{
-    if (count)
-        memcpy(all, properties, count * sizeof *all);
-    if (dict->count)
-        memcpy(all + count, dict->named, dict->count * sizeof *all);
-    if (!stet_build_sort(all, (size_t)dict->count + count))
-        return bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "an attribute occurs twice");
-    return true;
-}
-
-static const struct stet_attr no_attrs = {.kind = STET_ATTR_DICT};
-
-struct attr_list {
-    const struct stet_named_attr *at;
-    uint32_t count;
-};
-
-static struct attr_list read_vhlo_attrs(struct bc *b, struct stet_reader *r, struct bc_name *name,
-                                        const struct stet_attr *dict, bool has_properties)
-{
-    uint64_t index = has_properties ? bc_varint(r) : 0;
-    struct bc_converted *known = &name->last;
-
-    if (has_properties && index >= b->property_count) {
-        stet_reader_fail(r, "no such properties");
-        return (struct attr_list){0};
-    }
-    if (has_properties)
-        known = &b->converted[index];
-    if ((known->name != name || known->dict != dict) &&
-        !bc_vhlo_convert(b, name, has_properties ? &b->properties[index] : NULL, dict, known))
-        return (struct attr_list){0};
-    return (struct attr_list){known->attrs, known->count};
-}
-
-static struct attr_list read_attrs(struct bc *b, struct stet_reader *r, struct bc_name *name,
-                                   unsigned mask)
-{
-    const struct stet_attr *dict = mask & HAS_ATTRS ? bc_attr(b, r) : &no_attrs;
-    struct stet_named_attr properties[STET_PROPS_NAMES], *all;
-    uint32_t count = 0;
-
-    if (dict->kind != STET_ATTR_DICT) {
-        stet_reader_fail(r, "attributes of an operation are no dictionary");
-        return (struct attr_list){0};
-    }
-    if (name->vhlo)
-        return read_vhlo_attrs(b, r, name, dict, mask & HAS_PROPERTIES);
-    if (mask & HAS_PROPERTIES)
-        read_properties(b, r, name, properties, &count);
-    if (!count)
-        return (struct attr_list){dict->named, dict->count};
-    all = bc_alloc(b, (size_t)dict->count + count, sizeof *all);
-    if (!all || !merge(b, properties, count, dict, all))
-        return (struct attr_list){0};
-    return (struct attr_list){all, dict->count + count};
-}
-
 /* ---- operations ---- */
 
 static bool read_regions(struct bc *b, struct stet_reader *r, struct stet_op *op, bool isolated,
@@ -410,14 +241,12 @@ static struct stet_op *make_op(struct bc *b, const struct stet_reader *r, unsign
     if ((mask & (HAS_SUCCESSORS | HAS_REGIONS)) || !parts->known) {
         look_ahead(b, *r, mask, parts);
         parts->name = name->name;
-        if (parts->region_count > stet_reader_left(r) || !stet_build_op_size(parts)) {
-            bc_fail(b, STET_LIMIT, STET_NO_OFFSET, "too many attributes or regions");
-            return NULL;
-        }
-        op = stet_build_op(b->arena, parts);
-    } else {
-        op = stet_build_plain_op(b->arena, parts);
     }
+    if (parts->region_count > stet_reader_left(r) || !stet_build_op_size(parts)) {
+        bc_fail(b, STET_LIMIT, STET_NO_OFFSET, "too many attributes or regions");
+        return NULL;
+    }
+    op = stet_build_op(b->arena, parts);
     return op ? op : bc_no_room(b);
 }
 
@@ -446,84 +275,91 @@ static inline bool short_number(const unsigned char **at, uint32_t *out)
     return v & 2;
 }
 
-/* Attributes that another operation has brought before. */
-static inline bool usual_attrs(const struct bc *b, const unsigned char **at,
-                               const struct bc_name *name, unsigned mask,
-                               struct stet_op_parts *parts)
+/* Attributes as another operation has brought them before, or converted now; NULL for others. */
+static inline const struct bc_converted *usual_attrs(struct bc *b, const unsigned char **at,
+                                                     struct bc_name *name, unsigned mask)
 {
-    const struct bc_converted *known = &name->last;
-    const struct stet_attr *dict = &no_attrs;
+    const struct stet_view *properties = NULL;
+    struct bc_converted *known = &name->last;
+    const struct stet_attr *dict = &bc_no_attrs;
     uint32_t index;
 
     if (mask & HAS_ATTRS) {
         if (!short_number(at, &index) || index >= b->attr_count || b->attrs[index].state != BC_ATTR)
-            return false;
+            return NULL;
         dict = b->attrs[index].made;
     }
     if (mask & HAS_PROPERTIES) {
         if (!short_number(at, &index) || index >= b->property_count)
-            return false;
+            return NULL;
         known = &b->converted[index];
+        properties = &b->properties[index];
     }
-    parts->attrs = known->attrs;
-    parts->attr_count = known->count;
-    return known->name == name && known->dict == dict;
+    if (known->name == name && known->dict == dict)
+        return known;
+    if (dict->kind != STET_ATTR_DICT || !bc_vhlo_convert(b, name, properties, dict, known))
+        return NULL;
+    return known;
 }
 
-/* Nearly all operations are known ones without regions, with at most one result, a few operands
- * defined before, and types, locations and attributes met before. Reads such a one without asking
- * at every step whether the input goes on; NULL, with nothing done, for any other. */
+/* Nearly all operations are known ones of VHLO without regions, with at most one result and a few
+ * operands defined before. Reads such a one without asking at every step whether the input goes on;
+ * NULL, with nothing but tables filled, for any other. */
 static struct stet_op *read_usual_op(struct bc *b, struct stet_reader *r,
                                      struct region_state *state, struct stet_block *block)
 {
+    static const struct bc_converted no_list = {0};
     const unsigned char *at = r->next;
-    const struct scope *scope = state->scope;
-    struct stet_op_parts parts = {.attr_count = 0};
-    const struct stet_type *type;
-    const struct bc_name *name;
+    const struct bc_converted *attrs = &no_list;
+    const struct stet_type *type = NULL;
+    const struct stet_loc *loc;
     struct stet_value **operands;
+    struct bc_name *name;
     struct stet_op *op;
-    uint32_t index;
+    uint32_t index, count = 0;
     unsigned mask;
 
     if (r->end - at < USUAL_BYTES || !short_number(&at, &index) || index >= b->name_count)
         return NULL;
     name = &b->names[index];
     mask = *at++;
-    if ((mask & UNUSUAL) || !name->usual || !short_number(&at, &index) || index >= b->attr_count ||
-        b->attrs[index].state != BC_LOC)
+    if ((mask & UNUSUAL) || !name->usual || !short_number(&at, &index) || index >= b->attr_count)
         return NULL;
-    parts.known = name->known;
-    parts.loc = b->attrs[index].made;
-    if ((mask & (HAS_ATTRS | HAS_PROPERTIES)) && !usual_attrs(b, &at, name, mask, &parts))
+    b->where = stet_reader_offset(r);
+    loc = b->attrs[index].state == BC_LOC ? b->attrs[index].made : bc_loc_at(b, index);
+    if ((mask & (HAS_ATTRS | HAS_PROPERTIES)) && !(attrs = usual_attrs(b, &at, name, mask)))
         return NULL;
     if (mask & HAS_RESULTS) {
         if (*at++ != (1 << 1 | 1) || !short_number(&at, &index) || index >= b->type_count ||
-            b->types[index].state != BC_ATTR || state->next == state->limit)
+            state->next == state->limit)
             return NULL;
-        type = b->types[index].made;
-        parts.results = &type;
-        parts.result_count = 1;
+        type = b->types[index].state == BC_ATTR ? b->types[index].made : bc_type_at(b, index);
     }
-    if ((mask & HAS_OPERANDS) &&
-        (!short_number(&at, &parts.operand_count) || parts.operand_count > USUAL_OPERANDS))
+    if ((mask & HAS_OPERANDS) && (!short_number(&at, &count) || count > USUAL_OPERANDS))
         return NULL;
-    op = stet_build_plain_op(b->arena, &parts);
-    if (!op)
+    op = stet_build_plain_op(b->arena, type != NULL, count);
+    if (!op || attrs->count > STET_MAX_ATTRS)
         return NULL;
     operands = stet_op_operands(op);
-    for (uint32_t i = 0; i < parts.operand_count; i++) {
-        if (!short_number(&at, &index) || index >= scope->count || !scope->values[index]) {
+    for (uint32_t i = 0; i < count; i++) {
+        struct stet_value *value;
+
+        if (!short_number(&at, &index) || index >= state->scope->count ||
+            !(value = state->scope->values[index])) {
             b->arena->next = (char *)op; /* nothing came after it */
             return NULL;
         }
-        operands[i] = scope->values[index];
+        operands[i] = value;
     }
+    op->loc = loc;
     op->parent = block;
+    op->attrs = attrs->attrs;
     op->id = b->p->op_count++;
-    if (parts.result_count) {
-        op->results[0].id = b->p->value_count++;
-        scope->values[state->next++] = op->results;
+    op->known = name->known & 1023;
+    op->attr_count = attrs->count & STET_MAX_ATTRS;
+    if (type) {
+        op->results[0] = (struct stet_value){.type = type, .id = b->p->value_count++};
+        state->scope->values[state->next++] = op->results;
     }
     r->next = at;
     return op;
@@ -548,7 +384,7 @@ static struct stet_op *read_op(struct bc *b, struct stet_reader *r, struct regio
     parts.known = known_op(name, block);
     parts.loc = bc_loc(b, r);
     if (mask & (HAS_ATTRS | HAS_PROPERTIES)) {
-        struct attr_list attrs = read_attrs(b, r, name, mask);
+        struct bc_attr_list attrs = bc_read_attrs(b, r, name, mask);
 
         parts.attrs = attrs.at;
         parts.attr_count = attrs.count;

@@ -204,6 +204,12 @@ const struct stet_attr *stet_mlir_dense(struct mlir *p)
     }
     after = p->at;
     p->at = text.ptr;
+    if (stet_view_is(text, "__elided__")) {
+        stet_mlir_fail(p, text.ptr,
+                       "a constant was left out when this text was printed; print it "
+                       "without a limit for large elements");
+        return NULL;
+    }
     if (stet_type_storage_bits(a.type->element) == 0)
         string_elements(p, &a, text.ptr + text.len);
     else
@@ -420,6 +426,7 @@ const struct stet_attr *stet_mlir_dense_resource(struct mlir *p)
     *a = (struct stet_attr){.kind = STET_ATTR_RESOURCE, .type = type, .text = key};
     *user = (struct resource_user){.attr = a, .next = r->users};
     a->bytes = r->bytes;
+    p->left_out += !r->defined;
     r->users = user;
     p->weight++;
     return a;
@@ -450,8 +457,10 @@ static void blob(struct mlir *p)
     }
     r->defined = true;
     r->bytes = bytes;
-    for (struct resource_user *u = r->users; u; u = u->next)
+    for (struct resource_user *u = r->users; u; u = u->next) {
         u->attr->bytes = r->bytes;
+        p->left_out--;
+    }
 }
 
 void stet_mlir_resources(struct mlir *p)

@@ -103,6 +103,7 @@ enum stet_rc stet_decode_mlir_text(struct stet_program *out, struct stet_view te
     stet_mlir_init(&p, &out->arena, text, err);
     out->module = file(&p);
     rc = p.rc;
+    out->left_out = p.left_out;
     stet_mlir_release(&p);
     if (rc == STET_OK) {
         stet_build_number(out);

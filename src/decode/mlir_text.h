@@ -80,6 +80,7 @@ struct mlir {
     unsigned depth, deepest; /* deepest counts what aliases stand for */
     uint64_t weight;         /* attributes, types and locations so far, aliases written out */
     bool in_alias;           /* definitions see only aliases above them, so none is circular */
+    uint32_t left_out;       /* resources that are used and not in the text so far */
     uint32_t scopes;         /* handed out so far */
     uint32_t value_scope;    /* of the innermost isolated region */
     uint32_t region_scope;   /* of the innermost region, for block labels */

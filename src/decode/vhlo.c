@@ -546,7 +546,7 @@ bool bc_vhlo_convert(struct bc *b, struct bc_name *name, const struct stet_view 
 {
     const struct stet_attr *values[MOST_ATTRS] = {NULL};
     const struct bc_vhlo_plan *plan = name->plan ? name->plan : make_plan(b, name->vhlo);
-    struct stet_named_attr *out;
+    struct stet_named_attr few[MOST_ATTRS + 8], *out = few, *kept;
     uint32_t n;
 
     if (!plan)
@@ -554,9 +554,10 @@ bool bc_vhlo_convert(struct bc *b, struct bc_name *name, const struct stet_view 
     name->plan = plan;
     if (properties)
         read_values(b, plan, *properties, values);
-    out = bc_alloc(b, (size_t)plan->count + dict->count + 1, sizeof *out);
+    if ((size_t)plan->count + dict->count + 1 > sizeof few / sizeof *few)
+        out = stet_arena_raw(&b->scratch, (size_t)plan->count + dict->count + 1, sizeof *out);
     if (!out)
-        return false;
+        return bc_no_room(b) != NULL;
     /* Formats before 5 have everything in the dictionary. */
     for (uint32_t i = 0; i < dict->count; i++) {
         uint32_t own = find_attr(plan, dict->named[i].name);
@@ -570,6 +571,9 @@ bool bc_vhlo_convert(struct bc *b, struct bc_name *name, const struct stet_view 
             out[n++] = dict->named[i];
     if (bc_ok(b) && !stet_build_sort(out, n))
         return bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "an attribute occurs twice");
-    *to = (struct bc_converted){name, dict, out, n};
+    kept = bc_alloc(b, n, sizeof *kept);
+    if (kept && n)
+        memcpy(kept, out, n * sizeof *kept);
+    *to = (struct bc_converted){name, dict, kept, n};
     return bc_ok(b);
 }

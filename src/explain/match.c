@@ -535,6 +535,42 @@ static const struct stet_op **order_of(struct stet_side *s, uint32_t *count, str
     return rc == STET_OK ? order.ops : NULL;
 }
 
+/* Operations without a counterpart yet, in the order of the text; returns how many. */
+static uint32_t list_rest(struct stet_side *s, uint64_t *keys, uint32_t *ids)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < s->program->op_count; i++) {
+        if (!s->ops[i] || s->match[i] || !stet_side_counts(s, s->ops[i]))
+            continue;
+        keys[count] = s->own[i];
+        ids[count++] = i;
+    }
+    return count;
+}
+
+/* What is dead has no place in the canonical order: the same ones in the same order are the same.
+ */
+static bool match_dead(struct stet_side *a, struct stet_side *b)
+{
+    size_t n = a->program->op_count, k = b->program->op_count;
+    uint64_t *keys = stet_mem_calloc(n + k + 1, sizeof *keys);
+    uint32_t *ids = stet_mem_calloc(n * 2 + k + 1, sizeof *ids), *pair = ids + n + k;
+    bool fine = keys && ids;
+
+    if (fine) {
+        uint32_t count_a = list_rest(a, keys, ids), count_b = list_rest(b, keys + n, ids + n);
+
+        fine = stet_lcs(keys, count_a, keys + n, count_b, pair);
+        for (uint32_t i = 0; fine && i < count_a; i++)
+            if (pair[i] != STET_LCS_NONE)
+                stet_match_ops(a, a->ops[ids[i]], b, b->ops[ids[n + pair[i]]]);
+    }
+    stet_mem_free(keys);
+    stet_mem_free(ids);
+    return fine;
+}
+
 enum stet_rc stet_match_in_order(struct stet_side *a, struct stet_side *b, struct stet_err *err)
 {
     uint32_t n, m;
@@ -554,5 +590,7 @@ enum stet_rc stet_match_in_order(struct stet_side *a, struct stet_side *b, struc
         if (f && g)
             match_functions_in_order(a, f, b, g);
     }
+    if (!match_dead(a, b))
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for comparing programs");
     return STET_OK;
 }

@@ -126,6 +126,8 @@ static void elements(struct stet_buf *out, const struct stet_attr *a,
             number(out, element, a->bytes.ptr + i * size, size);
         }
         stet_buf_char(out, ']');
+    } else if (!a->bytes.len && a->kind == STET_ATTR_RESOURCE) {
+        stet_buf_str(out, "(left out)");
     } else if (!a->bytes.len) {
         stet_buf_str(out, "[]");
     } else {

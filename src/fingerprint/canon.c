@@ -3,14 +3,15 @@
 
 #include "base/mem.h"
 #include "program/defaults.h"
+#include "program/ops.h"
 
 struct entry {
     struct stet_view name;
     uint8_t answer;
 };
 
-static const struct entry kind_table[] = {
-#define KIND(name, kind) {{name, sizeof(name) - 1}, STET_KIND_##kind},
+const uint8_t stet_canon_kinds[STET_KNOWN_OPS] = {
+#define KIND(operation, kind) [STET_##operation] = STET_KIND_##kind,
 #include "fingerprint/canon.def"
 };
 
@@ -50,10 +51,24 @@ void stet_canon_fill_name(struct stet_name_memo *memo, struct stet_view name)
         .ptr = name.ptr,
         .len = (uint32_t)name.len,
         .hash = stet_hash_bytes(name).lo,
-        .kind = search(kind_table, sizeof kind_table / sizeof *kind_table, name, STET_KIND_PLAIN),
         .class =
             search(attr_table, sizeof attr_table / sizeof *attr_table, name, STET_CLASS_UNLISTED),
     };
+}
+
+/* The same in every program, so remembered for all: filled in by whoever comes first, and whoever
+ * comes at the same time fills in the same. */
+_Atomic uint64_t stet_canon_op_hashes[STET_KNOWN_OPS];
+
+uint64_t stet_canon_op_hash_slow(struct stet_canon *c, const struct stet_op *op)
+{
+    uint64_t hash;
+
+    if (!op->known || op->known == STET_STABLEHLO_RETURN) /* which depends on the place */
+        return stet_canon_name(c, stet_op_portable_name(op))->hash;
+    hash = stet_hash_bytes(stet_op_portable_name(op)).lo;
+    atomic_store_explicit(&stet_canon_op_hashes[op->known], hash, memory_order_relaxed);
+    return hash;
 }
 
 /* GSPMD's way to say what sdy.sharding_constraint says. */
@@ -67,8 +82,10 @@ static bool is_sharding_call(const struct stet_op *op)
 
 enum stet_kind stet_canon_kind_slow(struct stet_canon *c, const struct stet_op *op)
 {
-    enum stet_kind kind = (enum stet_kind)stet_canon_name(c, stet_op_name(op))->kind;
+    enum stet_kind kind = (enum stet_kind)stet_canon_kinds[op->known];
 
+    if (kind == STET_KIND_NONE)
+        kind = STET_KIND_PLAIN;
     if (kind == STET_KIND_CUSTOM_CALL)
         kind = is_sharding_call(op) ? STET_KIND_CONSTRAINT : STET_KIND_PLAIN;
     if (stet_kind_is_plumbing(kind) && (op->operand_count != 1 || op->result_count != 1))
@@ -151,6 +168,17 @@ static bool note_symbol(struct stet_sink *s, struct stet_view name, void *contex
     return true;
 }
 
+static int64_t number_at(const struct stet_attr *a, uint32_t i)
+{
+    int64_t v = -1;
+
+    if (a->kind == STET_ATTR_DENSE_ARRAY && a->bytes.len >= (i + (size_t)1) * sizeof v)
+        memcpy(&v, a->bytes.ptr + i * sizeof v, sizeof v);
+    else if (a->kind == STET_ATTR_INTS && i < a->count)
+        v = a->ints[i];
+    return v;
+}
+
 void stet_canon_fill_attr(struct stet_canon *c, struct stet_attr_memo *memo,
                           const struct stet_op *op, const struct stet_named_attr *a)
 {
@@ -164,6 +192,9 @@ void stet_canon_fill_attr(struct stet_canon *c, struct stet_attr_memo *memo,
     memo->known = op->known;
     memo->class = (uint8_t)listed((enum stet_attr_class)name->class, a->value);
     memo->symbols = false;
+    memo->in_place = 0;
+    while (memo->class == STET_CLASS_AXES && number_at(a->value, memo->in_place) == memo->in_place)
+        memo->in_place++;
     memo->silent = is_silent(op, a, (enum stet_attr_class)memo->class);
     if (memo->silent)
         return;
@@ -193,6 +224,8 @@ void stet_canon_fill_type(struct stet_type_memo *memo, const struct stet_type *t
     take(&s, &memo->dtype);
     memo->shaped = shaped;
     memo->plain = stet_layout_is_plain(t);
+    memo->simple =
+        shaped && memo->plain && !t->encoding && t->rank < 0x80 && t->kind != STET_TYPE_UNRANKED;
     memo->type = t;
 }
 

@@ -5,6 +5,8 @@
 #include "fingerprint/fingerprint.h"
 #include "fingerprint/sink.h"
 
+#include <stdatomic.h>
+
 enum stet_kind {
     STET_KIND_NONE, /* not looked up yet */
     STET_KIND_PLAIN,
@@ -38,7 +40,6 @@ enum stet_attr_class {
 struct stet_name_memo {
     const char *ptr;
     uint32_t len;
-    uint8_t kind;  /* of an operation: enum stet_kind from the table */
     uint8_t class; /* of an attribute: enum stet_attr_class, or STET_CLASS_UNLISTED */
     uint64_t hash;
 };
@@ -53,16 +54,18 @@ struct stet_attr_memo {
     const struct stet_attr *value;
     const char *name;
     uint64_t name_hash;
-    uint32_t known; /* the operation's: defaults depend on it */
-    uint8_t class;  /* enum stet_attr_class */
-    bool silent;    /* says nothing: a location, or a default that is spelled out */
-    bool symbols;   /* names functions or meshes, so that its content depends on the place */
+    uint32_t known;    /* the operation's: defaults depend on it */
+    uint8_t class;     /* enum stet_attr_class */
+    bool silent;       /* says nothing: a location, or a default that is spelled out */
+    bool symbols;      /* names functions or meshes, so that its content depends on the place */
+    uint32_t in_place; /* how many of its numbers are 0, 1, 2 … */
     struct stet_short content; /* of a constant: what it means whatever its dtype */
 };
 
 struct stet_type_memo {
     const struct stet_type *type;
     bool shaped, plain; /* has dims; has no layout of its own */
+    bool simple;        /* says nothing but dims, few of them, and dtype */
     struct stet_short content, dims, dtype;
 };
 
@@ -132,6 +135,19 @@ static inline const struct stet_type_memo *stet_canon_type(struct stet_canon *c,
     if (memo->type != t)
         stet_canon_fill_type(memo, t);
     return memo;
+}
+
+/* What operations this build knows by name are; STET_KIND_NONE for the plain ones. */
+extern const uint8_t stet_canon_kinds[];
+extern _Atomic uint64_t stet_canon_op_hashes[];
+uint64_t stet_canon_op_hash_slow(struct stet_canon *c, const struct stet_op *op);
+
+/* The hash of an operation's portable name (defaults.h). */
+static inline uint64_t stet_canon_op_hash(struct stet_canon *c, const struct stet_op *op)
+{
+    uint64_t hash = atomic_load_explicit(&stet_canon_op_hashes[op->known], memory_order_relaxed);
+
+    return hash ? hash : stet_canon_op_hash_slow(c, op);
 }
 
 void stet_canon_fill_name(struct stet_name_memo *memo, struct stet_view name);

@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 
-enum { STET_SINK_ROOM = 1024, STET_SINK_LONGEST = 32 };
+enum { STET_SINK_ROOM = 2048, STET_SINK_LONGEST = 32 };
 
 /* Hashes of long contents by address, so that several streams read each of them once. */
 struct stet_content_cache {
@@ -50,6 +50,30 @@ static inline void stet_sink_short(struct stet_sink *s, const unsigned char *roo
     s->len += n;
 }
 
+/* Several numbers in a row without asking for room at each: `at` from stet_sink_begin goes through
+ * stet_put_varint and back into stet_sink_end, with no other call for this stream between. */
+enum { STET_SINK_BATCH = 512 };
+
+static inline unsigned char *stet_sink_begin(struct stet_sink *s)
+{
+    if (s->len > STET_SINK_ROOM - STET_SINK_BATCH)
+        stet_sink_flush(s);
+    return s->bytes + s->len;
+}
+
+static inline void stet_sink_end(struct stet_sink *s, const unsigned char *at)
+{
+    s->len = (size_t)(at - s->bytes);
+}
+
+static inline unsigned char *stet_put_varint(unsigned char *at, uint64_t v)
+{
+    for (; v >= 0x80; v >>= 7)
+        *at++ = (unsigned char)(v | 0x80);
+    *at++ = (unsigned char)v;
+    return at;
+}
+
 static inline void stet_sink_u64(struct stet_sink *s, uint64_t v)
 {
     stet_sink_need(s);
@@ -60,9 +84,7 @@ static inline void stet_sink_u64(struct stet_sink *s, uint64_t v)
 static inline void stet_sink_varint(struct stet_sink *s, uint64_t v)
 {
     stet_sink_need(s);
-    for (; v >= 0x80; v >>= 7)
-        s->bytes[s->len++] = (unsigned char)(v | 0x80);
-    s->bytes[s->len++] = (unsigned char)v;
+    stet_sink_end(s, stet_put_varint(s->bytes + s->len, v));
 }
 
 static inline void stet_sink_int(struct stet_sink *s, int64_t v)

@@ -326,6 +326,15 @@ static bool rotated(struct stet_torch_files *f, struct log *l)
     return true;
 }
 
+static void note_part(struct stet_torch *t, const char *path)
+{
+    uint32_t i =
+        stet_torch_grow(t, (void **)&t->parts, &t->part_count, &t->part_room, sizeof *t->parts);
+
+    if (i != STET_TORCH_NONE)
+        t->parts[i] = stet_torch_keep(t, stet_view_str(path));
+}
+
 static enum stet_rc read_log(struct stet_torch_files *f, struct log *l, struct stet_err *err)
 {
     enum stet_rc rc = STET_OK;
@@ -339,6 +348,7 @@ static enum stet_rc read_log(struct stet_torch_files *f, struct log *l, struct s
                 return rc;
             l->open = true;
             l->skipped = 0;
+            note_part(f->t, l->parts[l->at].path);
         }
         rc = drain(f, l, err);
         if (rc != STET_OK || (l->at + 1 == l->count && !rotated(f, l)))

@@ -30,6 +30,7 @@ void stet_torch_release(struct stet_torch *t)
     stet_mem_free(t->specials);
     stet_mem_free(t->breaks);
     stet_mem_free(t->inputs);
+    stet_mem_free(t->parts);
     stet_mem_free(t->index);
     stet_buf_release(&t->scratch);
     stet_pool_release(&t->pool);

@@ -130,7 +130,9 @@ struct stet_torch {
         break_room;
     uint32_t *index; /* frames by process and id, chained; a power of two */
     size_t index_room;
-    struct stet_pool keys; /* cache keys that this run wrote */
+    struct stet_pool keys;   /* cache keys that this run wrote */
+    struct stet_view *parts; /* the files that were read, in order */
+    size_t part_count, part_room;
     struct stet_torch_log **logs;
     size_t log_count, log_room;
     uint64_t records, bytes;

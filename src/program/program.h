@@ -109,7 +109,7 @@ enum stet_attr_kind {
     STET_ATTR_RECORD,     /* dialect, mnemonic = "dot", named fields; e.g. #stablehlo.dot<...> */
     STET_ATTR_INTS,       /* a list of int64 inside records and HLO attributes: ints, count */
     STET_ATTR_LOCATION,   /* location */
-    STET_ATTR_AFFINE_MAP, /* text or bytes; kept, compared, not understood */
+    STET_ATTR_AFFINE_MAP, /* text; kept, compared, not understood */
 };
 
 struct stet_named_attr {
@@ -326,6 +326,7 @@ struct stet_program {
     uint32_t argument_count, output_count;
     uint32_t op_count, value_count; /* ids run below these */
     uint64_t constant_bytes;        /* of constants left in the input */
+    uint32_t left_out;              /* constants that were left out when the input was printed */
 };
 
 /* Limits shared by all decoders. */

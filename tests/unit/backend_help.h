@@ -54,7 +54,7 @@ static inline struct stet_ref fill(enum stet_dtype t, const int64_t *dims, uint3
 
     for (uint64_t i = 0; i < r.shape.elements; i++) {
         struct stet_scalar v = {t == STET_DT_PRED ? pick(0, 1) : pick(-9, 9),
-                                (double)pick(-3000, 3000) / 1000};
+                                (double)pick(-3000, 3000) / 1000, (double)pick(-3000, 3000) / 1000};
 
         if (wild && next() % 3 == 0) {
             v.f = edges[next() % 16];
@@ -91,11 +91,14 @@ __attribute__((format(printf, 2, 3))) static inline void put(struct text *t, con
 static inline void put_type(struct text *t, const struct stet_shape *s)
 {
     static const char *const names[STET_DT_COUNT] = {
-        [STET_DT_PRED] = "i1",   [STET_DT_S8] = "i8",    [STET_DT_S16] = "i16",
-        [STET_DT_S32] = "i32",   [STET_DT_S64] = "i64",  [STET_DT_U8] = "ui8",
-        [STET_DT_U16] = "ui16",  [STET_DT_U32] = "ui32", [STET_DT_U64] = "ui64",
-        [STET_DT_BF16] = "bf16", [STET_DT_F16] = "f16",  [STET_DT_F32] = "f32",
-        [STET_DT_F64] = "f64"};
+        [STET_DT_PRED] = "i1",          [STET_DT_S8] = "i8",
+        [STET_DT_S16] = "i16",          [STET_DT_S32] = "i32",
+        [STET_DT_S64] = "i64",          [STET_DT_U8] = "ui8",
+        [STET_DT_U16] = "ui16",         [STET_DT_U32] = "ui32",
+        [STET_DT_U64] = "ui64",         [STET_DT_BF16] = "bf16",
+        [STET_DT_F16] = "f16",          [STET_DT_F32] = "f32",
+        [STET_DT_F64] = "f64",          [STET_DT_C64] = "complex<f32>",
+        [STET_DT_C128] = "complex<f64>"};
 
     put(t, "tensor<");
     for (uint32_t i = 0; i < s->rank; i++)
@@ -207,28 +210,34 @@ static inline bool run_op(struct stet_ref *out, const char *op, const char *midd
 
 static inline double tolerance(enum stet_dtype t)
 {
-    return t == STET_DT_BF16 ? 1e-2 : t == STET_DT_F16 ? 2e-3 : t == STET_DT_F32 ? 1e-5 : 1e-10;
+    return t == STET_DT_BF16                      ? 1e-2
+           : t == STET_DT_F16                     ? 2e-3
+           : t == STET_DT_F32 || t == STET_DT_C64 ? 1e-5
+                                                  : 1e-10;
+}
+
+static inline bool near(double want, double got, double tol)
+{
+    return (want != want && got != got) || want == got ||
+           fabs(want - got) <= tol * (1 + fabs(want));
 }
 
 static inline bool same(const struct stet_ref *want, const struct stet_ref *got, double loose,
                         const char *what)
 {
-    double tol = tolerance(want->shape.dtype) * loose;
+    enum stet_dtype t = want->shape.dtype;
+    double tol = tolerance(t) * loose;
 
     for (uint64_t i = 0; i < want->shape.elements; i++) {
         struct stet_scalar w = stet_ref_get(want, i), g = stet_ref_get(got, i);
-        bool ok = stet_dtype_is_float(want->shape.dtype)
-                      ? (w.f != w.f && g.f != g.f) || w.f == g.f ||
-                            fabs(w.f - g.f) <= tol * (1 + fabs(w.f))
-                      : w.i == g.i;
 
-        if (!ok) {
-            fprintf(stderr, "%s of %s: element %llu of %llu: want %g (%lld), got %g (%lld)\n", what,
-                    stet_dtype_name(want->shape.dtype), (unsigned long long)i,
-                    (unsigned long long)want->shape.elements, w.f, (long long)w.i, g.f,
-                    (long long)g.i);
-            return false;
-        }
+        if (w.i == g.i && near(w.f, g.f, tol) && near(w.im, g.im, tol * (1 + fabs(w.f))))
+            continue;
+        fprintf(stderr, "%s of %s: element %llu of %llu: want %g %+gi (%lld), got %g %+gi (%lld)\n",
+                what, stet_dtype_name(t), (unsigned long long)i,
+                (unsigned long long)want->shape.elements, w.f, w.im, (long long)w.i, g.f, g.im,
+                (long long)g.i);
+        return false;
     }
     return true;
 }

@@ -1,6 +1,7 @@
 /* Facts about the MLIR bytecode reader, on the programs of tests/fuzz/corpus/bytecode. */
 #include "base/fs.h"
 #include "base/mem.h"
+#include "decode/bytecode.h"
 #include "decode/decode.h"
 #include "program/ops.h"
 #include "program/print.h"
@@ -296,6 +297,51 @@ static struct stet_view file_with(struct stet_buf *out, struct stet_view ir)
     stet_buf_u64(out, ir.len);
     stet_buf_view(out, ir);
     return stet_buf_as_view(out);
+}
+
+/* As newer builtin bytecode has it: kinds before their operands, numbers as prefix varints. */
+TEST(affine_maps_read_as_their_text)
+{
+    enum { DIM, SYMBOL, CONSTANT, ADD, MUL, MOD, FLOORDIV, CEILDIV };
+#define N(n) (unsigned char)((n) << 1 | 1)
+#define C(n) N(CONSTANT), N((n) < 0 ? -2 * (n) - 1 : 2 * (n))
+#define D(n) N(DIM), N(n)
+#define S(n) N(SYMBOL), N(n)
+    static const struct {
+        unsigned char bytes[96];
+        const char *text;
+    } maps[] = {
+        {{N(2 << 2 | 0)}, "affine_map<(d0, d1) -> (d0, d1)>"},
+        {{N(0)}, "affine_map<() -> ()>"},
+        {{N(2 << 2 | 1), N(1), N(0)}, "affine_map<(d0, d1) -> (d1, d0)>"},
+        {{N(3 << 2 | 2), N(1), N(2)}, "affine_map<(d0, d1, d2) -> (d2)>"},
+        {{N(2 << 2 | 3), N(1), /* symbols */
+          N(9),                /* results */
+          N(ADD),        D(0),       N(MUL), S(0),   C(3), N(FLOORDIV), D(1),   C(2),
+          N(MUL),        D(0),       C(-1),  N(ADD), D(0), N(MUL),      D(1),   C(-1),
+          N(MOD),        N(CEILDIV), D(0),   C(4),   C(5), N(MOD),      N(MUL), N(ADD),
+          D(0),          C(1),       C(2),   C(7),   C(5), N(ADD),      S(0),   C(-3),
+          N(ADD),        D(0),       N(MUL), S(0),   C(-2)},
+         "affine_map<(d0, d1)[s0] -> (d0 + s0 * 3, d1 floordiv 2, -d0, d0 - d1, "
+         "(d0 ceildiv 4) mod 5, ((d0 + 1) * 2) mod 7, 5, s0 - 3, d0 - s0 * 2)>"},
+    };
+    struct stet_program p = {0};
+    struct bc b = {.p = &p, .arena = &p.arena, .input = STET_VIEW("")};
+
+    stet_arena_init(&p.arena, 1 << 20);
+    stet_arena_init(&b.scratch, 1 << 20);
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
+        const struct stet_attr *a;
+        struct stet_reader r;
+
+        stet_reader_init(&r, stet_view_of(maps[i].bytes, sizeof maps[i].bytes), 0);
+        a = bc_affine_map(&b, &r);
+        EXPECT(stet_reader_ok(&r) && bc_ok(&b));
+        EXPECT(a->kind == STET_ATTR_AFFINE_MAP);
+        EXPECT_STR(maps[i].text, a->text.ptr);
+    }
+    stet_arena_release(&b.scratch);
+    stet_program_release(&p);
 }
 
 TEST(deep_nesting_is_refused)

@@ -244,6 +244,27 @@ TEST(a_kernel_that_went_is_a_fallback)
     release(&p);
 }
 
+TEST(dead_operations_of_one_family_are_paired)
+{
+#define DEAD(number)                                                                               \
+    HEAD(X)                                                                                        \
+    "%c = stablehlo.constant dense<" number "> : tensor<4xf32>\n"                                  \
+    "%s = stablehlo.sine %x : tensor<4xf32>" LOC(                                                  \
+        1) "\n"                                                                                    \
+           "%t = stablehlo.cosine %s : tensor<4xf32>" LOC(                                         \
+               2) "\n"                                                                             \
+                  "%r = stablehlo.add %x, %c : tensor<4xf32>" LOC(3) "\n" END("%r")
+    struct pair p;
+
+    if (!compare(&p, STET_VIEW(DEAD("1.0")), STET_VIEW(DEAD("2.0"))))
+        return;
+    EXPECT(stet_hash_eq(p.fa.skeleton, p.fb.skeleton));
+    EXPECT_INT(0, p.d.ops_came);
+    EXPECT_INT(0, p.d.ops_went);
+    EXPECT_INT(1, p.d.change_count);
+    release(&p);
+}
+
 TEST(options_join_the_class)
 {
     struct pair p;

@@ -677,6 +677,23 @@ static enum stet_rc decode(struct stet_view text)
     return rc;
 }
 
+#define LEFT_OUT(value)                                                                            \
+    STET_VIEW("func.func public @main() -> tensor<4xf32> {\n"                                      \
+              "  %c = stablehlo.constant " value " : tensor<4xf32>\n"                              \
+              "  return %c : tensor<4xf32>\n}\n")
+
+TEST(constants_that_were_left_out_are_told)
+{
+    struct stet_err why = STET_ERR_INIT;
+    struct stet_program p;
+
+    EXPECT_INT(STET_OK, stet_decode_mlir_text(&p, LEFT_OUT("dense_resource<__elided__>"), &why));
+    EXPECT_INT(1, p.left_out);
+    stet_program_release(&p);
+    EXPECT_INT(STET_BAD_INPUT, stet_decode_mlir_text(&p, LEFT_OUT("dense<__elided__>"), &why));
+    EXPECT(strstr(why.text, "left out"));
+}
+
 TEST(deep_nesting_ends_in_a_limit)
 {
     EXPECT_INT(STET_LIMIT, decode(repeat("module { \"a.b\"() {x = ", "[", 1000000, "")));

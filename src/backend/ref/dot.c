@@ -4,7 +4,8 @@
 static void add_product(struct stet_scalar *sum, struct stet_scalar x, struct stet_scalar y)
 {
     sum->i = (int64_t)((uint64_t)sum->i + (uint64_t)x.i * (uint64_t)y.i);
-    sum->f += x.f * y.f;
+    sum->f += x.f * y.f - x.im * y.im;
+    sum->im += x.f * y.im + x.im * y.f;
 }
 
 void stet_ref_dot(struct stet_ref *out, const struct stet_ref *a, const struct stet_ref *b)
@@ -13,7 +14,7 @@ void stet_ref_dot(struct stet_ref *out, const struct stet_ref *a, const struct s
 
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++) {
-            struct stet_scalar sum = {0, 0};
+            struct stet_scalar sum = {0, 0, 0};
 
             for (int64_t x = 0; x < k; x++)
                 add_product(&sum, stet_ref_get(a, (uint64_t)(i * k + x)),
@@ -28,7 +29,7 @@ void stet_ref_conv(struct stet_ref *out, const struct stet_ref *x, const struct 
     int64_t per = w->shape.dims[2], outs = out->shape.dims[3] / groups;
 
     for (uint64_t i = 0; i < out->shape.elements; i++) {
-        struct stet_scalar sum = {0, 0};
+        struct stet_scalar sum = {0, 0, 0};
         int64_t at[STET_MAX_RANK], k[STET_MAX_RANK];
 
         stet_ref_index(&out->shape, i, at);

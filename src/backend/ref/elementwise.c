@@ -14,17 +14,18 @@ static double half(uint32_t bits, int exponent, int fraction)
     return bits >> (exponent + fraction) ? -v : v;
 }
 
-/* The bits of the nearest half-width number, ties to even, found by bisection. */
-static uint16_t nearest(double x, int exponent, int fraction)
+/* The bits of the nearest such number, ties to even, found by bisection. */
+static uint32_t nearest(double x, int exponent, int fraction)
 {
-    uint32_t sign = signbit(x) ? 0x8000u : 0, top = ((1u << exponent) - 1) << fraction;
+    uint32_t sign = signbit(x) ? 1u << (exponent + fraction) : 0;
+    uint32_t top = ((1u << exponent) - 1) << fraction;
     uint32_t low = 0, high = top;
     double a = fabs(x), below, above;
 
     if (x != x)
-        return (uint16_t)(sign | top | 1u << (fraction - 1));
+        return sign | top | 1u << (fraction - 1);
     if (isinf(a))
-        return (uint16_t)(sign | top);
+        return sign | top;
     while (high - low > 1) {
         uint32_t mid = (low + high) / 2;
 
@@ -36,7 +37,7 @@ static uint16_t nearest(double x, int exponent, int fraction)
                         : half(high, exponent, fraction);
     if (a - below > above - a || (a - below == above - a && low & 1))
         low = high;
-    return (uint16_t)(sign | low);
+    return sign | low;
 }
 
 static int bits_of(enum stet_dtype t)
@@ -56,10 +57,15 @@ static int64_t wrapped(enum stet_dtype t, uint64_t v)
 struct stet_scalar stet_ref_get(const struct stet_ref *t, uint64_t i)
 {
     size_t bytes = stet_dtype_bytes(t->shape.dtype);
-    struct stet_scalar v = {0, 0};
+    struct stet_scalar v = {0, 0, 0};
     uint64_t raw = 0;
-    float f;
+    float f, pair[2];
 
+    if (t->shape.dtype == STET_DT_C128) {
+        memcpy(&v.f, (const char *)t->data + i * bytes, 8);
+        memcpy(&v.im, (const char *)t->data + i * bytes + 8, 8);
+        return v;
+    }
     memcpy(&raw, (const char *)t->data + i * bytes, bytes); /* little-endian */
     switch (t->shape.dtype) {
     case STET_DT_BF16:
@@ -75,6 +81,10 @@ struct stet_scalar stet_ref_get(const struct stet_ref *t, uint64_t i)
     case STET_DT_F64:
         memcpy(&v.f, &raw, 8);
         break;
+    case STET_DT_C64:
+        memcpy(pair, &raw, 8);
+        v.f = (double)pair[0], v.im = (double)pair[1];
+        break;
     default:
         v.i = wrapped(t->shape.dtype, raw);
         break;
@@ -86,7 +96,7 @@ void stet_ref_set(struct stet_ref *t, uint64_t i, struct stet_scalar v)
 {
     size_t bytes = stet_dtype_bytes(t->shape.dtype);
     uint64_t raw = (uint64_t)v.i;
-    float f = (float)v.f;
+    float f = (float)v.f, pair[2] = {(float)v.f, (float)v.im};
 
     switch (t->shape.dtype) {
     case STET_DT_BF16:
@@ -101,6 +111,13 @@ void stet_ref_set(struct stet_ref *t, uint64_t i, struct stet_scalar v)
     case STET_DT_F64:
         memcpy(&raw, &v.f, 8);
         break;
+    case STET_DT_C64:
+        memcpy(&raw, pair, 8);
+        break;
+    case STET_DT_C128:
+        memcpy((char *)t->data + i * bytes, &v.f, 8);
+        memcpy((char *)t->data + i * bytes + 8, &v.im, 8);
+        return;
     default:
         break;
     }
@@ -192,6 +209,15 @@ static double float_op(int op, double x, double y)
         F1(TANH, tanh)
         F1(ERF, erf)
         F1(ERFC, erfc)
+        F1(ASIN, asin)
+        F1(ACOS, acos)
+        F1(ATAN, atan)
+        F1(SINH, sinh)
+        F1(COSH, cosh)
+        F1(ASINH, asinh)
+        F1(ACOSH, acosh)
+        F1(ATANH, atanh)
+        F1(LGAMMA, lgamma)
         F1(NEG, -)
 #undef F1
     case STET_TILE_ADD:
@@ -241,11 +267,13 @@ static bool compare(int op, bool less, bool equal, bool ordered)
 
 struct stet_scalar stet_ref_op(int op, enum stet_dtype t, const struct stet_scalar *x)
 {
-    struct stet_scalar v = {0, 0};
+    struct stet_scalar v = {0, 0, 0};
     bool f = stet_dtype_is_float(t);
 
     if (op == STET_TILE_SELECT)
         return x[0].i ? x[1] : x[2];
+    if (stet_dtype_is_complex(t))
+        return stet_ref_complex_op(op, x);
     if (op >= STET_TILE_EQ && op <= STET_TILE_GE)
         v.i =
             f ? compare(op, x[0].f < x[1].f, x[0].f == x[1].f, x[0].f == x[0].f && x[1].f == x[1].f)
@@ -265,7 +293,7 @@ void stet_ref_elementwise(struct stet_ref *out, int op, const struct stet_ref *c
     enum stet_dtype t = in[op == STET_TILE_SELECT ? 1 : 0]->shape.dtype;
 
     for (uint64_t i = 0; i < out->shape.elements; i++) {
-        struct stet_scalar x[3] = {{0, 0}, {0, 0}, {0, 0}};
+        struct stet_scalar x[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
 
         for (uint32_t j = 0; j < count; j++)
             x[j] = stet_ref_get(in[j], i);
@@ -300,6 +328,17 @@ void stet_ref_convert(struct stet_ref *out, const struct stet_ref *a)
             v.f = from == STET_DT_U64 ? (double)(uint64_t)v.i : (double)v.i;
         else if (stet_dtype_is_float(from) && !stet_dtype_is_float(to))
             v.i = saturated(to, v.f);
+        stet_ref_set(out, i, v);
+    }
+}
+
+void stet_ref_reduce_precision(struct stet_ref *out, const struct stet_ref *a, int exponent,
+                               int fraction)
+{
+    for (uint64_t i = 0; i < out->shape.elements; i++) {
+        struct stet_scalar v = stet_ref_get(a, i);
+
+        v.f = half(nearest(v.f, exponent, fraction), exponent, fraction);
         stet_ref_set(out, i, v);
     }
 }

@@ -1,0 +1,109 @@
+"""Full ingestion of torch.compile traces, Stet beside tlparse, on a trace of 500 MB or more made of real ones.
+
+usage: torch_ingest.py BUILD_DIR TLPARSE [--mb N] [--keep]
+
+The trace is tests/data/torch (real traces of torch 2.13) over and over, with frame ids of its own each time
+(headers only: payloads and their MD5 stay as torch wrote them). Each tool runs once, in a process of its own:
+CPU is user + system time of that process and its children, memory the peak resident size.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def pieces(path):
+    """Text cut before and after each frame id of a header."""
+    text = subprocess.run(["zstd", "-dc", path], capture_output=True, check=True).stdout.decode()
+    out, at = [], 0
+    for m in re.finditer(r'"frame_id": (\d+)', text):
+        if text.rfind("\n", 0, m.start()) + 1 != m.start() and text[text.rfind("\n", 0, m.start()) + 1] == "\t":
+            continue
+        out += [text[at:m.start(1)], int(m[1])]
+        at = m.end(1)
+    return out + [text[at:]]
+
+
+def build(path, megabytes):
+    sources = [pieces(p) for p in sorted((ROOT / "tests" / "data" / "torch").glob("*.zst"))]
+    written, first = 0, 0
+    with open(path, "w", encoding="utf-8") as f:
+        while written < megabytes << 20:
+            for source in sources:
+                text = "".join(p if isinstance(p, str) else str(first + p) for p in source)
+                f.write(text)
+                written += len(text)
+                first += 1 + max(p for p in source if isinstance(p, int))
+    return os.path.getsize(path)
+
+
+def measure(command, env=None):
+    """wall, CPU seconds, peak MB, exit code, output."""
+    read, write = os.pipe()
+    started = time.monotonic()
+    pid = os.fork()
+    if pid == 0:
+        os.dup2(write, 1)
+        os.dup2(write, 2)
+        os.close(read)
+        os.execvpe(command[0], command, env or os.environ)
+    os.close(write)
+    text = b""
+    while chunk := os.read(read, 65536):
+        text += chunk
+    os.close(read)
+    _, status, usage = os.wait4(pid, 0)
+    return (time.monotonic() - started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024,
+            os.waitstatus_to_exitcode(status), text.decode(errors="replace"))
+
+
+def written(folder):
+    files = [p for p in folder.rglob("*") if p.is_file() and not p.is_symlink()]
+    return f"{len(files)} files, {sum(p.stat().st_size for p in files) / 1e6:.1f} MB"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("tlparse")
+    parser.add_argument("--mb", type=int, default=510)
+    parser.add_argument("--keep", action="store_true")
+    args = parser.parse_args()
+    folder = args.build.resolve() / "torch-bench"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        trace = folder / "dedicated_log_torch_trace_bench.log"
+        size = build(trace, args.mb)
+        print(f"trace: {size / 1e6:.0f} MB")
+        with open(trace, "rb") as f:  # both find it in the page cache
+            while f.read(1 << 24):
+                pass
+        env = dict(os.environ, STET_STATE_DIR=str(folder / "state"))
+        stet = measure([str(args.build / "bin" / "stet"), "torch", "ingest", str(trace)], env)
+        print(stet[4].strip())
+        other = measure([args.tlparse, str(trace), "-o", str(folder / "html"), "--no-browser", "--overwrite"])
+        if other[3]:
+            print(other[4][-1000:])
+        print()
+        print("| | CPU s | wall s | MB/s of CPU | peak MB | writes |")
+        print("|---|---|---|---|---|---|")
+        for name, m, where in (("stet torch ingest", stet, folder / "state"), ("tlparse", other, folder / "html")):
+            print(f"| {name} | {m[1]:.2f} | {m[0]:.2f} | {size / 1e6 / m[1]:.0f} | {m[2]:.0f} | {written(where)} |")
+        print(f"\n{other[1] / stet[1]:.1f}x less CPU")
+        return 1 if stet[3] or other[3] else 0
+    finally:
+        if not args.keep:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+/* Reference: operations on complex numbers, by their definitions in double precision. */
+#include <complex.h>
+#include <math.h>
+
+#include "backend/ref/ref.h"
+
+static double complex whole(struct stet_scalar x)
+{
+    return CMPLX(x.f, x.im);
+}
+
+static struct stet_scalar parts(double complex x)
+{
+    return (struct stet_scalar){0, creal(x), cimag(x)};
+}
+
+struct stet_scalar stet_ref_complex_op(int op, const struct stet_scalar *x)
+{
+    double complex a = whole(x[0]), b = whole(x[1]);
+
+    switch (op) {
+    case STET_TILE_ADD:
+        return parts(a + b);
+    case STET_TILE_SUB:
+        return parts(a - b);
+    case STET_TILE_MUL:
+        return parts(a * b);
+    case STET_TILE_DIV:
+        return parts(a / b);
+    case STET_TILE_POW:
+        return parts(cpow(a, b));
+    case STET_TILE_NEG:
+        return parts(-a);
+    case STET_TILE_SIGN:
+        return parts(a == 0 ? 0 : a / cabs(a));
+    case STET_TILE_EXP:
+        return parts(cexp(a));
+    case STET_TILE_EXPM1:
+        return parts(cexp(a) - 1);
+    case STET_TILE_LOG:
+        return parts(clog(a));
+    case STET_TILE_LOG1P:
+        return parts(clog(1 + a));
+    case STET_TILE_TANH:
+        return parts(ctanh(a));
+    case STET_TILE_LOGISTIC:
+        return parts(1 / (1 + cexp(-a)));
+    case STET_TILE_SIN:
+        return parts(csin(a));
+    case STET_TILE_COS:
+        return parts(ccos(a));
+    case STET_TILE_SQRT:
+        return parts(csqrt(a));
+    case STET_TILE_RSQRT:
+        return parts(1 / csqrt(a));
+    case STET_TILE_EQ:
+        return (struct stet_scalar){a == b, 0, 0};
+    case STET_TILE_NE:
+        return (struct stet_scalar){a != b, 0, 0};
+    case STET_TILE_ABS:
+        return (struct stet_scalar){0, cabs(a), 0};
+    case STET_TILE_REAL:
+        return (struct stet_scalar){0, x[0].f, 0};
+    case STET_TILE_IMAG:
+        return (struct stet_scalar){0, x[0].im, 0};
+    default:
+        return (struct stet_scalar){0, NAN, NAN};
+    }
+}

@@ -1,0 +1,277 @@
+/* Findings for people, for CI and for other tools. */
+#include "cli/lint_print.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "stet_version.h"
+
+#include <stdlib.h>
+
+static const char *const severities[] = {"note", "warning", "error"};
+
+static void print_one(struct stet_buf *out, const struct stet_lint_print *p,
+                      const struct stet_lint_finding *f)
+{
+    static const char *const colours[] = {"\033[36m", "\033[33m", "\033[31m"};
+    struct stet_lint_rule r = stet_lint_rule_at(f->rule);
+
+    stet_buf_printf(out, "%s:%u:%u: %s%s%s %s: %.*s\n", f->path, f->line, f->column,
+                    p->colour ? colours[f->severity] : "", severities[f->severity],
+                    p->colour ? "\033[0m" : "", r.code, STET_FMT(f->what));
+    stet_buf_printf(out, "    | %.*s\n", STET_FMT(f->source));
+    if (f->traced.len)
+        stet_buf_printf(out, "    in   %.*s\n", STET_FMT(f->traced));
+    if (p->run && f->compiles)
+        stet_buf_printf(out, "    cost %.1f s in %u compiles of run %s\n", f->cost_s, f->compiles,
+                        p->run);
+    stet_buf_printf(out, "    why  %s\n    fix  %s%s\n    see  docs/traps/%s.md\n", r.why, r.fix,
+                    f->edit.ptr ? "  (--fix does it)" : "", r.trap);
+}
+
+/* Rules by how often they were found. */
+static void print_statistics(struct stet_buf *out, const struct stet_lint_result *r)
+{
+    size_t rules = stet_lint_rule_count(), left = r->finding_count;
+    size_t *counts = stet_mem_calloc(rules, sizeof *counts);
+
+    for (size_t i = 0; counts && i < r->finding_count; i++)
+        counts[r->findings[i].rule]++;
+    while (counts && left) {
+        size_t most = 0;
+
+        for (size_t i = 1; i < rules; i++) {
+            if (counts[i] > counts[most])
+                most = i;
+        }
+        stet_buf_printf(out, "%7zu  %-20s %s\n", counts[most], stet_lint_rule_at(most).code,
+                        stet_lint_rule_at(most).title);
+        left -= counts[most];
+        counts[most] = 0;
+    }
+    stet_mem_free(counts);
+}
+
+void stet_lint_print_text(struct stet_buf *out, const struct stet_lint_print *p)
+{
+    const struct stet_lint_result *r = p->result;
+
+    if (p->statistics)
+        print_statistics(out, r);
+    for (size_t i = 0; !p->statistics && i < r->finding_count; i++)
+        print_one(out, p, &r->findings[i]);
+    stet_buf_printf(out, "%zu finding%s in %zu file%s", r->finding_count,
+                    r->finding_count == 1 ? "" : "s", r->files, r->files == 1 ? "" : "s");
+    if (r->ignored)
+        stet_buf_printf(out, ", %zu ignored by comments", r->ignored);
+    if (p->known || p->gone)
+        stet_buf_printf(out, ", %zu in the baseline, %zu of it gone", p->known, p->gone);
+    if (r->unreadable)
+        stet_buf_printf(out, ", %zu not readable", r->unreadable);
+    stet_buf_char(out, '\n');
+}
+
+static void print_finding_json(struct stet_json *j, const struct stet_lint_print *p,
+                               const struct stet_lint_finding *f)
+{
+    struct stet_lint_rule r = stet_lint_rule_at(f->rule);
+
+    stet_json_object(j, NULL);
+    stet_json_cstr(j, "rule", r.trap);
+    stet_json_cstr(j, "code", r.code);
+    stet_json_cstr(j, "severity", severities[f->severity]);
+    stet_json_cstr(j, "file", f->path);
+    stet_json_uint(j, "line", f->line);
+    stet_json_uint(j, "column", f->column);
+    stet_json_uint(j, "end_line", f->end_line);
+    stet_json_uint(j, "end_column", f->end_column);
+    stet_json_string(j, "message", f->what);
+    stet_json_string(j, "traced", f->traced);
+    stet_json_cstr(j, "why", r.why);
+    stet_json_cstr(j, "fix", r.fix);
+    stet_json_bool(j, "fixable", f->edit.ptr != NULL);
+    stet_json_string(j, "source", f->source);
+    stet_json_cstr(j, "id", f->id);
+    if (p->run) {
+        stet_json_uint(j, "compiles", f->compiles);
+        stet_json_number(j, "cost_s", f->cost_s);
+    }
+    stet_json_end_object(j);
+}
+
+void stet_lint_print_json(struct stet_buf *out, const struct stet_lint_print *p)
+{
+    const struct stet_lint_result *r = p->result;
+    struct stet_json j;
+
+    stet_json_init(&j, out);
+    stet_json_object(&j, NULL);
+    stet_json_cstr(&j, "schema", "stet.lint/1");
+    stet_json_uint(&j, "files", r->files);
+    stet_json_uint(&j, "bytes", r->bytes);
+    stet_json_uint(&j, "ignored", r->ignored);
+    stet_json_uint(&j, "baseline", p->known);
+    stet_json_uint(&j, "baseline_gone", p->gone);
+    stet_json_uint(&j, "unreadable", r->unreadable);
+    if (p->run)
+        stet_json_cstr(&j, "run", p->run);
+    stet_json_array(&j, "findings");
+    for (size_t i = 0; i < r->finding_count; i++)
+        print_finding_json(&j, p, &r->findings[i]);
+    stet_json_end_array(&j);
+    stet_json_end_object(&j);
+    stet_buf_char(out, '\n');
+}
+
+/* GitHub's workflow commands: %, newline, and in properties also : and , are escaped. */
+static void put_escaped(struct stet_buf *out, struct stet_view v, bool property)
+{
+    for (size_t i = 0; i < v.len; i++) {
+        unsigned char c = (unsigned char)v.ptr[i];
+
+        if (c == '%' || c < ' ' || (property && (c == ':' || c == ',')))
+            stet_buf_printf(out, "%%%02X", c);
+        else
+            stet_buf_char(out, (char)c);
+    }
+}
+
+void stet_lint_print_github(struct stet_buf *out, const struct stet_lint_print *p)
+{
+    static const char *const words[] = {"notice", "warning", "error"};
+
+    for (size_t i = 0; i < p->result->finding_count; i++) {
+        const struct stet_lint_finding *f = &p->result->findings[i];
+        struct stet_lint_rule r = stet_lint_rule_at(f->rule);
+
+        stet_buf_printf(out, "::%s file=", words[f->severity]);
+        put_escaped(out, stet_view_str(f->path), true);
+        stet_buf_printf(out, ",line=%u,col=%u,endLine=%u,endColumn=%u,title=stet %s::", f->line,
+                        f->column, f->end_line, f->end_column, r.code);
+        put_escaped(out, f->what, false);
+        stet_buf_str(out, ". Fix: ");
+        put_escaped(out, stet_view_str(r.fix), false);
+        stet_buf_char(out, '\n');
+    }
+}
+
+static void sarif_text(struct stet_json *j, const char *key, const char *text)
+{
+    stet_json_object(j, key);
+    stet_json_cstr(j, "text", text);
+    stet_json_end_object(j);
+}
+
+static void sarif_rules(struct stet_json *j)
+{
+    stet_json_array(j, "rules");
+    for (size_t i = 0; i < stet_lint_rule_count(); i++) {
+        struct stet_lint_rule r = stet_lint_rule_at(i);
+
+        stet_json_object(j, NULL);
+        stet_json_cstr(j, "id", r.code);
+        sarif_text(j, "shortDescription", r.title);
+        sarif_text(j, "fullDescription", r.why);
+        sarif_text(j, "help", r.fix);
+        stet_json_object(j, "defaultConfiguration");
+        stet_json_cstr(j, "level", r.severity);
+        stet_json_end_object(j);
+        stet_json_object(j, "properties");
+        stet_json_array(j, "tags");
+        stet_json_cstr(j, NULL, r.trap);
+        stet_json_end_array(j);
+        stet_json_end_object(j);
+        stet_json_end_object(j);
+    }
+    stet_json_end_array(j);
+}
+
+static void sarif_result(struct stet_json *j, const struct stet_lint_finding *f)
+{
+    stet_json_object(j, NULL);
+    stet_json_cstr(j, "ruleId", stet_lint_rule_at(f->rule).code);
+    stet_json_uint(j, "ruleIndex", f->rule);
+    stet_json_cstr(j, "level", severities[f->severity]);
+    stet_json_object(j, "message");
+    stet_json_string(j, "text", f->what);
+    stet_json_end_object(j);
+    stet_json_array(j, "locations");
+    stet_json_object(j, NULL);
+    stet_json_object(j, "physicalLocation");
+    stet_json_object(j, "artifactLocation");
+    stet_json_cstr(j, "uri", f->path);
+    stet_json_end_object(j);
+    stet_json_object(j, "region");
+    stet_json_uint(j, "startLine", f->line);
+    stet_json_uint(j, "startColumn", f->column);
+    stet_json_uint(j, "endLine", f->end_line);
+    stet_json_uint(j, "endColumn", f->end_column);
+    stet_json_end_object(j);
+    stet_json_end_object(j);
+    stet_json_end_object(j);
+    stet_json_end_array(j);
+    stet_json_object(j, "partialFingerprints");
+    stet_json_cstr(j, "stet/v1", f->id);
+    stet_json_end_object(j);
+    stet_json_end_object(j);
+}
+
+void stet_lint_print_sarif(struct stet_buf *out, const struct stet_lint_print *p)
+{
+    struct stet_json j;
+
+    stet_json_init(&j, out);
+    stet_json_object(&j, NULL);
+    stet_json_cstr(&j, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+    stet_json_cstr(&j, "version", "2.1.0");
+    stet_json_array(&j, "runs");
+    stet_json_object(&j, NULL);
+    stet_json_object(&j, "tool");
+    stet_json_object(&j, "driver");
+    stet_json_cstr(&j, "name", "stet lint");
+    stet_json_cstr(&j, "version", STET_VERSION);
+    sarif_rules(&j);
+    stet_json_end_object(&j);
+    stet_json_end_object(&j);
+    stet_json_cstr(&j, "columnKind", "utf16CodeUnits");
+    stet_json_array(&j, "results");
+    for (size_t i = 0; i < p->result->finding_count; i++)
+        sarif_result(&j, &p->result->findings[i]);
+    stet_json_end_array(&j);
+    stet_json_end_object(&j);
+    stet_json_end_array(&j);
+    stet_json_end_object(&j);
+    stet_buf_char(out, '\n');
+}
+
+void stet_lint_print_rules(struct stet_buf *out, bool json)
+{
+    struct stet_json j;
+
+    stet_json_init(&j, out);
+    if (json) {
+        stet_json_object(&j, NULL);
+        stet_json_cstr(&j, "schema", "stet.lint.rules/1");
+        stet_json_array(&j, "rules");
+    }
+    for (size_t i = 0; i < stet_lint_rule_count(); i++) {
+        struct stet_lint_rule r = stet_lint_rule_at(i);
+
+        if (!json) {
+            stet_buf_printf(out, "%-20s %-8s %s\n", r.code, r.severity, r.title);
+            continue;
+        }
+        stet_json_object(&j, NULL);
+        stet_json_cstr(&j, "code", r.code);
+        stet_json_cstr(&j, "rule", r.trap);
+        stet_json_cstr(&j, "severity", r.severity);
+        stet_json_cstr(&j, "title", r.title);
+        stet_json_cstr(&j, "why", r.why);
+        stet_json_cstr(&j, "fix", r.fix);
+        stet_json_end_object(&j);
+    }
+    if (json) {
+        stet_json_end_array(&j);
+        stet_json_end_object(&j);
+        stet_buf_char(out, '\n');
+    }
+}

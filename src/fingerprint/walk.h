@@ -1,0 +1,73 @@
+/* The walk that fills the streams, for facets.c and the files beside it. */
+#ifndef STET_FINGERPRINT_WALK_H
+#define STET_FINGERPRINT_WALK_H
+
+#include "fingerprint/internal.h"
+
+/* What stands for the number of a value that has none: it is written at each use. */
+enum { CONSTANT = -1, PLUMBING = -2, PENDING = -3 }; /* the last: its operation is on the stack */
+
+struct frame {
+    const struct stet_op *op;
+    uint32_t next;
+};
+
+struct walk {
+    struct stet_canon *canon;
+    struct stet_sink *sinks;
+    struct stet_order *order;
+    int32_t *numbers;               /* by value id: canonical number, 0 for none yet, or as above */
+    int32_t *function_numbers;      /* by operation id, of functions: likewise */
+    uint8_t *seen;                  /* by operation id */
+    const struct stet_block *block; /* being written, and how many of its operations are seen */
+    uint32_t block_seen;
+    struct frame *stack;
+    uint32_t stack_used, stack_room;
+    int32_t values, functions;
+    uint32_t written;
+    unsigned depth;
+    enum stet_rc rc;
+};
+
+_Static_assert((int)STET_CLASS_SKELETON == (int)STET_SINK_SKELETON, "classes name streams");
+
+static inline struct stet_sink *sink(struct walk *w, unsigned which)
+{
+    return &w->sinks[which];
+}
+
+static inline void put(struct stet_sink *s, const struct stet_short *v)
+{
+    stet_sink_short(s, v->bytes, v->length);
+}
+
+static inline void see(struct walk *w, const struct stet_op *op)
+{
+    if (w->seen[op->id])
+        return;
+    w->seen[op->id] = 1;
+    w->block_seen += op->parent == w->block;
+}
+
+/* A place in the text. */
+static inline void put_id(struct walk *w, uint32_t id)
+{
+    stet_sink_varint(sink(w, STET_SINK_KEY), id);
+}
+
+static inline bool has_rank(const struct stet_type *t)
+{
+    return (1u << STET_TYPE_TENSOR | 1u << STET_TYPE_UNRANKED | 1u << STET_TYPE_MEMREF |
+            1u << STET_TYPE_VECTOR) >>
+               t->kind &
+           1;
+}
+
+/* Writes a symbol as a stet_symbol_writer does; the context is the walk. */
+bool stet_walk_symbol(struct stet_sink *s, struct stet_view name, void *context);
+/* One attribute into the stream of its class. */
+void stet_walk_attr(struct walk *w, const struct stet_op *op, const struct stet_named_attr *n);
+/* A function with its body; it must not have been written. */
+void stet_walk_function(struct walk *w, const struct stet_op *f);
+
+#endif

@@ -1,0 +1,14 @@
+/* A baseline: the findings a project has accepted, so that only new ones are told. */
+#ifndef STET_LINT_BASELINE_H
+#define STET_LINT_BASELINE_H
+
+#include "lint/lint.h"
+
+/* Takes away from `r` what the file lists; how many in `*known`, how many entries no longer match
+ * anything in `*gone`. */
+enum stet_rc stet_lint_baseline_apply(struct stet_lint_result *r, const char *path, size_t *known,
+                                      size_t *gone, struct stet_err *err);
+enum stet_rc stet_lint_baseline_write(const struct stet_lint_result *r, const char *path,
+                                      struct stet_err *err);
+
+#endif

@@ -1,0 +1,32 @@
+/* Summaries kept between runs, found by what the file says. */
+#ifndef STET_LINT_CACHE_H
+#define STET_LINT_CACHE_H
+
+#include "base/fs.h"
+#include "base/hash.h"
+#include "lint/summary.h"
+
+/* One pack file per set of paths; read as a whole, replaced as a whole. */
+struct lint_cache {
+    struct stet_file file;
+    char *path; /* NULL: no cache */
+    uint64_t count;
+};
+
+/* A pack that is absent, damaged or another build's is as good as none. */
+void lint_cache_open(struct lint_cache *c, const char *folder, struct stet_hash paths);
+void lint_cache_close(struct lint_cache *c);
+/* The bytes of a summary, borrowed from the pack; .ptr is NULL when there is none. */
+struct stet_view lint_cache_find(const struct lint_cache *c, struct stet_hash key);
+
+struct lint_cache_entry {
+    struct stet_hash key;
+    struct stet_view bytes;
+};
+
+/* Sorts the entries. Failing to write is no failure of the run. */
+void lint_cache_write(const struct lint_cache *c, struct lint_cache_entry *entries, size_t count);
+/* What names this build: another one may find other things. */
+struct stet_hash lint_cache_build(void);
+
+#endif

@@ -1,0 +1,546 @@
+/* What a call gives back, and who calls whom. */
+#include "lint/rules.h"
+#include "lint/walk.h"
+
+#include "base/mem.h"
+
+static const struct lint_value python = {.kind = LINT_V_PYTHON};
+static const struct lint_value unknown = {.kind = LINT_V_UNKNOWN};
+
+lint_ref lint_arg_at(const struct lint_walk *w, lint_ref call, unsigned position)
+{
+    lint_ref args = lint_field(w->ast, call, LINT_FIELD_ARGUMENTS);
+
+    if (lint_kind(w->ast, args) != LINT_ARGUMENTS)
+        return position == 0 ? args : 0;
+    for (lint_ref c = lint_child(w->ast, args); c; c = lint_next(w->ast, c)) {
+        enum lint_kind k = lint_kind(w->ast, c);
+
+        if (k == LINT_KEYWORD_ARGUMENT || k == LINT_DICT_SPLAT || k == LINT_COMMENT)
+            continue;
+        if (k == LINT_LIST_SPLAT)
+            return 0;
+        if (position-- == 0)
+            return c;
+    }
+    return 0;
+}
+
+lint_ref lint_arg_named(const struct lint_walk *w, lint_ref call, const char *name)
+{
+    lint_ref args = lint_field(w->ast, call, LINT_FIELD_ARGUMENTS);
+
+    for (lint_ref c = args ? lint_child(w->ast, args) : 0; c; c = lint_next(w->ast, c)) {
+        if (lint_kind(w->ast, c) == LINT_KEYWORD_ARGUMENT &&
+            lint_name_is(w, lint_name(w->ast, lint_field(w->ast, c, LINT_FIELD_NAME)), name))
+            return lint_field(w->ast, c, LINT_FIELD_VALUE);
+    }
+    return 0;
+}
+
+lint_ref lint_arg_value(const struct lint_walk *w, lint_ref arg)
+{
+    if (lint_kind(w->ast, arg) == LINT_KEYWORD_ARGUMENT)
+        return lint_field(w->ast, arg, LINT_FIELD_VALUE);
+    return arg;
+}
+
+struct lint_call *lint_add_call(struct lint_walk *w, lint_ref at, uint32_t callee,
+                                struct stet_view target, uint32_t owner, uint8_t lanes,
+                                const char *how)
+{
+    struct lint_summary *s = w->out;
+    struct lint_call *c;
+
+    if (w->quiet && !lanes)
+        return NULL;
+    if (s->call_count == w->call_room) {
+        uint32_t room = w->call_room ? w->call_room * 2 : 32;
+        struct lint_call *more = stet_mem_resize(s->calls, room, sizeof *more);
+
+        if (!more) {
+            w->failed = true;
+            return NULL;
+        }
+        s->calls = more;
+        w->call_room = room;
+    }
+    if (w->step_loops && !lanes) {
+        lanes = LINT_XLA;
+        how = "a torch_xla step";
+    }
+    c = &s->calls[s->call_count++];
+    *c = (struct lint_call){.caller = w->fn ? w->fn : LINT_NONE,
+                            .callee = callee,
+                            .target = callee == LINT_NONE ? stet_arena_copy(&s->arena, target)
+                                                          : (struct stet_view){0},
+                            .class_index = owner,
+                            .lanes = lanes,
+                            .line = lint_at(w->ast, at)->row + 1,
+                            .how = stet_view_str(how)};
+    return c;
+}
+
+/* Hand the call's arguments to its record. */
+static void pass_arguments(struct lint_walk *w, lint_ref call, struct lint_call *c)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref args = lint_field(a, call, LINT_FIELD_ARGUMENTS);
+    uint32_t count = 0;
+    int32_t position = 0;
+
+    if (!c || lint_kind(a, args) != LINT_ARGUMENTS)
+        return;
+    for (lint_ref n = lint_child(a, args); n; n = lint_next(a, n))
+        count++;
+    c->args = STET_NEW_ARRAY(&w->out->arena, struct lint_arg, count + 1);
+    if (!c->args)
+        return;
+    for (lint_ref n = lint_child(a, args); n; n = lint_next(a, n)) {
+        struct lint_value v;
+        struct lint_arg *arg = &c->args[c->arg_count];
+
+        if (lint_kind(a, n) == LINT_COMMENT)
+            continue;
+        if (lint_kind(a, n) == LINT_LIST_SPLAT || lint_kind(a, n) == LINT_DICT_SPLAT)
+            break;
+        v = lint_value_of(w, lint_arg_value(w, n));
+        *arg = (struct lint_arg){.position = -1};
+        if (lint_kind(a, n) == LINT_KEYWORD_ARGUMENT)
+            arg->name =
+                stet_arena_copy(&w->out->arena, lint_text(a, lint_field(a, n, LINT_FIELD_NAME)));
+        else
+            arg->position = position++;
+        if (v.kind == LINT_V_TENSOR && !((v.flags & LINT_WEAK) && (v.flags & LINT_TREE)))
+            arg->deps = v.deps;
+        else if (v.kind == LINT_V_PYTHON)
+            arg->static_deps = v.deps;
+        c->arg_count++;
+    }
+}
+
+/* The union of what the arguments are; tensors become "perhaps a tensor". */
+static struct lint_value of_arguments(struct lint_walk *w, lint_ref call)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref args = lint_field(a, call, LINT_FIELD_ARGUMENTS);
+    struct lint_value all = python;
+
+    if (lint_kind(a, args) != LINT_ARGUMENTS)
+        return lint_element(lint_value_of(w, args));
+    for (lint_ref n = lint_child(a, args); n; n = lint_next(a, n)) {
+        struct lint_value v = lint_value_of(w, lint_arg_value(w, n));
+
+        if (v.kind != LINT_V_FN && v.kind != LINT_V_JITTED)
+            all = lint_join(all, lint_element(v));
+    }
+    return all;
+}
+
+static struct lint_value weakly(struct lint_value v)
+{
+    if (v.kind != LINT_V_TENSOR)
+        return unknown;
+    v.flags = LINT_WEAK | LINT_GUESS;
+    return v;
+}
+
+/* A value of the callee's terms in the caller's: its parameters' bits become the arguments'. */
+static struct lint_value returned(struct lint_walk *w, lint_ref call, uint32_t callee)
+{
+    const struct lint_fn *f = &w->out->fns[callee];
+    struct lint_value v = w->fns[callee].returns;
+    uint64_t own = 0, deps = 0;
+    unsigned skip = f->is_method ? 1 : 0;
+
+    if (w->fns[callee].progress != LINT_DONE)
+        return weakly(of_arguments(w, call));
+    for (uint32_t i = 0; i < f->param_count && f->first_bit + i < LINT_BITS; i++)
+        own |= (uint64_t)1 << (f->first_bit + i);
+    if (f->nest == w->out->fns[w->fn].nest)
+        deps = v.deps & ~own;
+    deps |= v.deps & LINT_ALWAYS;
+    for (uint32_t i = skip; i < f->param_count && f->first_bit + i < LINT_BITS; i++) {
+        lint_ref arg;
+
+        if (!(v.deps & (uint64_t)1 << (f->first_bit + i)))
+            continue;
+        arg = lint_arg_at(w, call, i - skip);
+        if (!arg)
+            arg = lint_arg_named(w, call, stet_arena_copy(&w->out->arena, f->params[i]).ptr);
+        if (arg)
+            deps |= lint_value_of(w, arg).deps;
+    }
+    v.deps = deps;
+    if (!deps && v.kind >= LINT_V_TENSOR && v.kind <= LINT_V_HOST)
+        v = unknown;
+    return v;
+}
+
+static struct lint_value call_function(struct lint_walk *w, lint_ref n, uint32_t callee)
+{
+    pass_arguments(w, n, lint_add_call(w, n, callee, (struct stet_view){0}, LINT_NONE, 0, ""));
+    if (w->fns[callee].progress == LINT_NOT_YET && w->depth < 60)
+        lint_run_function(w, callee);
+    return returned(w, n, callee);
+}
+
+bool lint_is_library(struct stet_view dotted)
+{
+    static const char *const known[] = {
+        "jax.",         "torch.",       "numpy.",      "flax.",      "optax.",     "math.",
+        "os.",          "functools.",   "typing.",     "re.",        "logging.",   "time.",
+        "random.",      "json.",        "sys.",        "haiku.",     "chex.",      "equinox.",
+        "einops.",      "scipy.",       "itertools.",  "torch_xla.", "warnings.",  "copy.",
+        "dataclasses.", "collections.", "tensorflow.", "pathlib.",   "shutil.",    "inspect.",
+        "contextlib.",  "PIL.",         "enum.",       "tqdm.",      "torch_tpu.", NULL};
+
+    for (const char *const *k = known; *k; k++) {
+        if (stet_view_starts(dotted, *k))
+            return true;
+    }
+    return false;
+}
+
+/* int(), len(), range() and kin; true when it is one of them. */
+static bool call_builtin(struct lint_walk *w, lint_ref n, struct stet_view name,
+                         struct lint_value *out)
+{
+    static const char *const reads[] = {"int", "float", "bool",   "complex",
+                                        "str", "repr",  "format", NULL};
+    static const char *const plain[] = {"isinstance", "issubclass", "hasattr", "type", "callable",
+                                        "id",         "print",      "super",   "open", "hash",
+                                        "vars",       "dir",        NULL};
+    static const char *const through[] = {"max",    "min", "sum",   "abs",   "round",
+                                          "divmod", "pow", "range", "slice", NULL};
+    static const char *const trees[] = {"enumerate", "zip",  "list",   "tuple", "reversed",
+                                        "sorted",    "map",  "filter", "dict",  "set",
+                                        "iter",      "next", NULL};
+    struct lint_value v = of_arguments(w, n);
+
+    if (lint_any_of(name, reads)) {
+        if (v.kind == LINT_V_TENSOR)
+            v.kind = LINT_V_HOST;
+        *out = v;
+    } else if (stet_view_is(name, "len")) {
+        if (v.kind == LINT_V_TENSOR)
+            v.kind = LINT_V_SHAPE;
+        *out = v;
+    } else if (lint_any_of(name, plain)) {
+        *out = python;
+    } else if (lint_any_of(name, through)) {
+        *out = v;
+    } else if (lint_any_of(name, trees)) {
+        if (v.kind == LINT_V_TENSOR)
+            v.flags |= LINT_TREE | LINT_WEAK;
+        *out = v;
+    } else if (stet_view_is(name, "getattr")) {
+        *out = unknown;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static const char *const bool_names[] = {"any",         "all",         "isnan",
+                                         "isinf",       "isfinite",    "eq",
+                                         "ne",          "gt",          "lt",
+                                         "ge",          "le",          "bool",
+                                         "logical_and", "logical_or",  "logical_not",
+                                         "logical_xor", "equal",       "not_equal",
+                                         "greater",     "less",        "greater_equal",
+                                         "less_equal",  "allclose",    "isclose",
+                                         "isin",        "array_equal", NULL};
+static const char *const dynamic_names[] = {
+    "nonzero",  "unique",  "masked_select", "argwhere", "flatnonzero", "unique_consecutive",
+    "compress", "extract", "unique_values", NULL};
+
+static uint8_t result_flags(struct stet_view name)
+{
+    if (lint_any_of(name, bool_names))
+        return LINT_BOOL;
+    return lint_any_of(name, dynamic_names) ? LINT_DYNAMIC : 0;
+}
+
+/* A method of a tensor. */
+static struct lint_value call_method(struct lint_walk *w, lint_ref n, struct lint_value self,
+                                     struct stet_view name)
+{
+    static const char *const reads[] = {"item",    "tolist",    "numpy", "__bool__",
+                                        "__int__", "__float__", NULL};
+    static const char *const sizes[] = {"size", "numel", "nelement", "__len__", NULL};
+    static const char *const plain[] = {"dim",
+                                        "ndimension",
+                                        "is_floating_point",
+                                        "is_contiguous",
+                                        "is_complex",
+                                        "get_device",
+                                        "element_size",
+                                        "stride",
+                                        "type",
+                                        "is_fully_replicated",
+                                        "keys",
+                                        "is_sparse",
+                                        "data_ptr",
+                                        "register_hook",
+                                        "get_seq_length",
+                                        "get_mask_sizes",
+                                        "get_max_cache_shape",
+                                        "backward",
+                                        NULL};
+    static const char *const trees[] = {"items", "values",  "split", "chunk",        "unbind",
+                                        "get",   "_asdict", "pop",   "tensor_split", NULL};
+    struct lint_value args = of_arguments(w, n);
+
+    if (lint_any_of(name, reads)) {
+        self.kind = LINT_V_HOST;
+    } else if (lint_any_of(name, sizes)) {
+        self.kind = LINT_V_SHAPE;
+        w->values[n] = self;
+        lint_rules(w, ON_READBACK, n);
+    } else if (lint_any_of(name, plain)) {
+        return python;
+    } else if (lint_any_of(name, trees)) {
+        self.flags |= LINT_TREE;
+    } else {
+        uint8_t weak = self.flags & (LINT_WEAK | LINT_TREE);
+
+        /* .to(), .sum(), …: a method only tensors have makes it one. */
+        if (result_flags(name) || stet_view_is(name, "sum") || stet_view_is(name, "max"))
+            weak = weak & LINT_TREE ? weak : 0;
+        if (lint_is_strong(args))
+            self.deps |= args.deps;
+        self.flags = (uint8_t)(weak | result_flags(name));
+    }
+    return self;
+}
+
+/* Functions of the array libraries that give Python values. */
+static bool gives_python(struct stet_view dotted, struct stet_view last)
+{
+    static const char *const lasts[] = {"finfo",
+                                        "iinfo",
+                                        "dtype",
+                                        "device",
+                                        "Size",
+                                        "result_type",
+                                        "promote_types",
+                                        "issubdtype",
+                                        "isscalar",
+                                        "ndim",
+                                        "is_tensor",
+                                        "is_floating_point",
+                                        "is_complex",
+                                        "get_default_dtype",
+                                        "Generator",
+                                        "is_grad_enabled",
+                                        "is_autocast_enabled",
+                                        "get_autocast_gpu_dtype",
+                                        "get_autocast_dtype",
+                                        "no_grad",
+                                        "enable_grad",
+                                        "set_grad_enabled",
+                                        "autocast",
+                                        "is_inference_mode_enabled",
+                                        "inference_mode",
+                                        "manual_seed",
+                                        "load",
+                                        "save",
+                                        "canonicalize_dtype",
+                                        "iscomplexobj",
+                                        "can_cast",
+                                        "is_storage",
+                                        "broadcast_shapes",
+                                        "are_deterministic_algorithms_enabled",
+                                        "set_default_dtype",
+                                        "float32",
+                                        "tree_structure",
+                                        NULL};
+    static const char *const prefixes[] = {"torch.cuda.",     "torch.distributed.",
+                                           "torch.compiler.", "torch.jit.",
+                                           "torch._dynamo.",  "torch.backends.",
+                                           "torch.utils.",    "torch.nn.Module",
+                                           "torch.nn.init.",  "torch.mps.",
+                                           "torch.xpu.",      "torch._C.",
+                                           "torch.version.",  "torch.onnx.",
+                                           "torch.fx.",       "torch.profiler.",
+                                           "torch.autograd.", "torch.amp.",
+                                           "torch.hub.",      "torch.optim.",
+                                           "torch.export.",   NULL};
+
+    if (lint_any_of(last, lasts))
+        return true;
+    for (const char *const *p = prefixes; *p; p++) {
+        if (stet_view_starts(dotted, *p))
+            return true;
+    }
+    /* torch.nn.Linear(…) is a layer, torch.nn.functional.linear a tensor. */
+    if (stet_view_starts(dotted, "torch.nn.") && !stet_view_starts(dotted, "torch.nn.functional."))
+        return true;
+    return false;
+}
+
+/* A function of jax, torch or numpy; true when it is one. */
+static bool call_library(struct lint_walk *w, lint_ref n, struct stet_view dotted,
+                         struct lint_value *out)
+{
+    static const char *const arrays[] = {"jax.numpy.",  "jax.lax.",   "jax.nn.",
+                                         "jax.random.", "jax.scipy.", "torch.",
+                                         "jax.image.",  "jax.ops.",   NULL};
+    struct stet_view last = lint_callee_name(w, n);
+    struct lint_value args = of_arguments(w, n);
+
+    for (const char *const *p = arrays; *p; p++) {
+        if (!stet_view_starts(dotted, *p))
+            continue;
+        if (gives_python(dotted, last)) {
+            *out = python;
+        } else if (stet_view_is(last, "shape") || stet_view_is(last, "size") ||
+                   stet_view_is(last, "numel")) {
+            args.kind = args.kind == LINT_V_TENSOR ? LINT_V_SHAPE : args.kind;
+            *out = args;
+        } else {
+            *out = (struct lint_value){.kind = LINT_V_TENSOR, .deps = LINT_ALWAYS};
+            out->flags = result_flags(last);
+            if ((stet_view_is(last, "split") || stet_view_is(last, "chunk") ||
+                 stet_view_is(last, "unbind")))
+                out->flags |= LINT_TREE;
+            /* A key is an array, but not one whose value anybody branches on. */
+            if (stet_view_starts(dotted, "jax.lax.axis_") || stet_view_ends(dotted, "PRNGKey"))
+                out->flags |= LINT_WEAK;
+        }
+        return true;
+    }
+    if (stet_view_starts(dotted, "numpy.") || stet_view_starts(dotted, "math.")) {
+        if (args.kind == LINT_V_TENSOR)
+            args.kind = LINT_V_HOST;
+        *out = args;
+        return true;
+    }
+    return false;
+}
+
+/* Functions given to a function we don't know: called there, with values we don't know. */
+static void pass_functions(struct lint_walk *w, lint_ref call)
+{
+    lint_ref args = lint_field(w->ast, call, LINT_FIELD_ARGUMENTS);
+
+    for (lint_ref n = args ? lint_child(w->ast, args) : 0; n; n = lint_next(w->ast, n)) {
+        struct lint_value v = lint_value_of(w, lint_arg_value(w, n));
+
+        if (v.kind == LINT_V_FN)
+            lint_add_call(w, n, v.index, (struct stet_view){0}, LINT_NONE, 0, "");
+    }
+}
+
+static void eval_arguments(struct lint_walk *w, lint_ref call)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref args = lint_field(a, call, LINT_FIELD_ARGUMENTS);
+
+    if (lint_kind(a, args) != LINT_ARGUMENTS) {
+        lint_eval(w, args);
+        return;
+    }
+    for (lint_ref n = lint_child(a, args); n; n = lint_next(a, n))
+        w->values[n] = lint_eval(w, lint_arg_value(w, n));
+}
+
+static uint32_t owner_here(const struct lint_walk *w)
+{
+    uint32_t fn = w->fn;
+
+    while (fn && w->fns[fn].owner == LINT_NONE)
+        fn = w->fns[fn].parent;
+    return fn ? w->fns[fn].owner : LINT_NONE;
+}
+
+static struct lint_value call_attribute(struct lint_walk *w, lint_ref n, lint_ref function,
+                                        struct stet_view dotted)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref object = lint_field(a, function, LINT_FIELD_OBJECT);
+    lint_ref attribute = lint_field(a, function, LINT_FIELD_ATTRIBUTE);
+    struct stet_view name = attribute ? lint_text(a, attribute) : (struct stet_view){0};
+    struct lint_value self, out;
+
+    if (lint_name_is(w, lint_name(a, object), "self") && owner_here(w) != LINT_NONE) {
+        uint32_t owner = owner_here(w), callee = lint_method(w, owner, lint_name(a, attribute));
+
+        if (callee != LINT_NONE)
+            return call_function(w, n, callee);
+        self = lint_eval(w, function);
+        if (self.kind != LINT_V_JITTED)
+            pass_arguments(w, n, lint_add_call(w, n, LINT_NONE, name, owner, 0, ""));
+        pass_functions(w, n);
+        return weakly(of_arguments(w, n));
+    }
+    if (dotted.len) {
+        if (call_library(w, n, dotted, &out)) {
+            pass_functions(w, n);
+            return out;
+        }
+        if (!lint_is_library(dotted))
+            pass_arguments(w, n, lint_add_call(w, n, LINT_NONE, dotted, LINT_NONE, 0, ""));
+        pass_functions(w, n);
+        return weakly(of_arguments(w, n));
+    }
+    self = lint_eval(w, object);
+    w->values[function] = self;
+    if (self.kind == LINT_V_TENSOR && self.deps)
+        return call_method(w, n, self, name);
+    if (self.kind == LINT_V_HOST || self.kind == LINT_V_SHAPE)
+        return self;
+    pass_functions(w, n);
+    return weakly(of_arguments(w, n));
+}
+
+static struct lint_value call_value(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref function = lint_bare(a, lint_field(a, n, LINT_FIELD_FUNCTION));
+    struct stet_view dotted;
+    struct lint_value f, out;
+    char room[160];
+
+    if (!function)
+        return unknown;
+    eval_arguments(w, n);
+    dotted = lint_imported(w, function, room);
+    if (dotted.len && lint_transform(w, n, dotted, &out))
+        return out;
+    if (lint_kind(a, function) == LINT_ATTRIBUTE)
+        return call_attribute(w, n, function, dotted);
+    if (dotted.len) {
+        if (call_library(w, n, dotted, &out)) {
+            pass_functions(w, n);
+            return out;
+        }
+        if (!lint_is_library(dotted))
+            pass_arguments(w, n, lint_add_call(w, n, LINT_NONE, dotted, LINT_NONE, 0, ""));
+        pass_functions(w, n);
+        return weakly(of_arguments(w, n));
+    }
+    if (lint_name(a, function) && !lint_lookup(w, w->fn, lint_name(a, function)) &&
+        call_builtin(w, n, lint_text(a, function), &out)) {
+        pass_functions(w, n);
+        return out;
+    }
+    f = lint_eval(w, function);
+    if (f.kind == LINT_V_FN)
+        return call_function(w, n, f.index);
+    pass_functions(w, n);
+    if (f.kind == LINT_V_JITTED)
+        return (struct lint_value){
+            .kind = LINT_V_TENSOR, .deps = LINT_ALWAYS, .flags = LINT_WEAK | LINT_TREE};
+    return weakly(of_arguments(w, n));
+}
+
+struct lint_value lint_eval_call(struct lint_walk *w, lint_ref n)
+{
+    struct lint_value v = call_value(w, n);
+
+    w->values[n] = v;
+    lint_rules(w, ON_CALL, n);
+    return v;
+}

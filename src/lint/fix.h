@@ -1,0 +1,15 @@
+/* Safe fixes: the new text of a file, and how it differs. */
+#ifndef STET_LINT_FIX_H
+#define STET_LINT_FIX_H
+
+#include "lint/lint.h"
+
+/* The file's text with the edits of its findings (those of `path`); how many in `*count`. Edits
+ * that overlap an earlier one are left out. */
+void stet_lint_fix_text(const struct stet_lint_result *r, const char *path, struct stet_view old,
+                        struct stet_buf *out, size_t *count);
+/* A unified diff, three lines of context; nothing when the texts are equal. */
+void stet_lint_fix_diff(const char *path, struct stet_view old, struct stet_view fixed,
+                        struct stet_buf *out);
+
+#endif

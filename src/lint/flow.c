@@ -1,0 +1,500 @@
+/* Statements in order: names get values, loops and branches are counted, rules are asked. */
+#include "lint/rules.h"
+#include "lint/walk.h"
+
+#include "base/mem.h"
+
+static const struct lint_value unknown = {.kind = LINT_V_UNKNOWN};
+
+static void run_block(struct lint_walk *w, lint_ref block);
+
+/* Words that say "this code is not being compiled" when true. */
+static const char *const compiling[] = {
+    "is_compiling",   "is_torchdynamo_compiling", "is_tracing",
+    "is_scripting",   "is_torch_fx_proxy",        "is_dynamo_compiling",
+    "is_fake_tensor", "is_jax_tracing",           NULL};
+
+static bool is_negated(const struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+
+    n = lint_bare(a, n);
+    if (lint_kind(a, n) == LINT_NOT)
+        return lint_mentions(w, n, compiling);
+    if (lint_kind(a, n) == LINT_BOOLEAN)
+        return is_negated(w, lint_field(a, n, LINT_FIELD_LEFT)) ||
+               is_negated(w, lint_field(a, n, LINT_FIELD_RIGHT));
+    return false;
+}
+
+void lint_condition(struct lint_walk *w, lint_ref n)
+{
+    if (n)
+        lint_rules(w, ON_CONDITION, n);
+}
+
+/* `if self._fn is None`, `if key not in cache`: what follows happens once. */
+static bool guards_once(const struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    char op;
+
+    n = lint_bare(a, n);
+    if (lint_kind(a, n) == LINT_BOOLEAN)
+        return guards_once(w, lint_field(a, n, LINT_FIELD_LEFT)) ||
+               guards_once(w, lint_field(a, n, LINT_FIELD_RIGHT));
+    if (lint_kind(a, n) == LINT_NOT)
+        return lint_kind(a, lint_bare(a, lint_child(a, n))) == LINT_CALL;
+    op = lint_at(a, n)->op;
+    return lint_kind(a, n) == LINT_COMPARISON && (op == 's' || op == 'n');
+}
+
+static void run_if(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref test = lint_field(a, n, LINT_FIELD_CONDITION);
+    bool about_compiling = lint_mentions(w, test, compiling);
+    bool negated = about_compiling && is_negated(w, test), once = guards_once(w, test);
+
+    w->quiet += negated;
+    lint_eval(w, test);
+    lint_condition(w, test);
+    w->quiet -= negated;
+    w->branches++;
+    for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
+        switch (lint_kind(a, c)) {
+        case LINT_BLOCK:
+            w->quiet += negated;
+            w->once += once;
+            run_block(w, c);
+            w->once -= once;
+            w->quiet -= negated;
+            break;
+        case LINT_ELIF:
+        case LINT_ELSE:
+            w->quiet += about_compiling && !negated;
+            if (lint_kind(a, c) == LINT_ELIF)
+                run_if(w, c);
+            else
+                run_block(w, lint_field(a, c, LINT_FIELD_BODY));
+            w->quiet -= about_compiling && !negated;
+            break;
+        default:
+            break;
+        }
+    }
+    w->branches--;
+}
+
+/* A torch_xla step ends somewhere in this loop. */
+static bool holds_step(const struct lint_walk *w, lint_ref n)
+{
+    static const char *const ends[] = {"mark_step", "optimizer_step", NULL};
+    static const char *const module[] = {"torch_xla", "xm", NULL};
+    const struct lint_ast *a = w->ast;
+
+    if (!(w->facts & LINT_USES_XLA))
+        return false;
+    if (lint_mentions(w, n, ends))
+        return true;
+    for (lint_ref c = n + 1; c < a->count && a->nodes[c].start < a->nodes[n].end; c++) {
+        if (lint_kind(a, c) == LINT_CALL) {
+            struct stet_view name = lint_callee_name(w, c);
+
+            if ((stet_view_is(name, "sync") || stet_view_is(name, "step")) &&
+                lint_mentions(w, lint_field(a, c, LINT_FIELD_FUNCTION), module))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Numbers that the loop counts up vary from its first line on. */
+static void mark_counters(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+
+    for (lint_ref c = n + 1; c < a->count && a->nodes[c].start < a->nodes[n].end; c++) {
+        struct lint_binding *b;
+
+        if (a->nodes[c].kind != LINT_AUGMENTED)
+            continue;
+        b = lint_scope_find(&w->fns[w->fn].scope, lint_name(a, lint_field(a, c, LINT_FIELD_LEFT)));
+        if (b && b->value.kind == LINT_V_PYTHON)
+            b->value.flags |= LINT_VARIES;
+    }
+}
+
+static void run_loop(struct lint_walk *w, lint_ref n, lint_ref body)
+{
+    bool step = !w->step_loops && holds_step(w, n);
+    lint_ref outer = w->loop;
+
+    mark_counters(w, n);
+    w->loops++;
+    w->branches++;
+    w->loop = n;
+    w->step_loops += step || w->step_loops;
+    run_block(w, body);
+    w->step_loops -= w->step_loops && (step || w->step_loops > 1);
+    w->loop = outer;
+    w->branches--;
+    w->loops--;
+}
+
+/* What a loop's target is bound to. */
+static struct lint_value loop_value(struct lint_walk *w, lint_ref n, lint_ref right)
+{
+    struct lint_value v = lint_element(lint_value_of(w, right));
+    struct stet_view name =
+        lint_kind(w->ast, right) == LINT_CALL ? lint_callee_name(w, right) : (struct stet_view){0};
+
+    if (v.kind == LINT_V_TENSOR && v.deps) {
+        /* A step loop's batches are tensors, whatever the loader is. */
+        if (!(v.deps & LINT_ALWAYS) && holds_step(w, n))
+            v.deps |= LINT_ALWAYS;
+        return v;
+    }
+    if (stet_view_is(name, "range") || stet_view_is(name, "count") ||
+        stet_view_is(name, "arange") || stet_view_is(name, "linspace")) {
+        v.flags |= LINT_VARIES;
+        if (v.kind == LINT_V_UNKNOWN)
+            v.kind = LINT_V_PYTHON;
+        return v;
+    }
+    if (holds_step(w, n) && v.kind == LINT_V_UNKNOWN)
+        return (struct lint_value){
+            .kind = LINT_V_TENSOR, .deps = LINT_ALWAYS, .flags = LINT_WEAK | LINT_TREE};
+    return v;
+}
+
+static void run_for(struct lint_walk *w, lint_ref n)
+{
+    static const struct lint_value counter = {.kind = LINT_V_PYTHON, .flags = LINT_VARIES};
+    const struct lint_ast *a = w->ast;
+    lint_ref left = lint_field(a, n, LINT_FIELD_LEFT), right = lint_field(a, n, LINT_FIELD_RIGHT);
+    lint_ref otherwise = lint_child_of(a, n, LINT_ELSE), first;
+    struct lint_value v;
+
+    lint_eval(w, right);
+    v = loop_value(w, n, right);
+    lint_assign(w, left, v);
+    first = lint_kind(a, left) == LINT_PATTERN_LIST ? lint_child(a, left) : 0;
+    if (first && lint_kind(a, right) == LINT_CALL &&
+        stet_view_is(lint_callee_name(w, right), "enumerate"))
+        lint_assign(w, first, counter);
+    lint_rules(w, ON_FOR, n);
+    run_loop(w, n, lint_field(a, n, LINT_FIELD_BODY));
+    if (otherwise)
+        run_block(w, lint_field(a, otherwise, LINT_FIELD_BODY));
+}
+
+static void run_while(struct lint_walk *w, lint_ref n)
+{
+    lint_ref test = lint_field(w->ast, n, LINT_FIELD_CONDITION);
+
+    lint_eval(w, test);
+    lint_condition(w, test);
+    run_loop(w, n, lint_field(w->ast, n, LINT_FIELD_BODY));
+}
+
+static void run_with(struct lint_walk *w, lint_ref n)
+{
+    static const char *const module[] = {"torch_xla", NULL};
+    const struct lint_ast *a = w->ast;
+    lint_ref clause = lint_child_of(a, n, LINT_WITH_CLAUSE);
+    bool step = false;
+
+    for (lint_ref c = clause ? lint_child(a, clause) : 0; c; c = lint_next(a, c)) {
+        lint_ref value = lint_field(a, c, LINT_FIELD_VALUE), call = value;
+
+        if (!value)
+            continue;
+        if (lint_kind(a, value) == LINT_AS_PATTERN) {
+            call = lint_child(a, value);
+            lint_eval(w, call);
+            lint_assign(w, lint_child(a, lint_child_of(a, value, LINT_AS_TARGET)), unknown);
+        } else {
+            lint_eval(w, value);
+        }
+        if (lint_kind(a, call) == LINT_CALL && stet_view_is(lint_callee_name(w, call), "step") &&
+            lint_mentions(w, lint_field(a, call, LINT_FIELD_FUNCTION), module))
+            step = true;
+    }
+    lint_rules(w, ON_WITH, n);
+    w->step_loops += step;
+    run_block(w, lint_field(a, n, LINT_FIELD_BODY));
+    w->step_loops -= step;
+}
+
+static void run_assignment(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref left = lint_field(a, n, LINT_FIELD_LEFT), right = lint_field(a, n, LINT_FIELD_RIGHT);
+    enum lint_kind targets = lint_kind(a, left);
+    struct lint_value v = unknown;
+
+    if (!right)
+        return;
+    if (lint_kind(a, right) == LINT_ASSIGNMENT) {
+        run_assignment(w, right);
+        v = lint_value_of(w, right);
+    } else if ((targets == LINT_PATTERN_LIST || targets == LINT_TUPLE_PATTERN) &&
+               (lint_kind(a, right) == LINT_EXPRESSION_LIST || lint_kind(a, right) == LINT_TUPLE)) {
+        lint_ref l = lint_child(a, left), r = lint_child(a, right);
+
+        lint_eval(w, right);
+        for (; l && r; l = lint_next(a, l), r = lint_next(a, r))
+            lint_assign(w, l, lint_value_of(w, r));
+        lint_rules(w, ON_ASSIGN, n);
+        return;
+    } else {
+        v = lint_eval(w, right);
+    }
+    v.from = right;
+    w->values[n] = v;
+    lint_assign(w, left, v);
+    lint_rules(w, ON_ASSIGN, n);
+}
+
+static void run_augmented(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref left = lint_field(a, n, LINT_FIELD_LEFT);
+    struct lint_value l, r = lint_eval(w, lint_field(a, n, LINT_FIELD_RIGHT));
+
+    w->target = true;
+    if (lint_kind(a, left) == LINT_IDENTIFIER) {
+        struct lint_binding *b = lint_lookup(w, w->fn, lint_name(a, left));
+
+        l = b ? b->value : unknown;
+    } else {
+        l = lint_kind(a, left) == LINT_ATTRIBUTE ? (struct lint_value){.kind = LINT_V_PYTHON}
+                                                 : lint_eval(w, left);
+    }
+    w->target = false;
+    l = lint_join(lint_element(l), lint_element(r));
+    if (w->loops && l.kind <= LINT_V_PYTHON) {
+        l.kind = LINT_V_PYTHON;
+        l.flags |= LINT_VARIES;
+    }
+    lint_rules(w, ON_AUGASSIGN, n);
+    if (lint_kind(a, left) == LINT_IDENTIFIER)
+        lint_assign(w, left, l);
+}
+
+static void define(struct lint_walk *w, lint_ref n)
+{
+    uint32_t fn = lint_fn_at(w, n);
+    struct lint_value v = {.kind = LINT_V_FN, .index = fn};
+
+    if (fn == LINT_NONE)
+        return;
+    lint_decorators(w, fn);
+    if (w->fns[fn].jit) {
+        v.kind = LINT_V_JITTED;
+        v.index = w->fns[fn].jit - 1;
+        w->values[n] = v;
+        lint_rules(w, ON_FUNCTION, n);
+    }
+    if (w->fns[fn].owner == LINT_NONE)
+        lint_bind(w, &w->fns[w->fn].scope, w->fns[fn].name, v);
+    else if (w->fns[fn].jit)
+        lint_bind(w, &w->classes[w->fns[fn].owner].attributes, w->fns[fn].name, v);
+}
+
+static void run_simple(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+
+    for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
+        if (lint_kind(a, c) == LINT_ASSIGNMENT)
+            run_assignment(w, c);
+        else if (lint_kind(a, c) == LINT_AUGMENTED)
+            run_augmented(w, c);
+        else
+            lint_eval(w, c);
+    }
+}
+
+static void run_return(struct lint_walk *w, lint_ref n)
+{
+    struct lint_value v = lint_child(w->ast, n) ? lint_eval(w, lint_child(w->ast, n)) : unknown;
+
+    w->fns[w->fn].returns = lint_join(w->fns[w->fn].returns, v);
+}
+
+static void run_assert(struct lint_walk *w, lint_ref n)
+{
+    lint_ref test = lint_child(w->ast, n);
+
+    for (lint_ref c = test; c; c = lint_next(w->ast, c))
+        lint_eval(w, c);
+    lint_condition(w, test);
+}
+
+static void run_statement(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+
+    w->statement = n;
+    switch (lint_kind(a, n)) {
+    case LINT_EXPRESSION_STATEMENT:
+        run_simple(w, n);
+        break;
+    case LINT_RETURN:
+        run_return(w, n);
+        break;
+    case LINT_IF:
+        run_if(w, n);
+        break;
+    case LINT_FOR:
+        run_for(w, n);
+        break;
+    case LINT_WHILE:
+        run_while(w, n);
+        break;
+    case LINT_WITH:
+        run_with(w, n);
+        break;
+    case LINT_ASSERT:
+        run_assert(w, n);
+        break;
+    case LINT_DECORATED:
+        if (lint_kind(a, lint_field(a, n, LINT_FIELD_DEFINITION)) == LINT_CLASS)
+            run_block(w, lint_field(a, lint_field(a, n, LINT_FIELD_DEFINITION), LINT_FIELD_BODY));
+        else
+            define(w, lint_field(a, n, LINT_FIELD_DEFINITION));
+        break;
+    case LINT_FUNCTION:
+        define(w, n);
+        break;
+    case LINT_CLASS:
+    case LINT_BLOCK:
+        run_block(w, lint_kind(a, n) == LINT_BLOCK ? n : lint_field(a, n, LINT_FIELD_BODY));
+        break;
+    case LINT_TRY:
+    case LINT_EXCEPT:
+    case LINT_FINALLY:
+    case LINT_ELSE:
+    case LINT_MATCH:
+    case LINT_CASE:
+    case LINT_ERROR:
+        w->branches++;
+        run_block(w, n);
+        w->branches--;
+        break;
+    case LINT_IMPORT:
+    case LINT_IMPORT_FROM:
+    case LINT_GLOBAL:
+    case LINT_NONLOCAL:
+    case LINT_COMMENT:
+        break;
+    default:
+        lint_eval(w, n);
+        break;
+    }
+}
+
+/* Statements among the children; also of try, match and what the parser could not place. */
+static void run_block(struct lint_walk *w, lint_ref block)
+{
+    uint32_t outer;
+
+    if (w->depth >= 120 || (!block && w->fn))
+        return;
+    outer = w->block_end;
+    w->block_end = lint_at(w->ast, block)->end;
+    w->depth++;
+    for (lint_ref c = lint_child(w->ast, block); c && !w->failed; c = lint_next(w->ast, c))
+        run_statement(w, c);
+    w->depth--;
+    w->block_end = outer;
+}
+
+/* Parameters as values: whether they are tensors is decided by who calls. */
+static void bind_parameters(struct lint_walk *w, uint32_t fn)
+{
+    const struct lint_fn *f = &w->out->fns[fn];
+    const struct lint_ast *a = w->ast;
+    uint32_t i = 0;
+
+    if (!w->fns[fn].parameters)
+        return;
+    for (lint_ref c = lint_child(a, w->fns[fn].parameters); c && i < f->param_count;
+         c = lint_next(a, c)) {
+        lint_ref name = lint_kind(a, c) == LINT_IDENTIFIER ? c : lint_field(a, c, LINT_FIELD_NAME);
+        uint64_t bit = f->first_bit + i < LINT_BITS ? (uint64_t)1 << (f->first_bit + i) : 0;
+        struct lint_value v = {.kind = LINT_V_TENSOR, .deps = bit, .flags = LINT_WEAK};
+
+        if (!name)
+            name = lint_child(a, c);
+        if (lint_kind(a, name) == LINT_LIST_SPLAT_PATTERN ||
+            lint_kind(a, name) == LINT_DICT_SPLAT_PATTERN ||
+            lint_kind(a, c) == LINT_LIST_SPLAT_PATTERN ||
+            lint_kind(a, c) == LINT_DICT_SPLAT_PATTERN) {
+            lint_ref inner = lint_kind(a, c) == LINT_LIST_SPLAT_PATTERN ||
+                                     lint_kind(a, c) == LINT_DICT_SPLAT_PATTERN
+                                 ? c
+                                 : name;
+            name = lint_child(a, inner);
+            v = unknown;
+        } else if (!lint_name(a, name)) {
+            continue;
+        } else {
+            i++;
+            if (f->python_mask & bit)
+                v.kind = LINT_V_PYTHON;
+            else if (f->tensor_mask & bit)
+                v.flags = 0;
+            if (!bit)
+                v = unknown;
+        }
+        lint_bind(w, &w->fns[fn].scope, lint_name(a, name), v);
+    }
+}
+
+/* Functions written inside this one that nobody called yet. */
+static void run_inner(struct lint_walk *w, uint32_t fn)
+{
+    for (uint32_t f = fn + 1; f < w->fn_count; f++) {
+        if (fn && lint_at(w->ast, w->fns[f].node)->start >= lint_at(w->ast, w->fns[fn].node)->end)
+            break;
+        if (w->fns[f].parent == fn && w->fns[f].progress == LINT_NOT_YET)
+            lint_run_function(w, f);
+    }
+}
+
+void lint_run_function(struct lint_walk *w, uint32_t fn)
+{
+    struct lint_walk outer = *w;
+    struct lint_function *f = &w->fns[fn];
+
+    if (w->depth >= 120) {
+        f->progress = LINT_DONE;
+        return;
+    }
+    f->progress = LINT_RUNNING;
+    w->fn = fn;
+    w->loops = w->branches = w->step_loops = w->quiet = w->once = 0;
+    w->loop = 0;
+    w->depth++;
+    bind_parameters(w, fn);
+    if (fn && lint_kind(w->ast, f->node) == LINT_LAMBDA)
+        f->returns = lint_eval(w, f->body);
+    else
+        run_block(w, f->body);
+    f->progress = LINT_DONE;
+    run_inner(w, fn);
+    w->fn = outer.fn;
+    w->loops = outer.loops;
+    w->branches = outer.branches;
+    w->step_loops = outer.step_loops;
+    w->quiet = outer.quiet;
+    w->once = outer.once;
+    w->loop = outer.loop;
+    w->statement = outer.statement;
+    w->block_end = outer.block_end;
+    w->target = outer.target;
+    w->depth = outer.depth;
+}

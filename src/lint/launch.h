@@ -1,0 +1,15 @@
+/* What launch settings mean: shared by the rules for Python and for shell scripts, and by doctor.
+ */
+#ifndef STET_LINT_LAUNCH_H
+#define STET_LINT_LAUNCH_H
+
+#include "lint/summary.h"
+
+/* What the switch does when left on, or NULL when it is off or none of ours. */
+const char *lint_flag_effect(struct stet_view name, struct stet_view value);
+/* A compilation cache's variable that names a remote place. */
+bool lint_remote_cache(struct stet_view name, struct stet_view value);
+/* Shell scripts and env files: `export NAME=value` lines and barriers. */
+enum stet_rc lint_shell_file(struct lint_summary *out, struct stet_view text, struct stet_err *err);
+
+#endif

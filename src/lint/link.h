@@ -1,0 +1,14 @@
+/* All files together: who is traced, and which candidates therefore hold. */
+#ifndef STET_LINT_LINK_H
+#define STET_LINT_LINK_H
+
+#include "lint/lint.h"
+#include "lint/summary.h"
+
+/* Findings of all files, in the order of files and lines. Their texts lie in the summaries and in
+ * `arena`. */
+enum stet_rc lint_link(struct stet_lint_finding **findings, size_t *count, struct stet_arena *arena,
+                       const struct lint_summary *files, const char *const *paths,
+                       size_t file_count, struct stet_err *err);
+
+#endif

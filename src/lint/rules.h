@@ -1,0 +1,66 @@
+/* The rules: one row of rules.def and one function each. */
+#ifndef STET_LINT_RULES_H
+#define STET_LINT_RULES_H
+
+#include "lint/walk.h"
+
+enum lint_severity { LINT_SEV_NOTE, LINT_SEV_WARNING, LINT_SEV_ERROR };
+
+/* Where a rule looks. The node given is the one named. */
+enum lint_event {
+    ON_CONDITION = 1, /* an expression whose truth Python asks */
+    ON_CALL = 2,
+    ON_SUBSCRIPT = 4,
+    ON_FOR = 8,
+    ON_ASSIGN = 16, /* the assignment */
+    ON_AUGASSIGN = 32,
+    ON_NAME = 64,      /* a name or self.name that is read */
+    ON_READBACK = 128, /* an expression that gives a shape */
+    ON_WITH = 256,
+    ON_JIT = 512, /* a call that makes a compiled function */
+    ON_FUNCTION = 1024,
+};
+
+enum lint_rule_id {
+#define RULE(name, code, trap, severity, events, title, why, fix) LINT_RULE_##name,
+#include "lint/rules.def"
+#undef RULE
+    LINT_RULES
+};
+
+struct lint_rule {
+    const char *code, *trap, *title, *why, *fix;
+    enum lint_severity severity;
+    unsigned events;
+    void (*run)(struct lint_walk *w, lint_ref n);
+};
+
+extern const struct lint_rule lint_rule_table[LINT_RULES];
+
+#define RULE(name, code, trap, severity, events, title, why, fix)                                  \
+    void rule_##name(struct lint_walk *w, lint_ref n);
+#include "lint/rules.def"
+#undef RULE
+
+/* Run the rules that look at this event. */
+void lint_rules(struct lint_walk *w, enum lint_event event, lint_ref n);
+
+/* By code or by trap (the first of a trap); LINT_RULES when there is none. */
+unsigned lint_rule_named(struct stet_view name);
+
+/* Helpers that several rules share. */
+/* The called name's last part: "item" for x.y.item(). */
+struct stet_view lint_callee_name(const struct lint_walk *w, lint_ref call);
+/* The object of a method call, or 0. */
+lint_ref lint_callee_object(const struct lint_walk *w, lint_ref call);
+bool lint_any_of(struct stet_view v, const char *const *list);
+/* A short piece of source for a message. */
+struct stet_view lint_quote(const struct lint_walk *w, lint_ref n);
+/* An identifier of this text somewhere inside n. */
+bool lint_mentions(const struct lint_walk *w, lint_ref n, const char *const *names);
+/* self.name is assigned or counted outside of the builders of its class. */
+bool lint_attribute_moves(const struct lint_walk *w, uint32_t owner, struct stet_view name);
+/* Integer literal; -1 otherwise. */
+long lint_integer(const struct lint_walk *w, lint_ref n);
+
+#endif

@@ -1,0 +1,165 @@
+/* Rules about branches: on values, on fields, on ranks, on step counts. */
+#include "lint/rules.h"
+
+static bool is_number(const struct lint_walk *w, lint_ref n)
+{
+    enum lint_kind k = lint_kind(w->ast, lint_bare(w->ast, n));
+
+    if (k == LINT_UNARY)
+        k = lint_kind(w->ast, lint_child(w->ast, lint_bare(w->ast, n)));
+    return k == LINT_INTEGER || k == LINT_FLOAT;
+}
+
+/* What only might be a tensor counts when it is compared with a number. */
+static bool compared_with_number(const struct lint_walk *w, lint_ref n)
+{
+    for (lint_ref c = lint_child(w->ast, n); c; c = lint_next(w->ast, c)) {
+        if (is_number(w, c))
+            return true;
+    }
+    return false;
+}
+
+void rule_value_branch(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    struct lint_value v;
+
+    n = lint_bare(a, n);
+    switch (lint_kind(a, n)) {
+    case LINT_BOOLEAN:
+        rule_value_branch(w, lint_field(a, n, LINT_FIELD_LEFT));
+        rule_value_branch(w, lint_field(a, n, LINT_FIELD_RIGHT));
+        return;
+    case LINT_NOT:
+        rule_value_branch(w, lint_child(a, n));
+        return;
+    case LINT_COMPARISON:
+    case LINT_CALL:
+    case LINT_IDENTIFIER:
+    case LINT_SUBSCRIPT:
+    case LINT_BINARY:
+    case LINT_UNARY:
+        break;
+    default:
+        return;
+    }
+    v = lint_value_of(w, n);
+    if (!lint_is_tensor(v) || (v.flags & (LINT_GUESS | LINT_TREE)))
+        return;
+    if ((v.flags & LINT_WEAK) &&
+        (lint_kind(a, n) != LINT_COMPARISON || !compared_with_number(w, n)))
+        return;
+    lint_report(w, LINT_RULE_value_branch, n, LINT_TRACED, LINT_TENSOR, v.deps,
+                "Python asks for the truth of `%.*s`, which is a tensor",
+                STET_FMT(lint_quote(w, n)));
+}
+
+static void report_key(struct lint_walk *w, lint_ref at, lint_ref object, lint_ref key)
+{
+    struct lint_value v = lint_value_of(w, object);
+
+    if (lint_kind(w->ast, key) != LINT_STRING || v.kind != LINT_V_TENSOR || !v.deps)
+        return;
+    lint_report(w, LINT_RULE_optional_key, at, LINT_TRACED, LINT_TENSOR, v.deps,
+                "the program depends on whether `%.*s` has %.*s", STET_FMT(lint_quote(w, object)),
+                STET_FMT(lint_quote(w, key)));
+}
+
+void rule_optional_key(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    char op;
+
+    n = lint_bare(a, n);
+    if (lint_kind(a, n) == LINT_CALL) {
+        if (stet_view_is(lint_callee_name(w, n), "get") && lint_callee_object(w, n) &&
+            lint_arg_at(w, n, 0))
+            report_key(w, n, lint_callee_object(w, n), lint_arg_at(w, n, 0));
+        return;
+    }
+    if (lint_kind(a, n) == LINT_BOOLEAN) {
+        rule_optional_key(w, lint_field(a, n, LINT_FIELD_LEFT));
+        rule_optional_key(w, lint_field(a, n, LINT_FIELD_RIGHT));
+        return;
+    }
+    if (lint_kind(a, n) == LINT_NOT) {
+        rule_optional_key(w, lint_child(a, n));
+        return;
+    }
+    op = lint_at(a, n)->op;
+    if (lint_kind(a, n) == LINT_COMPARISON && (op == 'i' || op == 'n')) {
+        lint_ref key = lint_child(a, n), object = key ? lint_next(a, key) : 0;
+
+        if (object)
+            report_key(w, n, object, key);
+    }
+}
+
+/* Inside the statement something is read back, printed or saved. */
+static bool statement_reads(const struct lint_walk *w)
+{
+    static const char *const reads[] = {"item",         "cpu",        "print", "tolist", "numpy",
+                                        "master_print", "add_scalar", "log",   "save",   NULL};
+
+    return lint_mentions(w, w->statement, reads);
+}
+
+void rule_rank_branch(struct lint_walk *w, lint_ref n)
+{
+    static const char *const ranks[] = {"rank",
+                                        "local_rank",
+                                        "global_rank",
+                                        "process_index",
+                                        "is_master_ordinal",
+                                        "get_ordinal",
+                                        "get_rank",
+                                        "is_main_process",
+                                        "is_local_main_process",
+                                        "global_ordinal",
+                                        "is_master",
+                                        "is_rank_zero",
+                                        NULL};
+
+    if (!lint_mentions(w, n, ranks) || (w->step_loops && !statement_reads(w)))
+        return;
+    if (lint_kind(w->ast, w->statement) != LINT_IF &&
+        lint_kind(w->ast, w->statement) != LINT_WHILE &&
+        lint_kind(w->ast, lint_bare(w->ast, n)) == LINT_IDENTIFIER)
+        return;
+    lint_report(w, LINT_RULE_rank_branch, n, LINT_TRACED, LINT_ANY, 0,
+                "`%.*s` differs between ranks", STET_FMT(lint_quote(w, n)));
+}
+
+/* step % n, somewhere in the condition. */
+static lint_ref find_every_n(const struct lint_walk *w, lint_ref n)
+{
+    static const char *const counters[] = {"step",     "steps",      "global_step", "iteration",
+                                           "iter",     "it",         "batch_idx",   "num_updates",
+                                           "n_iter",   "i_step",     "step_num",    "step_idx",
+                                           "cur_step", "train_step", NULL};
+    const struct lint_ast *a = w->ast;
+
+    for (lint_ref c = n; c < a->count && (c == n || a->nodes[c].start < a->nodes[n].end); c++) {
+        if (a->nodes[c].kind == LINT_BINARY && a->nodes[c].op == '%' &&
+            lint_mentions(w, lint_field(a, c, LINT_FIELD_LEFT), counters))
+            return c;
+    }
+    return 0;
+}
+
+void rule_logging_branch(struct lint_walk *w, lint_ref n)
+{
+    lint_ref every;
+
+    if (!n || lint_kind(w->ast, w->statement) != LINT_IF)
+        return;
+    every = find_every_n(w, n);
+    if (!every || (w->step_loops && !statement_reads(w)))
+        return;
+    if (!w->step_loops && w->loops &&
+        (lint_value_of(w, lint_field(w->ast, every, LINT_FIELD_LEFT)).flags & LINT_VARIES))
+        return; /* the loop is unrolled: always the same program */
+    lint_report(w, LINT_RULE_logging_branch, n, LINT_TRACED, LINT_ANY, 0,
+                "runs at some steps only: `%.*s`", STET_FMT(lint_quote(w, n)));
+}

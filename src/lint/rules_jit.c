@@ -1,0 +1,399 @@
+/* Rules about compiled functions: how they are made, what goes in, what they close over. */
+#include "lint/rules.h"
+
+/* The text right after a node, blanks skipped. */
+static char following(const struct lint_walk *w, lint_ref n)
+{
+    uint32_t at = lint_at(w->ast, n)->end;
+
+    while (at < w->ast->text.len && w->ast->text.ptr[at] == ' ')
+        at++;
+    return at < w->ast->text.len ? w->ast->text.ptr[at] : '\n';
+}
+
+/* A function object made anew each time the place is passed. */
+static bool is_fresh(struct lint_walk *w, lint_ref operand)
+{
+    const struct lint_ast *a = w->ast;
+    struct lint_value v;
+    char room[160];
+
+    operand = lint_bare(a, operand);
+    v = lint_value_of(w, operand);
+    if (lint_kind(a, operand) == LINT_LAMBDA)
+        return true;
+    if (lint_kind(a, operand) == LINT_CALL) {
+        struct stet_view made = lint_imported(w, lint_field(a, operand, LINT_FIELD_FUNCTION), room);
+
+        return stet_view_is(made, "functools.partial") || stet_view_starts(made, "jax.");
+    }
+    return v.kind == LINT_V_FN && lint_kind(a, operand) == LINT_IDENTIFIER &&
+           w->fns[v.index].parent == w->fn && w->fn;
+}
+
+/* Kept under a key or in a list: a table of compiled functions, each made once. */
+static bool is_collected(const struct lint_walk *w)
+{
+    const struct lint_ast *a = w->ast;
+    static const char *const keeps[] = {"append", "setdefault", "add", "extend", NULL};
+    lint_ref inner = lint_child(a, w->statement), left;
+
+    if (lint_kind(a, w->statement) == LINT_RETURN)
+        return true;
+    if (lint_kind(a, inner) == LINT_CALL)
+        return lint_any_of(lint_callee_name(w, inner), keeps);
+    if (lint_kind(a, inner) != LINT_ASSIGNMENT)
+        return false;
+    left = lint_field(a, inner, LINT_FIELD_LEFT);
+    return lint_kind(a, left) == LINT_SUBSCRIPT || lint_kind(a, left) == LINT_ATTRIBUTE ||
+           lint_child_of(a, inner, LINT_LIST_COMPREHENSION) ||
+           lint_child_of(a, inner, LINT_DICT_COMPREHENSION);
+}
+
+/* Runs once by its name or place. */
+static bool runs_once(const struct lint_walk *w)
+{
+    static const char *const starts[] = {"__init__", "setup",   "main", "init",      "create",
+                                         "build",    "make",    "test", "_init",     "_build",
+                                         "_make",    "_create", "run_", "benchmark", "bench",
+                                         "export",   "save",    "load", NULL};
+    struct stet_view name;
+
+    if (!w->fn || w->once || w->fns[w->fn].memoized)
+        return true;
+    name = w->out->fns[w->fn].name;
+    for (const char *const *s = starts; *s; s++) {
+        if (stet_view_starts(name, *s))
+            return true;
+    }
+    return false;
+}
+
+void rule_fresh_jit(struct lint_walk *w, lint_ref n)
+{
+    lint_ref operand = lint_arg_at(w, n, 0);
+    bool in_loop = w->loops && !w->once && !(w->fn && w->fns[w->fn].memoized);
+    struct lint_value v = lint_value_of(w, n);
+
+    if (!operand)
+        return;
+    if (in_loop && !is_collected(w) &&
+        (is_fresh(w, operand) ||
+         (v.kind == LINT_V_JITTED && w->jits[v.index].lane == LINT_TORCH))) {
+        lint_report(w, LINT_RULE_fresh_jit, n, 0, LINT_ANY, 0,
+                    "`%.*s` is made anew at each turn of the loop", STET_FMT(lint_quote(w, n)));
+        return;
+    }
+    if (!w->loops && !runs_once(w) && following(w, n) == '(' && is_fresh(w, operand))
+        lint_report(w, LINT_RULE_fresh_jit, n, 0, LINT_ANY, 0,
+                    "`%.*s` is made anew at each call of %.*s", STET_FMT(lint_quote(w, n)),
+                    STET_FMT(w->out->fns[w->fn].name));
+}
+
+static const struct lint_jit *called_jit(struct lint_walk *w, lint_ref call, unsigned *shift)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref f = lint_field(a, call, LINT_FIELD_FUNCTION);
+    struct lint_value v = lint_value_of(w, f);
+
+    *shift = 0;
+    if (lint_kind(a, f) == LINT_ATTRIBUTE &&
+        lint_name_is(w, lint_name(a, lint_field(a, f, LINT_FIELD_OBJECT)), "self")) {
+        uint32_t fn = w->fn;
+        struct lint_binding *b;
+
+        while (fn && w->fns[fn].owner == LINT_NONE)
+            fn = w->fns[fn].parent;
+        if (!fn)
+            return NULL;
+        b = lint_scope_find(&w->classes[w->fns[fn].owner].attributes,
+                            lint_name(a, lint_field(a, f, LINT_FIELD_ATTRIBUTE)));
+        v = b ? b->value : (struct lint_value){0};
+        /* A decorated method counts self among its positions, jax.jit(self.step) does not. */
+        if (v.kind == LINT_V_JITTED && w->jits[v.index].fn != LINT_NONE &&
+            w->fns[w->jits[v.index].fn].jit == v.index + 1)
+            *shift = 1;
+    }
+    return v.kind == LINT_V_JITTED ? &w->jits[v.index] : NULL;
+}
+
+static bool is_static_name(const struct lint_jit *j, struct stet_view name)
+{
+    for (uint32_t i = 0; i < j->static_name_count; i++) {
+        if (stet_view_eq(j->static_names[i], name))
+            return true;
+    }
+    return false;
+}
+
+/* Calls `look` for each argument in a static place. */
+static void each_static(struct lint_walk *w, lint_ref call,
+                        void (*look)(struct lint_walk *, lint_ref call, lint_ref value))
+{
+    const struct lint_ast *a = w->ast;
+    unsigned shift, position = 0;
+    const struct lint_jit *j = called_jit(w, call, &shift);
+    lint_ref args = lint_field(a, call, LINT_FIELD_ARGUMENTS);
+
+    if (!j || (!j->static_positions && !j->static_name_count))
+        return;
+    for (lint_ref c = args ? lint_child(a, args) : 0; c; c = lint_next(a, c)) {
+        if (lint_kind(a, c) == LINT_KEYWORD_ARGUMENT) {
+            if (is_static_name(j, lint_text(a, lint_field(a, c, LINT_FIELD_NAME))))
+                look(w, call, lint_field(a, c, LINT_FIELD_VALUE));
+        } else if (lint_kind(a, c) != LINT_COMMENT) {
+            if (position + shift < 64 && (j->static_positions >> (position + shift) & 1))
+                look(w, call, c);
+            position++;
+        }
+    }
+}
+
+static void look_varies(struct lint_walk *w, lint_ref call, lint_ref value)
+{
+    struct lint_value v = lint_value_of(w, value);
+
+    if ((w->loops && v.kind <= LINT_V_PYTHON && (v.flags & LINT_VARIES)) || v.kind == LINT_V_HOST ||
+        (v.kind == LINT_V_SHAPE && (v.flags & LINT_DYNAMIC)))
+        lint_report(w, LINT_RULE_static_varies, value, 0, LINT_ANY, 0, "static argument `%.*s` %s",
+                    STET_FMT(lint_quote(w, value)),
+                    v.kind == LINT_V_HOST || v.kind == LINT_V_SHAPE
+                        ? "depends on a tensor's values"
+                        : "has another value at each turn");
+    (void)call;
+}
+
+void rule_static_varies(struct lint_walk *w, lint_ref n)
+{
+    each_static(w, n, look_varies);
+}
+
+static void look_unhashable(struct lint_walk *w, lint_ref call, lint_ref value)
+{
+    struct lint_candidate *c;
+    struct stet_view text = lint_text(w->ast, value);
+    enum lint_kind k = lint_kind(w->ast, value);
+    bool list = k == LINT_LIST;
+
+    if (!list && k != LINT_DICTIONARY && k != LINT_SET && k != LINT_LIST_COMPREHENSION &&
+        k != LINT_DICT_COMPREHENSION && k != LINT_LAMBDA &&
+        !(k == LINT_CALL && lint_is_strong(lint_value_of(w, value))))
+        return;
+    c = lint_report(w, LINT_RULE_static_unhashable, value, 0, LINT_ANY, 0,
+                    "static argument `%.*s` %s", STET_FMT(lint_quote(w, value)),
+                    k == LINT_LAMBDA ? "is a new function at each call" : "can't be hashed");
+    if (c && list && text.len >= 2) {
+        bool one = lint_child(w->ast, value) && !lint_next(w->ast, lint_child(w->ast, value)) &&
+                   !memchr(text.ptr, ',', text.len);
+
+        c->edit =
+            (struct lint_edit){lint_at(w->ast, value)->start, lint_at(w->ast, value)->end,
+                               stet_arena_printf(&w->out->arena, "(%.*s%s)", (int)(text.len - 2),
+                                                 text.ptr + 1, one ? "," : "")};
+    }
+    (void)call;
+}
+
+void rule_static_unhashable(struct lint_walk *w, lint_ref n)
+{
+    each_static(w, n, look_unhashable);
+}
+
+void rule_static_self(struct lint_walk *w, lint_ref n)
+{
+    uint32_t fn = lint_fn_at(w, n);
+    const struct lint_jit *j;
+    uint32_t hash = lint_ast_name(w->ast, "__hash__"), frozen = lint_ast_name(w->ast, "frozen");
+
+    if (fn == LINT_NONE || !w->fns[fn].jit || !w->out->fns[fn].is_method)
+        return;
+    j = &w->jits[w->fns[fn].jit - 1];
+    if (j->lane != LINT_JAX ||
+        (!(j->static_positions & 1) && !is_static_name(j, STET_VIEW("self"))))
+        return;
+    if (frozen || (hash && lint_method(w, w->fns[fn].owner, hash) != LINT_NONE))
+        return;
+    lint_report(w, LINT_RULE_static_self, n, 0, LINT_ANY, 0, "%.*s is compiled once per object",
+                STET_FMT(w->out->fns[fn].name));
+}
+
+void rule_baked_schedule(struct lint_walk *w, lint_ref n)
+{
+    unsigned shift;
+    const struct lint_jit *j = called_jit(w, n, &shift);
+    lint_ref args = lint_field(w->ast, n, LINT_FIELD_ARGUMENTS);
+
+    if (!w->loops || !j || j->lane == LINT_JAX)
+        return;
+    for (lint_ref c = args ? lint_child(w->ast, args) : 0; c; c = lint_next(w->ast, c)) {
+        lint_ref value = lint_arg_value(w, c);
+        struct lint_value v = value ? lint_value_of(w, value) : (struct lint_value){0};
+
+        if ((v.flags & LINT_VARIES) && !(v.deps & LINT_ALWAYS) &&
+            (v.kind == LINT_V_PYTHON || (v.kind == LINT_V_TENSOR && (v.flags & LINT_WEAK))))
+            lint_report(w, LINT_RULE_baked_schedule, value, 0, LINT_ANY, 0,
+                        "`%.*s` is another Python number at each turn",
+                        STET_FMT(lint_quote(w, value)));
+    }
+}
+
+void rule_global_value(struct lint_walk *w, lint_ref n)
+{
+    uint32_t name = lint_name(w->ast, n);
+    struct lint_binding *b;
+
+    if (!w->fn || !name)
+        return;
+    for (uint32_t fn = w->fn; fn; fn = w->fns[fn].parent) {
+        if (lint_scope_find(&w->fns[fn].scope, name))
+            return;
+    }
+    b = lint_scope_find(&w->fns[0].scope, name);
+    if (!b || b->value.kind > LINT_V_PYTHON ||
+        (!w->global_writes[name] && !(b->value.flags & LINT_VARIES)))
+        return;
+    lint_report(w, LINT_RULE_global_value, n, LINT_JAX | LINT_TORCH, LINT_ANY, 0,
+                "the global `%.*s` is reassigned elsewhere in this file",
+                STET_FMT(w->ast->names[name]));
+}
+
+/* A method that is itself compiled, or made into a compiled function somewhere. */
+static bool is_compiled(const struct lint_walk *w, uint32_t fn)
+{
+    for (uint32_t i = 0; i < w->jit_count; i++) {
+        if (w->jits[i].fn == fn && w->jits[i].lane == LINT_JAX)
+            return true;
+    }
+    return false;
+}
+
+void rule_self_value(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    uint32_t fn = w->fn;
+    struct stet_view name;
+
+    if (lint_kind(a, n) != LINT_ATTRIBUTE)
+        return;
+    while (fn && w->fns[fn].owner == LINT_NONE)
+        fn = w->fns[fn].parent;
+    if (!fn || !is_compiled(w, fn))
+        return;
+    name = lint_text(a, lint_field(a, n, LINT_FIELD_ATTRIBUTE));
+    if (lint_method(w, w->fns[fn].owner, lint_name(a, lint_field(a, n, LINT_FIELD_ATTRIBUTE))) !=
+            LINT_NONE ||
+        !lint_attribute_moves(w, w->fns[fn].owner, name))
+        return;
+    lint_report(w, LINT_RULE_self_value, n, LINT_JAX, LINT_ANY, 0,
+                "`self.%.*s` is changed after construction, and its value here is baked in",
+                STET_FMT(name));
+}
+
+/* The name in this range is read before it is bound again: the reading node, or 0. */
+static lint_ref read_before_write(const struct lint_walk *w, uint32_t name, lint_ref from,
+                                  uint32_t until, bool *rebound)
+{
+    const struct lint_ast *a = w->ast;
+
+    for (lint_ref c = from; c < a->count && a->nodes[c].start < until; c++) {
+        if (a->nodes[c].kind == LINT_ASSIGNMENT) {
+            const char *const wanted[] = {a->names[name].ptr, NULL};
+            lint_ref left = lint_field(a, c, LINT_FIELD_LEFT);
+            lint_ref right = lint_field(a, c, LINT_FIELD_RIGHT), use = 0;
+
+            (void)wanted;
+            for (lint_ref r = right;
+                 right && r < a->count && a->nodes[r].start < a->nodes[right].end; r++) {
+                if (lint_name(a, r) == name)
+                    use = r;
+            }
+            if (use)
+                return use;
+            for (lint_ref l = left; left && l < a->count && a->nodes[l].start < a->nodes[left].end;
+                 l++) {
+                if (lint_name(a, l) == name && lint_kind(a, left) != LINT_ATTRIBUTE &&
+                    lint_kind(a, left) != LINT_SUBSCRIPT) {
+                    *rebound = true;
+                    return 0;
+                }
+            }
+        } else if (a->nodes[c].kind == LINT_DELETE) {
+            *rebound = true;
+            return 0;
+        } else if (a->nodes[c].kind == LINT_KEYWORD_ARGUMENT) {
+            c++; /* the keyword itself */
+        } else if (lint_name(a, c) == name && a->nodes[c].field != LINT_FIELD_ATTRIBUTE) {
+            return c;
+        }
+    }
+    return 0;
+}
+
+static lint_ref first_after(const struct lint_ast *a, uint32_t offset, lint_ref from)
+{
+    while (from < a->count && a->nodes[from].start < offset)
+        from++;
+    return from;
+}
+
+static bool rebinds(const struct lint_walk *w, lint_ref statement, uint32_t name)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref assign = lint_child(a, statement), left;
+
+    if (lint_kind(a, statement) == LINT_RETURN)
+        return true;
+    if (lint_kind(a, assign) != LINT_ASSIGNMENT)
+        return false;
+    left = lint_field(a, assign, LINT_FIELD_LEFT);
+    for (lint_ref l = left; l < a->count && (l == left || a->nodes[l].start < a->nodes[left].end);
+         l++) {
+        if (lint_name(a, l) == name)
+            return true;
+    }
+    return false;
+}
+
+static void check_donated(struct lint_walk *w, lint_ref call, lint_ref arg)
+{
+    const struct lint_ast *a = w->ast;
+    uint32_t name = lint_name(a, arg), end;
+    uint32_t statement_end = lint_at(a, w->statement)->end;
+    bool rebound = false;
+    lint_ref use;
+
+    if (!name || rebinds(w, w->statement, name))
+        return;
+    end = w->branches ? w->block_end
+                      : (w->fn ? lint_at(a, w->fns[w->fn].node)->end : (uint32_t)a->text.len);
+    use = read_before_write(w, name, first_after(a, statement_end, call), end, &rebound);
+    if (!use && !rebound && w->loop && w->branches == w->loops) {
+        lint_ref body = lint_field(a, w->loop, LINT_FIELD_BODY);
+
+        use = body ? read_before_write(w, name, body + 1, lint_at(a, w->statement)->start, &rebound)
+                   : 0;
+        if (!use && !rebound)
+            use = arg;
+    }
+    if (use)
+        lint_report(w, LINT_RULE_donated_reuse, use, 0, LINT_ANY, 0,
+                    "`%.*s` was donated to the call on line %u", STET_FMT(a->names[name]),
+                    lint_at(a, call)->row + 1);
+}
+
+void rule_donated_reuse(struct lint_walk *w, lint_ref n)
+{
+    unsigned shift;
+    const struct lint_jit *j = called_jit(w, n, &shift);
+
+    if (!j || !j->donated_positions)
+        return;
+    for (unsigned i = 0; i + shift < 64; i++) {
+        lint_ref arg = lint_arg_at(w, n, i);
+
+        if (!arg)
+            break;
+        if (j->donated_positions >> (i + shift) & 1)
+            check_donated(w, n, arg);
+    }
+}

@@ -1,0 +1,171 @@
+/* Rules about what is set before the run: debug switches, cache folders. Also for shell scripts. */
+#include "lint/launch.h"
+#include "lint/rules.h"
+
+static const struct {
+    const char *name, *what;
+} flags[] = {
+#define FLAG(name, what) {name, what},
+#include "lint/flags.def"
+#undef FLAG
+};
+
+static const char *const cache_variables[] = {"JAX_COMPILATION_CACHE_DIR",
+                                              "XLA_PERSISTENT_CACHE_PATH",
+                                              "TORCHINDUCTOR_CACHE_DIR", "XLA_CACHE_DIR", NULL};
+
+const char *lint_flag_effect(struct stet_view name, struct stet_view value)
+{
+    static const char *const off[] = {"", "0", "false", "False", "off", "OFF", NULL};
+
+    if (lint_any_of(value, off))
+        return NULL;
+    if (stet_view_is(name, "XLA_FLAGS"))
+        return memmem(value.ptr, value.len, "--xla_dump_to", 13)
+                   ? "every program is written out while it compiles"
+                   : NULL;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        if (stet_view_is(name, flags[i].name))
+            return flags[i].what;
+    }
+    return NULL;
+}
+
+bool lint_remote_cache(struct stet_view name, struct stet_view value)
+{
+    static const char *const schemes[] = {"gs://",   "s3://",    "hdfs://", "az://",
+                                          "http://", "https://", "abfs://", NULL};
+
+    if (!lint_any_of(name, cache_variables))
+        return false;
+    for (const char *const *s = schemes; *s; s++) {
+        if (stet_view_starts(value, *s))
+            return true;
+    }
+    return false;
+}
+
+/* The text of a literal, also through a name that was given one, and of f"gs://{x}" its start. */
+static struct stet_view text_of(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+
+    if (lint_kind(a, n) == LINT_IDENTIFIER) {
+        struct lint_binding *b = lint_lookup(w, w->fn, lint_name(a, n));
+
+        n = b && lint_kind(a, b->value.from) == LINT_STRING ? b->value.from : n;
+    }
+    if (lint_kind(a, n) == LINT_STRING) {
+        lint_ref content = lint_child_of(a, n, LINT_STRING_CONTENT);
+
+        return content ? lint_text(a, content) : STET_VIEW("");
+    }
+    return lint_text(a, n);
+}
+
+/* A variable set from Python: os.environ["X"] = v, .setdefault("X", v), os.putenv. */
+static bool environment_write(struct lint_walk *w, lint_ref n, struct stet_view *name,
+                              struct stet_view *value)
+{
+    const struct lint_ast *a = w->ast;
+    static const char *const environ[] = {"environ", NULL};
+    lint_ref key, given;
+
+    if (lint_kind(a, n) == LINT_ASSIGNMENT) {
+        lint_ref left = lint_field(a, n, LINT_FIELD_LEFT);
+
+        if (lint_kind(a, left) != LINT_SUBSCRIPT || !lint_mentions(w, left, environ))
+            return false;
+        key = lint_next(a, lint_field(a, left, LINT_FIELD_VALUE));
+        given = lint_field(a, n, LINT_FIELD_RIGHT);
+    } else {
+        struct stet_view callee = lint_callee_name(w, n);
+        lint_ref object = lint_callee_object(w, n);
+
+        if (!(stet_view_is(callee, "setdefault") && object && lint_mentions(w, object, environ)) &&
+            !stet_view_is(callee, "putenv"))
+            return false;
+        key = lint_arg_at(w, n, 0);
+        given = lint_arg_at(w, n, 1);
+    }
+    if (!key || !given)
+        return false;
+    *name = lint_string(a, key);
+    *value = text_of(w, given);
+    return name->len != 0;
+}
+
+void rule_debug_flags(struct lint_walk *w, lint_ref n)
+{
+    static const char *const options[] = {"jax_debug_nans",
+                                          "jax_debug_infs",
+                                          "jax_disable_jit",
+                                          "jax_check_tracer_leaks",
+                                          "jax_disable_most_optimizations",
+                                          NULL};
+    struct stet_view name, value;
+    char room[160];
+
+    if (environment_write(w, n, &name, &value)) {
+        const char *effect = lint_flag_effect(name, value);
+
+        if (effect)
+            lint_report(w, LINT_RULE_debug_flags, n, 0, LINT_ANY, 0, "%.*s is on: %s",
+                        STET_FMT(name), effect);
+        return;
+    }
+    if (lint_kind(w->ast, n) != LINT_CALL)
+        return;
+    name = lint_imported(w, lint_field(w->ast, n, LINT_FIELD_FUNCTION), room);
+    if (stet_view_is(name, "jax.config.update") && lint_arg_at(w, n, 1)) {
+        struct stet_view option = lint_string(w->ast, lint_arg_at(w, n, 0));
+
+        if (lint_any_of(option, options) && lint_kind(w->ast, lint_arg_at(w, n, 1)) == LINT_TRUE)
+            lint_report(w, LINT_RULE_debug_flags, n, 0, LINT_ANY, 0, "%.*s is on",
+                        STET_FMT(option));
+    } else if (stet_view_is(name, "torch.autograd.set_detect_anomaly") &&
+               lint_kind(w->ast, lint_arg_at(w, n, 0)) == LINT_TRUE &&
+               (w->facts & (LINT_USES_XLA | LINT_USES_COMPILE))) {
+        lint_report(w, LINT_RULE_debug_flags, n, 0, LINT_ANY, 0,
+                    "anomaly detection is on: every gradient is checked on the host");
+    }
+}
+
+void rule_remote_cache(struct lint_walk *w, lint_ref n)
+{
+    static const char *const setters[] = {
+        "jax.experimental.compilation_cache.compilation_cache.set_cache_dir",
+        "jax.experimental.compilation_cache.compilation_cache.initialize_cache",
+        "torch_xla.runtime.initialize_cache", NULL};
+    struct stet_view name = {0}, value = {0};
+    char room[160];
+
+    if (!environment_write(w, n, &name, &value)) {
+        struct stet_view callee;
+
+        if (lint_kind(w->ast, n) != LINT_CALL)
+            return;
+        callee = lint_imported(w, lint_field(w->ast, n, LINT_FIELD_FUNCTION), room);
+        if (stet_view_is(callee, "jax.config.update") && lint_arg_at(w, n, 1) &&
+            stet_view_is(lint_string(w->ast, lint_arg_at(w, n, 0)), "jax_compilation_cache_dir"))
+            value = text_of(w, lint_arg_at(w, n, 1));
+        else if (lint_any_of(callee, setters) && lint_arg_at(w, n, 0))
+            value = text_of(w, lint_arg_at(w, n, 0));
+        else
+            return;
+        name = STET_VIEW("JAX_COMPILATION_CACHE_DIR");
+    }
+    if (lint_remote_cache(name, value))
+        lint_report(w, LINT_RULE_remote_cache, n, 0, LINT_ANY, 0,
+                    "the compilation cache lies at `%.*s`", STET_FMT(value));
+}
+
+void rule_torch_xla_cache(struct lint_walk *w, lint_ref n)
+{
+    char room[160];
+
+    if (stet_view_is(lint_imported(w, lint_field(w->ast, n, LINT_FIELD_FUNCTION), room),
+                     "torch_xla.runtime.initialize_cache"))
+        lint_report(w, LINT_RULE_torch_xla_cache, n, 0, LINT_ANY, 0,
+                    "entries written here are not loaded back over a PJRT plugin");
+}

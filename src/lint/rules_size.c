@@ -1,0 +1,311 @@
+/* Rules about sizes that follow values: gathers, top-k, capacities, slices, loop counts. */
+#include "lint/rules.h"
+
+static bool is_array_library(struct stet_view dotted)
+{
+    return stet_view_starts(dotted, "jax.numpy.") || stet_view_starts(dotted, "torch.") ||
+           stet_view_starts(dotted, "jax.lax.");
+}
+
+static struct stet_view library_name(struct lint_walk *w, lint_ref call, char room[160])
+{
+    struct stet_view dotted = lint_imported(w, lint_field(w->ast, call, LINT_FIELD_FUNCTION), room);
+
+    return is_array_library(dotted) ? dotted : STET_VIEW("");
+}
+
+static void report_gather(struct lint_walk *w, lint_ref n, bool library, uint64_t deps)
+{
+    lint_report(w, LINT_RULE_mask_gather, n, LINT_TRACED, library ? LINT_ANY : LINT_TENSOR, deps,
+                "the size of `%.*s` depends on values", STET_FMT(lint_quote(w, n)));
+}
+
+/* x[mask] read, not written. */
+static void gather_by_mask(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref value = lint_field(a, n, LINT_FIELD_VALUE);
+    struct lint_value v = lint_value_of(w, value);
+
+    if (w->target || !lint_is_tensor(v) || (v.flags & (LINT_TREE | LINT_GUESS)))
+        return;
+    if (lint_kind(a, value) == LINT_ATTRIBUTE &&
+        stet_view_is(lint_text(a, lint_field(a, value, LINT_FIELD_ATTRIBUTE)), "at"))
+        return;
+    for (lint_ref c = lint_next(a, value); c; c = lint_next(a, c)) {
+        struct lint_value index = lint_value_of(w, c);
+
+        if (lint_is_strong(index) && (index.flags & LINT_BOOL)) {
+            report_gather(w, n, false, v.deps & index.deps ? v.deps & index.deps : index.deps);
+            return;
+        }
+    }
+}
+
+void rule_mask_gather(struct lint_walk *w, lint_ref n)
+{
+    static const char *const sized[] = {"nonzero",
+                                        "argwhere",
+                                        "flatnonzero",
+                                        "unique",
+                                        "masked_select",
+                                        "unique_consecutive",
+                                        "unique_values",
+                                        "compress",
+                                        "extract",
+                                        "bincount",
+                                        NULL};
+    static const char *const bounds[] = {"size", "length", "total_repeat_length", "output_size",
+                                         NULL};
+    struct stet_view name, dotted;
+    struct lint_value v;
+    char room[160];
+    bool one;
+
+    if (lint_kind(w->ast, n) == LINT_SUBSCRIPT) {
+        gather_by_mask(w, n);
+        return;
+    }
+    if (lint_kind(w->ast, n) != LINT_CALL)
+        return;
+    name = lint_callee_name(w, n);
+    for (const char *const *b = bounds; *b; b++) {
+        if (lint_arg_named(w, n, *b))
+            return;
+    }
+    dotted = library_name(w, n, room);
+    v = lint_callee_object(w, n) ? lint_value_of(w, lint_callee_object(w, n))
+                                 : (struct lint_value){0};
+    one =
+        stet_view_is(name, "where") && dotted.len && lint_arg_at(w, n, 0) && !lint_arg_at(w, n, 1);
+    if (stet_view_is(name, "repeat_interleave") ||
+        (stet_view_is(name, "repeat") && stet_view_starts(dotted, "jax.numpy."))) {
+        lint_ref counts = lint_arg_at(w, n, dotted.len ? 1 : 0);
+
+        if (!counts)
+            counts = lint_arg_named(w, n, "repeats");
+        one = counts && lint_is_strong(lint_value_of(w, counts));
+        if (one)
+            v.deps = lint_value_of(w, counts).deps;
+        if (one && !dotted.len) {
+            report_gather(w, n, false, v.deps);
+            return;
+        }
+    }
+    if (dotted.len && (one || lint_any_of(name, sized)))
+        report_gather(w, n, true, 0);
+    else if (!dotted.len && lint_is_tensor(v) && !(v.flags & (LINT_TREE | LINT_GUESS)) &&
+             lint_any_of(name, sized) && !stet_view_is(name, "compress"))
+        report_gather(w, n, false, v.deps);
+}
+
+void rule_topk_k(struct lint_walk *w, lint_ref n)
+{
+    struct stet_view name = lint_callee_name(w, n);
+    struct lint_value v;
+    char room[160];
+    lint_ref k;
+
+    if (!stet_view_is(name, "topk") && !stet_view_is(name, "top_k") &&
+        !stet_view_is(name, "approx_max_k"))
+        return;
+    k = lint_arg_named(w, n, "k");
+    if (!k)
+        k = lint_arg_at(w, n, library_name(w, n, room).len ? 1 : 0);
+    if (!k || (lint_kind(w->ast, k) == LINT_CALL && stet_view_is(lint_callee_name(w, k), "min")))
+        return;
+    v = lint_value_of(w, k);
+    if (v.deps && (v.kind == LINT_V_HOST || v.kind == LINT_V_SHAPE || lint_is_strong(v)))
+        lint_report(w, LINT_RULE_topk_k, n, LINT_TRACED, LINT_TENSOR, v.deps,
+                    "k is `%.*s`, which %s", STET_FMT(lint_quote(w, k)),
+                    v.kind == LINT_V_SHAPE ? "follows the shape" : "depends on values");
+}
+
+void rule_size_from_value(struct lint_walk *w, lint_ref n)
+{
+    static const char *const makers[] = {
+        "zeros", "ones",    "full",   "empty",     "arange",       "eye",      "reshape",
+        "view",  "expand",  "repeat", "tile",      "broadcast_to", "linspace", "randn",
+        "rand",  "split",   "narrow", "new_zeros", "new_ones",     "new_full", "new_empty",
+        "pad",   "randint", "tril",   "triu",      "chunk",        NULL};
+    struct stet_view name = lint_callee_name(w, n);
+    lint_ref args = lint_field(w->ast, n, LINT_FIELD_ARGUMENTS);
+    char room[160];
+
+    if (stet_view_is(name, "one_hot") && stet_view_starts(library_name(w, n, room), "torch.") &&
+        !lint_arg_at(w, n, 1) && !lint_arg_named(w, n, "num_classes")) {
+        lint_report(w, LINT_RULE_size_from_value, n, LINT_TRACED, LINT_ANY, 0,
+                    "one_hot without num_classes takes its size from the largest value");
+        return;
+    }
+    if (!lint_any_of(name, makers) || (!library_name(w, n, room).len && !lint_callee_object(w, n)))
+        return;
+    for (lint_ref c = args ? lint_child(w->ast, args) : 0; c; c = lint_next(w->ast, c)) {
+        struct lint_value v = lint_value_of(w, c);
+        lint_ref value = lint_arg_value(w, c);
+
+        if (lint_kind(w->ast, c) == LINT_KEYWORD_ARGUMENT && value)
+            v = lint_value_of(w, value);
+        if ((stet_view_is(name, "full") || stet_view_is(name, "new_full")) &&
+            c != lint_child(w->ast, args))
+            break; /* the fill value is no size */
+        if (v.kind == LINT_V_HOST && v.deps) {
+            lint_report(w, LINT_RULE_size_from_value, n, LINT_TRACED, LINT_TENSOR, v.deps,
+                        "`%.*s` is a size and comes from a tensor's value",
+                        STET_FMT(lint_quote(w, value ? value : c)));
+            return;
+        }
+    }
+}
+
+void rule_dim_readback(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref object = lint_kind(a, n) == LINT_CALL ? lint_callee_object(w, n)
+                                                   : lint_field(a, n, LINT_FIELD_OBJECT);
+    struct lint_value v = object ? lint_value_of(w, object) : (struct lint_value){0};
+
+    if (lint_is_tensor(v) && (v.flags & LINT_DYNAMIC))
+        lint_report(w, LINT_RULE_dim_readback, n, LINT_TRACED, LINT_TENSOR, v.deps,
+                    "`%.*s` is a size that depends on values", STET_FMT(lint_quote(w, n)));
+}
+
+void rule_capacity_leak(struct lint_walk *w, lint_ref n)
+{
+    lint_ref left = lint_field(w->ast, n, LINT_FIELD_LEFT);
+    struct stet_view name;
+    struct lint_value v = lint_value_of(w, n);
+
+    if (!left || !v.deps || (v.kind != LINT_V_SHAPE && v.kind != LINT_V_HOST))
+        return;
+    name = lint_text(w->ast, left);
+    if (memmem(name.ptr, name.len, "capacity", 8))
+        lint_report(w, LINT_RULE_capacity_leak, n, LINT_TRACED, LINT_TENSOR, v.deps,
+                    "`%.*s` follows the number of tokens in the batch", STET_FMT(name));
+}
+
+void rule_varlen(struct lint_walk *w, lint_ref n)
+{
+    static const char *const calls[] = {"flash_attn_varlen_func",
+                                        "flash_attn_varlen_qkvpacked_func",
+                                        "flash_attn_varlen_kvpacked_func",
+                                        "unpad_input",
+                                        "_unpad_input",
+                                        "varlen_attn",
+                                        "pack_padded_sequence",
+                                        NULL};
+
+    if (lint_any_of(lint_callee_name(w, n), calls))
+        lint_report(w, LINT_RULE_varlen, n, LINT_TRACED, LINT_ANY, 0,
+                    "`%.*s` takes its layout from the lengths in the batch",
+                    STET_FMT(lint_quote(w, n)));
+}
+
+/* self.name is changed by `self.name += …` or assigned outside __init__, anywhere in the class. */
+bool lint_attribute_moves(const struct lint_walk *w, uint32_t owner, struct stet_view name)
+{
+    static const char *const builders[] = {"__init__", "setup", "__post_init__", "__new__", NULL};
+    const struct lint_ast *a = w->ast;
+    lint_ref class_node = w->classes[owner].node;
+    bool building = false;
+
+    for (lint_ref c = class_node + 1; c < a->count && a->nodes[c].start < a->nodes[class_node].end;
+         c++) {
+        lint_ref left, object;
+
+        if (a->nodes[c].kind == LINT_FUNCTION) {
+            lint_ref fn_name = lint_field(a, c, LINT_FIELD_NAME);
+
+            building = fn_name && lint_any_of(lint_text(a, fn_name), builders);
+        }
+        if (building || (a->nodes[c].kind != LINT_AUGMENTED && a->nodes[c].kind != LINT_ASSIGNMENT))
+            continue;
+        left = lint_field(a, c, LINT_FIELD_LEFT);
+        if (lint_kind(a, left) != LINT_ATTRIBUTE)
+            continue;
+        object = lint_field(a, left, LINT_FIELD_OBJECT);
+        if (lint_name_is(w, lint_name(a, object), "self") &&
+            stet_view_eq(lint_text(a, lint_field(a, left, LINT_FIELD_ATTRIBUTE)), name))
+            return true;
+    }
+    return false;
+}
+
+/* The class's attribute in `self.pos`, somewhere in n, that moves. */
+static bool moving_attribute(const struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    uint32_t fn = w->fn;
+
+    while (fn && w->fns[fn].owner == LINT_NONE)
+        fn = w->fns[fn].parent;
+    if (!fn)
+        return false;
+    for (lint_ref c = n; c < a->count && (c == n || a->nodes[c].start < a->nodes[n].end); c++) {
+        lint_ref object =
+            a->nodes[c].kind == LINT_ATTRIBUTE ? lint_field(a, c, LINT_FIELD_OBJECT) : 0;
+
+        if (object && lint_name_is(w, lint_name(a, object), "self") &&
+            lint_attribute_moves(w, w->fns[fn].owner,
+                                 lint_text(a, lint_field(a, c, LINT_FIELD_ATTRIBUTE))))
+            return true;
+    }
+    return false;
+}
+
+void rule_slice_start(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref value = lint_field(a, n, LINT_FIELD_VALUE);
+    struct lint_value sliced = lint_value_of(w, value);
+
+    if (sliced.kind == LINT_V_PYTHON && lint_kind(a, value) != LINT_ATTRIBUTE)
+        return;
+    if (sliced.kind == LINT_V_SHAPE || sliced.kind == LINT_V_HOST)
+        return;
+    for (lint_ref c = lint_next(a, value); c; c = lint_next(a, c)) {
+        lint_ref start = lint_kind(a, c) == LINT_SLICE ? lint_child(a, c) : 0;
+        struct lint_value v;
+
+        if (!start || lint_at(a, start)->start != lint_at(a, c)->start)
+            continue; /* x[:n] */
+        v = lint_value_of(w, start);
+        if (v.kind == LINT_V_HOST && v.deps)
+            lint_report(w, LINT_RULE_slice_start, n, LINT_TRACED, LINT_TENSOR, v.deps,
+                        "`%.*s` starts at a value read back from a tensor",
+                        STET_FMT(lint_quote(w, n)));
+        else if (w->step_loops && (v.flags & LINT_VARIES) && lint_is_tensor(sliced) &&
+                 !(sliced.flags & (LINT_WEAK | LINT_TREE)))
+            lint_report(w, LINT_RULE_slice_start, n, LINT_XLA, LINT_ANY, 0,
+                        "`%.*s` starts elsewhere at each turn", STET_FMT(lint_quote(w, n)));
+        else if (v.deps && v.kind != LINT_V_SHAPE && lint_is_tensor(sliced))
+            lint_report(w, LINT_RULE_slice_start, n, LINT_JAX | LINT_XLA, LINT_STATIC, v.deps,
+                        "`%.*s` starts at a static argument", STET_FMT(lint_quote(w, n)));
+        else if (moving_attribute(w, start))
+            lint_report(w, LINT_RULE_slice_start, n, LINT_TRACED, LINT_ANY, 0,
+                        "`%.*s` starts at an attribute that moves", STET_FMT(lint_quote(w, n)));
+    }
+}
+
+void rule_python_loop(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref right = lint_field(a, n, LINT_FIELD_RIGHT);
+    struct lint_value v = lint_value_of(w, right);
+    bool range =
+        lint_kind(a, right) == LINT_CALL && stet_view_is(lint_callee_name(w, right), "range");
+
+    if (w->step_loops)
+        return;
+    if (range && v.deps && (v.kind == LINT_V_SHAPE || v.kind == LINT_V_HOST))
+        lint_report(w, LINT_RULE_python_loop, right, LINT_TRACED, LINT_TENSOR, v.deps,
+                    "the loop is unrolled `%.*s` times, which %s", STET_FMT(lint_quote(w, right)),
+                    v.kind == LINT_V_SHAPE ? "follows the shape" : "is a value read back");
+    else if (range && v.deps)
+        lint_report(w, LINT_RULE_python_loop, right, LINT_JAX | LINT_TORCH | LINT_XLA, LINT_STATIC,
+                    v.deps, "the loop is unrolled `%.*s` times, a Python argument",
+                    STET_FMT(lint_quote(w, right)));
+    else if (lint_is_strong(v) && !(v.flags & LINT_BOOL))
+        lint_report(w, LINT_RULE_python_loop, right, LINT_TRACED, LINT_TENSOR, v.deps,
+                    "the loop is unrolled over the rows of `%.*s`", STET_FMT(lint_quote(w, right)));
+}

@@ -1,0 +1,196 @@
+/* Rules about values that leave the device, and other doings of the host inside compiled code. */
+#include "lint/rules.h"
+
+static void report_sync(struct lint_walk *w, lint_ref n, enum lint_mode mode, uint64_t deps)
+{
+    if (w->step_loops && w->branches > w->loops)
+        return; /* not at every step: logging-branch says it */
+    lint_report(w, LINT_RULE_host_sync, n, LINT_TRACED, mode, deps,
+                "`%.*s` brings a value to the host", STET_FMT(lint_quote(w, n)));
+}
+
+/* x.item(), x.tolist(), x.cpu(), x.numpy(), x.to("cpu") */
+static bool sync_method(struct lint_walk *w, lint_ref n, struct stet_view name)
+{
+    static const char *const reads[] = {"item", "tolist", "cpu", "numpy", NULL};
+    static const char *const telling[] = {"item", "cpu", NULL};
+    lint_ref object = lint_callee_object(w, n), first = lint_arg_at(w, n, 0);
+    struct lint_value v;
+
+    if (!object)
+        return false;
+    v = lint_value_of(w, object);
+    if (stet_view_is(name, "to") && stet_view_is(lint_string(w->ast, first), "cpu"))
+        name = STET_VIEW("cpu");
+    if (!lint_any_of(name, reads))
+        return false;
+    if (v.kind == LINT_V_TENSOR && v.deps && !(v.flags & LINT_TREE))
+        report_sync(w, n, LINT_TENSOR, v.deps);
+    else if (lint_any_of(name, telling) && !first && v.kind == LINT_V_UNKNOWN &&
+             (w->facts & (LINT_USES_TORCH | LINT_USES_JAX)))
+        report_sync(w, n, LINT_ANY, 0);
+    return true;
+}
+
+static bool sync_function(struct lint_walk *w, lint_ref n)
+{
+    static const char *const syncs[] = {"jax.device_get", "jax.block_until_ready",
+                                        "torch.cuda.synchronize",
+                                        "torch_xla.core.xla_model.wait_device_ops", NULL};
+    static const char *const steps[] = {"torch_xla.core.xla_model.mark_step", "torch_xla.sync",
+                                        NULL};
+    char room[160];
+    struct stet_view dotted = lint_imported(w, lint_field(w->ast, n, LINT_FIELD_FUNCTION), room);
+
+    if (lint_any_of(dotted, syncs) ||
+        (stet_view_is(lint_callee_name(w, n), "block_until_ready") && lint_callee_object(w, n))) {
+        report_sync(w, n, LINT_ANY, 0);
+        return true;
+    }
+    if (lint_any_of(dotted, steps) && !w->step_loops) {
+        lint_report(w, LINT_RULE_host_sync, n, LINT_JAX | LINT_TORCH | LINT_MODULE, LINT_ANY, 0,
+                    "`%.*s` ends the step in the middle of it", STET_FMT(lint_quote(w, n)));
+        return true;
+    }
+    if (stet_view_starts(dotted, "numpy.") || stet_view_starts(dotted, "math.")) {
+        for (unsigned i = 0; lint_arg_at(w, n, i); i++) {
+            struct lint_value v = lint_value_of(w, lint_arg_at(w, n, i));
+
+            if (lint_is_tensor(v) && !(v.flags & (LINT_GUESS | LINT_TREE))) {
+                report_sync(w, n, LINT_TENSOR, v.deps);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+void rule_host_sync(struct lint_walk *w, lint_ref n)
+{
+    static const char *const casts[] = {"int", "float", "bool", "complex", NULL};
+    struct stet_view name = lint_callee_name(w, n);
+    lint_ref first = lint_arg_at(w, n, 0);
+    struct lint_value v;
+
+    if (sync_method(w, n, name) || sync_function(w, n))
+        return;
+    if (lint_callee_object(w, n) || !first || !lint_any_of(name, casts))
+        return;
+    v = lint_value_of(w, first);
+    if (lint_is_tensor(v) && !(v.flags & (LINT_GUESS | LINT_TREE)))
+        report_sync(w, n, LINT_TENSOR, v.deps);
+}
+
+/* Tensors among what is printed, f-strings opened up. */
+static uint64_t printed_tensors(struct lint_walk *w, lint_ref call)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref args = lint_field(a, call, LINT_FIELD_ARGUMENTS);
+    uint64_t deps = 0;
+
+    for (lint_ref c = args ? lint_child(a, args) : 0; c; c = lint_next(a, c)) {
+        struct lint_value v = lint_value_of(w, c);
+
+        if (lint_is_tensor(v) && !(v.flags & LINT_GUESS))
+            deps |= v.deps;
+        if (lint_kind(a, c) != LINT_STRING)
+            continue;
+        for (lint_ref i = lint_child(a, c); i; i = lint_next(a, i)) {
+            v = lint_kind(a, i) == LINT_INTERPOLATION && lint_child(a, i)
+                    ? lint_value_of(w, lint_child(a, i))
+                    : (struct lint_value){0};
+            if (lint_is_tensor(v) && !(v.flags & LINT_GUESS))
+                deps |= v.deps;
+        }
+    }
+    return deps;
+}
+
+/* print(a, b) as jax.debug.print("{} {}", a, b), where that is plain to write. */
+static void offer_debug_print(struct lint_walk *w, lint_ref n, struct lint_candidate *c)
+{
+    uint32_t jax = lint_ast_name(w->ast, "jax");
+    lint_ref args = lint_field(w->ast, n, LINT_FIELD_ARGUMENTS);
+    struct stet_buf text = STET_BUF_INIT;
+    unsigned count = lint_arg_count(w, n);
+
+    if (!c || !jax || !stet_view_is(w->alias[jax], "jax") || !count || count > 6)
+        return;
+    stet_buf_str(&text, "jax.debug.print(\"");
+    for (lint_ref a = lint_child(w->ast, args); a; a = lint_next(w->ast, a)) {
+        if (lint_kind(w->ast, a) == LINT_STRING || lint_kind(w->ast, a) == LINT_KEYWORD_ARGUMENT ||
+            lint_kind(w->ast, a) == LINT_LIST_SPLAT || lint_kind(w->ast, a) == LINT_COMMENT) {
+            stet_buf_release(&text);
+            return;
+        }
+        stet_buf_str(&text, a == lint_child(w->ast, args) ? "{}" : " {}");
+    }
+    stet_buf_char(&text, '"');
+    for (unsigned i = 0; i < count; i++)
+        stet_buf_printf(&text, ", %.*s", STET_FMT(lint_text(w->ast, lint_arg_at(w, n, i))));
+    stet_buf_char(&text, ')');
+    if (!text.failed)
+        c->edit = (struct lint_edit){lint_at(w->ast, n)->start, lint_at(w->ast, n)->end,
+                                     stet_arena_copy(&w->out->arena, stet_buf_as_view(&text))};
+    stet_buf_release(&text);
+}
+
+void rule_traced_print(struct lint_walk *w, lint_ref n)
+{
+    static const char *const loggers[] = {"logger", "logging", "log", NULL};
+    static const char *const levels[] = {"debug", "info", "warning", "error", "critical", NULL};
+    struct stet_view name = lint_callee_name(w, n);
+    lint_ref object = lint_callee_object(w, n);
+    bool print = !object && stet_view_is(name, "print");
+    uint64_t deps;
+
+    if (!print &&
+        !(object && lint_any_of(name, levels) && lint_kind(w->ast, object) == LINT_IDENTIFIER &&
+          lint_any_of(lint_text(w->ast, object), loggers)))
+        return;
+    deps = printed_tensors(w, n);
+    if (deps)
+        offer_debug_print(w, n,
+                          lint_report(w, LINT_RULE_traced_print, n, LINT_TRACED, LINT_TENSOR, deps,
+                                      "`%.*s` shows a tensor", STET_FMT(lint_quote(w, n))));
+    else if (print)
+        lint_report(w, LINT_RULE_traced_print, n, LINT_TORCH, LINT_ANY, 0,
+                    "`%.*s` breaks the graph", STET_FMT(lint_quote(w, n)));
+}
+
+void rule_side_effect(struct lint_walk *w, lint_ref n)
+{
+    static const char *const clocks[] = {
+        "time.time",  "time.perf_counter", "time.monotonic", "time.sleep", "datetime.datetime.now",
+        "torch.save", "pickle.dump",       "json.dump",      NULL};
+    char room[160];
+    struct stet_view dotted = lint_imported(w, lint_field(w->ast, n, LINT_FIELD_FUNCTION), room);
+    bool dice = stet_view_starts(dotted, "random.") || stet_view_starts(dotted, "numpy.random.");
+    bool file =
+        !lint_callee_object(w, n) && stet_view_is(lint_callee_name(w, n), "open") &&
+        !lint_lookup(w, w->fn, lint_name(w->ast, lint_field(w->ast, n, LINT_FIELD_FUNCTION)));
+
+    if (!dice && !file && !lint_any_of(dotted, clocks))
+        return;
+    if (w->step_loops)
+        return; /* the loop itself is the host's */
+    lint_report(w, LINT_RULE_side_effect, n,
+                dice ? LINT_JAX | LINT_TORCH | LINT_MODULE : LINT_JAX | LINT_TORCH, LINT_ANY, 0,
+                "`%.*s` happens on the host, while tracing", STET_FMT(lint_quote(w, n)));
+}
+
+void rule_barrier(struct lint_walk *w, lint_ref n)
+{
+    static const char *const barriers[] = {"torch_xla.core.xla_model.rendezvous",
+                                           "torch.distributed.barrier",
+                                           "jax.experimental.multihost_utils.sync_global_devices",
+                                           "torch_xla.core.xla_model.wait_device_ops", NULL};
+    char room[160];
+    struct stet_view dotted = lint_imported(w, lint_field(w->ast, n, LINT_FIELD_FUNCTION), room);
+
+    if (!w->loops || w->branches > w->loops || !(w->facts & (LINT_USES_XLA | LINT_USES_JAX)))
+        return;
+    if (lint_any_of(dotted, barriers))
+        lint_report(w, LINT_RULE_barrier, n, 0, LINT_ANY, 0,
+                    "every turn of the loop waits in `%.*s`", STET_FMT(lint_quote(w, n)));
+}

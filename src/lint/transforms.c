@@ -1,0 +1,407 @@
+/* jit, grad, scan, torch.compile and their kin: the calls and decorators that make code traced. */
+#include "lint/rules.h"
+#include "lint/walk.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+enum transform_kind {
+    NOT_ONE,
+    JITS,     /* gives a compiled function */
+    TRACES,   /* gives a function that traces its argument, or runs it traced */
+    MAPS,     /* calls its argument here and now, with tensors */
+    PARTIAL,  /* the same function with arguments bound */
+    DISABLES, /* keeps it out of tracing */
+    MEMOIZES,
+};
+
+static const struct transform {
+    const char *name;
+    enum transform_kind kind;
+    uint8_t lane;
+} transforms[] = {
+    {"jax.jit", JITS, LINT_JAX},
+    {"jax.pjit", JITS, LINT_JAX},
+    {"jax.experimental.pjit.pjit", JITS, LINT_JAX},
+    {"jax.pmap", JITS, LINT_JAX},
+    {"equinox.filter_jit", JITS, LINT_JAX},
+    {"equinox.filter_pmap", JITS, LINT_JAX},
+    {"flax.nnx.jit", JITS, LINT_JAX},
+    {"flax.nnx.pmap", JITS, LINT_JAX},
+    {"haiku.jit", JITS, LINT_JAX},
+    {"torch.compile", JITS, LINT_TORCH},
+    {"torch_xla.compile", JITS, LINT_XLA},
+    {"torch_xla.core.xla_model.compile", JITS, LINT_XLA},
+    {"torch_xla.experimental.compile", JITS, LINT_XLA},
+    {"jax.shard_map", TRACES, LINT_JAX},
+    {"jax.experimental.shard_map.shard_map", TRACES, LINT_JAX},
+    {"jax.vmap", TRACES, LINT_JAX},
+    {"jax.grad", TRACES, LINT_JAX},
+    {"jax.value_and_grad", TRACES, LINT_JAX},
+    {"equinox.filter_grad", TRACES, LINT_JAX},
+    {"equinox.filter_value_and_grad", TRACES, LINT_JAX},
+    {"equinox.filter_vmap", TRACES, LINT_JAX},
+    {"flax.nnx.grad", TRACES, LINT_JAX},
+    {"flax.nnx.value_and_grad", TRACES, LINT_JAX},
+    {"flax.nnx.vmap", TRACES, LINT_JAX},
+    {"flax.nnx.scan", TRACES, LINT_JAX},
+    {"flax.nnx.remat", TRACES, LINT_JAX},
+    {"jax.jacfwd", TRACES, LINT_JAX},
+    {"jax.jacrev", TRACES, LINT_JAX},
+    {"jax.hessian", TRACES, LINT_JAX},
+    {"jax.vjp", TRACES, LINT_JAX},
+    {"jax.jvp", TRACES, LINT_JAX},
+    {"jax.linearize", TRACES, LINT_JAX},
+    {"jax.checkpoint", TRACES, LINT_JAX},
+    {"jax.remat", TRACES, LINT_JAX},
+    {"jax.custom_vjp", TRACES, LINT_JAX},
+    {"jax.custom_jvp", TRACES, LINT_JAX},
+    {"jax.named_call", TRACES, LINT_JAX},
+    {"jax.lax.scan", TRACES, LINT_JAX},
+    {"jax.lax.map", TRACES, LINT_JAX},
+    {"jax.lax.cond", TRACES, LINT_JAX},
+    {"jax.lax.switch", TRACES, LINT_JAX},
+    {"jax.lax.while_loop", TRACES, LINT_JAX},
+    {"jax.lax.fori_loop", TRACES, LINT_JAX},
+    {"jax.lax.associative_scan", TRACES, LINT_JAX},
+    {"torch.cond", TRACES, LINT_TORCH},
+    {"torch.vmap", MAPS, 0},
+    {"torch.func.vmap", MAPS, 0},
+    {"torch.func.grad", MAPS, 0},
+    {"torch.utils.checkpoint.checkpoint", MAPS, 0},
+    {"jax.tree.map", MAPS, 0},
+    {"jax.tree_map", MAPS, 0},
+    {"jax.tree_util.tree_map", MAPS, 0},
+    {"functools.partial", PARTIAL, 0},
+    {"jax.tree_util.Partial", PARTIAL, 0},
+    {"torch.compiler.disable", DISABLES, 0},
+    {"torch._dynamo.disable", DISABLES, 0},
+    {"torch.jit.ignore", DISABLES, 0},
+    {"torch.jit.unused", DISABLES, 0},
+    {"functools.lru_cache", MEMOIZES, 0},
+    {"functools.cache", MEMOIZES, 0},
+    {"functools.cached_property", MEMOIZES, 0},
+};
+
+static const struct transform *find_transform(struct stet_view dotted)
+{
+    for (size_t i = 0; i < sizeof transforms / sizeof *transforms; i++) {
+        if (stet_view_is(dotted, transforms[i].name))
+            return &transforms[i];
+    }
+    return NULL;
+}
+
+/* 2, or (0, 2): bits. */
+static uint64_t positions(const struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    long one = lint_integer(w, n);
+    uint64_t bits = 0;
+
+    if (one >= 0 && one < 64)
+        return (uint64_t)1 << one;
+    if (lint_kind(a, n) != LINT_TUPLE && lint_kind(a, n) != LINT_LIST)
+        return 0;
+    for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
+        one = lint_integer(w, c);
+        if (one >= 0 && one < 64)
+            bits |= (uint64_t)1 << one;
+    }
+    return bits;
+}
+
+static void names(struct lint_walk *w, struct lint_jit *j, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+
+    if (lint_kind(a, n) == LINT_STRING) {
+        if (j->static_name_count < 8)
+            j->static_names[j->static_name_count++] =
+                stet_arena_copy(&w->out->arena, lint_string(a, n));
+        return;
+    }
+    if (lint_kind(a, n) != LINT_TUPLE && lint_kind(a, n) != LINT_LIST &&
+        lint_kind(a, n) != LINT_SET)
+        return;
+    for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
+        if (lint_kind(a, c) == LINT_STRING)
+            names(w, j, c);
+    }
+}
+
+static uint64_t named_positions(struct lint_walk *w, uint32_t fn, lint_ref n)
+{
+    struct lint_jit all = {0};
+    uint64_t bits = 0;
+
+    if (fn == LINT_NONE || !n)
+        return 0;
+    names(w, &all, n);
+    for (uint32_t k = 0; k < all.static_name_count; k++) {
+        for (uint32_t i = 0; i < w->out->fns[fn].param_count && i < 64; i++) {
+            if (stet_view_eq(w->out->fns[fn].params[i], all.static_names[k]))
+                bits |= (uint64_t)1 << i;
+        }
+    }
+    return bits;
+}
+
+/* What a function operand is: in this file, elsewhere by name, or a method of self's bases. */
+struct operand {
+    uint32_t fn, owner;
+    struct stet_view target;
+    uint64_t bound;    /* positions bound by partial */
+    lint_ref bound_by; /* the partial call */
+};
+
+static struct operand operand_of(struct lint_walk *w, lint_ref n, char room[160])
+{
+    const struct lint_ast *a = w->ast;
+    struct operand o = {LINT_NONE, LINT_NONE, {0}, 0, 0};
+    struct lint_value v;
+    char inner[160];
+
+    n = lint_bare(a, n);
+    v = n ? lint_value_of(w, n) : (struct lint_value){0};
+    if (lint_kind(a, n) == LINT_CALL) {
+        lint_ref function = lint_field(a, n, LINT_FIELD_FUNCTION);
+        const struct transform *t = find_transform(lint_imported(w, function, inner));
+
+        if (t && t->kind == PARTIAL) {
+            o = operand_of(w, lint_arg_at(w, n, 0), room);
+            for (unsigned i = 1; lint_arg_at(w, n, i) && i < 60; i++)
+                o.bound |= (uint64_t)1 << (i - 1);
+            o.bound_by = n;
+            return o;
+        }
+    }
+    if (v.kind == LINT_V_FN)
+        o.fn = v.index;
+    else if (v.kind == LINT_V_JITTED)
+        o.fn = w->jits[v.index].fn;
+    if (o.fn == LINT_NONE && n) {
+        struct stet_view dotted = lint_imported(w, n, room);
+
+        if (dotted.len && !lint_is_library(dotted))
+            o.target = dotted;
+    }
+    return o;
+}
+
+static uint32_t add_jit(struct lint_walk *w, struct lint_jit j)
+{
+    if (w->jit_count == w->jit_room) {
+        uint32_t room = w->jit_room ? w->jit_room * 2 : 16;
+        struct lint_jit *more = stet_mem_resize(w->jits, room, sizeof *more);
+
+        if (!more) {
+            w->failed = true;
+            return LINT_NONE;
+        }
+        w->jits = more;
+        w->jit_room = room;
+    }
+    w->jits[w->jit_count] = j;
+    return w->jit_count++;
+}
+
+/* The options of a jit call, or of the call that makes the decorator. */
+static struct lint_jit read_jit(struct lint_walk *w, lint_ref call, uint32_t fn, uint8_t lane)
+{
+    struct lint_jit j = {.fn = fn, .lane = lane, .node = call};
+
+    if (!call)
+        return j;
+    j.static_positions = positions(w, lint_arg_named(w, call, "static_argnums")) |
+                         positions(w, lint_arg_named(w, call, "static_broadcasted_argnums"));
+    names(w, &j, lint_arg_named(w, call, "static_argnames"));
+    j.donated_positions = positions(w, lint_arg_named(w, call, "donate_argnums")) |
+                          named_positions(w, fn, lint_arg_named(w, call, "donate_argnames"));
+    j.static_positions |= named_positions(w, fn, lint_arg_named(w, call, "static_argnames"));
+    return j;
+}
+
+/* Record that this place traces the operand. */
+static void trace(struct lint_walk *w, lint_ref at, const struct operand *o,
+                  const struct lint_jit *j, const struct transform *t)
+{
+    struct lint_call *c;
+
+    if (o->fn == LINT_NONE && !o->target.len)
+        return;
+    c = lint_add_call(w, at, o->fn, o->target, o->owner, t->lane, t->name);
+    if (!c)
+        return;
+    c->all_tensors = true;
+    c->static_positions = o->bound;
+    if (j) {
+        unsigned shift = (unsigned)__builtin_popcountll(o->bound);
+
+        c->static_positions |= j->static_positions << shift;
+        c->static_names = STET_NEW_ARRAY(&w->out->arena, struct stet_view, 16);
+        for (uint32_t i = 0; c->static_names && i < j->static_name_count; i++)
+            c->static_names[c->static_name_count++] = j->static_names[i];
+    }
+    if (o->bound_by) {
+        lint_ref args = lint_field(w->ast, o->bound_by, LINT_FIELD_ARGUMENTS);
+
+        if (!c->static_names)
+            c->static_names = STET_NEW_ARRAY(&w->out->arena, struct stet_view, 16);
+        for (lint_ref n = lint_child(w->ast, args); n; n = lint_next(w->ast, n)) {
+            lint_ref name = lint_kind(w->ast, n) == LINT_KEYWORD_ARGUMENT
+                                ? lint_field(w->ast, n, LINT_FIELD_NAME)
+                                : 0;
+
+            if (name && c->static_names && c->static_name_count < 16)
+                c->static_names[c->static_name_count++] =
+                    stet_arena_copy(&w->out->arena, lint_text(w->ast, name));
+        }
+    }
+}
+
+/* Every function among the arguments is traced (scan, cond, while_loop). */
+static struct lint_value trace_all(struct lint_walk *w, lint_ref call, const struct transform *t)
+{
+    struct lint_value out = {.kind = LINT_V_TENSOR, .deps = LINT_ALWAYS, .flags = LINT_WEAK};
+    lint_ref args = lint_field(w->ast, call, LINT_FIELD_ARGUMENTS);
+    bool first = true;
+    char room[160];
+
+    for (lint_ref n = args ? lint_child(w->ast, args) : 0; n; n = lint_next(w->ast, n)) {
+        lint_ref value = lint_arg_value(w, n);
+        struct operand o = operand_of(w, value, room);
+
+        if (o.fn == LINT_NONE && !first)
+            o.target = (struct stet_view){0};
+        if (o.fn != LINT_NONE || o.target.len) {
+            if (t->kind == MAPS) {
+                struct lint_call *c = lint_add_call(w, n, o.fn, o.target, o.owner, 0, t->name);
+
+                if (c)
+                    c->all_tensors = true;
+            } else {
+                trace(w, n, &o, NULL, t);
+            }
+            if (first && o.fn != LINT_NONE && t->kind == TRACES &&
+                !stet_view_starts(stet_view_str(t->name), "jax.lax."))
+                out = (struct lint_value){.kind = LINT_V_FN, .index = o.fn};
+        }
+        first = false;
+    }
+    return out;
+}
+
+static struct lint_value make_jit(struct lint_walk *w, lint_ref call, const struct transform *t)
+{
+    char room[160];
+    struct operand o = operand_of(w, lint_arg_at(w, call, 0), room);
+    struct lint_jit j = read_jit(w, call, o.fn, t->lane);
+    uint32_t index;
+
+    trace(w, call, &o, &j, t);
+    index = add_jit(w, j);
+    if (t->lane == LINT_TORCH)
+        w->facts |= LINT_USES_COMPILE;
+    if (index == LINT_NONE)
+        return (struct lint_value){0};
+    return (struct lint_value){.kind = LINT_V_JITTED, .index = index};
+}
+
+bool lint_transform(struct lint_walk *w, lint_ref call, struct stet_view dotted,
+                    struct lint_value *out)
+{
+    const struct transform *t = find_transform(dotted);
+    char room[160];
+
+    if (!t)
+        return false;
+    switch (t->kind) {
+    case JITS:
+        *out = make_jit(w, call, t);
+        w->values[call] = *out;
+        lint_rules(w, ON_JIT, call);
+        return true;
+    case TRACES:
+    case MAPS:
+        *out = trace_all(w, call, t);
+        return true;
+    case PARTIAL: {
+        struct operand o = operand_of(w, lint_arg_at(w, call, 0), room);
+
+        *out = (struct lint_value){0};
+        if (o.fn != LINT_NONE && lint_arg_count(w, call) == 1)
+            *out = (struct lint_value){.kind = LINT_V_FN, .index = o.fn};
+        return true;
+    }
+    case NOT_ONE:
+    case DISABLES:
+    case MEMOIZES:
+        break;
+    }
+    return false;
+}
+
+unsigned lint_arg_count(const struct lint_walk *w, lint_ref call)
+{
+    unsigned count = 0;
+
+    while (lint_arg_at(w, call, count))
+        count++;
+    return count;
+}
+
+/* @jax.jit, @jax.jit(…), @partial(jax.jit, …): the transform and the call that holds its options.
+ */
+static const struct transform *decorator_transform(struct lint_walk *w, lint_ref n,
+                                                   lint_ref *options)
+{
+    const struct transform *t;
+    char room[160];
+
+    *options = 0;
+    n = lint_bare(w->ast, n);
+    if (lint_kind(w->ast, n) != LINT_CALL)
+        return find_transform(lint_imported(w, n, room));
+    t = find_transform(lint_imported(w, lint_field(w->ast, n, LINT_FIELD_FUNCTION), room));
+    *options = n;
+    if (t && t->kind == PARTIAL)
+        t = find_transform(lint_imported(w, lint_arg_at(w, n, 0), room));
+    return t;
+}
+
+void lint_decorators(struct lint_walk *w, uint32_t fn)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref decorated = w->fns[fn].decorated;
+
+    for (lint_ref c = decorated ? lint_child(a, decorated) : 0; c; c = lint_next(a, c)) {
+        struct operand o = {fn, LINT_NONE, {0}, 0, 0};
+        const struct transform *t;
+        lint_ref options;
+
+        if (lint_kind(a, c) != LINT_DECORATOR || !lint_child(a, c))
+            continue;
+        t = decorator_transform(w, lint_child(a, c), &options);
+        if (!t)
+            continue;
+        if (t->kind == DISABLES) {
+            w->out->fns[fn].disabled = true;
+        } else if (t->kind == MEMOIZES) {
+            w->fns[fn].memoized = true;
+        } else if (t->kind == JITS) {
+            struct lint_jit j = read_jit(w, options, fn, t->lane);
+
+            if (w->out->fns[fn].is_method) /* positions count self there */
+                j.static_positions >>= 1;
+            trace(w, c, &o, &j, t);
+            j = read_jit(w, options, fn, t->lane);
+            w->fns[fn].jit = add_jit(w, j) + 1;
+            if (t->lane == LINT_TORCH)
+                w->facts |= LINT_USES_COMPILE;
+        } else if (t->kind == TRACES) {
+            trace(w, c, &o, NULL, t);
+        }
+    }
+}

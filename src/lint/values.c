@@ -1,0 +1,429 @@
+/* What an expression is: a tensor, a Python value, a shape, a value read back. */
+#include "lint/rules.h"
+#include "lint/walk.h"
+
+/* Deeper expressions are generated or hostile: nothing is known of them. */
+enum { MAX_DEPTH = 150 };
+
+static const struct lint_value python = {.kind = LINT_V_PYTHON};
+static const struct lint_value unknown = {.kind = LINT_V_UNKNOWN};
+
+/* Of two possible values, the one a rule would care about; deps of both. */
+struct lint_value lint_join(struct lint_value a, struct lint_value b)
+{
+    static const uint8_t weight[] = {[LINT_V_UNKNOWN] = 0, [LINT_V_PYTHON] = 1, [LINT_V_JITTED] = 3,
+                                     [LINT_V_FN] = 3,      [LINT_V_SHAPE] = 4,  [LINT_V_HOST] = 5,
+                                     [LINT_V_TENSOR] = 6};
+    struct lint_value v = weight[a.kind] >= weight[b.kind] ? a : b;
+
+    if (a.kind == LINT_V_TENSOR && b.kind == LINT_V_TENSOR) {
+        /* Strong when either is: x = x.float() if … else x. */
+        v.flags = (uint8_t)((a.flags | b.flags) & ~(LINT_WEAK | LINT_TREE));
+        v.flags |= (uint8_t)(a.flags & b.flags & (LINT_WEAK | LINT_TREE));
+    } else {
+        v.flags = (uint8_t)(v.flags | ((a.flags | b.flags) & LINT_VARIES));
+    }
+    v.deps = a.deps | b.deps;
+    return v;
+}
+
+struct lint_value lint_element(struct lint_value v)
+{
+    if (v.kind == LINT_V_TENSOR && (v.flags & LINT_TREE)) {
+        v.flags = (uint8_t)((v.flags & ~LINT_TREE) | LINT_WEAK);
+        return v;
+    }
+    if (v.kind == LINT_V_FN || v.kind == LINT_V_JITTED)
+        return unknown;
+    return v;
+}
+
+void lint_assign(struct lint_walk *w, lint_ref target, struct lint_value v)
+{
+    const struct lint_ast *a = w->ast;
+    struct lint_function *f = &w->fns[w->fn];
+
+    if (!v.from)
+        v.from = w->statement;
+    switch (lint_kind(a, target)) {
+    case LINT_IDENTIFIER: {
+        struct lint_binding *old = lint_scope_find(&f->scope, lint_name(a, target));
+
+        if (old && w->branches)
+            v = lint_join(old->value, v);
+        lint_bind(w, &f->scope, lint_name(a, target), v);
+        break;
+    }
+    case LINT_PATTERN_LIST:
+    case LINT_TUPLE_PATTERN:
+    case LINT_LIST_PATTERN:
+        for (lint_ref c = lint_child(a, target); c; c = lint_next(a, c))
+            lint_assign(w, c, lint_element(v));
+        break;
+    case LINT_ATTRIBUTE: {
+        lint_ref object = lint_field(a, target, LINT_FIELD_OBJECT);
+        uint32_t fn = w->fn;
+
+        while (fn && w->fns[fn].owner == LINT_NONE)
+            fn = w->fns[fn].parent;
+        if (fn && lint_name_is(w, lint_name(a, object), "self"))
+            lint_bind(w, &w->classes[w->fns[fn].owner].attributes,
+                      lint_name(a, lint_field(a, target, LINT_FIELD_ATTRIBUTE)), v);
+        else
+            lint_eval(w, object);
+        break;
+    }
+    case LINT_SUBSCRIPT:
+        w->target = true;
+        lint_eval(w, target);
+        w->target = false;
+        break;
+    case LINT_LIST_SPLAT_PATTERN:
+        lint_assign(w, lint_child(a, target), v);
+        break;
+    default:
+        break;
+    }
+}
+
+/* The class whose `self` is in sight, or LINT_NONE. */
+static uint32_t self_class(const struct lint_walk *w)
+{
+    uint32_t fn = w->fn;
+
+    while (fn && w->fns[fn].owner == LINT_NONE)
+        fn = w->fns[fn].parent;
+    return fn ? w->fns[fn].owner : LINT_NONE;
+}
+
+static bool one_of(struct stet_view v, const char *const *list)
+{
+    for (; *list; list++) {
+        if (stet_view_is(v, *list))
+            return true;
+    }
+    return false;
+}
+
+/* Attributes of a tensor that Python knows without looking at values. */
+static struct lint_value tensor_attribute(struct lint_value v, struct stet_view name)
+{
+    static const char *const same[] = {"T", "mT", "H", "real", "imag", "at", "data", "grad", NULL};
+    static const char *const sizes[] = {"shape", "size", "nbytes", NULL};
+    static const char *const plain[] = {"dtype",
+                                        "device",
+                                        "ndim",
+                                        "is_cuda",
+                                        "is_sparse",
+                                        "requires_grad",
+                                        "layout",
+                                        "names",
+                                        "sharding",
+                                        "weak_type",
+                                        "aval",
+                                        "itemsize",
+                                        "is_leaf",
+                                        "grad_fn",
+                                        "is_quantized",
+                                        "is_nested",
+                                        "is_mps",
+                                        "is_xla",
+                                        "is_cpu",
+                                        "is_meta",
+                                        "__class__",
+                                        "config",
+                                        "training",
+                                        "_fields",
+                                        "is_fully_replicated",
+                                        "is_fully_addressable",
+                                        "mesh",
+                                        "spec",
+                                        NULL};
+
+    if (one_of(name, same))
+        return v;
+    if (one_of(name, sizes)) {
+        v.kind = LINT_V_SHAPE;
+        return v;
+    }
+    if (one_of(name, plain))
+        return python;
+    v.flags |= LINT_WEAK | LINT_TREE;
+    return v;
+}
+
+static struct lint_value eval_attribute(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref object = lint_field(a, n, LINT_FIELD_OBJECT);
+    lint_ref attribute = lint_field(a, n, LINT_FIELD_ATTRIBUTE);
+    struct lint_value v;
+
+    if (!object || !attribute)
+        return unknown;
+    if (lint_name_is(w, lint_name(a, object), "self")) {
+        uint32_t owner = self_class(w);
+        struct lint_binding *b;
+
+        if (owner == LINT_NONE)
+            return unknown;
+        lint_rules(w, ON_NAME, n);
+        b = lint_scope_find(&w->classes[owner].attributes, lint_name(a, attribute));
+        if (b && (b->value.kind == LINT_V_JITTED || b->value.kind == LINT_V_FN))
+            return b->value;
+        if (lint_method(w, owner, lint_name(a, attribute)) != LINT_NONE)
+            return (struct lint_value){.kind = LINT_V_FN,
+                                       .index = lint_method(w, owner, lint_name(a, attribute))};
+        return python;
+    }
+    v = lint_eval(w, object);
+    if (v.kind == LINT_V_TENSOR && v.deps) {
+        v = tensor_attribute(v, lint_text(a, attribute));
+        if (v.kind == LINT_V_SHAPE)
+            lint_rules(w, ON_READBACK, n);
+        return v;
+    }
+    if (v.kind == LINT_V_SHAPE || v.kind == LINT_V_HOST)
+        return v;
+    return v.kind == LINT_V_PYTHON ? v : unknown;
+}
+
+static struct lint_value eval_subscript(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    struct lint_value v = unknown, index = unknown;
+    lint_ref value = lint_field(a, n, LINT_FIELD_VALUE);
+    bool target = w->target;
+
+    w->target = false;
+
+    for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
+        struct lint_value part = lint_eval(w, c);
+
+        if (c == value)
+            v = part;
+        else
+            index = lint_join(index, part);
+    }
+    w->values[n] = v;
+    w->target = target;
+    lint_rules(w, ON_SUBSCRIPT, n);
+    w->target = false;
+    if (v.kind == LINT_V_TENSOR) {
+        lint_ref first = lint_next(a, value);
+
+        if (v.flags & LINT_TREE)
+            v.flags = (uint8_t)(v.flags & ~LINT_TREE);
+        if (lint_kind(a, first) == LINT_STRING)
+            v.flags |= LINT_WEAK; /* a field of a tree: a tensor, or a list of them */
+        if (lint_is_strong(index) && (index.flags & LINT_BOOL))
+            v.flags |= LINT_DYNAMIC;
+        return v;
+    }
+    if (v.kind == LINT_V_FN || v.kind == LINT_V_JITTED)
+        return unknown;
+    return v;
+}
+
+static bool has_literal_text(const struct lint_walk *w, lint_ref n)
+{
+    for (lint_ref c = lint_child(w->ast, n); c; c = lint_next(w->ast, c)) {
+        enum lint_kind k = lint_kind(w->ast, lint_bare(w->ast, c));
+
+        if (k == LINT_STRING || k == LINT_CONCATENATED_STRING || k == LINT_NONE_)
+            return true;
+    }
+    return false;
+}
+
+static struct lint_value eval_comparison(struct lint_walk *w, lint_ref n)
+{
+    struct lint_value v = unknown;
+    char op = lint_at(w->ast, n)->op;
+
+    for (lint_ref c = lint_child(w->ast, n); c; c = lint_next(w->ast, c))
+        v = lint_join(v, lint_element(lint_eval(w, c)));
+    if (op == 'i' || op == 'n' || op == 's' || op == 't' || has_literal_text(w, n))
+        return python;
+    if (v.kind == LINT_V_TENSOR)
+        v.flags = (uint8_t)((v.flags | LINT_BOOL) & ~LINT_DYNAMIC);
+    return v;
+}
+
+static struct lint_value eval_binary(struct lint_walk *w, lint_ref n)
+{
+    struct lint_value l = lint_eval(w, lint_field(w->ast, n, LINT_FIELD_LEFT));
+    struct lint_value r = lint_eval(w, lint_field(w->ast, n, LINT_FIELD_RIGHT));
+    struct lint_value v = lint_join(lint_element(l), lint_element(r));
+    char op = lint_at(w->ast, n)->op;
+
+    if (v.kind == LINT_V_TENSOR && op != '&' && op != '|' && op != '^')
+        v.flags = (uint8_t)(v.flags & ~LINT_BOOL);
+    return v;
+}
+
+static struct lint_value eval_items(struct lint_walk *w, lint_ref n)
+{
+    struct lint_value all = python;
+
+    for (lint_ref c = lint_child(w->ast, n); c; c = lint_next(w->ast, c))
+        all = lint_join(all, lint_element(lint_eval(w, c)));
+    if (all.kind == LINT_V_TENSOR)
+        all.flags = LINT_TREE | LINT_WEAK;
+    return all;
+}
+
+static struct lint_value eval_comprehension(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref body = lint_field(a, n, LINT_FIELD_BODY);
+    struct lint_value v;
+
+    for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
+        if (lint_kind(a, c) == LINT_FOR_IN) {
+            lint_ref right = lint_field(a, c, LINT_FIELD_RIGHT);
+            struct lint_value over = right ? lint_eval(w, right) : unknown;
+
+            lint_assign(w, lint_field(a, c, LINT_FIELD_LEFT), lint_element(over));
+        } else if (lint_kind(a, c) == LINT_IF_CLAUSE && lint_child(a, c)) {
+            lint_eval(w, lint_child(a, c));
+            lint_condition(w, lint_child(a, c));
+        }
+    }
+    w->loops++;
+    v = body ? lint_eval(w, body) : unknown;
+    w->loops--;
+    if (v.kind == LINT_V_TENSOR)
+        v.flags = LINT_TREE | LINT_WEAK;
+    return v;
+}
+
+static struct lint_value eval_conditional(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref yes = lint_child(a, n), test = yes ? lint_next(a, yes) : 0;
+    lint_ref no = test ? lint_next(a, test) : 0;
+    struct lint_value v;
+
+    if (!no)
+        return unknown;
+    lint_eval(w, test);
+    lint_condition(w, test);
+    v = lint_eval(w, yes);
+    return lint_join(v, lint_eval(w, no));
+}
+
+static struct lint_value eval_children(struct lint_walk *w, lint_ref n)
+{
+    struct lint_value last = unknown;
+
+    for (lint_ref c = lint_child(w->ast, n); c; c = lint_next(w->ast, c))
+        last = lint_eval(w, c);
+    return last;
+}
+
+static struct lint_value eval_name(struct lint_walk *w, lint_ref n)
+{
+    struct lint_binding *b = lint_lookup(w, w->fn, lint_name(w->ast, n));
+
+    lint_rules(w, ON_NAME, n);
+    return b ? b->value : unknown;
+}
+
+static struct lint_value eval_boolean(struct lint_walk *w, lint_ref n)
+{
+    lint_ref left = lint_field(w->ast, n, LINT_FIELD_LEFT);
+    struct lint_value l = lint_eval(w, left);
+
+    return lint_join(l, lint_eval(w, lint_field(w->ast, n, LINT_FIELD_RIGHT)));
+}
+
+static struct lint_value eval_slice(struct lint_walk *w, lint_ref n)
+{
+    struct lint_value v = python;
+
+    for (lint_ref c = lint_child(w->ast, n); c; c = lint_next(w->ast, c))
+        v = lint_join(v, lint_eval(w, c));
+    v.flags = (uint8_t)(v.flags & ~LINT_BOOL);
+    if (v.kind == LINT_V_TENSOR)
+        v.flags |= LINT_WEAK;
+    return v;
+}
+
+static struct lint_value eval_kind(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+
+    switch (lint_kind(a, n)) {
+    case LINT_IDENTIFIER:
+        return eval_name(w, n);
+    case LINT_INTEGER:
+    case LINT_FLOAT:
+    case LINT_TRUE:
+    case LINT_FALSE:
+    case LINT_NONE_:
+    case LINT_ELLIPSIS:
+        return python;
+    case LINT_STRING:
+    case LINT_CONCATENATED_STRING:
+        eval_children(w, n);
+        return python;
+    case LINT_ATTRIBUTE:
+        return eval_attribute(w, n);
+    case LINT_SUBSCRIPT:
+        return eval_subscript(w, n);
+    case LINT_SLICE:
+        return eval_slice(w, n);
+    case LINT_CALL:
+        return lint_eval_call(w, n);
+    case LINT_BINARY:
+        return eval_binary(w, n);
+    case LINT_BOOLEAN:
+        return eval_boolean(w, n);
+    case LINT_COMPARISON:
+        return eval_comparison(w, n);
+    case LINT_NOT:
+        eval_children(w, n);
+        return python;
+    case LINT_CONDITIONAL:
+        return eval_conditional(w, n);
+    case LINT_LAMBDA:
+        return (struct lint_value){.kind = LINT_V_FN, .index = lint_fn_at(w, n)};
+    case LINT_TUPLE:
+    case LINT_LIST:
+    case LINT_SET:
+    case LINT_DICTIONARY:
+    case LINT_EXPRESSION_LIST:
+        return eval_items(w, n);
+    case LINT_PAIR:
+        return lint_eval(w, lint_field(a, n, LINT_FIELD_VALUE));
+    case LINT_LIST_COMPREHENSION:
+    case LINT_DICT_COMPREHENSION:
+    case LINT_SET_COMPREHENSION:
+    case LINT_GENERATOR:
+        return eval_comprehension(w, n);
+    case LINT_NAMED_EXPRESSION: {
+        struct lint_value v = lint_eval(w, lint_field(a, n, LINT_FIELD_VALUE));
+
+        lint_assign(w, lint_field(a, n, LINT_FIELD_NAME), v);
+        return v;
+    }
+    default:
+        return eval_children(w, n);
+    }
+}
+
+struct lint_value lint_eval(struct lint_walk *w, lint_ref n)
+{
+    struct lint_value v;
+
+    if (!n || w->depth >= MAX_DEPTH)
+        return unknown;
+    w->depth++;
+    v = eval_kind(w, n);
+    w->depth--;
+    if (v.kind == LINT_V_FN && v.index == LINT_NONE)
+        v = unknown;
+    w->values[n] = v;
+    return v;
+}

@@ -1,0 +1,431 @@
+/* One file from tree to summary: parameters and facts first, then the walk, then the comments that
+ * put findings aside. */
+#include "lint/walk.h"
+
+#include "base/mem.h"
+#include "lint/rules.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static bool contains(struct stet_view v, const char *word)
+{
+    return memmem(v.ptr, v.len, word, strlen(word)) != NULL;
+}
+
+static bool contains_any(struct stet_view v, const char *const *words)
+{
+    for (; *words; words++) {
+        if (contains(v, *words))
+            return true;
+    }
+    return false;
+}
+
+enum role { ROLE_UNKNOWN, ROLE_PYTHON, ROLE_SCALAR, ROLE_TENSOR };
+
+static enum role role_of_type(struct stet_view type)
+{
+    static const char *const tensors[] = {"Tensor", "Array", "jnp.ndarray", NULL};
+    static const char *const trees[] = {"list[",    "List[",   "dict[",    "Dict[",
+                                        "tuple[",   "Tuple[",  "Sequence", "Iterable",
+                                        "Callable", "Mapping", NULL};
+    static const char *const scalars[] = {
+        "int", "float", "Optional[int]", "Optional[float]", "int | None", "float | None", NULL};
+    static const char *const plain[] = {
+        "bool",      "str",       "Callable",  "dtype",          "device", "Device", "Config",
+        "Literal",   "type[",     "Enum",      "Path",           "Mesh",   "Module", "Logger",
+        "int",       "float",     "Size",      "Cache",          "Kwargs", "Any",    "Scheduler",
+        "Processor", "Tokenizer", "Optimizer", "Transformation", NULL};
+
+    if (contains_any(type, tensors))
+        return contains_any(type, trees) ? ROLE_UNKNOWN : ROLE_TENSOR;
+    if (lint_any_of(type, scalars))
+        return ROLE_SCALAR;
+    return contains_any(type, plain) ? ROLE_PYTHON : ROLE_UNKNOWN;
+}
+
+static enum role role_of_name(struct stet_view name)
+{
+    static const char *const words[] = {
+        "x",        "y",       "z",         "h",          "input", "inputs", "logits",
+        "labels",   "targets", "target",    "tokens",     "mask",  "hidden", "hidden_states",
+        "features", "tensor",  "tensors",   "embeddings", "query", "q",      "k",
+        "v",        "loss",    "grads",     "images",     "image", "img",    "weights",
+        "scores",   "pred",    "preds",     "attn",       "src",   "tgt",    "sample",
+        "latents",  "noise",   "timesteps", NULL};
+    static const char *const ends[] = {"_ids",    "_mask",   "_states", "_embeds", "_logits",
+                                       "_tensor", "_values", "_scores", NULL};
+
+    if (lint_any_of(name, words))
+        return ROLE_TENSOR;
+    for (const char *const *e = ends; *e; e++) {
+        if (stet_view_ends(name, *e))
+            return ROLE_TENSOR;
+    }
+    return ROLE_UNKNOWN;
+}
+
+static enum role role_of_default(const struct lint_ast *a, lint_ref value)
+{
+    switch (lint_kind(a, value)) {
+    case LINT_TRUE:
+    case LINT_FALSE:
+    case LINT_STRING:
+    case LINT_LAMBDA:
+    case LINT_ATTRIBUTE:
+    case LINT_TUPLE:
+        return ROLE_PYTHON;
+    case LINT_INTEGER:
+    case LINT_FLOAT:
+        return ROLE_SCALAR;
+    default:
+        return ROLE_UNKNOWN;
+    }
+}
+
+/* One parameter into the summary's function. */
+static void add_parameter(struct lint_walk *w, struct lint_fn *f, lint_ref c)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref name = lint_kind(a, c) == LINT_IDENTIFIER ? c : lint_field(a, c, LINT_FIELD_NAME);
+    lint_ref type = lint_field(a, c, LINT_FIELD_TYPE), value = lint_field(a, c, LINT_FIELD_VALUE);
+    enum role role = ROLE_UNKNOWN;
+    uint64_t bit;
+
+    if (!name && lint_kind(a, c) == LINT_TYPED_PARAMETER)
+        name = lint_child(a, c);
+    if (!lint_name(a, name))
+        return;
+    bit = f->first_bit + f->param_count < LINT_BITS ? (uint64_t)1 << (f->first_bit + f->param_count)
+                                                    : 0;
+    if (type)
+        role = role_of_type(lint_text(a, type));
+    if (role == ROLE_UNKNOWN && value)
+        role = role_of_default(a, value);
+    if (role == ROLE_UNKNOWN && !type)
+        role = role_of_name(lint_text(a, name));
+    if (f->is_method && f->param_count == 0)
+        role = ROLE_PYTHON;
+    if (role == ROLE_PYTHON || role == ROLE_SCALAR)
+        f->python_mask |= bit;
+    if (role == ROLE_SCALAR)
+        f->scalar_mask |= bit;
+    if (role == ROLE_TENSOR)
+        f->tensor_mask |= bit;
+    f->params[f->param_count++] = stet_arena_copy(&w->out->arena, lint_text(a, name));
+}
+
+static uint32_t nest_of(const struct lint_walk *w, uint32_t fn)
+{
+    while (fn && w->fns[fn].parent)
+        fn = w->fns[fn].parent;
+    return fn;
+}
+
+static bool summarize_functions(struct lint_walk *w, uint32_t *used)
+{
+    const struct lint_ast *a = w->ast;
+
+    w->out->fns = STET_NEW_ARRAY(&w->out->arena, struct lint_fn, w->fn_count);
+    if (!w->out->fns)
+        return false;
+    w->out->fn_count = w->fn_count;
+    for (uint32_t i = 0; i < w->fn_count; i++) {
+        struct lint_fn *f = &w->out->fns[i];
+        lint_ref parameters = w->fns[i].parameters, first;
+        uint32_t count = 0;
+
+        f->name =
+            i ? stet_arena_copy(&w->out->arena, a->names[w->fns[i].name]) : STET_VIEW("<module>");
+        if (i && lint_kind(a, w->fns[i].node) == LINT_LAMBDA)
+            f->name = STET_VIEW("<lambda>");
+        f->class_index = w->fns[i].owner;
+        f->nest = nest_of(w, i);
+        f->nested = f->nest != i;
+        f->line = lint_at(a, w->fns[i].node)->row + 1;
+        f->first_bit = used[f->nest];
+        for (lint_ref c = parameters ? lint_child(a, parameters) : 0; c; c = lint_next(a, c))
+            count++;
+        f->params = STET_NEW_ARRAY(&w->out->arena, struct stet_view, count + 1);
+        first = parameters ? lint_child(a, parameters) : 0;
+        f->is_method = w->fns[i].owner != LINT_NONE && first &&
+                       (lint_name_is(w, lint_name(a, first), "self") ||
+                        lint_name_is(w, lint_name(a, first), "cls"));
+        for (lint_ref c = first; c && f->params; c = lint_next(a, c))
+            add_parameter(w, f, c);
+        used[f->nest] += f->param_count;
+    }
+    return !w->out->arena.failed;
+}
+
+static bool summarize_classes(struct lint_walk *w)
+{
+    const struct lint_ast *a = w->ast;
+    char room[160];
+
+    w->out->classes = STET_NEW_ARRAY(&w->out->arena, struct lint_class, w->class_count + 1);
+    if (!w->out->classes)
+        return false;
+    w->out->class_count = w->class_count;
+    for (uint32_t i = 0; i < w->class_count; i++) {
+        struct lint_class *c = &w->out->classes[i];
+        lint_ref bases = lint_field(a, w->classes[i].node, LINT_FIELD_SUPERCLASSES);
+        uint32_t count = 0;
+
+        c->name = stet_arena_copy(&w->out->arena, a->names[w->classes[i].name]);
+        for (lint_ref b = bases ? lint_child(a, bases) : 0; b; b = lint_next(a, b))
+            count++;
+        c->bases = STET_NEW_ARRAY(&w->out->arena, struct stet_view, count + 1);
+        for (lint_ref b = bases ? lint_child(a, bases) : 0; b && c->bases; b = lint_next(a, b)) {
+            struct stet_view base = lint_dotted(w, b, room);
+
+            if (base.len)
+                c->bases[c->base_count++] = stet_arena_copy(&w->out->arena, base);
+        }
+    }
+    return !w->out->arena.failed;
+}
+
+static uint32_t find_facts(const struct lint_walk *w)
+{
+    static const char *const schedulers[] = {
+        "lr_scheduler", "get_scheduler", "LambdaLR", "CosineAnnealingLR",
+        "OneCycleLR",   "StepLR",        NULL};
+    uint32_t facts = 0;
+
+    for (uint32_t i = 0; i < w->out->import_count; i++) {
+        struct stet_view t = w->out->imports[i].target;
+
+        if (stet_view_is(t, "jax") || stet_view_starts(t, "jax."))
+            facts |= LINT_USES_JAX;
+        if (stet_view_is(t, "torch") || stet_view_starts(t, "torch."))
+            facts |= LINT_USES_TORCH;
+        if (stet_view_starts(t, "torch_xla") || stet_view_starts(t, "torch_tpu"))
+            facts |= LINT_USES_XLA;
+        if (stet_view_starts(t, "torch_xla"))
+            facts |= LINT_USES_TORCH_XLA;
+    }
+    for (uint32_t i = 1; i < w->ast->name_count; i++) {
+        struct stet_view name = w->ast->names[i];
+
+        if (contains(name, "accum") || contains(name, "micro"))
+            facts |= LINT_USES_ACCUMULATION;
+        if (lint_any_of(name, schedulers))
+            facts |= LINT_USES_SCHEDULER;
+    }
+    if (memmem(w->ast->text.ptr, w->ast->text.len, "torch.compile", 13))
+        facts |= LINT_USES_COMPILE;
+    return facts;
+}
+
+static struct stet_view source_line(const struct lint_ast *a, uint32_t offset)
+{
+    const char *start = a->text.ptr + offset, *end = start, *stop = a->text.ptr + a->text.len;
+
+    while (start > a->text.ptr && start[-1] != '\n')
+        start--;
+    while (end < stop && *end != '\n' && *end != '\r')
+        end++;
+    while (start < end && (*start == ' ' || *start == '\t'))
+        start++;
+    return stet_view_of(start, (size_t)(end - start) > 200 ? 200 : (size_t)(end - start));
+}
+
+static bool reported(const struct lint_summary *s, unsigned rule, uint32_t line, uint32_t column)
+{
+    for (uint32_t i = s->candidate_count; i-- > 0 && i + 64 > s->candidate_count;) {
+        const struct lint_candidate *c = &s->candidates[i];
+
+        if (c->rule == rule && c->line == line && c->column == column)
+            return true;
+    }
+    return false;
+}
+
+/* Rows are counted by the parser for starts alone. */
+static uint32_t end_row(const struct lint_ast *a, lint_ref n)
+{
+    uint32_t row = lint_at(a, n)->row;
+
+    for (uint32_t i = lint_at(a, n)->start; i < lint_at(a, n)->end; i++)
+        row += a->text.ptr[i] == '\n';
+    return row;
+}
+
+struct lint_candidate *lint_report(struct lint_walk *w, unsigned rule, lint_ref at, uint8_t lanes,
+                                   enum lint_mode mode, uint64_t deps, const char *fmt, ...)
+{
+    const struct lint_node *node = lint_at(w->ast, at);
+    struct lint_summary *s = w->out;
+    struct lint_candidate *c;
+    char text[400];
+    va_list args;
+
+    if ((w->quiet && lanes) || reported(s, rule, node->row + 1, lint_column(w->ast, node->start)))
+        return NULL;
+    if (s->candidate_count == w->candidate_room) {
+        uint32_t room = w->candidate_room ? w->candidate_room * 2 : 32;
+        struct lint_candidate *more = stet_mem_resize(s->candidates, room, sizeof *more);
+
+        if (!more) {
+            w->failed = true;
+            return NULL;
+        }
+        s->candidates = more;
+        w->candidate_room = room;
+    }
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    if (w->step_loops && (lanes & LINT_XLA) && (mode != LINT_TENSOR || (deps & LINT_ALWAYS)))
+        lanes = 0;
+    c = &s->candidates[s->candidate_count++];
+    *c = (struct lint_candidate){.rule = (uint16_t)rule,
+                                 .lanes = lanes,
+                                 .mode = (uint8_t)mode,
+                                 .fn = w->fn,
+                                 .deps = deps,
+                                 .line = node->row + 1,
+                                 .column = lint_column(w->ast, node->start),
+                                 .end_line = end_row(w->ast, at) + 1,
+                                 .end_column = lint_column(w->ast, node->end),
+                                 .what = stet_arena_copy(&s->arena, stet_view_str(text)),
+                                 .source =
+                                     stet_arena_copy(&s->arena, source_line(w->ast, node->start))};
+    return c;
+}
+
+/* "[a, b]" after "stet: ignore", or everything without brackets. */
+static bool comment_names(struct stet_view spec, const struct lint_rule *rule)
+{
+    const char *end;
+
+    if (!spec.len || spec.ptr[0] != '[')
+        return true;
+    end = memchr(spec.ptr, ']', spec.len);
+    if (!end)
+        return true;
+    for (const char *p = spec.ptr + 1; p < end;) {
+        const char *stop = p;
+
+        while (stop < end && *stop != ',')
+            stop++;
+        while (p < stop && *p == ' ')
+            p++;
+        while (stop > p && stop[-1] == ' ')
+            stop--;
+        if (stet_view_is(stet_view_of(p, (size_t)(stop - p)), rule->code) ||
+            stet_view_is(stet_view_of(p, (size_t)(stop - p)), rule->trap))
+            return true;
+        p = memchr(stop, ',', (size_t)(end - stop));
+        p = p ? p + 1 : end;
+    }
+    return false;
+}
+
+/* Drop candidates that a comment of their lines puts aside. */
+static void honour_comments(struct lint_walk *w)
+{
+    static const char word[] = "stet: ignore";
+    struct stet_view text = w->ast->text;
+    const char *p = text.ptr, *end = text.ptr + text.len, *counted = text.ptr;
+    uint32_t line = 1;
+
+    while (p && p < end && (p = memmem(p, (size_t)(end - p), word, sizeof word - 1))) {
+        const char *stop = memchr(p, '\n', (size_t)(end - p)), *spec = p + sizeof word - 1;
+        bool whole = (size_t)(end - spec) >= 5 && !memcmp(spec, "-file", 5);
+        struct stet_view rest;
+
+        for (; counted < p; counted++)
+            line += *counted == '\n';
+        if (!stop)
+            stop = end;
+        if (whole)
+            spec += 5;
+        rest = stet_view_of(spec, (size_t)(stop - spec));
+        for (uint32_t i = 0; i < w->out->candidate_count;) {
+            struct lint_candidate *c = &w->out->candidates[i];
+
+            if ((whole || (line >= c->line && line <= c->end_line)) &&
+                comment_names(rest, &lint_rule_table[c->rule])) {
+                *c = w->out->candidates[--w->out->candidate_count];
+                w->out->ignored++;
+            } else {
+                i++;
+            }
+        }
+        p = stop;
+    }
+}
+
+/* Growing arrays into the arena, so that a summary is released in one piece. */
+static void *settle(struct lint_walk *w, void *items, size_t count, size_t size)
+{
+    void *kept = stet_arena_alloc(&w->out->arena, count + 1, size);
+
+    if (kept && count)
+        memcpy(kept, items, count * size);
+    if (!kept)
+        w->failed = true;
+    stet_mem_free(items);
+    return kept;
+}
+
+static void release(struct lint_walk *w)
+{
+    for (uint32_t i = 0; i < w->fn_count; i++)
+        stet_mem_free(w->fns[i].scope.items);
+    for (uint32_t i = 0; i < w->class_count; i++)
+        stet_mem_free(w->classes[i].attributes.items);
+    stet_mem_free(w->fns);
+    stet_mem_free(w->classes);
+    stet_mem_free(w->jits);
+    stet_mem_free(w->alias);
+    stet_mem_free(w->fn_of_node);
+    stet_mem_free(w->global_writes);
+    stet_mem_free(w->values);
+}
+
+static bool walk(struct lint_walk *w)
+{
+    uint32_t *used = NULL;
+    bool fine;
+
+    w->alias = stet_mem_calloc(w->ast->name_count, sizeof *w->alias);
+    w->global_writes = stet_mem_calloc(w->ast->name_count, sizeof *w->global_writes);
+    w->values = stet_mem_calloc(w->ast->count, sizeof *w->values);
+    if (!w->alias || !w->global_writes || !w->values || !lint_collect(w))
+        return false;
+    used = stet_mem_calloc(w->fn_count, sizeof *used);
+    fine = used && summarize_functions(w, used) && summarize_classes(w);
+    stet_mem_free(used);
+    if (!fine)
+        return false;
+    w->facts = find_facts(w);
+    lint_run_function(w, 0);
+    if (!w->failed)
+        honour_comments(w);
+    return !w->failed;
+}
+
+enum stet_rc lint_walk_file(struct lint_summary *out, const struct lint_ast *ast,
+                            struct stet_view path, struct stet_view module, struct stet_err *err)
+{
+    struct lint_walk w = {.ast = ast, .out = out, .path = path};
+    bool fine;
+
+    *out = (struct lint_summary){.broken = ast->broken};
+    stet_arena_init(&out->arena, (size_t)256 << 20);
+    out->module = stet_arena_copy(&out->arena, module);
+    fine = walk(&w);
+    out->imports = settle(&w, out->imports, out->import_count, sizeof *out->imports);
+    out->calls = settle(&w, out->calls, out->call_count, sizeof *out->calls);
+    out->candidates = settle(&w, out->candidates, out->candidate_count, sizeof *out->candidates);
+    release(&w);
+    if (!fine || w.failed || out->arena.failed) {
+        lint_summary_release(out);
+        return stet_fail(err, STET_NO_MEMORY, "out of memory");
+    }
+    return STET_OK;
+}

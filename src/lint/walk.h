@@ -1,0 +1,200 @@
+/* The analysis of one file: scopes, values, and the places where rules look. */
+#ifndef STET_LINT_WALK_H
+#define STET_LINT_WALK_H
+
+#include "lint/ast.h"
+#include "lint/summary.h"
+
+/* What is known of a value. "If its deps are tensors" stands before each of these but the first
+ * two and the last two. */
+enum lint_value_kind {
+    LINT_V_UNKNOWN,
+    LINT_V_PYTHON, /* not from a tensor */
+    LINT_V_TENSOR,
+    LINT_V_SHAPE,  /* a Python number or tuple that follows a tensor's shape */
+    LINT_V_HOST,   /* a Python value read back from a tensor */
+    LINT_V_FN,     /* a function of this file */
+    LINT_V_JITTED, /* a compiled function, see struct lint_jit */
+};
+
+enum {
+    LINT_WEAK = 1,    /* perhaps not a tensor: attribute of a tree, result of an unknown call */
+    LINT_BOOL = 2,    /* of comparisons: a mask */
+    LINT_DYNAMIC = 4, /* its size depends on values */
+    LINT_VARIES = 8,  /* Python value that changes with each turn of a loop outside traced code */
+    LINT_TREE = 16,   /* a dict, list or tuple that holds tensors */
+    LINT_GUESS = 32,  /* weak, and only because a tensor went into a call */
+};
+
+struct lint_value {
+    uint64_t deps;
+    uint8_t kind, flags;
+    uint32_t index; /* of the function or jit */
+    lint_ref from;  /* the expression it was made by */
+};
+
+/* A compiled function made in this file: jax.jit(f, …) or a decorated definition. */
+struct lint_jit {
+    uint32_t fn; /* LINT_NONE when it can't be told */
+    uint8_t lane;
+    uint64_t static_positions, donated_positions;
+    struct stet_view static_names[8];
+    uint32_t static_name_count;
+    lint_ref node;
+};
+
+struct lint_binding {
+    uint32_t name;
+    uint32_t writes;
+    struct lint_value value;
+};
+
+struct lint_scope {
+    struct lint_binding *items;
+    uint32_t count, room;
+};
+
+enum lint_progress { LINT_NOT_YET, LINT_RUNNING, LINT_DONE };
+
+struct lint_function {
+    lint_ref node, body, parameters,
+        decorated;   /* decorated: the definition with decorators, or 0 */
+    uint32_t parent; /* enclosing function; fn 0 is the module */
+    uint32_t owner;  /* class, or LINT_NONE */
+    uint32_t name;
+    enum lint_progress progress;
+    struct lint_scope scope;
+    struct lint_value returns;
+    uint32_t jit;  /* index + 1 of its own jit when a decorator makes one */
+    bool memoized; /* lru_cache and kin: runs once per argument */
+};
+
+struct lint_class_info {
+    lint_ref node;
+    uint32_t name;
+    struct lint_scope attributes; /* of self */
+};
+
+struct lint_walk {
+    const struct lint_ast *ast;
+    struct lint_summary *out;
+    struct stet_view path;
+    struct lint_function *fns;
+    uint32_t fn_count, fn_room;
+    struct lint_class_info *classes;
+    uint32_t class_count, class_room;
+    struct lint_jit *jits;
+    uint32_t jit_count, jit_room;
+    uint32_t call_room, candidate_room, import_room;
+    struct stet_view *alias; /* by name number: the dotted target of an import, or empty */
+    uint32_t *fn_of_node;    /* hash from node to function + 1 */
+    uint32_t fn_of_mask;
+    uint32_t *global_writes;   /* by name number: writes from functions through `global` */
+    struct lint_value *values; /* by node, of those evaluated */
+    /* where the walk is */
+    uint32_t fn;
+    uint32_t depth;      /* of recursion */
+    uint32_t loops;      /* loops around this place, in this function */
+    uint32_t branches;   /* conditions around it */
+    uint32_t step_loops; /* loops around it that hold a torch_xla step */
+    uint32_t quiet;      /* inside code that is not traced */
+    uint32_t once;       /* guarded by "if it is not made yet" */
+    uint32_t facts;
+    lint_ref statement;
+    lint_ref loop;      /* innermost */
+    uint32_t block_end; /* of the innermost block, in bytes */
+    bool target;        /* the subscript looked at is written, not read */
+    bool failed;        /* out of memory */
+};
+
+/* Facts of a whole file, found by names before the walk. */
+enum lint_fact {
+    LINT_USES_JAX = 1,
+    LINT_USES_TORCH = 2,
+    LINT_USES_XLA = 4, /* torch_xla or torch_tpu */
+    LINT_USES_COMPILE = 8,
+    LINT_USES_ACCUMULATION = 16,
+    LINT_USES_SCHEDULER = 32,
+    LINT_USES_TORCH_XLA = 64,
+};
+
+/* The whole analysis: fills `out`, whose arena it uses. */
+enum stet_rc lint_walk_file(struct lint_summary *out, const struct lint_ast *ast,
+                            struct stet_view path, struct stet_view module, struct stet_err *err);
+
+/* scopes.c */
+bool lint_collect(struct lint_walk *w);
+struct lint_binding *lint_lookup(struct lint_walk *w, uint32_t fn, uint32_t name);
+struct lint_binding *lint_scope_find(struct lint_scope *s, uint32_t name);
+void lint_bind(struct lint_walk *w, struct lint_scope *s, uint32_t name, struct lint_value v);
+uint32_t lint_fn_at(const struct lint_walk *w, lint_ref node);
+uint32_t lint_method(const struct lint_walk *w, uint32_t owner, uint32_t name);
+/* A function of this scope or the ones around it by name, or LINT_NONE. */
+uint32_t lint_fn_named(struct lint_walk *w, uint32_t fn, uint32_t name);
+/* "jax.numpy.where" for jnp.where when jnp is imported so and not shadowed; else as written
+ * ("self.layer", "x.sum"). Empty when it is not a dotted name or does not fit. */
+struct stet_view lint_dotted(struct lint_walk *w, lint_ref n, char room[160]);
+/* As above, but empty unless the head is an import. */
+struct stet_view lint_imported(struct lint_walk *w, lint_ref n, char room[160]);
+
+/* values.c: expressions */
+struct lint_value lint_eval(struct lint_walk *w, lint_ref n);
+struct lint_value lint_join(struct lint_value a, struct lint_value b);
+/* Bind a target (name, tuple, attribute of self) to a value. */
+void lint_assign(struct lint_walk *w, lint_ref target, struct lint_value v);
+/* What one gets from iterating over it. */
+struct lint_value lint_element(struct lint_value v);
+/* A truth value is asked of n: the places where Python branches. */
+void lint_condition(struct lint_walk *w, lint_ref n);
+/* What an expression was found to be; unknown before it was evaluated. */
+static inline struct lint_value lint_value_of(const struct lint_walk *w, lint_ref n);
+/* calls.c */
+struct lint_value lint_eval_call(struct lint_walk *w, lint_ref n);
+/* transforms.c: jit and its kin; true when the call is one */
+bool lint_transform(struct lint_walk *w, lint_ref call, struct stet_view dotted,
+                    struct lint_value *out);
+/* A library whose functions are known or of no interest, not a part of the project. */
+bool lint_is_library(struct stet_view dotted);
+void lint_decorators(struct lint_walk *w, uint32_t fn);
+/* flow.c: statements */
+void lint_run_function(struct lint_walk *w, uint32_t fn);
+
+/* Arguments of a call. */
+lint_ref lint_arg_at(const struct lint_walk *w, lint_ref call, unsigned position);
+lint_ref lint_arg_named(const struct lint_walk *w, lint_ref call, const char *name);
+unsigned lint_arg_count(const struct lint_walk *w, lint_ref call);
+/* The value node of a keyword_argument, or the node itself. */
+lint_ref lint_arg_value(const struct lint_walk *w, lint_ref arg);
+
+static inline bool lint_is_tensor(struct lint_value v)
+{
+    return v.kind == LINT_V_TENSOR && v.deps != 0;
+}
+
+/* Not merely perhaps. */
+static inline bool lint_is_strong(struct lint_value v)
+{
+    return lint_is_tensor(v) && !(v.flags & (LINT_WEAK | LINT_TREE));
+}
+
+static inline struct lint_value lint_value_of(const struct lint_walk *w, lint_ref n)
+{
+    return w->values[n];
+}
+
+static inline bool lint_name_is(const struct lint_walk *w, uint32_t name, const char *text)
+{
+    return name && stet_view_is(w->ast->names[name], text);
+}
+
+/* Record who calls or traces whom. `lanes` 0: only if the caller is traced. */
+struct lint_call *lint_add_call(struct lint_walk *w, lint_ref at, uint32_t callee,
+                                struct stet_view target, uint32_t owner, uint8_t lanes,
+                                const char *how);
+
+/* Reporting: `lanes` 0 holds as it stands. The words are one sentence, no full stop. */
+struct lint_candidate *lint_report(struct lint_walk *w, unsigned rule, lint_ref at, uint8_t lanes,
+                                   enum lint_mode mode, uint64_t deps, const char *fmt, ...)
+    __attribute__((format(printf, 7, 8)));
+
+#endif

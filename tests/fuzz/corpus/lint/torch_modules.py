@@ -1,0 +1,97 @@
+"""forward of modules: compiled by whoever uses them."""
+import random
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from flash_attn import flash_attn_varlen_func
+from flash_attn.bert_padding import unpad_input
+
+
+class Net(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.config = config
+        self.overflow = 0
+        self.seen = 0
+        self.pos = 0
+        self.register_buffer("count", torch.zeros(1))
+        self.total = torch.zeros(1)
+        self.layers = nn.ModuleList([nn.Linear(4, 4) for _ in range(3)])
+
+    def forward(self, hidden_states: torch.Tensor, mask=None, flag: bool = False, n_heads: int = 8):
+        self.overflow += 1  # expect: python-counter
+        self.seen = self.seen + 1  # expect: python-counter
+        self.overflow -= 2  # expect: python-counter
+        self.pos += hidden_states.shape[1]
+        self.count += 1  # clean: python-counter
+        self.total += hidden_states.sum()  # clean: python-counter
+        if self.config.use_bias:  # clean: value-branch
+            hidden_states = hidden_states + 1
+        if flag and mask is not None:  # clean: value-branch
+            hidden_states = hidden_states * mask
+        if (hidden_states > 3).any():  # expect: value-branch
+            hidden_states = hidden_states.clamp(max=3)
+        for layer in self.layers:  # clean: python-loop
+            hidden_states = layer(hidden_states)
+        for i in range(n_heads):  # clean: python-loop
+            hidden_states = hidden_states + i
+        for i in range(hidden_states.shape[1]):  # expect: python-loop
+            hidden_states = hidden_states + i
+        past = hidden_states[:, self.pos:]  # expect: slice-start
+        return self.helper(hidden_states, past)
+
+    def helper(self, x, past):
+        n = x.argmax().item()  # expect: host-sync
+        ids = torch.arange(n)  # expect: size-from-value
+        seen = F.one_hot(ids)  # expect: size-from-value
+        idx = x.nonzero()  # expect: mask-gather
+        k = idx.size(0)  # expect: dim-readback
+        top = x.topk(k)  # expect: topk-k
+        if random.random() > 0.5:  # expect: traced-side-effect
+            return top
+        return seen, past
+
+    def generate(self, x):
+        if x.sum() > 3:  # clean: value-branch
+            return x.item()  # clean: host-sync
+        return x.cpu()  # clean: host-sync
+
+
+class Attention(nn.Module):
+    def forward(self, query: torch.Tensor, attention_mask: torch.Tensor, cu_seqlens=None):
+        q, idx, cu = unpad_input(query, attention_mask)  # expect: varlen
+        out = flash_attn_varlen_func(q, q, q, cu, cu)  # expect: varlen
+        packed = nn.utils.rnn.pack_padded_sequence(out, cu)  # expect: varlen
+        other = self.varlen(out)
+        if not torch.jit.is_tracing() and (query > 0).all():  # clean: value-branch
+            query = query + 1
+        if torch.compiler.is_compiling():
+            query = query * 2
+        else:
+            print(query.max().item())  # clean: host-sync, traced-print
+        return packed, idx, other
+
+    def varlen(self, q):
+        a = flash_attn_varlen_func(q, q, q, None, None)  # expect: varlen
+        return a, unpad_input(q, None)  # expect: varlen
+
+    @torch.compiler.disable
+    def outside(self, x):
+        return x.item()  # clean: host-sync
+
+
+def host_pack(x, mask):
+    q = unpad_input(x, mask)  # clean: varlen
+    r = flash_attn_varlen_func(x, x, x)  # clean: varlen
+    s = nn.utils.rnn.pack_padded_sequence(x, mask)  # clean: varlen
+    return q, r, s
+
+
+class Plain:
+    def forward(self, x: torch.Tensor):
+        y = unpad_input(x, None)  # clean: varlen
+        if x.sum() > 0:  # clean: value-branch
+            return flash_attn_varlen_func(x, x, x)  # clean: varlen
+        self.n += 1  # clean: python-counter
+        return y

@@ -1,0 +1,130 @@
+"""PyTorch/XLA: lazy tensors, step loops, optimizers."""
+import os
+
+import torch
+import torch.distributed as dist
+import torch_xla
+import torch_xla.core.xla_model as xm
+import torch_xla.runtime as xr
+from torch.optim.lr_scheduler import CosineAnnealingLR
+
+os.environ["XLA_IR_DEBUG"] = "1"  # expect: debug-flags
+os.environ["XLA_USE_BF16"] = "1"  # expect: debug-flags
+os.environ["PT_XLA_DEBUG"] = "0"  # clean: debug-flags
+os.environ["PJRT_DEVICE"] = "TPU"  # clean: debug-flags
+xr.initialize_cache("/tmp/cache")  # expect: torch-xla-cache
+xr.initialize_cache("gs://bucket/x")  # expect: torch-xla-cache, remote-cache-path
+xr.initialize_cache(os.path.expanduser("~/cache"), readonly=False)  # expect: torch-xla-cache
+xr.use_spmd()  # clean: torch-xla-cache
+xm.xla_device()  # clean: torch-xla-cache
+
+
+def setup(model, device, checkpoint):
+    xr.initialize_cache(f"/tmp/{device}")  # expect: torch-xla-cache
+    xr.initialize_cache(path=checkpoint)  # expect: torch-xla-cache
+    xr.world_size()  # clean: torch-xla-cache
+    torch.save(model, "x")  # clean: torch-xla-cache
+    model.initialize_cache("x")  # clean: torch-xla-cache
+    a = torch.optim.AdamW(model.parameters(), lr=1e-3)  # expect: optimizer-scalar
+    b = torch.optim.Adam(model.parameters())  # expect: optimizer-scalar
+    c = torch.optim.AdamW(model.parameters(), lr=1e-3, capturable=False)  # expect: optimizer-scalar
+    d = torch.optim.RMSprop(model.parameters(), lr=0.1)  # expect: optimizer-scalar
+    e = torch.optim.AdamW(model.parameters(), lr=torch.tensor(1e-3), capturable=True)  # clean: optimizer-scalar
+    f = torch.optim.SGD(model.parameters(), lr=0.1)  # clean: optimizer-scalar
+    g = CosineAnnealingLR(a, 100)  # clean: optimizer-scalar
+    h = torch.optim.Adam(model.parameters(), **checkpoint)  # clean: optimizer-scalar
+    i = torch.optim.NAdam(model.parameters(), capturable=True)  # clean: optimizer-scalar
+    model.load_state_dict(checkpoint, assign=True)  # expect: load-state-assign
+    model.module.load_state_dict(checkpoint["model"], strict=False, assign=True)  # expect: load-state-assign
+    model.load_state_dict(torch.load("a", map_location="cpu"), assign=True)  # expect: load-state-assign
+    a.model.load_state_dict(state_dict=checkpoint, assign=True)  # expect: load-state-assign
+    missing = model.encoder.load_state_dict(checkpoint, assign=True)  # expect: load-state-assign
+    model.load_state_dict(checkpoint)  # clean: load-state-assign
+    model.load_state_dict(checkpoint, assign=False)  # clean: load-state-assign
+    a.load_state_dict(checkpoint["optimizer"])  # clean: load-state-assign
+    model.load_weights(checkpoint, assign=True)  # clean: load-state-assign
+    model.load_state_dict(checkpoint, strict=True)  # clean: load-state-assign
+    return a, b, c, d, e, f, g, h, i, missing
+
+
+def compilers(model, fn):
+    a = torch.compile(model)  # expect: compile-on-xla
+    b = torch.compile(fn, fullgraph=True)  # expect: compile-on-xla
+    c = torch.compile(model, backend="inductor")  # expect: compile-on-xla
+    d = torch.compile(model, dynamic=False)  # expect: compile-on-xla
+    e = torch.compile(model, backend="openxla")  # clean: compile-on-xla
+    f = torch_xla.compile(fn)  # clean: compile-on-xla
+    g = torch.compile(backend="openxla")  # clean: compile-on-xla
+    h = model.compile()  # clean: compile-on-xla
+    i = compile("1 + 1", "x", "eval")  # clean: compile-on-xla
+    return a, b, c, d, e, f, g, h, i
+
+
+@torch.compile
+def decorated(x):  # expect: compile-on-xla
+    return x
+
+
+def train(model, loader, optimizer, device, schedule):
+    data = torch.randn(100, 8).to(device)
+    for step, batch in enumerate(loader):
+        loss = model(batch)
+        loss.backward()
+        if loss > 10:
+            loss = loss * 0.5
+        print(loss.item())  # expect: host-sync
+        total = loss.cpu()  # expect: host-sync
+        part = data[step * 8:step * 8 + 8]  # expect: slice-start
+        for group in optimizer.param_groups:
+            group["lr"] = schedule(step)  # expect: optimizer-scalar
+        xm.optimizer_step(optimizer)
+        if step % 10 == 0:  # expect: logging-branch
+            xm.master_print(loss.item())
+        if xm.is_master_ordinal():  # expect: rank-branch
+            print(loss.item())
+        if xm.is_master_ordinal():  # clean: rank-branch
+            elapsed = step
+        if step % 1000 == 0:  # clean: logging-branch
+            best = step
+        xm.rendezvous("step")  # expect: barrier-in-step
+        dist.barrier()  # expect: barrier-in-step
+        xm.wait_device_ops()  # expect: barrier-in-step, host-sync
+        xm.mark_step()
+    return total, part, elapsed, best
+
+
+def checkpoint(model, optimizer, loader):
+    xm.rendezvous("start")  # clean: barrier-in-step
+    for step, batch in enumerate(loader):
+        model(batch)
+        if step % 500 == 0:
+            xm.rendezvous("save")  # clean: barrier-in-step
+        torch_xla.sync()
+    dist.barrier()  # clean: barrier-in-step
+    return model
+
+
+def accumulate(model, loader, optimizer, accum_steps):
+    for i, batch in enumerate(loader):
+        optimizer.zero_grad()  # expect: grad-set-to-none
+        loss = model(batch)
+        loss.backward()
+        torch_xla.sync()  # expect: micro-step-region
+        if (i + 1) % accum_steps == 0:
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)  # expect: grad-set-to-none
+    for batch in loader:
+        optimizer.zero_grad( )  # expect: grad-set-to-none
+        for micro in batch.chunk(accum_steps):
+            model(micro).backward()
+            xm.mark_step()  # expect: micro-step-region
+        optimizer.step()
+    for batch in loader:
+        model.zero_grad()  # expect: grad-set-to-none
+        for _ in range(accum_steps):
+            with torch_xla.step():  # expect: micro-step-region
+                model(batch).backward()
+    while True:
+        optimizer.zero_grad(set_to_none=True)  # expect: grad-set-to-none
+        for micro_batch in loader:
+    

@@ -1,0 +1,7 @@
+#!/bin/sh
+export XLA_HLO_DEBUG=1  # expect: debug-flags
+XLA_FLAGS="--xla_dump_to=/tmp/dump" python train.py  # expect: debug-flags
+export JAX_COMPILATION_CACHE_DIR=gs://bucket/cache  # expect: remote-cache-path
+export XLA_HLO_DEBUG=0  # clean: debug-flags
+export JAX_COMPILATION_CACHE_DIR=/var/cache/jax  # clean: remote-cache-path
+export DATA=gs://bucket/data  # clean: remote-cache-path

@@ -1,0 +1,139 @@
+"""torch.compile, said in the source."""
+import logging
+import random
+import time
+
+import torch
+import torch.nn.functional as F
+from torch.utils.data import DataLoader
+from transformers import DataCollatorWithPadding
+
+torch._dynamo.config.cache_size_limit = 64  # expect: recompile-limit
+torch._dynamo.config.recompile_limit = 128  # expect: recompile-limit
+torch._dynamo.config.accumulated_cache_size_limit = 1024  # expect: recompile-limit
+torch._dynamo.config.accumulated_recompile_limit = 512  # expect: recompile-limit
+torch._dynamo.config.recompile_limit = 9  # expect: recompile-limit
+torch._dynamo.config.verbose = True  # clean: recompile-limit
+torch._dynamo.config.cache_size_limit = 8  # clean: recompile-limit
+torch._dynamo.config.recompile_limit = 4  # clean: recompile-limit
+cache_size_limit = 64  # clean: recompile-limit
+torch.backends.cuda.matmul.allow_tf32 = True  # clean: recompile-limit
+
+
+@torch.compile
+def step(x, y: torch.Tensor, n: int):
+    if y.mean() > 0:  # expect: value-branch
+        y = -y
+    for _ in range(n):  # expect: python-loop
+        x = x + 1
+    print("step")  # expect: traced-print
+    start = time.time()  # expect: traced-side-effect
+    z = x[y > 0]  # expect: mask-gather
+    loss = z.sum().item()  # expect: host-sync
+    return loss, start
+
+
+@torch.compile(fullgraph=True)
+def no_step(x, y: torch.Tensor, flag: bool = False):
+    if flag:  # clean: value-branch
+        x = x + 1
+    if torch.is_tensor(y) and y.dim() == 2:  # clean: value-branch
+        x = x * 2
+    x = x.masked_fill(y > 0, 0.0)  # clean: mask-gather
+    x[y > 1] = 0  # clean: mask-gather
+    return torch.where(y > 0, x, y)
+
+
+def scaled(x, lr):
+    return x * lr
+
+
+fast = torch.compile(scaled)
+
+
+def schedule(x, base):
+    for i in range(100):
+        fast(x, base * 0.9 ** i)  # expect: baked-constant
+        fast(x, i)  # expect: baked-constant
+        fast(x, lr=i / 100)  # expect: baked-constant
+    t = 1.0
+    for _ in range(10):
+        t *= 0.9
+        fast(x, t)  # expect: baked-constant
+    for epoch, batch in enumerate(x):
+        fast(batch, epoch)  # expect: baked-constant
+    return x
+
+
+def no_schedule(x, base):
+    for i in range(100):
+        fast(x, base)  # clean: baked-constant
+        fast(x, torch.tensor(base * i))  # clean: baked-constant
+        scaled(x, i)  # clean: baked-constant
+        fast(x * i, 2.0)  # clean: baked-constant
+    fast(x, 3)  # clean: baked-constant
+    return x
+
+
+def compile_again(models, x):
+    for model in models:
+        fast_model = torch.compile(model)  # expect: fresh-jit
+        fast_model(x)
+    compiled = [torch.compile(m) for m in models]  # clean: fresh-jit
+    return compiled
+
+
+@torch.compile
+def log_rank(x, rank, global_step):
+    if rank == 0:  # expect: rank-branch
+        x = x + 1
+    if torch.distributed.get_rank() == 0:  # expect: rank-branch
+        x = x * 2
+    if global_step % 50 == 0:  # expect: logging-branch
+        x = x - 1
+    if (global_step + 1) % 5 == 0:  # expect: logging-branch
+        x = x * 3
+    noise = random.random()  # expect: traced-side-effect
+    return x * noise
+
+
+@torch.compile
+def layers(x, n_layers: int):
+    ranks = torch.linalg.matrix_rank(x)
+    if x.dim() == 3:  # clean: rank-branch
+        x = x[0]
+    return x, ranks
+
+
+def data(train_set, val_set, tokenizer):
+    a = DataLoader(train_set, batch_size=32)  # expect: last-batch
+    b = DataLoader(train_set, 32, shuffle=True)  # expect: last-batch
+    c = torch.utils.data.DataLoader(train_set, batch_size=8, num_workers=2)  # expect: last-batch
+    d = DataLoader(dataset=train_set, batch_size=16, pin_memory=True)  # expect: last-batch
+    loader = DataLoader(train_set, batch_size=len(tokenizer))  # expect: last-batch
+    e = DataLoader(train_set, batch_size=32, drop_last=True)  # clean: last-batch
+    val_loader = DataLoader(val_set, batch_size=32)  # clean: last-batch
+    f = DataLoader(train_set, batch_size=1)  # clean: last-batch
+    g = DataLoader(train_set, batch_sampler=val_set)  # clean: last-batch
+    h = DataLoader(train_set)  # clean: last-batch
+    return a, b, c, d, e, f, g, h, loader, val_loader
+
+
+def padding(tokenizer, texts, rows):
+    a = tokenizer(texts, padding=True)  # expect: dynamic-padding
+    b = tokenizer(texts, padding="longest", return_tensors="pt")  # expect: dynamic-padding
+    c = DataCollatorWithPadding(tokenizer)  # expect: dynamic-padding
+    d = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)  # expect: dynamic-padding
+    e = tokenizer.pad(rows, padding=True)  # expect: dynamic-padding
+    f = tokenizer(texts, padding="max_length", max_length=512)  # clean: dynamic-padding
+    g = tokenizer(texts, padding=True, pad_to_multiple_of=128)  # clean: dynamic-padding
+    h = tokenizer(texts)  # clean: dynamic-padding
+    i = DataCollatorWithPadding(tokenizer, padding="max_length")  # clean: dynamic-padding
+    j = F.pad(rows, (0, 3))  # clean: dynamic-padding
+    return a, b, c, d, e, f, g, h, i, j
+
+
+def anomalies():
+    torch.autograd.set_detect_anomaly(True)  # expect: debug-flags
+    torch.autograd.set_detect_anomaly(False)  # clean: debug-flags
+    logging.info("x")

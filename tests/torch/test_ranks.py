@@ -1,0 +1,56 @@
+"""A run of four ranks of which one drifts: rank, function and guard are named while it runs.
+
+usage: test_ranks.py BUILD_DIR PYTHON
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def main():
+    build, python = pathlib.Path(sys.argv[1]).resolve(), os.path.abspath(sys.argv[2])
+    bad = []
+    with tempfile.TemporaryDirectory() as state:
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("TORCH", "STET_"))}
+        env.update(STET_STATE_DIR=state, TORCH_DEVICE_BACKEND_AUTOLOAD="0", PYTHONWARNINGS="ignore",
+                   OMP_NUM_THREADS="1")
+        run = subprocess.Popen([build / "bin" / "stet", "run", "--", python, HERE / "ranks.py"], env=env, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        told, lines = None, []
+        for line in run.stderr:
+            lines.append(line)
+            if "rank-divergence" in line and told is None:
+                told = (time.time(), line)
+        output = run.stdout.read()
+        if run.wait(timeout=200):
+            bad.append(f"exit {run.returncode}")
+        if told is None:
+            bad.append("no divergence told")
+        else:
+            done = float(output.split("done ")[1])
+            if told[0] > done:
+                bad.append("told only when it was over")
+            for word in ("rank 2:", "step (", "3 other ranks", "size mismatch at index 0. expected 8, actual 9"):
+                if word not in told[1]:
+                    bad.append(f"{word!r} is not in {told[1]!r}")
+        explain = subprocess.run([build / "bin" / "stet", "explain", "--format=json"], env=env, capture_output=True)
+        again = json.loads(explain.stdout)["recompiles"]
+        if [r["rank"] for r in again] != [2] or "rank-divergence" not in again[0]["also"]:
+            bad.append(f"explain: {[(r['rank'], r['class'], r['also']) for r in again]}")
+    if bad:
+        print("".join(lines)[-3000:])
+    for b in bad:
+        print("wrong:", b)
+    print("right" if not bad else "", told and told[1].strip())
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
