@@ -30,6 +30,10 @@ struct stet_kernel {
     KERNEL(philox)                                                                                 \
     KERNEL(cholesky)                                                                               \
     KERNEL(triangular_solve)                                                                       \
+    KERNEL(lu)                                                                                     \
+    KERNEL(qr)                                                                                     \
+    KERNEL(reflectors)                                                                             \
+    KERNEL(eigh)                                                                                   \
     KERNEL(fft)                                                                                    \
     KERNEL(reduce_precision)
 #define KERNEL(name) extern const struct stet_kernel stet_kernel_##name;

@@ -20,6 +20,11 @@ struct stet_sort;
 enum stet_rc stet_lower_sort_key(struct stet_lower *l, const struct stet_region *r,
                                  struct stet_sort *s);
 enum stet_rc stet_lower_top_k_of(struct stet_lower *l, int64_t k, bool largest);
+/* XLA's custom calls LuDecomposition, Qr, ProductOfElementaryHouseholderReflectors and Eigh. */
+enum stet_rc stet_lower_eigh(struct stet_lower *l);
+enum stet_rc stet_lower_lu(struct stet_lower *l);
+enum stet_rc stet_lower_qr(struct stet_lower *l);
+enum stet_rc stet_lower_reflectors(struct stet_lower *l);
 /* Sum over the flagged dimensions. */
 struct stet_gval *stet_g_sum(struct stet_lower *l, struct stet_gval *a, const bool *reduced);
 

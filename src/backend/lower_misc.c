@@ -425,6 +425,17 @@ enum stet_rc stet_lower_custom_call(struct stet_lower *l, int arg)
         {"mhlo.asinh", STET_TILE_ASINH}, {"mhlo.acosh", STET_TILE_ACOSH},
         {"mhlo.atanh", STET_TILE_ATANH},
     };
+    static const struct {
+        const char *name;
+        enum stet_rc (*lower)(struct stet_lower *l);
+    } others[] = {
+        {"mhlo.topk", custom_top_k},
+        {"TopK", hlo_top_k},
+        {"LuDecomposition", stet_lower_lu},
+        {"Qr", stet_lower_qr},
+        {"Eigh", stet_lower_eigh},
+        {"ProductOfElementaryHouseholderReflectors", stet_lower_reflectors},
+    };
     struct stet_view name = stet_lower_text(l, "call_target_name");
 
     (void)arg;
@@ -434,10 +445,9 @@ enum stet_rc stet_lower_custom_call(struct stet_lower *l, int arg)
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
         if (stet_view_is(name, functions[i].name))
             return stet_lower_unary(l, functions[i].op);
-    if (stet_view_is(name, "mhlo.topk"))
-        return custom_top_k(l);
-    if (stet_view_is(name, "TopK"))
-        return hlo_top_k(l);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (stet_view_is(name, others[i].name))
+            return others[i].lower(l);
     if (stet_view_is(name, "tpu_custom_call"))
         return stet_lower_fail(
             l, STET_UNSUPPORTED,

@@ -154,7 +154,8 @@ struct stet_random {
 struct stet_matrix {
     enum stet_dtype dtype;
     int64_t batch, m, n;
-    bool lower, left, unit, transpose, conjugate;
+    int64_t reflectors;
+    bool sort, lower, left, unit, transpose, conjugate;
 };
 
 struct stet_fft {

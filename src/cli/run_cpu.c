@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 
-/* Puts `value` first in a list that a framework reads. */
+/* Puts `value` first in a list that a framework reads; at most once, for a run inside a run. */
 static enum stet_rc prepend(struct stet_env *env, const char *name, const char *value, char sep,
                             struct stet_err *err)
 {
@@ -14,6 +14,8 @@ static enum stet_rc prepend(struct stet_env *env, const char *name, const char *
 
     if (!before || !*before)
         return stet_env_set(env, name, value, err);
+    if (!strncmp(before, value, strlen(value)))
+        return STET_OK;
     joined = stet_arena_printf(&env->arena, "%s%c%s", value, sep, before);
     if (!joined.ptr)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for the environment");

@@ -5,6 +5,7 @@ usage: test_torch.py BUILD_DIR PYTHON {tpu|xla} [unittest arguments]     PYTHON 
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,8 @@ class Torch(unittest.TestCase):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory(prefix="stet-torch-")
         self.addCleanup(self.scratch.cleanup)
-        self.env = dict(os.environ, STET_STATE_DIR=os.path.join(self.scratch.name, "state"))
+        self.env = dict(os.environ, STET_STATE_DIR=os.path.join(self.scratch.name, "state"),
+                        TORCHINDUCTOR_CACHE_DIR=os.path.join(self.scratch.name, "torch"))
 
     def run_cpu(self, *script):
         return subprocess.run([STET, "run", "--cpu", "--quiet", "--", PYTHON, *script], env=self.env,
@@ -50,6 +52,14 @@ class Torch(unittest.TestCase):
     def test_eager_trains_to_the_same_losses(self):
         self.check("eager")
 
+    def test_the_example_trains(self):
+        out = self.run_cpu(os.path.join(HERE, "..", "..", "examples", "torchtpu_train.py"))
+        self.assertEqual(out.returncode, 0, out.stderr)
+        steps = [line.split() for line in out.stdout.splitlines()]
+        self.assertEqual([(step, device) for step, _, device in steps], [(str(i), "tpu:0") for i in range(5)])
+        losses = [float(loss) for _, loss, _ in steps]
+        self.assertEqual(losses, sorted(losses, reverse=True))
+
     def test_operations_agree_with_torchs_cpu(self):
         path = os.path.join(self.scratch.name, "operations.json")
         out = self.run_cpu(os.path.join(HERE, "torch_ops.py"), DEVICE, path)
@@ -60,7 +70,11 @@ class Torch(unittest.TestCase):
         self.assertEqual({name: what for name, what in cases.items() if what}, {})
 
     def test_stored_executables_serve_the_next_process(self):
-        self.env["TORCH_TPU_TIER3_COMPILATION_CACHE_ROOT"] = os.path.join(self.scratch.name, "cache")
+        # On disk, and by name in shared memory, which outlives processes.
+        name = "stet-test-%d" % os.getpid()
+        self.addCleanup(shutil.rmtree, "/dev/shm/torch_tpu_cache/" + name, ignore_errors=True)
+        self.env.update(TORCH_TPU_TIER2_COMPILATION_CACHE=name,
+                        TORCH_TPU_TIER3_COMPILATION_CACHE_ROOT=os.path.join(self.scratch.name, "cache"))
         script = "import torch; x = torch.ones(4, 4, device='tpu'); print((x @ x).relu().sum().item())"
         seen = []
         for _ in range(2):

@@ -373,6 +373,83 @@ TEST(the_optimized_program_of_hlo_is_that_hlo)
     harness_client_destroy(&h);
 }
 
+TEST(matrices_are_decomposed)
+{
+    static const char program[] =
+        "func.func @main() -> (tensor<2x2xf32>, tensor<2xi32>, tensor<2xi32>, tensor<2x2xf32>,\n"
+        "    tensor<2xf32>) {\n"
+        "  %a = stablehlo.constant dense<[[1.0, 2.0], [4.0, 4.0]]> : tensor<2x2xf32>\n"
+        "  %s = stablehlo.constant dense<[[2.0, 0.0], [1.0, 2.0]]> : tensor<2x2xf32>\n"
+        "  %lu:3 = stablehlo.custom_call @LuDecomposition(%a) :\n"
+        "    (tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2xi32>, tensor<2xi32>)\n"
+        "  %e:2 = stablehlo.custom_call @Eigh(%s) {backend_config = \"1,1,15,1e-6\"} :\n"
+        "    (tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2xf32>)\n"
+        "  return %lu#0, %lu#1, %lu#2, %e#0, %e#1 : tensor<2x2xf32>, tensor<2xi32>, "
+        "tensor<2xi32>,\n"
+        "    tensor<2x2xf32>, tensor<2xf32>\n"
+        "}\n";
+    static const float lu[] = {4, 4, 0.25F, 1}, values[] = {1, 3};
+    static const int32_t pivots[] = {1, 1}, order[] = {1, 0};
+    PJRT_LoadedExecutable *loaded;
+    unsigned char *got[5];
+    PJRT_Buffer *out[5];
+    struct harness h;
+    size_t size;
+
+    open_cpu(&h);
+    loaded = compile(&h, program);
+    EXPECT(loaded && harness_execute(&h, loaded, NULL, 0, out));
+    for (int i = 0; i < 5; i++)
+        got[i] = harness_read(&h, out[i], &size);
+    EXPECT(memcmp(got[0], lu, sizeof lu) == 0);
+    EXPECT(memcmp(got[1], pivots, sizeof pivots) == 0);
+    EXPECT(memcmp(got[2], order, sizeof order) == 0);
+    for (int i = 0; i < 2; i++) {
+        float d = ((float *)(void *)got[4])[i] - values[i];
+
+        EXPECT(d < 1e-6F && d > -1e-6F);
+    }
+    for (int i = 0; i < 5; i++)
+        free(got[i]);
+    destroy_all(&h, out, 5);
+    harness_loaded_destroy(&h, loaded);
+    harness_client_destroy(&h);
+}
+
+TEST(decompositions_that_do_not_fit_are_refused)
+{
+    static const char *const calls[] = {
+        /* target, operands and types */
+        "@LuDecomposition(%v) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi32>, tensor<4xi32>)",
+        "@LuDecomposition(%m) : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<3xi32>, "
+        "tensor<2xi32>)",
+        "@LuDecomposition(%m) : (tensor<2x3xf32>) -> tensor<2x3xf32>",
+        "@Qr(%m) : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>)",
+        "@Qr(%i) : (tensor<2x2xi32>) -> (tensor<2x2xi32>, tensor<2xi32>)",
+        "@Eigh(%m) : (tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<3xf32>)",
+        "@ProductOfElementaryHouseholderReflectors(%m, %v) :"
+        " (tensor<2x3xf32>, tensor<4xf32>) -> tensor<2x3xf32>",
+        "@ProductOfElementaryHouseholderReflectors(%m) : (tensor<2x3xf32>) -> tensor<2x3xf32>",
+    };
+    struct harness h;
+
+    open_cpu(&h);
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        char program[600];
+        PJRT_LoadedExecutable *loaded;
+
+        snprintf(program, sizeof program,
+                 "func.func @main(%%v: tensor<4xf32>, %%m: tensor<2x3xf32>, %%i: tensor<2x2xi32>)"
+                 " -> tensor<4xf32> {\n  %%0%s = stablehlo.custom_call %s\n"
+                 "  return %%v : tensor<4xf32>\n}\n",
+                 strstr(calls[i], "-> (") ? (strstr(calls[i], "@Lu") ? ":3" : ":2") : "", calls[i]);
+        loaded = compile(&h, program);
+        EXPECT(!loaded);
+        EXPECT(strstr(h.text, "stablehlo.custom_call"));
+    }
+    harness_client_destroy(&h);
+}
+
 TEST(what_it_cannot_run_is_named_with_its_module_and_line)
 {
     static const char program[] =

@@ -54,6 +54,15 @@ class Cpu(unittest.TestCase):
         self.assertEqual(env["PJRT_NAMES_AND_LIBRARY_PATHS"], f"stet:{BACKEND},mine:/x.so")
         self.assertEqual(env["STET_CPU_PLATFORM"], "tpu")
 
+    def test_a_run_inside_a_run_changes_nothing_more(self):
+        show = [sys.executable, "-c", "import json, os; print(json.dumps(dict(os.environ)))"]
+        inner = [STET, "run", "--cpu", "--quiet", "--", *show]
+        out = subprocess.run([STET, "run", "--cpu", "--quiet", "--", *inner], capture_output=True, text=True,
+                             timeout=60, cwd=self.dir, env=self.env, check=True)
+        once, twice = self.told("print(json.dumps(dict(os.environ)))"), json.loads(out.stdout)
+        for name in ("PYTHONPATH", "PJRT_NAMES_AND_LIBRARY_PATHS", "TPU_LIBRARY_PATH", "LD_PRELOAD"):
+            self.assertEqual(once[name], twice[name])
+
     def test_pythons_path_stays_the_programs_own(self):
         bare = subprocess.run([sys.executable, "-c", "import json, sys; print(json.dumps(sys.path))"],
                               capture_output=True, text=True, cwd=self.dir, env=self.env, check=True)
