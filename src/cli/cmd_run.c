@@ -38,6 +38,8 @@ struct run {
     struct stet_watch watch;
     struct stet_live *live; /* NULL when nothing is told as it happens */
     char trace[PATH_MAX];   /* where torch.compile's trace goes */
+    char links[PATH_MAX];   /* the run's own folder for it */
+    bool own_trace;         /* the user named another */
     struct stet_run_torch *torch;
     struct stet_learn *learn; /* NULL without --torch-fix */
     bool over;
@@ -123,6 +125,7 @@ static enum stet_rc make_folder(struct run *r, struct stet_err *err)
 static enum stet_rc prepare(struct stet_env *env, struct run *r, struct stet_err *err)
 {
     char library[PATH_MAX];
+    const char *own;
     enum stet_rc rc = stet_find_library(layer, library, sizeof library, err);
 
     if (rc == STET_OK)
@@ -132,14 +135,13 @@ static enum stet_rc prepare(struct stet_env *env, struct run *r, struct stet_err
     if (rc == STET_OK)
         rc = stet_env_set(env, "STET_RUN", r->id, err);
     /* torch.compile writes its structured trace there; a user's own choice stands. */
-    if (rc == STET_OK && !stet_env_get(env, "TORCH_TRACE")) {
-        if (snprintf(r->trace, sizeof r->trace, "%s/torch", r->folder) >= (int)sizeof r->trace)
-            return stet_fail(err, STET_LIMIT, "%s: path too long", r->folder);
+    if (snprintf(r->links, sizeof r->links, "%s/torch", r->folder) >= (int)sizeof r->links)
+        return stet_fail(err, STET_LIMIT, "%s: path too long", r->folder);
+    own = stet_env_get(env, "TORCH_TRACE");
+    r->own_trace = own && *own;
+    snprintf(r->trace, sizeof r->trace, "%s", r->own_trace ? own : r->links);
+    if (rc == STET_OK && !r->own_trace)
         rc = stet_env_set(env, "TORCH_TRACE", r->trace, err);
-    } else if (rc == STET_OK) {
-        /* Old traces may lie there: only this run's own folder is followed. */
-        r->trace[0] = '\0';
-    }
     return rc;
 }
 
@@ -220,8 +222,9 @@ static int run(struct run *r, const struct wishes *w)
     }
     write_run(r, NULL);
     stet_watch_init(&r->watch, layer);
-    if (r->trace[0])
-        r->torch = stet_run_torch_start(r->trace, w->quiet);
+    r->torch = stet_run_torch_start(r->trace, w->quiet);
+    if (r->own_trace)
+        stet_run_torch_foreign(r->torch, r->links);
     stet_run_torch_learn(r->torch, r->learn, r->folder);
     follow(r);
     stet_live_free(r->live);

@@ -31,7 +31,7 @@ struct stet_run_torch {
     size_t waiting_count;
     struct stet_buf out;
     struct stet_learn *learn;
-    const char *folder;
+    const char *folder, *links;
 };
 
 static uint64_t now_ns(void)
@@ -151,6 +151,14 @@ struct stet_run_torch *stet_run_torch_start(const char *folder, bool quiet)
     return r;
 }
 
+void stet_run_torch_foreign(struct stet_run_torch *r, const char *links)
+{
+    if (r) {
+        stet_torch_files_skip(r->files);
+        r->links = links;
+    }
+}
+
 void stet_run_torch_learn(struct stet_run_torch *r, struct stet_learn *learn, const char *folder)
 {
     if (r) {
@@ -203,6 +211,8 @@ void stet_run_torch_end(struct stet_run_torch *r, bool fine)
     if (r->files)
         stet_torch_files_finish(r->files, NULL);
     look_at_ranks(r, true);
+    if (r->links)
+        stet_torch_link_logs(&r->torch, r->links, NULL);
     summary(r);
     stet_learn_judge(r->learn, &r->torch, r->folder, fine, &r->out);
     say(r);

@@ -10,6 +10,9 @@ struct stet_run_torch;
 /* Follows the traces in `folder`, which need not be there yet. With `quiet` nothing is printed.
  * NULL when memory is short; all functions take NULL as "not followed". */
 struct stet_run_torch *stet_run_torch_start(const char *folder, bool quiet);
+/* The folder is the user's own: what lies there already is of other runs, and what this run writes
+ * is linked into `links` at the end. */
+void stet_run_torch_foreign(struct stet_run_torch *r, const char *links);
 struct stet_learn;
 /* With settings of --torch-fix: they are judged at the end. `folder` is the run's. */
 void stet_run_torch_learn(struct stet_run_torch *r, struct stet_learn *learn, const char *folder);

@@ -7,6 +7,7 @@
 #include "cli/explain.h"
 #include "cli/explain_shelf.h"
 #include "cli/run_text.h"
+#include "cli/torch_moves.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -224,6 +225,23 @@ static void gather_bundles(struct moves *m, struct entries *all)
     }
 }
 
+struct telling {
+    struct moves *m;
+    struct entries *all;
+};
+
+static void tell_torch(void *context, const struct stet_torch_move *t)
+{
+    struct telling *to = context;
+    int thing = 0;
+
+    while (thing < THINGS - 1 && strcmp(thing_names[thing], t->moved) != 0)
+        thing++;
+    add(to->m, to->all,
+        (struct entry){(enum thing)thing, t->what, t->from, t->to, t->at.file, t->at.function,
+                       (uint32_t)t->at.line});
+}
+
 /* The largest temporaries of a function in each run. */
 static void memory_of(const struct stet_history *h, const struct stet_sighting *s, uint64_t *was,
                       uint64_t *is)
@@ -387,6 +405,7 @@ int stet_rundiff(const char *a, const char *b, enum stet_format format, bool col
     struct stet_err err = STET_ERR_INIT;
     struct stet_buf out = STET_BUF_INIT;
     struct entries entries = {0};
+    struct stet_arena arena; /* torch.compile's words */
     struct moves m = {0};
     const struct stet_run *found;
     struct stet_run first; /* the list may grow by the second */
@@ -395,6 +414,7 @@ int stet_rundiff(const char *a, const char *b, enum stet_format format, bool col
 
     if (rc != STET_OK)
         return stet_complain(&err);
+    stet_arena_init(&arena, 64 << 20);
     rc = stet_runs_find(&runs, a, &found, &err);
     if (rc == STET_OK) {
         first = *found;
@@ -406,12 +426,17 @@ int stet_rundiff(const char *a, const char *b, enum stet_format format, bool col
     if (rc == STET_OK) {
         gather_bundles(&m, &entries);
         gather_programs(&m, &entries);
+        rc = stet_torch_moves(m.a.run, m.b.run, &arena, tell_torch, &(struct telling){&m, &entries},
+                              &err);
+    }
+    if (rc == STET_OK) {
         if (format == STET_FORMAT_JSON)
             json(&out, &m, &entries);
         else
             text(&out, &m, &entries, colour, all);
     }
     stet_mem_free(entries.items);
+    stet_arena_release(&arena);
     stet_explained_release(&m.x);
     stet_run_unload(&m.a.digest);
     stet_run_unload(&m.b.digest);

@@ -36,6 +36,9 @@ void stet_torch_fixes_json(const struct stet_torch *t, struct stet_json *j);
  * command that it is listed under. The id of the run into `id`. */
 enum stet_rc stet_torch_keep_run(struct stet_torch *t, char *const *argv, char id[40],
                                  struct stet_err *err);
+/* Links to the logs that were read, in `folder`, which is made when there are any. */
+enum stet_rc stet_torch_link_logs(const struct stet_torch *t, const char *folder,
+                                  struct stet_err *err);
 void stet_torch_ingest_text(const struct stet_torch *t, struct stet_buf *out);
 
 #endif

@@ -72,8 +72,11 @@ static enum stet_rc write_run(const char *folder, const char *id, char *const *a
 }
 
 /* Links, not copies: traces are large. Two logs of one name get numbers before them. */
-static enum stet_rc link_logs(const struct stet_torch *t, const char *folder, struct stet_err *err)
+enum stet_rc stet_torch_link_logs(const struct stet_torch *t, const char *folder,
+                                  struct stet_err *err)
 {
+    if (t->part_count && stet_fs_mkdirs(folder, err) != STET_OK)
+        return STET_IO;
     for (size_t i = 0; i < t->part_count; i++) {
         char path[2 * PATH_MAX], *full = realpath(t->parts[i].ptr, NULL);
         const char *name = strrchr(t->parts[i].ptr, '/');
@@ -103,7 +106,7 @@ enum stet_rc stet_torch_keep_run(struct stet_torch *t, char *const *argv, char i
     enum stet_rc rc = new_folder(folder, sizeof folder, id, &now, err);
 
     if (rc == STET_OK)
-        rc = link_logs(t, folder, err);
+        rc = stet_torch_link_logs(t, folder, err);
     if (rc != STET_OK)
         return rc;
     slash = strrchr(folder, '/');

@@ -25,7 +25,7 @@ struct log {
     char *base; /* the path without .N and .gz */
     struct part *parts;
     size_t count, room, at; /* parts before `at` have been read */
-    bool open, begun;
+    bool open, begun, skip;
     struct stet_bytes bytes;
     uint64_t skipped;
     struct stet_trace trace;
@@ -263,6 +263,12 @@ enum stet_rc stet_torch_files_add(struct stet_torch_files *f, const char *path,
     return scan(f, path, err);
 }
 
+void stet_torch_files_skip(struct stet_torch_files *f)
+{
+    for (size_t i = 0; i < f->count; i++)
+        f->logs[i].skip = f->logs[i].begun = true;
+}
+
 static bool begin(struct stet_torch_files *f, struct log *l)
 {
     char *folder;
@@ -339,6 +345,8 @@ static enum stet_rc read_log(struct stet_torch_files *f, struct log *l, struct s
 {
     enum stet_rc rc = STET_OK;
 
+    if (l->skip)
+        return STET_OK;
     if (!begin(f, l))
         return stet_fail(err, STET_NO_MEMORY, "out of memory for a log");
     while (l->at < l->count && rc == STET_OK) {

@@ -15,6 +15,8 @@ void stet_torch_files_free(struct stet_torch_files *f);
  * folder need not be there yet: it is looked for at each poll. */
 enum stet_rc stet_torch_files_add(struct stet_torch_files *f, const char *path,
                                   struct stet_err *err);
+/* What lies there already is not read: only what is written from now on into new logs. */
+void stet_torch_files_skip(struct stet_torch_files *f);
 /* Reads all that has come since the last time. */
 enum stet_rc stet_torch_files_poll(struct stet_torch_files *f, struct stet_err *err);
 /* Reads what is left and closes: nothing more will come. Logs are read one after the other, so

@@ -390,6 +390,31 @@ TEST(a_growing_folder_is_followed)
     stet_buf_release(&b);
 }
 
+TEST(what_lies_there_already_can_be_left_out)
+{
+    struct stet_buf b = STET_BUF_INIT;
+    struct stet_torch t;
+    struct stet_torch_files *files;
+
+    new_folder();
+    small_trace(&b);
+    write_file("old.log", b.ptr, b.len, "w");
+    stet_torch_init(&t);
+    files = stet_torch_files_new(&t);
+    EXPECT_INT(STET_OK, stet_torch_files_add(files, folder, NULL));
+    stet_torch_files_skip(files);
+    write_file("new.log", b.ptr, b.len, "w");
+    EXPECT_INT(STET_OK, stet_torch_files_poll(files, NULL));
+    EXPECT_INT(STET_OK, stet_torch_files_finish(files, NULL));
+    EXPECT_INT(9, t.records);
+    EXPECT_INT(1, t.part_count);
+    EXPECT(stet_view_ends(t.parts[0], "/new.log"));
+    stet_torch_files_free(files);
+    stet_torch_release(&t);
+    drop((const char *const[]){"old.log", "new.log", NULL});
+    stet_buf_release(&b);
+}
+
 TEST(a_log_that_is_rotated_while_followed_is_one_log)
 {
     char now[256], old[256];
