@@ -15,6 +15,7 @@
 #include "cli/torch_learn.h"
 #include "ledger/state.h"
 #include "stet_version.h"
+#include "store/store.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -47,7 +48,7 @@ struct run {
 
 /* What was asked for on the command line. */
 struct wishes {
-    bool quiet, cpu, xla_dump, torch_fix;
+    bool quiet, cpu, xla_dump, torch_fix, no_store;
     const char *json_events;
 };
 
@@ -122,7 +123,24 @@ static enum stet_rc make_folder(struct run *r, struct stet_err *err)
 }
 
 /* What each lane needs to find in the environment. */
-static enum stet_rc prepare(struct stet_env *env, struct run *r, struct stet_err *err)
+/* Where executables are kept and looked for; a user's own choice stands. */
+static enum stet_rc set_store(struct stet_env *env, const struct wishes *w, struct stet_err *err)
+{
+    char *folder;
+    enum stet_rc rc;
+
+    if (w->no_store)
+        return stet_env_set(env, "STET_STORE", "off", err);
+    if (stet_env_get(env, "STET_STORE"))
+        return STET_OK;
+    folder = stet_store_default(NULL);
+    rc = folder ? stet_env_set(env, "STET_STORE", folder, err) : STET_OK;
+    stet_mem_free(folder);
+    return rc;
+}
+
+static enum stet_rc prepare(struct stet_env *env, struct run *r, const struct wishes *w,
+                            struct stet_err *err)
 {
     char library[PATH_MAX];
     const char *own;
@@ -134,6 +152,8 @@ static enum stet_rc prepare(struct stet_env *env, struct run *r, struct stet_err
         rc = stet_env_set(env, "STET_DIR", r->folder, err);
     if (rc == STET_OK)
         rc = stet_env_set(env, "STET_RUN", r->id, err);
+    if (rc == STET_OK)
+        rc = set_store(env, w, err);
     /* torch.compile writes its structured trace there; a user's own choice stands. */
     if (snprintf(r->links, sizeof r->links, "%s/torch", r->folder) >= (int)sizeof r->links)
         return stet_fail(err, STET_LIMIT, "%s: path too long", r->folder);
@@ -188,7 +208,7 @@ static int run(struct run *r, const struct wishes *w)
     if (rc == STET_OK)
         rc = stet_env_init(&env, &err);
     if (rc == STET_OK)
-        rc = prepare(&env, r, &err);
+        rc = prepare(&env, r, w, &err);
     if (rc != STET_OK) {
         /* Fail open: a training job must not die because a log folder is full. */
         stet_complain(&err);
@@ -263,6 +283,8 @@ int cmd_run(int argc, char **argv)
          &w.quiet},
         {"json-events", "FILE", "write each recompile to FILE as it happens, as a line of JSON",
          STET_OPTION_VALUE, &w.json_events},
+        {"no-store", NULL, "compile everything: load nothing from the store, keep nothing",
+         STET_OPTION_FLAG, &w.no_store},
         {0},
     };
     struct stet_args args;

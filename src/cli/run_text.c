@@ -145,6 +145,8 @@ void stet_show_run_text(struct stet_buf *out, const struct stet_run *run,
         stet_buf_printf(out, "%" PRIu64 " processes did not check in\n", run->unchecked);
 }
 
+static const char *const served_names[] = {"compiled", "memory", "disk", "remote", "lifted"};
+
 static void compile_json(struct stet_json *j, const struct stet_compile_event *c)
 {
     char hash[STET_HASH_TEXT];
@@ -162,6 +164,8 @@ static void compile_json(struct stet_json *j, const struct stet_compile_event *c
     stet_json_bool(j, "ended", c->ended);
     stet_json_number(j, "cost_s", (double)c->plugin_ns / 1e9);
     stet_json_number(j, "layer_s", (double)c->layer_ns / 1e9);
+    stet_json_cstr(j, "served", served_names[c->served < 5 ? c->served : 0]);
+    stet_json_string(j, "store", c->store);
     stet_json_uint(j, "thread", c->thread);
     stet_json_uint(j, "executions", c->executions);
     if (c->step_known)

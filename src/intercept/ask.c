@@ -48,20 +48,39 @@ static void send(const struct stet_question *q,
     stet_event_send(e);
 }
 
-static void ask(const struct stet_question *q)
+static void ask_memory(const struct stet_question *q, PJRT_Executable *executable)
 {
     const PJRT_Api *real = stet_plugin_real(q->plugin);
     uint64_t before = stet_journal_now();
     PJRT_Executable_GetCompiledMemoryStats_Args stats = {
         .struct_size = PJRT_Executable_GetCompiledMemoryStats_Args_STRUCT_SIZE,
-        .executable = q->loaded ? stet_executable_of(q->plugin, q->loaded) : q->executable};
+        .executable = executable};
 
-    if (!stats.executable)
+    if (!stet_api_has(real, PJRT_Executable_GetCompiledMemoryStats))
         return;
     if (!stet_plugin_drop(q->plugin, real->PJRT_Executable_GetCompiledMemoryStats(&stats)))
         send(q, &stats, stet_journal_now() - before);
+}
+
+static void ask(struct stet_question *q)
+{
+    PJRT_Executable *executable =
+        q->loaded ? stet_executable_of(q->plugin, q->loaded) : q->executable;
+
+    if (!executable)
+        return;
+    ask_memory(q, executable);
+    if (q->keep)
+        stet_keeping_do(q->keep, q->plugin, executable);
+    q->keep = NULL;
     if (q->loaded)
-        stet_executable_return(q->plugin, stats.executable);
+        stet_executable_return(q->plugin, executable);
+}
+
+static void forget(struct stet_question *q)
+{
+    stet_keeping_free(q->keep);
+    stet_mem_free(q);
 }
 
 static void pause_briefly(void)
@@ -93,7 +112,7 @@ static void *asker(void *unused)
         pthread_mutex_lock(&lock);
         at_work = NULL;
         atomic_fetch_sub(&pending, 1);
-        stet_mem_free(q);
+        forget(q);
     }
     running = false;
     pthread_mutex_unlock(&lock);
@@ -121,14 +140,17 @@ void stet_ask_memory(const struct stet_question *q)
 {
     struct stet_question *copy;
 
-    if (!stet_api_has(stet_plugin_real(q->plugin), PJRT_Executable_GetCompiledMemoryStats))
+    if (!q->keep &&
+        !stet_api_has(stet_plugin_real(q->plugin), PJRT_Executable_GetCompiledMemoryStats))
         return;
     if (atomic_load(&pending) >= QUESTIONS_MAX) {
+        stet_keeping_free(q->keep);
         stet_fault(STET_FAULT_QUEUE_FULL);
         return;
     }
     copy = stet_mem_alloc(sizeof *copy);
     if (!copy) {
+        stet_keeping_free(q->keep);
         stet_fault(STET_FAULT_NO_MEMORY);
         return;
     }
@@ -179,7 +201,7 @@ void stet_ask_finish(struct stet_plugin *p, const void *handle)
     while ((q = take_about(p, handle))) {
         pthread_mutex_unlock(&lock);
         ask(q);
-        stet_mem_free(q);
+        forget(q);
         atomic_fetch_sub(&pending, 1);
         pthread_mutex_lock(&lock);
     }
@@ -243,7 +265,7 @@ void stet_ask_fork_child(void)
     struct stet_question *q;
 
     while ((q = take_first()))
-        stet_mem_free(q);
+        forget(q);
     at_work = NULL;
     running = false;
     forks = 0;

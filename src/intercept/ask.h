@@ -1,9 +1,10 @@
-/* The question that may take a plugin milliseconds: how much memory a program needs. It is asked
- * behind the back of the thread that compiled, and never of something that is gone. */
+/* What may take a plugin milliseconds: how much memory a program needs, and its serialised form. It
+ * is asked behind the back of the thread that compiled, and never of something that is gone. */
 #ifndef STET_INTERCEPT_ASK_H
 #define STET_INTERCEPT_ASK_H
 
 #include "intercept/plugin.h"
+#include "intercept/reload.h"
 
 /* Exactly one of `loaded` and `executable` is given. */
 struct stet_question {
@@ -12,8 +13,9 @@ struct stet_question {
     PJRT_Client *client; /* may be NULL */
     PJRT_LoadedExecutable *loaded;
     PJRT_Executable *executable;
-    uint64_t index; /* of the compile */
-    uint32_t id;    /* of the executable */
+    uint64_t index;            /* of the compile */
+    uint32_t id;               /* of the executable */
+    struct stet_keeping *keep; /* adopted; NULL when the store does not want it */
 };
 
 /* Asks soon, on a thread of ours; the question is copied. */

@@ -9,6 +9,7 @@
 #include "intercept/guard.h"
 #include "intercept/layer.h"
 #include "intercept/pystack.h"
+#include "intercept/reload.h"
 
 enum entry { ENTRY_CLIENT_COMPILE = 1, ENTRY_COMPILE = 2 };
 
@@ -21,6 +22,8 @@ struct stet_compile {
     bool outermost;
     PJRT_Client *client;
     struct stet_pystack *stack;
+    const PJRT_Program *program;
+    struct stet_reload reload;
 };
 
 /* What STET_CAPTURE lets be kept of a program. */
@@ -146,8 +149,11 @@ static void compile_begin(struct stet_compile *c, struct stet_plugin *p, enum en
 {
     struct stet_event *e;
 
-    *c = (struct stet_compile){
-        .p = p, .function = function, .outermost = stet_guard_enter(), .client = client};
+    *c = (struct stet_compile){.p = p,
+                               .function = function,
+                               .outermost = stet_guard_enter(),
+                               .client = client,
+                               .program = program};
     if (!c->outermost)
         return;
     c->begin_ns = stet_journal_now();
@@ -199,15 +205,25 @@ static void record_end(struct stet_compile *c, PJRT_Error *error, PJRT_LoadedExe
         if (facts.has_outputs)
             stet_flow_executable(&stet_layer.flow, id, facts.num_outputs);
     }
+    r->served = c->reload.served;
+    r->store = stet_view_str(c->reload.word);
+    r->key = c->reload.key;
     r->layer_ns = stet_journal_now() - c->begin_ns - plugin_ns;
     stet_event_send(e);
+}
+
+static uint64_t plugin_time(const struct stet_compile *c)
+{
+    if (!c->outermost)
+        return 0;
+    return c->reload.served ? c->reload.load_ns : stet_journal_now() - c->plugin_begin_ns;
 }
 
 /* `loaded` or `executable` is what the plugin made; the error, if any, goes on to the framework. */
 static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
                                PJRT_LoadedExecutable *loaded, PJRT_Executable *executable)
 {
-    uint64_t plugin_ns = c->outermost ? stet_journal_now() - c->plugin_begin_ns : 0;
+    uint64_t plugin_ns = plugin_time(c);
     const void *handle = loaded ? (const void *)loaded : (const void *)executable;
     uint32_t id = 0;
 
@@ -218,12 +234,15 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
     stet_pystack_end(c->stack);
     record_end(c, error, loaded, executable, id, plugin_ns);
     if (id)
-        stet_ask_memory(&(struct stet_question){.plugin = c->p,
-                                                .client = c->client,
-                                                .loaded = loaded,
-                                                .executable = executable,
-                                                .index = c->index,
-                                                .id = id});
+        stet_ask_memory(&(struct stet_question){
+            .plugin = c->p,
+            .client = c->client,
+            .loaded = loaded,
+            .executable = executable,
+            .index = c->index,
+            .id = id,
+            .keep = stet_keeping_new(&c->reload, c->program, c->index, plugin_ns)});
+    stet_reload_end(&c->reload);
     if (c->client)
         stet_plugin_look_at_memory(c->p, c->client, false);
     stet_guard_leave();
@@ -237,6 +256,9 @@ PJRT_Error *on_PJRT_Client_Compile(struct stet_plugin *p, PJRT_Client_Compile_Ar
 
     compile_begin(&c, p, ENTRY_CLIENT_COMPILE, "PJRT_Client_Compile", args->client, NULL,
                   args->program, stet_view_of(args->compile_options, args->compile_options_size));
+    if (c.outermost && stet_reload_try(&c.reload, p, args))
+        return compile_end(&c, NULL, args->executable, NULL);
+    c.plugin_begin_ns = stet_journal_now();
     error = stet_plugin_real(p)->PJRT_Client_Compile(args);
     return compile_end(&c, error, error ? NULL : args->executable, NULL);
 }

@@ -10,6 +10,7 @@
 #include "intercept/plugin.h"
 #include "intercept/pystack.h"
 #include "intercept/writer.h"
+#include "store/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -99,11 +100,15 @@ static bool own_folder(char *out, size_t room)
 static bool read_settings(void)
 {
     const char *dir = getenv("STET_DIR"), *capture = getenv("STET_CAPTURE");
+    const char *store = getenv("STET_STORE");
 
     if (capture && !strcmp(capture, "full"))
         stet_layer.capture = STET_CAPTURE_FULL;
     if (capture && !strcmp(capture, "hash"))
         stet_layer.capture = STET_CAPTURE_HASH;
+    /* a path turns the store on; `stet run` gives one */
+    stet_layer.storing =
+        store && *store == '/' && stet_store_open(&stet_layer.store, store, NULL) == STET_OK;
     if (!dir || !*dir)
         return own_folder(stet_layer.dir, sizeof stet_layer.dir);
     return snprintf(stet_layer.dir, sizeof stet_layer.dir, "%s", dir) < (int)sizeof stet_layer.dir;
@@ -160,6 +165,7 @@ static void before_fork(void)
         fork_owned = true;
     }
     stet_ask_fork_prepare();
+    stet_memory_fork_prepare();
 }
 
 /* False when before_fork could not get hold of the writer: a disk that hangs must not hang forks.
@@ -174,6 +180,7 @@ static bool fork_was_prepared(void)
 
 static void after_fork_in_parent(void)
 {
+    stet_memory_fork_done();
     stet_ask_fork_parent();
     if (!fork_was_prepared()) {
         stet_fault(STET_FAULT_FORK);
@@ -188,6 +195,7 @@ static void after_fork_in_child(void)
 {
     bool prepared = fork_was_prepared();
 
+    stet_memory_fork_done();
     stet_ask_fork_child();
     if (prepared) {
         stet_journal_fork_child(stet_layer.journal);

@@ -4,6 +4,7 @@
 
 #include "intercept/ring.h"
 #include "journal/flow.h"
+#include "store/store.h"
 
 #include <limits.h>
 
@@ -19,6 +20,8 @@ enum stet_fault {
 struct stet_layer {
     char dir[PATH_MAX]; /* the run folder */
     enum stet_capture capture;
+    struct stet_store store;
+    bool storing; /* the store above is in use */
     struct stet_journal *journal;
     struct stet_ring ring;
     struct stet_flow flow;

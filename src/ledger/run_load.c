@@ -169,8 +169,18 @@ static void on_compile_end(struct stet_run_digest *d, struct stet_process_digest
     c->error = keep(d, r->error);
     c->fingerprint = keep(d, r->fingerprint);
     c->served = r->served;
+    c->store = keep(d, r->store);
+    c->key = r->key;
     if (r->name.len)
         c->name = keep(d, r->name);
+}
+
+static void on_stored(struct stet_process_digest *p, const struct stet_rec_stored *r)
+{
+    struct stet_compile_event *c = compile_of(p, r->index, false);
+
+    if (c)
+        c->stored = r->bytes > 0;
 }
 
 static void on_compiled_memory(struct stet_process_digest *p,
@@ -295,6 +305,9 @@ void stet_run_take(struct stet_run_digest *d, struct stet_process_digest *p, str
         break;
     case STET_REC_compile_end:
         on_compile_end(d, p, e->record);
+        break;
+    case STET_REC_stored:
+        on_stored(p, e->record);
         break;
     case STET_REC_compiled_memory:
         on_compiled_memory(p, e->record);

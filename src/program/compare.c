@@ -32,20 +32,28 @@ static bool same_loc(const struct stet_loc *a, const struct stet_loc *b)
     return stet_attr_eq(&x, &y);
 }
 
-/* The first attribute at or after `i` that says something. */
-static uint32_t next_attr(const struct stet_op *op, uint32_t i)
+/* The module's own name, when names are not asked for. */
+static bool is_name(const struct comparison *c, const struct stet_op *op, struct stet_view attr)
 {
-    while (i < op->attr_count && stet_attr_is_default(op, &op->attrs[i]))
+    return (c->flags & STET_COMPARE_NAMELESS) && !op->parent &&
+           (stet_view_is(attr, "sym_name") || stet_view_is(attr, "name"));
+}
+
+/* The first attribute at or after `i` that says something. */
+static uint32_t next_attr(const struct comparison *c, const struct stet_op *op, uint32_t i)
+{
+    while (i < op->attr_count &&
+           (stet_attr_is_default(op, &op->attrs[i]) || is_name(c, op, op->attrs[i].name)))
         i++;
     return i;
 }
 
 static bool same_attrs(const struct comparison *c, const struct stet_op *a, const struct stet_op *b)
 {
-    uint32_t i = next_attr(a, 0), k = next_attr(b, 0);
+    uint32_t i = next_attr(c, a, 0), k = next_attr(c, b, 0);
 
     for (; i < a->attr_count && k < b->attr_count;
-         i = next_attr(a, i + 1), k = next_attr(b, k + 1)) {
+         i = next_attr(c, a, i + 1), k = next_attr(c, b, k + 1)) {
         if (!stet_view_eq(a->attrs[i].name, b->attrs[k].name))
             return differ(c, a, "attributes", a->attrs[i].name);
         if (!stet_attr_same(a, &a->attrs[i], &b->attrs[k]))

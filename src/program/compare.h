@@ -9,6 +9,8 @@ enum stet_compare {
     /* Locations too, but for those MLIR's text has no place for: arguments of while, and what
      * "reduce … applies" stands for. */
     STET_COMPARE_LOCATIONS = 1,
+    /* Not what the module is called: nothing is compiled from it. */
+    STET_COMPARE_NAMELESS = 2,
 };
 
 /* Names, operands, types, attributes (defaults.h), regions, in order. What came first in difference

@@ -98,8 +98,13 @@ static uint64_t largest(const struct format *t)
 
 static uint64_t scale_bits(const struct format *t, double v)
 {
-    int e = v > 0 ? (int)lround(log2(v)) + t->bias : -1;
+    int e = -1;
 
+    if (v > 0) { /* the nearest power of two; log2 would make the layer need libm */
+        double half = frexp(v, &e);
+
+        e += t->bias - (half < 0.70710678118654752440 ? 1 : 0);
+    }
     if (isnan(v) || v < 0 || e > 254)
         return 0xff;
     return e < 0 ? 0 : (uint64_t)e;

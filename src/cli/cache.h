@@ -1,0 +1,27 @@
+/* The parts of `stet cache`, one function each. */
+#ifndef STET_CLI_CACHE_H
+#define STET_CLI_CACHE_H
+
+#include "cli/command.h"
+#include "store/store.h"
+
+struct stet_cache_wishes {
+    const char *folder, *max_bytes, *max_age;
+};
+
+extern struct stet_cache_wishes stet_cache_wishes;
+
+int stet_cache_ls(const struct stet_store *s, const struct stet_args *args);
+int stet_cache_show(const struct stet_store *s, const struct stet_args *args);
+int stet_cache_stats(const struct stet_store *s, const struct stet_args *args);
+int stet_cache_path(const struct stet_store *s, const struct stet_args *args);
+int stet_cache_rm(const struct stet_store *s, const struct stet_args *args);
+int stet_cache_gc(const struct stet_store *s, const struct stet_args *args);
+int stet_cache_verify(const struct stet_store *s, const struct stet_args *args);
+int stet_cache_prove(const struct stet_store *s, const struct stet_args *args);
+
+/* The one key that begins so; STET_NOT_FOUND, or STET_USAGE when there are several. */
+enum stet_rc stet_cache_find(const struct stet_store *s, const char *prefix, struct stet_hash *key,
+                             struct stet_err *err);
+
+#endif

@@ -1,0 +1,65 @@
+/* stet cache gc: limits in words, and what they removed. */
+#include "cli/cache.h"
+#include "cli/run_text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A number and one letter of `units`, each worth `worth`. False when it is none. */
+static bool read_amount(const char *text, const char *units, const uint64_t *worth, uint64_t *out)
+{
+    unsigned long long n;
+    const char *unit;
+    char *end;
+
+    *out = 0;
+    if (!text)
+        return true;
+    errno = 0;
+    n = strtoull(text, &end, 10);
+    if (end == text || errno || *text == '-')
+        return false;
+    unit = *end ? strchr(units, *end) : NULL;
+    if (*end && (!unit || end[1]))
+        return false;
+    return !__builtin_mul_overflow(n, unit ? worth[unit - units] : 1, out);
+}
+
+int stet_cache_gc(const struct stet_store *s, const struct stet_args *args)
+{
+    static const uint64_t bytes[] = {1u << 10, 1u << 20, 1u << 30, UINT64_C(1) << 40};
+    static const uint64_t seconds[] = {1, 60, 3600, 86400};
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_store_gc gc = {0};
+    struct stet_json j;
+
+    if (!read_amount(stet_cache_wishes.max_bytes, "KMGT", bytes, &gc.max_bytes))
+        stet_fail(&err, STET_USAGE, "--max-bytes %s: not a number with K, M, G or T",
+                  stet_cache_wishes.max_bytes);
+    if (!read_amount(stet_cache_wishes.max_age, "smhd", seconds, &gc.max_age_s))
+        stet_fail(&err, STET_USAGE, "--max-age %s: not a number with s, m, h or d",
+                  stet_cache_wishes.max_age);
+    if (err.rc != STET_OK || stet_store_gc(s, &gc, &err) != STET_OK)
+        return stet_complain(&err);
+    if (args->format == STET_FORMAT_JSON) {
+        stet_json_init(&j, &out);
+        stet_json_object(&j, NULL);
+        stet_json_cstr(&j, "schema", "stet.cachegc/1");
+        stet_json_uint(&j, "removed", gc.removed);
+        stet_json_uint(&j, "removed_bytes", gc.removed_bytes);
+        stet_json_uint(&j, "left", gc.left);
+        stet_json_uint(&j, "left_bytes", gc.left_bytes);
+        stet_json_uint(&j, "temporaries", gc.temporaries);
+        stet_json_end_object(&j);
+        stet_buf_char(&out, '\n');
+    } else {
+        stet_buf_printf(&out, "removed %zu of %zu entries (", gc.removed, gc.removed + gc.left);
+        stet_text_bytes(&out, gc.removed_bytes);
+        stet_buf_str(&out, "); ");
+        stet_text_bytes(&out, gc.left_bytes);
+        stet_buf_str(&out, " left\n");
+    }
+    return stet_print(&out, STET_EXIT_FINE);
+}

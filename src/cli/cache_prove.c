@@ -1,0 +1,214 @@
+/* stet cache prove: the command cold, then warm; what counts is what was loaded back. */
+#include "cli/cache.h"
+#include "cli/run_text.h"
+
+#include "base/mem.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* One of the two launches. */
+struct launch {
+    char state[PATH_MAX]; /* its own state folder: exactly one run lies there afterwards */
+    struct stet_run_digest digest;
+    uint64_t programs, reloaded, ns;
+    int status;
+};
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+{
+    (void)st;
+    (void)kind;
+    (void)ftw;
+    return remove(path);
+}
+
+static void remove_tree(const char *path)
+{
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Standard output belongs to the proof: the command's own goes to standard error. */
+static _Noreturn void become(char **command, const char *store, const char *state)
+{
+    size_t n = 0;
+    char **argv;
+
+    while (command[n])
+        n++;
+    argv = stet_mem_calloc(n + 5, sizeof *argv);
+    if (!argv || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 || setenv("STET_STORE", store, 1) != 0 ||
+        setenv("STET_STATE_DIR", state, 1) != 0)
+        _exit(STET_EXIT_FAILURE);
+    argv[0] = (char[]){"stet"};
+    argv[1] = (char[]){"run"};
+    argv[2] = (char[]){"--quiet"};
+    /* what stands before the command belongs to `stet run`: stet cache prove -- --cpu -- python… */
+    memcpy(argv + 3, command, n * sizeof *command);
+    execv("/proc/self/exe", argv);
+    _exit(STET_EXIT_FAILURE);
+}
+
+static enum stet_rc find_run(struct launch *l, char *folder, size_t room, struct stet_err *err)
+{
+    char runs[PATH_MAX + 8];
+    struct dirent *e;
+    bool found = false;
+    DIR *d;
+
+    snprintf(runs, sizeof runs, "%s/runs", l->state);
+    d = opendir(runs);
+    while (d && (e = readdir(d))) {
+        if (e->d_name[0] == '.')
+            continue;
+        snprintf(folder, room, "%s/%s", runs, e->d_name);
+        found = true;
+    }
+    if (d)
+        closedir(d);
+    return found ? STET_OK : stet_fail(err, STET_NOT_FOUND, "the command left no run behind");
+}
+
+static void sum(struct launch *l)
+{
+    for (size_t p = 0; p < l->digest.process_count; p++) {
+        const struct stet_process_digest *d = &l->digest.processes[p];
+
+        for (size_t i = 0; i < d->compile_count; i++) {
+            const struct stet_compile_event *c = &d->compiles[i];
+
+            if (c->load || !c->ended || c->error_code)
+                continue;
+            l->programs++;
+            l->reloaded += c->served != 0;
+            l->ns += c->plugin_ns + c->layer_ns;
+        }
+    }
+}
+
+static enum stet_rc launch(struct launch *l, const char *work, const char *name,
+                           const struct stet_store *s, char **command, struct stet_err *err)
+{
+    char folder[2 * PATH_MAX];
+    enum stet_rc rc;
+    pid_t pid;
+
+    if (snprintf(l->state, sizeof l->state, "%s/%s", work, name) >= (int)sizeof l->state)
+        return stet_fail(err, STET_LIMIT, "%s: path too long", work);
+    pid = fork();
+    if (pid == 0)
+        become(command, s->folder, l->state);
+    if (pid < 0 || waitpid(pid, &l->status, 0) != pid)
+        return stet_fail_errno(err, "cannot run the command");
+    if (!WIFEXITED(l->status) || WEXITSTATUS(l->status) != 0)
+        return stet_fail(err, STET_IO, "the command failed in its %s run: nothing is proven", name);
+    rc = find_run(l, folder, sizeof folder, err);
+    if (rc == STET_OK)
+        rc = stet_run_load(&l->digest, folder, err);
+    if (rc == STET_OK)
+        sum(l);
+    return rc;
+}
+
+static const char *word_of(const struct stet_compile_event *c)
+{
+    return c->store.len ? c->store.ptr : "off";
+}
+
+static void missed_json(struct stet_json *j, const struct launch *l)
+{
+    stet_json_array(j, "missed");
+    for (size_t p = 0; p < l->digest.process_count; p++) {
+        const struct stet_process_digest *d = &l->digest.processes[p];
+
+        for (size_t i = 0; i < d->compile_count; i++) {
+            const struct stet_compile_event *c = &d->compiles[i];
+
+            if (c->load || !c->ended || c->error_code || c->served)
+                continue;
+            stet_json_object(j, NULL);
+            stet_json_string(j, "program", c->name);
+            stet_json_string(j, "reason",
+                             stet_view_of(word_of(c), c->store.len ? c->store.len : 3));
+            stet_json_end_object(j);
+        }
+    }
+    stet_json_end_array(j);
+}
+
+static void missed_text(struct stet_buf *out, const struct launch *l)
+{
+    for (size_t p = 0; p < l->digest.process_count; p++) {
+        const struct stet_process_digest *d = &l->digest.processes[p];
+
+        for (size_t i = 0; i < d->compile_count; i++) {
+            const struct stet_compile_event *c = &d->compiles[i];
+
+            if (!c->load && c->ended && !c->error_code && !c->served)
+                stet_buf_printf(out, "  not reloaded: %.*s  (%.*s)\n", STET_FMT(c->name),
+                                (int)(c->store.len ? c->store.len : 3), word_of(c));
+        }
+    }
+}
+
+static int tell(const struct stet_args *args, const struct launch *cold, const struct launch *warm)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_json j;
+
+    if (args->format == STET_FORMAT_JSON) {
+        stet_json_init(&j, &out);
+        stet_json_object(&j, NULL);
+        stet_json_cstr(&j, "schema", "stet.prove/1");
+        stet_json_uint(&j, "programs", warm->programs);
+        stet_json_uint(&j, "reloaded", warm->reloaded);
+        stet_json_number(&j, "cold_s", (double)cold->ns / 1e9);
+        stet_json_number(&j, "warm_s", (double)warm->ns / 1e9);
+        missed_json(&j, warm);
+        stet_json_end_object(&j);
+        stet_buf_char(&out, '\n');
+    } else {
+        stet_buf_printf(&out, "%llu of %llu programs reloaded, ",
+                        (unsigned long long)warm->reloaded, (unsigned long long)warm->programs);
+        stet_text_duration(&out, cold->ns);
+        stet_buf_str(&out, " -> ");
+        stet_text_duration(&out, warm->ns);
+        stet_buf_char(&out, '\n');
+        missed_text(&out, warm);
+    }
+    return stet_print(&out, warm->reloaded == warm->programs ? STET_EXIT_FINE : STET_EXIT_FINDING);
+}
+
+int stet_cache_prove(const struct stet_store *s, const struct stet_args *args)
+{
+    struct stet_err err = STET_ERR_INIT;
+    static struct launch cold, warm;
+    struct stet_store fresh;
+    char work[] = "/tmp/stet-prove-XXXXXX", folder[sizeof work + 8];
+    enum stet_rc rc = STET_OK;
+    int code;
+
+    if (!mkdtemp(work)) {
+        stet_fail_errno(&err, "%s: cannot make folder", work);
+        return stet_complain(&err);
+    }
+    /* cold means cold: a store of its own, unless one was named */
+    snprintf(folder, sizeof folder, "%s/store", work);
+    rc = stet_store_open(&fresh, stet_cache_wishes.folder ? s->folder : folder, &err);
+    if (rc == STET_OK)
+        rc = launch(&cold, work, "cold", &fresh, args->values, &err);
+    if (rc == STET_OK)
+        rc = launch(&warm, work, "warm", &fresh, args->values, &err);
+    code = rc == STET_OK ? tell(args, &cold, &warm) : stet_complain(&err);
+    stet_run_unload(&cold.digest);
+    stet_run_unload(&warm.digest);
+    remove_tree(work);
+    return code;
+}

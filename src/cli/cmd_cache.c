@@ -1,0 +1,308 @@
+/* stet cache: what the store holds, and proof that it reloads. */
+#include "cli/cache.h"
+#include "cli/run_text.h"
+
+#include "base/mem.h"
+#include "store/quarantine.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int64_t now_ns(void)
+{
+    return (int64_t)time(NULL) * 1000000000;
+}
+
+static void row_text(struct stet_buf *out, const struct stet_stored *s,
+                     const struct stet_entry_file *f)
+{
+    char key[STET_HASH_TEXT];
+    struct stet_buf cell = STET_BUF_INIT;
+    int64_t age = now_ns() - s->used_ns;
+
+    stet_hash_format(s->key, key);
+    stet_text_bytes(&cell, s->bytes);
+    stet_buf_printf(out, "%.12s  %9s", key, cell.ptr);
+    stet_buf_release(&cell);
+    stet_text_duration(&cell, age > 0 ? (uint64_t)age / 1000000000 * 1000000000 : 0);
+    stet_buf_printf(out, "  %10s ago", cell.ptr);
+    stet_buf_release(&cell);
+    if (f) {
+        stet_text_duration(&cell, f->compile_ns);
+        stet_buf_printf(out, "  %9s  %.*s\n", cell.ptr, STET_FMT(f->name));
+        stet_buf_release(&cell);
+    } else {
+        stet_buf_str(out, "          -  damaged, or written by a newer Stet\n");
+    }
+}
+
+static void row_json(struct stet_json *j, const struct stet_stored *s,
+                     const struct stet_entry_file *f)
+{
+    char key[STET_HASH_TEXT];
+
+    stet_hash_format(s->key, key);
+    stet_json_object(j, NULL);
+    stet_json_cstr(j, "key", key);
+    stet_json_uint(j, "bytes", s->bytes);
+    stet_json_number(j, "used", (double)s->used_ns / 1e9);
+    stet_json_bool(j, "readable", f != NULL);
+    if (f) {
+        stet_json_string(j, "name", f->name);
+        stet_json_number(j, "compile_s", (double)f->compile_ns / 1e9);
+        stet_json_uint(j, "executable_bytes", f->executable_size);
+        for (size_t i = 0; i < STET_COMPONENTS; i++)
+            stet_json_string(j, stet_component_name((enum stet_component)i), f->parts.part[i]);
+    }
+    stet_json_end_object(j);
+}
+
+/* Newest first. */
+static void rows(const struct stet_store *s, const struct stet_stored_list *all,
+                 struct stet_buf *out, struct stet_json *j)
+{
+    for (size_t i = all->count; i > 0; i--) {
+        const struct stet_stored *one = &all->items[i - 1];
+        char path[PATH_MAX + 64];
+        struct stet_entry_file f;
+        bool readable;
+
+        stet_store_path(s, one->key, path);
+        readable = stet_entry_open(&f, path, NULL) == STET_OK;
+        if (j)
+            row_json(j, one, readable ? &f : NULL);
+        else
+            row_text(out, one, readable ? &f : NULL);
+        if (readable)
+            stet_entry_close(&f);
+    }
+}
+
+int stet_cache_ls(const struct stet_store *s, const struct stet_args *args)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_stored_list all;
+    struct stet_json j;
+
+    if (stet_store_list(s, &all, &err) != STET_OK)
+        return stet_complain(&err);
+    if (args->format == STET_FORMAT_JSON) {
+        stet_json_init(&j, &out);
+        stet_json_object(&j, NULL);
+        stet_json_cstr(&j, "schema", "stet.cache/1");
+        stet_json_cstr(&j, "folder", s->folder);
+        stet_json_uint(&j, "bytes", all.bytes);
+        stet_json_array(&j, "entries");
+        rows(s, &all, &out, &j);
+        stet_json_end_array(&j);
+        stet_json_end_object(&j);
+        stet_buf_char(&out, '\n');
+    } else if (all.count) {
+        stet_buf_str(&out, "key                size             used     compile  program\n");
+        rows(s, &all, &out, NULL);
+    } else {
+        stet_buf_printf(&out, "nothing is kept in %s\n", s->folder);
+    }
+    stet_stored_list_release(&all);
+    return stet_print(&out, STET_EXIT_FINE);
+}
+
+int stet_cache_stats(const struct stet_store *s, const struct stet_args *args)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_stored_list all;
+    struct stet_json j;
+
+    if (stet_store_list(s, &all, &err) != STET_OK)
+        return stet_complain(&err);
+    if (args->format == STET_FORMAT_JSON) {
+        stet_json_init(&j, &out);
+        stet_json_object(&j, NULL);
+        stet_json_cstr(&j, "schema", "stet.cachestats/1");
+        stet_json_cstr(&j, "folder", s->folder);
+        stet_json_uint(&j, "entries", all.count);
+        stet_json_uint(&j, "bytes", all.bytes);
+        stet_json_uint(&j, "foreign", all.foreign);
+        stet_json_end_object(&j);
+        stet_buf_char(&out, '\n');
+    } else {
+        stet_buf_printf(&out, "%s\n%zu entries, ", s->folder, all.count);
+        stet_text_bytes(&out, all.bytes);
+        stet_buf_char(&out, '\n');
+        if (all.foreign)
+            stet_buf_printf(&out, "%zu files that are no entries\n", all.foreign);
+    }
+    stet_stored_list_release(&all);
+    return stet_print(&out, STET_EXIT_FINE);
+}
+
+int stet_cache_path(const struct stet_store *s, const struct stet_args *args)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_json j;
+
+    if (args->format == STET_FORMAT_JSON) {
+        stet_json_init(&j, &out);
+        stet_json_object(&j, NULL);
+        stet_json_cstr(&j, "folder", s->folder);
+        stet_json_end_object(&j);
+    } else {
+        stet_buf_str(&out, s->folder);
+    }
+    stet_buf_char(&out, '\n');
+    return stet_print(&out, STET_EXIT_FINE);
+}
+
+enum stet_rc stet_cache_find(const struct stet_store *s, const char *prefix, struct stet_hash *key,
+                             struct stet_err *err)
+{
+    struct stet_stored_list all;
+    enum stet_rc rc = stet_store_list(s, &all, err);
+    size_t found = 0;
+
+    if (rc != STET_OK)
+        return rc;
+    for (size_t i = 0; i < all.count; i++) {
+        char text[STET_HASH_TEXT];
+
+        stet_hash_format(all.items[i].key, text);
+        if (strncmp(text, prefix, strlen(prefix)) != 0)
+            continue;
+        *key = all.items[i].key;
+        found++;
+    }
+    stet_stored_list_release(&all);
+    if (!found || !*prefix)
+        return stet_fail(err, STET_NOT_FOUND, "%s: no such key in %s", prefix, s->folder);
+    return found > 1 ? stet_fail(err, STET_USAGE, "%s: %zu keys begin so", prefix, found) : STET_OK;
+}
+
+int stet_cache_show(const struct stet_store *s, const struct stet_args *args)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_entry_file f;
+    struct stet_hash key;
+    struct stet_json j;
+    char path[PATH_MAX + 64];
+
+    if (stet_cache_find(s, args->values[0], &key, &err) != STET_OK)
+        return stet_complain(&err);
+    stet_store_path(s, key, path);
+    if (stet_entry_open(&f, path, &err) != STET_OK)
+        return stet_complain(&err);
+    if (args->format == STET_FORMAT_JSON) {
+        struct stet_stored one = {.key = key, .bytes = f.file.bytes.len};
+
+        stet_json_init(&j, &out);
+        row_json(&j, &one, &f);
+        stet_buf_char(&out, '\n');
+    } else {
+        stet_buf_printf(&out, "%s\nprogram name  %.*s\nplugin file   %.*s\nexecutable    ", path,
+                        STET_FMT(f.name), STET_FMT(f.plugin_path));
+        stet_text_bytes(&out, f.executable_size);
+        stet_buf_str(&out, "\ncompiled in   ");
+        stet_text_duration(&out, f.compile_ns);
+        stet_buf_str(&out, "\n\nwhat its key is made of\n");
+        for (size_t i = 0; i < STET_COMPONENTS; i++)
+            stet_buf_printf(&out, "  %-12s %.*s\n", stet_component_name((enum stet_component)i),
+                            STET_FMT(f.parts.part[i]));
+    }
+    stet_entry_close(&f);
+    return stet_print(&out, STET_EXIT_FINE);
+}
+
+int stet_cache_rm(const struct stet_store *s, const struct stet_args *args)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_hash key;
+
+    for (int i = 0; i < args->count; i++) {
+        if (stet_cache_find(s, args->values[i], &key, &err) != STET_OK)
+            return stet_complain(&err);
+        stet_quarantine_clear(s, key);
+        if (stet_store_remove(s, key, &err) == STET_IO)
+            return stet_complain(&err);
+    }
+    return STET_EXIT_FINE;
+}
+
+struct part {
+    const char *name, *operands, *about;
+    int least; /* positional arguments needed */
+    int (*run)(const struct stet_store *s, const struct stet_args *args);
+};
+
+static const struct part parts[] = {
+    {"ls", "", "list the entries, last used first", 0, stet_cache_ls},
+    {"show", "KEY", "what an entry's key is made of", 1, stet_cache_show},
+    {"stats", "", "how much is kept", 0, stet_cache_stats},
+    {"verify", "", "reload every entry in a child process", 0, stet_cache_verify},
+    {"prove", "-- COMMAND…", "run a command twice, and count what was reloaded", 1,
+     stet_cache_prove},
+    {"gc", "", "remove the least recently used: --max-bytes, --max-age", 0, stet_cache_gc},
+    {"rm", "KEY…", "remove entries", 1, stet_cache_rm},
+    {"path", "", "where the store lies", 0, stet_cache_path},
+};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+struct stet_cache_wishes stet_cache_wishes;
+
+static int run_part(const struct part *p, int argc, char **argv)
+{
+    char synopsis[96];
+    struct stet_usage usage = {synopsis, p->about, "docs/cache.md"};
+    const struct stet_option options[] = {
+        {"store", "FOLDER", "this store instead of the default one", STET_OPTION_VALUE,
+         &stet_cache_wishes.folder},
+        {"max-bytes", "N[KMGT]", "gc: keep at most so much", STET_OPTION_VALUE,
+         &stet_cache_wishes.max_bytes},
+        {"max-age", "N[smhd]", "gc: keep nothing unused for longer", STET_OPTION_VALUE,
+         &stet_cache_wishes.max_age},
+        {0},
+    };
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_args args;
+    struct stet_store store;
+    char *folder;
+    int done;
+
+    snprintf(synopsis, sizeof synopsis, "stet cache %s [options] %s", p->name, p->operands);
+    done = stet_args_parse(&args, argc, argv, &usage, options, p->run == stet_cache_prove);
+    if (done >= 0)
+        return done;
+    if (args.count < p->least)
+        return stet_usage_error(&usage, "something is missing");
+    folder = stet_cache_wishes.folder ? stet_mem_strdup(stet_cache_wishes.folder)
+                                      : stet_store_default(&err);
+    if (!folder || stet_store_open(&store, folder, &err) != STET_OK) {
+        stet_mem_free(folder);
+        return stet_complain(&err);
+    }
+    stet_mem_free(folder);
+    args.values[args.count] = NULL;
+    return p->run(&store, &args);
+}
+
+int cmd_cache(int argc, char **argv)
+{
+    bool help = argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
+    FILE *to = help ? stdout : stderr;
+
+    for (size_t i = 0; argc > 1 && i < PARTS; i++) {
+        if (!strcmp(argv[1], parts[i].name))
+            return run_part(&parts[i], argc - 1, argv + 1);
+    }
+    fputs("usage: stet cache PART [options]\n\n"
+          "Executables that were compiled under `stet run`, kept and loaded again.\n\n",
+          to);
+    for (size_t i = 0; i < PARTS; i++)
+        fprintf(to, "  %-7s %-12s %s\n", parts[i].name, parts[i].operands, parts[i].about);
+    fputs("\nMore in docs/cache.md\n", to);
+    return help ? STET_EXIT_FINE : STET_EXIT_USAGE;
+}

@@ -1,0 +1,274 @@
+/* Asked once a client, on the thread of its first compile, and kept. */
+#include "intercept/identity.h"
+
+#include "base/mem.h"
+#include "intercept/describe.h"
+#include "intercept/object.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Flags that reach a compiler through the environment. Those that only say where to dump are left
+ * out: they change nothing that is compiled. */
+static const char *const flag_variables[] = {"XLA_FLAGS", "LIBTPU_INIT_ARGS", "TF_XLA_FLAGS",
+                                             "NVIDIA_TF32_OVERRIDE"};
+static const char *const dump_flags[] = {"--xla_dump_", "--xla_gpu_dump_"};
+enum { FLAGS_MAX = 512 };
+
+struct identity {
+    struct identity *next;
+    uint32_t client;
+    const char *why;
+    struct stet_arena arena;
+    struct stet_key_parts parts;
+    struct stet_view path; /* of the plugin's file */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct identity *list;
+
+/* A value on one line. */
+static struct stet_view one_line(struct stet_arena *a, struct stet_view v)
+{
+    struct stet_view copy = stet_arena_copy(a, v);
+    char *at = (char *)(uintptr_t)copy.ptr;
+
+    for (size_t i = 0; at && i < copy.len; i++) {
+        if ((unsigned char)at[i] < ' ')
+            at[i] = ' ';
+    }
+    return copy;
+}
+
+static struct stet_view file_hash(struct stet_arena *a, const char *path)
+{
+    char text[STET_HASH_TEXT];
+    struct stet_file file;
+
+    if (stet_file_open(&file, path, NULL) != STET_OK)
+        return STET_VIEW("none");
+    stet_hash_format(stet_hash_bytes(file.bytes), text);
+    stet_file_close(&file);
+    return stet_arena_copy(a, stet_view_str(text));
+}
+
+static struct stet_view plugin_part(struct stet_plugin *p, struct stet_arena *a,
+                                    struct stet_object *object)
+{
+    union {
+        stet_get_pjrt_api *function;
+        const void *code;
+    } get = {atomic_load(&p->get)};
+
+    if (!stet_object_at(get.code, object))
+        return (struct stet_view){0};
+    if (object->build_id[0])
+        return stet_arena_printf(a, "build id %s", object->build_id);
+    return stet_arena_printf(a, "content %.*s", STET_FMT(file_hash(a, object->path)));
+}
+
+static struct stet_view platform_part(struct stet_plugin *p, PJRT_Client *client,
+                                      struct stet_arena *a)
+{
+    const PJRT_Api *real = stet_plugin_real(p);
+    PJRT_Client_PlatformName_Args name = {.struct_size = PJRT_Client_PlatformName_Args_STRUCT_SIZE,
+                                          .client = client};
+    PJRT_Client_PlatformVersion_Args version = {
+        .struct_size = PJRT_Client_PlatformVersion_Args_STRUCT_SIZE, .client = client};
+
+    if (!stet_api_has(real, PJRT_Client_PlatformName) ||
+        stet_plugin_drop(p, real->PJRT_Client_PlatformName(&name)) ||
+        !stet_api_has(real, PJRT_Client_PlatformVersion) ||
+        stet_plugin_drop(p, real->PJRT_Client_PlatformVersion(&version)))
+        return (struct stet_view){0};
+    return one_line(a, stet_arena_printf(a, "%.*s %.*s", (int)name.platform_name_size,
+                                         name.platform_name, (int)version.platform_version_size,
+                                         version.platform_version));
+}
+
+static struct stet_view topology_part(struct stet_plugin *p, PJRT_Client *client,
+                                      struct stet_arena *a)
+{
+    struct stet_topology t;
+    struct stet_view text;
+
+    stet_describe_client_topology(p, client, a, &t);
+    text = stet_arena_printf(a, "%llu x %.*s", (unsigned long long)t.devices, STET_FMT(t.kind));
+    for (size_t i = 0; i < t.attributes.count; i++)
+        text = stet_arena_printf(a, "%.*s; %.*s", STET_FMT(text), STET_FMT(t.attributes.items[i]));
+    return one_line(a, text);
+}
+
+/* The first executable of this name on PATH. */
+static struct stet_view on_path(struct stet_arena *a, const char *name)
+{
+    const char *path = getenv("PATH");
+    char whole[PATH_MAX];
+
+    while (path && *path) {
+        size_t n = strcspn(path, ":");
+
+        if (n && snprintf(whole, sizeof whole, "%.*s/%s", (int)n, path, name) < PATH_MAX &&
+            stet_fs_exists(whole))
+            return file_hash(a, whole);
+        path += n + (path[n] == ':');
+    }
+    return STET_VIEW("none");
+}
+
+/* XLA's CUDA compiler looks in several places for its tools, the working folder first; any of them
+ * may decide what it makes. */
+static struct stet_view cuda_part(struct stet_arena *a, const char *plugin)
+{
+    static const char *const files[] = {"nvvm/libdevice/libdevice.10.bc", "bin/ptxas",
+                                        "bin/nvlink"};
+    char beside[PATH_MAX + 64], whole[2 * PATH_MAX];
+    const char *const roots[] = {"cuda_sdk_lib", "/usr/local/cuda", beside};
+    static const char *const names[] = {"here", "system", "beside"};
+    struct stet_view text =
+        stet_arena_printf(a, "path ptxas=%.*s nvlink=%.*s", STET_FMT(on_path(a, "ptxas")),
+                          STET_FMT(on_path(a, "nvlink")));
+
+    snprintf(beside, sizeof beside, "%s/../../../nvidia/cu13", plugin);
+    for (size_t r = 0; r < sizeof roots / sizeof *roots; r++) {
+        text = stet_arena_printf(a, "%.*s; %s", STET_FMT(text), names[r]);
+        for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+            snprintf(whole, sizeof whole, "%s/%s", roots[r], files[i]);
+            text = stet_arena_printf(a, "%.*s %s=%.*s", STET_FMT(text), strrchr(files[i], '/') + 1,
+                                     STET_FMT(file_hash(a, whole)));
+        }
+    }
+    return stet_arena_printf(a, "%.*s; driver=%.*s", STET_FMT(text),
+                             STET_FMT(file_hash(a, "/proc/driver/nvidia/version")));
+}
+
+static bool contains(struct stet_view v, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (size_t i = 0; i + n <= v.len; i++) {
+        if (!memcmp(v.ptr + i, word, n))
+            return true;
+    }
+    return false;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return stet_view_cmp(*(const struct stet_view *)a, *(const struct stet_view *)b);
+}
+
+/* Flags in sorted order: their order means nothing. */
+static struct stet_view flags_of(struct stet_arena *a, const char *value)
+{
+    struct stet_view *flags = STET_NEW_ARRAY(a, struct stet_view, FLAGS_MAX), text = {0};
+    size_t n = 0;
+
+    while (flags && n < FLAGS_MAX && *(value += strspn(value, " \t\n"))) {
+        struct stet_view flag = stet_view_of(value, strcspn(value, " \t\n"));
+        bool dumps = false;
+
+        for (size_t i = 0; i < sizeof dump_flags / sizeof *dump_flags; i++)
+            dumps |= stet_view_starts(flag, dump_flags[i]);
+        if (!dumps)
+            flags[n++] = flag;
+        value += flag.len;
+    }
+    if (n)
+        qsort(flags, n, sizeof *flags, by_text);
+    for (size_t i = 0; i < n; i++)
+        text = stet_arena_printf(a, "%.*s%s%.*s", STET_FMT(text), i ? " " : "", STET_FMT(flags[i]));
+    return text;
+}
+
+static struct stet_view environment_part(struct stet_arena *a)
+{
+    struct stet_view text = {0};
+
+    for (size_t i = 0; i < sizeof flag_variables / sizeof *flag_variables; i++) {
+        const char *value = getenv(flag_variables[i]);
+        struct stet_view flags = value ? flags_of(a, value) : (struct stet_view){0};
+
+        if (flags.len)
+            text = stet_arena_printf(a, "%.*s%s%s=%.*s", STET_FMT(text), text.len ? "; " : "",
+                                     flag_variables[i], STET_FMT(flags));
+    }
+    return text;
+}
+
+/* More devices than this process may address means other processes: they would have to agree on
+ * what is served, since a compiler may talk to its peers. */
+static bool is_alone(struct stet_plugin *p, PJRT_Client *client)
+{
+    const PJRT_Api *real = stet_plugin_real(p);
+    PJRT_Client_Devices_Args all = {.struct_size = PJRT_Client_Devices_Args_STRUCT_SIZE,
+                                    .client = client};
+    PJRT_Client_AddressableDevices_Args own = {
+        .struct_size = PJRT_Client_AddressableDevices_Args_STRUCT_SIZE, .client = client};
+
+    return stet_api_has(real, PJRT_Client_Devices) &&
+           stet_api_has(real, PJRT_Client_AddressableDevices) &&
+           !stet_plugin_drop(p, real->PJRT_Client_Devices(&all)) &&
+           !stet_plugin_drop(p, real->PJRT_Client_AddressableDevices(&own)) &&
+           all.num_devices == own.num_addressable_devices;
+}
+
+static void describe(struct identity *id, struct stet_plugin *p, PJRT_Client *client)
+{
+    const PJRT_Api *real = stet_plugin_real(p);
+    struct stet_object object = {0};
+    struct stet_arena *a = &id->arena;
+    struct stet_view *part = id->parts.part;
+
+    if (!stet_api_has(real, PJRT_Executable_Serialize) ||
+        !stet_api_has(real, PJRT_Executable_DeserializeAndLoad)) {
+        id->why = "plugin-cannot";
+        return;
+    }
+    if (!is_alone(p, client)) {
+        id->why = "many-processes";
+        return;
+    }
+    part[STET_COMPONENT_PLUGIN] = plugin_part(p, a, &object);
+    id->path = stet_arena_copy(a, stet_view_str(object.path));
+    part[STET_COMPONENT_PLATFORM] = platform_part(p, client, a);
+    part[STET_COMPONENT_TOPOLOGY] = topology_part(p, client, a);
+    part[STET_COMPONENT_TOOLKIT] = contains(stet_view_str(object.path), "cuda")
+                                       ? cuda_part(a, object.path)
+                                       : STET_VIEW("none");
+    part[STET_COMPONENT_ENVIRONMENT] = environment_part(a);
+    if (!part[STET_COMPONENT_PLUGIN].len || !part[STET_COMPONENT_PLATFORM].len)
+        id->why = "plugin-unknown";
+    if (a->failed)
+        id->why = "no-memory";
+}
+
+const char *stet_identity_of(struct stet_plugin *p, PJRT_Client *client, struct stet_key_parts *out,
+                             struct stet_view *plugin_path)
+{
+    uint32_t number = stet_plugin_client(p, client);
+    struct identity *id;
+
+    if (!number)
+        return "client-unknown";
+    pthread_mutex_lock(&lock);
+    for (id = list; id && id->client != number; id = id->next)
+        continue;
+    pthread_mutex_unlock(&lock);
+    if (!id) {
+        id = stet_mem_calloc(1, sizeof *id);
+        if (!id)
+            return "no-memory";
+        id->client = number;
+        stet_arena_init(&id->arena, (size_t)4 << 20);
+        describe(id, p, client); /* without the lock: it calls the plugin */
+        pthread_mutex_lock(&lock);
+        id->next = list; /* two threads may each add one; they are equal */
+        list = id;
+        pthread_mutex_unlock(&lock);
+    }
+    *out = id->parts;
+    *plugin_path = id->path;
+    return id->why;
+}

@@ -1,0 +1,14 @@
+/* Who compiles: the components of a store key that are the same for every program of a client. */
+#ifndef STET_INTERCEPT_IDENTITY_H
+#define STET_INTERCEPT_IDENTITY_H
+
+#include "intercept/plugin.h"
+#include "store/entry.h"
+
+/* Fills PLUGIN, PLATFORM, TOPOLOGY, TOOLKIT and ENVIRONMENT, and tells the plugin's file. The texts
+ * live as long as the process. NULL, or a fixed word: why programs of this client are neither
+ * served nor kept. */
+const char *stet_identity_of(struct stet_plugin *p, PJRT_Client *client, struct stet_key_parts *out,
+                             struct stet_view *plugin_path);
+
+#endif

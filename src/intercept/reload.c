@@ -1,0 +1,248 @@
+/* Key, look up, compare, load. Whatever fails on the way leads to an ordinary compile. */
+#include "intercept/reload.h"
+
+#include "base/mem.h"
+#include "decode/decode.h"
+#include "decode/options.h"
+#include "fingerprint/fingerprint.h"
+#include "intercept/executables.h"
+#include "intercept/identity.h"
+#include "intercept/layer.h"
+#include "program/compare.h"
+#include "store/memory.h"
+#include "store/quarantine.h"
+
+enum { DEPTH = 256 };
+
+/* Custom calls whose meaning lies in this process: an address, a handle, a Python function. */
+static const char *const local_calls[] = {
+    "xla_python_",        "xla_ffi_python_",        "xla_ffi_partitioned_python_",
+    "xla_buffer_python_", "CustomSPMDPartitioning",
+};
+
+static bool is_local(const struct stet_op *op)
+{
+    const struct stet_attr *target = stet_op_attr(op, "call_target_name");
+
+    if (!target)
+        target = stet_op_attr(op, "custom_call_target");
+    for (size_t i = 0; target && i < sizeof local_calls / sizeof *local_calls; i++) {
+        if (stet_view_starts(target->text, local_calls[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool has_local(const struct stet_op *op, unsigned depth)
+{
+    if (depth == DEPTH || is_local(op))
+        return true;
+    for (uint32_t r = 0; r < op->region_count; r++) {
+        const struct stet_region *region = stet_op_region(op, r);
+
+        for (uint32_t b = 0; b < region->block_count; b++) {
+            for (uint32_t i = 0; i < region->blocks[b]->op_count; i++) {
+                if (has_local(region->blocks[b]->ops[i], depth + 1))
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+static struct stet_view hash_text(struct stet_arena *a, unsigned version, struct stet_hash h)
+{
+    char text[STET_HASH_TEXT];
+
+    stet_hash_format(h, text);
+    return stet_arena_printf(a, "%u:%s", version, text);
+}
+
+/* NULL, or why the program has no key. */
+static const char *program_part(struct stet_reload *r, struct stet_view code)
+{
+    struct stet_program program;
+    struct stet_fingerprint print;
+    const char *why = NULL;
+
+    if (stet_decode(&program, code, NULL) != STET_OK)
+        return "undecodable";
+    if (has_local(program.module, 0))
+        why = "process-local";
+    else if (stet_fingerprint_make(&print, &program, (struct stet_view){0}, NULL) != STET_OK)
+        why = "no-memory";
+    else
+        r->parts.part[STET_COMPONENT_PROGRAM] =
+            hash_text(&r->arena, STET_FINGERPRINT_VERSION, print.key);
+    stet_arena_release(&program.arena);
+    return why;
+}
+
+static const char *options_part(struct stet_reload *r, struct stet_view bytes)
+{
+    struct stet_options options;
+
+    if (stet_options_decode(&options, bytes, NULL) != STET_OK)
+        return "options-undecodable";
+    r->parts.part[STET_COMPONENT_OPTIONS] = hash_text(&r->arena, 1, options.hash);
+    stet_options_release(&options);
+    return NULL;
+}
+
+static const char *make_key(struct stet_reload *r, struct stet_plugin *p,
+                            const PJRT_Client_Compile_Args *args, struct stet_view code)
+{
+    const char *why = stet_identity_of(p, args->client, &r->parts, &r->plugin_path);
+
+    if (!why)
+        why = options_part(r, stet_view_of(args->compile_options, args->compile_options_size));
+    if (!why)
+        why = program_part(r, code);
+    if (!why && r->arena.failed)
+        why = "no-memory";
+    if (!why)
+        r->key = stet_key_of(&r->parts);
+    return why;
+}
+
+/* A hash may lie: the programs themselves must agree, but for their locations. */
+static bool same_program(struct stet_view a, struct stet_view b)
+{
+    struct stet_program x, y;
+    struct stet_err why = STET_ERR_INIT;
+    bool same = false;
+
+    if (stet_view_eq(a, b))
+        return true;
+    if (stet_decode(&x, a, NULL) != STET_OK)
+        return false;
+    if (stet_decode(&y, b, NULL) == STET_OK) {
+        same = stet_program_same(&x, &y, STET_COMPARE_NAMELESS, &why);
+        stet_arena_release(&y.arena);
+    }
+    if (why.text[0])
+        stet_log("store: same key, other program: %s", why.text);
+    stet_arena_release(&x.arena);
+    return same;
+}
+
+/* The plugin's own error, when it fails. */
+static PJRT_Error *load(struct stet_reload *r, struct stet_plugin *p,
+                        PJRT_Client_Compile_Args *args, struct stet_view bytes)
+{
+    PJRT_Executable_DeserializeAndLoad_Args load = {
+        .struct_size = PJRT_Executable_DeserializeAndLoad_Args_STRUCT_SIZE,
+        .client = args->client,
+        .serialized_executable = bytes.ptr,
+        .serialized_executable_size = bytes.len,
+    };
+    uint64_t before = stet_journal_now();
+    PJRT_Error *error = stet_plugin_real(p)->PJRT_Executable_DeserializeAndLoad(&load);
+
+    r->load_ns = stet_journal_now() - before;
+    if (!error)
+        args->executable = load.loaded_executable;
+    return error;
+}
+
+static bool from_memory(struct stet_reload *r, struct stet_plugin *p,
+                        PJRT_Client_Compile_Args *args, struct stet_view code)
+{
+    struct stet_remembered *m = stet_memory_get(r->key);
+    bool served = m && same_program(m->program, code) &&
+                  !stet_plugin_drop(p, load(r, p, args, m->executable));
+
+    if (m)
+        stet_memory_put_back(m);
+    if (served)
+        r->served = STET_SERVED_MEMORY;
+    return served;
+}
+
+/* The word for the journal. */
+static const char *load_entry(struct stet_reload *r, struct stet_plugin *p,
+                              PJRT_Client_Compile_Args *args, struct stet_view executable)
+{
+    PJRT_Error *error;
+    struct stet_view why;
+
+    stet_quarantine_enter(&stet_layer.store, r->key);
+    error = load(r, p, args, executable);
+    stet_quarantine_leave();
+    if (!error) {
+        r->served = STET_SERVED_DISK;
+        return "hit";
+    }
+    stet_plugin_error_text(p, error, &why);
+    stet_quarantine_failed(&stet_layer.store, r->key, why);
+    stet_plugin_drop(p, error);
+    return "load-failed";
+}
+
+static const char *from_disk(struct stet_reload *r, struct stet_plugin *p,
+                             PJRT_Client_Compile_Args *args, struct stet_view code)
+{
+    struct stet_buf program = STET_BUF_INIT, executable = STET_BUF_INIT;
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_entry_file entry;
+    const char *word = "damaged";
+    enum stet_rc rc = stet_store_get(&stet_layer.store, r->key, &entry, &err);
+
+    if (rc == STET_NOT_FOUND)
+        return "miss";
+    if (rc != STET_OK) {
+        stet_log("store: %s", err.text);
+        return rc == STET_UNSUPPORTED ? "newer" : "damaged";
+    }
+    if (stet_quarantine_condemned(&stet_layer.store, r->key)) {
+        word = "condemned";
+    } else if (stet_entry_program(&entry, &program, &err) == STET_OK &&
+               stet_entry_executable(&entry, &executable, &err) == STET_OK) {
+        if (same_program(stet_buf_as_view(&program), code))
+            word = load_entry(r, p, args, stet_buf_as_view(&executable));
+        else
+            word = "other-program";
+    } else {
+        stet_log("store: %s", err.text);
+    }
+    if (r->served == STET_SERVED_DISK)
+        stet_memory_add(r->key, stet_buf_as_view(&program), stet_buf_as_view(&executable));
+    stet_buf_release(&program);
+    stet_buf_release(&executable);
+    stet_entry_close(&entry);
+    return word;
+}
+
+bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args)
+{
+    const PJRT_Program *program = args->program;
+    struct stet_view code;
+
+    *r = (struct stet_reload){0};
+    if (!stet_layer.storing)
+        return false;
+    stet_arena_init(&r->arena, (size_t)1 << 20);
+    if (!program || !STET_HAS(program, format_size) || !program->code) {
+        r->word = "no-program";
+        return false;
+    }
+    code = stet_view_of(program->code, program->code_size);
+    r->word = make_key(r, p, args, code);
+    if (r->word)
+        return false;
+    if (from_memory(r, p, args, code))
+        r->word = "hit";
+    else
+        r->word = from_disk(r, p, args, code);
+    /* one that another entry stands in the way of, or that kills its readers, is not kept */
+    r->keep =
+        !stet_layer.store.read_only && (!strcmp(r->word, "miss") || !strcmp(r->word, "damaged") ||
+                                        !strcmp(r->word, "load-failed"));
+    return r->served != STET_SERVED_COMPILED;
+}
+
+void stet_reload_end(struct stet_reload *r)
+{
+    if (r->arena.cap)
+        stet_arena_release(&r->arena);
+}

@@ -1,0 +1,36 @@
+/* A compile that need not happen: the same program was compiled before, here or by another process,
+ * and its executable is loaded instead. */
+#ifndef STET_INTERCEPT_RELOAD_H
+#define STET_INTERCEPT_RELOAD_H
+
+#include "intercept/plugin.h"
+#include "store/entry.h"
+
+enum stet_served { STET_SERVED_COMPILED, STET_SERVED_MEMORY, STET_SERVED_DISK };
+
+/* One compile and the store; lives on the caller's stack. */
+struct stet_reload {
+    struct stet_arena arena;
+    struct stet_key_parts parts;
+    struct stet_hash key;
+    struct stet_view plugin_path;
+    const char *word; /* how it went: hit, miss, or why neither; NULL when the store is off */
+    bool keep;        /* what is compiled now is worth keeping */
+    enum stet_served served;
+    uint64_t load_ns; /* in the plugin, when served */
+};
+
+/* True when args->executable is loaded and the plugin need not compile. */
+bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args);
+void stet_reload_end(struct stet_reload *r);
+
+/* What is needed to keep an executable, on its way to the thread that asks (ask.h). */
+struct stet_keeping;
+/* NULL when it is not to be kept. Copies what it needs. */
+struct stet_keeping *stet_keeping_new(const struct stet_reload *r, const PJRT_Program *program,
+                                      uint64_t index, uint64_t compile_ns);
+/* Serialises and stores it; frees `k`. */
+void stet_keeping_do(struct stet_keeping *k, struct stet_plugin *p, PJRT_Executable *executable);
+void stet_keeping_free(struct stet_keeping *k);
+
+#endif

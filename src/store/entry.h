@@ -1,0 +1,72 @@
+/* One entry of the store: an executable, the program it was compiled from, and the components of
+ * its key in words. docs/formats.md has the layout. */
+#ifndef STET_STORE_ENTRY_H
+#define STET_STORE_ENTRY_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/fs.h"
+#include "base/hash.h"
+
+#define STET_ENTRY_VERSION 1
+
+/* Bytes a program or an executable may unpack to. */
+#define STET_ENTRY_MAX ((size_t)8 << 30)
+
+/* What a key is made of, in the order in which a miss looks for what moved. */
+enum stet_component {
+#define COMPONENT(id, name, what) STET_COMPONENT_##id,
+#include "store/components.def"
+#undef COMPONENT
+    STET_COMPONENTS
+};
+
+/* Texts of one line each. */
+struct stet_key_parts {
+    struct stet_view part[STET_COMPONENTS];
+};
+
+struct stet_hash stet_key_of(const struct stet_key_parts *parts);
+const char *stet_component_name(enum stet_component c);
+const char *stet_component_about(enum stet_component c);
+
+/* What goes into an entry; all borrowed. */
+struct stet_kept {
+    struct stet_key_parts parts;
+    struct stet_view name;   /* of the program's module, for people */
+    struct stet_view format; /* of the program: mlir, hlo, hlo_with_config */
+    struct stet_view program, executable;
+    struct stet_view plugin_path; /* no part of the key: where `stet cache verify` finds it */
+    uint64_t compile_ns;          /* what compiling it took */
+};
+
+/* The file's bytes. STET_NO_MEMORY is the only failure. */
+enum stet_rc stet_entry_pack(struct stet_buf *out, const struct stet_kept *e, struct stet_err *err);
+
+/* An entry as it lies on disk: checked as far as its words go, bytes are unpacked when asked. */
+struct stet_entry_file {
+    struct stet_file file;
+    struct stet_hash key;
+    struct stet_key_parts parts; /* views into the file, as are the next three */
+    struct stet_view name, format, plugin_path;
+    uint64_t compile_ns;
+    uint64_t program_size, executable_size; /* unpacked */
+    struct stet_view program, executable;   /* packed */
+    struct stet_hash program_sum, executable_sum;
+};
+
+/* STET_NOT_FOUND when there is none, STET_BAD_INPUT (with the offset) when it is damaged,
+ * STET_UNSUPPORTED when a newer Stet wrote it. On failure nothing is left to close. */
+enum stet_rc stet_entry_open(struct stet_entry_file *f, const char *path, struct stet_err *err);
+/* The same of bytes in memory, which are borrowed and not closed. */
+enum stet_rc stet_entry_read(struct stet_entry_file *f, struct stet_view bytes,
+                             struct stet_err *err);
+void stet_entry_close(struct stet_entry_file *f);
+/* Unpacked and checked, into `out`. */
+enum stet_rc stet_entry_program(const struct stet_entry_file *f, struct stet_buf *out,
+                                struct stet_err *err);
+enum stet_rc stet_entry_executable(const struct stet_entry_file *f, struct stet_buf *out,
+                                   struct stet_err *err);
+
+#endif

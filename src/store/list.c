@@ -1,0 +1,210 @@
+/* What is in the store, by its folder listing alone: no entry is opened but for the nearest. */
+#include "base/mem.h"
+#include "store/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A temporary of a writer that still lives is younger than this. */
+#define TEMPORARY_S 3600
+
+struct walk {
+    struct stet_stored_list *out;
+    size_t room;
+    bool no_memory;
+    bool sweep; /* remove what dead writers left */
+    size_t swept;
+};
+
+static bool is_entry(const char *name, struct stet_hash *key)
+{
+    return strlen(name) == 37 && !strcmp(name + 32, ".stet") &&
+           stet_hash_parse(stet_view_of(name, 32), key);
+}
+
+/* <key>.stet.<pid>.XXXXXX, as stet_fs_write names what it has not finished. */
+static bool is_temporary(const char *name)
+{
+    struct stet_hash key;
+
+    return strlen(name) > 38 && !strncmp(name + 32, ".stet.", 6) &&
+           stet_hash_parse(stet_view_of(name, 32), &key);
+}
+
+static void add(struct walk *w, struct stet_hash key, const struct stat *st)
+{
+    struct stet_stored_list *l = w->out;
+
+    if (l->count == w->room) {
+        size_t room = w->room ? w->room * 2 : 256;
+        void *p = stet_mem_resize(l->items, room, sizeof *l->items);
+
+        if (!p) {
+            w->no_memory = true;
+            return;
+        }
+        l->items = p;
+        w->room = room;
+    }
+    l->items[l->count++] = (struct stet_stored){
+        .key = key,
+        .bytes = (uint64_t)st->st_size,
+        .used_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec,
+    };
+    l->bytes += (uint64_t)st->st_size;
+}
+
+static void walk_folder(struct walk *w, int fd)
+{
+    DIR *d = fdopendir(fd);
+    struct dirent *e;
+
+    while (d && (e = readdir(d))) {
+        struct stet_hash key;
+        struct stat st;
+
+        if (e->d_name[0] == '.' || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+            continue; /* gone meanwhile */
+        if (S_ISREG(st.st_mode) && is_entry(e->d_name, &key))
+            add(w, key, &st);
+        else if (!is_temporary(e->d_name))
+            w->out->foreign++;
+        else if (w->sweep && st.st_mtim.tv_sec + TEMPORARY_S < time(NULL) &&
+                 unlinkat(dirfd(d), e->d_name, 0) == 0)
+            w->swept++;
+    }
+    if (d)
+        closedir(d);
+    else
+        close(fd);
+}
+
+static int by_use(const void *a, const void *b)
+{
+    const struct stet_stored *x = a, *y = b;
+
+    if (x->used_ns != y->used_ns)
+        return x->used_ns < y->used_ns ? -1 : 1;
+    return stet_hash_cmp(x->key, y->key);
+}
+
+static enum stet_rc walk(const struct stet_store *s, struct walk *w, struct stet_err *err)
+{
+    char path[PATH_MAX + 64];
+
+    *w->out = (struct stet_stored_list){0};
+    for (unsigned i = 0; i < 256; i++) {
+        int fd;
+
+        snprintf(path, sizeof path, "%s/entries/%02x", s->folder, i);
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd >= 0)
+            walk_folder(w, fd);
+        else if (errno != ENOENT)
+            return stet_fail_errno(err, "%s: cannot list", path);
+    }
+    if (w->no_memory)
+        return stet_fail(err, STET_NO_MEMORY, "%s: out of memory for the list", s->folder);
+    if (w->out->count)
+        qsort(w->out->items, w->out->count, sizeof *w->out->items, by_use);
+    return STET_OK;
+}
+
+enum stet_rc stet_store_list(const struct stet_store *s, struct stet_stored_list *out,
+                             struct stet_err *err)
+{
+    struct walk w = {.out = out};
+    enum stet_rc rc = walk(s, &w, err);
+
+    if (rc != STET_OK)
+        stet_stored_list_release(out);
+    return rc;
+}
+
+void stet_stored_list_release(struct stet_stored_list *l)
+{
+    stet_mem_free(l->items);
+    *l = (struct stet_stored_list){0};
+}
+
+enum stet_rc stet_store_gc(const struct stet_store *s, struct stet_store_gc *gc,
+                           struct stet_err *err)
+{
+    struct stet_stored_list all;
+    struct walk w = {.out = &all, .sweep = true};
+    enum stet_rc rc = walk(s, &w, err);
+    int64_t now = (int64_t)time(NULL);
+
+    gc->removed = gc->left = 0;
+    gc->removed_bytes = gc->left_bytes = 0;
+    gc->temporaries = w.swept;
+    if (rc == STET_OK)
+        gc->left_bytes = all.bytes;
+    for (size_t i = 0; rc == STET_OK && i < all.count; i++) {
+        const struct stet_stored *e = &all.items[i];
+        int64_t age = now - e->used_ns / 1000000000; /* negative after a jump of the clock: young */
+        bool old = gc->max_age_s && age > 0 && (uint64_t)age > gc->max_age_s;
+        bool over = gc->max_bytes && gc->left_bytes > gc->max_bytes;
+
+        gc->left++;
+        if (!old && !over)
+            continue;
+        rc = stet_store_remove(s, e->key, err);
+        if (rc == STET_NOT_FOUND)
+            rc = STET_OK; /* somebody else was faster */
+        gc->left--;
+        gc->removed++;
+        gc->removed_bytes += e->bytes;
+        gc->left_bytes -= e->bytes;
+    }
+    stet_stored_list_release(&all);
+    return rc;
+}
+
+static unsigned shared(const struct stet_key_parts *a, const struct stet_key_parts *b)
+{
+    unsigned n = 0;
+
+    for (size_t i = 0; i < STET_COMPONENTS; i++)
+        n += stet_view_eq(a->part[i], b->part[i]);
+    return n;
+}
+
+enum stet_rc stet_store_nearest(const struct stet_store *s, const struct stet_key_parts *parts,
+                                size_t look, struct stet_entry_file *out, struct stet_err *err)
+{
+    struct stet_stored_list all;
+    enum stet_rc rc = stet_store_list(s, &all, err);
+    bool found = false;
+    unsigned best = 0;
+
+    for (size_t i = all.count; rc == STET_OK && i > 0 && all.count - i < look; i--) {
+        struct stet_entry_file f;
+        char path[PATH_MAX + 64];
+        unsigned n;
+
+        stet_store_path(s, all.items[i - 1].key, path);
+        if (stet_entry_open(&f, path, NULL) != STET_OK)
+            continue;
+        n = shared(parts, &f.parts);
+        if (found && n <= best) {
+            stet_entry_close(&f);
+            continue;
+        }
+        if (found)
+            stet_entry_close(out);
+        *out = f;
+        best = n;
+        found = true;
+    }
+    stet_stored_list_release(&all);
+    if (rc == STET_OK && !found)
+        rc = STET_NOT_FOUND;
+    return rc;
+}

@@ -1,0 +1,29 @@
+/* Executables of this process, serialised: what is compiled twice here is loaded the second time,
+ * without a disk. Each load gives the framework an executable of its own, to destroy as it likes.
+ */
+#ifndef STET_STORE_MEMORY_H
+#define STET_STORE_MEMORY_H
+
+#include "base/hash.h"
+
+/* Bytes kept at most; the least recently used go first. */
+#define STET_MEMORY_MAX ((size_t)256 << 20)
+
+struct stet_remembered {
+    struct stet_remembered *next;
+    struct stet_hash key;
+    struct stet_view program, executable;
+    unsigned users; /* with the lock: readers, and the list itself */
+};
+
+/* Copies both; what does not fit is forgotten. Any thread. */
+void stet_memory_add(struct stet_hash key, struct stet_view program, struct stet_view executable);
+/* NULL when it is not there; to be given back. */
+struct stet_remembered *stet_memory_get(struct stet_hash key);
+void stet_memory_put_back(struct stet_remembered *m);
+
+/* Around fork. */
+void stet_memory_fork_prepare(void);
+void stet_memory_fork_done(void);
+
+#endif

@@ -1,0 +1,74 @@
+/* The store on disk: a folder of entries by key, shared by processes and machines.
+ *
+ *   <folder>/entries/<2 hex>/<32 hex>.stet     entries; written whole under another name, renamed
+ *   <folder>/quarantine/<32 hex>.<what>-<pid>  loads that crashed or failed, a small text each
+ *
+ * There is no index and no lock: names are contents' keys, a rename is atomic, and whoever finds a
+ * file damaged or gone treats it as absent. */
+#ifndef STET_STORE_STORE_H
+#define STET_STORE_STORE_H
+
+#include "store/entry.h"
+
+#include <limits.h>
+
+/* So many crashes inside the load of an entry condemn it. */
+#define STET_STORE_STRIKES 2
+
+struct stet_store {
+    char folder[PATH_MAX];
+    bool read_only;
+};
+
+/* STET_LIMIT when the path is too long. Nothing is made or looked at yet. */
+enum stet_rc stet_store_open(struct stet_store *s, const char *folder, struct stet_err *err);
+/* $STET_STORE when it is a path, else $XDG_CACHE_HOME/stet/store, else ~/.cache/stet/store; to be
+ * freed with stet_mem_free. */
+char *stet_store_default(struct stet_err *err);
+
+void stet_store_path(const struct stet_store *s, struct stet_hash key, char out[PATH_MAX + 64]);
+/* The entry of this key, open; its key is the one asked for. Reading marks it as used. */
+enum stet_rc stet_store_get(const struct stet_store *s, struct stet_hash key,
+                            struct stet_entry_file *out, struct stet_err *err);
+/* On disk, and synced, when it returns STET_OK. Readers see all of it or nothing. */
+enum stet_rc stet_store_put(const struct stet_store *s, const struct stet_kept *e, uint64_t *bytes,
+                            struct stet_err *err);
+enum stet_rc stet_store_remove(const struct stet_store *s, struct stet_hash key,
+                               struct stet_err *err);
+
+/* What a folder listing tells of an entry. */
+struct stet_stored {
+    struct stet_hash key;
+    uint64_t bytes;
+    int64_t used_ns; /* CLOCK_REALTIME of its last use */
+};
+
+struct stet_stored_list {
+    struct stet_stored *items; /* least recently used first */
+    size_t count;
+    uint64_t bytes;
+    size_t foreign; /* files that are no entries: left alone */
+};
+
+enum stet_rc stet_store_list(const struct stet_store *s, struct stet_stored_list *out,
+                             struct stet_err *err);
+void stet_stored_list_release(struct stet_stored_list *l);
+
+struct stet_store_gc {
+    uint64_t max_bytes; /* 0: no limit */
+    uint64_t max_age_s; /* 0: no limit */
+    size_t removed, left;
+    uint64_t removed_bytes, left_bytes;
+    size_t temporaries; /* of writers that died, older than an hour */
+};
+
+/* Removes the least recently used until the limits hold. */
+enum stet_rc stet_store_gc(const struct stet_store *s, struct stet_store_gc *gc,
+                           struct stet_err *err);
+
+/* The miss's question: the entry that shares most components with `parts`, newest first among
+ * equals; at most `look` entries are opened. STET_NOT_FOUND when there is none. */
+enum stet_rc stet_store_nearest(const struct stet_store *s, const struct stet_key_parts *parts,
+                                size_t look, struct stet_entry_file *out, struct stet_err *err);
+
+#endif

@@ -1,0 +1,225 @@
+"""Facts about the store under real frameworks: what was compiled is loaded back, and only that.
+
+usage: test_store.py BUILD_DIR ENVIRONMENTS [unittest arguments]
+"""
+
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = os.path.abspath(sys.argv.pop(1))
+ENVS = os.path.abspath(sys.argv.pop(1))
+STET = os.path.join(BUILD, "bin", "stet")
+
+STEP = """\
+import jax, jax.numpy as jnp
+{comment}
+@jax.jit
+def step(w, x):
+    return w - {lr} * jax.grad(lambda w: jnp.sum(jnp.tanh(x @ w) ** 2))(w)
+
+w = jnp.ones((4, 3), jnp.float32)
+for i in range(3):
+    w = step(w, jnp.full((2, 4), float(i), jnp.float32))
+print("result", w.tolist())
+"""
+
+FRESH = """\
+import time
+import jax, jax.numpy as jnp
+for i in range(5):
+    print(jax.jit(lambda x: jnp.sin(x) + 1)(jnp.ones(4)).tolist())
+    time.sleep(0.3)
+"""
+
+TORCH_XLA = """\
+import torch, torch_xla, torch_xla.core.xla_model as xm
+torch.manual_seed(0)
+device = xm.xla_device()
+model = torch.nn.Linear(4, 2).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for i in range(4):
+    optimizer.zero_grad()
+    loss = (model(torch.ones(3, 4, device=device)) ** 2).sum()
+    loss.backward()
+    optimizer.step()
+    torch_xla.sync()
+print("result", loss.item())
+"""
+
+TORCHTPU = """\
+import torch, torch_tpu
+torch.manual_seed(0)
+w = torch.ones(4, 2).to("tpu")
+x = torch.ones(3, 4).to("tpu")
+for i in range(3):
+    w = w - 0.1 * (x.t() @ torch.tanh(x @ w))
+print("result", w.cpu().tolist())
+"""
+
+
+class Store(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="stet-store-")
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+        self.env = dict(os.environ, STET_STATE_DIR=self.dir + "/state", STET_STORE=self.dir + "/store")
+        for name in ("LD_PRELOAD", "STET", "STET_DIR", "STET_RUN", "XLA_FLAGS", "JAX_PLATFORMS"):
+            self.env.pop(name, None)
+
+    def script(self, text, name="train.py"):
+        path = os.path.join(self.dir, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as f:
+            f.write(text)
+        return path
+
+    def run_it(self, text, python="jax", name="train.py", **env):
+        """The result line, and how each compile was served and why."""
+        done = subprocess.run(
+            [STET, "run", "--cpu", "--quiet", "--", f"{ENVS}/{python}/bin/python", self.script(text, name)],
+            capture_output=True, text=True, timeout=240, cwd=self.dir, env=dict(self.env, **env),
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        shown = subprocess.run([STET, "show", "--format=json"], capture_output=True, text=True,
+                               cwd=self.dir, env=self.env, check=True)
+        compiles = [c for p in json.loads(shown.stdout)["processes"] for c in p["compiles"]]
+        return done.stdout, [(c["served"], c["store"]) for c in compiles if not c.get("load")]
+
+    def assert_cold(self, compiles):
+        """Nothing came from disk; a program the process asks for twice may come from its memory."""
+        self.assertIn("compiled", {served for served, _ in compiles})
+        self.assertNotIn("disk", {served for served, _ in compiles})
+
+    def assert_warm(self, compiles):
+        self.assertIn("disk", {served for served, _ in compiles})
+        self.assertNotIn("compiled", {served for served, _ in compiles})
+
+    def test_a_restart_loads_everything(self):
+        cold, first = self.run_it(STEP.format(lr=0.1, comment=""))
+        warm, second = self.run_it(STEP.format(lr=0.1, comment=""))
+        self.assertEqual(cold, warm)
+        self.assert_cold(first)
+        self.assert_warm(second)
+        self.assertEqual(len(first), len(second))
+
+    def test_another_path_and_a_comment_change_nothing(self):
+        self.run_it(STEP.format(lr=0.1, comment=""))
+        _, moved = self.run_it(STEP.format(lr=0.1, comment="# a line\n\n"), name="else/where.py")
+        self.assert_warm(moved)
+
+    def test_another_constant_is_another_program(self):
+        self.run_it(STEP.format(lr=0.1, comment=""))
+        _, other = self.run_it(STEP.format(lr=0.2, comment=""))
+        self.assertEqual([w for s, w in other if s == "compiled"], ["miss"])
+
+    def test_a_flag_that_reaches_the_compiler_misses(self):
+        self.run_it(STEP.format(lr=0.1, comment=""))
+        _, other = self.run_it(STEP.format(lr=0.1, comment=""),
+                               LIBTPU_INIT_ARGS="--xla_tpu_enable_latency_hiding_scheduler=true")
+        self.assert_cold(other)
+        _, dumps = self.run_it(STEP.format(lr=0.1, comment=""), LIBTPU_INIT_ARGS="--xla_dump_to=/nowhere")
+        self.assert_warm(dumps)
+
+    def test_a_damaged_entry_is_compiled_again_and_mended(self):
+        cold, _ = self.run_it(STEP.format(lr=0.1, comment=""))
+        entries = glob.glob(self.dir + "/store/entries/*/*.stet")
+        for path in entries:
+            with open(path, "r+b") as f:
+                f.seek(os.path.getsize(path) - 40)
+                f.write(b"\xff" * 8)
+        again, served = self.run_it(STEP.format(lr=0.1, comment=""))
+        self.assertEqual(cold, again)
+        self.assert_cold(served)
+        self.assertIn(("compiled", "damaged"), served)
+        _, third = self.run_it(STEP.format(lr=0.1, comment=""))
+        self.assert_warm(third)
+
+    def test_an_entry_the_plugin_refuses_is_set_aside(self):
+        cold, _ = self.run_it(STEP.format(lr=0.1, comment=""))
+        # the same words and checksums around bytes that are no executable
+        for path in glob.glob(self.dir + "/store/entries/*/*.stet"):
+            subprocess.run([f"{BUILD}/bin/store-spoil", path], check=True)
+        again, served = self.run_it(STEP.format(lr=0.1, comment=""))
+        self.assertEqual(cold, again)
+        self.assert_cold(served)
+        self.assertIn(("compiled", "load-failed"), served)
+        self.assertTrue(os.listdir(self.dir + "/store/quarantine"))
+
+    def test_a_full_or_unwritable_store_stops_nobody(self):
+        with open(self.dir + "/file", "w"):
+            pass
+        out, served = self.run_it(STEP.format(lr=0.1, comment=""), STET_STORE=self.dir + "/file/store")
+        self.assertIn("result", out)
+        self.assert_cold(served)
+
+    def test_the_same_program_twice_in_a_process_is_served_from_memory(self):
+        out, served = self.run_it(FRESH)
+        self.assertEqual(len(set(out.split("\n")) - {""}), 1)
+        kinds = [s for s, _ in served]
+        self.assertEqual(kinds.count("memory"), 4)
+
+    def test_read_only_loads_and_never_writes(self):
+        self.run_it(STEP.format(lr=0.1, comment=""))
+        before = sorted(glob.glob(self.dir + "/store/**", recursive=True))
+        _, served = self.run_it(STEP.format(lr=0.3, comment=""), STET_STORE_MODE="read-only")
+        self.assertIn("compiled", {s for s, _ in served})
+        self.assertIn("disk", {s for s, _ in served})
+        self.assertEqual(before, sorted(glob.glob(self.dir + "/store/**", recursive=True)))
+
+    def test_no_store_means_none(self):
+        done = subprocess.run(
+            [STET, "run", "--cpu", "--no-store", "--quiet", "--", f"{ENVS}/jax/bin/python",
+             self.script(STEP.format(lr=0.1, comment=""))],
+            capture_output=True, text=True, cwd=self.dir, env=self.env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertFalse(os.path.exists(self.dir + "/store"))
+
+    def test_torch_xla_restarts_without_a_compile(self):
+        cold, first = self.run_it(TORCH_XLA, "torchxla")
+        warm, second = self.run_it(TORCH_XLA, "torchxla")
+        self.assertEqual(cold, warm)
+        self.assertTrue(first)
+        self.assert_warm(second)
+
+    def test_torchtpu_restarts_without_a_compile(self):
+        cold, first = self.run_it(TORCHTPU, "torchtpu")
+        warm, second = self.run_it(TORCHTPU, "torchtpu")
+        self.assertEqual(cold, warm)
+        self.assertTrue(first)
+        self.assert_warm(second)
+
+    def test_prove_counts_what_was_reloaded(self):
+        script = self.script(STEP.format(lr=0.1, comment=""))
+        done = subprocess.run(
+            [STET, "cache", "prove", "--format=json", "--", "--cpu", "--", f"{ENVS}/jax/bin/python", script],
+            capture_output=True, text=True, cwd=self.dir, env=self.env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        proof = json.loads(done.stdout)
+        self.assertEqual(proof["schema"], "stet.prove/1")
+        self.assertEqual(proof["programs"], proof["reloaded"])
+        self.assertGreater(proof["programs"], 0)
+        self.assertEqual(proof["missed"], [])
+
+    def test_verify_loads_every_entry_back(self):
+        self.run_it(STEP.format(lr=0.1, comment=""))
+        path = glob.glob(self.dir + "/store/entries/*/*.stet")[0]
+        verify = [STET, "cache", "verify", "--format=json"]
+        done = subprocess.run(verify, capture_output=True, text=True, env=self.env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answer = json.loads(done.stdout)
+        self.assertEqual(answer["entries"], answer["loaded"])
+        with open(path, "r+b") as f:
+            f.truncate(50)
+        done = subprocess.run(verify, capture_output=True, text=True, env=self.env)
+        self.assertEqual(done.returncode, 1)
+        bad = [c for c in json.loads(done.stdout)["checks"] if not c["loaded"]]
+        self.assertEqual([c["verdict"] for c in bad], ["damaged"])
+
+
+if __name__ == "__main__":
+    unittest.main()

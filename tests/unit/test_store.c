@@ -1,0 +1,351 @@
+/* The store: entries, the folder, the memory, the quarantine. */
+#include "test.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "store/memory.h"
+#include "store/quarantine.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[64];
+
+static struct stet_store new_store(void)
+{
+    struct stet_store s;
+
+    strcpy(folder, "/tmp/stet-store-XXXXXX");
+    EXPECT(mkdtemp(folder) != NULL);
+    EXPECT_INT(STET_OK, stet_store_open(&s, folder, NULL));
+    return s;
+}
+
+static void end_store(void)
+{
+    char command[128];
+
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    EXPECT_INT(0, system(command));
+}
+
+static struct stet_kept kept(const char *program, const char *executable)
+{
+    struct stet_kept k = {
+        .name = STET_VIEW("jit_f"),
+        .format = STET_VIEW("mlir"),
+        .program = stet_view_str(program),
+        .executable = stet_view_str(executable),
+        .compile_ns = 1234567,
+    };
+
+    for (size_t i = 0; i < STET_COMPONENTS; i++)
+        k.parts.part[i] = stet_view_str(stet_component_name((enum stet_component)i));
+    k.parts.part[STET_COMPONENT_PROGRAM] = stet_view_str(program);
+    return k;
+}
+
+static struct stet_hash put(const struct stet_store *s, const struct stet_kept *k)
+{
+    uint64_t bytes;
+
+    EXPECT_INT(STET_OK, stet_store_put(s, k, &bytes, NULL));
+    EXPECT(bytes > 0);
+    return stet_key_of(&k->parts);
+}
+
+static void expect_executable(const struct stet_store *s, struct stet_hash key, const char *want)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_entry_file f;
+
+    EXPECT_INT(STET_OK, stet_store_get(s, key, &f, NULL));
+    EXPECT_INT(STET_OK, stet_entry_executable(&f, &out, NULL));
+    EXPECT_STR(want, out.ptr);
+    stet_buf_release(&out);
+    stet_entry_close(&f);
+}
+
+TEST(what_was_put_is_there)
+{
+    struct stet_store s = new_store();
+    struct stet_kept k = kept("program", "executable");
+    struct stet_hash key = put(&s, &k);
+    struct stet_entry_file f;
+
+    EXPECT_INT(STET_OK, stet_store_get(&s, key, &f, NULL));
+    EXPECT(stet_view_is(f.name, "jit_f"));
+    EXPECT(stet_view_is(f.format, "mlir"));
+    EXPECT_INT(1234567, f.compile_ns);
+    EXPECT(stet_view_is(f.parts.part[STET_COMPONENT_PLUGIN], "plugin"));
+    stet_entry_close(&f);
+    expect_executable(&s, key, "executable");
+    EXPECT_INT(STET_NOT_FOUND, stet_store_get(&s, (struct stet_hash){1, 2}, &f, NULL));
+    end_store();
+}
+
+TEST(every_component_moves_the_key)
+{
+    struct stet_kept k = kept("p", "x");
+    struct stet_hash key = stet_key_of(&k.parts);
+
+    for (size_t i = 0; i < STET_COMPONENTS; i++) {
+        struct stet_kept other = k;
+
+        other.parts.part[i] = STET_VIEW("another");
+        EXPECT(!stet_hash_eq(key, stet_key_of(&other.parts)));
+    }
+}
+
+/* Whatever is done to an entry, it is refused or gives back what was put. */
+static bool refused_or_right(struct stet_view bytes)
+{
+    struct stet_buf program = STET_BUF_INIT, executable = STET_BUF_INIT;
+    struct stet_entry_file f;
+    bool right = true;
+
+    if (stet_entry_read(&f, bytes, NULL) == STET_OK &&
+        stet_entry_program(&f, &program, NULL) == STET_OK &&
+        stet_entry_executable(&f, &executable, NULL) == STET_OK)
+        right = stet_view_is(stet_buf_as_view(&program), "the program") &&
+                stet_view_is(stet_buf_as_view(&executable), "the executable");
+    stet_buf_release(&program);
+    stet_buf_release(&executable);
+    return right;
+}
+
+TEST(no_damage_goes_unseen)
+{
+    struct stet_kept k = kept("the program", "the executable");
+    struct stet_buf whole = STET_BUF_INIT;
+    struct stet_entry_file f;
+    size_t accepted = 0;
+
+    EXPECT_INT(STET_OK, stet_entry_pack(&whole, &k, NULL));
+    EXPECT_INT(STET_OK, stet_entry_read(&f, stet_buf_as_view(&whole), NULL));
+    for (size_t n = 0; n < whole.len; n++) {
+        struct stet_err err = STET_ERR_INIT;
+
+        EXPECT(stet_entry_read(&f, stet_view_of(whole.ptr, n), &err) != STET_OK);
+        EXPECT(err.text[0] != '\0');
+    }
+    for (size_t bit = 0; bit < whole.len * 8; bit++) {
+        whole.ptr[bit / 8] ^= (char)(1 << bit % 8);
+        EXPECT(refused_or_right(stet_buf_as_view(&whole)));
+        accepted += stet_entry_read(&f, stet_buf_as_view(&whole), NULL) == STET_OK;
+        whole.ptr[bit / 8] ^= (char)(1 << bit % 8);
+    }
+    /* only damage in the packed bytes waits until they are unpacked */
+    EXPECT(accepted <= (f.program.len + f.executable.len) * 8);
+    stet_buf_release(&whole);
+}
+
+TEST(a_newer_version_is_told_apart_from_damage)
+{
+    struct stet_kept k = kept("p", "x");
+    struct stet_buf whole = STET_BUF_INIT;
+    struct stet_entry_file f;
+
+    EXPECT_INT(STET_OK, stet_entry_pack(&whole, &k, NULL));
+    whole.ptr[8] = STET_ENTRY_VERSION + 1;
+    EXPECT_INT(STET_UNSUPPORTED, stet_entry_read(&f, stet_buf_as_view(&whole), NULL));
+    stet_buf_release(&whole);
+}
+
+TEST(an_entry_under_another_name_is_not_served)
+{
+    struct stet_store s = new_store();
+    struct stet_kept k = kept("p", "x"), other = kept("q", "y");
+    struct stet_hash key = put(&s, &k), wrong = stet_key_of(&other.parts);
+    char from[PATH_MAX + 64], to[PATH_MAX + 64];
+    struct stet_entry_file f;
+
+    put(&s, &other);
+    stet_store_path(&s, key, from);
+    stet_store_path(&s, wrong, to);
+    EXPECT_INT(0, rename(from, to));
+    EXPECT_INT(STET_BAD_INPUT, stet_store_get(&s, wrong, &f, NULL));
+    end_store();
+}
+
+TEST(the_least_recently_used_go_first)
+{
+    struct stet_store s = new_store();
+    struct stet_store_gc gc = {.max_bytes = 1};
+    struct stet_hash keys[3];
+    struct stet_stored_list all;
+
+    for (int i = 0; i < 3; i++) {
+        char program[8];
+        struct stet_kept k;
+        char path[PATH_MAX + 64];
+
+        snprintf(program, sizeof program, "p%d", i);
+        k = kept(program, "x");
+        keys[i] = put(&s, &k);
+        stet_store_path(&s, keys[i], path);
+        utimensat(AT_FDCWD, path, (struct timespec[]){{.tv_sec = 1000 + i}, {.tv_sec = 1000 + i}},
+                  0);
+    }
+    expect_executable(&s, keys[0], "x"); /* used: now the youngest */
+    EXPECT_INT(STET_OK, stet_store_list(&s, &all, NULL));
+    EXPECT_INT(3, all.count);
+    EXPECT(stet_hash_eq(keys[1], all.items[0].key));
+    gc.max_bytes = all.bytes - 1;
+    stet_stored_list_release(&all);
+    EXPECT_INT(STET_OK, stet_store_gc(&s, &gc, NULL));
+    EXPECT_INT(1, gc.removed);
+    gc = (struct stet_store_gc){.max_age_s = 3600};
+    EXPECT_INT(STET_OK, stet_store_gc(&s, &gc, NULL));
+    EXPECT_INT(1, gc.removed);
+    EXPECT_INT(1, gc.left);
+    expect_executable(&s, keys[0], "x");
+    end_store();
+}
+
+TEST(the_nearest_entry_shares_most)
+{
+    struct stet_store s = new_store();
+    struct stet_kept a = kept("p", "x"), b = kept("q", "y"), asked = kept("p", "x");
+    struct stet_entry_file f;
+
+    b.parts.part[STET_COMPONENT_PLUGIN] = STET_VIEW("old plugin");
+    put(&s, &b);
+    put(&s, &a);
+    asked.parts.part[STET_COMPONENT_OPTIONS] = STET_VIEW("other options");
+    EXPECT_INT(STET_OK, stet_store_nearest(&s, &asked.parts, 100, &f, NULL));
+    EXPECT(stet_hash_eq(f.key, stet_key_of(&a.parts)));
+    stet_entry_close(&f);
+    end_store();
+}
+
+TEST(a_read_only_store_is_left_alone)
+{
+    struct stet_store s = new_store();
+    struct stet_kept k = kept("p", "x");
+    uint64_t bytes;
+
+    s.read_only = true;
+    EXPECT_INT(STET_UNSUPPORTED, stet_store_put(&s, &k, &bytes, NULL));
+    stet_quarantine_failed(&s, stet_key_of(&k.parts), STET_VIEW("no"));
+    EXPECT_INT(0, stet_quarantine_count(&s, stet_key_of(&k.parts)));
+    end_store();
+}
+
+/* How a child ends that does `what` while it loads. */
+static int child_ends(const struct stet_store *s, struct stet_hash key, int how)
+{
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        stet_quarantine_enter(s, key);
+        if (how == SIGKILL)
+            kill(getpid(), SIGKILL);
+        else if (how == SIGABRT)
+            abort();
+        else if (how)
+            raise(how);
+        stet_quarantine_leave();
+        _exit(0);
+    }
+    EXPECT_INT(pid, waitpid(pid, &status, 0));
+    return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+TEST(only_crashes_inside_the_load_condemn)
+{
+    struct stet_store s = new_store();
+    struct stet_kept k = kept("p", "x");
+    struct stet_hash key = put(&s, &k);
+
+    EXPECT_INT(SIGKILL, child_ends(&s, key, SIGKILL)); /* a preemption */
+    EXPECT_INT(SIGTERM, child_ends(&s, key, SIGTERM));
+    EXPECT_INT(0, child_ends(&s, key, 0));
+    EXPECT_INT(0, stet_quarantine_count(&s, key));
+    EXPECT_INT(SIGABRT, child_ends(&s, key, SIGABRT));
+    EXPECT_INT(1, stet_quarantine_count(&s, key));
+    EXPECT(!stet_quarantine_condemned(&s, key));
+    EXPECT_INT(SIGABRT, child_ends(&s, key, SIGABRT));
+    EXPECT(stet_quarantine_condemned(&s, key));
+    stet_quarantine_clear(&s, key);
+    EXPECT(!stet_quarantine_condemned(&s, key));
+    end_store();
+}
+
+TEST(a_failed_load_takes_its_entry_away)
+{
+    struct stet_store s = new_store();
+    struct stet_kept k = kept("p", "x");
+    struct stet_hash key = put(&s, &k);
+    struct stet_entry_file f;
+
+    stet_quarantine_failed(&s, key, STET_VIEW("the plugin said no"));
+    EXPECT_INT(STET_NOT_FOUND, stet_store_get(&s, key, &f, NULL));
+    EXPECT_INT(1, stet_quarantine_count(&s, key));
+    end_store();
+}
+
+TEST(many_writers_and_a_killer_leave_only_whole_entries)
+{
+    enum { WRITERS = 8, ROUNDS = 40 };
+    struct stet_store s = new_store();
+    struct stet_stored_list all;
+    pid_t pids[WRITERS];
+
+    for (int w = 0; w < WRITERS; w++) {
+        pids[w] = fork();
+        if (pids[w] == 0) {
+            for (int i = 0;; i++) {
+                char program[16];
+                struct stet_kept k;
+                uint64_t bytes;
+
+                snprintf(program, sizeof program, "p%d", i % ROUNDS);
+                k = kept(program, program);
+                stet_store_put(&s, &k, &bytes, NULL);
+            }
+        }
+    }
+    usleep(300000);
+    for (int w = 0; w < WRITERS; w++)
+        kill(pids[w], SIGKILL);
+    for (int w = 0; w < WRITERS; w++)
+        waitpid(pids[w], NULL, 0);
+    EXPECT_INT(STET_OK, stet_store_list(&s, &all, NULL));
+    EXPECT(all.count > 0);
+    for (size_t i = 0; i < all.count; i++) {
+        struct stet_buf out = STET_BUF_INIT;
+        struct stet_entry_file f;
+
+        EXPECT_INT(STET_OK, stet_store_get(&s, all.items[i].key, &f, NULL));
+        EXPECT_INT(STET_OK, stet_entry_executable(&f, &out, NULL));
+        EXPECT(stet_view_eq(stet_buf_as_view(&out), f.parts.part[STET_COMPONENT_PROGRAM]));
+        stet_buf_release(&out);
+        stet_entry_close(&f);
+    }
+    stet_stored_list_release(&all);
+    end_store();
+}
+
+TEST(the_memory_forgets_what_does_not_fit)
+{
+    struct stet_hash a = {1, 1}, b = {2, 2};
+    struct stet_view big = {calloc(1, STET_MEMORY_MAX / 2 - 4096), STET_MEMORY_MAX / 2 - 4096};
+    struct stet_remembered *m;
+
+    stet_memory_add(a, STET_VIEW("p"), STET_VIEW("x"));
+    m = stet_memory_get(a);
+    EXPECT(m && stet_view_is(m->executable, "x"));
+    for (uint64_t i = 10; i < 13; i++)
+        stet_memory_add((struct stet_hash){i, i}, (struct stet_view){0}, big);
+    EXPECT(stet_view_is(m->executable, "x")); /* held by its reader */
+    stet_memory_put_back(m);
+    EXPECT(stet_memory_get((struct stet_hash){10, 10}) == NULL);
+    EXPECT(stet_memory_get(b) == NULL);
+    free((void *)(uintptr_t)big.ptr);
+}
