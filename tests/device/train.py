@@ -5,6 +5,7 @@ usage: train.py STEPS OUT.json     writes the bits of every loss and what JAX it
 
 import json
 import sys
+import time
 
 import jax
 import jax.numpy as jnp
@@ -14,11 +15,14 @@ STEPS, OUT = int(sys.argv[1]), sys.argv[2]
 VOCAB, DIM, HEADS, LAYERS, BATCH, SEQ = 512, 128, 4, 2, 8, 64
 
 compiles = 0
+compile_s = 0.0
 
 
 def on_duration(event, duration, **_):
-    global compiles
-    compiles += event == "/jax/core/compile/backend_compile_duration"
+    global compiles, compile_s
+    if event == "/jax/core/compile/backend_compile_duration":
+        compiles += 1
+        compile_s += duration
 
 
 jax.monitoring.register_event_duration_secs_listener(on_duration)
@@ -70,6 +74,8 @@ def train_step(params, m, v, t, tokens):
 
 
 def main():
+    jax.devices()  # the client is there: what follows is compiling and running
+    begin = time.perf_counter()
     params = jax.jit(init)(jax.random.key(0))
     m = jax.tree.map(jnp.zeros_like, params)
     v = jax.tree.map(jnp.zeros_like, params)
@@ -79,8 +85,20 @@ def main():
         tokens = jnp.asarray(rng.integers(0, VOCAB, (BATCH, SEQ + 1)), jnp.int32)
         params, m, v, loss = train_step(params, m, v, jnp.float32(step + 1), tokens)
         losses.append(np.asarray(loss).tobytes().hex())
+        if step == 0:
+            first_step_s = time.perf_counter() - begin
     with open(OUT, "w") as f:
-        json.dump({"losses": losses, "compiles": compiles, "steps": STEPS, "device": jax.devices()[0].device_kind}, f)
+        json.dump(
+            {
+                "losses": losses,
+                "compiles": compiles,
+                "compile_s": compile_s,
+                "first_step_s": first_step_s,
+                "steps": STEPS,
+                "device": jax.devices()[0].device_kind,
+            },
+            f,
+        )
     print(f"{STEPS} steps, {compiles} compiles, last loss {np.frombuffer(bytes.fromhex(losses[-1]), np.float32)[0]:.5f}")
 
 
