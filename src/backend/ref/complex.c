@@ -6,7 +6,7 @@
 
 static double complex whole(struct stet_scalar x)
 {
-    return CMPLX(x.f, x.im);
+    return __builtin_complex(x.f, x.im);
 }
 
 static struct stet_scalar parts(double complex x)

@@ -8,7 +8,7 @@ static double complex at(const struct stet_ref *a, int64_t row, int64_t col)
 {
     struct stet_scalar v = stet_ref_get(a, (uint64_t)(row * a->shape.dims[1] + col));
 
-    return CMPLX(v.f, v.im);
+    return __builtin_complex(v.f, v.im);
 }
 
 static void put(struct stet_ref *a, int64_t row, int64_t col, double complex v)
