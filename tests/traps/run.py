@@ -6,7 +6,7 @@ the script's header expects.
 
 An explanation is right when class, origin line, trigger line, benign or not, the number of recompiles and
 the words of the fix are as expected, and nothing else raised an alarm. No entry, or `unknown`, is missed;
-everything else is wrong. The scripts in known.txt are expected to fail, and fail the test when they don't.
+everything else is wrong. The scripts in known.txt are run and told, but their verdict does not decide.
 """
 
 import argparse
@@ -79,7 +79,7 @@ def launch(build, trap, script, folder, setting):
     elif key:
         env[key] = value
     run = [build / "bin" / "stet", "run", "--quiet", *cpu, "--", python_of(trap), script.name]
-    return env, subprocess.run(run, cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+    return env, subprocess.run(run, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
 
 
 def count_compiles(outcome, build, folder, env):
@@ -231,7 +231,7 @@ def put(path, mark, text):
 
 
 def tidy(text):
-    text = re.sub(r"/\S*/stet-trap-\w+/", "", text)
+    text = re.sub(r"(?:/\S*/)?stet-trap-\w+/", "", text)
     return "```\n" + text.strip() + "\n```"
 
 
@@ -264,9 +264,9 @@ def main():
         print(f"{o.verdict:7} {o.trap.name:28} {o.kind:11} {o.seconds:5.1f} s  " + "; ".join(o.remarks), flush=True)
     for name in sorted({o.trap.name for o in outcomes}):
         good = all(o.verdict == "right" for o in outcomes if o.trap.name == name)
-        if good and name in known:
-            print(f"{name} is right and must leave known.txt")
-        bad += good == (name in known)
+        if name in known:
+            print(f"{name} is in known.txt, and {'right now' if good else 'not right'}")
+        bad += not good and name not in known
     print()
     print(table(outcomes))
     if args.update:
