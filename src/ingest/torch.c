@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 
-enum { POOL = 48 << 20, STRINGS = 1 << 20, ITEMS = 1 << 24 };
+enum { POOL = 48 << 20, ITEMS = 1 << 24 };
 
 void stet_torch_init(struct stet_torch *t)
 {
@@ -280,103 +280,6 @@ uint32_t stet_torch_recompiles(const struct stet_torch *t)
     return n;
 }
 
-/* Interned strings. */
-
-static void take_string(struct stet_torch_log *log, struct stet_view body)
-{
-    struct stet_torch *t = log->t;
-    struct stet_view text;
-    struct stet_jscan j;
-    int64_t id = -1;
-
-    stet_jscan_init(&j, body);
-    if (!stet_jscan_array(&j) || !stet_jscan_element(&j))
-        return;
-    text = stet_jscan_string(&j);
-    if (stet_jscan_element(&j))
-        id = stet_jscan_int(&j);
-    if (j.bad || id < 0 || id >= STRINGS)
-        return;
-    if ((size_t)id >= log->string_room) {
-        size_t room = ((size_t)id + 64) * 3 / 2;
-        struct stet_view *grown = stet_mem_resize(log->strings, room, sizeof *grown);
-
-        if (!grown) {
-            t->failed = true;
-            return;
-        }
-        memset(grown + log->string_room, 0, (room - log->string_room) * sizeof *grown);
-        log->strings = grown;
-        log->string_room = room;
-    }
-    log->strings[id] = stet_torch_keep_raw(t, text);
-}
-
-/* A forked child's log begins in the middle: its parent's defines the ids. Which log is the
- * parent's is not written anywhere; when several of the group could be and disagree, no name is
- * better than a wrong one. */
-struct stet_view stet_torch_string(const struct stet_torch_log *log, int64_t id)
-{
-    const struct stet_torch *t = log->t;
-    struct stet_view found = {"", 0};
-
-    if (id < 0)
-        return found;
-    if ((size_t)id < log->string_room && log->strings[id].ptr)
-        return log->strings[id];
-    for (size_t i = 0; i < t->log_count; i++) {
-        const struct stet_torch_log *other = t->logs[i];
-
-        if (other == log || !stet_view_eq(other->group, log->group) ||
-            (size_t)id >= other->string_room || !other->strings[id].ptr)
-            continue;
-        if (found.len && found.ptr != other->strings[id].ptr)
-            return stet_view_of("", 0);
-        found = other->strings[id];
-    }
-    return found;
-}
-
-static void stack_frame(struct stet_torch_log *log, struct stet_jscan *j,
-                        struct stet_torch_place *out)
-{
-    struct stet_view key;
-
-    *out = (struct stet_torch_place){{"", 0}, {"", 0}, 0};
-    if (!stet_jscan_object(j))
-        return;
-    while (stet_jscan_key(j, &key)) {
-        if (stet_view_is(key, "line"))
-            out->line = (uint64_t)stet_jscan_int(j);
-        else if (stet_view_is(key, "name"))
-            out->function = stet_torch_keep_raw(log->t, stet_jscan_string(j));
-        else if (stet_view_is(key, "filename") && stet_jscan_kind(j) == STET_J_STRING)
-            out->file = stet_torch_keep_raw(log->t, stet_jscan_string(j));
-        else if (stet_view_is(key, "filename"))
-            out->file = stet_torch_string(log, stet_jscan_int(j));
-        else
-            stet_jscan_skip(j);
-    }
-}
-
-void stet_torch_stack(struct stet_torch_log *log, struct stet_jscan *j,
-                      struct stet_torch_place *last, struct stet_torch_place *caller)
-{
-    struct stet_torch_place now, before = {{"", 0}, {"", 0}, 0};
-
-    *last = *caller = before;
-    if (!stet_jscan_array(j))
-        return;
-    while (stet_jscan_element(j)) {
-        stack_frame(log, j, &now);
-        /* Torch leaves the direct caller out of some stacks: a line of the user's is the call only
-         * when torch's own wrapper stands right below it. */
-        if (before.line && !stet_guard_is_library(before.file) && stet_guard_is_torch(now.file))
-            *caller = before;
-        *last = before = now;
-    }
-}
-
 /* Records. */
 
 static uint32_t compile_of(struct stet_torch_log *log, const struct stet_trace_record *r,
@@ -579,7 +482,7 @@ static void take_record(void *context, const struct stet_trace_record *r)
                 stet_torch_drifted(log->t, compile, r->payload);
         }
     } else if (stet_view_is(r->type, "str")) {
-        take_string(log, r->body);
+        stet_torch_take_string(log, r->body);
     } else if (stet_view_is(r->type, "dynamo_start")) {
         take_start(log, r);
     } else if (stet_view_is(r->type, "artifact")) {

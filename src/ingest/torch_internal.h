@@ -34,6 +34,8 @@ uint32_t stet_torch_process_of(struct stet_torch_log *log, uint64_t pid, int64_t
 uint32_t stet_torch_frame_of(struct stet_torch *t, uint32_t process, int64_t id, bool fresh);
 /* The compile, made when it is new. */
 uint32_t stet_torch_compile_of(struct stet_torch *t, uint32_t frame, int64_t number);
+/* {"str": [text, id]} */
+void stet_torch_take_string(struct stet_torch_log *log, struct stet_view body);
 /* An interned string of a log, or of its parent's; empty when nobody has it. */
 struct stet_view stet_torch_string(const struct stet_torch_log *log, int64_t id);
 /* A list of stack frames: the last one (the code object) and the user's own line before it. */
