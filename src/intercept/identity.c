@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "intercept/describe.h"
+#include "intercept/layer.h"
 #include "intercept/object.h"
 
 #include <limits.h>
@@ -44,12 +45,11 @@ static struct stet_view one_line(struct stet_arena *a, struct stet_view v)
 static struct stet_view file_hash(struct stet_arena *a, const char *path)
 {
     char text[STET_HASH_TEXT];
-    struct stet_file file;
+    struct stet_hash hash;
 
-    if (stet_file_open(&file, path, NULL) != STET_OK)
+    if (stet_store_file_hash(&stet_layer.store, path, &hash, NULL) != STET_OK)
         return STET_VIEW("none");
-    stet_hash_format(stet_hash_bytes(file.bytes), text);
-    stet_file_close(&file);
+    stet_hash_format(hash, text);
     return stet_arena_copy(a, stet_view_str(text));
 }
 
@@ -117,6 +117,19 @@ static struct stet_view on_path(struct stet_arena *a, const char *name)
     return STET_VIEW("none");
 }
 
+/* /proc has no times to remember by. */
+static struct stet_view driver_hash(struct stet_arena *a)
+{
+    char text[STET_HASH_TEXT];
+    struct stet_file file;
+
+    if (stet_file_open(&file, "/proc/driver/nvidia/version", NULL) != STET_OK)
+        return STET_VIEW("none");
+    stet_hash_format(stet_hash_bytes(file.bytes), text);
+    stet_file_close(&file);
+    return stet_arena_copy(a, stet_view_str(text));
+}
+
 /* XLA's CUDA compiler looks in several places for its tools, the working folder first; any of them
  * may decide what it makes. */
 static struct stet_view cuda_part(struct stet_arena *a, const char *plugin)
@@ -139,8 +152,7 @@ static struct stet_view cuda_part(struct stet_arena *a, const char *plugin)
                                      STET_FMT(file_hash(a, whole)));
         }
     }
-    return stet_arena_printf(a, "%.*s; driver=%.*s", STET_FMT(text),
-                             STET_FMT(file_hash(a, "/proc/driver/nvidia/version")));
+    return stet_arena_printf(a, "%.*s; driver=%.*s", STET_FMT(text), STET_FMT(driver_hash(a)));
 }
 
 static bool contains(struct stet_view v, const char *word)

@@ -1,6 +1,7 @@
 /* The store on disk: a folder of entries by key, shared by processes and machines.
  *
  *   <folder>/entries/<2 hex>/<32 hex>.stet     entries; written whole under another name, renamed
+ *   <folder>/files/<32 hex>                    what files hold that are part of keys (files.c)
  *   <folder>/quarantine/<32 hex>.<what>-<pid>  loads that crashed or failed, a small text each
  *
  * There is no index and no lock: names are contents' keys, a rename is atomic, and whoever finds a
@@ -65,6 +66,11 @@ struct stet_store_gc {
 /* Removes the least recently used until the limits hold. */
 enum stet_rc stet_store_gc(const struct stet_store *s, struct stet_store_gc *gc,
                            struct stet_err *err);
+
+/* The hash of a file's content, remembered in the store's folder under its path, inode, size and
+ * times. STET_NOT_FOUND when there is no such file. */
+enum stet_rc stet_store_file_hash(const struct stet_store *s, const char *path,
+                                  struct stet_hash *out, struct stet_err *err);
 
 /* The miss's question: the entry that shares most components with `parts`, newest first among
  * equals; at most `look` entries are opened. STET_NOT_FOUND when there is none. */

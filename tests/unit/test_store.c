@@ -332,6 +332,25 @@ TEST(many_writers_and_a_killer_leave_only_whole_entries)
     end_store();
 }
 
+TEST(a_file_is_read_once_until_it_changes)
+{
+    struct stet_store s = new_store();
+    struct stet_hash first, again, other;
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/plugin.so", folder);
+    EXPECT_INT(STET_NOT_FOUND, stet_store_file_hash(&s, path, &first, NULL));
+    EXPECT_INT(STET_OK, stet_fs_write(path, STET_VIEW("one"), NULL));
+    EXPECT_INT(STET_OK, stet_store_file_hash(&s, path, &first, NULL));
+    EXPECT(stet_hash_eq(first, stet_hash_bytes(STET_VIEW("one"))));
+    EXPECT_INT(STET_OK, stet_store_file_hash(&s, path, &again, NULL));
+    EXPECT(stet_hash_eq(first, again));
+    EXPECT_INT(STET_OK, stet_fs_write(path, STET_VIEW("two"), NULL)); /* same length, other file */
+    EXPECT_INT(STET_OK, stet_store_file_hash(&s, path, &other, NULL));
+    EXPECT(stet_hash_eq(other, stet_hash_bytes(STET_VIEW("two"))));
+    end_store();
+}
+
 TEST(the_memory_forgets_what_does_not_fit)
 {
     struct stet_hash a = {1, 1}, b = {2, 2};

@@ -1,0 +1,64 @@
+/* What a file holds, without reading hundreds of megabytes at every start: the hash of its content
+ * is kept under its identity (path, inode, size, times), which changes with the content. */
+#include "store/store.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+static struct stet_hash identity_of(const char *path, const struct stat *st)
+{
+    const uint64_t parts[] = {
+        (uint64_t)st->st_dev,          (uint64_t)st->st_ino,          (uint64_t)st->st_size,
+        (uint64_t)st->st_mtim.tv_sec,  (uint64_t)st->st_mtim.tv_nsec, (uint64_t)st->st_ctim.tv_sec,
+        (uint64_t)st->st_ctim.tv_nsec,
+    };
+
+    return stet_hash_mix(stet_hash_bytes(stet_view_str(path)),
+                         stet_hash_bytes(stet_view_of(parts, sizeof parts)));
+}
+
+static bool recall(const char *note, struct stet_hash *out)
+{
+    struct stet_file file;
+    bool known;
+
+    if (stet_file_open(&file, note, NULL) != STET_OK)
+        return false;
+    known = file.bytes.len == 33 && stet_hash_parse(stet_view_of(file.bytes.ptr, 32), out);
+    stet_file_close(&file);
+    return known;
+}
+
+static void note_down(const struct stet_store *s, const char *note, struct stet_hash h)
+{
+    char folder[PATH_MAX + 16], text[STET_HASH_TEXT + 1];
+
+    snprintf(folder, sizeof folder, "%s/files", s->folder);
+    stet_hash_format(h, text);
+    text[32] = '\n';
+    if (!s->read_only && stet_fs_mkdirs(folder, NULL) == STET_OK)
+        stet_fs_write_unsynced(note, stet_view_of(text, 33), NULL);
+}
+
+enum stet_rc stet_store_file_hash(const struct stet_store *s, const char *path,
+                                  struct stet_hash *out, struct stet_err *err)
+{
+    char note[PATH_MAX + 64], name[STET_HASH_TEXT];
+    struct stet_file file;
+    struct stat st;
+    enum stet_rc rc;
+
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return STET_NOT_FOUND;
+    stet_hash_format(identity_of(path, &st), name);
+    snprintf(note, sizeof note, "%s/files/%s", s->folder, name);
+    if (recall(note, out))
+        return STET_OK;
+    rc = stet_file_open(&file, path, err);
+    if (rc != STET_OK)
+        return rc;
+    *out = stet_hash_bytes(file.bytes);
+    stet_file_close(&file);
+    note_down(s, note, *out);
+    return STET_OK;
+}
