@@ -238,7 +238,7 @@ void stet_torch_json_input(const struct stet_torch *t, struct stet_json *j)
         if (!t->faults[i])
             continue;
         stet_json_object(j, NULL);
-        stet_json_cstr(j, "what", stet_trace_fault_words(i));
+        stet_json_cstr(j, "what", stet_trace_fault_words((enum stet_trace_fault)i));
         stet_json_uint(j, "count", t->faults[i]);
         stet_json_end_object(j);
     }

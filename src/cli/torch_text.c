@@ -233,7 +233,7 @@ void stet_torch_text_damage(const struct stet_torch *t, struct stet_buf *out)
     for (size_t i = 0; i < STET_TRACE_FAULTS; i++) {
         if (t->faults[i])
             stet_buf_printf(out, "damage: %" PRIu64 " x %s\n", t->faults[i],
-                            stet_trace_fault_words(i));
+                            stet_trace_fault_words((enum stet_trace_fault)i));
     }
     for (size_t i = 0; i < t->kept_count && i < 8; i++)
         stet_buf_printf(out, "        %.*s line %" PRIu64 ", offset %" PRIu64 ": %s\n",
