@@ -1,6 +1,7 @@
 /* The table of rules, and what several of them share. */
 #include "lint/rules.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 const struct lint_rule lint_rule_table[LINT_RULES] = {
@@ -10,12 +11,34 @@ const struct lint_rule lint_rule_table[LINT_RULES] = {
 #undef RULE
 };
 
+enum { EVENTS = 11 };
+
+/* By event: its rules, ending with LINT_RULES. Names are read too often to ask every rule. */
+static uint8_t rules_on[EVENTS][LINT_RULES + 1];
+static pthread_once_t rules_once = PTHREAD_ONCE_INIT;
+
+static void sort_rules(void)
+{
+    for (unsigned e = 0; e < EVENTS; e++) {
+        unsigned count = 0;
+
+        for (unsigned r = 0; r < LINT_RULES; r++) {
+            if (lint_rule_table[r].events >> e & 1)
+                rules_on[e][count++] = (uint8_t)r;
+        }
+        rules_on[e][count] = LINT_RULES;
+    }
+}
+
+void lint_rules_prepare(void)
+{
+    pthread_once(&rules_once, sort_rules);
+}
+
 void lint_rules(struct lint_walk *w, enum lint_event event, lint_ref n)
 {
-    for (unsigned r = 0; r < LINT_RULES; r++) {
-        if (lint_rule_table[r].events & (unsigned)event)
-            lint_rule_table[r].run(w, n);
-    }
+    for (const uint8_t *r = rules_on[__builtin_ctz((unsigned)event)]; *r != LINT_RULES; r++)
+        lint_rule_table[*r].run(w, n);
 }
 
 unsigned lint_rule_named(struct stet_view name)
@@ -49,8 +72,10 @@ lint_ref lint_callee_object(const struct lint_walk *w, lint_ref call)
 
 bool lint_any_of(struct stet_view v, const char *const *list)
 {
+    char first = v.len ? v.ptr[0] : '\0';
+
     for (; *list; list++) {
-        if (stet_view_is(v, *list))
+        if ((*list)[0] == first && stet_view_is(v, *list))
             return true;
     }
     return false;

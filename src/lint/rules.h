@@ -42,6 +42,8 @@ extern const struct lint_rule lint_rule_table[LINT_RULES];
 #include "lint/rules.def"
 #undef RULE
 
+/* Once before the first walk; from any thread. */
+void lint_rules_prepare(void);
 /* Run the rules that look at this event. */
 void lint_rules(struct lint_walk *w, enum lint_event event, lint_ref n);
 

@@ -55,8 +55,8 @@ void rule_mask_gather(struct lint_walk *w, lint_ref n)
                                         "extract",
                                         "bincount",
                                         NULL};
-    static const char *const bounds[] = {"size", "length", "total_repeat_length", "output_size",
-                                         NULL};
+    static const char *const bounds[] = {"size",        "length",    "total_repeat_length",
+                                         "output_size", "minlength", NULL};
     struct stet_view name, dotted;
     struct lint_value v;
     char room[160];
@@ -138,6 +138,9 @@ void rule_size_from_value(struct lint_walk *w, lint_ref n)
                     "one_hot without num_classes takes its size from the largest value");
         return;
     }
+    if (stet_view_starts(lint_imported(w, lint_field(w->ast, n, LINT_FIELD_FUNCTION), room),
+                         "numpy."))
+        return; /* an array of the host */
     if (!lint_any_of(name, makers) || (!library_name(w, n, room).len && !lint_callee_object(w, n)))
         return;
     for (lint_ref c = args ? lint_child(w->ast, args) : 0; c; c = lint_next(w->ast, c)) {

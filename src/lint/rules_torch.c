@@ -304,6 +304,19 @@ void rule_last_batch(struct lint_walk *w, lint_ref n)
                 "the loader's last batch may be short: no drop_last");
 }
 
+/* The file feeds a training loop, not one prompt. */
+static bool feeds_batches(const struct lint_walk *w)
+{
+    static const char *const words[] = {"DataLoader", "collate_fn",   "dataset",    "optimizer",
+                                        "Trainer",    "train_loader", "dataloader", NULL};
+
+    for (uint32_t i = 1; i < w->ast->name_count; i++) {
+        if (lint_any_of(w->ast->names[i], words))
+            return true;
+    }
+    return false;
+}
+
 void rule_dynamic_padding(struct lint_walk *w, lint_ref n)
 {
     static const char *const collators[] = {"DataCollatorWithPadding", "DataCollatorForSeq2Seq",
@@ -313,6 +326,8 @@ void rule_dynamic_padding(struct lint_walk *w, lint_ref n)
     struct stet_view word = padding ? lint_string(w->ast, padding) : (struct stet_view){0};
 
     if (!compiled_file(w) || lint_arg_named(w, n, "pad_to_multiple_of"))
+        return;
+    if (!(padding || collator) || !feeds_batches(w))
         return;
     if (padding ? lint_kind(w->ast, padding) == LINT_TRUE || stet_view_is(word, "longest")
                 : collator)

@@ -86,8 +86,8 @@ static const struct transform {
 
 static const struct transform *find_transform(struct stet_view dotted)
 {
-    for (size_t i = 0; i < sizeof transforms / sizeof *transforms; i++) {
-        if (stet_view_is(dotted, transforms[i].name))
+    for (size_t i = 0; dotted.len && i < sizeof transforms / sizeof *transforms; i++) {
+        if (transforms[i].name[0] == dotted.ptr[0] && stet_view_is(dotted, transforms[i].name))
             return &transforms[i];
     }
     return NULL;

@@ -8,7 +8,7 @@ enum { MAX_DEPTH = 150 };
 static const struct lint_value python = {.kind = LINT_V_PYTHON};
 static const struct lint_value unknown = {.kind = LINT_V_UNKNOWN};
 
-/* Of two possible values, the one a rule would care about; deps of both. */
+/* Of two possible values, the one a rule would care about, and what it depends on. */
 struct lint_value lint_join(struct lint_value a, struct lint_value b)
 {
     static const uint8_t weight[] = {[LINT_V_UNKNOWN] = 0, [LINT_V_PYTHON] = 1, [LINT_V_JITTED] = 3,
@@ -23,7 +23,9 @@ struct lint_value lint_join(struct lint_value a, struct lint_value b)
     } else {
         v.flags = (uint8_t)(v.flags | ((a.flags | b.flags) & LINT_VARIES));
     }
-    v.deps = a.deps | b.deps;
+    /* n * x.shape[0] is a tensor only if n is one. */
+    if (weight[a.kind] == weight[b.kind] || weight[v.kind] <= 1)
+        v.deps = a.deps | b.deps;
     return v;
 }
 
@@ -98,11 +100,7 @@ static uint32_t self_class(const struct lint_walk *w)
 
 static bool one_of(struct stet_view v, const char *const *list)
 {
-    for (; *list; list++) {
-        if (stet_view_is(v, *list))
-            return true;
-    }
-    return false;
+    return lint_any_of(v, list);
 }
 
 /* Attributes of a tensor that Python knows without looking at values. */

@@ -57,6 +57,13 @@ static enum role role_of_name(struct stet_view name)
     static const char *const ends[] = {"_ids",    "_mask",   "_states", "_embeds", "_logits",
                                        "_tensor", "_values", "_scores", NULL};
 
+    static const char *const flags[] = {"output_", "return_", "use_", "is_",  "has_", "num_",
+                                        "do_",     "n_",      "max_", "min_", NULL};
+
+    for (const char *const *f = flags; *f; f++) {
+        if (stet_view_starts(name, *f))
+            return ROLE_UNKNOWN;
+    }
     if (lint_any_of(name, words))
         return ROLE_TENSOR;
     for (const char *const *e = ends; *e; e++) {
@@ -418,6 +425,7 @@ enum stet_rc lint_walk_file(struct lint_summary *out, const struct lint_ast *ast
     *out = (struct lint_summary){.broken = ast->broken};
     stet_arena_init(&out->arena, (size_t)256 << 20);
     out->module = stet_arena_copy(&out->arena, module);
+    lint_rules_prepare();
     fine = walk(&w);
     out->imports = settle(&w, out->imports, out->import_count, sizeof *out->imports);
     out->calls = settle(&w, out->calls, out->call_count, sizeof *out->calls);
