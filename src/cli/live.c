@@ -307,7 +307,7 @@ void stet_live_poll(struct stet_live *l, bool last)
     if (!add_compiles(l, last))
         return;
     translate(l);
-    if (stet_history_judge(&l->x.history, NULL) == STET_OK)
+    if (stet_history_judge_from(&l->x.history, l->reported, NULL) == STET_OK)
         report(l);
     else
         l->off = true;

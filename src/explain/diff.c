@@ -118,13 +118,15 @@ static enum stet_rc compare_programs(struct stet_diff *out, const struct stet_pr
                                      const struct stet_program *b, struct stet_err *err)
 {
     struct stet_side *sides = stet_mem_calloc(2, sizeof *sides);
+    enum stet_rc (*init)(struct stet_side *, const struct stet_program *, struct stet_err *);
     enum stet_rc rc;
 
     if (!sides)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for comparing programs");
-    rc = stet_side_init(&sides[0], a, err);
+    init = out->same_skeleton ? stet_side_init_plain : stet_side_init;
+    rc = init(&sides[0], a, err);
     if (rc == STET_OK) {
-        rc = stet_side_init(&sides[1], b, err);
+        rc = init(&sides[1], b, err);
         if (rc == STET_OK) {
             rc = compare_sides(out, &sides[0], &sides[1], err);
             stet_side_release(&sides[1]);

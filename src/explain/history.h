@@ -136,6 +136,8 @@ enum stet_rc stet_history_add(struct stet_history *h, const struct stet_sighting
                               struct stet_err *err);
 /* Reasons, origins, evidence and benignity of all findings, from all that was added so far. */
 enum stet_rc stet_history_judge(struct stet_history *h, struct stet_err *err);
+/* Of the findings from number `first` on alone; for those who follow a run. */
+enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, struct stet_err *err);
 
 const char *stet_sure_name(enum stet_sure s);
 /* What to do about it, in the words of the framework; {name}, {from}, {to}, {detail} stand for what

@@ -314,17 +314,22 @@ static void join(struct stet_history *h, struct stet_finding *main)
     }
 }
 
-enum stet_rc stet_history_judge(struct stet_history *h, struct stet_err *err)
+enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, struct stet_err *err)
 {
     if (!gather_series(h))
         return stet_fail(err, STET_NO_MEMORY, "out of memory for judging a run");
     find_warm(h);
-    for (uint32_t i = 0; i < h->finding_count; i++)
+    for (uint32_t i = first; i < h->finding_count; i++)
         judge_one(h, &h->findings[i]);
-    for (uint32_t i = 0; i < h->finding_count; i++)
+    for (uint32_t i = first; i < h->finding_count; i++)
         join(h, &h->findings[i]);
-    for (uint32_t i = 0; i < h->finding_count; i++)
+    for (uint32_t i = first; i < h->finding_count; i++)
         stet_fix_write(h, &h->findings[i]);
     return h->arena.failed ? stet_fail(err, STET_NO_MEMORY, "out of memory for judging a run")
                            : STET_OK;
+}
+
+enum stet_rc stet_history_judge(struct stet_history *h, struct stet_err *err)
+{
+    return stet_history_judge_from(h, 0, err);
 }

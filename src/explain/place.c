@@ -47,18 +47,20 @@ static void meet(struct frames *f, const struct stet_loc *file, struct stet_view
 {
     struct stet_place here = {.file = file->text, .line = file->line};
 
-    if (file->function)
-        here.function = *file->function;
-    else if (!is_path(function))
-        here.function = function;
     if (!here.line)
         return;
     /* The lines that TorchTPU 0.2 gives operations of a compiled function are one too far; its own
      * frames, and those of operations outside, are right. */
-    if (stet_view_ends(here.file, "/torch_tpu/_internal/export/export.py") && !f->shifted) {
+    if (!f->shifted && stet_view_ends(here.file, "/torch_tpu/_internal/export/export.py")) {
         f->shifted = true;
         f->own.line -= f->own.line > 1;
     }
+    if (f->own.line && !f->callee.len)
+        return;
+    if (file->function)
+        here.function = *file->function;
+    else if (!is_path(function))
+        here.function = function;
     if (!f->first.line)
         f->first = here;
     if (!f->own.line && here.file.len && !stet_place_installed(here.file))

@@ -304,7 +304,8 @@ static bool allocate(struct stet_side *s)
     return s->uses != NULL;
 }
 
-enum stet_rc stet_side_init(struct stet_side *s, const struct stet_program *p, struct stet_err *err)
+static enum stet_rc init(struct stet_side *s, const struct stet_program *p, bool signatures,
+                         struct stet_err *err)
 {
     struct hashing h = {
         .side = s, .numbered = p->source == STET_SOURCE_HLO || p->source == STET_SOURCE_HLO_TEXT};
@@ -322,13 +323,25 @@ enum stet_rc stet_side_init(struct stet_side *s, const struct stet_program *p, s
         return stet_fail(err, STET_NO_MEMORY, "out of memory for comparing programs");
     }
     stet_sink_init(&h.sink, NULL);
-    find_roots(&h);
-    for (uint32_t i = 0; i < p->op_count; i++)
+    if (signatures)
+        find_roots(&h);
+    for (uint32_t i = 0; signatures && i < p->op_count; i++)
         if (s->ops[i] && !s->signature[i] && stet_side_counts(s, s->ops[i]))
             sign(&h, s->ops[i]);
     find_uses(s);
     stet_mem_free(h.functions);
     return STET_OK;
+}
+
+enum stet_rc stet_side_init(struct stet_side *s, const struct stet_program *p, struct stet_err *err)
+{
+    return init(s, p, true, err);
+}
+
+enum stet_rc stet_side_init_plain(struct stet_side *s, const struct stet_program *p,
+                                  struct stet_err *err)
+{
+    return init(s, p, false, err);
 }
 
 void stet_side_release(struct stet_side *s)
