@@ -86,7 +86,7 @@ enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_tally 
                                 struct stet_err *err)
 {
     *out = (struct stet_tally){0};
-    return a->each(a->source, count, out, err);
+    return (a->each_brief ? a->each_brief : a->each)(a->source, count, out, err);
 }
 
 const char *stet_question_key(enum stet_question q)

@@ -13,6 +13,9 @@ struct stet_account {
     /* Each recompile, in every lane. */
     enum stet_rc (*each)(void *source, stet_visit_recompile *visit, void *context,
                          struct stet_err *err);
+    /* The same without changes; may be NULL. */
+    enum stet_rc (*each_brief)(void *source, stet_visit_recompile *visit, void *context,
+                               struct stet_err *err);
     void *source;
 };
 

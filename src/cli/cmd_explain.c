@@ -64,12 +64,21 @@ static enum stet_rc each_row(void *source, stet_visit_recompile *visit, void *co
     return stet_ledger_recompiles(a->source, a->run, visit, context, err);
 }
 
+static enum stet_rc each_row_brief(void *source, stet_visit_recompile *visit, void *context,
+                                   struct stet_err *err)
+{
+    const struct stet_account *a = source;
+
+    return stet_ledger_recompiles_brief(a->source, a->run, visit, context, err);
+}
+
 static enum stet_rc from_ledger(struct stet_ledger *l, const struct stet_runs *runs,
                                 const struct stet_run *run, const struct choices *c, int *code,
                                 struct stet_err *err)
 {
     struct stet_account below = {.run = run->id, .source = l};
-    struct stet_account a = {.run = run->id, .each = each_row, .source = &below};
+    struct stet_account a = {
+        .run = run->id, .each = each_row, .each_brief = each_row_brief, .source = &below};
     struct stet_arena arena;
     enum stet_rc rc = stet_explain_feed(l, runs, run, err);
 

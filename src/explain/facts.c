@@ -291,44 +291,48 @@ static void argument_facts(struct stet_finding *f, const struct stet_program *a,
 
 /* ---- lines ---- */
 
-struct new_lines {
-    struct stet_history *h;
-    struct stet_facts *facts;
-    uint64_t process, last;
+/* Lines are kept by process: each rank compiles its own. */
+static uint64_t line_key(const struct stet_sighting *s, uint64_t line)
+{
+    return line ^ ((uint64_t)s->process + 1) * 0x9e3779b97f4a7c15u;
+}
+
+struct new_line {
+    const struct stet_history *h;
+    const struct stet_sighting *s;
+    struct stet_place found;
 };
 
-static bool visit_line(const struct stet_op *op, void *context)
+static bool find_new(const struct stet_op *op, void *context)
 {
-    struct new_lines *n = context;
+    struct new_line *n = context;
     struct stet_place place;
-    uint64_t key;
 
     if (stet_traits_silent(stet_op_name(op)))
         return true;
     place = stet_place_of(op->loc);
-    if (!place.line)
+    if (!place.line ||
+        stet_map_get(&n->h->index->lines, line_key(n->s, stet_line_hash(place.file, place.line))) !=
+            STET_NONE)
         return true;
-    key = stet_line_hash(place.file, place.line) ^ (n->process * 0x9e3779b97f4a7c15u);
-    if (key == n->last)
-        return true;
-    n->last = key;
-    if (stet_map_get(&n->h->index->lines, key) != STET_NONE)
-        return true;
-    stet_map_put(&n->h->index->lines, key, 0);
-    if (!n->facts->new_lines++) {
-        n->facts->new_line = place;
-        n->facts->new_line.file = keep(n->h, place.file);
-        n->facts->new_line.function = keep(n->h, place.function);
-    }
-    return true;
+    n->found = place;
+    return false;
 }
 
 void stet_facts_lines(struct stet_history *h, struct stet_facts *facts,
                       const struct stet_sighting *s, const struct stet_program *p)
 {
-    struct new_lines n = {h, facts, s->process + 1, 0};
+    struct new_line n = {h, s, {{0}, {0}, 0}};
 
-    stet_program_walk(p, visit_line, &n);
+    for (uint32_t i = 0; i < s->traits->line_count; i++)
+        facts->new_lines +=
+            stet_map_get(&h->index->lines, line_key(s, s->traits->lines[i])) == STET_NONE;
+    if (!facts->new_lines)
+        return;
+    stet_program_walk(p, find_new, &n);
+    facts->new_line = keep_place(h, n.found);
+    for (uint32_t i = 0; i < s->traits->line_count; i++)
+        stet_map_put(&h->index->lines, line_key(s, s->traits->lines[i]), 0);
 }
 
 /* ---- all of it ---- */

@@ -10,8 +10,7 @@ struct frames {
 
 bool stet_place_installed(struct stet_view file)
 {
-    return memmem(file.ptr, file.len, "/site-packages/", 15) ||
-           memmem(file.ptr, file.len, "/dist-packages/", 15) ||
+    return memmem(file.ptr, file.len, "-packages/", 10) ||
            memmem(file.ptr, file.len, "/lib/python3", 12) || stet_view_starts(file, "<");
 }
 

@@ -78,6 +78,12 @@ enum stet_rc stet_ledger_recompiles(struct stet_ledger *l, const char *run,
                                     bool (*visit)(void *context, const struct stet_recompile *r),
                                     void *context, struct stet_err *err);
 
+/* The same without the changes behind them, which is several times faster. */
+enum stet_rc stet_ledger_recompiles_brief(struct stet_ledger *l, const char *run,
+                                          bool (*visit)(void *context,
+                                                        const struct stet_recompile *r),
+                                          void *context, struct stet_err *err);
+
 /* What the run's row says; text lives in `arena`. STET_NOT_FOUND when it was never fed. */
 struct stet_ledger_totals {
     uint64_t compiles, loads, failed, executions, compile_ns, programs, processes;

@@ -92,9 +92,9 @@ static struct stet_recompile row_of(sqlite3_stmt *s, const struct changes *c)
     };
 }
 
-enum stet_rc stet_ledger_recompiles(struct stet_ledger *l, const char *run,
-                                    bool (*visit)(void *context, const struct stet_recompile *r),
-                                    void *context, struct stet_err *err)
+static enum stet_rc each(struct stet_ledger *l, const char *run, bool brief,
+                         bool (*visit)(void *context, const struct stet_recompile *r),
+                         void *context, struct stet_err *err)
 {
     struct changes *c = stet_mem_calloc(1, sizeof *c);
     sqlite3_stmt *s = NULL, *of = NULL;
@@ -120,7 +120,7 @@ enum stet_rc stet_ledger_recompiles(struct stet_ledger *l, const char *run,
     while (rc == STET_OK && (step = sqlite3_step(s)) == SQLITE_ROW) {
         struct stet_recompile r;
 
-        if (!read_changes(c, of, number(s, 0)))
+        if (!brief && !read_changes(c, of, number(s, 0)))
             rc = stet_fail(err, STET_NO_MEMORY, "out of memory for the ledger");
         r = row_of(s, c);
         if (rc == STET_OK && !visit(context, &r))
@@ -133,6 +133,21 @@ enum stet_rc stet_ledger_recompiles(struct stet_ledger *l, const char *run,
     stet_arena_release(&c->arena);
     stet_mem_free(c);
     return rc;
+}
+
+enum stet_rc stet_ledger_recompiles(struct stet_ledger *l, const char *run,
+                                    bool (*visit)(void *context, const struct stet_recompile *r),
+                                    void *context, struct stet_err *err)
+{
+    return each(l, run, false, visit, context, err);
+}
+
+enum stet_rc stet_ledger_recompiles_brief(struct stet_ledger *l, const char *run,
+                                          bool (*visit)(void *context,
+                                                        const struct stet_recompile *r),
+                                          void *context, struct stet_err *err)
+{
+    return each(l, run, true, visit, context, err);
 }
 
 /* ---- totals ---- */
