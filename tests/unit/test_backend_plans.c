@@ -75,6 +75,97 @@ TEST(bad_programs_are_refused_by_name)
     }
 }
 
+TEST(absurd_sizes_are_refused_by_name)
+{
+    static const struct {
+        const char *program, *says;
+    } bad[] = {
+        {MAIN("%a: tensor<4611686018427387904x4xf32>", "tensor<4611686018427387904x4xf32>",
+              "%0 = stablehlo.add %a, %a : tensor<4611686018427387904x4xf32>"),
+         "larger than can be addressed"},
+        {MAIN("%a: tensor<2xf32>, %v: tensor<f32>", "tensor<2xf32>",
+              "%0 = \"stablehlo.pad\"(%a, %v) <{edge_padding_low = array<i64: "
+              "9223372036854775807>, edge_padding_high = array<i64: 9223372036854775807>, "
+              "interior_padding = array<i64: 0>}> : (tensor<2xf32>, tensor<f32>) -> "
+              "tensor<2xf32>"),
+         "stablehlo.pad"},
+        {MAIN("%a: tensor<100000x0xf32>, %b: tensor<0x100000000000xf32>",
+              "tensor<100000x100000000000xf32>",
+              "%0 = stablehlo.dot %a, %b : (tensor<100000x0xf32>, "
+              "tensor<0x100000000000xf32>) -> tensor<100000x100000000000xf32>"),
+         "larger than can be addressed"},
+        {MAIN("%a: tensor<1x4x4x1xf32>, %b: tensor<2x2x1x1xf32>", "tensor<1x3x3x1xf32>",
+              "%0 = \"stablehlo.convolution\"(%a, %b) <{batch_group_count = 1 : i64, "
+              "feature_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, "
+              "1, i, o]->[b, 0, 1, f]>, window_strides = array<i64: 1, 0>}> : "
+              "(tensor<1x4x4x1xf32>, tensor<2x2x1x1xf32>) -> tensor<1x3x3x1xf32>"),
+         "window_strides is out of range"},
+        {MAIN("%a: tensor<1x4x4x1xf32>, %b: tensor<2x2x1x1xf32>", "tensor<1x3x3x1xf32>",
+              "%0 = \"stablehlo.convolution\"(%a, %b) <{batch_group_count = 1 : i64, "
+              "feature_group_count = 0 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, "
+              "1, i, o]->[b, 0, 1, f]>}> : (tensor<1x4x4x1xf32>, tensor<2x2x1x1xf32>) -> "
+              "tensor<1x3x3x1xf32>"),
+         "group counts"},
+        {MAIN("%a: tensor<4xf32>, %i: tensor<2x1xi32>", "tensor<2xf32>",
+              "%0 = \"stablehlo.gather\"(%a, %i) <{dimension_numbers = "
+              "#stablehlo.gather<collapsed_slice_dims = [7], start_index_map = [0], "
+              "index_vector_dim = 1>, slice_sizes = array<i64: 1>}> : (tensor<4xf32>, "
+              "tensor<2x1xi32>) -> tensor<2xf32>"),
+         "stablehlo.gather"},
+        {MAIN("%a: tensor<4xf32>, %i: tensor<2x1xi32>", "tensor<2xf32>",
+              "%0 = \"stablehlo.gather\"(%a, %i) <{dimension_numbers = "
+              "#stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], "
+              "index_vector_dim = 1>, slice_sizes = array<i64: 9>}> : (tensor<4xf32>, "
+              "tensor<2x1xi32>) -> tensor<2xf32>"),
+         "stablehlo.gather"},
+        {MAIN("%a: tensor<4xf32>", "tensor<4xf32>",
+              "%0 = \"stablehlo.sort\"(%a) <{dimension = 3 : i64}> ({ ^bb0(%x: tensor<f32>, %y: "
+              "tensor<f32>): %z = stablehlo.compare LT, %x, %y : (tensor<f32>, tensor<f32>) -> "
+              "tensor<i1> stablehlo.return %z : tensor<i1> }) : (tensor<4xf32>) -> "
+              "tensor<4xf32>"),
+         "stablehlo.sort"},
+        {MAIN("%a: tensor<4xf32>", "tensor<4xf32>",
+              "%0 = stablehlo.while(%x = %a) : tensor<4xf32> cond { %t = stablehlo.constant "
+              "dense<1.0> : tensor<f32> stablehlo.return %t : tensor<f32> } do { stablehlo.return "
+              "%x : tensor<4xf32> }"),
+         "stablehlo.while"},
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        EXPECT(plan_text(bad[i].program) != STET_OK);
+        EXPECT(strstr(last.text, bad[i].says) != NULL);
+        if (!strstr(last.text, bad[i].says))
+            fprintf(stderr, "%zu said: %s\n", i, last.text);
+    }
+}
+
+TEST(deep_nests_hit_a_limit)
+{
+    static char program[1 << 20];
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_program p;
+    struct stet_plan *plan;
+    size_t n = 0;
+
+    n += (size_t)sprintf(program, "module { func.func @main(%%p: tensor<i1>, %%a: tensor<f32>) -> "
+                                  "tensor<f32> { ");
+    for (int i = 0; i < 3000; i++)
+        n += (size_t)sprintf(program + n, "%%v%d = \"stablehlo.if\"(%%p) ({ ", i);
+    n += (size_t)sprintf(program + n, "stablehlo.return %%a : tensor<f32> ");
+    for (int i = 3000; i-- > 0;)
+        n += (size_t)sprintf(program + n,
+                             "}, { stablehlo.return %%a : tensor<f32> }) : (tensor<i1>) -> "
+                             "tensor<f32> %s %%v%d : tensor<f32> ",
+                             i ? "stablehlo.return" : "return", i);
+    n += (size_t)sprintf(program + n, "} }");
+    /* the reader may refuse it, or the planner; neither may fall over */
+    if (stet_decode(&p, stet_view_of(program, n), &err) == STET_OK) {
+        EXPECT(stet_plan_new(&plan, &p, &err) == STET_LIMIT);
+        stet_program_release(&p);
+    }
+    EXPECT(err.text[0] != 0);
+}
+
 TEST(doubling_calls_hit_a_limit)
 {
     struct text t = {.n = 0};
