@@ -3,6 +3,8 @@
 
 #include "intercept/environment.h"
 
+#include <stdlib.h>
+
 enum { VALUE_MAX = 2048, LIST_MAX = 256, EXTENSIONS_MAX = 64 };
 
 static struct stet_view numbers(struct stet_arena *a, const PJRT_NamedValue *v)
@@ -145,6 +147,11 @@ static void ask_names(struct stet_plugin *p, const PJRT_TopologyDescription *t,
             a, stet_view_of(version.platform_version, version.platform_version_size));
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return stet_view_cmp(*(const struct stet_view *)a, *(const struct stet_view *)b);
+}
+
 static void ask_devices(struct stet_plugin *p, const PJRT_TopologyDescription *t,
                         struct stet_arena *a, struct stet_topology *out)
 {
@@ -165,6 +172,9 @@ static void ask_devices(struct stet_plugin *p, const PJRT_TopologyDescription *t
     if (stet_api_has(real, PJRT_TopologyDescription_Attributes) &&
         !stet_plugin_drop(p, real->PJRT_TopologyDescription_Attributes(&attributes)))
         out->attributes = stet_describe_values(a, attributes.attributes, attributes.num_attributes);
+    if (out->attributes.count) /* the CUDA plugin's come from a map, in any order */
+        qsort((void *)(uintptr_t)out->attributes.items, out->attributes.count,
+              sizeof *out->attributes.items, by_text);
 }
 
 void stet_describe_topology(struct stet_plugin *p, const PJRT_TopologyDescription *topology,
