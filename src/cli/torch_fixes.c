@@ -68,6 +68,72 @@ static size_t gather(const struct stet_torch *t, struct edit *edits)
     return count;
 }
 
+/* Where a deliberate graph break would cut recompiles short: before the first line of a frame that
+ * a failing guard reads, everything above is then compiled once. */
+struct split {
+    struct stet_torch_place at; /* line 0: nothing to gain */
+    uint32_t compiles;
+    uint64_t cost_us;
+};
+
+static struct split split_of(const struct stet_torch *t, const struct stet_torch_frame *f)
+{
+    struct split s = {0};
+
+    for (uint32_t c = f->first; c != STET_TORCH_NONE; c = t->compiles[c].next) {
+        struct stet_torch_why why;
+
+        if (t->compiles[c].failures == STET_TORCH_NONE || t->compiles[c].limit)
+            continue;
+        stet_torch_explain(t, c, &why);
+        if (why.guard.kind != STET_GUARD_EQUALS || !why.guard.line ||
+            !stet_view_eq(why.origin.file, f->code.file))
+            continue;
+        if (!s.at.line || why.origin.line < s.at.line)
+            s.at = why.origin;
+        s.compiles++;
+        s.cost_us += stet_torch_cost(&t->compiles[c]);
+    }
+    /* On the first lines there is nothing above to save. */
+    if (s.compiles < 2 || s.at.line < f->code.line + 3)
+        s.at.line = 0;
+    return s;
+}
+
+static void splits_text(const struct stet_torch *t, struct stet_buf *out)
+{
+    for (size_t i = 0; i < t->frame_count; i++) {
+        struct split s = split_of(t, &t->frames[i]);
+
+        if (!s.at.line)
+            continue;
+        stet_torch_text_place(&s.at, out);
+        stet_buf_printf(out, "  or split %.*s here, %u compiles, ",
+                        STET_FMT(t->frames[i].code.function), s.compiles);
+        stet_text_duration(out, s.cost_us * 1000);
+        stet_buf_str(out,
+                     "\n    torch._dynamo.graph_break() before this line: what stands above it "
+                     "is compiled once\n");
+    }
+}
+
+static void splits_json(const struct stet_torch *t, struct stet_json *j)
+{
+    stet_json_array(j, "splits");
+    for (size_t i = 0; i < t->frame_count; i++) {
+        struct split s = split_of(t, &t->frames[i]);
+
+        if (!s.at.line)
+            continue;
+        stet_json_object(j, NULL);
+        stet_torch_json_place(j, "before", &s.at);
+        stet_json_uint(j, "compiles", s.compiles);
+        stet_json_number(j, "cost_s", (double)s.cost_us / 1e6);
+        stet_json_end_object(j);
+    }
+    stet_json_end_array(j);
+}
+
 void stet_torch_fixes_text(const struct stet_torch *t, struct stet_buf *out)
 {
     static struct edit edits[EDITS];
@@ -109,6 +175,7 @@ void stet_torch_fixes_text(const struct stet_torch *t, struct stet_buf *out)
         stet_torch_fix(t, &edits[i].why, out);
         stet_buf_char(out, '\n');
     }
+    splits_text(t, out);
     if (!count)
         stet_buf_str(out, "nothing to fix\n");
 }
@@ -167,4 +234,5 @@ void stet_torch_fixes_json(const struct stet_torch *t, struct stet_json *j)
         stet_buf_release(&fix);
     }
     stet_json_end_array(j);
+    splits_json(t, j);
 }

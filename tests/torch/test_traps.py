@@ -138,6 +138,7 @@ def main():
         print(f"torch ran {len(scripts)} scripts in {time.monotonic() - started:.1f} s")
         frames = stet(args.build, "frames", folder)
         breaks = stet(args.build, "breaks", folder)["breaks"]
+        splits = stet(args.build, "fixes", folder)["splits"]
     bad = 0
     if frames["input"]["damage"]:
         print("damage:", frames["input"]["located"])
@@ -154,6 +155,10 @@ def main():
         if path.stem == "optimizer-scalar":  # its frames lie in torch.optim too
             own_frames += [f for f in frames["frames"] if f["code"] and "/torch/optim/" in f["code"]["file"]]
         wrong = judge(path, own_frames, [b for b in breaks if b["at"] and b["at"]["file"] == str(path)])
+        keys, lines = head_of(path)
+        if "split" in keys and not any(
+                s["before"]["file"] == str(path) and s["before"]["line"] in lines["origin"] for s in splits):
+            wrong.append(f"no split before {sorted(lines['origin'])}: {splits}")
         print(f"{'wrong' if wrong else 'right':6} {path.stem}")
         for w in dict.fromkeys(wrong):
             print("      ", w)

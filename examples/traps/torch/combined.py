@@ -1,9 +1,9 @@
 # trap: python-counter
 # recompiles: 5
+# also-classes: shape-drift
 # what: self.calls
 # fix: register_buffer
 # settings: TORCH_COMPILE_DYNAMIC_SOURCES
-# compiles: 6 1
 """A growing batch and a counter at once: six programs, where one would do."""
 
 import os
