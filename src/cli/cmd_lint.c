@@ -1,6 +1,7 @@
 /* stet lint: Python hazards for compiled code, before anything is compiled. */
 #include "cli/command.h"
 #include "cli/lint_print.h"
+#include "cli/lint_run.h"
 
 #include "base/fs.h"
 #include "base/mem.h"
@@ -23,7 +24,7 @@ static const struct stet_usage usage = {
 
 struct lint_args {
     const char *select, *ignore, *exclude, *baseline, *write_baseline, *config, *format, *severity,
-        *stdin_name, *jobs;
+        *stdin_name, *jobs, *run;
     bool fix, diff, no_config, no_cache, statistics, rules;
 };
 
@@ -166,6 +167,7 @@ static int report(struct stet_lint_result *r, const struct lint_args *a, const c
         .result = r, .statistics = a->statistics, .colour = stet_colour(STDOUT_FILENO)};
     struct stet_err err = STET_ERR_INIT;
     struct stet_buf out = STET_BUF_INIT;
+    char id[128];
     int code;
 
     if (a->write_baseline) {
@@ -176,6 +178,9 @@ static int report(struct stet_lint_result *r, const struct lint_args *a, const c
     }
     if (baseline && stet_lint_baseline_apply(r, baseline, &p.known, &p.gone, &err) != STET_OK)
         return stet_complain(&err);
+    if (a->run && stet_lint_join(r, a->run, id, sizeof id, &err) != STET_OK)
+        return stet_complain(&err);
+    p.run = a->run ? id : NULL;
     if (a->fix || a->diff) {
         code = fix_files(&out, r, a->fix);
     } else {
@@ -268,6 +273,8 @@ int cmd_lint(int argc, char **argv)
         {"rules", NULL, "list the rules", STET_OPTION_FLAG, &a.rules},
         {"stdin-filename", "PATH", "the name of what comes on standard input", STET_OPTION_VALUE,
          &a.stdin_name},
+        {"run", "RUN", "rank the findings by what their lines cost in that run", STET_OPTION_VALUE,
+         &a.run},
         {"config", "FILE", "instead of the nearest pyproject.toml", STET_OPTION_VALUE, &a.config},
         {"no-config", NULL, "read no pyproject.toml", STET_OPTION_FLAG, &a.no_config},
         {"no-cache", NULL, "look at every file anew", STET_OPTION_FLAG, &a.no_cache},

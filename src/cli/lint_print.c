@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "cli/run_text.h"
 #include "stet_version.h"
 
 #include <stdlib.h>
@@ -21,9 +22,14 @@ static void print_one(struct stet_buf *out, const struct stet_lint_print *p,
     stet_buf_printf(out, "    | %.*s\n", STET_FMT(f->source));
     if (f->traced.len)
         stet_buf_printf(out, "    in   %.*s\n", STET_FMT(f->traced));
-    if (p->run && f->compiles)
-        stet_buf_printf(out, "    cost %.1f s in %u compiles of run %s\n", f->cost_s, f->compiles,
-                        p->run);
+    if (p->run && f->compiles) {
+        stet_buf_str(out, "    cost ");
+        stet_text_duration(out, (uint64_t)(f->cost_s * 1e9));
+        stet_buf_printf(out, " in %u compile%s of run %s\n", f->compiles,
+                        f->compiles == 1 ? "" : "s", p->run);
+    } else if (p->run) {
+        stet_buf_printf(out, "    cost nothing in run %s: no recompile came from here\n", p->run);
+    }
     stet_buf_printf(out, "    why  %s\n    fix  %s%s\n    see  docs/traps/%s.md\n", r.why, r.fix,
                     f->edit.ptr ? "  (--fix does it)" : "", r.trap);
 }

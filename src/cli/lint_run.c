@@ -1,0 +1,100 @@
+/* A recompile belongs to a finding when its origin, its trigger or one of its changes lies on the
+ * finding's lines. */
+#include "cli/lint_run.h"
+
+#include "cli/explain.h"
+#include "cli/torch_rows.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The run knows absolute paths, lint those it was given: one ends with the other. */
+static bool same_file(struct stet_view ran, const char *path)
+{
+    struct stet_view p;
+
+    while (path[0] == '.' && path[1] == '/')
+        path += 2;
+    while (!strncmp(path, "../", 3))
+        path += 3;
+    p = stet_view_str(path);
+    if (!stet_view_ends(ran, path))
+        return ran.len && ran.len < p.len && p.ptr[p.len - ran.len - 1] == '/' &&
+               !memcmp(p.ptr + p.len - ran.len, ran.ptr, ran.len);
+    return ran.len == p.len || ran.ptr[ran.len - p.len - 1] == '/' || path[0] == '/';
+}
+
+static bool covers(const struct stet_lint_finding *f, struct stet_view file, uint64_t line)
+{
+    return line >= f->line && line <= f->end_line && same_file(file, f->path);
+}
+
+static bool visit(void *context, const struct stet_recompile *row)
+{
+    struct stet_lint_result *r = context;
+
+    for (size_t i = 0; i < r->finding_count && !row->benign; i++) {
+        struct stet_lint_finding *f = &r->findings[i];
+        bool hit = covers(f, row->origin.file, row->origin.line) ||
+                   covers(f, row->trigger.file, row->trigger.line);
+
+        for (size_t c = 0; !hit && c < row->change_count; c++)
+            hit = covers(f, row->changes[c].file, row->changes[c].line);
+        if (hit) {
+            f->compiles++;
+            f->cost_s += (double)row->cost_ns / 1e9;
+        }
+    }
+    return true;
+}
+
+/* Dearest first; the others in the order they had. */
+static int by_cost(const void *a, const void *b)
+{
+    const struct stet_lint_finding *x = a, *y = b;
+
+    if (x->cost_s > y->cost_s || x->cost_s < y->cost_s)
+        return x->cost_s > y->cost_s ? -1 : 1;
+    if (strcmp(x->path, y->path) != 0)
+        return strcmp(x->path, y->path);
+    return x->line < y->line ? -1 : x->line > y->line;
+}
+
+static enum stet_rc join(struct stet_lint_result *r, const struct stet_runs *runs,
+                         const struct stet_run *run, struct stet_err *err)
+{
+    struct stet_explained x;
+    struct stet_account a;
+    struct stet_torch torch;
+    enum stet_rc rc = stet_explain_run(&x, runs, run, err);
+
+    if (rc != STET_OK)
+        return rc;
+    stet_torch_init(&torch);
+    stet_explain_account(&a, &x);
+    rc = a.each(a.source, visit, r, err);
+    if (rc == STET_OK && stet_torch_load_run(&torch, run, NULL) == STET_OK)
+        stet_torch_each(&torch, visit, r);
+    stet_torch_release(&torch);
+    stet_explained_release(&x);
+    qsort(r->findings, r->finding_count, sizeof *r->findings, by_cost);
+    return rc;
+}
+
+enum stet_rc stet_lint_join(struct stet_lint_result *r, const char *name, char *id, size_t room,
+                            struct stet_err *err)
+{
+    const struct stet_run *run;
+    struct stet_runs runs;
+    enum stet_rc rc = stet_runs_open(&runs, err);
+
+    if (rc != STET_OK)
+        return rc;
+    rc = stet_runs_find(&runs, name, &run, err);
+    if (rc == STET_OK) {
+        snprintf(id, room, "%s", run->id);
+        rc = join(r, &runs, run, err);
+    }
+    stet_runs_close(&runs);
+    return rc;
+}
