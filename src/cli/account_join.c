@@ -180,6 +180,7 @@ enum stet_rc stet_account_join(struct stet_joined *j, const struct stet_account 
         return rc;
     rc = below->each(below->source, mark, j, err);
     out->each = each;
+    out->each_brief = NULL; /* it would take the joined rows for the ones below */
     out->source = j;
     return rc;
 }
