@@ -178,15 +178,6 @@ void rule_micro_step(struct lint_walk *w, lint_ref n)
                     "`%.*s` closes a program at every micro-step", STET_FMT(lint_quote(w, call)));
 }
 
-/* The step of the optimizer itself is compiled. */
-static bool compiles_optimizer(const struct lint_walk *w)
-{
-    const struct lint_ast *a = w->ast;
-
-    return memmem(a->text.ptr, a->text.len, "torch.compile(opt", 17) ||
-           memmem(a->text.ptr, a->text.len, "torch.compile(self.opt", 22);
-}
-
 static void report_lr_write(struct lint_walk *w, lint_ref n)
 {
     const struct lint_ast *a = w->ast;
@@ -216,7 +207,7 @@ void rule_optimizer_scalar(struct lint_walk *w, lint_ref n)
     lint_ref kept;
     char room[160];
 
-    if (!(w->facts & LINT_USES_XLA) && !compiles_optimizer(w))
+    if (!(w->facts & (LINT_USES_XLA | LINT_COMPILES_OPTIMIZER)))
         return;
     if (lint_kind(w->ast, n) == LINT_ASSIGNMENT) {
         report_lr_write(w, n);

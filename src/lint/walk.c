@@ -223,6 +223,9 @@ static uint32_t find_facts(const struct lint_walk *w)
     }
     if (memmem(w->ast->text.ptr, w->ast->text.len, "torch.compile", 13))
         facts |= LINT_USES_COMPILE;
+    if ((facts & LINT_USES_COMPILE) && (contains(w->ast->text, "torch.compile(opt") ||
+                                        contains(w->ast->text, "torch.compile(self.opt")))
+        facts |= LINT_COMPILES_OPTIMIZER;
     return facts;
 }
 

@@ -116,6 +116,7 @@ enum lint_fact {
     LINT_USES_ACCUMULATION = 16,
     LINT_USES_SCHEDULER = 32,
     LINT_USES_TORCH_XLA = 64,
+    LINT_COMPILES_OPTIMIZER = 128, /* the optimizer's step itself is compiled */
 };
 
 /* The whole analysis: fills `out`, whose arena it uses. */
