@@ -73,6 +73,8 @@ static void ask(struct stet_question *q)
     if (q->keep)
         stet_keeping_do(q->keep, q->plugin, executable);
     q->keep = NULL;
+    if (!stet_hash_is_zero(q->used))
+        stet_store_touch(&stet_layer.store, q->used);
     if (q->loaded)
         stet_executable_return(q->plugin, executable);
 }
@@ -140,7 +142,7 @@ void stet_ask_memory(const struct stet_question *q)
 {
     struct stet_question *copy;
 
-    if (!q->keep &&
+    if (!q->keep && stet_hash_is_zero(q->used) &&
         !stet_api_has(stet_plugin_real(q->plugin), PJRT_Executable_GetCompiledMemoryStats))
         return;
     if (atomic_load(&pending) >= QUESTIONS_MAX) {

@@ -15,6 +15,7 @@ struct stet_question {
     PJRT_Executable *executable;
     uint64_t index;            /* of the compile */
     uint32_t id;               /* of the executable */
+    struct stet_hash used;     /* the store's entry it was loaded from; zero for none */
     struct stet_keeping *keep; /* adopted; NULL when the store does not want it */
 };
 

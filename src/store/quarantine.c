@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,8 +17,9 @@ enum { FATAL = sizeof fatal / sizeof *fatal };
 /* One load at a time has handlers: they belong to the process. */
 static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction before[FATAL];
-static char note[PATH_MAX + 96]; /* made ready before, since a handler may not format */
-static _Atomic long loader;      /* the kernel's id of the loading thread; 0 for none */
+/* made ready before, since a handler may not format */
+static char note[PATH_MAX + 96], note_folder[PATH_MAX + 16];
+static _Atomic long loader; /* the kernel's id of the loading thread; 0 for none */
 
 static void folder_of(const struct stet_store *s, char out[PATH_MAX + 16])
 {
@@ -74,8 +76,10 @@ static void restore(void)
 static void on_fatal(int number)
 {
     if (atomic_load(&loader) == syscall(SYS_gettid)) {
-        int fd = open(note, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        int fd;
 
+        mkdir(note_folder, 0700); /* the store itself is there: an entry was read from it */
+        fd = open(note, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
         if (fd >= 0)
             close(fd);
     }
@@ -86,13 +90,12 @@ static void on_fatal(int number)
 
 static bool make_note(const struct stet_store *s, struct stet_hash key, const char *what)
 {
-    char folder[PATH_MAX + 16], name[STET_HASH_TEXT];
+    char name[STET_HASH_TEXT];
 
-    folder_of(s, folder);
+    folder_of(s, note_folder);
     stet_hash_format(key, name);
-    return stet_fs_mkdirs(folder, NULL) == STET_OK &&
-           snprintf(note, sizeof note, "%s/%s.%s-%ld", folder, name, what, (long)getpid()) <
-               (int)sizeof note;
+    return snprintf(note, sizeof note, "%s/%s.%s-%ld", note_folder, name, what, (long)getpid()) <
+           (int)sizeof note;
 }
 
 void stet_quarantine_enter(const struct stet_store *s, struct stet_hash key)

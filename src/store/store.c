@@ -61,9 +61,16 @@ enum stet_rc stet_store_get(const struct stet_store *s, struct stet_hash key,
         stet_entry_close(out);
         return stet_fail(err, STET_BAD_INPUT, "%s: holds the entry of another key", path);
     }
-    if (!s->read_only) /* its time is what "least recently used" goes by */
-        utimensat(AT_FDCWD, path, NULL, 0);
     return STET_OK;
+}
+
+void stet_store_touch(const struct stet_store *s, struct stet_hash key)
+{
+    char path[PATH_MAX + 64];
+
+    stet_store_path(s, key, path);
+    if (!s->read_only)
+        utimensat(AT_FDCWD, path, NULL, 0);
 }
 
 enum stet_rc stet_store_put(const struct stet_store *s, const struct stet_kept *e, uint64_t *bytes,

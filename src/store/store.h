@@ -28,9 +28,11 @@ enum stet_rc stet_store_open(struct stet_store *s, const char *folder, struct st
 char *stet_store_default(struct stet_err *err);
 
 void stet_store_path(const struct stet_store *s, struct stet_hash key, char out[PATH_MAX + 64]);
-/* The entry of this key, open; its key is the one asked for. Reading marks it as used. */
+/* The entry of this key, open; its key is the one asked for. */
 enum stet_rc stet_store_get(const struct stet_store *s, struct stet_hash key,
                             struct stet_entry_file *out, struct stet_err *err);
+/* Marks an entry as used now: the least recently used go first. */
+void stet_store_touch(const struct stet_store *s, struct stet_hash key);
 /* On disk, and synced, when it returns STET_OK. Readers see all of it or nothing. */
 enum stet_rc stet_store_put(const struct stet_store *s, const struct stet_kept *e, uint64_t *bytes,
                             struct stet_err *err);

@@ -191,7 +191,7 @@ TEST(the_least_recently_used_go_first)
         utimensat(AT_FDCWD, path, (struct timespec[]){{.tv_sec = 1000 + i}, {.tv_sec = 1000 + i}},
                   0);
     }
-    expect_executable(&s, keys[0], "x"); /* used: now the youngest */
+    stet_store_touch(&s, keys[0]); /* used: now the youngest */
     EXPECT_INT(STET_OK, stet_store_list(&s, &all, NULL));
     EXPECT_INT(3, all.count);
     EXPECT(stet_hash_eq(keys[1], all.items[0].key));
