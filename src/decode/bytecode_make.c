@@ -258,13 +258,13 @@ const struct stet_attr *bc_make_dense(struct bc *b, const struct stet_type *type
                                       struct stet_view bytes)
 {
     struct stet_attr *a = bc_new_attr(b, STET_ATTR_DENSE);
-    const struct stet_type *element = type->element ? type->element : type;
-    size_t size = stet_type_storage_bits(element) / 8;
+    const struct stet_type *element = type->element;
+    size_t size = element ? stet_type_storage_bits(element) / 8 : 0;
     uint64_t elements, want;
 
     a->type = type;
     a->bytes = bytes;
-    if (element->kind == STET_TYPE_QUANTIZED)
+    if (element && element->kind == STET_TYPE_QUANTIZED)
         size = stet_type_storage_bits(element->element) / 8;
     if (!size || !stet_type_elements(type, &elements) ||
         __builtin_mul_overflow(elements, (uint64_t)size, &want)) {

@@ -148,6 +148,8 @@ static void instruction(struct stet_hlo_text *t)
     } else if (stet_view_is(in.opcode, "constant")) {
         if (stet_hlo_peek(t) != ')')
             add(t, &r, STET_HLO_A_VALUE, stet_hlo_text_literal(t, in.type));
+        else if (in.type && in.type->kind == STET_TYPE_TENSOR)
+            stet_hlo_text_fail(t, "a constant without a value");
         stet_hlo_expect(t, ")");
     } else {
         names(t, &r.operands, ")");

@@ -41,7 +41,7 @@ struct window {
 
 static inline const struct stet_steps_edge *edges_of(const struct window *w, size_t i)
 {
-    return w->s->edges + w->s->entries[i].first_edge;
+    return w->s->edges ? w->s->edges + w->s->entries[i].first_edge : NULL;
 }
 
 static inline struct tally *tally_of(const struct window *w, size_t i)

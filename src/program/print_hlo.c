@@ -79,8 +79,8 @@ static void metadata(struct printer *p, const struct stet_loc *loc)
         struct stet_view n = m->named[i].name;
 
         shown |= stet_view_starts(n, "op_") || stet_view_is(n, "source_file") ||
-                 stet_view_is(n, "scheduling_name") || stet_view_is(n, "stack_frame_id") ||
-                 stet_view_is(n, "metadata_payload");
+                 stet_view_is(n, "scheduling_name") || stet_view_is(n, "metadata_payload") ||
+                 (stet_view_is(n, "stack_frame_id") && (p->how->frame_ids || p->how->stack));
     }
     if (!shown)
         return;
@@ -287,6 +287,16 @@ static void donors(struct stet_buf *out, const struct stet_attr *a)
     stet_buf_str(out, " }");
 }
 
+/* "{1,0}" or "{1,0:T(8)}" with as many entries as the shape has dimensions. */
+static bool is_layout_of(struct stet_view layout, const struct stet_type *t)
+{
+    uint32_t entries = 0;
+
+    for (size_t i = 1; i < layout.len && layout.ptr[i] != ':' && layout.ptr[i] != '}'; i++)
+        entries += i == 1 || layout.ptr[i] == ',';
+    return t->kind == STET_TYPE_TENSOR && entries == t->rank;
+}
+
 /* A type of the entry with the layouts that the module gives its leaves. */
 static void laid_out(struct stet_buf *out, const struct stet_type *t,
                      const struct stet_attr *leaves, uint32_t *next)
@@ -308,6 +318,8 @@ static void laid_out(struct stet_buf *out, const struct stet_type *t,
     stet_print_hlo_type(out, t, false);
     layout = *next < leaves->count ? leaves->items[*next]->text : (struct stet_view){0};
     *next += 1;
+    if (!stet_view_is(layout, "none") && !is_layout_of(layout, t))
+        layout = (struct stet_view){0}; /* of another shape: the module contradicts its entry */
     if (layout.len && !stet_view_is(layout, "none"))
         stet_buf_view(out, layout);
     if (layout.len || t->kind != STET_TYPE_TENSOR || !t->rank)

@@ -12,6 +12,17 @@ static uint32_t count_of(const struct stet_attr *a)
     return a ? a->count : 0;
 }
 
+/* A hostile file may put an attribute of another kind where a list belongs: it has no members. */
+static uint32_t ints_in(const struct stet_attr *a)
+{
+    return a && a->kind == STET_ATTR_INTS ? a->count : 0;
+}
+
+static uint32_t items_in(const struct stet_attr *a)
+{
+    return a && a->kind == STET_ATTR_ARRAY ? a->count : 0;
+}
+
 static int64_t integer_of(const struct stet_attr *a)
 {
     return a ? a->integer : 0;
@@ -58,7 +69,7 @@ static void print_struct(struct stet_buf *out, const struct stet_attr *a, bool s
 static void print_conv_part(struct stet_buf *out, const struct stet_attr *spatial, int64_t first,
                             char first_name, int64_t second, char second_name)
 {
-    uint32_t n = count_of(spatial) + 2;
+    uint32_t n = ints_in(spatial) + 2;
 
     stet_buf_char(out, '[');
     for (uint32_t d = 0; d < n; d++) {
@@ -68,7 +79,7 @@ static void print_conv_part(struct stet_buf *out, const struct stet_attr *spatia
             stet_buf_char(out, first_name);
         else if ((int64_t)d == second)
             stet_buf_char(out, second_name);
-        for (uint32_t i = 0; i < count_of(spatial); i++)
+        for (uint32_t i = 0; i < ints_in(spatial); i++)
             if (spatial->ints[i] == (int64_t)d)
                 stet_buf_printf(out, "%u", i);
     }
@@ -97,7 +108,7 @@ static void print_bounds(struct stet_buf *out, const struct stet_attr *a)
     const struct stet_attr *bounds = field(a, "bounds");
 
     stet_buf_char(out, '<');
-    for (uint32_t i = 0; i < count_of(bounds); i++) {
+    for (uint32_t i = 0; i < ints_in(bounds); i++) {
         stet_buf_str(out, i ? ", " : "");
         if (bounds->ints[i] == STET_DYNAMIC)
             stet_buf_char(out, '?');
@@ -139,7 +150,7 @@ static void print_accuracy(struct stet_buf *out, const struct stet_attr *a)
 
 static void print_list(struct stet_buf *out, const struct stet_attr *list, const char *separator)
 {
-    for (uint32_t i = 0; i < count_of(list); i++) {
+    for (uint32_t i = 0; i < items_in(list); i++) {
         stet_buf_str(out, i ? separator : "");
         print_field(out, list->items[i]);
     }
@@ -205,7 +216,7 @@ static void print_dimension(struct stet_buf *out, const struct stet_attr *a)
     stet_buf_char(out, '{');
     print_list(out, axes, ", ");
     if (!integer_of(field(a, "is_closed")))
-        stet_buf_str(out, count_of(axes) ? ", ?" : "?");
+        stet_buf_str(out, items_in(axes) ? ", ?" : "?");
     stet_buf_char(out, '}');
     if (priority)
         stet_buf_printf(out, "p%lld", (long long)priority->integer);
@@ -224,11 +235,11 @@ static void print_sharding(struct stet_buf *out, const struct stet_attr *a)
         print_field(out, mesh);
     stet_buf_str(out, ", ");
     print_enclosed(out, '[', field(a, "dim_shardings"), ']');
-    if (count_of(replicated)) {
+    if (items_in(replicated)) {
         stet_buf_str(out, ", replicated=");
         print_enclosed(out, '{', replicated, '}');
     }
-    if (count_of(unreduced)) {
+    if (items_in(unreduced)) {
         stet_buf_str(out, ", unreduced=");
         if (reduction)
             stet_buf_view(out, reduction->text);
@@ -250,7 +261,7 @@ static void print_factor(struct stet_buf *out, int64_t factor)
 
 static void print_factors(struct stet_buf *out, const char *name, const struct stet_attr *factors)
 {
-    if (!count_of(factors))
+    if (!ints_in(factors))
         return;
     stet_buf_printf(out, " %s={", name);
     for (uint32_t i = 0; i < factors->count; i++) {
@@ -268,7 +279,7 @@ static void print_rule(struct stet_buf *out, const struct stet_attr *a)
     print_enclosed(out, '(', field(a, "operand_mappings"), ')');
     stet_buf_str(out, "->");
     print_enclosed(out, '(', field(a, "result_mappings"), ')');
-    if (count_of(sizes)) {
+    if (ints_in(sizes)) {
         stet_buf_str(out, " {");
         for (uint32_t i = 0; i < sizes->count; i++) {
             stet_buf_str(out, i ? ", " : "");
@@ -295,7 +306,7 @@ static void print_dim_mapping(struct stet_buf *out, const struct stet_attr *a)
 {
     const struct stet_attr *factors = field(a, "factor_indices");
 
-    for (uint32_t i = 0; i < count_of(factors); i++)
+    for (uint32_t i = 0; i < ints_in(factors); i++)
         print_factor(out, factors->ints[i]);
 }
 
