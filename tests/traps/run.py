@@ -187,8 +187,6 @@ def kinds_for(trap, wanted):
 
 def work_list(args):
     for path in sorted(SCRIPTS.rglob("*.py")):
-        if path.parent.name == "torch":  # torch.compile's own lane: tests/torch
-            continue
         if path.parent.name == "torch":  # torch.compile's: tests/torch/test_traps.py
             continue
         trap, source = traps.load(path, SCRIPTS)
@@ -257,13 +255,22 @@ def main():
     args = parser.parse_args()
     known = {l.split("#")[0].strip() for l in (HERE / "known.txt").read_text().splitlines()} - {""}
     build = args.build.resolve()
+    work = list(work_list(args))
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        outcomes = list(pool.map(lambda w: try_one(build, *w, args.keep, args.count), work_list(args)))
+        outcomes = list(pool.map(lambda w: try_one(build, *w, args.keep, args.count), work))
+    # The table is that of the first try. What decides is a second one, alone: on a busy machine a Python stack
+    # is not always caught in time, and a wrong rule is wrong again.
+    again = {}
+    for w, o in zip(work, outcomes):
+        if o.verdict != "right" and o.trap.name not in known:
+            second = try_one(build, *w, args.keep, args.count)
+            print(f"again: {second.verdict:7} {o.trap.name} {o.kind}  " + "; ".join(second.remarks), flush=True)
+            again[id(o)] = second
     bad = 0
     for o in outcomes:
         print(f"{o.verdict:7} {o.trap.name:28} {o.kind:11} {o.seconds:5.1f} s  " + "; ".join(o.remarks), flush=True)
     for name in sorted({o.trap.name for o in outcomes}):
-        good = all(o.verdict == "right" for o in outcomes if o.trap.name == name)
+        good = all(again.get(id(o), o).verdict == "right" for o in outcomes if o.trap.name == name)
         if name in known:
             print(f"{name} is in known.txt, and {'right now' if good else 'not right'}")
         bad += not good and name not in known

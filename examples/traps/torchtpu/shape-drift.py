@@ -1,6 +1,6 @@
 # trap: shape-drift
 # recompiles: 2+
-# fix: pad
+# fix: mark_dynamic
 """Every batch has the length of its longest sequence."""
 
 import torch
