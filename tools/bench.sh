@@ -7,12 +7,8 @@ bin=build/release/bin out=build/bench
 
 names=("$@")
 if [[ ${#names[@]} == 0 ]]; then
-<<<<<<< HEAD
     for program in "$bin"/bench_* bench/bench_*.py; do names+=("${program##*/}"); done
-=======
-    for program in "$bin"/bench_*; do names+=("${program##*/}"); done
     lint=1
->>>>>>> 20c5e70 (Measure lint against ruff; tell flags from tensors by name; say how often lint is right)
 fi
 mkdir -p "$out"
 # What JAX sends a plugin for a training step, of about 35 KB.
@@ -25,12 +21,12 @@ if [[ ! -f $out/program/constants.mlirbc ]]; then
 fi
 export BENCH_CONSTANTS=$PWD/$out/program/constants.mlirbc
 for name in "${names[@]}"; do
-<<<<<<< HEAD
-    if [[ $name == *.py ]]; then build/env/jax/bin/python "bench/$name"; else "$bin/$name"; fi
-=======
     # The floor of the lint bench is not a figure of its own.
-    if [[ $name == bench_lint ]]; then lint=1; else "$bin/$name"; fi
->>>>>>> 20c5e70 (Measure lint against ruff; tell flags from tensors by name; say how often lint is right)
+    case $name in
+    bench_lint) lint=1 ;;
+    *.py) build/env/jax/bin/python "bench/$name" ;;
+    *) "$bin/$name" ;;
+    esac
 done >"$out/lines.json"
 if [[ -n ${lint:-} ]]; then tools/bench-lint.sh >>"$out/lines.json"; fi
 
