@@ -10,7 +10,7 @@ presets=("$@")
 for preset in "${presets[@]}"; do
     cmake --preset "$preset" >/dev/null
     cmake --build --preset "$preset" --target soak journal_dump fake_pjrt stet_plugin stet_preload >/dev/null
-    for way in plugin preload; do
+    for way in plugin preload store; do
         printf '%-8s %-8s ' "$preset" "$way"
         tests/soak/through.sh $way "build/$preset/bin" "build/$preset/lib" \
             --executes "${SOAK_EXECUTES:-1e7}" --compiles "${SOAK_COMPILES:-1e4}" \

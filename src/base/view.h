@@ -51,7 +51,10 @@ static inline bool stet_view_ends(struct stet_view a, const char *suffix)
     return a.len >= n && memcmp(a.ptr + (a.len - n), suffix, n) == 0;
 }
 
-/* Bytewise order, shorter first on a tie. */
+bool stet_view_contains(struct stet_view v, const char *part);
+
+/* Bytewise order, shorter first on a tie; the second is qsort's, over views. */
 int stet_view_cmp(struct stet_view a, struct stet_view b);
+int stet_view_sort(const void *a, const void *b);
 
 #endif

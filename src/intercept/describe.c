@@ -147,11 +147,6 @@ static void ask_names(struct stet_plugin *p, const PJRT_TopologyDescription *t,
             a, stet_view_of(version.platform_version, version.platform_version_size));
 }
 
-static int by_text(const void *a, const void *b)
-{
-    return stet_view_cmp(*(const struct stet_view *)a, *(const struct stet_view *)b);
-}
-
 static void ask_devices(struct stet_plugin *p, const PJRT_TopologyDescription *t,
                         struct stet_arena *a, struct stet_topology *out)
 {
@@ -174,7 +169,7 @@ static void ask_devices(struct stet_plugin *p, const PJRT_TopologyDescription *t
         out->attributes = stet_describe_values(a, attributes.attributes, attributes.num_attributes);
     if (out->attributes.count) /* the CUDA plugin's come from a map, in any order */
         qsort((void *)(uintptr_t)out->attributes.items, out->attributes.count,
-              sizeof *out->attributes.items, by_text);
+              sizeof *out->attributes.items, stet_view_sort);
 }
 
 void stet_describe_topology(struct stet_plugin *p, const PJRT_TopologyDescription *topology,

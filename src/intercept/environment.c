@@ -57,17 +57,6 @@ static const char *const matter[] = {
 static const char *const secret[] = {"TOKEN",   "SECRET",     "PASSW",   "CREDENTIAL", "APIKEY",
                                      "API_KEY", "ACCESS_KEY", "PRIVATE", "COOKIE",     "AUTH"};
 
-static bool contains(struct stet_view v, const char *part)
-{
-    size_t n = strlen(part);
-
-    for (size_t i = 0; i + n <= v.len; i++) {
-        if (!memcmp(v.ptr + i, part, n))
-            return true;
-    }
-    return false;
-}
-
 bool stet_env_matters(struct stet_view name)
 {
     for (size_t i = 0; i < sizeof matter / sizeof *matter; i++) {
@@ -83,7 +72,7 @@ bool stet_env_matters(struct stet_view name)
 bool stet_env_is_secret(struct stet_view name)
 {
     for (size_t i = 0; i < sizeof secret / sizeof *secret; i++) {
-        if (contains(name, secret[i]))
+        if (stet_view_contains(name, secret[i]))
             return true;
     }
     return false;

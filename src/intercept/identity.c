@@ -26,8 +26,8 @@ struct identity {
     struct stet_view path; /* of the plugin's file */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct identity *list;
+/* Only ever grows, and without a lock: a child of fork finds it whole. */
+static _Atomic(struct identity *) list;
 
 /* A value on one line. */
 static struct stet_view one_line(struct stet_arena *a, struct stet_view v)
@@ -155,22 +155,6 @@ static struct stet_view cuda_part(struct stet_arena *a, const char *plugin)
     return stet_arena_printf(a, "%.*s; driver=%.*s", STET_FMT(text), STET_FMT(driver_hash(a)));
 }
 
-static bool contains(struct stet_view v, const char *word)
-{
-    size_t n = strlen(word);
-
-    for (size_t i = 0; i + n <= v.len; i++) {
-        if (!memcmp(v.ptr + i, word, n))
-            return true;
-    }
-    return false;
-}
-
-static int by_text(const void *a, const void *b)
-{
-    return stet_view_cmp(*(const struct stet_view *)a, *(const struct stet_view *)b);
-}
-
 /* Flags in sorted order: their order means nothing. */
 static struct stet_view flags_of(struct stet_arena *a, const char *value)
 {
@@ -188,7 +172,7 @@ static struct stet_view flags_of(struct stet_arena *a, const char *value)
         value += flag.len;
     }
     if (n)
-        qsort(flags, n, sizeof *flags, by_text);
+        qsort(flags, n, sizeof *flags, stet_view_sort);
     for (size_t i = 0; i < n; i++)
         text = stet_arena_printf(a, "%.*s%s%.*s", STET_FMT(text), i ? " " : "", STET_FMT(flags[i]));
     return text;
@@ -246,7 +230,7 @@ static void describe(struct identity *id, struct stet_plugin *p, PJRT_Client *cl
     id->path = stet_arena_copy(a, stet_view_str(object.path));
     part[STET_COMPONENT_PLATFORM] = platform_part(p, client, a);
     part[STET_COMPONENT_TOPOLOGY] = topology_part(p, client, a);
-    part[STET_COMPONENT_TOOLKIT] = contains(stet_view_str(object.path), "cuda")
+    part[STET_COMPONENT_TOOLKIT] = stet_view_contains(stet_view_str(object.path), "cuda")
                                        ? cuda_part(a, object.path)
                                        : STET_VIEW("none");
     part[STET_COMPONENT_ENVIRONMENT] = environment_part(a);
@@ -264,21 +248,18 @@ const char *stet_identity_of(struct stet_plugin *p, PJRT_Client *client, struct 
 
     if (!number)
         return "client-unknown";
-    pthread_mutex_lock(&lock);
-    for (id = list; id && id->client != number; id = id->next)
+    for (id = atomic_load(&list); id && id->client != number; id = id->next)
         continue;
-    pthread_mutex_unlock(&lock);
     if (!id) {
         id = stet_mem_calloc(1, sizeof *id);
         if (!id)
             return "no-memory";
         id->client = number;
         stet_arena_init(&id->arena, (size_t)4 << 20);
-        describe(id, p, client); /* without the lock: it calls the plugin */
-        pthread_mutex_lock(&lock);
-        id->next = list; /* two threads may each add one; they are equal */
-        list = id;
-        pthread_mutex_unlock(&lock);
+        describe(id, p, client);
+        id->next = atomic_load(&list); /* two threads may each add one; they are equal */
+        while (!atomic_compare_exchange_weak(&list, &id->next, id))
+            continue;
     }
     *out = id->parts;
     *plugin_path = id->path;

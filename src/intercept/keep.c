@@ -4,7 +4,6 @@
 #include "intercept/reload.h"
 #include "intercept/writer.h"
 #include "store/memory.h"
-#include "store/quarantine.h"
 
 struct stet_keeping {
     struct stet_arena arena;

@@ -8,15 +8,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static bool contains(struct stet_view v, const char *word)
-{
-    return memmem(v.ptr, v.len, word, strlen(word)) != NULL;
-}
-
 static bool contains_any(struct stet_view v, const char *const *words)
 {
     for (; *words; words++) {
-        if (contains(v, *words))
+        if (stet_view_contains(v, *words))
             return true;
     }
     return false;
@@ -216,15 +211,15 @@ static uint32_t find_facts(const struct lint_walk *w)
     for (uint32_t i = 1; i < w->ast->name_count; i++) {
         struct stet_view name = w->ast->names[i];
 
-        if (contains(name, "accum") || contains(name, "micro"))
+        if (stet_view_contains(name, "accum") || stet_view_contains(name, "micro"))
             facts |= LINT_USES_ACCUMULATION;
         if (lint_any_of(name, schedulers))
             facts |= LINT_USES_SCHEDULER;
     }
     if (memmem(w->ast->text.ptr, w->ast->text.len, "torch.compile", 13))
         facts |= LINT_USES_COMPILE;
-    if ((facts & LINT_USES_COMPILE) && (contains(w->ast->text, "torch.compile(opt") ||
-                                        contains(w->ast->text, "torch.compile(self.opt")))
+    if ((facts & LINT_USES_COMPILE) && (stet_view_contains(w->ast->text, "torch.compile(opt") ||
+                                        stet_view_contains(w->ast->text, "torch.compile(self.opt")))
         facts |= LINT_COMPILES_OPTIMIZER;
     return facts;
 }

@@ -107,13 +107,15 @@ void fake_program_run(const struct fake_program *program, size_t index, PJRT_Buf
 /* The rest of the line that starts with `word`, in a program of ours; NULL without one. */
 static const char *line_of(const char *code, size_t size, const char *word, size_t *len)
 {
-    size_t n = strlen(word);
+    size_t n = strlen(word), comment = strlen("// ");
 
     for (const char *p = code, *end = code + size; p && p < end;
          p = memchr(p, '\n', (size_t)(end - p)), p = p ? p + 1 : NULL) {
         const char *stop = memchr(p, '\n', (size_t)(end - p));
 
         stop = stop ? stop : end;
+        if ((size_t)(stop - p) >= comment && memcmp(p, "// ", comment) == 0)
+            p += comment; /* the same may stand in the comments of an MLIR program */
         if ((size_t)(stop - p) >= n && memcmp(p, word, n) == 0) {
             *len = (size_t)(stop - p) - n;
             return p + n;
@@ -145,11 +147,11 @@ static PJRT_Error *refuse(const char *text, size_t len)
     return fake_error((PJRT_Error_Code)code, "%.*s", (int)(len - digits), text + digits);
 }
 
-/* A program that starts with "fake program" says itself what it takes and gives, and may ask to be
- * refused: "error CODE text". Of any other bytes only FAKE_PARAMS and FAKE_OUTPUTS know. */
+/* A program that starts with "fake program", after "// " or not, says itself what it takes and
+ * gives, and may ask to be refused: "error CODE text". Of any other bytes only FAKE_PARAMS and
+ * FAKE_OUTPUTS know. */
 static PJRT_Error *read_program(struct fake_program *program)
 {
-    static const char magic[] = "fake program";
     const char *params = fake_settings()->params, *outputs = fake_settings()->outputs, *text;
     size_t params_size, outputs_size, len;
     PJRT_Error *error;
@@ -161,15 +163,13 @@ static PJRT_Error *read_program(struct fake_program *program)
     params_size = strlen(params), outputs_size = strlen(outputs);
     snprintf(program->name, sizeof(program->name), "%s",
              getenv("FAKE_NAME") ? getenv("FAKE_NAME") : "fake");
-    if (program->code_size >= sizeof(magic) - 1 &&
-        memcmp(program->code, magic, sizeof(magic) - 1) == 0) {
+    text = line_of(program->code, program->code_size, "fake program ", &len);
+    if (text && text <= program->code + strlen("// fake program ")) {
+        snprintf(program->name, sizeof(program->name), "%.*s", (int)len, text);
         params = outputs = "", params_size = outputs_size = 0;
         text = line_of(program->code, program->code_size, "error ", &len);
         if (text)
             return refuse(text, len);
-        text = line_of(program->code, program->code_size, "fake program ", &len);
-        if (text)
-            snprintf(program->name, sizeof(program->name), "%.*s", (int)len, text);
         text = line_of(program->code, program->code_size, "in ", &len);
         if (text)
             params = text, params_size = len;

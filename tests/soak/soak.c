@@ -29,7 +29,14 @@ static const char usage[] =
     "  --state-mb N    how large those may get (256)\n"
     "  --grow-mb N     how much memory may be in use at the end beyond a third of the way (64)\n";
 
-enum { FAMILIES = 16, RANK = 1, CLIENTS_MAX = 16, SMALL = 32, CHILD_EXECUTES = 200 };
+enum {
+    FAMILIES = 16,
+    RANK = 1,
+    CLIENTS_MAX = 16,
+    SMALL = 32,
+    CHILD_EXECUTES = 200,
+    PROGRAM_MAX = 512
+};
 
 struct plan {
     long executes, compiles, threads, forks, clients, state_mb, grow_mb;
@@ -51,14 +58,17 @@ static void complain(const char *what, const char *detail)
         fprintf(stderr, "soak: %s: %s\n", what, detail);
 }
 
-/* Family f's program; number n makes it one of a kind, f alone one of FAMILIES. */
-static size_t program_text(char *text, size_t room, int family, long n)
+/* Family f's program; number n makes it one of a kind, f alone one of FAMILIES. It is MLIR, so that
+ * a store has a key for it. */
+static size_t program_text(char text[PROGRAM_MAX], int family, long n)
 {
-    int size = snprintf(text, room, "fake program f%d\nin f32[8]\nout f32[8] s32[]\n", family);
-
-    if (n >= 0)
-        size += snprintf(text + size, room - (size_t)size, "number %ld\n", n);
-    return (size_t)size;
+    return (size_t)snprintf(
+        text, PROGRAM_MAX,
+        "// fake program f%d\n// in f32[8]\n// out f32[8] s32[]\n"
+        "func.func @main(%%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<2xi64>) {\n"
+        "  %%n = stablehlo.constant dense<[%d, %ld]> : tensor<2xi64>\n"
+        "  return %%x, %%n : tensor<8xf32>, tensor<2xi64>\n}\n",
+        family, family, n);
 }
 
 /* Runs `loaded` on the input of that seed into `result`. */
@@ -90,7 +100,7 @@ static bool run(struct harness *h, PJRT_LoadedExecutable *loaded, unsigned seed,
 static PJRT_LoadedExecutable *compile(struct harness *h, const char *text, size_t size)
 {
     atomic_fetch_add(&call_compile, 1);
-    return harness_compile(h, text, size, "mlir", "options", 7);
+    return harness_compile(h, text, size, "mlir", "", 0); /* default options */
 }
 
 static void check_run(struct harness *h, PJRT_LoadedExecutable *loaded, int family)
@@ -106,8 +116,8 @@ static void check_run(struct harness *h, PJRT_LoadedExecutable *loaded, int fami
 /* One of a kind: compiled, asked about, serialised, loaded back, run, destroyed. */
 static void compile_new(struct harness *h, int family, long n)
 {
-    char text[128];
-    size_t size = program_text(text, sizeof(text), family, n), bytes_size = 0;
+    char text[PROGRAM_MAX];
+    size_t size = program_text(text, family, n), bytes_size = 0;
     unsigned char first[SMALL], second[SMALL];
     PJRT_LoadedExecutable *loaded = compile(h, text, size), *again;
     PJRT_Executable *executable = loaded ? harness_executable(h, loaded) : NULL;
@@ -134,8 +144,8 @@ static void compile_new(struct harness *h, int family, long n)
 static void compile_known(struct harness *h, int family)
 {
     static const char bad[] = "fake program bad\nerror 8 no room\n";
-    char text[128];
-    size_t size = program_text(text, sizeof(text), family, -1);
+    char text[PROGRAM_MAX];
+    size_t size = program_text(text, family, -1);
     PJRT_LoadedExecutable *loaded = compile(h, text, size);
 
     if (!loaded)
@@ -285,8 +295,8 @@ static void start(void)
         }
         for (int f = 0; f < FAMILIES; f++) {
             unsigned char result[SMALL];
-            char text[128];
-            size_t size = program_text(text, sizeof(text), f, -1);
+            char text[PROGRAM_MAX];
+            size_t size = program_text(text, f, -1);
 
             shared[c][f] = compile(h, text, size);
             if (!shared[c][f] || !run(h, shared[c][f], (unsigned)f, result))
@@ -316,8 +326,8 @@ static void compare_with_bare(void)
     if (!plan.counts || !harness_open(&h, plan.counts) || !harness_client(&h, NULL, 0))
         return;
     for (int f = 0; f < FAMILIES; f++) {
-        char text[128];
-        size_t size = program_text(text, sizeof(text), f, -1);
+        char text[PROGRAM_MAX];
+        size_t size = program_text(text, f, -1);
         PJRT_LoadedExecutable *loaded = compile(&h, text, size);
 
         if (loaded)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The soak through the layer, one way in; then the journal is asked whether it saw all of it.
-# usage: through.sh plugin|preload BIN LIB soak-arguments...
+# usage: through.sh plugin|preload|store BIN LIB soak-arguments...      (store: plugin, with one on)
 set -eu
 way=$1 bin=$2 lib=$(cd "$3" && pwd)
 shift 3
@@ -9,8 +9,9 @@ trap 'rm -rf "$work"' EXIT
 export STET_DIR="$work/state"
 export TSAN_OPTIONS="die_after_fork=0 halt_on_error=1 ${TSAN_OPTIONS:-}"
 plugin=$lib/libfake_pjrt.so
+[ "$way" != store ] || export STET_STORE="$work/store"
 set -- --counts "$plugin" --state "$work/state" "$@"
-if [ "$way" = plugin ]; then
+if [ "$way" != preload ]; then
     STET_PLUGIN="$plugin" "$bin/soak" "$@" "$lib/libstet_plugin.so" >"$work/said"
 else
     # A sanitizer's own library wants to be first.
@@ -38,3 +39,9 @@ if grep -e '"record":"fault"' -e '"record":"loss"' -e DAMAGE "$work/journal" |
     exit 1
 fi
 zstd -tq "$work"/state/programs/*.zst
+if [ "$way" = store ]; then
+    kept=$(grep -c '"record":"stored"' "$work/journal" || true)
+    served=$(grep -c '"served":[12]' "$work/journal" || true)
+    echo " kept $kept, served $served"
+    [ "$kept" -gt 0 ] && [ "$served" -gt 0 ]
+fi
