@@ -18,12 +18,20 @@ static void open_or_die(struct harness *h, const char *path)
 
 void bench_begin(struct bench *b)
 {
-    static const char plugin[] = STET_LIB_DIR "/libfake_pjrt_bare.so";
+    bench_begin_with(b, "libfake_pjrt_bare.so", false);
+}
+
+void bench_begin_with(struct bench *b, const char *name, bool store)
+{
+    char plugin[256], folder[80];
     cpu_set_t one;
 
     snprintf(b->state, sizeof(b->state), "/tmp/stet-bench-XXXXXX");
     if (!mkdtemp(b->state))
         exit(1);
+    snprintf(plugin, sizeof(plugin), STET_LIB_DIR "/%s", name);
+    snprintf(folder, sizeof(folder), "%s/store", b->state);
+    setenv("STET_STORE", store ? folder : "off", 1);
     setenv("STET_DIR", b->state, 1);
     setenv("STET_PLUGIN", plugin, 1);
     open_or_die(&b->bare, plugin);

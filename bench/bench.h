@@ -12,6 +12,8 @@ struct bench {
 
 /* Opens both with a client each, pins the process to one processor. Exits when it can't. */
 void bench_begin(struct bench *b);
+/* The same over another plugin of the build, with a store when asked for. */
+void bench_begin_with(struct bench *b, const char *plugin, bool store);
 void bench_end(struct bench *b);
 
 double bench_now_ns(void);

@@ -15,7 +15,10 @@ mkdir -p "$out"
 if [[ ! -f $out/program/step.mlirbc ]]; then
     build/env/jax/bin/python tests/conformance/make_program.py "$out/program" cuda 18
 fi
-export BENCH_PROGRAM=$PWD/$out/program/step.mlirbc
+if [[ ! -f $out/small/step.mlirbc ]]; then
+    build/env/jax/bin/python tests/conformance/make_program.py "$out/small" cuda 1
+fi
+export BENCH_PROGRAM=$PWD/$out/program/step.mlirbc BENCH_STEP=$PWD/$out/program BENCH_SMALL_STEP=$PWD/$out/small
 if [[ ! -f $out/program/constants.mlirbc ]]; then
     build/env/jax/bin/python bench/big_constants.py "$out/program/constants.mlirbc"
 fi

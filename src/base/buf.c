@@ -95,6 +95,25 @@ void stet_buf_printf(struct stet_buf *b, const char *fmt, ...)
     stet_buf_grew(b, (size_t)n);
 }
 
+void stet_buf_uint(struct stet_buf *b, uint64_t v)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+
+    do {
+        digits[--at] = (char)('0' + v % 10);
+        v /= 10;
+    } while (v);
+    stet_buf_add(b, digits + at, sizeof digits - at);
+}
+
+void stet_buf_int(struct stet_buf *b, int64_t v)
+{
+    if (v < 0)
+        stet_buf_char(b, '-');
+    stet_buf_uint(b, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+}
+
 static void add_le(struct stet_buf *b, uint64_t v, size_t n)
 {
     unsigned char bytes[8];

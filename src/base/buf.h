@@ -24,6 +24,9 @@ void stet_buf_str(struct stet_buf *b, const char *s);
 void stet_buf_char(struct stet_buf *b, char c);
 void stet_buf_printf(struct stet_buf *b, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* Decimal, without printf's price. */
+void stet_buf_uint(struct stet_buf *b, uint64_t v);
+void stet_buf_int(struct stet_buf *b, int64_t v);
 /* Little-endian integers and LEB128, for our own formats. */
 void stet_buf_u32(struct stet_buf *b, uint32_t v);
 void stet_buf_u64(struct stet_buf *b, uint64_t v);

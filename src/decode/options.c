@@ -119,6 +119,7 @@ struct options_reader {
     struct stet_program holder; /* owns the arena while reading */
     struct stet_options_item *items;
     size_t count, room;
+    bool brief; /* only what the canonical form is made of: no paths, no values in words */
 };
 
 /* Where a field is, by names and by numbers. */
@@ -137,7 +138,7 @@ static void add(struct options_reader *r, struct place at, struct stet_view name
     if (f->wire == STET_PROTO_BYTES)
         bytes_value(&r->hlo.scratch, f->bytes);
     else
-        stet_buf_printf(&r->hlo.scratch, "%llu", (unsigned long long)f->value);
+        stet_buf_uint(&r->hlo.scratch, f->value);
     raw = stet_hlo_keep(&r->hlo);
     if (r->count == MOST_ITEMS) {
         stet_proto_fail(&r->hlo.fault, STET_LIMIT, 0, "too many options");
@@ -158,22 +159,65 @@ static void add(struct options_reader *r, struct place at, struct stet_view name
         (struct stet_options_item){at.path, value, reason_of(name), at.code, raw};
 }
 
+/* scratch as arena text, from `begin`. */
+static struct stet_view kept_from(struct options_reader *r, size_t begin)
+{
+    struct stet_buf *b = &r->hlo.scratch;
+
+    if (b->failed) {
+        r->hlo.b.a->failed = true;
+        return (struct stet_view){0};
+    }
+    return stet_arena_copy(r->hlo.b.a, stet_view_of(b->ptr + begin, b->len - begin));
+}
+
 static struct place inside(struct options_reader *r, struct place at, const char *name,
                            uint32_t number)
 {
-    const char *dot = at.code.len ? "." : "";
+    struct stet_buf *out = &r->hlo.scratch;
+    struct place here = {0};
+    size_t half;
 
-    return (struct place){
-        stet_arena_printf(r->hlo.b.a, "%.*s%s%s", STET_FMT(at.path), dot, name),
-        stet_arena_printf(r->hlo.b.a, "%.*s%s%u", STET_FMT(at.code), dot, number)};
+    out->len = 0;
+    stet_buf_view(out, at.code);
+    if (at.code.len)
+        stet_buf_char(out, '.');
+    stet_buf_uint(out, number);
+    here.code = kept_from(r, 0);
+    if (r->brief)
+        return here;
+    half = out->len;
+    stet_buf_view(out, at.path);
+    if (at.code.len)
+        stet_buf_char(out, '.');
+    stet_buf_str(out, name);
+    here.path = kept_from(r, half);
+    return here;
 }
 
 static struct place indexed(struct options_reader *r, struct place at, struct stet_view key)
 {
-    return (struct place){
-        stet_arena_printf(r->hlo.b.a, "%.*s[%.*s]", STET_FMT(at.path), STET_FMT(key)),
-        /* with its length, so that no key can look like another line */
-        stet_arena_printf(r->hlo.b.a, "%.*s[%zu:%.*s]", STET_FMT(at.code), key.len, STET_FMT(key))};
+    struct stet_buf *out = &r->hlo.scratch;
+    struct place here = {0};
+    size_t half;
+
+    out->len = 0;
+    stet_buf_view(out, at.code);
+    stet_buf_char(out, '[');
+    stet_buf_uint(out, key.len); /* with its length, so that no key can look like another line */
+    stet_buf_char(out, ':');
+    stet_buf_view(out, key);
+    stet_buf_char(out, ']');
+    here.code = kept_from(r, 0);
+    if (r->brief)
+        return here;
+    half = out->len;
+    stet_buf_view(out, at.path);
+    stet_buf_char(out, '[');
+    stet_buf_view(out, key);
+    stet_buf_char(out, ']');
+    here.path = kept_from(r, half);
+    return here;
 }
 
 static void escaped(struct stet_buf *out, struct stet_view v)
@@ -201,8 +245,10 @@ static void bytes_value(struct stet_buf *out, struct stet_view v)
         stet_buf_printf(out, "#%zu:%s", v.len, text);
         return;
     }
-    for (size_t i = 0; i < v.len; i++)
-        stet_buf_printf(out, "%02x", (unsigned char)v.ptr[i]);
+    for (size_t i = 0; i < v.len; i++) {
+        stet_buf_char(out, "0123456789abcdef"[(unsigned char)v.ptr[i] >> 4]);
+        stet_buf_char(out, "0123456789abcdef"[v.ptr[i] & 15]);
+    }
 }
 
 static void number_list(struct options_reader *r, const struct stet_proto_field *f, bool flags)
@@ -215,7 +261,7 @@ static void number_list(struct options_reader *r, const struct stet_proto_field 
         if (flags)
             stet_buf_str(&r->hlo.scratch, v.at[i] ? "true" : "false");
         else
-            stet_buf_printf(&r->hlo.scratch, "%lld", (long long)v.at[i]);
+            stet_buf_int(&r->hlo.scratch, v.at[i]);
     }
 }
 
@@ -230,7 +276,7 @@ static void scalar(struct options_reader *r, enum kind kind, const struct stet_p
         stet_buf_str(out, stet_proto_uint(fault, f) ? "true" : "false");
         break;
     case INT:
-        stet_buf_printf(out, "%lld", (long long)stet_proto_int(fault, f));
+        stet_buf_int(out, stet_proto_int(fault, f));
         break;
     case FLOAT:
         stet_buf_printf(out, "%.9g", (double)stet_proto_float(f));
@@ -279,7 +325,7 @@ static void map_entry(struct options_reader *r, const struct stet_proto *in,
                       const struct stet_proto_field *f, struct place at, bool overrides)
 {
     struct stet_proto_field value;
-    struct stet_view key = entry_key(r, in, f, &value);
+    struct stet_view key = entry_key(r, in, f, &value), text;
 
     r->hlo.scratch.len = 0;
     if (overrides && value.number)
@@ -290,7 +336,8 @@ static void map_entry(struct options_reader *r, const struct stet_proto *in,
         stet_buf_str(&r->hlo.scratch, "\"\"");
     if (!value.number)
         value = (struct stet_proto_field){.wire = STET_PROTO_BYTES};
-    add(r, indexed(r, at, key), key, stet_hlo_keep(&r->hlo), &value);
+    text = stet_hlo_keep(&r->hlo); /* before scratch is used for the place */
+    add(r, indexed(r, at, key), key, text, &value);
 }
 
 static void read_message(struct options_reader *r, struct stet_proto m, enum message of,
@@ -318,11 +365,12 @@ static void read_field(struct options_reader *r, const struct stet_proto *m,
 {
     struct place here = inside(r, at, known->name, f->number);
     const struct stet_type *t;
-    char number[16];
+    if (is_repeated(known, f)) {
+        char number[16];
 
-    snprintf(number, sizeof number, "%u", index);
-    if (is_repeated(known, f))
+        snprintf(number, sizeof number, "%u", index);
         here = indexed(r, here, stet_view_str(number));
+    }
     r->hlo.scratch.len = 0;
     switch (known->kind) {
     case SUBMESSAGE:
@@ -352,6 +400,7 @@ static void read_field(struct options_reader *r, const struct stet_proto *m,
 static void read_unknown(struct options_reader *r, const struct stet_proto_field *f,
                          struct place at)
 {
+    struct stet_view text;
     char number[16];
 
     snprintf(number, sizeof number, "#%u", f->number);
@@ -359,8 +408,9 @@ static void read_unknown(struct options_reader *r, const struct stet_proto_field
     if (f->wire == STET_PROTO_BYTES)
         bytes_value(&r->hlo.scratch, f->bytes);
     else
-        stet_buf_printf(&r->hlo.scratch, "%llu", (unsigned long long)f->value);
-    add(r, inside(r, at, number, f->number), stet_view_str(number), stet_hlo_keep(&r->hlo), f);
+        stet_buf_uint(&r->hlo.scratch, f->value);
+    text = stet_hlo_keep(&r->hlo);
+    add(r, inside(r, at, number, f->number), stet_view_str(number), text, f);
 }
 
 /* DebugOptions has presence: a flag set to false says something. Elsewhere zero is absent. */
@@ -410,6 +460,14 @@ static int by_code(const void *a, const void *b)
     return order ? order : stet_view_cmp(x->raw, y->raw);
 }
 
+static void add_line(struct stet_buf *out, const struct stet_options_item *item)
+{
+    stet_buf_view(out, item->code);
+    stet_buf_char(out, '=');
+    stet_buf_view(out, item->raw);
+    stet_buf_char(out, '\n');
+}
+
 static void canonical(struct options_reader *r, struct stet_buf *out)
 {
     if (r->count)
@@ -417,8 +475,7 @@ static void canonical(struct options_reader *r, struct stet_buf *out)
     stet_buf_str(out, version);
     for (size_t i = 0; i < r->count; i++)
         if (!r->items[i].dropped)
-            stet_buf_printf(out, "%.*s=%.*s\n", STET_FMT(r->items[i].code),
-                            STET_FMT(r->items[i].raw));
+            add_line(out, &r->items[i]);
 }
 
 /* Protobuf's rule for a field given twice is that the last counts, which sorting can't know; such
@@ -427,24 +484,24 @@ static bool finish(struct options_reader *r, struct stet_options *out)
 {
     struct stet_buf text = STET_BUF_INIT;
 
-    out->items = STET_NEW_ARRAY(r->hlo.b.a, struct stet_options_item, r->count);
-    if (!out->items)
-        return false;
     canonical(r, &text);
-    if (r->count) {
+    out->hash = stet_hash_bytes(stet_buf_as_view(&text));
+    if (!r->brief) {
+        out->items = STET_NEW_ARRAY(r->hlo.b.a, struct stet_options_item, r->count);
+        out->canonical = stet_arena_copy(r->hlo.b.a, stet_buf_as_view(&text));
+    }
+    if (out->items && r->count) {
         qsort(r->items, r->count, sizeof *r->items, by_path);
         memcpy(out->items, r->items, r->count * sizeof *r->items);
+        out->count = r->count;
     }
-    out->count = r->count;
-    out->hash = stet_hash_bytes(stet_buf_as_view(&text));
-    out->canonical = stet_arena_copy(r->hlo.b.a, stet_buf_as_view(&text));
     r->hlo.b.a->failed |= text.failed;
     stet_buf_release(&text);
     return !r->hlo.b.a->failed;
 }
 
-enum stet_rc stet_options_decode(struct stet_options *out, struct stet_view bytes,
-                                 struct stet_err *err)
+static enum stet_rc decode(struct stet_options *out, struct stet_view bytes, bool brief,
+                           struct stet_err *err)
 {
     struct options_reader *r = stet_mem_calloc(1, sizeof *r);
     struct stet_err own = STET_ERR_INIT;
@@ -454,6 +511,7 @@ enum stet_rc stet_options_decode(struct stet_options *out, struct stet_view byte
     memset(out, 0, sizeof *out);
     if (!r)
         return stet_fail(err, STET_NO_MEMORY, "out of memory while reading compile options");
+    r->brief = brief;
     stet_hlo_build_init(&r->hlo.b, &r->holder, bytes.len, &own);
     stet_proto_init(&p, bytes, &r->hlo.fault);
     read_message(r, p, COMPILE_OPTIONS, (struct place){STET_VIEW(""), STET_VIEW("")});
@@ -469,6 +527,22 @@ enum stet_rc stet_options_decode(struct stet_options *out, struct stet_view byte
     if (rc != STET_OK)
         memset(out, 0, sizeof *out);
     stet_mem_free(r);
+    return rc;
+}
+
+enum stet_rc stet_options_decode(struct stet_options *out, struct stet_view bytes,
+                                 struct stet_err *err)
+{
+    return decode(out, bytes, false, err);
+}
+
+enum stet_rc stet_options_hash(struct stet_view bytes, struct stet_hash *out, struct stet_err *err)
+{
+    struct stet_options options;
+    enum stet_rc rc = decode(&options, bytes, true, err);
+
+    *out = options.hash;
+    stet_options_release(&options);
     return rc;
 }
 

@@ -35,6 +35,8 @@ struct stet_options {
 /* The bytes need not outlive the result. On failure nothing is left to release. */
 enum stet_rc stet_options_decode(struct stet_options *out, struct stet_view bytes,
                                  struct stet_err *err);
+/* Only the hash of the canonical form: what a store's key needs, at a third of the price. */
+enum stet_rc stet_options_hash(struct stet_view bytes, struct stet_hash *out, struct stet_err *err);
 void stet_options_release(struct stet_options *o);
 
 /* Every path whose value differs, in order; a side that lacks it gives an empty view with NULL ptr.

@@ -4,6 +4,7 @@
 #include "intercept/ask.h"
 
 #include "base/mem.h"
+#include "fingerprint/fingerprint.h"
 #include "intercept/executables.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
@@ -75,6 +76,8 @@ static void ask(struct stet_question *q)
     q->keep = NULL;
     if (!stet_hash_is_zero(q->used))
         stet_store_touch(&stet_layer.store, q->used);
+    if (!stet_hash_is_zero(q->program))
+        stet_store_alias_set(&stet_layer.store, q->bytes, STET_FINGERPRINT_VERSION, q->program);
     if (q->loaded)
         stet_executable_return(q->plugin, executable);
 }

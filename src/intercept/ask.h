@@ -13,10 +13,11 @@ struct stet_question {
     PJRT_Client *client; /* may be NULL */
     PJRT_LoadedExecutable *loaded;
     PJRT_Executable *executable;
-    uint64_t index;            /* of the compile */
-    uint32_t id;               /* of the executable */
-    struct stet_hash used;     /* the store's entry it was loaded from; zero for none */
-    struct stet_keeping *keep; /* adopted; NULL when the store does not want it */
+    uint64_t index;                  /* of the compile */
+    uint32_t id;                     /* of the executable */
+    struct stet_hash used;           /* the store's entry it was loaded from; zero for none */
+    struct stet_hash bytes, program; /* bytes of which program, to be remembered; zero for none */
+    struct stet_keeping *keep;       /* adopted; NULL when the store does not want it */
 };
 
 /* Asks soon, on a thread of ours; the question is copied. */

@@ -242,6 +242,8 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
             .index = c->index,
             .id = id,
             .used = c->reload.served == STET_SERVED_DISK ? c->reload.key : (struct stet_hash){0},
+            .bytes = c->reload.bytes,
+            .program = c->reload.program,
             .keep = stet_keeping_new(&c->reload, c->program, c->index, plugin_ns)});
     stet_reload_end(&c->reload);
     if (c->client)

@@ -1,5 +1,6 @@
 /* Start when the first plugin is asked for its table, never before; stop at exit. */
 #include "intercept/layer.h"
+#include "intercept/memo.h"
 
 #include "base/fs.h"
 #include "base/mem.h"
@@ -100,7 +101,7 @@ static bool own_folder(char *out, size_t room)
 static bool read_settings(void)
 {
     const char *dir = getenv("STET_DIR"), *capture = getenv("STET_CAPTURE");
-    const char *store = getenv("STET_STORE");
+    const char *store = getenv("STET_STORE"), *memory = getenv("STET_STORE_MEMORY");
 
     if (capture && !strcmp(capture, "full"))
         stet_layer.capture = STET_CAPTURE_FULL;
@@ -109,6 +110,8 @@ static bool read_settings(void)
     /* a path turns the store on; `stet run` gives one */
     stet_layer.storing =
         store && *store == '/' && stet_store_open(&stet_layer.store, store, NULL) == STET_OK;
+    if (memory && *memory)
+        stet_memory_limit(strtoull(memory, NULL, 10));
     if (!dir || !*dir)
         return own_folder(stet_layer.dir, sizeof stet_layer.dir);
     return snprintf(stet_layer.dir, sizeof stet_layer.dir, "%s", dir) < (int)sizeof stet_layer.dir;
@@ -166,6 +169,7 @@ static void before_fork(void)
     }
     stet_ask_fork_prepare();
     stet_memory_fork_prepare();
+    stet_memo_fork_prepare();
 }
 
 /* False when before_fork could not get hold of the writer: a disk that hangs must not hang forks.
@@ -180,6 +184,7 @@ static bool fork_was_prepared(void)
 
 static void after_fork_in_parent(void)
 {
+    stet_memo_fork_done();
     stet_memory_fork_done();
     stet_ask_fork_parent();
     if (!fork_was_prepared()) {
@@ -195,6 +200,7 @@ static void after_fork_in_child(void)
 {
     bool prepared = fork_was_prepared();
 
+    stet_memo_fork_done();
     stet_memory_fork_done();
     stet_ask_fork_child();
     if (prepared) {

@@ -3,11 +3,11 @@
 
 #include "base/mem.h"
 #include "decode/decode.h"
-#include "decode/options.h"
 #include "fingerprint/fingerprint.h"
 #include "intercept/executables.h"
 #include "intercept/identity.h"
 #include "intercept/layer.h"
+#include "intercept/memo.h"
 #include "program/compare.h"
 #include "store/memory.h"
 #include "store/quarantine.h"
@@ -71,33 +71,40 @@ static const char *program_part(struct stet_reload *r, struct stet_view code)
         why = "process-local";
     else if (stet_fingerprint_make(&print, &program, (struct stet_view){0}, NULL) != STET_OK)
         why = "no-memory";
-    else
+    if (!why) {
+        r->program = print.key;
         r->parts.part[STET_COMPONENT_PROGRAM] =
             hash_text(&r->arena, STET_FINGERPRINT_VERSION, print.key);
+    }
     stet_arena_release(&program.arena);
     return why;
 }
 
 static const char *options_part(struct stet_reload *r, struct stet_view bytes)
 {
-    struct stet_options options;
+    struct stet_hash hash;
 
-    if (stet_options_decode(&options, bytes, NULL) != STET_OK)
+    if (stet_memo_options(bytes, &hash) != STET_OK)
         return "options-undecodable";
-    r->parts.part[STET_COMPONENT_OPTIONS] = hash_text(&r->arena, 1, options.hash);
-    stet_options_release(&options);
+    r->parts.part[STET_COMPONENT_OPTIONS] = hash_text(&r->arena, 1, hash);
     return NULL;
 }
 
-static const char *make_key(struct stet_reload *r, struct stet_plugin *p,
-                            const PJRT_Client_Compile_Args *args, struct stet_view code)
+/* All of the key but the program. */
+static const char *begin_key(struct stet_reload *r, struct stet_plugin *p,
+                             const PJRT_Client_Compile_Args *args)
 {
     const char *why = stet_identity_of(p, args->client, &r->parts, &r->plugin_path);
 
     if (!why)
         why = options_part(r, stet_view_of(args->compile_options, args->compile_options_size));
-    if (!why)
-        why = program_part(r, code);
+    return why;
+}
+
+static const char *end_key(struct stet_reload *r, struct stet_view code)
+{
+    const char *why = program_part(r, code);
+
     if (!why && r->arena.failed)
         why = "no-memory";
     if (!why)
@@ -106,14 +113,14 @@ static const char *make_key(struct stet_reload *r, struct stet_plugin *p,
 }
 
 /* A hash may lie: the programs themselves must agree, but for their locations. */
-static bool same_program(struct stet_view a, struct stet_view b)
+static bool same_program(const struct stet_reload *r, struct stet_view a, struct stet_view b)
 {
     struct stet_program x, y;
     struct stet_err why = STET_ERR_INIT;
     bool same = false;
 
-    if (stet_view_eq(a, b))
-        return true;
+    if (stet_view_eq(a, b) || r->exact)
+        return stet_view_eq(a, b);
     if (stet_decode(&x, a, NULL) != STET_OK)
         return false;
     if (stet_decode(&y, b, NULL) == STET_OK) {
@@ -149,7 +156,7 @@ static bool from_memory(struct stet_reload *r, struct stet_plugin *p,
                         PJRT_Client_Compile_Args *args, struct stet_view code)
 {
     struct stet_remembered *m = stet_memory_get(r->key);
-    bool served = m && same_program(m->program, code) &&
+    bool served = m && same_program(r, m->program, code) &&
                   !stet_plugin_drop(p, load(r, p, args, m->executable));
 
     if (m)
@@ -198,7 +205,7 @@ static const char *from_disk(struct stet_reload *r, struct stet_plugin *p,
         word = "condemned";
     } else if (stet_entry_program(&entry, &program, &err) == STET_OK &&
                stet_entry_executable(&entry, &executable, &err) == STET_OK) {
-        if (same_program(stet_buf_as_view(&program), code))
+        if (same_program(r, stet_buf_as_view(&program), code))
             word = load_entry(r, p, args, stet_buf_as_view(&executable));
         else
             word = "other-program";
@@ -211,6 +218,32 @@ static const char *from_disk(struct stet_reload *r, struct stet_plugin *p,
     stet_buf_release(&executable);
     stet_entry_close(&entry);
     return word;
+}
+
+static void look_up(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
+                    struct stet_view code)
+{
+    r->word = from_memory(r, p, args, code) ? "hit" : from_disk(r, p, args, code);
+}
+
+/* Bytes that were seen before need not be read again to know their program: true when that settled
+ * it. What is found this way is compared byte by byte. */
+static bool by_bytes(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
+                     struct stet_view code)
+{
+    struct stet_hash program;
+
+    r->bytes = stet_hash_bytes(code);
+    if (!stet_store_alias(&stet_layer.store, r->bytes, STET_FINGERPRINT_VERSION, &program))
+        return false;
+    r->parts.part[STET_COMPONENT_PROGRAM] = hash_text(&r->arena, STET_FINGERPRINT_VERSION, program);
+    if (r->arena.failed)
+        return false;
+    r->key = stet_key_of(&r->parts);
+    r->exact = true;
+    look_up(r, p, args, code);
+    r->exact = false;
+    return r->served != STET_SERVED_COMPILED || !strcmp(r->word, "load-failed");
 }
 
 bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args)
@@ -227,13 +260,17 @@ bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
         return false;
     }
     code = stet_view_of(program->code, program->code_size);
-    r->word = make_key(r, p, args, code);
+    r->word = begin_key(r, p, args);
     if (r->word)
         return false;
-    if (from_memory(r, p, args, code))
-        r->word = "hit";
-    else
-        r->word = from_disk(r, p, args, code);
+    if (!by_bytes(r, p, args, code)) {
+        r->word = end_key(r, code);
+        if (r->word) {
+            r->key = (struct stet_hash){0};
+            return false;
+        }
+        look_up(r, p, args, code);
+    }
     /* one that another entry stands in the way of, or that kills its readers, is not kept */
     r->keep =
         !stet_layer.store.read_only && (!strcmp(r->word, "miss") || !strcmp(r->word, "damaged") ||

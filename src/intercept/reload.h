@@ -16,6 +16,8 @@ struct stet_reload {
     struct stet_view plugin_path;
     const char *word; /* how it went: hit, miss, or why neither; NULL when the store is off */
     bool keep;        /* what is compiled now is worth keeping */
+    bool exact;       /* the key is a guess: only a program of the same bytes is the same */
+    struct stet_hash bytes, program; /* hash of the bytes; of the program, when it was read */
     enum stet_served served;
     uint64_t load_ns; /* in the plugin, when served */
 };

@@ -13,6 +13,8 @@
 
 /* A temporary of a writer that still lives is younger than this. */
 #define TEMPORARY_S 3600
+/* A hint that is older is made anew when it is needed again. */
+#define MOST_AGE_S  ((int64_t)30 * 24 * 3600)
 
 struct walk {
     struct stet_stored_list *out;
@@ -133,6 +135,39 @@ void stet_stored_list_release(struct stet_stored_list *l)
     *l = (struct stet_stored_list){0};
 }
 
+static void sweep_aliases(int fd, int64_t oldest)
+{
+    DIR *d = fdopendir(fd);
+    struct dirent *e;
+
+    while (d && (e = readdir(d))) {
+        struct stat st;
+
+        if (e->d_name[0] != '.' && fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISLNK(st.st_mode) && st.st_mtim.tv_sec < oldest)
+            unlinkat(dirfd(d), e->d_name, 0);
+    }
+    if (d)
+        closedir(d);
+    else
+        close(fd);
+}
+
+void stet_store_alias_gc(const struct stet_store *s, uint64_t max_age_s)
+{
+    int64_t age = max_age_s && max_age_s < MOST_AGE_S ? (int64_t)max_age_s : MOST_AGE_S;
+    char path[PATH_MAX + 64];
+
+    for (unsigned i = 0; i < 256; i++) {
+        int fd;
+
+        snprintf(path, sizeof path, "%s/programs/%02x", s->folder, i);
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (fd >= 0)
+            sweep_aliases(fd, (int64_t)time(NULL) - age);
+    }
+}
+
 enum stet_rc stet_store_gc(const struct stet_store *s, struct stet_store_gc *gc,
                            struct stet_err *err)
 {
@@ -163,6 +198,7 @@ enum stet_rc stet_store_gc(const struct stet_store *s, struct stet_store_gc *gc,
         gc->removed_bytes += e->bytes;
         gc->left_bytes -= e->bytes;
     }
+    stet_store_alias_gc(s, gc->max_age_s);
     stet_stored_list_release(&all);
     return rc;
 }

@@ -7,7 +7,12 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct stet_remembered *list;
-static size_t total;
+static size_t total, most = STET_MEMORY_MAX;
+
+void stet_memory_limit(size_t bytes)
+{
+    most = bytes;
+}
 
 static size_t size_of(const struct stet_remembered *m)
 {
@@ -62,7 +67,7 @@ static struct stet_remembered *copy_of(struct stet_hash key, struct stet_view pr
     struct stet_remembered *m;
     char *at;
 
-    if (stet_add_overflows(program.len, executable.len, &bytes) || bytes > STET_MEMORY_MAX / 2)
+    if (stet_add_overflows(program.len, executable.len, &bytes) || bytes > most / 2)
         return NULL;
     m = stet_mem_alloc(sizeof *m + bytes);
     if (!m)
@@ -96,8 +101,8 @@ void stet_memory_add(struct stet_hash key, struct stet_view program, struct stet
     m->next = list;
     list = m;
     total += size_of(m);
-    if (total > STET_MEMORY_MAX)
-        forget_beyond(STET_MEMORY_MAX);
+    if (total > most)
+        forget_beyond(most);
     pthread_mutex_unlock(&lock);
 }
 

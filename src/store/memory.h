@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 
-/* Bytes kept at most; the least recently used go first. */
+/* Bytes kept at most, unless said; the least recently used go first. */
 #define STET_MEMORY_MAX ((size_t)256 << 20)
 
 struct stet_remembered {
@@ -16,6 +16,8 @@ struct stet_remembered {
     unsigned users; /* with the lock: readers, and the list itself */
 };
 
+/* Before the first is added: how many bytes, 0 for none. */
+void stet_memory_limit(size_t bytes);
 /* Copies both; what does not fit is forgotten. Any thread. */
 void stet_memory_add(struct stet_hash key, struct stet_view program, struct stet_view executable);
 /* NULL when it is not there; to be given back. */

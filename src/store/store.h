@@ -1,6 +1,7 @@
 /* The store on disk: a folder of entries by key, shared by processes and machines.
  *
  *   <folder>/entries/<2 hex>/<32 hex>.stet     entries; written whole under another name, renamed
+ *   <folder>/programs/<2 hex>/<32 hex>         which program some bytes are: a hint (alias.c)
  *   <folder>/files/<32 hex>                    what files hold that are part of keys (files.c)
  *   <folder>/quarantine/<32 hex>.<what>-<pid>  loads that crashed or failed, a small text each
  *
@@ -73,6 +74,15 @@ enum stet_rc stet_store_gc(const struct stet_store *s, struct stet_store_gc *gc,
  * times. STET_NOT_FOUND when there is no such file. */
 enum stet_rc stet_store_file_hash(const struct stet_store *s, const char *path,
                                   struct stet_hash *out, struct stet_err *err);
+
+/* Which program these bytes are, by their hash and the version of the fingerprint, when they were
+ * seen before. A hint: compare the bytes before believing it. */
+bool stet_store_alias(const struct stet_store *s, struct stet_hash bytes, unsigned version,
+                      struct stet_hash *program);
+void stet_store_alias_set(const struct stet_store *s, struct stet_hash bytes, unsigned version,
+                          struct stet_hash program);
+/* Removes those made longer ago than this, or than a month. */
+void stet_store_alias_gc(const struct stet_store *s, uint64_t max_age_s);
 
 /* The miss's question: the entry that shares most components with `parts`, newest first among
  * equals; at most `look` entries are opened. STET_NOT_FOUND when there is none. */

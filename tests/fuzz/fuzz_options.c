@@ -18,6 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct stet_err err = STET_ERR_INIT;
     struct stet_buf out = {.cap = 16 << 20};
     struct stet_options a, b;
+    struct stet_hash brief;
 
     if (stet_options_decode(&a, stet_view_of(data, size), &err) != STET_OK) {
         CHECK(err.rc != STET_OK && err.text[0]);
@@ -26,6 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     CHECK(stet_options_decode(&b, stet_view_of(data, size), NULL) == STET_OK);
     CHECK(stet_hash_eq(a.hash, b.hash));
+    CHECK(stet_options_hash(stet_view_of(data, size), &brief, NULL) == STET_OK);
+    CHECK(stet_hash_eq(a.hash, brief));
     stet_options_diff(&a, &b, never, NULL);
     for (size_t i = 1; i < a.count; i++)
         CHECK(stet_view_cmp(a.items[i - 1].path, a.items[i].path) <= 0);

@@ -112,6 +112,18 @@ class Store(unittest.TestCase):
         _, moved = self.run_it(STEP.format(lr=0.1, comment="# a line\n\n"), name="else/where.py")
         self.assert_warm(moved)
 
+    def test_a_hint_is_not_believed(self):
+        cold, _ = self.run_it(STEP.format(lr=0.1, comment=""))
+        hints = glob.glob(self.dir + "/store/programs/*/*")
+        self.assertGreater(len(hints), 1)
+        wrong = os.readlink(hints[0])
+        for hint in hints:
+            os.unlink(hint)
+            os.symlink(wrong, hint)
+        again, served = self.run_it(STEP.format(lr=0.1, comment=""))
+        self.assertEqual(cold, again)
+        self.assert_warm(served)
+
     def test_another_constant_is_another_program(self):
         self.run_it(STEP.format(lr=0.1, comment=""))
         _, other = self.run_it(STEP.format(lr=0.2, comment=""))

@@ -51,7 +51,11 @@ static struct stet_options read_all(struct stet_buf *b)
     struct stet_err err = STET_ERR_INIT;
     struct stet_options o;
 
+    struct stet_hash brief;
+
     EXPECT_INT(STET_OK, stet_options_decode(&o, stet_buf_as_view(b), &err));
+    EXPECT_INT(STET_OK, stet_options_hash(stet_buf_as_view(b), &brief, NULL));
+    EXPECT(stet_hash_eq(o.hash, brief)); /* the short way gives the same */
     stet_buf_release(b);
     return o;
 }

@@ -368,3 +368,25 @@ TEST(the_memory_forgets_what_does_not_fit)
     EXPECT(stet_memory_get(b) == NULL);
     free((void *)(uintptr_t)big.ptr);
 }
+
+TEST(a_hint_is_of_one_version_and_ages)
+{
+    struct stet_store s = new_store();
+    struct stet_hash bytes = {1, 2}, program = {3, 4}, other = {5, 6}, found;
+    struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    char path[128];
+
+    EXPECT(!stet_store_alias(&s, bytes, 2, &found));
+    stet_store_alias_set(&s, bytes, 2, program);
+    EXPECT(stet_store_alias(&s, bytes, 2, &found) && stet_hash_eq(found, program));
+    EXPECT(!stet_store_alias(&s, bytes, 3, &found));
+    stet_store_alias_set(&s, bytes, 3, other); /* a newer Stet's word replaces it */
+    EXPECT(stet_store_alias(&s, bytes, 3, &found) && stet_hash_eq(found, other));
+    stet_store_alias_gc(&s, 0);
+    EXPECT(stet_store_alias(&s, bytes, 3, &found));
+    snprintf(path, sizeof path, "%s/programs/00/00000000000000010000000000000002", folder);
+    EXPECT_INT(0, utimensat(AT_FDCWD, path, old, AT_SYMLINK_NOFOLLOW));
+    stet_store_alias_gc(&s, 0);
+    EXPECT(!stet_store_alias(&s, bytes, 3, &found));
+    end_store();
+}

@@ -1,0 +1,128 @@
+/* What the store adds to a load: the plugin's bare deserialise-and-load, and a compile that the
+ * layer answers with the same executable from disk and from memory, take turns in one process.
+ * Programs and options are those of JAX (tools/bench.sh), the plugin is the CPU backend, whose
+ * loads are so short that every microsecond of ours shows. */
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ROUNDS = 201, MOST = 8 << 20 };
+
+struct bytes {
+    char *ptr;
+    size_t len;
+};
+
+static struct bytes read_file(const char *path)
+{
+    struct bytes b = {malloc(MOST), 0};
+    FILE *f = fopen(path, "rb");
+
+    if (!f || !b.ptr) {
+        perror(path);
+        exit(1);
+    }
+    b.len = fread(b.ptr, 1, MOST, f);
+    fclose(f);
+    return b;
+}
+
+static PJRT_LoadedExecutable *must(struct harness *h, PJRT_LoadedExecutable *loaded)
+{
+    if (!loaded) {
+        fprintf(stderr, "%s\n", h->text);
+        exit(1);
+    }
+    return loaded;
+}
+
+static struct bytes serialised(struct harness *h, struct bytes program, struct bytes options)
+{
+    PJRT_LoadedExecutable *loaded =
+        must(h, harness_compile(h, program.ptr, program.len, "mlir", options.ptr, options.len));
+    PJRT_Executable *executable = harness_executable(h, loaded);
+    struct bytes b;
+
+    b.ptr = harness_serialize(h, executable, &b.len);
+    harness_executable_destroy(h, executable);
+    harness_loaded_destroy(h, loaded);
+    return b;
+}
+
+/* Only what a framework waits for is timed: not letting go of the executable. */
+static double bare(struct bench *b, struct bytes executable)
+{
+    double begin = bench_now_ns(), took;
+    PJRT_LoadedExecutable *loaded =
+        must(&b->bare, harness_deserialize(&b->bare, executable.ptr, executable.len));
+
+    took = bench_now_ns() - begin;
+    harness_loaded_destroy(&b->bare, loaded);
+    return took / 1e6;
+}
+
+static double served(struct bench *b, struct bytes program, struct bytes options)
+{
+    double begin = bench_now_ns(), took;
+    PJRT_LoadedExecutable *loaded =
+        must(&b->layer, harness_compile(&b->layer, program.ptr, program.len, "mlir", options.ptr,
+                                        options.len));
+
+    took = bench_now_ns() - begin;
+    harness_loaded_destroy(&b->layer, loaded);
+    return took / 1e6;
+}
+
+static void measure(struct bench *b, const char *folder, const char *size, const char *from)
+{
+    static double load[ROUNDS], added[ROUNDS];
+    char path[4096], name[128];
+    struct bytes program, options, executable;
+
+    snprintf(path, sizeof(path), "%s/step.mlirbc", folder);
+    program = read_file(path);
+    snprintf(path, sizeof(path), "%s/options.pb", folder);
+    options = read_file(path);
+    executable = serialised(&b->bare, program, options);
+    served(b, program, options); /* compiles, and is kept before its destruction returns */
+    for (int i = -10; i < ROUNDS; i++) {
+        int at = i < 0 ? 0 : i;
+
+        load[at] = bare(b, executable);
+        added[at] = served(b, program, options) - load[at];
+    }
+    snprintf(name, sizeof(name), "store.reload.added.%s.%s", from, size);
+    fprintf(stderr, "%s: program of %zu bytes, executable of %zu\n", name, program.len,
+            executable.len);
+    bench_print(name, "ms", bench_quantile(added, ROUNDS, 0.5), bench_quantile(added, ROUNDS, 0.1),
+                bench_quantile(added, ROUNDS, 0.9), "the plugin's bare load",
+                bench_quantile(load, ROUNDS, 0.5), 0.5);
+    free(program.ptr);
+    free(options.ptr);
+    free(executable.ptr);
+}
+
+int main(void)
+{
+    const char *large = getenv("BENCH_STEP"), *small = getenv("BENCH_SMALL_STEP");
+    struct bench b;
+
+    if (!large || !small) {
+        fprintf(stderr, "bench_reload: run it by tools/bench.sh, which makes the programs\n");
+        return 1;
+    }
+    setenv("STET_STORE_MEMORY", getenv("BENCH_FROM_MEMORY") ? "268435456" : "0", 1);
+    bench_begin_with(&b, "libstet_cpu.so", true);
+    measure(&b, small, "small", getenv("BENCH_FROM_MEMORY") ? "memory" : "disk");
+    measure(&b, large, "large", getenv("BENCH_FROM_MEMORY") ? "memory" : "disk");
+    bench_end(&b);
+    /* the limit is set where the layer starts: the other half in a process of its own */
+    if (!getenv("BENCH_FROM_MEMORY")) {
+        setenv("BENCH_FROM_MEMORY", "1", 1);
+        execl("/proc/self/exe", "bench_reload", (char *)NULL);
+    }
+    return 0;
+}

@@ -1,0 +1,15 @@
+/* The canonical hash of compile options, remembered by their bytes: a process sends the same few
+ * again and again. */
+#ifndef STET_INTERCEPT_MEMO_H
+#define STET_INTERCEPT_MEMO_H
+
+#include "base/err.h"
+#include "base/hash.h"
+
+/* As stet_options_hash. Any thread. */
+enum stet_rc stet_memo_options(struct stet_view bytes, struct stet_hash *out);
+/* Around fork. */
+void stet_memo_fork_prepare(void);
+void stet_memo_fork_done(void);
+
+#endif

@@ -1,0 +1,56 @@
+/* Which program a piece of bytes is, so that bytes seen before need not be read and hashed again: a
+ * symbolic link <folder>/programs/<2 hex>/<hash of the bytes> to "<version>:<hash of the program>".
+ * It is read by one call and made by another; nothing is at its end. A hint and no more: who uses
+ * it compares the bytes. */
+#include "store/store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static int path_of(const struct stet_store *s, struct stet_hash bytes, char out[PATH_MAX + 64])
+{
+    char name[STET_HASH_TEXT];
+
+    stet_hash_format(bytes, name);
+    snprintf(out, PATH_MAX + 64, "%s/programs/%.2s/%s", s->folder, name, name);
+    return (int)(strlen(out) - strlen(name) - 1);
+}
+
+bool stet_store_alias(const struct stet_store *s, struct stet_hash bytes, unsigned version,
+                      struct stet_hash *program)
+{
+    char path[PATH_MAX + 64], text[64], expected[16];
+    ssize_t n;
+    int prefix;
+
+    path_of(s, bytes, path);
+    n = readlink(path, text, sizeof text);
+    prefix = snprintf(expected, sizeof expected, "%u:", version);
+    return n == prefix + 32 && !memcmp(text, expected, (size_t)prefix) &&
+           stet_hash_parse(stet_view_of(text + prefix, 32), program);
+}
+
+void stet_store_alias_set(const struct stet_store *s, struct stet_hash bytes, unsigned version,
+                          struct stet_hash program)
+{
+    char path[PATH_MAX + 64], text[64], name[STET_HASH_TEXT];
+    int folder = path_of(s, bytes, path);
+
+    if (s->read_only)
+        return;
+    stet_hash_format(program, name);
+    snprintf(text, sizeof text, "%u:%s", version, name);
+    if (symlink(text, path) == 0)
+        return;
+    if (errno == EEXIST) {
+        unlink(path); /* of another version */
+    } else {
+        path[folder] = '\0';
+        if (stet_fs_mkdirs(path, NULL) != STET_OK)
+            return;
+        path[folder] = '/';
+    }
+    if (symlink(text, path) != 0)
+        return; /* somebody else was faster, or the disk is full: only a hint is missing */
+}
