@@ -289,6 +289,14 @@ PJRT_Error *cpu_PJRT_Client_PlatformVersion(PJRT_Client_PlatformVersion_Args *ar
     return NULL;
 }
 
+/* JAX aborts the process when this fails. We have nothing to tell our peers: no program spans them.
+ */
+PJRT_Error *cpu_PJRT_Client_UpdateGlobalProcessInfo(PJRT_Client_UpdateGlobalProcessInfo_Args *args)
+{
+    (void)args;
+    return NULL;
+}
+
 PJRT_Error *cpu_PJRT_Client_TopologyDescription(PJRT_Client_TopologyDescription_Args *args)
 {
     args->topology = &args->client->topology;
