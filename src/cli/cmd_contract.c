@@ -1,0 +1,82 @@
+/* stet contract: made from a run, and brought up to date. */
+#include "cli/command.h"
+#include "cli/contract.h"
+#include "cli/contract_update.h"
+
+#include "base/fs.h"
+
+#include <stdio.h>
+
+static const struct stet_usage usage = {
+    "stet contract init|update [options] [RUN]",
+    "init writes a contract from a good run (the latest one when none is named): families of\n"
+    "programs, the sizes of their arguments, budgets, warm-up, mesh, flags and bundle.\n"
+    "update shows what would have to change in a contract so that the run keeps it, and why;\n"
+    "with --write it is changed. Exit 1 when there is something to change.",
+    "docs/contract.md",
+};
+
+static int init(const char *run, const char *file, bool force)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_contract c;
+    struct stet_lanes l;
+    int code = STET_EXIT_FINE;
+    bool to_stdout = !strcmp(file, "-");
+
+    if (!to_stdout && !force && stet_fs_exists(file)) {
+        fprintf(stderr, "stet: %s is there already: `stet contract update`, or --force\n", file);
+        return STET_EXIT_USAGE;
+    }
+    if (stet_lanes_open(&l, run, &err) != STET_OK)
+        return stet_complain(&err);
+    if (stet_contract_make(&c, &l, &err) != STET_OK) {
+        stet_lanes_close(&l);
+        return stet_complain(&err);
+    }
+    stet_contract_write(&out, &c, &l);
+    if (to_stdout)
+        code = stet_print(&out, code);
+    else if (out.failed || stet_fs_write(file, stet_buf_as_view(&out), &err) != STET_OK)
+        code = stet_complain(&err);
+    else
+        fprintf(stderr, "stet: wrote %s from run %s: %u famil%s, %u frame%s\n", file, l.run->id,
+                c.family_count, c.family_count == 1 ? "y" : "ies", c.frame_count,
+                c.frame_count == 1 ? "" : "s");
+    stet_buf_release(&out);
+    stet_contract_release(&c);
+    stet_lanes_close(&l);
+    return code;
+}
+
+int cmd_contract(int argc, char **argv)
+{
+    const char *file = STET_CONTRACT_FILE, *run;
+    bool force = false, write = false;
+    const struct stet_option options[] = {
+        {"output", "FILE", "init: where to write it (default " STET_CONTRACT_FILE "; - prints it)",
+         STET_OPTION_VALUE, &file},
+        {"contract", "FILE", "update: which one", STET_OPTION_VALUE, &file},
+        {"force", NULL, "init: replace what is there", STET_OPTION_FLAG, &force},
+        {"write", NULL, "update: make the changes", STET_OPTION_FLAG, &write},
+        {0},
+    };
+    struct stet_args args;
+    int done;
+
+    for (int i = 1; i < argc; i++) /* the one short option people expect */
+        if (!strcmp(argv[i], "-o"))
+            argv[i] = "--output";
+    done = stet_args_parse(&args, argc, argv, &usage, options, false);
+    if (done >= 0)
+        return done;
+    if (args.count < 1 || args.count > 2)
+        return stet_usage_error(&usage, "say init or update, and at most one run");
+    run = args.count == 2 ? args.values[1] : NULL;
+    if (!strcmp(args.values[0], "init"))
+        return init(run, file, force);
+    if (!strcmp(args.values[0], "update"))
+        return stet_contract_update(run, file, write, args.format);
+    return stet_usage_error(&usage, "say init or update");
+}
