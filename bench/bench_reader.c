@@ -15,8 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { ROUNDS = 1001 };
+/* Rounds of the comparison; in each one MLIR reads ten times and Stet a hundred times. */
+enum { ROUNDS = 60, MLIR_EACH = 10, STET_EACH = 100 };
+
+#define PYTHON "build/env/jax/bin/python"
 
 static void die(const char *what)
 {
@@ -24,50 +28,92 @@ static void die(const char *what)
     exit(1);
 }
 
-/* Microseconds for one reading, with fingerprints when asked. */
-static double read_once(struct stet_view bytes, bool fingerprints, size_t *memory)
+/* Microseconds for one reading, with fingerprints when asked; giving memory back is not counted,
+ * nor is it for MLIR. */
+static double read_once(struct stet_view bytes, bool fingerprints)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_fingerprint print;
     struct stet_program p;
-    double begin = bench_cpu_ns();
+    double begin = bench_cpu_ns(), end;
 
     if (stet_decode_bytecode(&p, bytes, &err) != STET_OK)
         die(err.text);
     if (fingerprints && stet_fingerprint_make(&print, &p, (struct stet_view){0}, &err) != STET_OK)
         die(err.text);
-    *memory = p.arena.used;
+    end = bench_cpu_ns();
     stet_program_release(&p);
-    return (bench_cpu_ns() - begin) / 1e3;
+    return (end - begin) / 1e3;
 }
 
-/* What MLIR needs for the same bytes, in microseconds; 0 without the environment. */
-static double mlir_parse(const char *path)
-{
-    char command[1024];
-    double took = 0;
-    FILE *f;
+/* MLIR's reader in a process of its own (bench/mlir_parse.py), which waits for its turn. */
+struct mlir {
+    FILE *ask, *answer;
+};
 
-    snprintf(command, sizeof(command),
-             "build/env/jax/bin/python bench/mlir_parse.py '%s' 2>/dev/null", path);
-    f = popen(command, "r");
-    if (f) {
-        if (fscanf(f, "%lf", &took) != 1)
-            took = 0;
-        pclose(f);
+static bool mlir_start(struct mlir *m, const char *path)
+{
+    int to[2], from[2];
+
+    *m = (struct mlir){0};
+    if (access(PYTHON, X_OK) != 0 || pipe(to) != 0 || pipe(from) != 0)
+        return false;
+    if (fork() == 0) {
+        dup2(to[0], 0);
+        dup2(from[1], 1);
+        close(to[1]);
+        close(from[0]);
+        execl(PYTHON, PYTHON, "bench/mlir_parse.py", path, (char *)NULL);
+        _exit(127);
     }
-    return took;
+    close(to[0]);
+    close(from[1]);
+    m->ask = fdopen(to[1], "w");
+    m->answer = fdopen(from[0], "r");
+    return m->ask && m->answer;
 }
 
-static void measure(const char *name, struct stet_view bytes, bool fingerprints, double mlir)
+static bool mlir_read(struct mlir *m, double took[MLIR_EACH])
 {
-    static double took[ROUNDS];
-    size_t memory;
+    fputs("\n", m->ask);
+    fflush(m->ask);
+    for (int i = 0; i < MLIR_EACH; i++)
+        if (fscanf(m->answer, "%lf", &took[i]) != 1)
+            return false;
+    return true;
+}
 
-    for (int i = -50; i < ROUNDS; i++)
-        took[i < 0 ? 0 : i] = read_once(bytes, fingerprints, &memory);
-    bench_print(name, "us", bench_quantile(took, ROUNDS, 0.5), bench_quantile(took, ROUNDS, 0.1),
-                bench_quantile(took, ROUNDS, 0.9), "MLIR's ir.Module.parse", mlir, mlir / 10);
+static void print(const char *name, double *took, size_t count, double mlir)
+{
+    bench_print(name, "us", bench_quantile(took, count, 0.5), bench_quantile(took, count, 0.1),
+                bench_quantile(took, count, 0.9), "MLIR's ir.Module.parse", mlir, mlir / 10);
+}
+
+/* By turns on one core, since what else the machine does changes by the second. */
+static void measure(struct stet_view bytes, const char *path)
+{
+    static double read[ROUNDS * STET_EACH], both[ROUNDS * STET_EACH], mlir[ROUNDS * MLIR_EACH];
+    struct mlir m;
+    bool there = mlir_start(&m, path);
+    double middle = 0;
+    size_t n = 0;
+
+    for (int round = -2; round < ROUNDS; round++) {
+        n = round < 0 ? 0 : (size_t)round;
+        there = there && mlir_read(&m, &mlir[n * MLIR_EACH]);
+        for (size_t i = 0; i < STET_EACH; i++) {
+            read[n * STET_EACH + i] = read_once(bytes, false);
+            both[n * STET_EACH + i] = read_once(bytes, true);
+        }
+    }
+    if (there)
+        middle = bench_quantile(mlir, ROUNDS * MLIR_EACH, 0.5);
+    else
+        fprintf(stderr, "bench_reader: no build/env/jax to compare with\n");
+    print("reader.read", read, ROUNDS * STET_EACH, middle);
+    print("reader.read+fingerprints", both, ROUNDS * STET_EACH, middle);
+    if (m.ask)
+        fclose(m.ask);
 }
 
 static void measure_memory(struct stet_view bytes)
@@ -89,12 +135,11 @@ static void measure_constants(const char *path)
     static double took[31];
     struct stet_err err = STET_ERR_INIT;
     struct stet_file f;
-    size_t memory;
 
     if (stet_file_open(&f, path, &err) != STET_OK)
         die(err.text);
     for (int i = -2; i < 31; i++)
-        took[i < 0 ? 0 : i] = read_once(f.bytes, true, &memory) * 1e3 / (double)f.bytes.len;
+        took[i < 0 ? 0 : i] = read_once(f.bytes, true) * 1e3 / (double)f.bytes.len;
     bench_print("reader.constants", "ns/B", bench_quantile(took, 31, 0.5),
                 bench_quantile(took, 31, 0.1), bench_quantile(took, 31, 0.9), "1 GB/s", 1, 1);
     stet_file_close(&f);
@@ -106,7 +151,6 @@ int main(void)
     struct stet_err err = STET_ERR_INIT;
     struct stet_file f;
     cpu_set_t one;
-    double mlir;
 
     if (!path)
         die("BENCH_PROGRAM is not set");
@@ -114,12 +158,10 @@ int main(void)
         die(err.text);
     mallopt(M_TRIM_THRESHOLD, 256 << 20);
     mallopt(M_MMAP_THRESHOLD, 256 << 20);
-    mlir = mlir_parse(path);
     CPU_ZERO(&one);
     CPU_SET((size_t)sched_getcpu(), &one);
     sched_setaffinity(0, sizeof(one), &one);
-    measure("reader.read", f.bytes, false, mlir);
-    measure("reader.read+fingerprints", f.bytes, true, mlir);
+    measure(f.bytes, path);
     measure_memory(f.bytes);
     if (constants)
         measure_constants(constants);

@@ -337,10 +337,9 @@ static struct stet_op *read_usual_op(struct bc *b, struct stet_reader *r,
     }
     if ((mask & HAS_OPERANDS) && (!short_number(&at, &count) || count > USUAL_OPERANDS))
         return NULL;
-    op = stet_build_plain_op(b->arena, type != NULL, count);
+    op = stet_build_room(b->arena, type != NULL, count, &operands);
     if (!op || attrs->count > STET_MAX_ATTRS)
         return NULL;
-    operands = stet_op_operands(op);
     for (uint32_t i = 0; i < count; i++) {
         struct stet_value *value;
 
@@ -351,12 +350,16 @@ static struct stet_op *read_usual_op(struct bc *b, struct stet_reader *r,
         }
         operands[i] = value;
     }
-    op->loc = loc;
-    op->parent = block;
-    op->attrs = attrs->attrs;
-    op->id = b->p->op_count++;
-    op->known = name->known & 1023;
-    op->attr_count = attrs->count & STET_MAX_ATTRS;
+    *op = (struct stet_op){
+        .loc = loc,
+        .parent = block,
+        .attrs = attrs->attrs,
+        .id = b->p->op_count++,
+        .operand_count = count,
+        .result_count = type != NULL,
+        .known = name->known & 1023,
+        .attr_count = attrs->count & STET_MAX_ATTRS,
+    };
     if (type) {
         op->results[0] = (struct stet_value){.type = type, .id = b->p->value_count++};
         state->scope->values[state->next++] = op->results;

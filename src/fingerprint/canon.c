@@ -136,9 +136,9 @@ static void take(struct stet_sink *s, struct stet_short *out)
 {
     struct stet_hash h;
 
-    if (!s->started && s->len < sizeof out->bytes) {
-        memcpy(out->bytes, s->bytes, s->len);
-        out->length = (uint8_t)s->len;
+    if (!s->started && stet_sink_length(s) < sizeof out->bytes) {
+        memcpy(out->bytes, s->bytes, sizeof out->bytes);
+        out->length = (uint8_t)stet_sink_length(s);
     } else {
         h = stet_sink_digest(s);
         memcpy(out->bytes, &h.hi, 8);
@@ -146,7 +146,7 @@ static void take(struct stet_sink *s, struct stet_short *out)
         out->length = 16;
     }
     s->started = false;
-    s->len = 0;
+    s->at = s->bytes;
 }
 
 /* What an operation is about is always there, so it has no default to ask for. */
@@ -179,8 +179,8 @@ static int64_t number_at(const struct stet_attr *a, uint32_t i)
     return v;
 }
 
-void stet_canon_fill_attr(struct stet_canon *c, struct stet_attr_memo *memo,
-                          const struct stet_op *op, const struct stet_named_attr *a)
+static void fill_attr(struct stet_canon *c, struct stet_attr_memo *memo, const struct stet_op *op,
+                      const struct stet_named_attr *a)
 {
     const struct stet_name_memo *name = stet_canon_name(c, a->name);
     const struct stet_symbol_writer symbols = {note_symbol, &memo->symbols};
@@ -191,12 +191,12 @@ void stet_canon_fill_attr(struct stet_canon *c, struct stet_attr_memo *memo,
     memo->name_hash = name->hash;
     memo->known = op->known;
     memo->class = (uint8_t)listed((enum stet_attr_class)name->class, a->value);
-    memo->symbols = false;
+    memo->symbols = memo->plain = false;
     memo->in_place = 0;
     while (memo->class == STET_CLASS_AXES && number_at(a->value, memo->in_place) == memo->in_place)
         memo->in_place++;
     memo->silent = is_silent(op, a, (enum stet_attr_class)memo->class);
-    if (memo->silent)
+    if (memo->silent || memo->class == STET_CLASS_NAMES)
         return;
     stet_sink_init(&s, &c->contents);
     if (memo->class == STET_CLASS_VALUE)
@@ -204,6 +204,22 @@ void stet_canon_fill_attr(struct stet_canon *c, struct stet_attr_memo *memo,
     else
         stet_content_attr(&s, a->value, &symbols);
     take(&s, &memo->content);
+    memo->plain = !memo->symbols && memo->class <= STET_CLASS_SKELETON;
+}
+
+/* Two places for each, so that two that are used by turns do not push each other out. */
+const struct stet_attr_memo *stet_canon_memo_slow(struct stet_canon *c, const struct stet_op *op,
+                                                  const struct stet_named_attr *a)
+{
+    struct stet_attr_memo *first = &c->attrs[stet_memo_slot(a->value, STET_ATTR_BITS)];
+    struct stet_attr_memo *second = c->attrs + ((first - c->attrs) ^ 1);
+
+    if (stet_memo_is(second, op, a))
+        return second;
+    if (first->value)
+        *second = *first;
+    fill_attr(c, first, op, a);
+    return first;
 }
 
 void stet_canon_fill_type(struct stet_type_memo *memo, const struct stet_type *t)
@@ -226,6 +242,7 @@ void stet_canon_fill_type(struct stet_type_memo *memo, const struct stet_type *t
     memo->plain = stet_layout_is_plain(t);
     memo->simple =
         shaped && memo->plain && !t->encoding && t->rank < 0x80 && t->kind != STET_TYPE_UNRANKED;
+    memo->rank = (uint8_t)t->rank;
     memo->type = t;
 }
 

@@ -54,11 +54,12 @@ struct stet_attr_memo {
     const struct stet_attr *value;
     const char *name;
     uint64_t name_hash;
-    uint32_t known;    /* the operation's: defaults depend on it */
-    uint8_t class;     /* enum stet_attr_class */
-    bool silent;       /* says nothing: a location, or a default that is spelled out */
-    bool symbols;      /* names functions or meshes, so that its content depends on the place */
-    uint32_t in_place; /* how many of its numbers are 0, 1, 2 … */
+    uint32_t known; /* the operation's: defaults depend on it */
+    uint8_t class;  /* enum stet_attr_class */
+    bool silent;    /* says nothing: a location, or a default that is spelled out */
+    bool symbols;   /* names functions or meshes, so that its content depends on the place */
+    bool plain;     /* neither, and its class names a stream: name and content are all there is */
+    uint32_t in_place;         /* how many of its numbers are 0, 1, 2 … */
     struct stet_short content; /* of a constant: what it means whatever its dtype */
 };
 
@@ -66,8 +67,12 @@ struct stet_type_memo {
     const struct stet_type *type;
     bool shaped, plain; /* has dims; has no layout of its own */
     bool simple;        /* says nothing but dims, few of them, and dtype */
+    uint8_t rank;       /* of a simple one */
     struct stet_short content, dims, dtype;
+    uint8_t even[16]; /* to a size that is quickly multiplied with */
 };
+
+_Static_assert(sizeof(struct stet_type_memo) == 128, "a power of two");
 
 enum { STET_NAME_BITS = 8, STET_ATTR_BITS = 8, STET_TYPE_BITS = 6 };
 
@@ -162,17 +167,21 @@ static inline const struct stet_name_memo *stet_canon_name(struct stet_canon *c,
     return memo;
 }
 
-void stet_canon_fill_attr(struct stet_canon *c, struct stet_attr_memo *memo,
-                          const struct stet_op *op, const struct stet_named_attr *a);
+const struct stet_attr_memo *stet_canon_memo_slow(struct stet_canon *c, const struct stet_op *op,
+                                                  const struct stet_named_attr *a);
+
+static inline bool stet_memo_is(const struct stet_attr_memo *memo, const struct stet_op *op,
+                                const struct stet_named_attr *a)
+{
+    return memo->value == a->value && memo->name == a->name.ptr && memo->known == op->known;
+}
 
 static inline const struct stet_attr_memo *
 stet_canon_memo(struct stet_canon *c, const struct stet_op *op, const struct stet_named_attr *a)
 {
-    struct stet_attr_memo *memo = &c->attrs[stet_memo_slot(a->value, STET_ATTR_BITS)];
+    const struct stet_attr_memo *memo = &c->attrs[stet_memo_slot(a->value, STET_ATTR_BITS)];
 
-    if (memo->value != a->value || memo->name != a->name.ptr || memo->known != op->known)
-        stet_canon_fill_attr(c, memo, op, a);
-    return memo;
+    return stet_memo_is(memo, op, a) ? memo : stet_canon_memo_slow(c, op, a);
 }
 
 /* The class alone, also for attributes that are in dictionaries. */

@@ -53,14 +53,15 @@ static void write_type(struct walk *w, const struct stet_type *t, unsigned depth
 static inline void put_type(struct walk *w, const struct stet_type *t)
 {
     const struct stet_type_memo *memo = stet_canon_type(w->canon, t);
+    struct stet_sink *sinks = w->sinks;
 
     if (!memo->simple) {
         write_type(w, t, 0);
         return;
     }
-    put(sink(w, STET_FACET_SHAPES), &memo->dims);
-    stet_sink_u8(sink(w, STET_FACET_RANKS), t->rank);
-    put(sink(w, STET_FACET_DTYPES), &memo->dtype);
+    put(&sinks[STET_FACET_SHAPES], &memo->dims);
+    stet_sink_u8(&sinks[STET_FACET_RANKS], memo->rank);
+    put(&sinks[STET_FACET_DTYPES], &memo->dtype);
 }
 
 static inline void new_value(struct walk *w, const struct stet_value *v)
@@ -83,20 +84,26 @@ static void write_constant(struct walk *w, const struct stet_op *op)
         if (memo->class == STET_CLASS_VALUE)
             put(s, &memo->content);
         else
-            stet_walk_attr(w, op, &op->attrs[i]);
+            stet_walk_attr(w, op, &op->attrs[i], memo);
     }
 }
 
 /* ---- uses ---- */
 
-/* A numbered place in a facet's stream, so that what plumbing says stays where it was said. */
-static struct stet_sink *place(struct walk *w, unsigned facet, uint32_t operand)
+/* A numbered place in a stream, so that what plumbing says stays where it was said. */
+static inline unsigned char *put_place(const struct walk *w, uint32_t operand, unsigned char *at)
+{
+    return stet_put_varint(stet_put_varint(at, w->written), operand);
+}
+
+/* Something short at its place. */
+static inline void put_placed(struct walk *w, unsigned facet, uint32_t operand,
+                              const struct stet_short *v)
 {
     struct stet_sink *s = sink(w, facet);
+    unsigned char *at = put_place(w, operand, stet_sink_begin(s));
 
-    stet_sink_varint(s, w->written);
-    stet_sink_varint(s, operand);
-    return s;
+    stet_sink_end(s, stet_put_short(at, v->bytes, v->length));
 }
 
 /* Broadcasting to more of the same dimensions says nothing about axes. */
@@ -109,8 +116,6 @@ static bool keeps_axes(const struct stet_op *op, const struct stet_attr_memo *ax
 
 static void write_plumbing_attrs(struct walk *w, const struct stet_op *op, uint32_t operand)
 {
-    const struct stet_symbol_writer symbols = {stet_walk_symbol, w};
-
     for (uint32_t i = 0; i < op->attr_count; i++) {
         const struct stet_named_attr *n = &op->attrs[i];
         const struct stet_attr_memo *memo = stet_canon_memo(w->canon, op, n);
@@ -122,10 +127,15 @@ static void write_plumbing_attrs(struct walk *w, const struct stet_op *op, uint3
             class = STET_SINK_KEY;
         if (class == STET_CLASS_AXES && keeps_axes(op, memo))
             continue;
-        if (memo->symbols)
-            stet_content_attr(place(w, class, operand), n->value, &symbols);
-        else
-            put(place(w, class, operand), &memo->content);
+        if (!memo->symbols) {
+            put_placed(w, class, operand, &memo->content);
+        } else {
+            const struct stet_symbol_writer symbols = {stet_walk_symbol, w};
+            struct stet_sink *s = sink(w, class);
+
+            stet_sink_end(s, put_place(w, operand, stet_sink_begin(s)));
+            stet_content_attr(s, n->value, &symbols);
+        }
     }
 }
 
@@ -138,9 +148,9 @@ static void write_plumbing(struct walk *w, const struct stet_op *op, enum stet_k
     see(w, op);
     put_id(w, op->id);
     if (kind == STET_KIND_CONVERT)
-        put(place(w, STET_FACET_DTYPES, operand), &memo->dtype);
+        put_placed(w, STET_FACET_DTYPES, operand, &memo->dtype);
     else if (kind != STET_KIND_CONSTRAINT)
-        put(place(w, STET_FACET_SHAPES, operand), &memo->dims);
+        put_placed(w, STET_FACET_SHAPES, operand, &memo->dims);
     if (!memo->plain)
         write_layout(w, memo->type);
     write_plumbing_attrs(w, op, operand);
@@ -162,8 +172,12 @@ __attribute__((noinline)) static void write_held(struct walk *w, const struct st
         v = stet_op_operand(def, 0);
         def = stet_value_def(v);
     }
-    if (has_rank(as) && as->rank != v->type->rank)
-        stet_sink_varint(place(w, STET_FACET_RANKS, operand), as->rank);
+    if (has_rank(as) && as->rank != v->type->rank) {
+        struct stet_sink *s = sink(w, STET_FACET_RANKS);
+        unsigned char *at = put_place(w, operand, stet_sink_begin(s));
+
+        stet_sink_end(s, stet_put_varint(at, as->rank));
+    }
     if (def && stet_canon_kind(w->canon, def) == STET_KIND_CONSTANT) {
         stet_sink_u8(sink(w, STET_SINK_SKELETON), 0);
         put_id(w, def->id);
@@ -177,35 +191,47 @@ __attribute__((noinline)) static void write_held(struct walk *w, const struct st
 
 enum { BATCH = 32 };
 
-_Static_assert(BATCH * 10 < STET_SINK_BATCH, "a number takes ten bytes at most");
+_Static_assert(BATCH * 10 + 32 < STET_SINK_BATCH, "a number takes ten bytes at most");
 
-/* Operands `first` to `end`: which values they are. */
-static inline void write_uses(struct walk *w, struct stet_value *const *operands, uint32_t first,
-                              uint32_t end)
+/* Operands `first` to `end`, which values they are, after what is in the stream up to `at`. */
+static inline unsigned char *write_uses(struct walk *w, struct stet_value *const *operands,
+                                        uint32_t first, uint32_t end, unsigned char *at)
 {
-    struct stet_sink *skeleton = sink(w, STET_SINK_SKELETON);
-    unsigned char *at = stet_sink_begin(skeleton);
+    const int32_t *numbers = w->numbers;
 
     for (uint32_t i = first; i < end; i++) {
         const struct stet_value *v = operands[i];
-        int32_t number = w->numbers[v->id];
+        int32_t number = numbers[v->id];
 
-        if (number >= 0) {
+        if (number >= 0) { /* 0: it uses itself, in a graph region */
             at = stet_put_varint(at, (uint32_t)number + 1);
-            continue;
+        } else {
+            stet_sink_end(sink(w, STET_SINK_SKELETON), at);
+            write_held(w, v, i);
+            at = stet_sink_begin(sink(w, STET_SINK_SKELETON));
         }
-        if (number == PENDING) { /* it uses itself, in a graph region */
-            *at++ = 1;
-            continue;
-        }
-        stet_sink_end(skeleton, at);
-        write_held(w, v, i);
-        at = stet_sink_begin(skeleton);
     }
-    stet_sink_end(skeleton, at);
+    return at;
 }
 
 /* ---- operations ---- */
+
+/* One attribute into the stream of its class. */
+static inline void put_attr(struct walk *w, const struct stet_op *op,
+                            const struct stet_named_attr *n)
+{
+    const struct stet_attr_memo *memo = stet_canon_memo(w->canon, op, n);
+    struct stet_sink *s;
+    unsigned char *at;
+
+    if (!memo->plain) {
+        stet_walk_attr(w, op, n, memo);
+        return;
+    }
+    s = sink(w, memo->class);
+    at = stet_put_u64(stet_sink_begin(s), memo->name_hash);
+    stet_sink_end(s, stet_put_short(at, memo->content.bytes, memo->content.length));
+}
 
 static void write_region(struct walk *w, const struct stet_region *r);
 
@@ -221,24 +247,30 @@ static uint32_t block_place(const struct stet_op *op, const struct stet_block *t
     return 0;
 }
 
-static void write_op(struct walk *w, const struct stet_op *op)
+/* Notes that an operation is written now, and where it stands in the text. */
+static inline void begin_op(struct walk *w, const struct stet_op *op)
+{
+    if (w->order)
+        w->order[w->written] = op;
+    w->written++;
+    put_id(w, op->id);
+}
+
+__attribute__((noinline)) static void write_any_op(struct walk *w, const struct stet_op *op)
 {
     struct stet_sink *skeleton = sink(w, STET_SINK_SKELETON);
     struct stet_value *const *operands = stet_op_operands(op);
+    uint32_t count = op->operand_count;
 
-    if (w->order->ops)
-        w->order->ops[w->order->count] = op;
-    w->order->count++;
-    w->written++;
-    put_id(w, op->id);
+    begin_op(w, op);
     stet_sink_u64(skeleton, stet_canon_op_hash(w->canon, op));
-    stet_sink_varint(skeleton, op->operand_count);
-    for (uint32_t i = 0, end; i < op->operand_count; i = end) {
-        end = op->operand_count - i > BATCH ? i + BATCH : op->operand_count;
-        write_uses(w, operands, i, end);
+    stet_sink_varint(skeleton, count);
+    for (uint32_t first = 0, end; first < count; first = end) {
+        end = count - first > BATCH ? first + BATCH : count;
+        stet_sink_end(skeleton, write_uses(w, operands, first, end, stet_sink_begin(skeleton)));
     }
     for (uint32_t i = 0; i < op->attr_count; i++)
-        stet_walk_attr(w, op, &op->attrs[i]);
+        put_attr(w, op, &op->attrs[i]);
     stet_sink_varint(skeleton, op->result_count);
     for (uint32_t i = 0; i < op->result_count; i++)
         new_value(w, &op->results[i]);
@@ -249,7 +281,55 @@ static void write_op(struct walk *w, const struct stet_op *op)
         write_region(w, stet_op_region(op, i));
 }
 
-static inline bool push(struct walk *w, const struct stet_op *op)
+/* The same, with fewer questions for the usual one: a result, a few operands, nothing inside. */
+static inline void write_op(struct walk *w, const struct stet_op *op)
+{
+    struct stet_sink *skeleton = sink(w, STET_SINK_SKELETON);
+    uint32_t count = op->operand_count;
+    unsigned char *at;
+
+    if (count > BATCH || op->result_count != 1 || op->branches || op->region_count) {
+        write_any_op(w, op);
+        return;
+    }
+    begin_op(w, op);
+    at = stet_put_u64(stet_sink_begin(skeleton), stet_canon_op_hash(w->canon, op));
+    *at++ = (unsigned char)count;
+    at = write_uses(w, (struct stet_value *const *)&op->results[1], 0, count, at);
+    if (op->attr_count) {
+        stet_sink_end(skeleton, at);
+        for (uint32_t i = 0; i < op->attr_count; i++)
+            put_attr(w, op, &op->attrs[i]);
+        at = stet_sink_begin(skeleton);
+    }
+    *at++ = 1;
+    stet_sink_end(skeleton, at);
+    new_value(w, &op->results[0]);
+    stet_sink_u8(skeleton, 0);
+}
+
+/* stet_value_def and stet_op_operands for the walk, which goes from operand to operation to operand
+ * as long as the program is: nearly all values are an operation's only result, and a processor that
+ * takes that for granted fetches the next operation while it still looks at this one. The empty asm
+ * keeps compilers from computing both cases alike. */
+static inline const struct stet_op *op_of(const struct stet_value *v)
+{
+    if (__builtin_expect(v->index != 0, 0))
+        return stet_value_def(v);
+    __asm__("" : "+r"(v));
+    return (const struct stet_op *)((uintptr_t)v - sizeof(struct stet_op));
+}
+
+static inline struct stet_value *const *operands_of(const struct stet_op *op)
+{
+    if (__builtin_expect(op->result_count != 1, 0))
+        return stet_op_operands(op);
+    __asm__("" : "+r"(op));
+    return (struct stet_value *const *)((uintptr_t)op + sizeof *op + sizeof op->results[0]);
+}
+
+/* Puts an operation aside while what it uses is written. */
+static bool push(struct walk *w, const struct stet_op *op, uint32_t next)
 {
     if (w->stack_used == w->stack_room) {
         uint32_t room = w->stack_room ? w->stack_room * 2 : 256;
@@ -262,56 +342,82 @@ static inline bool push(struct walk *w, const struct stet_op *op)
         w->stack = bigger;
         w->stack_room = room;
     }
-    see(w, op);
-    for (uint32_t i = 0; i < op->result_count; i++)
-        w->numbers[op->results[i].id] = PENDING;
-    w->stack[w->stack_used++] = (struct frame){op, 0};
+    w->stack[w->stack_used++] = (struct frame){op, next};
     return true;
 }
 
-/* The next operation that `op` uses from operand *next on and that has not been seen; or NULL. */
-static const struct stet_op *next_used(struct walk *w, const struct stet_op *op, uint32_t *next)
+/* The operation that must be written before a value without a number can be used; or NULL. Marks
+ * what never gets a number. */
+static const struct stet_op *unwritten(struct walk *w, const struct stet_value *v)
 {
-    struct stet_value *const *operands = stet_op_operands(op);
-    const int32_t *numbers = w->numbers;
-    uint32_t i = *next, count = op->operand_count;
+    for (int i = 0; !v->argument; i++) {
+        const struct stet_op *op = op_of(v);
+        enum stet_kind kind = (enum stet_kind)stet_canon_kinds[op->known];
 
-    for (; i < count; i++) {
-        const struct stet_value *v = operands[i];
-        int32_t number = numbers[v->id];
-
-        if (number == PLUMBING) {
-            v = stet_canon_source_slow(w->canon, v);
-            number = numbers[v->id];
+        if (kind) /* of an operation that may be something else than one */
+            kind = stet_canon_kind(w->canon, op);
+        if (kind == STET_KIND_CONSTANT) {
+            w->numbers[v->id] = CONSTANT;
+            break;
         }
-        if ((number == 0 || number == PLUMBING) && !v->argument &&
-            !w->seen[stet_value_def(v)->id]) {
-            *next = i + 1;
-            return stet_value_def(v);
-        }
+        if (!stet_kind_is_plumbing(kind) || i == STET_PLUMBING_DEPTH)
+            return w->seen[op->id] ? NULL : op;
+        if (!w->numbers[v->id])
+            w->numbers[v->id] = PLUMBING;
+        v = stet_op_operand(op, 0);
+        if (!needs_number(w->numbers[v->id]))
+            break;
     }
-    *next = count;
     return NULL;
 }
 
-/* Writes `root` after everything it uses that has not been written. Iterative: chains of operands
- * are as long as the program. */
-static void reach(struct walk *w, const struct stet_op *root)
+/* The next operation that `op` uses from operand *next on and that has not been seen; or NULL. */
+static inline const struct stet_op *next_used(struct walk *w, const struct stet_op *op,
+                                              uint32_t *next)
 {
-    uint32_t base = w->stack_used;
+    struct stet_value *const *operands = operands_of(op);
+    const int32_t *numbers = w->numbers;
 
-    if (w->seen[root->id] || !push(w, root))
+    for (uint32_t i = *next, count = op->operand_count; i < count; i++) {
+        const struct stet_op *used;
+
+        if (!needs_number(numbers[operands[i]->id]))
+            continue;
+        used = unwritten(w, operands[i]);
+        if (used) {
+            *next = i + 1;
+            return used;
+        }
+    }
+    return NULL;
+}
+
+/* Writes `op` after everything it uses that has not been written. Iterative: chains of operands are
+ * as long as the program. */
+static void reach(struct walk *w, const struct stet_op *op)
+{
+    uint32_t base = w->stack_used, next = 0;
+
+    if (w->seen[op->id])
         return;
-    while (w->stack_used > base && w->rc == STET_OK) {
-        struct frame *top = &w->stack[w->stack_used - 1];
-        const struct stet_op *op = top->op, *used = next_used(w, op, &top->next);
+    mark_seen(w, op);
+    while (w->rc == STET_OK) {
+        const struct stet_op *used = next_used(w, op, &next);
 
         if (used) {
-            push(w, used);
+            if (!push(w, op, next))
+                break;
+            mark_seen(w, used);
+            op = used;
+            next = 0;
             continue;
         }
-        w->stack_used--;
         write_op(w, op);
+        if (w->stack_used == base)
+            return;
+        w->stack_used--;
+        op = w->stack[w->stack_used].op;
+        next = w->stack[w->stack_used].next;
     }
     w->stack_used = base;
 }
@@ -378,23 +484,6 @@ static void reach_rest(struct walk *w, const struct stet_block *b)
             write_unused(w, b->ops[i]);
 }
 
-/* Marks what has no number of its own, before anything in the block is used. */
-static void classify(struct walk *w, const struct stet_block *b)
-{
-    for (uint32_t i = 0; i < b->op_count; i++) {
-        const struct stet_op *op = b->ops[i];
-        enum stet_kind kind;
-
-        if (!stet_canon_kinds[op->known])
-            continue;
-        kind = stet_canon_kind(w->canon, op);
-        if (kind == STET_KIND_CONSTANT)
-            w->numbers[op->results[0].id] = CONSTANT;
-        else if (stet_kind_is_plumbing(kind))
-            w->numbers[op->results[0].id] = PLUMBING;
-    }
-}
-
 static void write_block(struct walk *w, const struct stet_block *b)
 {
     const struct stet_block *around = w->block;
@@ -402,7 +491,6 @@ static void write_block(struct walk *w, const struct stet_block *b)
 
     w->block = b;
     w->block_seen = 0;
-    classify(w, b);
     for (uint32_t i = 0; i < b->arg_count; i++)
         new_value(w, &b->args[i]);
     if (b->op_count)
@@ -483,7 +571,7 @@ void stet_walk_function(struct walk *w, const struct stet_op *f)
         if (class == STET_CLASS_ARG_ATTRS || class == STET_CLASS_RES_ATTRS)
             write_dictionaries(w, f->attrs[i].value, entry);
         else
-            stet_walk_attr(w, f, &f->attrs[i]);
+            put_attr(w, f, &f->attrs[i]);
     }
     if (entry)
         write_donation(w);
@@ -496,7 +584,7 @@ static void write_module(struct walk *w)
     const struct stet_program *p = w->canon->program;
 
     for (uint32_t i = 0; i < p->module->attr_count; i++)
-        stet_walk_attr(w, p->module, &p->module->attrs[i]);
+        put_attr(w, p->module, &p->module->attrs[i]);
     if (p->entry)
         stet_walk_function(w, p->entry);
     for (uint32_t i = 0; i < p->function_count; i++) /* never called, or called from nowhere */
@@ -511,7 +599,7 @@ enum stet_rc stet_facets_make(struct stet_canon *c, struct stet_sink sinks[STET_
                               struct stet_order *order, struct stet_err *err)
 {
     const struct stet_program *p = c->program;
-    struct walk w = {.canon = c, .sinks = sinks, .order = order};
+    struct walk w = {.canon = c, .sinks = sinks, .order = order->ops};
     size_t values = (size_t)p->value_count + 1, ops = (size_t)p->op_count + 1;
 
     w.numbers = stet_mem_calloc(values + ops, sizeof *w.numbers); /* ids are 31 bits at most */
@@ -522,6 +610,7 @@ enum stet_rc stet_facets_make(struct stet_canon *c, struct stet_sink sinks[STET_
     } else {
         w.rc = STET_NO_MEMORY;
     }
+    order->count = w.written;
     stet_mem_free(w.numbers);
     stet_mem_free(w.seen);
     stet_mem_free(w.stack);

@@ -89,10 +89,9 @@ static void write_slow_attr(struct walk *w, const struct stet_op *op,
     stet_content_attr(sink(w, class), kept(op, n), &symbols);
 }
 
-void stet_walk_attr(struct walk *w, const struct stet_op *op, const struct stet_named_attr *n)
+void stet_walk_attr(struct walk *w, const struct stet_op *op, const struct stet_named_attr *n,
+                    const struct stet_attr_memo *memo)
 {
-    const struct stet_attr_memo *memo = stet_canon_memo(w->canon, op, n);
-
     if (memo->silent)
         return;
     if (memo->class > STET_CLASS_SKELETON || memo->symbols) {

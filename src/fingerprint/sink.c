@@ -8,7 +8,8 @@ void stet_sink_init(struct stet_sink *s, struct stet_content_cache *cache)
 {
     s->cache = cache;
     s->started = false;
-    s->len = 0;
+    s->at = s->bytes;
+    s->full = s->bytes + STET_SINK_ROOM - STET_SINK_BATCH;
 }
 
 void stet_sink_flush(struct stet_sink *s)
@@ -17,19 +18,19 @@ void stet_sink_flush(struct stet_sink *s)
         stet_hasher_init(&s->hasher);
         s->started = true;
     }
-    stet_hasher_add(&s->hasher, s->bytes, s->len);
-    s->len = 0;
+    stet_hasher_add(&s->hasher, s->bytes, stet_sink_length(s));
+    s->at = s->bytes;
 }
 
 void stet_sink_bytes(struct stet_sink *s, const void *bytes, size_t n)
 {
-    if (n > STET_SINK_ROOM - s->len)
+    if (n > STET_SINK_ROOM - stet_sink_length(s))
         stet_sink_flush(s);
     if (n > STET_SINK_ROOM) {
         stet_hasher_add(&s->hasher, bytes, n);
     } else if (n) {
-        memcpy(s->bytes + s->len, bytes, n);
-        s->len += n;
+        memcpy(s->at, bytes, n);
+        s->at += n;
     }
 }
 
@@ -63,7 +64,7 @@ void stet_sink_content(struct stet_sink *s, struct stet_view v)
 struct stet_hash stet_sink_digest(struct stet_sink *s)
 {
     if (!s->started)
-        return stet_hash_bytes(stet_view_of(s->bytes, s->len));
+        return stet_hash_bytes(stet_view_of(s->bytes, stet_sink_length(s)));
     stet_sink_flush(s);
     return stet_hasher_digest(&s->hasher);
 }

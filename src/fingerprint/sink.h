@@ -4,7 +4,9 @@
 
 #include "base/hash.h"
 
-enum { STET_SINK_ROOM = 2048, STET_SINK_LONGEST = 32 };
+/* So much may be put behind one question for room, of which a single thing takes LONGEST at most.
+ */
+enum { STET_SINK_ROOM = 2560, STET_SINK_BATCH = 512, STET_SINK_LONGEST = 32 };
 
 /* Hashes of long contents by address, so that several streams read each of them once. */
 struct stet_content_cache {
@@ -15,12 +17,17 @@ struct stet_content_cache {
 };
 
 struct stet_sink {
-    struct stet_hasher hasher;
+    unsigned char *at, *full;         /* the next byte in `bytes`; no batch begins after this */
     struct stet_content_cache *cache; /* shared; may be NULL */
     bool started;                     /* the hasher holds what came before `bytes` */
-    size_t len;
     unsigned char bytes[STET_SINK_ROOM];
+    struct stet_hasher hasher;
 };
+
+static inline size_t stet_sink_length(const struct stet_sink *s)
+{
+    return (size_t)(s->at - s->bytes);
+}
 
 void stet_sink_init(struct stet_sink *s, struct stet_content_cache *cache);
 void stet_sink_bytes(struct stet_sink *s, const void *bytes, size_t n);
@@ -30,40 +37,40 @@ struct stet_hash stet_sink_digest(struct stet_sink *s);
 
 void stet_sink_flush(struct stet_sink *s);
 
-static inline void stet_sink_need(struct stet_sink *s)
+/* Room for a batch. Several things in a row need to ask once: what this gives goes through
+ * stet_put_varint and the like and back into stet_sink_end, with no other call for this stream
+ * between. */
+static inline unsigned char *stet_sink_begin(struct stet_sink *s)
 {
-    if (s->len > STET_SINK_ROOM - STET_SINK_LONGEST)
+    if (s->at > s->full)
         stet_sink_flush(s);
+    return s->at;
+}
+
+static inline void stet_sink_end(struct stet_sink *s, unsigned char *at)
+{
+    s->at = at;
 }
 
 static inline void stet_sink_u8(struct stet_sink *s, unsigned v)
 {
-    stet_sink_need(s);
-    s->bytes[s->len++] = (unsigned char)v;
+    unsigned char *at = stet_sink_begin(s);
+
+    *at = (unsigned char)v;
+    stet_sink_end(s, at + 1);
+}
+
+static inline unsigned char *stet_put_u64(unsigned char *at, uint64_t v)
+{
+    memcpy(at, &v, sizeof v);
+    return at + sizeof v;
 }
 
 /* `room` must be readable for STET_SINK_LONGEST bytes, of which `n` count: one wide copy. */
-static inline void stet_sink_short(struct stet_sink *s, const unsigned char *room, size_t n)
+static inline unsigned char *stet_put_short(unsigned char *at, const unsigned char *room, size_t n)
 {
-    stet_sink_need(s);
-    memcpy(s->bytes + s->len, room, STET_SINK_LONGEST);
-    s->len += n;
-}
-
-/* Several numbers in a row without asking for room at each: `at` from stet_sink_begin goes through
- * stet_put_varint and back into stet_sink_end, with no other call for this stream between. */
-enum { STET_SINK_BATCH = 512 };
-
-static inline unsigned char *stet_sink_begin(struct stet_sink *s)
-{
-    if (s->len > STET_SINK_ROOM - STET_SINK_BATCH)
-        stet_sink_flush(s);
-    return s->bytes + s->len;
-}
-
-static inline void stet_sink_end(struct stet_sink *s, const unsigned char *at)
-{
-    s->len = (size_t)(at - s->bytes);
+    memcpy(at, room, STET_SINK_LONGEST);
+    return at + n;
 }
 
 static inline unsigned char *stet_put_varint(unsigned char *at, uint64_t v)
@@ -76,15 +83,12 @@ static inline unsigned char *stet_put_varint(unsigned char *at, uint64_t v)
 
 static inline void stet_sink_u64(struct stet_sink *s, uint64_t v)
 {
-    stet_sink_need(s);
-    memcpy(s->bytes + s->len, &v, sizeof v);
-    s->len += sizeof v;
+    stet_sink_end(s, stet_put_u64(stet_sink_begin(s), v));
 }
 
 static inline void stet_sink_varint(struct stet_sink *s, uint64_t v)
 {
-    stet_sink_need(s);
-    stet_sink_end(s, stet_put_varint(s->bytes + s->len, v));
+    stet_sink_end(s, stet_put_varint(stet_sink_begin(s), v));
 }
 
 static inline void stet_sink_int(struct stet_sink *s, int64_t v)
@@ -95,10 +99,10 @@ static inline void stet_sink_int(struct stet_sink *s, int64_t v)
 static inline void stet_sink_view(struct stet_sink *s, struct stet_view v)
 {
     stet_sink_varint(s, v.len);
-    if (v.len <= STET_SINK_ROOM - s->len) {
+    if (v.len <= STET_SINK_ROOM - stet_sink_length(s)) {
         if (v.len)
-            memcpy(s->bytes + s->len, v.ptr, v.len);
-        s->len += v.len;
+            memcpy(s->at, v.ptr, v.len);
+        s->at += v.len;
     } else {
         stet_sink_bytes(s, v.ptr, v.len);
     }

@@ -5,7 +5,13 @@
 #include "fingerprint/internal.h"
 
 /* What stands for the number of a value that has none: it is written at each use. */
-enum { CONSTANT = -1, PLUMBING = -2, PENDING = -3 }; /* the last: its operation is on the stack */
+enum { PLUMBING = -1, CONSTANT = -2 };
+
+/* None yet, or the number of what is below plumbing. */
+static inline bool needs_number(int32_t number)
+{
+    return (uint32_t)(number - PLUMBING) <= 1;
+}
 
 struct frame {
     const struct stet_op *op;
@@ -15,7 +21,7 @@ struct frame {
 struct walk {
     struct stet_canon *canon;
     struct stet_sink *sinks;
-    struct stet_order *order;
+    const struct stet_op **order;   /* may be NULL */
     int32_t *numbers;               /* by value id: canonical number, 0 for none yet, or as above */
     int32_t *function_numbers;      /* by operation id, of functions: likewise */
     uint8_t *seen;                  /* by operation id */
@@ -38,15 +44,20 @@ static inline struct stet_sink *sink(struct walk *w, unsigned which)
 
 static inline void put(struct stet_sink *s, const struct stet_short *v)
 {
-    stet_sink_short(s, v->bytes, v->length);
+    stet_sink_end(s, stet_put_short(stet_sink_begin(s), v->bytes, v->length));
+}
+
+/* An operation that has not been seen. */
+static inline void mark_seen(struct walk *w, const struct stet_op *op)
+{
+    w->seen[op->id] = 1;
+    w->block_seen += op->parent == w->block;
 }
 
 static inline void see(struct walk *w, const struct stet_op *op)
 {
-    if (w->seen[op->id])
-        return;
-    w->seen[op->id] = 1;
-    w->block_seen += op->parent == w->block;
+    if (!w->seen[op->id])
+        mark_seen(w, op);
 }
 
 /* A place in the text. */
@@ -65,8 +76,9 @@ static inline bool has_rank(const struct stet_type *t)
 
 /* Writes a symbol as a stet_symbol_writer does; the context is the walk. */
 bool stet_walk_symbol(struct stet_sink *s, struct stet_view name, void *context);
-/* One attribute into the stream of its class. */
-void stet_walk_attr(struct walk *w, const struct stet_op *op, const struct stet_named_attr *n);
+/* One attribute into the stream of its class, `memo` being what is known of it. */
+void stet_walk_attr(struct walk *w, const struct stet_op *op, const struct stet_named_attr *n,
+                    const struct stet_attr_memo *memo);
 /* A function with its body; it must not have been written. */
 void stet_walk_function(struct walk *w, const struct stet_op *f);
 

@@ -47,10 +47,10 @@ struct stet_op_parts {
 size_t stet_build_op_size(const struct stet_op_parts *parts);
 /* NULL (and the arena's `failed`) when it does not fit. */
 struct stet_op *stet_build_op(struct stet_arena *a, const struct stet_op_parts *parts);
-/* Room for a known operation without regions and successors, inline since most are. All is for the
- * caller to fill in but the counts of results, operands, regions. */
-static inline struct stet_op *stet_build_plain_op(struct stet_arena *a, uint32_t results,
-                                                  uint32_t operands);
+/* Room for a known operation without regions and successors, inline since most are; all of it is
+ * for the caller to fill in. */
+static inline struct stet_op *stet_build_room(struct stet_arena *a, uint32_t results,
+                                              uint32_t operands, struct stet_value ***to);
 /* Zeroed arguments of `b` and room for their locations; false when the arena is full. */
 bool stet_build_args(struct stet_arena *a, struct stet_block *b, uint32_t count);
 
@@ -63,20 +63,14 @@ const struct stet_attr_name *stet_build_name(struct stet_arena *a, struct stet_v
  * arguments before its operations) and set op_count and value_count. */
 void stet_build_number(struct stet_program *p);
 
-static inline struct stet_op *stet_build_plain_op(struct stet_arena *a, uint32_t results,
-                                                  uint32_t operands)
+static inline struct stet_op *stet_build_room(struct stet_arena *a, uint32_t results,
+                                              uint32_t operands, struct stet_value ***to)
 {
+    size_t before = sizeof(struct stet_op) + results * sizeof(struct stet_value);
     struct stet_op *op =
-        stet_arena_raw(a, 1,
-                       sizeof(struct stet_op) + results * sizeof(struct stet_value) +
-                           (size_t)operands * sizeof(struct stet_value *));
+        stet_arena_raw(a, 1, before + (size_t)operands * sizeof(struct stet_value *));
 
-    if (!op)
-        return NULL;
-    op->result_count = results;
-    op->operand_count = operands;
-    op->region_count = 0;
-    op->branches = 0;
+    *to = (struct stet_value **)((uintptr_t)op + before);
     return op;
 }
 
