@@ -7,6 +7,7 @@
 #include "cli/dump.h"
 #include "cli/live.h"
 #include "cli/run_child.h"
+#include "cli/run_contract.h"
 #include "cli/run_cpu.h"
 #include "cli/run_env.h"
 #include "cli/run_text.h"
@@ -42,14 +43,15 @@ struct run {
     char links[PATH_MAX];   /* the run's own folder for it */
     bool own_trace;         /* the user named another */
     struct stet_run_torch *torch;
-    struct stet_learn *learn; /* NULL without --torch-fix */
+    struct stet_learn *learn;           /* NULL without --torch-fix */
+    struct stet_run_contract *contract; /* NULL without --contract */
     bool over;
 };
 
 /* What was asked for on the command line. */
 struct wishes {
     bool quiet, cpu, xla_dump, torch_fix, no_store;
-    const char *json_events;
+    const char *json_events, *contract, *on_breach;
 };
 
 static uint64_t nanoseconds(struct timespec t)
@@ -222,6 +224,11 @@ static int run(struct run *r, const struct wishes *w)
         rmdir(r->folder);
         return stet_complain(&err);
     }
+    if (r->contract && !stet_run_contract_launch(r->contract, &env, r->folder, w->cpu, &err)) {
+        rmdir(r->folder);
+        stet_complain(&err);
+        return STET_EXIT_FINDING;
+    }
     if (stet_dump_prepare(&env, r->folder, w->xla_dump, &err) != STET_OK) {
         stet_complain(&err); /* less is seen then, no more */
         err = (struct stet_err)STET_ERR_INIT;
@@ -231,6 +238,8 @@ static int run(struct run *r, const struct wishes *w)
         rmdir(r->folder);
         return stet_complain(&err);
     }
+    if (r->contract)
+        stet_run_contract_follow(r->contract, r->live);
     if (w->torch_fix)
         learn(r, &env);
     rc = stet_child_start(&r->child, r->argv, env.vars, &err);
@@ -258,6 +267,9 @@ static int run(struct run *r, const struct wishes *w)
     stet_run_torch_end(r->torch, WIFEXITED(r->child.status) && !WEXITSTATUS(r->child.status));
     stet_learn_free(r->learn);
     stet_watch_release(&r->watch);
+    if (r->contract && stet_run_contract_end(r->contract, r->folder) &&
+        WIFEXITED(r->child.status) && !WEXITSTATUS(r->child.status))
+        return STET_EXIT_FINDING; /* what only shows at the end, and was to be stopped */
     stet_child_end_alike(&r->child);
 }
 
@@ -272,6 +284,7 @@ int cmd_run(int argc, char **argv)
         "docs/run.md",
     };
     static struct run r;
+    struct stet_err err = STET_ERR_INIT;
     struct wishes w = {0};
     const struct stet_option options[] = {
         {"cpu", NULL, "run on the embedded CPU backend", STET_OPTION_FLAG, &w.cpu},
@@ -281,6 +294,10 @@ int cmd_run(int argc, char **argv)
          STET_OPTION_FLAG, &w.torch_fix},
         {"quiet", NULL, "tell nothing while it runs and print no summary", STET_OPTION_FLAG,
          &w.quiet},
+        {"contract", "FILE", "hold the run to a contract: flags at launch, every compile",
+         STET_OPTION_VALUE, &w.contract},
+        {"on-breach", "warn|fail", "fail: a compile that breaks it gets an error (default warn)",
+         STET_OPTION_VALUE, &w.on_breach},
         {"json-events", "FILE", "write each recompile to FILE as it happens, as a line of JSON",
          STET_OPTION_VALUE, &w.json_events},
         {"no-store", NULL, "compile everything: load nothing from the store, keep nothing",
@@ -298,5 +315,12 @@ int cmd_run(int argc, char **argv)
     }
     args.values[args.count] = NULL;
     r.argv = args.values;
+    if (w.on_breach && !w.contract)
+        return stet_usage_error(&usage, "--on-breach needs --contract");
+    if (w.contract &&
+        stet_run_contract_open(&r.contract, w.contract, w.on_breach, &err) != STET_OK) {
+        stet_complain(&err);
+        return STET_EXIT_USAGE;
+    }
     return run(&r, &w);
 }

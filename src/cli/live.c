@@ -40,6 +40,9 @@ struct stet_live {
     size_t route[PROCESSES];   /* process + 1, by event source */
     struct stet_exec *batch;
     uint32_t reported; /* findings that were told */
+    void (*visit)(void *context, struct stet_explained *x, uint32_t sighting);
+    void *context;
+    uint32_t visited; /* sightings that were shown to it */
     struct told told[CAUSES];
     size_t told_count, blocks, unsaid;
     uint64_t minute; /* when the current minute of blocks began, in ms */
@@ -91,6 +94,16 @@ enum stet_rc stet_live_new(struct stet_live **out, const char *folder, const cha
     l->colour = stet_colour(STDERR_FILENO);
     *out = l;
     return STET_OK;
+}
+
+void stet_live_watch(struct stet_live *l,
+                     void (*visit)(void *context, struct stet_explained *x, uint32_t sighting),
+                     void *context)
+{
+    if (!l)
+        return;
+    l->visit = visit;
+    l->context = context;
 }
 
 void stet_live_free(struct stet_live *l)
@@ -307,8 +320,11 @@ void stet_live_poll(struct stet_live *l, bool last)
     if (!add_compiles(l, last))
         return;
     translate(l);
-    if (stet_history_judge_from(&l->x.history, l->reported, NULL) == STET_OK)
-        report(l);
-    else
+    if (stet_history_judge_from(&l->x.history, l->reported, NULL) != STET_OK) {
         l->off = true;
+        return;
+    }
+    report(l);
+    while (l->visit && l->visited < l->x.history.sighting_count)
+        l->visit(l->context, &l->x, l->visited++);
 }

@@ -15,6 +15,11 @@ struct stet_live;
  */
 enum stet_rc stet_live_new(struct stet_live **out, const char *folder, const char *run, bool quiet,
                            const char *json_events, struct stet_err *err);
+struct stet_explained;
+/* Each compile once it has been judged, in order. */
+void stet_live_watch(struct stet_live *l,
+                     void (*visit)(void *context, struct stet_explained *x, uint32_t sighting),
+                     void *context);
 /* What is new since. Call it every few hundred milliseconds; with `last` when the command has
  * ended.
  */

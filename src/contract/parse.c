@@ -184,6 +184,9 @@ static bool quoted(struct scan *s, struct stet_view *out)
         copy[n++] = *s->at;
     }
     *out = stet_view_of(copy, n);
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)copy[i] < ' ' || copy[i] == 0x7f)
+            return fail(s, from, "a control character in this text");
     return (s->at < s->end && *s->at++ == '"') || fail(s, from, "this text has no end");
 }
 
@@ -220,7 +223,8 @@ static bool arg_name(struct scan *s, struct stet_clause_arg *a)
         if (!quoted(s, &a->name))
             return false;
     } else {
-        for (from = s->at; s->at < s->end && *s->at != '\n'; s->at++) {
+        for (from = s->at; s->at < s->end && (unsigned char)*s->at >= ' ' && *s->at != 0x7f;
+             s->at++) {
             char ch = *s->at;
 
             if (quote)

@@ -4,6 +4,7 @@
 #include "intercept/ask.h"
 #include "intercept/blob.h"
 #include "intercept/constants.h"
+#include "intercept/contract.h"
 #include "intercept/describe.h"
 #include "intercept/executables.h"
 #include "intercept/guard.h"
@@ -252,6 +253,12 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
     return stet_plugin_failed(c->p, c->function, error);
 }
 
+/* The contract's word, before anybody works: what it forbids is not served from a store either. */
+static PJRT_Error *refused(const struct stet_compile *c, const char *options, size_t size)
+{
+    return c->outermost ? stet_contract_refuse(c->program, stet_view_of(options, size)) : NULL;
+}
+
 PJRT_Error *on_PJRT_Client_Compile(struct stet_plugin *p, PJRT_Client_Compile_Args *args)
 {
     struct stet_compile c;
@@ -259,6 +266,9 @@ PJRT_Error *on_PJRT_Client_Compile(struct stet_plugin *p, PJRT_Client_Compile_Ar
 
     compile_begin(&c, p, ENTRY_CLIENT_COMPILE, "PJRT_Client_Compile", args->client, NULL,
                   args->program, stet_view_of(args->compile_options, args->compile_options_size));
+    error = refused(&c, args->compile_options, args->compile_options_size);
+    if (error)
+        return compile_end(&c, error, NULL, NULL);
     if (c.outermost && stet_reload_try(&c.reload, p, args))
         return compile_end(&c, NULL, args->executable, NULL);
     c.plugin_begin_ns = stet_journal_now();
@@ -273,7 +283,9 @@ PJRT_Error *on_PJRT_Compile(struct stet_plugin *p, PJRT_Compile_Args *args)
 
     compile_begin(&c, p, ENTRY_COMPILE, "PJRT_Compile", args->client, args->topology, args->program,
                   stet_view_of(args->compile_options, args->compile_options_size));
-    error = stet_plugin_real(p)->PJRT_Compile(args);
+    error = refused(&c, args->compile_options, args->compile_options_size);
+    if (!error)
+        error = stet_plugin_real(p)->PJRT_Compile(args);
     return compile_end(&c, error, NULL, error ? NULL : args->executable);
 }
 

@@ -1,4 +1,6 @@
-/* Errors that the plugin returns: recorded with code and message, handed on untouched. */
+/* Errors that the plugin returns: recorded with code and message, handed on untouched. Those of the
+ * layer's own making (contract.c) are answered for here and never reach the plugin. */
+#include "abi/error.h"
 #include "intercept/layer.h"
 #include "intercept/plugin.h"
 #include "intercept/writer.h"
@@ -20,6 +22,10 @@ PJRT_Error_Code stet_plugin_error_text(struct stet_plugin *p, const PJRT_Error *
                                     .code = PJRT_Error_Code_UNKNOWN};
 
     *text = (struct stet_view){0};
+    if (stet_pjrt_error_is_ours(error)) {
+        stet_pjrt_error_message(error, &text->ptr, &text->len);
+        return stet_pjrt_error_code(error);
+    }
     if (stet_api_has(real, PJRT_Error_Message))
         real->PJRT_Error_Message(&message);
     if (message.message)
@@ -87,5 +93,32 @@ void on_PJRT_Error_Destroy(struct stet_plugin *p, PJRT_Error_Destroy_Args *args)
     }
     if (!known)
         record(p, "(an extension)", error);
-    stet_plugin_real(p)->PJRT_Error_Destroy(args);
+    if (error && stet_pjrt_error_is_ours(error))
+        stet_pjrt_error_destroy(error);
+    else
+        stet_plugin_real(p)->PJRT_Error_Destroy(args);
+}
+
+void on_PJRT_Error_Message(struct stet_plugin *p, PJRT_Error_Message_Args *args)
+{
+    if (stet_pjrt_error_is_ours(args->error))
+        stet_pjrt_error_message(args->error, &args->message, &args->message_size);
+    else
+        stet_plugin_real(p)->PJRT_Error_Message(args);
+}
+
+PJRT_Error *on_PJRT_Error_GetCode(struct stet_plugin *p, PJRT_Error_GetCode_Args *args)
+{
+    if (!stet_pjrt_error_is_ours(args->error))
+        return stet_plugin_real(p)->PJRT_Error_GetCode(args);
+    args->code = stet_pjrt_error_code(args->error);
+    return NULL;
+}
+
+PJRT_Error *on_PJRT_Error_ForEachPayload(struct stet_plugin *p,
+                                         PJRT_Error_ForEachPayload_Args *args)
+{
+    return stet_pjrt_error_is_ours(args->error)
+               ? NULL
+               : stet_plugin_real(p)->PJRT_Error_ForEachPayload(args);
 }

@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "intercept/ask.h"
+#include "intercept/contract.h"
 #include "intercept/drain.h"
 #include "intercept/environment.h"
 #include "intercept/guard.h"
@@ -170,6 +171,7 @@ static void before_fork(void)
     stet_ask_fork_prepare();
     stet_memory_fork_prepare();
     stet_memo_fork_prepare();
+    stet_contract_fork_prepare();
 }
 
 /* False when before_fork could not get hold of the writer: a disk that hangs must not hang forks.
@@ -184,6 +186,7 @@ static bool fork_was_prepared(void)
 
 static void after_fork_in_parent(void)
 {
+    stet_contract_fork_done();
     stet_memo_fork_done();
     stet_memory_fork_done();
     stet_ask_fork_parent();
@@ -200,6 +203,7 @@ static void after_fork_in_child(void)
 {
     bool prepared = fork_was_prepared();
 
+    stet_contract_fork_done();
     stet_memo_fork_done();
     stet_memory_fork_done();
     stet_ask_fork_child();
@@ -257,6 +261,7 @@ static void start(void)
     stet_ring_init(&stet_layer.ring);
     stet_drain_init();
     stet_flow_init(&stet_layer.flow);
+    stet_contract_start();
     describe_process(stet_layer.journal);
     stet_log("watching from %s, run folder %s", stet_entry_name, stet_layer.dir);
     starter = getpid();

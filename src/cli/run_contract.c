@@ -1,0 +1,227 @@
+/* In the parent: words, policy and what can't be known inside a compile. The layer decides alone.
+ */
+#include "cli/run_contract.h"
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/contract.h"
+#include "lint/launch.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { PROCESSES = 64, BLOCKS = 20 };
+
+/* Variables that hand flags to a compiler or to its framework. */
+static const char *const inherited[] = {"XLA_FLAGS",         "LIBTPU_INIT_ARGS",
+                                        "TF_XLA_FLAGS",      "JAX_COMPILER_OPTIONS",
+                                        "TPU_LIBRARY_FLAGS", "NVIDIA_TF32_OVERRIDE"};
+
+struct stet_run_contract {
+    struct stet_contract contract;
+    struct stet_check check;
+    struct stet_gate gates[PROCESSES];
+    bool opened[PROCESSES];
+    bool fail;
+    unsigned told;
+};
+
+enum stet_rc stet_run_contract_open(struct stet_run_contract **out, const char *file,
+                                    const char *on_breach, struct stet_err *err)
+{
+    struct stet_run_contract *r;
+    enum stet_rc rc;
+
+    *out = NULL;
+    if (on_breach && strcmp(on_breach, "warn") != 0 && strcmp(on_breach, "fail") != 0)
+        return stet_fail(err, STET_USAGE, "--on-breach is warn or fail, not '%s'", on_breach);
+    r = stet_mem_calloc(1, sizeof *r);
+    if (!r)
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for a contract");
+    rc = stet_contract_read(&r->contract, file, err);
+    if (rc != STET_OK) {
+        stet_mem_free(r);
+        return rc;
+    }
+    r->fail = on_breach && !strcmp(on_breach, "fail");
+    stet_check_init(&r->check);
+    *out = r;
+    return STET_OK;
+}
+
+void stet_run_contract_free(struct stet_run_contract *r)
+{
+    if (!r)
+        return;
+    for (int i = 0; i < PROCESSES; i++)
+        if (r->opened[i])
+            stet_gate_release(&r->gates[i]);
+    stet_check_release(&r->check);
+    stet_contract_release(&r->contract);
+    stet_mem_free(r);
+}
+
+/* ---- the launch ---- */
+
+/* The environment as the contract wants it; false when it says otherwise. */
+static bool agree(const struct stet_run_contract *r, struct stet_env *env,
+                  const struct stet_pair *p, struct stet_err *err)
+{
+    char name[256], value[4096];
+    const char *have;
+    struct stet_view want = p->unset ? (struct stet_view){0} : p->value;
+
+    snprintf(name, sizeof name, "%.*s", STET_FMT(p->name));
+    have = stet_env_get(env, name);
+    if (!have && want.len) {
+        if (snprintf(value, sizeof value, "%.*s", STET_FMT(want)) >= (int)sizeof value)
+            return false;
+        fprintf(stderr, "stet: set %s=\"%s\" (%.*s:%u)\n", name, value, STET_FMT(r->contract.file),
+                p->line);
+        return stet_env_set(env, name, value, err) == STET_OK;
+    }
+    if (stet_contract_same_flags(stet_view_str(have), want))
+        return true;
+    fprintf(stderr, "stet: breach: flags: %s is \"%s\"; the contract has %s%.*s%s (%.*s:%u)\n",
+            name, have ? have : "", want.len ? "\"" : "",
+            STET_FMT(want.len ? want : STET_VIEW("it unset")), want.len ? "\"" : "",
+            STET_FMT(r->contract.file), p->line);
+    return false;
+}
+
+static bool is_named(const struct stet_run_contract *r, const char *name)
+{
+    const struct stet_pairs *flags = &r->contract.terms.flags;
+
+    for (uint32_t i = 0; i < flags->count; i++)
+        if (stet_view_is(flags->items[i].name, name))
+            return true;
+    return false;
+}
+
+static void name_strangers(const struct stet_run_contract *r, const struct stet_env *env)
+{
+    for (size_t i = 0; i < sizeof inherited / sizeof *inherited; i++) {
+        const char *value = stet_env_get(env, inherited[i]);
+
+        if (value && *value && !is_named(r, inherited[i]))
+            fprintf(stderr, "stet: inherited %s=\"%s\" is not in the contract\n", inherited[i],
+                    value);
+    }
+    for (char **v = env->vars; *v; v++) {
+        const char *equals = strchr(*v, '=');
+        struct stet_view name = stet_view_of(*v, equals ? (size_t)(equals - *v) : 0);
+        const char *effect = equals ? lint_flag_effect(name, stet_view_str(equals + 1)) : NULL;
+
+        if (effect)
+            fprintf(stderr, "stet: debugging switch left on: %s (%s)\n", *v, effect);
+    }
+}
+
+static enum stet_rc hand_over(const struct stet_run_contract *r, struct stet_env *env,
+                              const char *folder, bool cpu, struct stet_err *err)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    char path[PATH_MAX];
+    enum stet_rc rc;
+
+    if (snprintf(path, sizeof path, "%s/contract", folder) >= (int)sizeof path)
+        return stet_fail(err, STET_LIMIT, "%s: path too long", folder);
+    stet_contract_pack(&out, &r->contract, r->contract.on_cpu && !cpu);
+    rc = out.failed ? stet_fail(err, STET_NO_MEMORY, "out of memory for a contract")
+                    : stet_fs_write(path, stet_buf_as_view(&out), err);
+    stet_buf_release(&out);
+    return rc == STET_OK ? stet_env_set(env, "STET_CONTRACT", path, err) : rc;
+}
+
+bool stet_run_contract_launch(struct stet_run_contract *r, struct stet_env *env, const char *folder,
+                              bool cpu, struct stet_err *err)
+{
+    const struct stet_pairs *flags = &r->contract.terms.flags;
+    bool fine = true;
+
+    for (uint32_t i = 0; i < flags->count; i++)
+        fine &= agree(r, env, &flags->items[i], err);
+    name_strangers(r, env);
+    if (!r->fail)
+        return true;
+    if (!fine) {
+        stet_fail(err, STET_USAGE, "not started: its flags break the contract");
+        return false;
+    }
+    return hand_over(r, env, folder, cpu, err) == STET_OK;
+}
+
+/* ---- while it runs ---- */
+
+static void tell(void *context, const struct stet_violation *v)
+{
+    struct stet_run_contract *r = context;
+
+    if (r->told++ < BLOCKS)
+        fprintf(stderr, "stet: breach: %s of %.*s: %.*s (%.*s:%u)\n", stet_clause_name(v->clause),
+                STET_FMT(v->family), STET_FMT(v->what), STET_FMT(r->contract.file), v->line);
+}
+
+static void take(void *context, struct stet_explained *x, uint32_t sighting)
+{
+    struct stet_run_contract *r = context;
+    const struct stet_sighting *s = &x->history.sightings[sighting];
+
+    if (s->past || s->process >= PROCESSES)
+        return;
+    if (!r->opened[s->process]) {
+        bool foreign =
+            r->contract.on_cpu && !stet_contract_on_cpu(&x->digest.processes[s->process]);
+
+        if (stet_gate_init(&r->gates[s->process], &r->contract, foreign, NULL) != STET_OK)
+            return;
+        r->opened[s->process] = true;
+    }
+    stet_check_compile(&r->check, &r->contract, &r->gates[s->process], x, sighting, NULL);
+}
+
+void stet_run_contract_follow(struct stet_run_contract *r, struct stet_live *live)
+{
+    r->check.tell = tell;
+    r->check.context = r;
+    stet_live_watch(live, take, r);
+}
+
+/* ---- the verdict ---- */
+
+bool stet_run_contract_end(struct stet_run_contract *r, const char *folder)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_buf out = STET_BUF_INIT, lines = STET_BUF_INIT;
+    struct stet_lanes l;
+    struct stet_check k;
+    bool broken = false;
+
+    if (stet_lanes_open(&l, folder, &err) != STET_OK) {
+        stet_complain(&err);
+        return false;
+    }
+    stet_check_init(&k);
+    if (stet_check_run(&k, &r->contract, &l, &err) == STET_OK) {
+        stet_check_print(&out, &k, &r->contract, l.run->id, STET_CHECK_TEXT, false);
+        for (const char *p = out.ptr, *end; p && *p && !out.failed; p = end + 1) {
+            end = strchr(p, '\n');
+            if (!end)
+                break;
+            stet_buf_printf(&lines, "%s%.*s\n", end > p ? "stet: " : "stet:", (int)(end - p), p);
+        }
+        if (!lines.failed)
+            stet_fs_write_all(STDERR_FILENO, lines.ptr, lines.len);
+        broken = k.count > 0;
+    } else {
+        stet_complain(&err);
+    }
+    stet_buf_release(&out);
+    stet_buf_release(&lines);
+    stet_check_release(&k);
+    stet_lanes_close(&l);
+    return broken && r->fail;
+}

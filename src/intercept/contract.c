@@ -1,0 +1,98 @@
+/* Decodes the program once more than the store does, which only those pay who ask for the gate. */
+#include "intercept/contract.h"
+
+#include "abi/error.h"
+#include "base/fs.h"
+#include "contract/gate.h"
+#include "decode/decode.h"
+#include "intercept/layer.h"
+#include "intercept/memo.h"
+
+#include <stdlib.h>
+
+static struct stet_contract contract;
+static struct stet_gate gate;
+static bool on;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the gate counts */
+
+void stet_contract_start(void)
+{
+    const char *path = getenv("STET_CONTRACT");
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_file file;
+
+    if (!path || *path != '/')
+        return;
+    if (stet_file_open(&file, path, &err) == STET_OK) {
+        if (stet_contract_unpack(&contract, file.bytes, &err) == STET_OK)
+            on = stet_gate_init(&gate, &contract, contract.on_cpu, &err) == STET_OK;
+        stet_file_close(&file);
+    }
+    if (!on) {
+        stet_log("contract: %s", err.text);
+        stet_fault(STET_FAULT_CONTRACT);
+    }
+}
+
+/* Who is told reads this in a Python traceback: what, where it is forbidden, what to do. */
+static PJRT_Error *error_of(const struct stet_seen *s, const struct stet_breach *b)
+{
+    return stet_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION,
+                           "stet: this compile breaks the contract: %s of %.*s: %s (%.*s:%u). Run "
+                           "`stet check` for the "
+                           "line that caused it, or start with --on-breach warn to go on.",
+                           stet_clause_name(b->clause), STET_FMT(s->family), b->what,
+                           STET_FMT(contract.file), b->line);
+}
+
+static PJRT_Error *judge(const struct stet_program *program, struct stet_hash options,
+                         struct stet_arena *arena)
+{
+    struct stet_traits traits = {0};
+    struct stet_fingerprint print;
+    struct stet_breach breach;
+    struct stet_seen seen;
+    bool no_memory = false, broken;
+
+    stet_traits_make(&traits, program, arena, &no_memory);
+    if (no_memory ||
+        stet_fingerprint_make(&print, program, (struct stet_view){0}, NULL) != STET_OK ||
+        stet_seen_make(&seen, program, &traits, &print, options, arena) != STET_OK) {
+        stet_fault(STET_FAULT_NO_MEMORY);
+        return NULL;
+    }
+    pthread_mutex_lock(&lock);
+    broken = stet_gate_breaks(&gate, &seen, &breach);
+    pthread_mutex_unlock(&lock);
+    return broken ? error_of(&seen, &breach) : NULL;
+}
+
+PJRT_Error *stet_contract_refuse(const PJRT_Program *program, struct stet_view options)
+{
+    struct stet_program decoded;
+    struct stet_arena arena;
+    struct stet_hash hash = {0};
+    PJRT_Error *error;
+
+    if (!on || !program || !STET_HAS(program, format_size) || !program->code)
+        return NULL;
+    if (stet_decode(&decoded, stet_view_of(program->code, program->code_size), NULL) != STET_OK)
+        return NULL;
+    if (options.ptr && stet_memo_options(options, &hash) != STET_OK)
+        hash = (struct stet_hash){0};
+    stet_arena_init(&arena, (size_t)64 << 20);
+    error = judge(&decoded, hash, &arena);
+    stet_arena_release(&arena);
+    stet_program_release(&decoded);
+    return error;
+}
+
+void stet_contract_fork_prepare(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void stet_contract_fork_done(void)
+{
+    pthread_mutex_unlock(&lock);
+}

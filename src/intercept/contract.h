@@ -1,0 +1,17 @@
+/* The live gate: a compile that breaks the contract is answered with an error. Off unless
+ * STET_CONTRACT names the table that `stet run --contract` made. */
+#ifndef STET_INTERCEPT_CONTRACT_H
+#define STET_INTERCEPT_CONTRACT_H
+
+#include "intercept/plugin.h"
+
+/* At the layer's start. A table that can't be read is a fault, and nothing is refused. */
+void stet_contract_start(void);
+
+/* The error to return in place of compiling, or NULL. What can't be decoded is not refused. */
+PJRT_Error *stet_contract_refuse(const PJRT_Program *program, struct stet_view options);
+
+void stet_contract_fork_prepare(void);
+void stet_contract_fork_done(void);
+
+#endif
