@@ -67,6 +67,7 @@ const char *stet_rc_name(enum stet_rc rc)
         [STET_NO_MEMORY] = "out of memory",
         [STET_IO] = "input/output error",
         [STET_USAGE] = "usage",
+        [STET_REFUSED] = "refused",
     };
 
     return (unsigned)rc < sizeof names / sizeof *names ? names[rc] : "unknown error";

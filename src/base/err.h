@@ -13,6 +13,7 @@ enum stet_rc {
     STET_NO_MEMORY,
     STET_IO, /* the operating system said no; the text has strerror */
     STET_USAGE,
+    STET_REFUSED, /* sound, and not allowed here */
 };
 
 #define STET_NO_OFFSET UINT64_MAX

@@ -94,6 +94,19 @@ enum stet_rc stet_file_open(struct stet_file *f, const char *path, struct stet_e
     return rc;
 }
 
+enum stet_rc stet_file_read(struct stet_file *f, const char *path, struct stet_err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    enum stet_rc rc;
+
+    *f = (struct stet_file){0};
+    if (fd < 0)
+        return stet_fail_errno(err, "%s: cannot open", path);
+    rc = read_stream(f, fd, path, err);
+    close(fd);
+    return rc;
+}
+
 void stet_file_close(struct stet_file *f)
 {
     if (f->mapped)

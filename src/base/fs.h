@@ -12,6 +12,8 @@ struct stet_file {
 };
 
 enum stet_rc stet_file_open(struct stet_file *f, const char *path, struct stet_err *err);
+/* A copy, which nobody can change while it is looked at. */
+enum stet_rc stet_file_read(struct stet_file *f, const char *path, struct stet_err *err);
 void stet_file_close(struct stet_file *f);
 
 /* Written beside the target under a temporary name, synced, then renamed over it. */

@@ -6,7 +6,8 @@
 #include "store/store.h"
 
 struct stet_cache_wishes {
-    const char *folder, *max_bytes, *max_age;
+    const char *folder, *max_bytes, *max_age, *key;
+    bool unsigned_too;
 };
 
 extern struct stet_cache_wishes stet_cache_wishes;
@@ -19,6 +20,9 @@ int stet_cache_rm(const struct stet_store *s, const struct stet_args *args);
 int stet_cache_gc(const struct stet_store *s, const struct stet_args *args);
 int stet_cache_verify(const struct stet_store *s, const struct stet_args *args);
 int stet_cache_prove(const struct stet_store *s, const struct stet_args *args);
+int stet_cache_export(const struct stet_store *s, const struct stet_args *args);
+int stet_cache_import(const struct stet_store *s, const struct stet_args *args);
+int stet_cache_key(const struct stet_store *s, const struct stet_args *args);
 
 /* The one key that begins so; STET_NOT_FOUND, or STET_USAGE when there are several. */
 enum stet_rc stet_cache_find(const struct stet_store *s, const char *prefix, struct stet_hash *key,

@@ -247,6 +247,10 @@ static const struct part parts[] = {
      stet_cache_prove},
     {"gc", "", "remove the least recently used: --max-bytes, --max-age", 0, stet_cache_gc},
     {"rm", "KEY…", "remove entries", 1, stet_cache_rm},
+    {"export", "ARCHIVE [KEY…]", "write entries into a signed archive: all, or those named", 1,
+     stet_cache_export},
+    {"import", "ARCHIVE", "take in what a trusted key signed", 1, stet_cache_import},
+    {"key", "new|show|trust", "the key that signs, and those that are trusted", 1, stet_cache_key},
     {"path", "", "where the store lies", 0, stet_cache_path},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
@@ -264,6 +268,9 @@ static int run_part(const struct part *p, int argc, char **argv)
          &stet_cache_wishes.max_bytes},
         {"max-age", "N[smhd]", "gc: keep nothing unused for longer", STET_OPTION_VALUE,
          &stet_cache_wishes.max_age},
+        {"key", "FILE", "export, key: sign by this key", STET_OPTION_VALUE, &stet_cache_wishes.key},
+        {"unsigned", NULL, "export without a signature; import from anyone", STET_OPTION_FLAG,
+         &stet_cache_wishes.unsigned_too},
         {0},
     };
     struct stet_err err = STET_ERR_INIT;
@@ -302,7 +309,7 @@ int cmd_cache(int argc, char **argv)
           "Executables that were compiled under `stet run`, kept and loaded again.\n\n",
           to);
     for (size_t i = 0; i < PARTS; i++)
-        fprintf(to, "  %-7s %-12s %s\n", parts[i].name, parts[i].operands, parts[i].about);
+        fprintf(to, "  %-7s %-15s %s\n", parts[i].name, parts[i].operands, parts[i].about);
     fputs("\nMore in docs/cache.md\n", to);
     return help ? STET_EXIT_FINE : STET_EXIT_USAGE;
 }

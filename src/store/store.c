@@ -73,26 +73,32 @@ void stet_store_touch(const struct stet_store *s, struct stet_hash key)
         utimensat(AT_FDCWD, path, NULL, 0);
 }
 
+enum stet_rc stet_store_put_bytes(const struct stet_store *s, struct stet_hash key,
+                                  struct stet_view bytes, struct stet_err *err)
+{
+    char path[PATH_MAX + 64];
+    enum stet_rc rc;
+    char *slash;
+
+    if (s->read_only)
+        return stet_fail(err, STET_UNSUPPORTED, "%s: the store is read-only", s->folder);
+    stet_store_path(s, key, path);
+    slash = strrchr(path, '/');
+    *slash = '\0';
+    rc = stet_fs_mkdirs(path, err);
+    *slash = '/';
+    return rc == STET_OK ? stet_fs_write(path, bytes, err) : rc;
+}
+
 enum stet_rc stet_store_put(const struct stet_store *s, const struct stet_kept *e, uint64_t *bytes,
                             struct stet_err *err)
 {
-    char path[PATH_MAX + 64];
     struct stet_buf out = STET_BUF_INIT;
-    char *slash;
-    enum stet_rc rc;
+    enum stet_rc rc = stet_entry_pack(&out, e, err);
 
     *bytes = 0;
-    if (s->read_only)
-        return stet_fail(err, STET_UNSUPPORTED, "%s: the store is read-only", s->folder);
-    rc = stet_entry_pack(&out, e, err);
-    stet_store_path(s, stet_key_of(&e->parts), path);
-    slash = strrchr(path, '/');
-    *slash = '\0';
     if (rc == STET_OK)
-        rc = stet_fs_mkdirs(path, err);
-    *slash = '/';
-    if (rc == STET_OK)
-        rc = stet_fs_write(path, stet_buf_as_view(&out), err);
+        rc = stet_store_put_bytes(s, stet_key_of(&e->parts), stet_buf_as_view(&out), err);
     if (rc == STET_OK)
         *bytes = out.len;
     stet_buf_release(&out);

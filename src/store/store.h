@@ -37,6 +37,9 @@ void stet_store_touch(const struct stet_store *s, struct stet_hash key);
 /* On disk, and synced, when it returns STET_OK. Readers see all of it or nothing. */
 enum stet_rc stet_store_put(const struct stet_store *s, const struct stet_kept *e, uint64_t *bytes,
                             struct stet_err *err);
+/* The same of an entry's bytes, which were checked (stet_entry_read) and have this key. */
+enum stet_rc stet_store_put_bytes(const struct stet_store *s, struct stet_hash key,
+                                  struct stet_view bytes, struct stet_err *err);
 enum stet_rc stet_store_remove(const struct stet_store *s, struct stet_hash key,
                                struct stet_err *err);
 

@@ -217,6 +217,40 @@ class Store(unittest.TestCase):
         self.assertGreater(proof["programs"], 0)
         self.assertEqual(proof["missed"], [])
 
+    def cache(self, *words, **env):
+        return subprocess.run([STET, "cache", *words], capture_output=True, text=True, cwd=self.dir,
+                              env=dict(self.env, XDG_CONFIG_HOME=self.dir + "/conf", **env))
+
+    def test_an_archive_warms_another_store_when_its_signer_is_trusted(self):
+        cold, first = self.run_it(STEP.format(lr=0.1, comment=""))
+        archive, other = self.dir + "/archive.stet", self.dir + "/other"
+        self.assertEqual(self.cache("export", archive).returncode, 3)  # no key yet
+        self.assertEqual(self.cache("key", "new").returncode, 0)
+        self.assertEqual(self.cache("export", archive).returncode, 0)
+        stranger = self.cache("import", archive, STET_STORE=other, STET_TRUSTED_KEYS=self.dir + "/none")
+        self.assertEqual(stranger.returncode, 3)
+        self.assertIn("not trusted", stranger.stderr)
+        self.assertFalse(os.path.exists(other + "/entries"))
+        taken = self.cache("import", "--format=json", archive, STET_STORE=other)
+        self.assertEqual(taken.returncode, 0, taken.stderr)
+        self.assertEqual(json.loads(taken.stdout)["imported"], len(glob.glob(self.dir + "/store/entries/*/*")))
+        warm, second = self.run_it(STEP.format(lr=0.1, comment=""), STET_STORE=other)
+        self.assertEqual(cold, warm)
+        self.assert_warm(second)
+
+    def test_one_changed_entry_of_an_archive_stays_out(self):
+        self.run_it(STEP.format(lr=0.1, comment=""))
+        archive, other = self.dir + "/archive.stet", self.dir + "/other"
+        self.cache("key", "new")
+        self.cache("export", archive)
+        with open(archive, "r+b") as f:
+            f.seek(-9, 2)
+            f.write(b"X")
+        taken = self.cache("import", "--format=json", archive, STET_STORE=other)
+        self.assertEqual(taken.returncode, 1)
+        answer = json.loads(taken.stdout)
+        self.assertEqual((answer["refused"], answer["imported"]), (1, answer["entries"] - 1))
+
     def test_verify_loads_every_entry_back(self):
         self.run_it(STEP.format(lr=0.1, comment=""))
         path = glob.glob(self.dir + "/store/entries/*/*.stet")[0]

@@ -25,6 +25,7 @@ PJRT_Error *stet_cpu_error(struct stet_view module, const struct stet_err *err)
         [STET_NO_MEMORY] = PJRT_Error_Code_RESOURCE_EXHAUSTED,
         [STET_IO] = PJRT_Error_Code_UNAVAILABLE,
         [STET_USAGE] = PJRT_Error_Code_INVALID_ARGUMENT,
+        [STET_REFUSED] = PJRT_Error_Code_PERMISSION_DENIED,
     };
     PJRT_Error_Code code = err->rc && (size_t)err->rc < sizeof codes / sizeof *codes
                                ? codes[err->rc]

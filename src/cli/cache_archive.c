@@ -1,0 +1,374 @@
+/* stet cache export and import: entries for another machine, signed, and taken in only when
+ * trusted. */
+#include "cli/cache.h"
+#include "cli/run_text.h"
+#include "trust/archive.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- export ---- */
+
+/* The entries that go out, open. */
+struct outgoing {
+    struct stet_entry_file *files;
+    struct stet_archive_item *items;
+    size_t count, skipped;
+    uint64_t bytes;
+};
+
+static void release(struct outgoing *o)
+{
+    for (size_t i = 0; i < o->count; i++)
+        stet_entry_close(&o->files[i]);
+    stet_mem_free(o->files);
+    stet_mem_free(o->items);
+}
+
+static void take(const struct stet_store *s, struct outgoing *o, struct stet_hash key)
+{
+    struct stet_entry_file *f = &o->files[o->count];
+
+    if (stet_store_get(s, key, f, NULL) != STET_OK) {
+        o->skipped++;
+        return;
+    }
+    o->items[o->count++] = (struct stet_archive_item){key, f->file.bytes};
+    o->bytes += f->file.bytes.len;
+}
+
+/* All, or those whose keys were named behind the archive. */
+static enum stet_rc gather(const struct stet_store *s, const struct stet_args *args,
+                           struct outgoing *o, struct stet_err *err)
+{
+    struct stet_stored_list all;
+    enum stet_rc rc = stet_store_list(s, &all, err);
+    size_t room = args->count > 1 ? (size_t)args->count : all.count;
+
+    if (rc != STET_OK)
+        return rc;
+    o->files = stet_mem_calloc(room + 1, sizeof *o->files);
+    o->items = stet_mem_calloc(room + 1, sizeof *o->items);
+    if (!o->files || !o->items)
+        rc = stet_fail(err, STET_NO_MEMORY, "out of memory for %zu entries", room);
+    for (int i = 1; rc == STET_OK && i < args->count; i++) {
+        struct stet_hash key;
+
+        rc = stet_cache_find(s, args->values[i], &key, err);
+        if (rc == STET_OK)
+            take(s, o, key);
+    }
+    for (size_t i = 0; rc == STET_OK && args->count == 1 && i < all.count; i++)
+        take(s, o, all.items[i].key);
+    stet_stored_list_release(&all);
+    return rc;
+}
+
+/* Beside its place, synced, renamed: what is there under its name is whole. */
+static enum stet_rc write_archive(const char *path, struct stet_view head, const struct outgoing *o,
+                                  struct stet_err *err)
+{
+    char temporary[PATH_MAX + 32];
+    enum stet_rc rc = STET_OK;
+    int fd;
+
+    if (snprintf(temporary, sizeof temporary, "%s.%ld.part", path, (long)getpid()) >=
+        (int)sizeof temporary)
+        return stet_fail(err, STET_LIMIT, "%s: path too long", path);
+    fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return stet_fail_errno(err, "%s: cannot create", temporary);
+    if (stet_fs_write_all(fd, head.ptr, head.len) != 0)
+        rc = stet_fail_errno(err, "%s: cannot write", temporary);
+    for (size_t i = 0; rc == STET_OK && i < o->count; i++) {
+        if (stet_fs_write_all(fd, o->items[i].bytes.ptr, o->items[i].bytes.len) != 0)
+            rc = stet_fail_errno(err, "%s: cannot write", temporary);
+    }
+    if (rc == STET_OK && fsync(fd) != 0)
+        rc = stet_fail_errno(err, "%s: cannot sync", temporary);
+    close(fd);
+    if (rc == STET_OK && rename(temporary, path) != 0)
+        rc = stet_fail_errno(err, "%s: cannot rename into place", path);
+    if (rc != STET_OK)
+        unlink(temporary);
+    return rc;
+}
+
+static enum stet_rc open_signer(struct stet_signer *signer, struct stet_err *err)
+{
+    char *path =
+        stet_cache_wishes.key ? stet_mem_strdup(stet_cache_wishes.key) : stet_signing_path(err);
+    enum stet_rc rc = path ? stet_signer_open(signer, path, err) : STET_IO;
+
+    if (rc == STET_NOT_FOUND)
+        rc = stet_fail(
+            err, STET_NOT_FOUND,
+            "%s: no signing key: `stet cache key new` makes one, --unsigned goes without", path);
+    stet_mem_free(path);
+    return rc;
+}
+
+static int tell_export(const struct stet_args *args, const struct outgoing *o,
+                       const struct stet_signer *signer)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    char name[STET_PUBLIC_TEXT] = "";
+    struct stet_json j;
+
+    if (signer)
+        stet_public_format(&signer->public, name);
+    if (args->format == STET_FORMAT_JSON) {
+        stet_json_init(&j, &out);
+        stet_json_object(&j, NULL);
+        stet_json_cstr(&j, "schema", "stet.cacheexport/1");
+        stet_json_cstr(&j, "archive", args->values[0]);
+        stet_json_uint(&j, "entries", o->count);
+        stet_json_uint(&j, "bytes", o->bytes);
+        stet_json_uint(&j, "skipped", o->skipped);
+        stet_json_cstr(&j, "signer", name);
+        stet_json_end_object(&j);
+    } else {
+        stet_buf_printf(&out, "%zu entries, ", o->count);
+        stet_text_bytes(&out, o->bytes);
+        stet_buf_printf(&out, ", in %s\n%s%s", args->values[0],
+                        signer ? "signed by " : "not signed", name);
+        if (o->skipped)
+            stet_buf_printf(&out, "\n%zu left out: damaged, or written by a newer Stet",
+                            o->skipped);
+    }
+    stet_buf_char(&out, '\n');
+    return stet_print(&out, o->skipped ? STET_EXIT_FINDING : STET_EXIT_FINE);
+}
+
+int stet_cache_export(const struct stet_store *s, const struct stet_args *args)
+{
+    bool with_key = !stet_cache_wishes.unsigned_too;
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_buf head = STET_BUF_INIT;
+    struct stet_signer signer = {0};
+    struct outgoing o = {0};
+    enum stet_rc rc = STET_OK;
+    int code;
+
+    if (with_key)
+        rc = open_signer(&signer, &err);
+    if (rc == STET_OK)
+        rc = gather(s, args, &o, &err);
+    if (rc == STET_OK)
+        rc = stet_archive_head(&head, o.items, o.count, with_key ? &signer : NULL, &err);
+    if (rc == STET_OK)
+        rc = write_archive(args->values[0], stet_buf_as_view(&head), &o, &err);
+    code = rc == STET_OK ? tell_export(args, &o, with_key ? &signer : NULL) : stet_complain(&err);
+    stet_signer_release(&signer);
+    stet_buf_release(&head);
+    release(&o);
+    return code;
+}
+
+/* ---- import ---- */
+
+struct incoming {
+    size_t count, taken, there, bad;
+    char first_bad[256];
+};
+
+static enum stet_rc take_in(const struct stet_store *s, struct stet_archive *a, struct incoming *in,
+                            struct stet_err *err)
+{
+    for (;;) {
+        struct stet_err why = STET_ERR_INIT;
+        struct stet_archive_item item;
+        struct stet_entry_file f;
+        enum stet_rc rc = stet_archive_next(a, &item, &why);
+
+        if (rc == STET_NOT_FOUND)
+            return STET_OK;
+        in->count++;
+        if (rc != STET_OK) {
+            if (!in->bad++)
+                snprintf(in->first_bad, sizeof in->first_bad, "%s", why.text);
+            continue;
+        }
+        if (stet_store_get(s, item.key, &f, NULL) == STET_OK) {
+            stet_entry_close(&f);
+            in->there++;
+            continue;
+        }
+        rc = stet_store_put_bytes(s, item.key, item.bytes, err);
+        if (rc != STET_OK)
+            return rc;
+        in->taken++;
+    }
+}
+
+static int tell_import(const struct stet_args *args, const struct stet_archive *a,
+                       const struct incoming *in)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    char name[STET_PUBLIC_TEXT] = "";
+    struct stet_json j;
+
+    if (a->is_signed)
+        stet_public_format(&a->signer, name);
+    if (args->format == STET_FORMAT_JSON) {
+        stet_json_init(&j, &out);
+        stet_json_object(&j, NULL);
+        stet_json_cstr(&j, "schema", "stet.cacheimport/1");
+        stet_json_uint(&j, "entries", in->count);
+        stet_json_uint(&j, "imported", in->taken);
+        stet_json_uint(&j, "present", in->there);
+        stet_json_uint(&j, "refused", in->bad);
+        stet_json_cstr(&j, "why", in->first_bad);
+        stet_json_cstr(&j, "signer", name);
+        stet_json_end_object(&j);
+    } else {
+        stet_buf_printf(&out, "%zu of %zu entries taken in, %zu were there, %s%s", in->taken,
+                        in->count, in->there, a->is_signed ? "signed by " : "not signed", name);
+        if (in->bad)
+            stet_buf_printf(&out, "\n%zu refused: %s", in->bad, in->first_bad);
+    }
+    stet_buf_char(&out, '\n');
+    return stet_print(&out, in->bad ? STET_EXIT_FINDING : STET_EXIT_FINE);
+}
+
+static enum stet_rc open_trust(struct stet_trust *t, struct stet_err *err)
+{
+    char *path = stet_trusted_path(err);
+    enum stet_rc rc = path ? stet_trust_open(t, path, err) : STET_IO;
+
+    stet_mem_free(path);
+    t->anyone |= stet_cache_wishes.unsigned_too;
+    return rc;
+}
+
+int stet_cache_import(const struct stet_store *s, const struct stet_args *args)
+{
+    struct stet_err err = STET_ERR_INIT, inner = STET_ERR_INIT;
+    struct stet_trust trust = {0};
+    struct stet_archive archive = {0};
+    struct incoming in = {0};
+    struct stet_file file = {0};
+    enum stet_rc rc = open_trust(&trust, &err);
+    int code;
+
+    if (rc == STET_OK)
+        rc = stet_file_read(&file, args->values[0], &err);
+    if (rc == STET_OK) {
+        rc = stet_archive_read(&archive, file.bytes, &trust, &inner);
+        if (rc != STET_OK)
+            stet_fail(&err, rc, "%s: nothing is taken in: %s", args->values[0], inner.text);
+    }
+    if (rc == STET_OK)
+        rc = take_in(s, &archive, &in, &err);
+    code = rc == STET_OK ? tell_import(args, &archive, &in) : stet_complain(&err);
+    stet_trust_release(&trust);
+    stet_file_close(&file);
+    return code;
+}
+
+/* ---- keys ---- */
+
+static int key_new(const char *signing, const char *trusted, struct stet_err *err)
+{
+    char name[STET_PUBLIC_TEXT];
+    struct stet_signer signer;
+
+    if (stet_signer_make(&signer, signing, err) != STET_OK ||
+        stet_trust_add(trusted, &signer.public, "own", err) != STET_OK)
+        return stet_complain(err);
+    stet_public_format(&signer.public, name);
+    printf("%s\nthe secret half is in %s; others trust this one by `stet cache key trust %s`\n",
+           name, signing, name);
+    stet_signer_release(&signer);
+    return STET_EXIT_FINE;
+}
+
+static int key_show(const struct stet_args *args, const char *signing, const char *trusted,
+                    struct stet_err *err)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_signer signer = {0};
+    struct stet_trust trust;
+    char name[STET_PUBLIC_TEXT];
+    struct stet_json j;
+    bool json = args->format == STET_FORMAT_JSON;
+    enum stet_rc rc = stet_signer_open(&signer, signing, err);
+
+    if (rc != STET_OK && rc != STET_NOT_FOUND)
+        return stet_complain(err);
+    if (stet_trust_open(&trust, trusted, err) != STET_OK)
+        return stet_complain(err);
+    stet_public_format(&signer.public, name);
+    stet_json_init(&j, &out);
+    if (json) {
+        stet_json_object(&j, NULL);
+        stet_json_cstr(&j, "schema", "stet.cachekey/1");
+        stet_json_cstr(&j, "own", rc == STET_OK ? name : "");
+        stet_json_bool(&j, "anyone", trust.anyone);
+        stet_json_array(&j, "trusted");
+    } else {
+        stet_buf_printf(&out, "own      %s\n", rc == STET_OK ? name : "none: stet cache key new");
+    }
+    for (size_t i = 0; i < trust.count; i++) {
+        stet_public_format(&trust.keys[i], name);
+        if (json)
+            stet_json_cstr(&j, NULL, name);
+        else
+            stet_buf_printf(&out, "trusted  %s\n", name);
+    }
+    if (json) {
+        stet_json_end_array(&j);
+        stet_json_end_object(&j);
+        stet_buf_char(&out, '\n');
+    } else if (trust.anyone) {
+        stet_buf_str(&out, "anyone is trusted: STET_TRUST=any\n");
+    }
+    stet_signer_release(&signer);
+    stet_trust_release(&trust);
+    return stet_print(&out, STET_EXIT_FINE);
+}
+
+static int key_trust(const struct stet_args *args, const char *trusted, struct stet_err *err)
+{
+    struct stet_public key;
+
+    if (args->count < 2 || !stet_public_parse(stet_view_str(args->values[1]), &key)) {
+        stet_fail(err, STET_USAGE,
+                  "stet cache key trust KEY [COMMENT]: KEY is ed25519:<64 digits>");
+        return stet_complain(err);
+    }
+    return stet_trust_add(trusted, &key, args->count > 2 ? args->values[2] : "", err) == STET_OK
+               ? STET_EXIT_FINE
+               : stet_complain(err);
+}
+
+int stet_cache_key(const struct stet_store *s, const struct stet_args *args)
+{
+    struct stet_err err = STET_ERR_INIT;
+    char *signing =
+        stet_cache_wishes.key ? stet_mem_strdup(stet_cache_wishes.key) : stet_signing_path(&err);
+    char *trusted = stet_trusted_path(&err);
+    int code = STET_EXIT_FAILURE;
+
+    (void)s;
+    if (!signing || !trusted)
+        code = stet_complain(&err);
+    else if (!strcmp(args->values[0], "new"))
+        code = key_new(signing, trusted, &err);
+    else if (!strcmp(args->values[0], "show"))
+        code = key_show(args, signing, trusted, &err);
+    else if (!strcmp(args->values[0], "trust"))
+        code = key_trust(args, trusted, &err);
+    else {
+        stet_fail(&err, STET_USAGE, "stet cache key new|show|trust, not %s", args->values[0]);
+        code = stet_complain(&err);
+    }
+    stet_mem_free(signing);
+    stet_mem_free(trusted);
+    return code;
+}
