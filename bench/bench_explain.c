@@ -6,6 +6,7 @@
 #include "base/fs.h"
 #include "decode/decode.h"
 #include "explain/history.h"
+#include "explain/side.h"
 #include "ledger/ledger.h"
 #include "program/ops.h"
 
@@ -26,20 +27,26 @@ static void fail(const struct stet_err *err)
 
 /* ---- a history ---- */
 
-enum { ROUNDS = 201 };
+enum { ROUNDS = 201, WIDER = 11, APART = 60 };
+
+/* A program that JAX lowered, and the place of a number in it that drifts. */
+struct source {
+    struct stet_file file;
+    size_t constant;
+};
 
 /* The program that was sent last, and the one before it: what is nearest is always at hand. */
 struct sent {
     char *bytes;
     struct stet_program program;
     struct stet_fingerprint fingerprint;
+    struct stet_side tables;
     bool there;
 };
 
 struct history {
     struct stet_history h;
-    struct stet_view program;
-    size_t constant; /* offset of a number that drifts */
+    struct source program, wider;
     struct sent sent[2];
     uint32_t count;
 };
@@ -52,7 +59,7 @@ static enum stet_rc open_program(void *context, uint32_t number, struct stet_his
 
     if (number + 2 < b->count)
         return stet_fail(err, STET_NOT_FOUND, "program %u is gone", number);
-    *out = (struct stet_history_side){{&s->program, &s->fingerprint}, NULL};
+    *out = (struct stet_history_side){{&s->program, &s->fingerprint, &s->tables}, NULL};
     return STET_OK;
 }
 
@@ -79,27 +86,31 @@ static bool find_constant(const struct stet_op *op, void *context)
     return false;
 }
 
-/* Decodes, fingerprints, compares and explains the program with another value of its constant. */
-static void send(struct history *b)
+/* Decodes, fingerprints, compares and explains a program with another value of its constant. */
+static void send(struct history *b, const struct source *of)
 {
     struct sent *s = &b->sent[b->count % 2];
     float value = (float)(0.1 / (1.0 + b->count * 0.37));
     struct stet_err err = STET_ERR_INIT;
     struct stet_sighting sighting = {.rank = -1, .index = b->count, .executable = b->count + 1};
+    struct stet_view bytes = {s->bytes, of->file.bytes.len};
     struct stet_history_side side;
     uint32_t number;
 
-    if (s->there)
+    if (s->there) {
+        stet_side_release(&s->tables);
         stet_program_release(&s->program);
-    memcpy(s->bytes, b->program.ptr, b->program.len);
-    memcpy(s->bytes + b->constant, &value, 4);
-    sighting.program = stet_hash_bytes(stet_view_of(s->bytes, b->program.len));
-    if (stet_decode(&s->program, stet_view_of(s->bytes, b->program.len), &err) != STET_OK ||
-        stet_fingerprint_make(&s->fingerprint, &s->program, (struct stet_view){0}, &err) != STET_OK)
+    }
+    memcpy(s->bytes, of->file.bytes.ptr, bytes.len);
+    memcpy(s->bytes + of->constant, &value, 4);
+    sighting.program = stet_hash_bytes(bytes);
+    if (stet_decode(&s->program, bytes, &err) != STET_OK ||
+        stet_side_prepare(&s->tables, &s->program, (struct stet_view){0}, &s->fingerprint, &err) !=
+            STET_OK)
         fail(&err);
     s->there = true;
     b->count++;
-    side = (struct stet_history_side){{&s->program, &s->fingerprint}, NULL};
+    side = (struct stet_history_side){{&s->program, &s->fingerprint, &s->tables}, NULL};
     if (stet_history_add(&b->h, &sighting, &side, NULL, &number, &err) != STET_OK)
         fail(&err);
 }
@@ -113,60 +124,97 @@ static double cpu_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
+/* In ms; what it was found to be goes to *reason. */
+static double explain(struct history *b, const struct source *of, enum stet_reason *reason)
+{
+    struct stet_err err = STET_ERR_INIT;
+    double begin = cpu_ns(), end;
+
+    send(b, of);
+    if (stet_history_judge_from(&b->h, b->h.finding_count - 1, &err) != STET_OK)
+        fail(&err);
+    end = cpu_ns();
+    *reason = b->h.findings[b->h.finding_count - 1].reason;
+    return (end - begin) / 1e6;
+}
+
+static void print(const char *what, uint32_t many, double *times, size_t count)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "explain.%s.against-%u-programs", what, many);
+    bench_print(name, "ms", bench_quantile(times, count, 0.5), bench_quantile(times, count, 0.1),
+                bench_quantile(times, count, 0.9), "", 0, many >= 10000 ? 1 : 0);
+}
+
 static void measure_history(struct history *b, uint32_t many)
 {
     struct stet_err err = STET_ERR_INIT;
     double times[ROUNDS];
-    char name[64];
+    enum stet_reason reason;
 
     while (b->count < many)
-        send(b);
+        send(b, &b->program);
     if (stet_history_judge(&b->h, &err) != STET_OK)
         fail(&err);
     for (int i = 0; i < ROUNDS; i++) {
-        double begin = cpu_ns();
-        const struct stet_finding *f;
-
-        send(b);
-        if (stet_history_judge_from(&b->h, b->h.finding_count - 1, &err) != STET_OK)
-            fail(&err);
-        times[i] = (cpu_ns() - begin) / 1e6;
-        f = &b->h.findings[b->h.finding_count - 1];
-        if (f->reason != STET_REASON_BAKED_CONSTANT && f->reason != STET_REASON_OPTIMIZER_SCALAR)
+        times[i] = explain(b, &b->program, &reason);
+        if (reason != STET_REASON_BAKED_CONSTANT && reason != STET_REASON_OPTIMIZER_SCALAR)
             fail(&(struct stet_err){.text = "the drifting constant was not named"});
     }
-    snprintf(name, sizeof name, "explain.against-%u-programs", many);
-    bench_print(name, "ms", bench_quantile(times, ROUNDS, 0.5), bench_quantile(times, ROUNDS, 0.1),
-                bench_quantile(times, ROUNDS, 0.9), "", 0, 0);
+    print("constant", many, times, ROUNDS);
+    /* Each comes so late after the one before that only narrower ones are near. */
+    for (int i = 0; i < WIDER; i++) {
+        for (int k = 0; k < APART; k++)
+            send(b, &b->program);
+        times[i] = explain(b, &b->wider, &reason);
+        if (reason != STET_REASON_SHAPE_DRIFT && reason != STET_REASON_LAST_BATCH)
+            fail(&(struct stet_err){.text = "the larger batch was not named"});
+    }
+    print("shape", many, times, WIDER);
 }
 
-static void bench_history(const char *path)
+static void open_source(struct source *s, const char *variable)
 {
-    static struct history b;
+    const char *path = getenv(variable);
     struct stet_err err = STET_ERR_INIT;
     struct stet_program program;
-    struct stet_file file;
     struct search search;
 
-    if (stet_file_open(&file, path, &err) != STET_OK ||
-        stet_decode(&program, file.bytes, &err) != STET_OK ||
-        stet_history_init(&b.h, &err) != STET_OK)
+    if (!path)
+        fail(&(struct stet_err){.text = "BENCH_PROGRAM and BENCH_WIDER are set by tools/bench.sh"});
+    if (stet_file_open(&s->file, path, &err) != STET_OK ||
+        stet_decode(&program, s->file.bytes, &err) != STET_OK)
         fail(&err);
-    search = (struct search){file.bytes, 0};
+    search = (struct search){s->file.bytes, 0};
     stet_program_walk(&program, find_constant, &search);
     if (!search.found)
         fail(&(struct stet_err){.text = "the program has no constant to drift"});
     stet_program_release(&program);
-    b.program = file.bytes;
-    b.constant = search.found;
+    s->constant = search.found;
+}
+
+static void bench_history(void)
+{
+    static struct history b;
+    struct stet_err err = STET_ERR_INIT;
+    size_t longest;
+
+    open_source(&b.program, "BENCH_PROGRAM");
+    open_source(&b.wider, "BENCH_WIDER");
+    if (stet_history_init(&b.h, &err) != STET_OK)
+        fail(&err);
+    longest = b.program.file.bytes.len > b.wider.file.bytes.len ? b.program.file.bytes.len
+                                                                : b.wider.file.bytes.len;
     b.h.open = open_program;
     b.h.context = &b;
     for (int i = 0; i < 2; i++)
-        b.sent[i].bytes = malloc(file.bytes.len);
+        b.sent[i].bytes = malloc(longest);
     for (uint32_t many = 100; many <= 10000; many *= 10)
         measure_history(&b, many);
     stet_history_release(&b.h);
-    stet_file_close(&file);
+    stet_file_close(&b.program.file);
+    stet_file_close(&b.wider.file);
 }
 
 /* ---- a ledger ---- */
@@ -306,13 +354,8 @@ static void bench_ledger(void)
 /* `bench_explain ledger` measures that alone. */
 int main(int argc, char **argv)
 {
-    const char *path = getenv("BENCH_PROGRAM");
-
-    if (argc < 2 || strcmp(argv[1], "ledger") != 0) {
-        if (!path)
-            fail(&(struct stet_err){.text = "BENCH_PROGRAM is not set (tools/bench.sh sets it)"});
-        bench_history(path);
-    }
+    if (argc < 2 || strcmp(argv[1], "ledger") != 0)
+        bench_history();
     bench_ledger();
     return 0;
 }

@@ -19,6 +19,11 @@ if [[ ! -f $out/small/step.mlirbc ]]; then
     build/env/jax/bin/python tests/conformance/make_program.py "$out/small" cuda 1
 fi
 export BENCH_PROGRAM=$PWD/$out/program/step.mlirbc BENCH_STEP=$PWD/$out/program BENCH_SMALL_STEP=$PWD/$out/small
+# The same with a larger batch.
+if [[ ! -f $out/wider/step.mlirbc ]]; then
+    build/env/jax/bin/python tests/conformance/make_program.py "$out/wider" cuda 18 6
+fi
+export BENCH_WIDER=$PWD/$out/wider/step.mlirbc
 if [[ ! -f $out/program/constants.mlirbc ]]; then
     build/env/jax/bin/python bench/big_constants.py "$out/program/constants.mlirbc"
 fi

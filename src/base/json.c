@@ -26,6 +26,12 @@ static size_t utf8_length(const unsigned char *p, size_t left)
     return n;
 }
 
+/* A byte that stands for itself; most do, and are copied by the run. */
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
 static void quote(struct stet_buf *out, struct stet_view v)
 {
     const unsigned char *p = (const unsigned char *)v.ptr;
@@ -46,8 +52,11 @@ static void quote(struct stet_buf *out, struct stet_view v)
         } else if (p[i] < 0x20 || p[i] == 0x7f) {
             stet_buf_printf(out, "\\u%04x", p[i++]);
         } else {
-            stet_buf_add(out, p + i, n);
-            i += n;
+            size_t from = i;
+
+            for (i += n; i < v.len && is_plain(p[i]);)
+                i++;
+            stet_buf_add(out, p + from, i - from);
         }
     }
     stet_buf_char(out, '"');

@@ -44,7 +44,8 @@ const char *stet_question_key(enum stet_question q);
 const char *stet_question_text(enum stet_question q);
 
 /* stet.explain/1, written to standard output as it goes. */
-enum stet_rc stet_account_json(const struct stet_account *a, struct stet_err *err);
+enum stet_rc stet_account_json(const struct stet_account *a, const struct stet_tally *t,
+                               struct stet_err *err);
 /* One recompile as an object of that format; for a line of --json-events too. */
 struct stet_json;
 void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r);
@@ -54,7 +55,8 @@ struct stet_account_view {
 };
 
 enum stet_rc stet_account_text(struct stet_buf *out, const struct stet_account *a,
-                               const struct stet_account_view *view, struct stet_err *err);
+                               const struct stet_tally *t, const struct stet_account_view *view,
+                               struct stet_err *err);
 /* Rows of the table of recompiles, with a head. */
 enum stet_rc stet_account_csv(const struct stet_account *a, struct stet_err *err);
 

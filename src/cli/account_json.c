@@ -165,19 +165,17 @@ static void json_head(struct stet_json *j, const struct stet_account *a, const s
     stet_json_number(j, "lost_s", (double)t->lost_ns / 1e9);
 }
 
-enum stet_rc stet_account_json(const struct stet_account *a, struct stet_err *err)
+enum stet_rc stet_account_json(const struct stet_account *a, const struct stet_tally *t,
+                               struct stet_err *err)
 {
     struct writer w = {.out = STET_BUF_INIT};
-    struct stet_tally tally;
-    enum stet_rc rc = stet_account_tally(a, &tally, err);
+    enum stet_rc rc;
 
-    if (rc != STET_OK)
-        return rc;
     stet_json_init(&w.j, &w.out);
     stet_json_object(&w.j, NULL);
     stet_json_cstr(&w.j, "schema", "stet.explain/1");
     stet_json_cstr(&w.j, "run", a->run);
-    json_head(&w.j, a, &tally);
+    json_head(&w.j, a, t);
     stet_json_array(&w.j, "recompiles");
     rc = a->each(a->source, write_one, &w, err);
     stet_json_end_array(&w.j);

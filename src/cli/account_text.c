@@ -322,20 +322,20 @@ static void head(const struct pen *p, const struct stet_account *a, const struct
 }
 
 enum stet_rc stet_account_text(struct stet_buf *out, const struct stet_account *a,
-                               const struct stet_account_view *view, struct stet_err *err)
+                               const struct stet_tally *t, const struct stet_account_view *view,
+                               struct stet_err *err)
 {
     struct pen p = pen_of(out, view->colour);
     struct causes c = {.items = stet_mem_calloc(CAUSES, sizeof *c.items)};
-    struct stet_tally tally;
     uint64_t hidden = 0;
-    enum stet_rc rc = c.items ? stet_account_tally(a, &tally, err)
-                              : stet_fail(err, STET_NO_MEMORY, "out of memory while printing");
+    enum stet_rc rc =
+        c.items ? STET_OK : stet_fail(err, STET_NO_MEMORY, "out of memory while printing");
 
     stet_arena_init(&c.arena, (size_t)256 << 20);
     if (rc == STET_OK)
         rc = a->each(a->source, gather, &c, err);
     if (rc == STET_OK) {
-        head(&p, a, &tally);
+        head(&p, a, t);
         for (size_t i = 0; i < c.count; i++) {
             if (c.items[i].first.benign && !view->all)
                 hidden += c.items[i].times;

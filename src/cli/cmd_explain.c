@@ -21,21 +21,18 @@ struct choices {
     struct stet_account_view view;
 };
 
-static enum stet_rc print_joined(const struct stet_account *a, const struct choices *c, int *code,
-                                 struct stet_err *err)
+static enum stet_rc print_joined(const struct stet_account *a, const struct stet_tally *tally,
+                                 const struct choices *c, int *code, struct stet_err *err)
 {
     struct stet_buf out = STET_BUF_INIT;
-    struct stet_tally tally;
-    enum stet_rc rc = stet_account_tally(a, &tally, err);
+    enum stet_rc rc;
 
-    *code = tally.alarms ? STET_EXIT_FINDING : STET_EXIT_FINE;
-    if (rc != STET_OK)
-        return rc;
+    *code = tally->alarms ? STET_EXIT_FINDING : STET_EXIT_FINE;
     if (c->export && !strcmp(c->export, "csv"))
         return stet_account_csv(a, err);
     if (c->export || c->format == STET_FORMAT_JSON)
-        return stet_account_json(a, err);
-    rc = stet_account_text(&out, a, &c->view, err);
+        return stet_account_json(a, tally, err);
+    rc = stet_account_text(&out, a, tally, &c->view, err);
     if (rc != STET_OK)
         stet_buf_release(&out);
     else
@@ -48,10 +45,16 @@ static enum stet_rc print(const struct stet_account *a, const struct choices *c,
 {
     struct stet_account both;
     struct stet_joined joined;
-    enum stet_rc rc = stet_account_join(&joined, a, &both, err);
+    struct stet_tally tally;
+    enum stet_rc rc = stet_account_tally(a, &tally, err);
 
+    if (rc != STET_OK || !tally.torch) /* one lane: nothing to join */
+        return rc == STET_OK ? print_joined(a, &tally, c, code, err) : rc;
+    rc = stet_account_join(&joined, a, &both, err);
     if (rc == STET_OK)
-        rc = print_joined(&both, c, code, err);
+        rc = stet_account_tally(&both, &tally, err);
+    if (rc == STET_OK)
+        rc = print_joined(&both, &tally, c, code, err);
     stet_joined_release(&joined);
     return rc;
 }

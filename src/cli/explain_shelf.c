@@ -3,17 +3,19 @@
 
 #include "base/mem.h"
 #include "decode/decode.h"
+#include "explain/side.h"
 #include "ledger/captured.h"
 
 #include <stdio.h>
 
-enum { BOOKS = 64, OPTIONS = 64 };
+enum { BOOKS = 64, OPTIONS = 64, OPERATIONS = 500000 };
 
 struct book {
     struct stet_hash hash;
     struct stet_file file;
     struct stet_program program;
     struct stet_fingerprint fingerprint;
+    struct stet_side *tables;
     uint64_t used; /* 0: empty */
 };
 
@@ -44,6 +46,8 @@ struct stet_shelf *stet_shelf_new(void)
 static void put_back(struct book *b)
 {
     if (b->used) {
+        stet_side_release(b->tables);
+        stet_mem_free(b->tables);
         stet_program_release(&b->program);
         stet_file_close(&b->file);
     }
@@ -118,15 +122,42 @@ static enum stet_rc read_book(struct book *b, const char *folder, const char *pa
         return rc;
     rc = stet_decode(&b->program, b->file.bytes, err);
     if (rc == STET_OK) {
-        rc = stet_fingerprint_make(&b->fingerprint, &b->program, (struct stet_view){0}, err);
-        if (rc != STET_OK)
+        b->tables = stet_mem_alloc(sizeof *b->tables);
+        rc = b->tables ? stet_side_prepare(b->tables, &b->program, (struct stet_view){0},
+                                           &b->fingerprint, err)
+                       : stet_fail(err, STET_NO_MEMORY, "out of memory for a program");
+        if (rc != STET_OK) {
+            stet_mem_free(b->tables);
             stet_program_release(&b->program);
+        }
     }
     if (rc != STET_OK) {
         stet_file_close(&b->file);
         *b = (struct book){0};
     }
     return rc;
+}
+
+/* Large programs: no more of them than memory is for, but always the last one. */
+static void spare(struct stet_shelf *s)
+{
+    for (;;) {
+        struct book *oldest = NULL, *newest = NULL;
+        uint64_t operations = 0;
+
+        for (int i = 0; i < BOOKS; i++) {
+            struct book *b = &s->books[i];
+
+            if (!b->used)
+                continue;
+            operations += b->program.op_count;
+            oldest = !oldest || b->used < oldest->used ? b : oldest;
+            newest = !newest || b->used > newest->used ? b : newest;
+        }
+        if (operations <= OPERATIONS || oldest == newest)
+            return;
+        put_back(oldest);
+    }
 }
 
 static struct book *find_book(struct stet_shelf *s, const char *folder, struct stet_hash hash,
@@ -145,6 +176,7 @@ static struct book *find_book(struct stet_shelf *s, const char *folder, struct s
             oldest = b;
     }
     put_back(oldest);
+    spare(s);
     if (read_book(oldest, folder, place_of(s, hash), hash, err) != STET_OK)
         return NULL;
     oldest->hash = hash;
@@ -193,7 +225,7 @@ enum stet_rc stet_shelf_open(struct stet_shelf *s, const char *folder, struct st
 
     if (!b)
         return err ? err->rc : STET_NOT_FOUND;
-    *out = (struct stet_history_side){{&b->program, &b->fingerprint},
+    *out = (struct stet_history_side){{&b->program, &b->fingerprint, b->tables},
                                       find_options(s, folder, options)};
     return STET_OK;
 }

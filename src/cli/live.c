@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* Beyond these a run is explained at its end alone. */
-enum { PROCESSES = 256, COMPILES = 20000, ORDER = 1 << 16 };
+enum { PROCESSES = 256, COMPILES = 20000, ORDER = 1 << 16, EXECUTABLES = 1 << 22 };
 /* A stack may come after its compile; causes already told are repeated by numbers; no more than so
  * many blocks a minute. */
 enum { STACK_WAIT_MS = 700, BLOCKS_A_MINUTE = 20, CAUSES = 256 };
@@ -197,7 +197,45 @@ static bool add_compiles(struct stet_live *l, bool last)
     return any && !l->off;
 }
 
-/* Executables → sightings, and how often each ran. */
+/* Executables → sightings of one process, and how often each ran. `of` and `ran` are by executable,
+ * `highest` of them. */
+static void translate_order(struct stet_history *h, struct order *o, const uint32_t *of,
+                            uint64_t *ran, uint64_t highest)
+{
+    for (size_t k = 0; k < o->count; k++) {
+        uint32_t executable = o->executables[k];
+
+        o->sightings[k] = executable <= highest && of[executable] ? of[executable] - 1 : STET_NONE;
+        if (o->sightings[k] != STET_NONE)
+            ran[executable]++;
+    }
+    for (uint64_t e = 0; e <= highest; e++)
+        if (of[e])
+            stet_history_ran(h, of[e] - 1, ran[e]);
+}
+
+static void translate_process(struct stet_live *l, uint32_t process)
+{
+    struct stet_history *h = &l->x.history;
+    uint64_t highest = 0, *ran;
+    uint32_t *of;
+
+    for (uint32_t s = 0; s < h->sighting_count; s++)
+        if (h->sightings[s].process == process && h->sightings[s].executable < EXECUTABLES &&
+            h->sightings[s].executable > highest)
+            highest = h->sightings[s].executable;
+    of = stet_mem_calloc(highest + 1, sizeof *of);
+    ran = stet_mem_calloc(highest + 1, sizeof *ran);
+    for (uint32_t s = 0; of && s < h->sighting_count; s++)
+        if (h->sightings[s].process == process && h->sightings[s].executable &&
+            h->sightings[s].executable <= highest)
+            of[h->sightings[s].executable] = s + 1;
+    if (of && ran)
+        translate_order(h, &l->orders[process], of, ran, highest);
+    stet_mem_free(of);
+    stet_mem_free(ran);
+}
+
 static void translate(struct stet_live *l)
 {
     struct stet_history *h = &l->x.history;
@@ -207,20 +245,9 @@ static void translate(struct stet_live *l)
     for (uint32_t i = 0; i < h->order_count; i++) {
         struct order *o = &l->orders[i];
 
-        for (size_t k = 0; k < o->count; k++)
-            o->sightings[k] = STET_NONE;
         l->x.orders[i] = (struct stet_order){.items = o->sightings, .count = o->count};
-    }
-    for (uint32_t s = 0; s < h->sighting_count; s++) {
-        struct order *o = &l->orders[h->sightings[s].process];
-        uint64_t ran = 0;
-
-        for (size_t k = 0; k < o->count; k++)
-            if (h->sightings[s].executable && o->executables[k] == h->sightings[s].executable) {
-                o->sightings[k] = s;
-                ran++;
-            }
-        h->sightings[s].executions = ran;
+        if (o->count)
+            translate_process(l, i);
     }
 }
 

@@ -11,6 +11,19 @@ struct stet_size_pair {
     double from, to;
 };
 
+enum { STET_TYPE_PAIRS = 256 };
+
+struct stet_type_pair {
+    const struct stet_type *x, *y;
+    uint32_t bits; /* of facets */
+};
+
+struct stet_constant_pair {
+    const struct stet_op *in_a, *in_b;
+    bool same;
+    struct stet_view from, to;
+};
+
 struct stet_comparison {
     struct stet_side *a, *b;
     struct stet_diff *out;
@@ -19,9 +32,13 @@ struct stet_comparison {
     uint32_t *groups; /* open addressing over changes: index + 1 */
     uint32_t group_mask;
     uint8_t *told_a, *told_b; /* by operation id: plumbing already reported */
+    bool all_matched;         /* every operation has a counterpart */
+    uint32_t moved;           /* facets in which live operations may differ; all when not known */
     struct stet_size_pair sizes[64];
     uint32_t size_count;
     bool rank_moved, shape_moved, dtype_moved; /* of some argument */
+    struct stet_type_pair types[STET_TYPE_PAIRS];
+    struct stet_constant_pair constant; /* the last one compared */
 };
 
 /* Adds a change at the place of `of_a` or `of_b` (the latter preferred; either may be NULL). Equal

@@ -26,9 +26,11 @@ struct subject {
 };
 
 /* The line of an argument's first use is where it enters. */
-static void point_at_use(struct stet_change *change, const struct stet_side *s,
+static void point_at_use(struct stet_change *change, struct stet_side *s,
                          const struct stet_value *v)
 {
+    if (!stet_side_need_uses(s))
+        return;
     for (uint32_t i = s->use_start[v->id]; i < s->use_start[v->id + 1]; i++) {
         const struct stet_op *op = s->uses[i].op;
         const struct stet_loc *file = stet_loc_file(op->loc);
@@ -321,6 +323,8 @@ void stet_compare_meshes(struct stet_comparison *c)
 {
     uint32_t at_a = 0, at_b = 0;
 
+    if (!(c->moved >> STET_FACET_SHARDINGS & 1))
+        return;
     for (;;) {
         const struct stet_op *x = next_mesh(c->a, &at_a), *y = next_mesh(c->b, &at_b);
         const struct stet_attr *mesh_x = x ? stet_op_attr(x, "mesh") : NULL;

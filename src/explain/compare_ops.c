@@ -5,6 +5,14 @@
 #include "explain/words.h"
 #include "fingerprint/scalar.h"
 
+/* What types say. */
+enum {
+    TYPES = 1u << STET_FACET_SHAPES | 1u << STET_FACET_RANKS | 1u << STET_FACET_DTYPES,
+    /* What says how a value is held between two operations. */
+    HELD = TYPES | 1u << STET_FACET_AXES | 1u << STET_FACET_SHARDINGS | 1u << STET_FACET_LAYOUTS |
+        1u << STET_FACET_ATTRIBUTES,
+};
+
 static bool same_dims(const struct stet_type *x, const struct stet_type *y)
 {
     return x->rank == y->rank && (!x->rank || !memcmp(x->dims, y->dims, x->rank * sizeof *x->dims));
@@ -16,16 +24,16 @@ static bool is_shaped(const struct stet_type *t)
 }
 
 /* How far two types differ, as bits of facets; HLO's tuples by their members. */
-static uint32_t type_difference(const struct stet_type *x, const struct stet_type *y)
+static uint32_t difference_of(const struct stet_type *x, const struct stet_type *y)
 {
     uint32_t bits = 0;
 
-    if (x == y || stet_type_eq(x, y))
-        return 0;
     if (x->kind == STET_TYPE_TUPLE && y->kind == STET_TYPE_TUPLE &&
         x->member_count == y->member_count) {
         for (uint32_t i = 0; i < x->member_count; i++)
-            bits |= type_difference(x->members[i], y->members[i]);
+            bits |= stet_type_eq(x->members[i], y->members[i])
+                        ? 0
+                        : difference_of(x->members[i], y->members[i]);
         return bits;
     }
     if (!is_shaped(x) || !is_shaped(y))
@@ -37,6 +45,19 @@ static uint32_t type_difference(const struct stet_type *x, const struct stet_typ
     else if (!same_dims(x, y) || (x->bounds || y->bounds))
         bits |= 1u << STET_FACET_SHAPES;
     return bits;
+}
+
+/* Types of one program are few and shared: what two of them were found to differ in is remembered.
+ */
+static uint32_t type_difference(struct stet_comparison *c, const struct stet_type *x,
+                                const struct stet_type *y)
+{
+    size_t slot = (size_t)(stet_mix((uintptr_t)x, (uintptr_t)y) % STET_TYPE_PAIRS);
+    struct stet_type_pair *p = &c->types[slot];
+
+    if (p->x != x || p->y != y)
+        *p = (struct stet_type_pair){x, y, stet_type_eq(x, y) ? 0 : difference_of(x, y)};
+    return p->bits;
 }
 
 /* ---- constants ---- */
@@ -62,7 +83,7 @@ static bool single(const struct stet_attr *a, struct stet_scalar *out)
     return size && a->bytes.len == size && stet_scalar_read(out, element, a->bytes);
 }
 
-static unsigned constant_follows(const struct stet_comparison *c, const struct stet_attr *x,
+static unsigned constant_follows(struct stet_comparison *c, const struct stet_attr *x,
                                  const struct stet_attr *y)
 {
     struct stet_scalar from, to;
@@ -81,7 +102,7 @@ static unsigned constant_follows(const struct stet_comparison *c, const struct s
     }
     if (dtype)
         return STET_FACET_DTYPES;
-    if (x->type && y->type && type_difference(x->type, y->type) && c->size_count)
+    if (x->type && y->type && type_difference(c, x->type, y->type) && c->size_count)
         return c->rank_moved ? STET_FACET_RANKS : STET_FACET_SHAPES;
     return STET_NO_FACET;
 }
@@ -90,6 +111,10 @@ static bool same_constant(const struct stet_attr *x, const struct stet_attr *y)
 {
     struct stet_scalar from, to;
 
+    if (x->bytes.len && x->splat == y->splat && x->type && y->type && x->type->element &&
+        y->type->element && stet_view_eq(x->bytes, y->bytes) &&
+        stet_type_eq(x->type->element, y->type->element))
+        return true;
     if (single(x, &from) && single(y, &to))
         return stet_scalar_eq(&from, &to);
     return x->splat == y->splat && stet_view_eq(x->bytes, y->bytes) &&
@@ -100,9 +125,17 @@ static void compare_constants(struct stet_comparison *c, const struct stet_op *a
                               const struct stet_op *b, const struct stet_op *in_a,
                               const struct stet_op *in_b)
 {
-    const struct stet_attr *x = stet_op_attr(in_a, "value"), *y = stet_op_attr(in_b, "value");
+    const struct stet_attr *x = stet_canon_value(in_a), *y = stet_canon_value(in_b);
+    struct stet_constant_pair *p = &c->constant;
 
-    if (same_constant(x, y))
+    if (p->in_a != in_a || p->in_b != in_b) { /* one constant has many uses in a row */
+        *p = (struct stet_constant_pair){in_a, in_b, same_constant(x, y), {0}, {0}};
+        if (!p->same) {
+            p->from = stet_change_attr(c, x);
+            p->to = stet_change_attr(c, y);
+        }
+    }
+    if (p->same)
         return;
     stet_change_add(
         c,
@@ -111,8 +144,8 @@ static void compare_constants(struct stet_comparison *c, const struct stet_op *a
             .facet = STET_FACET_CONSTANTS,
             .follows = constant_follows(c, x, y),
             .what = stet_change_text(c, "constant in %.*s", STET_FMT(stet_words_mnemonic(b))),
-            .from = stet_change_attr(c, x),
-            .to = stet_change_attr(c, y)},
+            .from = p->from,
+            .to = p->to},
         stet_loc_file(a->loc) ? a : in_a, stet_loc_file(b->loc) ? b : in_b);
 }
 
@@ -186,8 +219,10 @@ static void say_attr(struct stet_comparison *c, const struct stet_op *a, const s
         a, b);
 }
 
-static const struct stet_attr *find(const struct stet_op *op, struct stet_view name)
+static const struct stet_attr *find(const struct stet_op *op, struct stet_view name, uint32_t guess)
 {
+    if (guess < op->attr_count && stet_view_eq(op->attrs[guess].name, name))
+        return stet_canon_silent(op, &op->attrs[guess]) ? NULL : op->attrs[guess].value;
     for (uint32_t i = 0; i < op->attr_count; i++)
         if (stet_view_eq(op->attrs[i].name, name))
             return stet_canon_silent(op, &op->attrs[i]) ? NULL : op->attrs[i].value;
@@ -202,13 +237,14 @@ static bool holds_symbols(const struct stet_attr *a)
 }
 
 /* A slice's limits follow from its starts and its result: what start_indices says is enough. */
-static bool limits_follow(const struct stet_op *a, const struct stet_op *b)
+static bool limits_follow(struct stet_comparison *c, const struct stet_op *a,
+                          const struct stet_op *b)
 {
-    const struct stet_attr *x = find(a, STET_VIEW("start_indices"));
-    const struct stet_attr *y = find(b, STET_VIEW("start_indices"));
+    const struct stet_attr *x = find(a, STET_VIEW("start_indices"), 0);
+    const struct stet_attr *y = find(b, STET_VIEW("start_indices"), 0);
 
     return x && y &&
-           (!stet_attr_eq(x, y) || type_difference(a->results[0].type, b->results[0].type));
+           (!stet_attr_eq(x, y) || type_difference(c, a->results[0].type, b->results[0].type));
 }
 
 static bool interface_differs(const struct stet_comparison *c)
@@ -216,6 +252,15 @@ static bool interface_differs(const struct stet_comparison *c)
     const struct stet_program *a = c->a->program, *b = c->b->program;
 
     return a->argument_count != b->argument_count || a->output_count != b->output_count;
+}
+
+/* Could attributes of this class differ, and would that be said? Equal digests answer for all
+ * operations at once. */
+static bool may_differ(const struct stet_comparison *c, enum stet_attr_class class)
+{
+    if (class == STET_CLASS_LIMITS)
+        class = STET_CLASS_SLICES;
+    return class < STET_CLASS_SKELETON && c->moved >> class & 1;
 }
 
 static void compare_attrs(struct stet_comparison *c, const struct stet_op *a,
@@ -229,14 +274,14 @@ static void compare_attrs(struct stet_comparison *c, const struct stet_op *a,
             enum stet_attr_class class = stet_canon_attr(&c->a->canon, n);
             const struct stet_attr *other;
 
-            if (stet_canon_silent(mine, n) || holds_symbols(n->value))
+            if (!may_differ(c, class) || holds_symbols(n->value) || stet_canon_silent(mine, n))
                 continue;
             if (class == STET_CLASS_LAYOUTS && !mine->parent && interface_differs(c))
                 continue; /* the entry's layouts list arguments that came or went */
-            other = find(theirs, n->name);
+            other = find(theirs, n->name, i);
             if (other ? side || n->value == other || stet_attr_eq(n->value, other) : false)
                 continue;
-            if (class == STET_CLASS_LIMITS && !limits_follow(a, b))
+            if (class == STET_CLASS_LIMITS && !limits_follow(c, a, b))
                 class = STET_CLASS_SLICES;
             if (class < STET_CLASS_SKELETON)
                 say_attr(c, a, b, class, n->name, side ? NULL : n->value, side ? n->value : other);
@@ -288,12 +333,14 @@ static void compare_results(struct stet_comparison *c, const struct stet_op *a,
 {
     uint32_t operands = 0;
 
+    if (!(c->moved & TYPES))
+        return;
     for (uint32_t i = 0; i < a->operand_count && i < b->operand_count; i++)
-        operands |= type_difference(stet_op_operand(a, i)->type, stet_op_operand(b, i)->type);
+        operands |= type_difference(c, stet_op_operand(a, i)->type, stet_op_operand(b, i)->type);
     if (operands & ((1u << STET_FACET_RANKS) | (1u << STET_FACET_SHAPES)))
         operands |= 1u << STET_FACET_RANKS | 1u << STET_FACET_SHAPES;
     for (uint32_t i = 0; i < a->result_count && i < b->result_count; i++) {
-        uint32_t bits = type_difference(a->results[i].type, b->results[i].type) & ~operands;
+        uint32_t bits = type_difference(c, a->results[i].type, b->results[i].type) & ~operands;
 
         if (bits)
             say_type(c, a, b, a->results[i].type, b->results[i].type, bits);
@@ -425,8 +472,17 @@ static void compare_operand(struct stet_comparison *c, const struct stet_op *a,
     struct chain x, y;
     bool constant_a, constant_b;
 
-    trace(c->a, stet_op_operand(a, i), &x);
-    trace(c->b, stet_op_operand(b, i), &y);
+    if (c->moved & HELD) {
+        trace(c->a, stet_op_operand(a, i), &x);
+        trace(c->b, stet_op_operand(b, i), &y);
+    } else { /* equal skeletons, and every value is held as it was: only constants are left */
+        y.source = stet_canon_source(&c->b->canon, stet_op_operand(b, i));
+        in_b = stet_value_def(y.source);
+        if (!in_b || stet_canon_kind(&c->b->canon, in_b) != STET_KIND_CONSTANT)
+            return;
+        x.source = stet_canon_source(&c->a->canon, stet_op_operand(a, i));
+        x.count = y.count = 0;
+    }
     in_a = stet_value_def(x.source);
     in_b = stet_value_def(y.source);
     constant_a = in_a && stet_canon_kind(&c->a->canon, in_a) == STET_KIND_CONSTANT;

@@ -92,48 +92,88 @@ static void count_matched(struct stet_diff *d, struct stet_side *s)
         d->ops_matched += s->ops[i] && s->match[i] && stet_side_counts(s, s->ops[i]);
 }
 
+static enum stet_rc match(const struct stet_diff *out, struct stet_side *a, struct stet_side *b,
+                          bool *all, struct stet_err *err)
+{
+    *all = false;
+    if (out->same_skeleton)
+        return stet_match_in_order(a, b, all, err);
+    if (stet_side_need_signatures(a) && stet_side_need_signatures(b) && stet_side_need_uses(a) &&
+        stet_side_need_uses(b))
+        return stet_match_programs(a, b, err);
+    return stet_fail(err, STET_NO_MEMORY, "out of memory for comparing programs");
+}
+
 static enum stet_rc compare_sides(struct stet_diff *out, struct stet_side *a, struct stet_side *b,
                                   struct stet_err *err)
 {
-    struct stet_comparison c = {.a = a, .b = b, .out = out, .group_mask = 4 * STET_DIFF_MOST - 1};
-    enum stet_rc rc =
-        out->same_skeleton ? stet_match_in_order(a, b, err) : stet_match_programs(a, b, err);
+    struct stet_comparison c = {.a = a,
+                                .b = b,
+                                .out = out,
+                                .moved = out->same_skeleton && out->moved ? out->moved : UINT32_MAX,
+                                .group_mask = 4 * STET_DIFF_MOST - 1};
+    enum stet_rc rc = match(out, a, b, &c.all_matched, err);
 
     if (rc != STET_OK)
         return rc;
-    c.groups = STET_NEW_ARRAY(&a->arena, uint32_t, c.group_mask + 1);
-    c.told_a = STET_NEW_ARRAY(&a->arena, uint8_t, a->program->op_count + 1);
-    c.told_b = STET_NEW_ARRAY(&b->arena, uint8_t, b->program->op_count + 1);
-    if (!c.groups || !c.told_a || !c.told_b)
-        return stet_fail(err, STET_NO_MEMORY, "out of memory for comparing programs");
-    compare(&c);
-    count_matched(out, b);
+    c.groups = stet_mem_calloc(c.group_mask + 1, sizeof *c.groups);
+    c.told_a = stet_mem_calloc((size_t)a->program->op_count + b->program->op_count + 2, 1);
+    c.told_b = c.told_a + a->program->op_count + 1;
+    if (c.groups && c.told_a) {
+        compare(&c);
+        count_matched(out, b);
+    }
+    if (!c.groups || !c.told_a || out->arena.failed || c.scratch.failed || a->arena.failed ||
+        b->arena.failed)
+        rc = stet_fail(err, STET_NO_MEMORY, "out of memory for comparing programs");
     stet_buf_release(&c.scratch);
-    if (out->arena.failed || c.scratch.failed)
-        return stet_fail(err, STET_NO_MEMORY, "out of memory for comparing programs");
-    return STET_OK;
+    stet_mem_free(c.groups);
+    stet_mem_free(c.told_a);
+    return rc;
 }
 
-static enum stet_rc compare_programs(struct stet_diff *out, const struct stet_program *a,
-                                     const struct stet_program *b, struct stet_err *err)
+/* The caller's tables, cleared, or our own in *mine. */
+static struct stet_side *tables_of(const struct stet_diff_side *s, struct stet_side **mine,
+                                   struct stet_err *err)
 {
-    struct stet_side *sides = stet_mem_calloc(2, sizeof *sides);
-    enum stet_rc (*init)(struct stet_side *, const struct stet_program *, struct stet_err *);
-    enum stet_rc rc;
+    struct stet_fingerprint again;
 
-    if (!sides)
-        return stet_fail(err, STET_NO_MEMORY, "out of memory for comparing programs");
-    init = out->same_skeleton ? stet_side_init_plain : stet_side_init;
-    rc = init(&sides[0], a, err);
-    if (rc == STET_OK) {
-        rc = init(&sides[1], b, err);
-        if (rc == STET_OK) {
-            rc = compare_sides(out, &sides[0], &sides[1], err);
-            stet_side_release(&sides[1]);
-        }
-        stet_side_release(&sides[0]);
+    *mine = NULL;
+    if (s->tables) {
+        stet_side_clear(s->tables);
+        return s->tables;
     }
-    stet_mem_free(sides);
+    *mine = stet_mem_alloc(sizeof **mine);
+    if (!*mine) {
+        stet_fail(err, STET_NO_MEMORY, "out of memory for comparing programs");
+        return NULL;
+    }
+    if (stet_side_prepare(*mine, s->program, (struct stet_view){0}, &again, err) == STET_OK)
+        return *mine;
+    stet_mem_free(*mine);
+    *mine = NULL;
+    return NULL;
+}
+
+static void drop(struct stet_side *mine)
+{
+    if (mine)
+        stet_side_release(mine);
+    stet_mem_free(mine);
+}
+
+static enum stet_rc compare_programs(struct stet_diff *out, const struct stet_diff_side *a,
+                                     const struct stet_diff_side *b, struct stet_err *err)
+{
+    struct stet_err why = STET_ERR_INIT;
+    struct stet_side *own_a, *own_b = NULL;
+    struct stet_side *of_a = tables_of(a, &own_a, &why);
+    struct stet_side *of_b = of_a ? tables_of(b, &own_b, &why) : NULL;
+    enum stet_rc rc =
+        of_b ? compare_sides(out, of_a, of_b, err) : stet_fail(err, why.rc, "%s", why.text);
+
+    drop(own_a);
+    drop(own_b);
     return rc;
 }
 
@@ -148,7 +188,7 @@ enum stet_rc stet_diff_make(struct stet_diff *out, const struct stet_diff_side *
     out->same_skeleton = stet_hash_eq(a->fingerprint->skeleton, b->fingerprint->skeleton);
     out->moved = stet_fingerprint_moved(a->fingerprint, b->fingerprint);
     if (!out->same_key)
-        rc = compare_programs(out, a->program, b->program, err);
+        rc = compare_programs(out, a, b, err);
     if (rc != STET_OK) {
         stet_diff_release(out);
         return rc;

@@ -66,10 +66,14 @@ struct stet_diff {
 /* More changes than this help nobody; the rest is counted. */
 enum { STET_DIFF_MOST = 4096 };
 
-/* What is compared: a program with its fingerprint and, where known, its compile options. */
+struct stet_side;
+
+/* What is compared: a program with its fingerprint, and the tables made with it when the caller
+ * keeps them (stet_side_prepare); they are made here otherwise. */
 struct stet_diff_side {
     const struct stet_program *program;
     const struct stet_fingerprint *fingerprint;
+    struct stet_side *tables;
 };
 
 /* `out` borrows text from both programs; release it before them. */

@@ -10,8 +10,9 @@ static const struct stet_order *order_of(const struct stet_history *h,
 static bool before_loop(const struct stet_history *h, const struct stet_sighting *s,
                         uint32_t number)
 {
-    return s->process >= h->judge->process_count || !h->judge->warm[s->process] ||
-           number < h->judge->warm[s->process] - 1;
+    uint32_t loop = stet_history_loop(h, s->process);
+
+    return !loop || number < loop - 1;
 }
 
 /* Does the loop's own function still run after this program first did? */
@@ -19,7 +20,7 @@ static bool loop_goes_on(const struct stet_history *h, const struct stet_sightin
                          uint32_t number)
 {
     const struct stet_order *o = order_of(h, s);
-    uint32_t loop = s->process < h->judge->process_count ? h->judge->warm[s->process] : 0;
+    uint32_t loop = stet_history_loop(h, s->process);
     bool met = false;
 
     for (size_t i = 0; o && loop && i < o->count; i++) {
@@ -42,8 +43,9 @@ static bool is_late(const struct stet_history *h, const struct stet_sighting *s,
     if (s->step_known)
         return s->step >= 2;
     for (size_t i = 0; o && i < o->count && o->items[i] != number; i++)
-        ran += o->items[i] != STET_NONE && h->sightings[o->items[i]].group ==
-                                               h->sightings[h->judge->warm[s->process] - 1].group;
+        ran += o->items[i] != STET_NONE &&
+               h->sightings[o->items[i]].group ==
+                   h->sightings[stet_history_loop(h, s->process) - 1].group;
     return ran >= 3;
 }
 

@@ -16,12 +16,11 @@ static const struct stet_sighting *gathered(const struct stet_history *h,
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
 
-    for (uint32_t i = f->sighting, looked = 0; i-- > 0 && looked < 64;) {
+    for (uint32_t i = f->sighting, looked = 0; i-- > 0 && looked < 512; looked++) {
         const struct stet_sighting *o = &h->sightings[i];
 
         if (o->past || o->process != s->process || o->group == s->group)
             continue;
-        looked++;
         if (!(o->traits->marks & STET_TRAIT_GATHER) || !stet_history_is_eager(o))
             continue;
         for (uint32_t k = 0; k < o->traits->size_count; k++)

@@ -53,7 +53,7 @@ static bool in_first_turn(const struct stet_history *h, const struct stet_findin
 void stet_evidence_warm(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
-    uint32_t loop = s->process < h->judge->process_count ? h->judge->warm[s->process] : 0;
+    uint32_t loop = stet_history_loop(h, s->process);
 
     if (f->reason >= STET_REASONS)
         return;

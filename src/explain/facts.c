@@ -59,11 +59,20 @@ static bool note_use(const struct stet_op *op, void *context)
     return true;
 }
 
-static bool find_uses(struct uses *u, const struct stet_program *p)
+static bool is_of_argument(const struct stet_change *c)
 {
+    return c->kind == STET_CHANGE_ARGUMENT || c->kind == STET_CHANGE_ARGUMENT_CAME;
+}
+
+static bool find_uses(struct uses *u, const struct stet_program *p, const struct stet_diff *d)
+{
+    bool asked = false;
+
+    for (uint32_t i = 0; i < d->change_count && i < STET_TOLD_MOST; i++)
+        asked |= is_of_argument(&d->changes[i]);
     u->program = p;
     u->items = stet_mem_calloc((size_t)p->argument_count + 1, sizeof *u->items);
-    if (u->items)
+    if (u->items && asked)
         stet_program_walk(p, note_use, u);
     return u->items != NULL;
 }
@@ -74,8 +83,8 @@ static const struct stet_argument *argument_called(const struct stet_program *p,
 /* The operation where the change is to be seen; NULL when only its own place is known. */
 static const struct stet_op *use_of(const struct stet_change *c, const struct uses *u)
 {
-    bool of_argument = c->kind == STET_CHANGE_ARGUMENT || c->kind == STET_CHANGE_ARGUMENT_CAME;
-    const struct stet_argument *arg = of_argument ? argument_called(u->program, c->what) : NULL;
+    const struct stet_argument *arg =
+        is_of_argument(c) ? argument_called(u->program, c->what) : NULL;
 
     if (!arg)
         return NULL;
@@ -388,7 +397,7 @@ enum stet_rc stet_facts_gather(struct stet_history *h, struct stet_finding *f,
     f->pair = d.reason;
     for (uint32_t i = 0; i < d.also_count && i < STET_ALSO_MOST; i++)
         f->pair_also[f->pair_also_count++] = d.also[i];
-    if (!find_uses(&uses, b->program.program)) {
+    if (!find_uses(&uses, b->program.program, &d)) {
         stet_diff_release(&d);
         return stet_fail(err, STET_NO_MEMORY, "out of memory for findings");
     }

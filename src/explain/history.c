@@ -23,13 +23,15 @@ void stet_history_release(struct stet_history *h)
         stet_map_release(&h->index->keys);
         stet_map_release(&h->index->skeletons);
         stet_map_release(&h->index->lines);
+        stet_map_release(&h->index->eager);
         stet_mem_free(h->index->known);
+        stet_mem_free(h->index->groups_of);
+        stet_mem_free(h->index->loops);
     }
     if (h->judge) {
         stet_map_release(&h->judge->by_change);
         stet_map_release(&h->judge->vectors);
         stet_mem_free(h->judge->series);
-        stet_mem_free(h->judge->warm);
     }
     stet_pysources_release(&h->sources);
     stet_mem_free(h->index);
@@ -92,7 +94,7 @@ static struct stet_traits *traits_of(struct stet_history *h, const struct stet_s
     return t;
 }
 
-bool stet_history_is_eager(const struct stet_sighting *s)
+static bool is_eager(const struct stet_sighting *s)
 {
     const struct stet_traits *t = s->traits;
 
@@ -108,14 +110,63 @@ bool stet_history_is_eager(const struct stet_sighting *s)
 bool stet_history_ran_in(const struct stet_history *h, uint32_t process,
                          const struct stet_place *line)
 {
-    for (uint32_t i = 0; i < h->sighting_count && i < 4096; i++) {
-        const struct stet_sighting *s = &h->sightings[i];
-
-        if (!s->past && s->process == process && stet_place_eq(&s->trigger, line) &&
-            stet_history_is_eager(s))
+    for (uint32_t i = stet_history_on_line(h, process, line); i != STET_NONE;
+         i = h->findings[i].on_line)
+        if (stet_place_eq(&stet_sighting_of(h, &h->findings[i])->trigger, line))
             return true;
-    }
     return false;
+}
+
+/* ---- who runs most ---- */
+
+void stet_history_ran(struct stet_history *h, uint32_t number, uint64_t executions)
+{
+    struct stet_sighting *s = &h->sightings[number];
+    struct stet_group *g = &h->index->groups_of[s->group];
+    uint32_t *loop;
+
+    if (!s->past && !s->eager && s->process < h->index->process_count) {
+        loop = &h->index->loops[s->process];
+        g->runs += executions - s->executions;
+        g->first = g->first ? g->first : number + 1;
+        if (!*loop || g->runs > h->index->groups_of[h->sightings[*loop - 1].group].runs)
+            *loop = g->first;
+    }
+    s->executions = executions;
+}
+
+uint32_t stet_history_loop(const struct stet_history *h, uint32_t process)
+{
+    return process < h->index->process_count ? h->index->loops[process] : 0;
+}
+
+static bool room_for_process(struct stet_history_index *x, uint32_t process)
+{
+    uint32_t *more;
+
+    if (process < x->process_count || process >= STET_PAST)
+        return true;
+    more = stet_mem_resize(x->loops, (size_t)process + 1, sizeof *more);
+    if (!more)
+        return false;
+    memset(more + x->process_count, 0, (process + 1 - x->process_count) * sizeof *more);
+    x->loops = more;
+    x->process_count = process + 1;
+    return true;
+}
+
+/* ---- lines that wait ---- */
+
+static uint64_t line_key(uint32_t process, const struct stet_place *line)
+{
+    return stet_line_hash(line->file, line->line) ^
+           ((uint64_t)process + 1) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+uint32_t stet_history_on_line(const struct stet_history *h, uint32_t process,
+                              const struct stet_place *line)
+{
+    return stet_map_get(&h->index->eager, line_key(process, line));
 }
 
 /* Compiles of one function; of one line where a program is no more than that line. */
@@ -137,9 +188,19 @@ static bool index_it(struct stet_history *h, uint32_t number)
     uint64_t process = s->past ? STET_PAST : s->process;
     uint64_t key = stet_history_group(s, process);
     uint32_t last = stet_map_get(&h->index->groups, key);
+    uint64_t executions;
 
+    if (!make_room((void **)&h->index->groups_of, h->index->group_count, &h->index->group_room,
+                   sizeof *h->index->groups_of) ||
+        !room_for_process(h->index, s->process))
+        return false;
     s->before = last;
+    if (last == STET_NONE)
+        h->index->groups_of[h->index->group_count] = (struct stet_group){0};
     s->group = last == STET_NONE ? h->index->group_count++ : h->sightings[last].group;
+    executions = s->executions;
+    s->executions = 0;
+    stet_history_ran(h, number, executions);
     return stet_map_put(&h->index->groups, key, number) &&
            (!s->traits->readable ||
             (stet_map_put(&h->index->keys, stet_history_key(process, s->traits->fingerprint.key),
@@ -173,6 +234,14 @@ static enum stet_rc explain(struct stet_history *h, uint32_t number, uint32_t ag
     if (rc != STET_OK)
         return rc;
     h->sightings[number].finding = h->finding_count++;
+    f->on_line = STET_NONE;
+    if (h->sightings[number].eager) {
+        uint64_t line = line_key(h->sightings[number].process, &h->sightings[number].trigger);
+
+        f->on_line = stet_map_get(&h->index->eager, line);
+        if (!stet_map_put(&h->index->eager, line, h->finding_count - 1))
+            return stet_fail(err, STET_NO_MEMORY, "out of memory for findings");
+    }
     return STET_OK;
 }
 
@@ -204,6 +273,7 @@ enum stet_rc stet_history_add(struct stet_history *h, const struct stet_sighting
         mine->trigger = place_entered(mine->traits);
     mine->trigger.file = stet_arena_copy(&h->arena, mine->trigger.file);
     mine->trigger.function = stet_arena_copy(&h->arena, mine->trigger.function);
+    mine->eager = is_eager(mine);
     against = stet_nearest_find(h, mine);
     h->sighting_count++;
     if (!index_it(h, number))

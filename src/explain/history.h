@@ -41,6 +41,7 @@ struct stet_sighting {
     /* The history's own. */
     const struct stet_traits *traits;
     uint32_t group, finding, before; /* before: the one before it in its group, or STET_NONE */
+    bool eager;                      /* no more than the line that waits for it */
 };
 
 /* A program with its options, while it is compared. */
@@ -99,6 +100,7 @@ struct stet_finding {
     enum stet_reason pair, pair_also[STET_ALSO_MOST];
     uint32_t pair_also_count;
     struct stet_place pair_origin;
+    uint32_t on_line; /* the finding before it of an eager program in the same line, or STET_NONE */
 };
 
 /* The executions of a process in order, as sightings; STET_NONE where not known. */
@@ -134,6 +136,8 @@ void stet_history_release(struct stet_history *h);
 enum stet_rc stet_history_add(struct stet_history *h, const struct stet_sighting *s,
                               const struct stet_history_side *side, const char *why, uint32_t *out,
                               struct stet_err *err);
+/* How often a program ran by now, for those who follow a run. */
+void stet_history_ran(struct stet_history *h, uint32_t sighting, uint64_t executions);
 /* Reasons, origins, evidence and benignity of all findings, from all that was added so far. */
 enum stet_rc stet_history_judge(struct stet_history *h, struct stet_err *err);
 /* Of the findings from number `first` on alone; for those who follow a run. */

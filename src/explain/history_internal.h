@@ -27,10 +27,26 @@ struct stet_history_index {
     struct stet_map keys;      /* process, key -> last sighting */
     struct stet_map skeletons; /* group, skeleton -> last sighting */
     struct stet_map lines;     /* process, line -> seen */
+    struct stet_map eager;     /* process, line that waits -> last finding of an eager program */
     struct stet_traits **known;
     uint32_t known_count, known_room;
-    uint32_t group_count;
+    struct stet_group *groups_of; /* by number of the group */
+    uint32_t group_count, group_room;
+    uint32_t *loops; /* by process: the first sighting of the group that runs most, + 1 */
+    uint32_t process_count, process_room;
 };
+
+struct stet_group {
+    uint64_t runs;  /* executions of all its programs; those of eager ones don't count */
+    uint32_t first; /* the first of those programs, + 1 */
+};
+
+/* The compile with which the loop of a process began, + 1: the first of the function that runs
+ * most, all its programs together. 0 when there is none. */
+uint32_t stet_history_loop(const struct stet_history *h, uint32_t process);
+/* The last finding of an eager program in this line, or STET_NONE; go on with `on_line`. */
+uint32_t stet_history_on_line(const struct stet_history *h, uint32_t process,
+                              const struct stet_place *line);
 
 /* The sighting to compare with, or STET_NONE for a first of its kind. */
 uint32_t stet_nearest_find(const struct stet_history *h, const struct stet_sighting *s);
@@ -49,7 +65,10 @@ bool stet_history_ran_in(const struct stet_history *h, uint32_t process,
                          const struct stet_place *line);
 /* Is the program no more than the line that waits for it: an operation outside any jitted function?
  */
-bool stet_history_is_eager(const struct stet_sighting *s);
+static inline bool stet_history_is_eager(const struct stet_sighting *s)
+{
+    return s->eager;
+}
 
 /* ---- judging ---- */
 
@@ -69,9 +88,7 @@ struct stet_history_judge {
     uint32_t series_count, series_room;
     struct stet_map by_change;
     struct stet_map vectors; /* groups in which a list of integers changed its length */
-    uint32_t *warm;          /* by process: the sighting with which the loop began */
-    uint32_t process_count;
-    uint32_t next; /* finding whose values are not in the series yet */
+    uint32_t next;           /* finding whose values are not in the series yet */
 };
 
 const struct stet_series *stet_series_of(const struct stet_history *h, const struct stet_finding *f,

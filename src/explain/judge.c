@@ -220,34 +220,6 @@ struct stet_turns stet_turns_of(const struct stet_history *h, const struct stet_
     return t;
 }
 
-/* ---- where the loop begins ---- */
-
-/* The first compile of the function that runs most, all its programs together. */
-static void find_warm(struct stet_history *h)
-{
-    struct stet_history_judge *j = h->judge;
-    uint64_t *runs = stet_mem_calloc((size_t)h->index->group_count + 1, sizeof *runs);
-    uint32_t *firsts = stet_mem_calloc((size_t)h->index->group_count + 1, sizeof *firsts);
-
-    stet_mem_free(j->warm);
-    j->warm = stet_mem_calloc((size_t)h->order_count + 1, sizeof *j->warm);
-    j->process_count = j->warm && runs && firsts ? h->order_count : 0;
-    for (uint32_t i = 0; j->process_count && i < h->sighting_count; i++) {
-        const struct stet_sighting *s = &h->sightings[i];
-        uint32_t best;
-
-        if (s->past || s->process >= h->order_count || stet_history_is_eager(s))
-            continue;
-        runs[s->group] += s->executions;
-        firsts[s->group] = firsts[s->group] ? firsts[s->group] : i + 1;
-        best = j->warm[s->process];
-        if (!best || runs[s->group] > runs[h->sightings[best - 1].group])
-            j->warm[s->process] = firsts[s->group];
-    }
-    stet_mem_free(runs);
-    stet_mem_free(firsts);
-}
-
 /* ---- all ---- */
 
 /* Against an earlier run: what lies below may differ, and how it is compiled. Otherwise it is a
@@ -289,6 +261,20 @@ static void judge_one(struct stet_history *h, struct stet_finding *f)
 #undef EVIDENCE
 }
 
+/* What waits in this line of the same file belongs to another finding. */
+static void join_line(struct stet_history *h, const struct stet_sighting *m, uint32_t line)
+{
+    struct stet_place at = {.file = m->trigger.file, .line = line};
+
+    for (uint32_t i = line ? stet_history_on_line(h, m->process, &at) : STET_NONE; i != STET_NONE;
+         i = h->findings[i].on_line) {
+        struct stet_finding *f = &h->findings[i];
+
+        if (f->reason < STET_REASONS)
+            f->benign = true;
+    }
+}
+
 /* Operations outside any jitted function that only prepare what another finding names (its mask,
  * its size, the value it branches on) are part of that one. */
 static void join(struct stet_history *h, struct stet_finding *main)
@@ -301,24 +287,15 @@ static void join(struct stet_history *h, struct stet_finding *main)
     file = stet_pysource_open(&h->sources, m->trigger.file);
     if (file && !main->reads)
         stet_py_argument_reads(file, m->trigger.line, &main->reads);
-    for (uint32_t i = 0; i < h->finding_count; i++) {
-        struct stet_finding *f = &h->findings[i];
-        const struct stet_sighting *s = stet_sighting_of(h, f);
-
-        if (f->reason >= STET_REASONS || f->benign || s->process != m->process ||
-            !stet_history_is_eager(s) || !stet_view_eq(s->trigger.file, m->trigger.file))
-            continue;
-        if (s->trigger.line == main->origin.line || s->trigger.line == main->reads ||
-            s->trigger.line == m->trigger.line)
-            f->benign = true;
-    }
+    join_line(h, m, main->origin.line);
+    join_line(h, m, main->reads);
+    join_line(h, m, m->trigger.line);
 }
 
 enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, struct stet_err *err)
 {
     if (!gather_series(h))
         return stet_fail(err, STET_NO_MEMORY, "out of memory for judging a run");
-    find_warm(h);
     for (uint32_t i = first; i < h->finding_count; i++)
         judge_one(h, &h->findings[i]);
     for (uint32_t i = first; i < h->finding_count; i++)

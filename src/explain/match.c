@@ -518,21 +518,12 @@ static void match_functions_in_order(struct stet_side *a, const struct stet_op *
     match_arguments_in_order(a, of_a, b, of_b);
 }
 
-static const struct stet_op **order_of(struct stet_side *s, uint32_t *count, struct stet_err *err)
+static bool any_left(struct stet_side *s)
 {
-    struct stet_sink *sinks = stet_mem_alloc(STET_SINKS * sizeof *sinks);
-    struct stet_order order = {0};
-    enum stet_rc rc = STET_NO_MEMORY;
-
-    order.ops = STET_NEW_ARRAY(&s->arena, const struct stet_op *, s->program->op_count + 1);
-    if (sinks && order.ops) {
-        for (unsigned i = 0; i < STET_SINKS; i++)
-            stet_sink_init(&sinks[i], NULL);
-        rc = stet_facets_make(&s->canon, sinks, &order, err);
-    }
-    stet_mem_free(sinks);
-    *count = order.count;
-    return rc == STET_OK ? order.ops : NULL;
+    for (uint32_t i = 0; i < s->program->op_count; i++)
+        if (s->ops[i] && !s->match[i] && stet_side_counts(s, s->ops[i]))
+            return true;
+    return false;
 }
 
 /* Operations without a counterpart yet, in the order of the text; returns how many. */
@@ -543,7 +534,7 @@ static uint32_t list_rest(struct stet_side *s, uint64_t *keys, uint32_t *ids)
     for (uint32_t i = 0; i < s->program->op_count; i++) {
         if (!s->ops[i] || s->match[i] || !stet_side_counts(s, s->ops[i]))
             continue;
-        keys[count] = s->own[i];
+        keys[count] = stet_canon_op_hash(&s->canon, s->ops[i]);
         ids[count++] = i;
     }
     return count;
@@ -571,26 +562,25 @@ static bool match_dead(struct stet_side *a, struct stet_side *b)
     return fine;
 }
 
-enum stet_rc stet_match_in_order(struct stet_side *a, struct stet_side *b, struct stet_err *err)
+enum stet_rc stet_match_in_order(struct stet_side *a, struct stet_side *b, bool *all,
+                                 struct stet_err *err)
 {
-    uint32_t n, m;
-    const struct stet_op **in_a = order_of(a, &n, err), **in_b = order_of(b, &m, err);
-
-    if (!in_a || !in_b)
-        return stet_fail(err, STET_NO_MEMORY, "out of memory for comparing programs");
     stet_match_ops(a, a->program->module, b, b->program->module);
     if (a->program->entry && b->program->entry)
         match_functions_in_order(a, a->program->entry, b, b->program->entry);
-    for (uint32_t i = 0; i < n && i < m; i++) {
-        const struct stet_op *f = stet_side_callee(a, in_a[i]);
-        const struct stet_op *g = stet_side_callee(b, in_b[i]);
+    for (uint32_t i = 0; i < a->order.count && i < b->order.count; i++) {
+        const struct stet_op *in_a = a->order.ops[i], *in_b = b->order.ops[i];
+        const struct stet_op *f, *g;
 
-        stet_match_ops(a, in_a[i], b, in_b[i]);
-        match_arguments_in_order(a, in_a[i], b, in_b[i]);
+        stet_match_ops(a, in_a, b, in_b);
+        match_arguments_in_order(a, in_a, b, in_b);
+        f = stet_side_callee(a, in_a);
+        g = f ? stet_side_callee(b, in_b) : NULL;
         if (f && g)
             match_functions_in_order(a, f, b, g);
     }
-    if (!match_dead(a, b))
+    *all = a->order.count == b->order.count && !any_left(a) && !any_left(b);
+    if (!*all && !match_dead(a, b))
         return stet_fail(err, STET_NO_MEMORY, "out of memory for comparing programs");
     return STET_OK;
 }

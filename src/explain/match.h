@@ -4,10 +4,12 @@
 
 #include "explain/side.h"
 
-/* Fills `match` and `value_match` of both sides. */
+/* Fills `match` and `value_match` of both sides, which have signatures and uses. */
 enum stet_rc stet_match_programs(struct stet_side *a, struct stet_side *b, struct stet_err *err);
-/* The same for programs with equal skeletons, where the canonical orders already say it. */
-enum stet_rc stet_match_in_order(struct stet_side *a, struct stet_side *b, struct stet_err *err);
+/* The same for prepared sides with equal skeletons, whose canonical orders already say it; *all
+ * when nothing is left over. */
+enum stet_rc stet_match_in_order(struct stet_side *a, struct stet_side *b, bool *all,
+                                 struct stet_err *err);
 
 /* Pairs the arguments of two blocks by what is done with them, then by name and type. */
 enum stet_rc stet_match_arguments(struct stet_side *a, const struct stet_block *in_a,

@@ -99,6 +99,12 @@ static void walk(struct frames *f, const struct stet_loc *loc, struct stet_view 
     }
 }
 
+const struct stet_loc *stet_place_same(const struct stet_loc *loc)
+{
+    return loc && loc->kind == STET_LOC_NAME && loc->count && is_path(loc->text) ? loc->parts[0]
+                                                                                 : loc;
+}
+
 struct stet_place stet_place_of(const struct stet_loc *loc)
 {
     struct frames f = {0};

@@ -23,6 +23,10 @@ void stet_place_of_function(const struct stet_loc *loc, struct stet_view functio
 /* Is the operation part of a function that TorchTPU compiled, and not one that ran by itself? */
 bool stet_place_is_compiled(const struct stet_loc *loc);
 
+/* The part of a location that its place rests on: an operation's own path around it says nothing,
+ * and many operations share what is inside. */
+const struct stet_loc *stet_place_same(const struct stet_loc *loc);
+
 static inline bool stet_place_eq(const struct stet_place *a, const struct stet_place *b)
 {
     return a->line == b->line && stet_view_eq(a->file, b->file);

@@ -282,33 +282,60 @@ static void find_uses(struct stet_side *s)
 static bool allocate(struct stet_side *s)
 {
     size_t ops = (size_t)s->program->op_count + 1, values = (size_t)s->program->value_count + 2;
-    size_t operands = 0;
 
     s->ops = STET_NEW_ARRAY(&s->arena, const struct stet_op *, ops);
     s->match = STET_NEW_ARRAY(&s->arena, const struct stet_op *, ops);
     s->certain = STET_NEW_ARRAY(&s->arena, uint8_t, ops);
-    s->own = STET_NEW_ARRAY(&s->arena, uint64_t, ops);
-    s->spot = STET_NEW_ARRAY(&s->arena, uint64_t, ops);
-    s->signature = STET_NEW_ARRAY(&s->arena, uint64_t, ops);
-    s->place = STET_NEW_ARRAY(&s->arena, uint64_t, ops);
-    s->exact = STET_NEW_ARRAY(&s->arena, uint64_t, ops);
-    s->line = STET_NEW_ARRAY(&s->arena, uint64_t, ops);
     s->value_match = STET_NEW_ARRAY(&s->arena, const struct stet_value *, values);
-    s->use_start = STET_NEW_ARRAY(&s->arena, uint32_t, values);
-    if (s->arena.failed)
-        return false;
-    stet_program_walk(s->program, note_op, s);
+    if (!s->arena.failed)
+        stet_program_walk(s->program, note_op, s);
+    return !s->arena.failed;
+}
+
+bool stet_side_need_uses(struct stet_side *s)
+{
+    size_t operands = 0;
+
+    if (s->uses)
+        return true;
     for (uint32_t i = 0; i < s->program->op_count; i++)
         operands += s->ops[i] ? s->ops[i]->operand_count : 0;
-    s->uses = STET_NEW_ARRAY(&s->arena, struct stet_use, operands + 1);
+    s->use_start = STET_NEW_ARRAY(&s->arena, uint32_t, (size_t)s->program->value_count + 2);
+    s->uses = s->use_start ? STET_NEW_ARRAY(&s->arena, struct stet_use, operands + 1) : NULL;
+    if (s->uses)
+        find_uses(s);
     return s->uses != NULL;
 }
 
-static enum stet_rc init(struct stet_side *s, const struct stet_program *p, bool signatures,
-                         struct stet_err *err)
+bool stet_side_need_signatures(struct stet_side *s)
 {
+    const struct stet_program *p = s->program;
     struct hashing h = {
         .side = s, .numbered = p->source == STET_SOURCE_HLO || p->source == STET_SOURCE_HLO_TEXT};
+    size_t ops = (size_t)p->op_count + 1;
+    uint64_t **tables[] = {&s->own, &s->spot, &s->signature, &s->place, &s->exact, &s->line};
+
+    if (s->own)
+        return true;
+    h.functions = stet_mem_calloc(ops, sizeof *h.functions);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        *tables[i] = STET_NEW_ARRAY(&s->arena, uint64_t, ops);
+    if (!h.functions || s->arena.failed) {
+        s->own = NULL;
+        stet_mem_free(h.functions);
+        return false;
+    }
+    stet_sink_init(&h.sink, NULL);
+    find_roots(&h);
+    for (uint32_t i = 0; i < p->op_count; i++)
+        if (s->ops[i] && !s->signature[i] && stet_side_counts(s, s->ops[i]))
+            sign(&h, s->ops[i]);
+    stet_mem_free(h.functions);
+    return true;
+}
+
+static enum stet_rc init(struct stet_side *s, const struct stet_program *p, struct stet_err *err)
+{
     enum stet_rc rc;
 
     *s = (struct stet_side){.program = p};
@@ -316,32 +343,47 @@ static enum stet_rc init(struct stet_side *s, const struct stet_program *p, bool
     rc = stet_canon_init(&s->canon, p, err);
     if (rc != STET_OK)
         return rc;
-    h.functions = stet_mem_calloc((size_t)p->op_count + 1, sizeof *h.functions);
-    if (!h.functions || !allocate(s)) {
-        stet_mem_free(h.functions);
-        stet_side_release(s);
-        return stet_fail(err, STET_NO_MEMORY, "out of memory for comparing programs");
-    }
-    stet_sink_init(&h.sink, NULL);
-    if (signatures)
-        find_roots(&h);
-    for (uint32_t i = 0; signatures && i < p->op_count; i++)
-        if (s->ops[i] && !s->signature[i] && stet_side_counts(s, s->ops[i]))
-            sign(&h, s->ops[i]);
-    find_uses(s);
-    stet_mem_free(h.functions);
-    return STET_OK;
+    if (allocate(s))
+        return STET_OK;
+    stet_side_release(s);
+    return stet_fail(err, STET_NO_MEMORY, "out of memory for comparing programs");
 }
 
 enum stet_rc stet_side_init(struct stet_side *s, const struct stet_program *p, struct stet_err *err)
 {
-    return init(s, p, true, err);
+    enum stet_rc rc = init(s, p, err);
+
+    if (rc != STET_OK || (stet_side_need_signatures(s) && stet_side_need_uses(s)))
+        return rc;
+    stet_side_release(s);
+    return stet_fail(err, STET_NO_MEMORY, "out of memory for comparing programs");
 }
 
-enum stet_rc stet_side_init_plain(struct stet_side *s, const struct stet_program *p,
-                                  struct stet_err *err)
+enum stet_rc stet_side_prepare(struct stet_side *s, const struct stet_program *p,
+                               struct stet_view options, struct stet_fingerprint *out,
+                               struct stet_err *err)
 {
-    return init(s, p, false, err);
+    enum stet_rc rc = init(s, p, err);
+
+    if (rc != STET_OK)
+        return rc;
+    s->order.ops = STET_NEW_ARRAY(&s->arena, const struct stet_op *, (size_t)p->op_count + 1);
+    if (s->order.ops)
+        rc = stet_fingerprint_of(out, &s->canon, &s->order, options, err);
+    else
+        rc = stet_fail(err, STET_NO_MEMORY, "out of memory for comparing programs");
+    if (rc != STET_OK)
+        stet_side_release(s);
+    return rc;
+}
+
+void stet_side_clear(struct stet_side *s)
+{
+    size_t ops = (size_t)s->program->op_count + 1, values = (size_t)s->program->value_count + 2;
+
+    memset(s->match, 0, ops * sizeof *s->match);
+    memset(s->certain, 0, ops * sizeof *s->certain);
+    memset(s->value_match, 0, values * sizeof *s->value_match);
 }
 
 void stet_side_release(struct stet_side *s)

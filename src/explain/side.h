@@ -13,8 +13,10 @@ struct stet_side {
     const struct stet_program *program;
     struct stet_canon canon;
     struct stet_arena arena;
-    const struct stet_op **ops; /* by id */
-    /* Signatures of an operation, each with more in it than the one before. */
+    const struct stet_op **ops;    /* by id */
+    struct stet_canon_order order; /* canonical; .ops is NULL unless prepared */
+    /* Signatures of an operation, each with more in it than the one before; NULL until asked for.
+     */
     uint64_t *own;       /* name and what the skeleton keeps */
     uint64_t *spot;      /* own and where in the source it was written, line numbers aside */
     uint64_t *signature; /* own and what is in its regions and callees */
@@ -25,15 +27,24 @@ struct stet_side {
     uint8_t *certain;             /* by operation id: the match rests on equal hashes upstream */
     const struct stet_value **value_match; /* the same for block arguments, by value id */
     uint32_t *use_start;   /* by value id: uses[use_start[v]] … uses[use_start[v + 1]] */
-    struct stet_use *uses; /* through plumbing, by operations that are not plumbing */
+    struct stet_use *uses; /* through plumbing, by operations that are not plumbing; or NULL */
 };
 
+/* With signatures and uses. */
 enum stet_rc stet_side_init(struct stet_side *s, const struct stet_program *p,
                             struct stet_err *err);
-/* Without the signatures, which nobody asks for when the canonical orders already match. */
-enum stet_rc stet_side_init_plain(struct stet_side *s, const struct stet_program *p,
-                                  struct stet_err *err);
+/* With the canonical order alone, and the fingerprint that comes of the same walk. What else a
+ * comparison needs is made when it needs it, and stays for the next one. */
+enum stet_rc stet_side_prepare(struct stet_side *s, const struct stet_program *p,
+                               struct stet_view options, struct stet_fingerprint *out,
+                               struct stet_err *err);
 void stet_side_release(struct stet_side *s);
+
+/* False when out of memory. */
+bool stet_side_need_signatures(struct stet_side *s);
+bool stet_side_need_uses(struct stet_side *s);
+/* Forgets the matches of an earlier comparison. */
+void stet_side_clear(struct stet_side *s);
 
 /* 64-bit mixing for tables that never leave the process. */
 static inline uint64_t stet_mix(uint64_t a, uint64_t b)

@@ -7,8 +7,25 @@
 
 enum { MOST_LINES = 1 << 16 };
 
+/* What a name or a location says, remembered by address: within one program equal ones share it. */
+struct name_memo {
+    const char *name;
+    uint32_t bucket, mark;
+    bool silent;
+};
+
+struct line_memo {
+    const struct stet_loc *loc;
+    struct stet_place place;
+    uint64_t line;
+};
+
+enum { NAME_SLOTS = 64, LINE_SLOTS = 256 };
+
 struct gather {
     struct stet_traits *t;
+    struct name_memo names[NAME_SLOTS];
+    struct line_memo places[LINE_SLOTS];
     uint64_t *lines;
     uint32_t count, room;
     uint64_t last;
@@ -92,25 +109,55 @@ static void add_line(struct gather *g, uint64_t line)
     g->lines[g->count++] = line;
 }
 
+static size_t slot_of(const void *address, size_t slots)
+{
+    return (size_t)((uint64_t)(uintptr_t)address * UINT64_C(0x9e3779b97f4a7c15) >> 40) % slots;
+}
+
+static const struct name_memo *name_of(struct gather *g, const struct stet_op *op)
+{
+    struct stet_view name = stet_op_name(op);
+    struct name_memo *n = &g->names[slot_of(name.ptr, NAME_SLOTS)];
+
+    if (n->name != name.ptr)
+        *n = (struct name_memo){name.ptr, (uint32_t)(stet_hash_bytes(name).lo % STET_TRAIT_BUCKETS),
+                                mark_of(name), stet_traits_silent(name)};
+    return n;
+}
+
+static const struct line_memo *line_of(struct gather *g, const struct stet_loc *loc)
+{
+    const struct stet_loc *of = stet_place_same(loc);
+    struct line_memo *l = &g->places[slot_of(of, LINE_SLOTS)];
+
+    if (l->loc != of) {
+        l->loc = of;
+        l->place = stet_place_of(loc);
+        l->line = l->place.line ? stet_line_hash(l->place.file, l->place.line) : 0;
+    }
+    return l;
+}
+
 static bool visit(const struct stet_op *op, void *context)
 {
     struct gather *g = context;
-    struct stet_place place;
+    const struct name_memo *name = name_of(g, op);
+    const struct line_memo *line;
+    uint16_t *bucket = &g->t->profile[name->bucket];
 
-    if (stet_traits_silent(stet_op_name(op)))
+    if (name->silent)
         return true;
     g->t->ops++;
-    g->t->marks |= mark_of(stet_op_name(op));
-    uint16_t *bucket = &g->t->profile[stet_hash_bytes(stet_op_name(op)).lo % STET_TRAIT_BUCKETS];
+    g->t->marks |= name->mark;
     *bucket = (uint16_t)(*bucket + (*bucket < UINT16_MAX));
-    place = stet_place_of(op->loc);
-    if (!place.line)
+    line = line_of(g, op->loc);
+    if (!line->place.line)
         return true;
-    add_line(g, stet_line_hash(place.file, place.line));
+    add_line(g, line->line);
     if (!g->only.line) {
-        g->only = place;
+        g->only = line->place;
         g->deepest = op->loc;
-    } else if (!stet_place_eq(&g->only, &place)) {
+    } else if (!g->many && !stet_place_eq(&g->only, &line->place)) {
         g->many = true;
     }
     return !g->failed;

@@ -232,7 +232,7 @@ static bool find_repeat(struct stet_comparison *c, uint32_t named_a, uint32_t na
         return false;
     if ((named_a < named_b ? named_a : named_b) * 4 > (named_a > named_b ? named_a : named_b))
         return false;
-    if (count_tokens(c, &t)) {
+    if (stet_side_need_signatures(c->a) && stet_side_need_signatures(c->b) && count_tokens(c, &t)) {
         found = more_of_the_same(c, &t, r);
         stet_mem_free(t.slots);
     }
@@ -288,8 +288,12 @@ void stet_compare_unmatched(struct stet_comparison *c)
     struct repeat repeat;
     bool repeated;
 
+    if (c->all_matched)
+        return;
     count_alone(c->a, &c->out->ops_went, &named_a);
     count_alone(c->b, &c->out->ops_came, &named_b);
+    if (!c->out->ops_went && !c->out->ops_came)
+        return;
     c->out->ops_unexplained =
         c->out->ops_went - fed_by_arguments(c->a) + c->out->ops_came - fed_by_arguments(c->b);
     repeated = find_repeat(c, named_a, named_b, &repeat);

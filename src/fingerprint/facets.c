@@ -596,7 +596,7 @@ static void write_module(struct walk *w)
 }
 
 enum stet_rc stet_facets_make(struct stet_canon *c, struct stet_sink sinks[STET_SINKS],
-                              struct stet_order *order, struct stet_err *err)
+                              struct stet_canon_order *order, struct stet_err *err)
 {
     const struct stet_program *p = c->program;
     struct walk w = {.canon = c, .sinks = sinks, .order = order->ops};

@@ -44,23 +44,19 @@ static struct stet_hash key_of(const struct stet_fingerprint *f, struct stet_has
     return stet_hasher_digest(&h);
 }
 
-enum stet_rc stet_fingerprint_make(struct stet_fingerprint *out, const struct stet_program *p,
-                                   struct stet_view options, struct stet_err *err)
+enum stet_rc stet_fingerprint_of(struct stet_fingerprint *out, struct stet_canon *c,
+                                 struct stet_canon_order *order, struct stet_view options,
+                                 struct stet_err *err)
 {
-    struct stet_sink sinks[STET_SINKS]; /* with `canon` some 70 KB of stack, which is warmer than */
-    struct stet_canon canon;            /* fresh pages */
-    struct stet_order order = {0};
-    enum stet_rc rc = stet_canon_init(&canon, p, err);
+    struct stet_sink sinks[STET_SINKS]; /* some 30 KB of stack, which is warmer than fresh pages */
+    enum stet_rc rc;
 
     *out = (struct stet_fingerprint){0};
-    if (rc != STET_OK)
-        return rc;
     for (unsigned i = 0; i < STET_SINKS; i++) {
-        stet_sink_init(&sinks[i], &canon.contents);
+        stet_sink_init(&sinks[i], &c->contents);
         stet_sink_varint(&sinks[i], STET_FINGERPRINT_VERSION);
     }
-    rc = stet_facets_make(&canon, sinks, &order, err);
-    stet_canon_release(&canon);
+    rc = stet_facets_make(c, sinks, order, err);
     if (rc != STET_OK)
         return rc;
     stet_sink_bytes(&sinks[STET_FACET_OPTIONS], options.ptr, options.len);
@@ -69,4 +65,19 @@ enum stet_rc stet_fingerprint_make(struct stet_fingerprint *out, const struct st
     out->skeleton = stet_sink_digest(&sinks[STET_SINK_SKELETON]);
     out->key = key_of(out, stet_sink_digest(&sinks[STET_SINK_KEY]));
     return STET_OK;
+}
+
+enum stet_rc stet_fingerprint_make(struct stet_fingerprint *out, const struct stet_program *p,
+                                   struct stet_view options, struct stet_err *err)
+{
+    struct stet_canon canon;
+    struct stet_canon_order order = {0};
+    enum stet_rc rc = stet_canon_init(&canon, p, err);
+
+    *out = (struct stet_fingerprint){0};
+    if (rc != STET_OK)
+        return rc;
+    rc = stet_fingerprint_of(out, &canon, &order, options, err);
+    stet_canon_release(&canon);
+    return rc;
 }

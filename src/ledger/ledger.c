@@ -128,8 +128,9 @@ static enum stet_rc set_up(struct stet_ledger *l, struct stet_err *err)
     enum stet_rc rc;
     int version;
 
-    if (sqlite3_open_v2(l->path, &l->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) !=
-        SQLITE_OK)
+    if (sqlite3_open_v2(l->path, &l->db,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                        NULL) != SQLITE_OK) /* a ledger is one thread's */
         return stet_ledger_fail(l, err, "cannot open");
     sqlite3_busy_timeout(l->db, WAIT_MS);
     version = user_version(l);

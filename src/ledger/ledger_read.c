@@ -92,46 +92,84 @@ static struct stet_recompile row_of(sqlite3_stmt *s, const struct changes *c)
     };
 }
 
-static enum stet_rc each(struct stet_ledger *l, const char *run, bool brief,
-                         bool (*visit)(void *context, const struct stet_recompile *r),
-                         void *context, struct stet_err *err)
+/* The columns that counting needs, and all of them. */
+#define BRIEF                                                                                      \
+    "SELECT id, lane, process, compile, NULL, NULL, class, also, function, NULL, NULL, NULL, "     \
+    "NULL, NULL, NULL, NULL, NULL, cost_ns, NULL, benign, NULL, evidence, NULL, NULL, 0, NULL "
+#define FULL                                                                                       \
+    "SELECT id, lane, process, compile, rank, step, class, also, function, program, against, "     \
+    "origin_file, origin_line, origin_function, trigger_file, trigger_line, trigger_function, "    \
+    "cost_ns, served, benign, sure, evidence, temp_bytes, temp_bytes_more, left_out, fix "
+/* In the order of the index, so that nothing is sorted. */
+#define OF_LANE "FROM recompile WHERE run = ? AND lane = ? ORDER BY process, compile"
+
+typedef bool visit_recompile(void *context, const struct stet_recompile *r);
+
+struct reading {
+    struct changes changes;
+    sqlite3_stmt *rows, *of; /* of: changes of a row */
+    bool brief, over;        /* over: the visitor has seen enough */
+};
+
+static enum stet_rc read_lane(struct stet_ledger *l, struct reading *d, visit_recompile *visit,
+                              void *context, struct stet_err *err)
 {
-    struct changes *c = stet_mem_calloc(1, sizeof *c);
-    sqlite3_stmt *s = NULL, *of = NULL;
-    enum stet_rc rc = STET_OK;
     int step = SQLITE_ROW;
 
-    if (!c)
-        return stet_fail(err, STET_NO_MEMORY, "out of memory for the ledger");
-    if (sqlite3_prepare_v2(l->db,
-                           "SELECT id, lane, process, compile, rank, step, class, also, function, "
-                           "program, against, origin_file, origin_line, origin_function, "
-                           "trigger_file, trigger_line, trigger_function, cost_ns, served, benign, "
-                           "sure, evidence, temp_bytes, temp_bytes_more, left_out, fix "
-                           "FROM recompile WHERE run = ? ORDER BY run, lane DESC, process, compile",
-                           -1, &s, NULL) != SQLITE_OK ||
+    while (!d->over && (step = sqlite3_step(d->rows)) == SQLITE_ROW) {
+        struct stet_recompile r;
+
+        if (!d->brief && !read_changes(&d->changes, d->of, number(d->rows, 0)))
+            return stet_fail(err, STET_NO_MEMORY, "out of memory for the ledger");
+        r = row_of(d->rows, &d->changes);
+        d->over = !visit(context, &r);
+    }
+    return step == SQLITE_ROW || step == SQLITE_DONE ? STET_OK
+                                                     : stet_ledger_fail(l, err, "cannot read");
+}
+
+/* XLA's lane before torch's. */
+static enum stet_rc read_lanes(struct stet_ledger *l, struct reading *d, const char *run,
+                               visit_recompile *visit, void *context, struct stet_err *err)
+{
+    sqlite3_stmt *lanes = NULL;
+    enum stet_rc rc = STET_OK;
+
+    if (sqlite3_prepare_v2(l->db, "SELECT lane FROM fed WHERE run = ? ORDER BY lane DESC", -1,
+                           &lanes, NULL) != SQLITE_OK ||
+        sqlite3_prepare_v2(l->db, d->brief ? BRIEF OF_LANE : FULL OF_LANE, -1, &d->rows, NULL) !=
+            SQLITE_OK ||
         sqlite3_prepare_v2(l->db,
                            "SELECT what, was, is_now, file, line, kind, facet, follows, places "
                            "FROM change WHERE recompile = ? ORDER BY number",
-                           -1, &of, NULL) != SQLITE_OK)
+                           -1, &d->of, NULL) != SQLITE_OK)
         rc = stet_ledger_fail(l, err, "cannot read");
     if (rc == STET_OK)
-        sqlite3_bind_text(s, 1, run, -1, SQLITE_STATIC);
-    while (rc == STET_OK && (step = sqlite3_step(s)) == SQLITE_ROW) {
-        struct stet_recompile r;
-
-        if (!brief && !read_changes(c, of, number(s, 0)))
-            rc = stet_fail(err, STET_NO_MEMORY, "out of memory for the ledger");
-        r = row_of(s, c);
-        if (rc == STET_OK && !visit(context, &r))
-            break;
+        sqlite3_bind_text(lanes, 1, run, -1, SQLITE_STATIC);
+    while (rc == STET_OK && !d->over && sqlite3_step(lanes) == SQLITE_ROW) {
+        sqlite3_reset(d->rows);
+        sqlite3_bind_text(d->rows, 1, run, -1, SQLITE_STATIC);
+        sqlite3_bind_value(d->rows, 2, sqlite3_column_value(lanes, 0));
+        rc = read_lane(l, d, visit, context, err);
     }
-    if (rc == STET_OK && step != SQLITE_ROW && step != SQLITE_DONE)
-        rc = stet_ledger_fail(l, err, "cannot read");
-    sqlite3_finalize(s);
-    sqlite3_finalize(of);
-    stet_arena_release(&c->arena);
-    stet_mem_free(c);
+    sqlite3_finalize(lanes);
+    return rc;
+}
+
+static enum stet_rc each(struct stet_ledger *l, const char *run, bool brief, visit_recompile *visit,
+                         void *context, struct stet_err *err)
+{
+    struct reading *d = stet_mem_calloc(1, sizeof *d);
+    enum stet_rc rc;
+
+    if (!d)
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for the ledger");
+    d->brief = brief;
+    rc = read_lanes(l, d, run, visit, context, err);
+    sqlite3_finalize(d->rows);
+    sqlite3_finalize(d->of);
+    stet_arena_release(&d->changes.arena);
+    stet_mem_free(d);
     return rc;
 }
 

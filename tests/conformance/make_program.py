@@ -1,6 +1,6 @@
 """Writes what JAX would send a plugin: OUT/step.mlirbc (VHLO, with locations) and OUT/options.pb.
 
-usage: make_program.py OUT PLATFORM [LAYERS]      PLATFORM is tpu or cuda
+usage: make_program.py OUT PLATFORM [LAYERS [BATCH]]      PLATFORM is tpu or cuda
 A training step of a small transformer with momentum; needs no plugin and no device.
 """
 import os
@@ -42,6 +42,7 @@ def step(params, momentum, x, y):
 def main():
     out, platform = pathlib.Path(sys.argv[1]), sys.argv[2]
     layers = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    batch = int(sys.argv[4]) if len(sys.argv) > 4 else BATCH
 
     def f32(*shape):
         return jax.ShapeDtypeStruct(shape, jnp.float32)
@@ -52,7 +53,7 @@ def main():
         "up": f32(WIDTH, 4 * WIDTH),
         "down": f32(4 * WIDTH, WIDTH),
     }
-    data = f32(BATCH, LENGTH, WIDTH)
+    data = f32(batch, LENGTH, WIDTH)
     params = [layer] * layers
     lowered = step.trace(params, params, data, data).lower(lowering_platforms=(platform,))
     text = lowered.compiler_ir("stablehlo").operation.get_asm(enable_debug_info=True)

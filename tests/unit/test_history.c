@@ -21,7 +21,7 @@ static enum stet_rc open_program(void *context, uint32_t number, struct stet_his
     struct run *r = context;
 
     (void)err;
-    *out = (struct stet_history_side){{&r->programs[number], &r->fingerprints[number]}, NULL};
+    *out = (struct stet_history_side){{&r->programs[number], &r->fingerprints[number], NULL}, NULL};
     return STET_OK;
 }
 
