@@ -5,6 +5,8 @@
 #include "base/buf.h"
 #include "ledger/ledger.h"
 
+struct stet_framework_log;
+
 typedef bool stet_visit_recompile(void *context, const struct stet_recompile *r);
 
 struct stet_account {
@@ -17,6 +19,10 @@ struct stet_account {
     enum stet_rc (*each_brief)(void *source, stet_visit_recompile *visit, void *context,
                                struct stet_err *err);
     void *source;
+    /* What the frameworks say themselves; may be none. */
+    const struct stet_counter *counters;
+    size_t counter_count;
+    const struct stet_framework_log *log;
 };
 
 /* The three questions. */

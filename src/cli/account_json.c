@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "base/json.h"
+#include "cli/account_frameworks.h"
 
 #include <unistd.h>
 
@@ -163,6 +164,9 @@ static void json_head(struct stet_json *j, const struct stet_account *a, const s
     stet_json_uint(j, "compiles", a->totals.compiles);
     stet_json_number(j, "compile_s", (double)a->totals.compile_ns / 1e9);
     stet_json_number(j, "lost_s", (double)t->lost_ns / 1e9);
+    stet_counters_json(j, a->counters, a->counter_count);
+    if (a->log)
+        stet_log_json(j, a->log);
 }
 
 enum stet_rc stet_account_json(const struct stet_account *a, const struct stet_tally *t,

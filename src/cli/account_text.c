@@ -3,6 +3,7 @@
 #include "cli/account.h"
 
 #include "base/mem.h"
+#include "cli/account_frameworks.h"
 #include "cli/excerpt.h"
 #include "cli/run_text.h"
 
@@ -235,8 +236,11 @@ static void title(const struct pen *p, const struct stet_recompile *r)
     stet_buf_printf(p->out, ": %.*s compiled again", STET_FMT(r->function));
 }
 
-static void rest(const struct pen *p, const struct stet_recompile *r)
+static void rest(const struct pen *p, const struct stet_recompile *r,
+                 const struct stet_framework_log *log)
 {
+    struct stet_view why = log ? stet_log_why(log, r) : (struct stet_view){0};
+
     place(p, "origin", &r->origin);
     if (r->trigger.line != r->origin.line || !stet_view_eq(r->trigger.file, r->origin.file))
         place(p, "trigger", &r->trigger);
@@ -247,10 +251,13 @@ static void rest(const struct pen *p, const struct stet_recompile *r)
                         : stet_view_is(r->sure, "likely") ? "likely"
                                                           : "a guess",
                         p->plain, STET_FMT(r->evidence));
+    if (why.len)
+        stet_buf_printf(p->out, "  %sjax says%s %.*s\n", p->dim, p->plain, STET_FMT(why));
     stet_buf_printf(p->out, "  %sfix%s      %.*s\n", p->dim, p->plain, STET_FMT(r->fix));
 }
 
-static void say_cause(const struct pen *p, const struct cause *c, bool all)
+static void say_cause(const struct pen *p, const struct cause *c, bool all,
+                      const struct stet_framework_log *log)
 {
     stet_buf_char(p->out, '\n');
     title(p, &c->first);
@@ -267,7 +274,7 @@ static void say_cause(const struct pen *p, const struct cause *c, bool all)
     stet_buf_printf(p->out, "%s\n", c->first.benign ? " (harmless)" : "");
     changes(p, &c->first, all, 4);
     values(p, c);
-    rest(p, &c->first);
+    rest(p, &c->first, log);
 }
 
 void stet_account_text_one(struct stet_buf *out, const struct stet_recompile *r, bool colour)
@@ -319,6 +326,9 @@ static void head(const struct pen *p, const struct stet_account *a, const struct
             stet_buf_printf(p->out, ", %" PRIu64 "× (%s)", answer->count, answer->class);
         stet_buf_char(p->out, '\n');
     }
+    stet_counters_text(p->out, "  ", false, a->counters, a->counter_count);
+    if (a->log)
+        stet_log_text(p->out, "  ", a->log);
 }
 
 enum stet_rc stet_account_text(struct stet_buf *out, const struct stet_account *a,
@@ -340,7 +350,7 @@ enum stet_rc stet_account_text(struct stet_buf *out, const struct stet_account *
             if (c.items[i].first.benign && !view->all)
                 hidden += c.items[i].times;
             else
-                say_cause(&p, &c.items[i], view->all);
+                say_cause(&p, &c.items[i], view->all, a->log);
         }
         if (hidden)
             stet_buf_printf(out, "\n%s%" PRIu64 " harmless recompile%s not shown (--all)%s\n",

@@ -2,6 +2,7 @@
 #include "cli/account_join.h"
 #include "cli/command.h"
 #include "cli/explain.h"
+#include "cli/run_logs.h"
 #include "cli/torch_rows.h"
 
 #include <stdio.h>
@@ -17,8 +18,9 @@ static const struct stet_usage usage = {
 
 struct choices {
     enum stet_format format;
-    const char *export;
+    const char *export, *log_file;
     struct stet_account_view view;
+    struct stet_framework_log log;
 };
 
 static enum stet_rc print_joined(const struct stet_account *a, const struct stet_tally *tally,
@@ -80,16 +82,21 @@ static enum stet_rc from_ledger(struct stet_ledger *l, const struct stet_runs *r
                                 struct stet_err *err)
 {
     struct stet_account below = {.run = run->id, .source = l};
-    struct stet_account a = {
-        .run = run->id, .each = each_row, .each_brief = each_row_brief, .source = &below};
+    struct stet_account a = {.run = run->id,
+                             .each = each_row,
+                             .each_brief = each_row_brief,
+                             .source = &below,
+                             .log = &c->log};
     struct stet_arena arena;
     enum stet_rc rc = stet_explain_feed(l, runs, run, err);
 
     if (rc == STET_OK)
         rc = stet_torch_feed(l, run, err);
-    stet_arena_init(&arena, 1 << 20);
+    stet_arena_init(&arena, 8 << 20);
     if (rc == STET_OK)
         rc = stet_ledger_run_totals(l, run->id, &arena, &a.totals, err);
+    if (rc == STET_OK)
+        rc = stet_ledger_counters(l, run->id, &arena, &a.counters, &a.counter_count, err);
     if (rc == STET_OK)
         rc = print(&a, c, code, err);
     stet_arena_release(&arena);
@@ -127,6 +134,7 @@ static enum stet_rc from_run(const struct stet_runs *runs, const struct stet_run
     stet_torch_init(&both.torch);
     stet_explain_account(&both.xla, &x);
     a = both.xla;
+    a.log = &c->log;
     a.each = each_lane;
     a.source = &both;
     rc = stet_torch_load_run(&both.torch, run, err);
@@ -147,13 +155,14 @@ static int explain_dump(const char *folder, const struct choices *c)
     if (stet_explain_dump(&x, folder, &err) != STET_OK)
         return stet_complain(&err);
     stet_explain_account(&a, &x);
+    a.log = &c->log;
     if (print(&a, c, &code, &err) != STET_OK)
         code = stet_complain(&err);
     stet_explained_release(&x);
     return code;
 }
 
-static int explain(const char *name, const struct choices *c)
+static int explain(const char *name, struct choices *c)
 {
     struct stet_err err = STET_ERR_INIT, unusable = STET_ERR_INIT;
     struct stet_ledger *l = NULL;
@@ -167,6 +176,8 @@ static int explain(const char *name, const struct choices *c)
         stet_runs_close(&runs);
         return stet_complain(&err);
     }
+    if (!c->log_file)
+        stet_run_logs_read(&c->log, run->folder);
     if (stet_ledger_open(&l, NULL, &unusable) != STET_OK ||
         from_ledger(l, &runs, run, c, &code, &unusable) != STET_OK) {
         /* What the ledger can't take can still be told. */
@@ -190,8 +201,11 @@ int cmd_explain(int argc, char **argv)
          &c.export},
         {"dump", "DIR", "explain a folder of XLA dumps (--xla_dump_to) instead of a run",
          STET_OPTION_VALUE, &dump},
+        {"log", "FILE", "what JAX or PyTorch/XLA said there of tracing and graphs",
+         STET_OPTION_VALUE, &c.log_file},
         {0},
     };
+    struct stet_err err = STET_ERR_INIT;
     struct stet_args args;
     int done = stet_args_parse(&args, argc, argv, &usage, options, false);
 
@@ -205,5 +219,11 @@ int cmd_explain(int argc, char **argv)
     c.view.colour = stet_colour(STDOUT_FILENO);
     if (dump && args.count)
         return stet_usage_error(&usage, "explains a run or a folder of dumps");
-    return dump ? explain_dump(dump, &c) : explain(args.count ? args.values[0] : NULL, &c);
+    stet_framework_log_init(&c.log);
+    if (c.log_file && stet_framework_log_open(&c.log, c.log_file, 0, &err) != STET_OK)
+        done = stet_complain(&err);
+    else
+        done = dump ? explain_dump(dump, &c) : explain(args.count ? args.values[0] : NULL, &c);
+    stet_framework_log_release(&c.log);
+    return done;
 }

@@ -10,6 +10,7 @@
 #include "cli/run_contract.h"
 #include "cli/run_cpu.h"
 #include "cli/run_env.h"
+#include "cli/run_logs.h"
 #include "cli/run_text.h"
 #include "cli/run_torch.h"
 #include "cli/run_watch.h"
@@ -250,6 +251,7 @@ static int run(struct run *r, const struct wishes *w)
         return rc == STET_NOT_FOUND ? 127 : 126;
     }
     write_run(r, NULL);
+    stet_run_logs_note(r->folder);
     stet_watch_init(&r->watch, layer);
     r->torch = stet_run_torch_start(r->trace, w->quiet);
     if (r->own_trace)

@@ -1,6 +1,8 @@
 /* Findings → rows, straight or by way of the ledger. */
 #include "cli/explain.h"
 
+#include "cli/account_frameworks.h"
+
 #include "base/mem.h"
 
 #include <dirent.h>
@@ -106,6 +108,25 @@ static enum stet_rc each_finding(void *source, stet_visit_recompile *visit, void
     return STET_OK;
 }
 
+/* Of all processes, with their lines; in the digest's arena. */
+static const struct stet_counter *counters_of(struct stet_explained *x, size_t *count)
+{
+    struct stet_counter *all;
+    size_t n = 0;
+
+    *count = 0;
+    for (size_t i = 0; i < x->digest.process_count; i++)
+        n += x->digest.processes[i].counter_count;
+    all = n ? STET_NEW_ARRAY(&x->digest.arena, struct stet_counter, n) : NULL;
+    for (size_t i = 0; all && i < x->digest.process_count; i++)
+        for (size_t k = 0; k < x->digest.processes[i].counter_count; k++) {
+            all[*count] = x->digest.processes[i].counters[k];
+            all[(*count)++].process = i;
+        }
+    stet_counters_place(&x->history, all, *count);
+    return all;
+}
+
 void stet_explain_account(struct stet_account *a, struct stet_explained *x)
 {
     struct stet_settled s = stet_settled_of(x);
@@ -118,6 +139,7 @@ void stet_explain_account(struct stet_account *a, struct stet_explained *x)
     a->totals.settled = s.settled;
     a->totals.settled_step = s.step;
     a->totals.settled_why = stet_view_str(s.why);
+    a->counters = counters_of(x, &a->counter_count);
 }
 
 /* ---- by way of the ledger ---- */
@@ -181,6 +203,18 @@ static enum stet_rc feed_compiles(struct stet_ledger *l, const struct stet_expla
     return rc;
 }
 
+static enum stet_rc feed_counters(struct stet_ledger *l, struct stet_explained *x,
+                                  struct stet_err *err)
+{
+    enum stet_rc rc = STET_OK;
+    size_t count;
+    const struct stet_counter *c = counters_of(x, &count);
+
+    for (size_t i = 0; rc == STET_OK && i < count; i++)
+        rc = stet_ledger_add_counter(l, &c[i], err);
+    return rc;
+}
+
 struct feeding {
     struct stet_ledger *ledger;
     enum stet_rc rc;
@@ -219,6 +253,8 @@ static enum stet_rc feed(struct stet_ledger *l, struct stet_explained *x,
         rc = feed_processes(l, x, err);
     if (rc == STET_OK)
         rc = feed_compiles(l, x, err);
+    if (rc == STET_OK)
+        rc = feed_counters(l, x, err);
     if (rc == STET_OK) {
         each_finding(x, feed_one, &f, err);
         rc = f.rc;

@@ -1,6 +1,7 @@
 /* What `stet run` says when the command has ended: compiles, seconds lost, whether it settled, the
  * three questions, the causes that cost most. */
 #include "cli/account.h"
+#include "cli/account_frameworks.h"
 #include "cli/explain.h"
 #include "cli/explain_shelf.h"
 #include "cli/run_text.h"
@@ -127,6 +128,7 @@ static void say_account(struct stet_buf *out, const struct stet_account *a)
     }
     if (t.alarms && a->each(a->source, gather, &causes, NULL) == STET_OK)
         top_lines(out, &causes);
+    stet_counters_text(out, "stet: ", true, a->counters, a->counter_count);
 }
 
 static void explain(struct stet_buf *out, const char *folder)

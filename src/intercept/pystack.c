@@ -5,6 +5,7 @@
 #include "intercept/pystack.h"
 
 #include "base/mem.h"
+#include "intercept/counters.h"
 #include "intercept/layer.h"
 #include "intercept/pywalk.h"
 #include "intercept/wait.h"
@@ -120,6 +121,7 @@ static void walk(struct stet_pystack *s)
 
     s->missing = stet_pywalk(s->py, &s->walk);
     s->walk_ns = stet_journal_now() - before;
+    stet_counters_watch(s->py);
     send_in_turn(s);
 }
 

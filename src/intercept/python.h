@@ -31,6 +31,13 @@ typedef ptrdiff_t Py_ssize_t;
     PY(PyObject *, PyErr_Occurred, (void))                                                         \
     PY(void, PyErr_Clear, (void))                                                                  \
     PY(void, Py_DecRef, (PyObject *))                                                              \
+    PY_MAY(PyObject *, PyImport_ImportModule, (const char *))                                      \
+    PY_MAY(PyObject *, PyObject_CallMethod, (PyObject *, const char *, const char *, ...))         \
+    PY_MAY(PyObject *, PyCFunction_NewEx, (void *, PyObject *, PyObject *))                        \
+    PY_MAY(PyObject *, Py_BuildValue, (const char *, ...))                                         \
+    PY_MAY(Py_ssize_t, PySequence_Size, (PyObject *))                                              \
+    PY_MAY(PyObject *, PySequence_GetItem, (PyObject *, Py_ssize_t))                               \
+    PY_MAY(double, PyFloat_AsDouble, (PyObject *))                                                 \
     PY_MAY(int, Py_IsFinalizing, (void))                                                           \
     PY_MAY(int, _Py_IsFinalizing, (void))                                                          \
     PY_MAY(void *, PyThreadState_GetUnchecked, (void))                                             \

@@ -103,17 +103,29 @@ static int user_version(struct stet_ledger *l)
     return version;
 }
 
-/* Several may come at once to an empty file: one makes the tables, the others find them. */
+/* What version 2 added; the rest of an older file is as it was. Everything is fed again anyway when
+ * it is asked for (STET_EXPLAIN_VERSION). */
+static const char upgrade[] =
+    "CREATE TABLE counter (run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE, "
+    "process INTEGER NOT NULL, framework TEXT NOT NULL, name TEXT NOT NULL, "
+    "samples INTEGER NOT NULL, total INTEGER NOT NULL, file TEXT, line INTEGER, "
+    "PRIMARY KEY (run, process, framework, name)) WITHOUT ROWID";
+
+/* Several may come at once to an empty or older file: one makes the tables, the others find them.
+ */
 static enum stet_rc make_tables(struct stet_ledger *l, struct stet_err *err)
 {
     char set[64];
+    int version;
     enum stet_rc rc = stet_ledger_exec(l, "BEGIN IMMEDIATE", "cannot begin", err);
 
     if (rc != STET_OK)
         return rc;
     snprintf(set, sizeof set, "PRAGMA user_version = %d", STET_LEDGER_VERSION);
-    if (user_version(l) == 0) {
-        rc = stet_ledger_exec(l, stet_ledger_schema, "cannot make the tables", err);
+    version = user_version(l);
+    if (version < STET_LEDGER_VERSION) {
+        rc = stet_ledger_exec(l, version ? upgrade : stet_ledger_schema, "cannot make the tables",
+                              err);
         if (rc == STET_OK)
             rc = stet_ledger_exec(l, set, "cannot set the version", err);
     }
@@ -145,7 +157,7 @@ static enum stet_rc set_up(struct stet_ledger *l, struct stet_err *err)
                           "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
                           "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY",
                           "cannot set up", err);
-    return rc == STET_OK && version == 0 ? make_tables(l, err) : rc;
+    return rc == STET_OK && version < STET_LEDGER_VERSION ? make_tables(l, err) : rc;
 }
 
 static char *default_path(struct stet_err *err)

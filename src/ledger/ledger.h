@@ -12,7 +12,7 @@
 #include "ledger/recompile.h"
 #include "ledger/run_folder.h"
 
-enum { STET_LEDGER_VERSION = 1, STET_LEDGER_RUNS_KEPT = 2000 };
+enum { STET_LEDGER_VERSION = 2, STET_LEDGER_RUNS_KEPT = 2000 };
 
 struct stet_ledger;
 
@@ -50,8 +50,8 @@ struct stet_ledger_compile {
 bool stet_ledger_has(struct stet_ledger *l, const char *run, const char *lane, const char *stamp);
 
 /* Begins to replace one lane of a run. The lane "xla" also replaces the run's own row, processes,
- * parts and compiles; another lane only adds its recompiles (the run's row is made when missing).
- * Then add, then end: with `good` false nothing of it is kept. */
+ * parts, counters and compiles; another lane only adds its recompiles (the run's row is made when
+ * missing). Then add, then end: with `good` false nothing of it is kept. */
 enum stet_rc stet_ledger_begin(struct stet_ledger *l, const struct stet_ledger_run *run,
                                const char *lane, struct stet_err *err);
 enum stet_rc stet_ledger_add_process(struct stet_ledger *l, const struct stet_ledger_process *p,
@@ -59,6 +59,8 @@ enum stet_rc stet_ledger_add_process(struct stet_ledger *l, const struct stet_le
 enum stet_rc stet_ledger_add_part(struct stet_ledger *l, uint64_t process, struct stet_view name,
                                   struct stet_view value, struct stet_err *err);
 enum stet_rc stet_ledger_add_compile(struct stet_ledger *l, const struct stet_ledger_compile *c,
+                                     struct stet_err *err);
+enum stet_rc stet_ledger_add_counter(struct stet_ledger *l, const struct stet_counter *c,
                                      struct stet_err *err);
 /* r->lane is set to the lane being fed. */
 enum stet_rc stet_ledger_add_recompile(struct stet_ledger *l, const struct stet_recompile *r,
@@ -83,6 +85,11 @@ enum stet_rc stet_ledger_recompiles_brief(struct stet_ledger *l, const char *run
                                           bool (*visit)(void *context,
                                                         const struct stet_recompile *r),
                                           void *context, struct stet_err *err);
+
+/* What frameworks counted themselves in a run; text and list live in `arena`. */
+enum stet_rc stet_ledger_counters(struct stet_ledger *l, const char *run, struct stet_arena *arena,
+                                  const struct stet_counter **out, size_t *count,
+                                  struct stet_err *err);
 
 /* What the run's row says; text lives in `arena`. STET_NOT_FOUND when it was never fed. */
 struct stet_ledger_totals {

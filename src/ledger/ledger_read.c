@@ -188,6 +188,51 @@ enum stet_rc stet_ledger_recompiles_brief(struct stet_ledger *l, const char *run
     return each(l, run, true, visit, context, err);
 }
 
+/* ---- counters ---- */
+
+enum { MOST_COUNTERS = 4096 };
+
+static struct stet_view copied(struct stet_arena *arena, sqlite3_stmt *s, int column)
+{
+    struct stet_view v = text(s, column);
+
+    return v.ptr ? stet_arena_copy(arena, v) : v;
+}
+
+enum stet_rc stet_ledger_counters(struct stet_ledger *l, const char *run, struct stet_arena *arena,
+                                  const struct stet_counter **out, size_t *count,
+                                  struct stet_err *err)
+{
+    struct stet_counter *items = NULL;
+    sqlite3_stmt *s = NULL;
+    size_t n = 0;
+
+    *count = 0;
+    *out = NULL;
+    if (sqlite3_prepare_v2(l->db,
+                           "SELECT process, framework, name, samples, total, file, line "
+                           "FROM counter WHERE run = ? ORDER BY process, framework, name",
+                           -1, &s, NULL) != SQLITE_OK)
+        return stet_ledger_fail(l, err, "cannot read");
+    sqlite3_bind_text(s, 1, run, -1, SQLITE_STATIC);
+    while (n < MOST_COUNTERS && sqlite3_step(s) == SQLITE_ROW) {
+        if (!items)
+            items = STET_NEW_ARRAY(arena, struct stet_counter, MOST_COUNTERS);
+        if (!items)
+            break;
+        items[n++] = (struct stet_counter){.process = number(s, 0),
+                                           .framework = copied(arena, s, 1),
+                                           .name = copied(arena, s, 2),
+                                           .samples = number(s, 3),
+                                           .total = number(s, 4),
+                                           .at = {copied(arena, s, 5), {0}, number(s, 6)}};
+    }
+    sqlite3_finalize(s);
+    *out = items;
+    *count = n;
+    return arena->failed ? stet_fail(err, STET_NO_MEMORY, "out of memory for the ledger") : STET_OK;
+}
+
 /* ---- totals ---- */
 
 enum stet_rc stet_ledger_run_totals(struct stet_ledger *l, const char *run,

@@ -7,6 +7,7 @@ static const char *const sql[STET_SQL_STATEMENTS] = {
     [STET_SQL_ADD_PROCESS] = "INSERT INTO process VALUES (?,?,?,?,?,?,?,?)",
     [STET_SQL_ADD_PART] = "INSERT OR REPLACE INTO part VALUES (?,?,?,?)",
     [STET_SQL_ADD_COMPILE] = "INSERT INTO compile VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+    [STET_SQL_ADD_COUNTER] = "INSERT OR REPLACE INTO counter VALUES (?,?,?,?,?,?,?,?)",
     [STET_SQL_ADD_RECOMPILE] =
         "INSERT INTO recompile VALUES (NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [STET_SQL_ADD_CHANGE] = "INSERT INTO change VALUES (?,?,?,?,?,?,?,?,?,?,?)",
@@ -153,7 +154,7 @@ static enum stet_rc add_run(struct stet_ledger *l, const struct stet_ledger_run 
 static enum stet_rc clear(struct stet_ledger *l, const struct stet_ledger_run *run, bool all,
                           struct stet_err *err)
 {
-    static const char *const tables[] = {"process", "part", "compile"};
+    static const char *const tables[] = {"process", "part", "compile", "counter"};
     const char *id = run->run->id;
     char statement[80];
     enum stet_rc rc =
@@ -257,6 +258,24 @@ enum stet_rc stet_ledger_add_part(struct stet_ledger *l, uint64_t process, struc
     number(&b, process);
     text(&b, name);
     text(&b, value);
+    return run_it(l, &b, err);
+}
+
+enum stet_rc stet_ledger_add_counter(struct stet_ledger *l, const struct stet_counter *c,
+                                     struct stet_err *err)
+{
+    struct binder b;
+
+    if (!prepare(l, STET_SQL_ADD_COUNTER, &b))
+        return stet_ledger_fail(l, err, "cannot write");
+    cstr(&b, l->run);
+    number(&b, c->process);
+    text(&b, c->framework);
+    text(&b, c->name);
+    number(&b, c->samples);
+    number(&b, c->total);
+    text_if(&b, c->at.line ? c->at.file : (struct stet_view){0});
+    number_if(&b, c->at.line != 0, c->at.line);
     return run_it(l, &b, err);
 }
 

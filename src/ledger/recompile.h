@@ -19,6 +19,14 @@ struct stet_row_change {
     uint64_t count;                  /* places that changed in the same way */
 };
 
+/* What a framework counted itself in one process. */
+struct stet_counter {
+    uint64_t process;
+    struct stet_view framework, name; /* "torch_xla"; "UncachedCompile", "aten::nonzero" */
+    uint64_t samples, total;          /* total: of a metric, nanoseconds or bytes */
+    struct stet_line at;              /* of an operation without a lowering, where it is known */
+};
+
 struct stet_recompile {
     struct stet_view lane;     /* "xla", "torch" */
     uint64_t process, compile; /* process: number within the run; compile: 0-based in it */

@@ -267,6 +267,21 @@ static void on_compile_stack(struct stet_run_digest *d, struct stet_process_dige
     }
 }
 
+/* One of a name: a forked child reports its own, in its own journal. */
+static void on_counter(struct stet_run_digest *d, struct stet_process_digest *p,
+                       const struct stet_rec_counter *r)
+{
+    struct stet_counter *c = GROW(p->counters, p->counter_count);
+
+    if (!c)
+        return;
+    p->counters = c;
+    c[p->counter_count++] = (struct stet_counter){.framework = keep(d, r->framework),
+                                                  .name = keep(d, r->name),
+                                                  .samples = r->samples,
+                                                  .total = r->total};
+}
+
 static void on_process_end(struct stet_process_digest *p, const struct stet_rec_process_end *r)
 {
     p->ended = true;
@@ -341,6 +356,9 @@ void stet_run_take(struct stet_run_digest *d, struct stet_process_digest *p, str
         p->executions_lost += r->executions;
         break;
     }
+    case STET_REC_counter:
+        on_counter(d, p, e->record);
+        break;
     case STET_REC_process_end:
         on_process_end(p, e->record);
         break;
@@ -491,6 +509,7 @@ void stet_run_unload(struct stet_run_digest *d)
     for (size_t i = 0; i < d->process_count; i++) {
         stet_mem_free(d->processes[i].plugins);
         stet_mem_free(d->processes[i].compiles);
+        stet_mem_free(d->processes[i].counters);
     }
     stet_mem_free(d->processes);
     stet_arena_release(&d->arena);

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "journal/read.h"
+#include "ledger/recompile.h"
 
 /* The place a compile was waited for: the innermost Python frame outside installed packages, else
  * the innermost of all. */
@@ -53,6 +54,8 @@ struct stet_process_digest {
     size_t compile_count;
     uint64_t executions, executions_lost;
     uint64_t to_device_bytes, to_host_bytes, to_device_count, to_host_count;
+    struct stet_counter *counters; /* what the framework counted itself; lines are not filled */
+    size_t counter_count;
     uint64_t plugin_errors, faults, lost_records;
     bool steps_known; /* after stet_run_steps */
     uint64_t steps;

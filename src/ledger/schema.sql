@@ -117,6 +117,19 @@ CREATE TABLE change (
     PRIMARY KEY (recompile, number)
 ) WITHOUT ROWID;
 
+-- What a framework counted itself: compiles, transfers, operations it ran on the CPU.
+CREATE TABLE counter (
+    run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    process INTEGER NOT NULL,
+    framework TEXT NOT NULL,          -- torch_xla
+    name TEXT NOT NULL,               -- as the framework names it: UncachedCompile, aten::nonzero
+    samples INTEGER NOT NULL,         -- how often
+    total INTEGER NOT NULL,           -- of a metric: nanoseconds, or bytes for ...Data
+    file TEXT,                        -- of an operation without a lowering, where it is known
+    line INTEGER,
+    PRIMARY KEY (run, process, framework, name)
+) WITHOUT ROWID;
+
 -- What a person asks first: SELECT * FROM cause WHERE run = '…' ORDER BY seconds DESC.
 CREATE VIEW cause AS
     SELECT run, lane, class, function, origin_file, origin_line, count(*) AS times,

@@ -269,6 +269,44 @@ TEST(a_full_disk_is_told_and_takes_nothing_away)
     clean();
 }
 
+TEST(an_older_ledger_gets_the_new_tables_and_keeps_its_rows)
+{
+    const struct stet_counter counter = {.framework = STET_VIEW("torch_xla"),
+                                         .name = STET_VIEW("aten::nonzero"),
+                                         .samples = 3,
+                                         .at = {STET_VIEW("train.py"), {0}, 7}};
+    const struct stet_run run = {
+        .id = "r1", .folder = "/r", .cwd = "/", .host = "h", .command = "c"};
+    const struct stet_ledger_run row = {.run = &run};
+    struct stet_err err = STET_ERR_INIT;
+    const struct stet_counter *found;
+    struct stet_arena arena;
+    struct stet_ledger *l;
+    size_t count;
+    sqlite3 *db;
+
+    fresh();
+    l = opened();
+    EXPECT_INT(STET_OK, feed(l, "r1", "xla", "shape-drift", 2, "s"));
+    stet_ledger_close(l);
+    EXPECT_INT(SQLITE_OK, sqlite3_open(path, &db));
+    sqlite3_exec(db, "DROP TABLE counter; PRAGMA user_version = 1", NULL, NULL, NULL);
+    sqlite3_close(db);
+    l = opened();
+    EXPECT_INT(2, all_of(l, "r1").count);
+    EXPECT_INT(STET_OK, stet_ledger_begin(l, &row, "xla", &err));
+    EXPECT_INT(STET_OK, stet_ledger_add_counter(l, &counter, &err));
+    EXPECT_INT(STET_OK, stet_ledger_end(l, "s", true, &err));
+    stet_arena_init(&arena, 8 << 20);
+    EXPECT_INT(STET_OK, stet_ledger_counters(l, "r1", &arena, &found, &count, &err));
+    EXPECT_INT(1, count);
+    EXPECT_INT(3, found[0].samples);
+    EXPECT_INT(7, found[0].at.line);
+    stet_arena_release(&arena);
+    stet_ledger_close(l);
+    clean();
+}
+
 TEST(a_newer_a_damaged_and_a_remote_ledger_are_refused_with_advice)
 {
     struct stet_err err = STET_ERR_INIT;
