@@ -259,13 +259,13 @@ enum {
     UNUSUAL = HAS_SUCCESSORS | HAS_REGIONS | HAS_USE_LISTS,
 };
 
-/* A number of one or two bytes; false for a longer one. */
+/* A number of one or two bytes; false for a longer one. Two bytes can be had in either case. */
 static inline bool short_number(const unsigned char **at, uint32_t *out)
 {
     const unsigned char *p = *at;
     uint32_t v = *p;
 
-    if (v & 1) {
+    if (__builtin_expect(v & 1, 1)) {
         *out = v >> 1;
         *at = p + 1;
         return true;
@@ -276,8 +276,9 @@ static inline bool short_number(const unsigned char **at, uint32_t *out)
 }
 
 /* Attributes as another operation has brought them before, or converted now; NULL for others. */
-static inline const struct bc_converted *usual_attrs(struct bc *b, const unsigned char **at,
-                                                     struct bc_name *name, unsigned mask)
+static inline const struct bc_converted *usual_attrs(struct bc *b, const struct stet_reader *r,
+                                                     const unsigned char **at, struct bc_name *name,
+                                                     unsigned mask)
 {
     const struct stet_view *properties = NULL;
     struct bc_converted *known = &name->last;
@@ -297,22 +298,40 @@ static inline const struct bc_converted *usual_attrs(struct bc *b, const unsigne
     }
     if (known->name == name && known->dict == dict)
         return known;
-    if (dict->kind != STET_ATTR_DICT || !bc_vhlo_convert(b, name, properties, dict, known))
+    b->where = stet_reader_offset(r);
+    if (dict->kind != STET_ATTR_DICT || !bc_vhlo_convert(b, name, properties, dict, known) ||
+        known->count > STET_MAX_ATTRS)
         return NULL;
     return known;
 }
 
-/* Nearly all operations are known ones of VHLO without regions, with at most one result and a few
- * operands defined before. Reads such a one without asking at every step whether the input goes on;
- * NULL, with nothing but tables filled, for any other. */
-static struct stet_op *read_usual_op(struct bc *b, struct stet_reader *r,
-                                     struct region_state *state, struct stet_block *block)
+/* The operands of an operation that are all defined; false when one is not. */
+static inline bool usual_operands(const struct scope *scope, const unsigned char **at,
+                                  struct stet_value **to, uint32_t count)
+{
+    struct stet_value *const *values = scope->values;
+    size_t defined = scope->count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t index;
+
+        if (!short_number(at, &index) || index >= defined || !values[index])
+            return false;
+        to[i] = values[index];
+    }
+    return true;
+}
+
+/* Nearly all operations are known ones of VHLO without regions, with one result and a few operands
+ * defined before. Reads such a one without asking at every step whether the input goes on; NULL,
+ * with nothing but tables filled, for any other. */
+static inline struct stet_op *read_usual_op(struct bc *b, struct stet_reader *r,
+                                            struct region_state *state, struct stet_block *block)
 {
     static const struct bc_converted no_list = {0};
     const unsigned char *at = r->next;
     const struct bc_converted *attrs = &no_list;
-    const struct stet_type *type = NULL;
-    const struct stet_loc *loc;
+    const struct bc_entry *loc, *type;
     struct stet_value **operands;
     struct bc_name *name;
     struct stet_op *op;
@@ -323,47 +342,41 @@ static struct stet_op *read_usual_op(struct bc *b, struct stet_reader *r,
         return NULL;
     name = &b->names[index];
     mask = *at++;
-    if ((mask & UNUSUAL) || !name->usual || !short_number(&at, &index) || index >= b->attr_count)
+    if ((mask & (UNUSUAL | HAS_RESULTS)) != HAS_RESULTS || !name->usual ||
+        !short_number(&at, &index) || index >= b->attr_count)
         return NULL;
-    b->where = stet_reader_offset(r);
-    loc = b->attrs[index].state == BC_LOC ? b->attrs[index].made : bc_loc_at(b, index);
-    if ((mask & (HAS_ATTRS | HAS_PROPERTIES)) && !(attrs = usual_attrs(b, &at, name, mask)))
+    loc = &b->attrs[index];
+    if (loc->state != BC_LOC)
         return NULL;
-    if (mask & HAS_RESULTS) {
-        if (*at++ != (1 << 1 | 1) || !short_number(&at, &index) || index >= b->type_count ||
-            state->next == state->limit)
-            return NULL;
-        type = b->types[index].state == BC_ATTR ? b->types[index].made : bc_type_at(b, index);
-    }
+    if ((mask & (HAS_ATTRS | HAS_PROPERTIES)) && !(attrs = usual_attrs(b, r, &at, name, mask)))
+        return NULL;
+    if (*at++ != (1 << 1 | 1) || !short_number(&at, &index) || index >= b->type_count ||
+        state->next == state->limit)
+        return NULL;
+    type = &b->types[index];
+    if (type->state != BC_ATTR)
+        return NULL;
     if ((mask & HAS_OPERANDS) && (!short_number(&at, &count) || count > USUAL_OPERANDS))
         return NULL;
-    op = stet_build_room(b->arena, type != NULL, count, &operands);
-    if (!op || attrs->count > STET_MAX_ATTRS)
+    op = stet_build_room(b->arena, 1, count, &operands);
+    if (!op)
         return NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        struct stet_value *value;
-
-        if (!short_number(&at, &index) || index >= state->scope->count ||
-            !(value = state->scope->values[index])) {
-            b->arena->next = (char *)op; /* nothing came after it */
-            return NULL;
-        }
-        operands[i] = value;
+    if (!usual_operands(state->scope, &at, operands, count)) {
+        b->arena->next = (char *)op; /* nothing came after it */
+        return NULL;
     }
     *op = (struct stet_op){
-        .loc = loc,
+        .loc = loc->made,
         .parent = block,
         .attrs = attrs->attrs,
         .id = b->p->op_count++,
         .operand_count = count,
-        .result_count = type != NULL,
+        .result_count = 1,
         .known = name->known & 1023,
         .attr_count = attrs->count & STET_MAX_ATTRS,
     };
-    if (type) {
-        op->results[0] = (struct stet_value){.type = type, .id = b->p->value_count++};
-        state->scope->values[state->next++] = op->results;
-    }
+    op->results[0] = (struct stet_value){.type = type->made, .id = b->p->value_count++};
+    state->scope->values[state->next++] = op->results;
     r->next = at;
     return op;
 }
@@ -457,6 +470,7 @@ static void read_block(struct bc *b, struct stet_reader *r, struct region_state 
                        struct stet_block *block)
 {
     uint64_t head = bc_varint(r), n = head >> 1;
+    uint32_t made = 0;
     struct stet_op **ops;
 
     if (n > stet_reader_left(r) || n > UINT32_MAX) {
@@ -469,14 +483,18 @@ static void read_block(struct bc *b, struct stet_reader *r, struct region_state 
     if (!ops)
         return;
     block->ops = ops;
-    for (uint64_t i = 0; i < n && stet_reader_ok(r) && bc_ok(b); i++) {
+    for (uint64_t i = 0; i < n; i++) {
         struct stet_op *op = read_usual_op(b, r, state, block);
 
-        if (!op)
+        if (!op) {
             op = read_op(b, r, state, block);
+            if (!stet_reader_ok(r) || !bc_ok(b))
+                break;
+        }
         if (op)
-            ops[block->op_count++] = op;
+            ops[made++] = op;
     }
+    block->op_count = made;
 }
 
 static bool read_region(struct bc *b, struct stet_reader *r, struct stet_op *op,

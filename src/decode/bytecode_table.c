@@ -161,10 +161,10 @@ static bool chain_next(const struct bc *b, uint64_t *at)
 }
 
 /* Call sites chain as deep as the program's stack was, which may be deeper than recursion may go:
- * decode such a chain piece by piece from its far end. */
+ * decode the rest of such a chain piece by piece from its far end. */
 static void decode_chain(struct bc *b, uint64_t index)
 {
-    enum { STEP = STET_MAX_DEPTH / 2 };
+    enum { STEP = STET_MAX_DEPTH / 4 };
     uint64_t at = index;
     size_t steps = 0, pieces;
     uint64_t *starts;
@@ -191,7 +191,7 @@ const struct stet_loc *bc_loc_at(struct bc *b, uint64_t index)
 {
     struct bc_entry *e;
 
-    if (b->depth == 0 && index < b->attr_count)
+    if (b->depth == STET_MAX_DEPTH / 2 && index < b->attr_count)
         decode_chain(b, index);
     e = attr_entry(b, index);
     if (!e)

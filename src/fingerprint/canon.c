@@ -222,7 +222,7 @@ const struct stet_attr_memo *stet_canon_memo_slow(struct stet_canon *c, const st
     return first;
 }
 
-void stet_canon_fill_type(struct stet_type_memo *memo, const struct stet_type *t)
+static void fill_type(struct stet_type_memo *memo, const struct stet_type *t)
 {
     struct stet_sink s;
     bool shaped = t->kind == STET_TYPE_TENSOR || t->kind == STET_TYPE_UNRANKED ||
@@ -244,6 +244,19 @@ void stet_canon_fill_type(struct stet_type_memo *memo, const struct stet_type *t
         shaped && memo->plain && !t->encoding && t->rank < 0x80 && t->kind != STET_TYPE_UNRANKED;
     memo->rank = (uint8_t)t->rank;
     memo->type = t;
+}
+
+const struct stet_type_memo *stet_canon_type_slow(struct stet_canon *c, const struct stet_type *t)
+{
+    struct stet_type_memo *first = &c->types[stet_memo_slot(t, STET_TYPE_BITS)];
+    struct stet_type_memo *second = c->types + ((first - c->types) ^ 1);
+
+    if (second->type == t)
+        return second;
+    if (first->type)
+        *second = *first;
+    fill_type(first, t);
+    return first;
 }
 
 static size_t symbol_slot(const struct stet_canon *c, struct stet_view name)

@@ -74,7 +74,7 @@ struct stet_type_memo {
 
 _Static_assert(sizeof(struct stet_type_memo) == 128, "a power of two");
 
-enum { STET_NAME_BITS = 8, STET_ATTR_BITS = 8, STET_TYPE_BITS = 6 };
+enum { STET_NAME_BITS = 8, STET_ATTR_BITS = 8, STET_TYPE_BITS = 7 };
 
 struct stet_symbol;
 
@@ -130,16 +130,14 @@ static inline size_t stet_memo_slot(const void *address, unsigned bits)
     return (size_t)((uint64_t)(uintptr_t)address * UINT64_C(0x9e3779b97f4a7c15) >> (64 - bits));
 }
 
-void stet_canon_fill_type(struct stet_type_memo *memo, const struct stet_type *t);
+const struct stet_type_memo *stet_canon_type_slow(struct stet_canon *c, const struct stet_type *t);
 
 static inline const struct stet_type_memo *stet_canon_type(struct stet_canon *c,
                                                            const struct stet_type *t)
 {
-    struct stet_type_memo *memo = &c->types[stet_memo_slot(t, STET_TYPE_BITS)];
+    const struct stet_type_memo *memo = &c->types[stet_memo_slot(t, STET_TYPE_BITS)];
 
-    if (memo->type != t)
-        stet_canon_fill_type(memo, t);
-    return memo;
+    return memo->type == t ? memo : stet_canon_type_slow(c, t);
 }
 
 /* What operations this build knows by name are; STET_KIND_NONE for the plain ones. */

@@ -67,9 +67,13 @@ static inline struct stet_op *stet_build_room(struct stet_arena *a, uint32_t res
                                               uint32_t operands, struct stet_value ***to)
 {
     size_t before = sizeof(struct stet_op) + results * sizeof(struct stet_value);
-    struct stet_op *op =
-        stet_arena_raw(a, 1, before + (size_t)operands * sizeof(struct stet_value *));
+    size_t size = before + operands * sizeof(struct stet_value *); /* a multiple of 8 */
+    void *op = a->next;
 
+    if (size > (size_t)(a->end - a->next))
+        op = stet_arena_slow(a, 1, size);
+    else
+        a->next += size;
     *to = (struct stet_value **)((uintptr_t)op + before);
     return op;
 }

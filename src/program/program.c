@@ -140,28 +140,51 @@ static const struct stet_attr *dict_at(const struct stet_attr *array, uint32_t i
     return array->items[i]->kind == STET_ATTR_DICT ? array->items[i] : NULL;
 }
 
-static const struct stet_attr *sharding_of(const struct stet_attr *dict)
-{
-    const struct stet_attr *a = stet_attr_field(dict, "sdy.sharding");
+/* What frameworks say about an argument or a result; `sharding` is Shardy's when both kinds are
+ * there. */
+struct said {
+    const struct stet_attr *alias, *donor, *sharding, *info;
+};
 
-    return a ? a : stet_attr_field(dict, "mhlo.sharding");
+static struct said read_dict(const struct stet_attr *dict)
+{
+    struct said said = {0};
+    const struct stet_attr *old = NULL;
+
+    for (uint32_t i = 0; dict && i < dict->count; i++) {
+        struct stet_view name = dict->named[i].name;
+        const struct stet_attr *value = dict->named[i].value;
+
+        if (stet_view_eq(name, STET_VIEW("jax.result_info")))
+            said.info = value;
+        else if (stet_view_eq(name, STET_VIEW("tf.aliasing_output")))
+            said.alias = value;
+        else if (stet_view_eq(name, STET_VIEW("jax.buffer_donor")))
+            said.donor = value;
+        else if (stet_view_eq(name, STET_VIEW("sdy.sharding")))
+            said.sharding = value;
+        else if (stet_view_eq(name, STET_VIEW("mhlo.sharding")))
+            old = value;
+    }
+    if (!said.sharding)
+        said.sharding = old;
+    return said;
 }
 
 static void fill_argument(struct stet_argument *out, const struct stet_value *value,
                           const struct stet_attr *dict)
 {
-    const struct stet_attr *alias = stet_attr_field(dict, "tf.aliasing_output");
-    const struct stet_attr *donor = stet_attr_field(dict, "jax.buffer_donor");
+    const struct said said = read_dict(dict);
     const struct stet_loc *loc = stet_value_loc(value);
 
-    *out = (struct stet_argument){.value = value, .attrs = dict, .alias = -1};
+    *out = (struct stet_argument){
+        .value = value, .attrs = dict, .alias = -1, .sharding = said.sharding};
     if (loc && loc->kind == STET_LOC_NAME)
         out->name = loc->text;
-    out->sharding = sharding_of(dict);
-    if (alias && alias->kind == STET_ATTR_INTEGER && alias->integer >= 0 &&
-        alias->integer <= INT32_MAX)
-        out->alias = (int32_t)alias->integer;
-    out->donor = donor && (donor->kind == STET_ATTR_UNIT || donor->integer != 0);
+    if (said.alias && said.alias->kind == STET_ATTR_INTEGER && said.alias->integer >= 0 &&
+        said.alias->integer <= INT32_MAX)
+        out->alias = (int32_t)said.alias->integer;
+    out->donor = said.donor && (said.donor->kind == STET_ATTR_UNIT || said.donor->integer != 0);
 }
 
 static bool index_arguments(struct stet_program *p, const struct stet_block *body)
@@ -188,12 +211,12 @@ static bool index_outputs(struct stet_program *p, const struct stet_block *body)
         return false;
     for (uint32_t i = 0; i < p->output_count; i++) {
         const struct stet_attr *dict = dict_at(attrs, i);
-        const struct stet_attr *info = stet_attr_field(dict, "jax.result_info");
+        const struct said said = read_dict(dict);
 
         p->outputs[i] = (struct stet_result){
-            .type = stet_op_operand(last, i)->type, .attrs = dict, .sharding = sharding_of(dict)};
-        if (info && info->kind == STET_ATTR_STRING)
-            p->outputs[i].name = info->text;
+            .type = stet_op_operand(last, i)->type, .attrs = dict, .sharding = said.sharding};
+        if (said.info && said.info->kind == STET_ATTR_STRING)
+            p->outputs[i].name = said.info->text;
     }
     return true;
 }
