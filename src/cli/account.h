@@ -9,6 +9,8 @@ struct stet_framework_log;
 
 typedef bool stet_visit_recompile(void *context, const struct stet_recompile *r);
 
+struct stet_misses;
+
 struct stet_account {
     const char *run; /* its id */
     struct stet_ledger_totals totals;
@@ -23,6 +25,7 @@ struct stet_account {
     const struct stet_counter *counters;
     size_t counter_count;
     const struct stet_framework_log *log;
+    const struct stet_misses *misses; /* what the store did not serve; NULL when it was not asked */
 };
 
 /* The three questions. */

@@ -1,6 +1,7 @@
 /* stet.explain/1, and the same as a table. Written piece by piece: a run may have many recompiles.
  */
 #include "cli/account.h"
+#include "cli/cache_miss.h"
 
 #include "base/fs.h"
 #include "base/json.h"
@@ -183,6 +184,13 @@ enum stet_rc stet_account_json(const struct stet_account *a, const struct stet_t
     stet_json_array(&w.j, "recompiles");
     rc = a->each(a->source, write_one, &w, err);
     stet_json_end_array(&w.j);
+    if (a->misses) {
+        stet_json_object(&w.j, "store");
+        stet_json_uint(&w.j, "compiles", a->misses->compiles);
+        stet_json_uint(&w.j, "served", a->misses->served);
+        stet_misses_json(a->misses, &w.j, "missed");
+        stet_json_end_object(&w.j);
+    }
     stet_json_end_object(&w.j);
     stet_buf_char(&w.out, '\n');
     return finish(&w, rc, err);

@@ -1,6 +1,7 @@
 /* A run's recompiles for a tired engineer: what, where, what it cost, what to do. Recompiles of one
  * cause are told once. */
 #include "cli/account.h"
+#include "cli/cache_miss.h"
 
 #include "base/mem.h"
 #include "cli/account_frameworks.h"
@@ -358,6 +359,8 @@ enum stet_rc stet_account_text(struct stet_buf *out, const struct stet_account *
         if (c.beyond)
             stet_buf_printf(out, "\n%" PRIu64 " recompiles of further causes (--format=json)\n",
                             c.beyond);
+        if (a->misses)
+            stet_misses_text(a->misses, out);
     }
     stet_arena_release(&c.arena);
     stet_mem_free(c.items);

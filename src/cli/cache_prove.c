@@ -1,5 +1,6 @@
 /* stet cache prove: the command cold, then warm; what counts is what was loaded back. */
 #include "cli/cache.h"
+#include "cli/cache_miss.h"
 #include "cli/run_text.h"
 
 #include "base/mem.h"
@@ -117,52 +118,15 @@ static enum stet_rc launch(struct launch *l, const char *work, const char *name,
     return rc;
 }
 
-static const char *word_of(const struct stet_compile_event *c)
-{
-    return c->store.len ? c->store.ptr : "off";
-}
-
-static void missed_json(struct stet_json *j, const struct launch *l)
-{
-    stet_json_array(j, "missed");
-    for (size_t p = 0; p < l->digest.process_count; p++) {
-        const struct stet_process_digest *d = &l->digest.processes[p];
-
-        for (size_t i = 0; i < d->compile_count; i++) {
-            const struct stet_compile_event *c = &d->compiles[i];
-
-            if (c->load || !c->ended || c->error_code || c->served)
-                continue;
-            stet_json_object(j, NULL);
-            stet_json_string(j, "program", c->name);
-            stet_json_string(j, "reason",
-                             stet_view_of(word_of(c), c->store.len ? c->store.len : 3));
-            stet_json_end_object(j);
-        }
-    }
-    stet_json_end_array(j);
-}
-
-static void missed_text(struct stet_buf *out, const struct launch *l)
-{
-    for (size_t p = 0; p < l->digest.process_count; p++) {
-        const struct stet_process_digest *d = &l->digest.processes[p];
-
-        for (size_t i = 0; i < d->compile_count; i++) {
-            const struct stet_compile_event *c = &d->compiles[i];
-
-            if (!c->load && c->ended && !c->error_code && !c->served)
-                stet_buf_printf(out, "  not reloaded: %.*s  (%.*s)\n", STET_FMT(c->name),
-                                (int)(c->store.len ? c->store.len : 3), word_of(c));
-        }
-    }
-}
-
 static int tell(const struct stet_args *args, const struct launch *cold, const struct launch *warm)
 {
     struct stet_buf out = STET_BUF_INIT;
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_misses misses;
     struct stet_json j;
 
+    if (stet_misses_make(&misses, &warm->digest, &err) != STET_OK)
+        return stet_complain(&err);
     if (args->format == STET_FORMAT_JSON) {
         stet_json_init(&j, &out);
         stet_json_object(&j, NULL);
@@ -171,7 +135,7 @@ static int tell(const struct stet_args *args, const struct launch *cold, const s
         stet_json_uint(&j, "reloaded", warm->reloaded);
         stet_json_number(&j, "cold_s", (double)cold->ns / 1e9);
         stet_json_number(&j, "warm_s", (double)warm->ns / 1e9);
-        missed_json(&j, warm);
+        stet_misses_json(&misses, &j, "missed");
         stet_json_end_object(&j);
         stet_buf_char(&out, '\n');
     } else {
@@ -181,8 +145,9 @@ static int tell(const struct stet_args *args, const struct launch *cold, const s
         stet_buf_str(&out, " -> ");
         stet_text_duration(&out, warm->ns);
         stet_buf_char(&out, '\n');
-        missed_text(&out, warm);
+        stet_misses_text(&misses, &out);
     }
+    stet_misses_release(&misses);
     return stet_print(&out, warm->reloaded == warm->programs ? STET_EXIT_FINE : STET_EXIT_FINDING);
 }
 

@@ -1,5 +1,6 @@
 /* stet explain: why each program of a run was compiled again. */
 #include "cli/account_join.h"
+#include "cli/cache_miss.h"
 #include "cli/command.h"
 #include "cli/explain.h"
 #include "cli/run_logs.h"
@@ -17,6 +18,7 @@ static const struct stet_usage usage = {
 };
 
 struct choices {
+    const struct stet_misses *misses;
     enum stet_format format;
     const char *export, *log_file;
     struct stet_account_view view;
@@ -50,9 +52,13 @@ static enum stet_rc print(const struct stet_account *a, const struct choices *c,
     struct stet_tally tally;
     enum stet_rc rc = stet_account_tally(a, &tally, err);
 
+<<<<<<< HEAD
     if (rc != STET_OK || !tally.torch) /* one lane: nothing to join */
         return rc == STET_OK ? print_joined(a, &tally, c, code, err) : rc;
     rc = stet_account_join(&joined, a, &both, err);
+=======
+    both.misses = c->misses;
+>>>>>>> 1cab2d5 (Say why the store missed: the nearest entry and the first component that moved)
     if (rc == STET_OK)
         rc = stet_account_tally(&both, &tally, err);
     if (rc == STET_OK)
@@ -162,8 +168,29 @@ static int explain_dump(const char *folder, const struct choices *c)
     return code;
 }
 
+<<<<<<< HEAD
+static int explain(const char *name, struct choices *c)
+=======
+/* More compiles than that are the sign of something else than a cold store. */
+enum { MOST_COMPILES = 20000 };
+
+static const struct stet_misses *ask_store(struct stet_misses *m, const struct stet_run *run)
+>>>>>>> 1cab2d5 (Say why the store missed: the nearest entry and the first component that moved)
+{
+    const struct stet_misses *asked = NULL;
+    struct stet_run_digest d;
+
+    if (stet_run_load(&d, run->folder, NULL) != STET_OK)
+        return NULL;
+    if (d.compiles <= MOST_COMPILES && stet_misses_make(m, &d, NULL) == STET_OK)
+        asked = m;
+    stet_run_unload(&d);
+    return asked;
+}
+
 static int explain(const char *name, struct choices *c)
 {
+    struct stet_misses misses = {0};
     struct stet_err err = STET_ERR_INIT, unusable = STET_ERR_INIT;
     struct stet_ledger *l = NULL;
     const struct stet_run *run;
@@ -176,8 +203,12 @@ static int explain(const char *name, struct choices *c)
         stet_runs_close(&runs);
         return stet_complain(&err);
     }
+<<<<<<< HEAD
     if (!c->log_file)
         stet_run_logs_read(&c->log, run->folder);
+=======
+    c->misses = ask_store(&misses, run);
+>>>>>>> 1cab2d5 (Say why the store missed: the nearest entry and the first component that moved)
     if (stet_ledger_open(&l, NULL, &unusable) != STET_OK ||
         from_ledger(l, &runs, run, c, &code, &unusable) != STET_OK) {
         /* What the ledger can't take can still be told. */
@@ -185,6 +216,8 @@ static int explain(const char *name, struct choices *c)
         if (from_run(&runs, run, c, &code, &err) != STET_OK)
             code = stet_complain(&err);
     }
+    if (c->misses)
+        stet_misses_release(&misses);
     stet_ledger_close(l);
     stet_runs_close(&runs);
     return code;

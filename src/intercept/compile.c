@@ -24,6 +24,7 @@ struct stet_compile {
     PJRT_Client *client;
     struct stet_pystack *stack;
     const PJRT_Program *program;
+    struct stet_view options;
     struct stet_reload reload;
 };
 
@@ -154,7 +155,8 @@ static void compile_begin(struct stet_compile *c, struct stet_plugin *p, enum en
                                .function = function,
                                .outermost = stet_guard_enter(),
                                .client = client,
-                               .program = program};
+                               .program = program,
+                               .options = options};
     if (!c->outermost)
         return;
     c->begin_ns = stet_journal_now();
@@ -209,6 +211,7 @@ static void record_end(struct stet_compile *c, PJRT_Error *error, PJRT_LoadedExe
     r->served = c->reload.served;
     r->store = stet_view_str(c->reload.word);
     r->key = c->reload.key;
+    r->components = stet_reload_words(&c->reload, &e->arena);
     r->layer_ns = stet_journal_now() - c->begin_ns - plugin_ns;
     stet_event_send(e);
 }
@@ -245,7 +248,7 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
             .used = c->reload.served == STET_SERVED_DISK ? c->reload.key : (struct stet_hash){0},
             .bytes = c->reload.bytes,
             .program = c->reload.program,
-            .keep = stet_keeping_new(&c->reload, c->program, c->index, plugin_ns)});
+            .keep = stet_keeping_new(&c->reload, c->program, c->options, c->index, plugin_ns)});
     stet_reload_end(&c->reload);
     if (c->client)
         stet_plugin_look_at_memory(c->p, c->client, false);

@@ -13,18 +13,19 @@ struct stet_keeping {
 };
 
 struct stet_keeping *stet_keeping_new(const struct stet_reload *r, const PJRT_Program *program,
-                                      uint64_t index, uint64_t compile_ns)
+                                      struct stet_view options, uint64_t index, uint64_t compile_ns)
 {
     struct stet_keeping *k = r->keep ? stet_mem_calloc(1, sizeof *k) : NULL;
 
     if (!k)
         return NULL;
-    stet_arena_init(&k->arena, program->code_size + ((size_t)1 << 20));
+    stet_arena_init(&k->arena, program->code_size + options.len + ((size_t)1 << 20));
     for (size_t i = 0; i < STET_COMPONENTS; i++)
         k->entry.parts.part[i] = stet_arena_copy(&k->arena, r->parts.part[i]);
     k->entry.format =
         stet_arena_copy(&k->arena, stet_view_of(program->format, program->format_size));
     k->entry.program = stet_arena_copy(&k->arena, stet_view_of(program->code, program->code_size));
+    k->entry.options = stet_arena_copy(&k->arena, options);
     k->entry.compile_ns = compile_ns;
     k->entry.plugin_path = stet_arena_copy(&k->arena, r->plugin_path);
     k->key = r->key;

@@ -278,6 +278,21 @@ bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
     return r->served != STET_SERVED_COMPILED;
 }
 
+struct stet_view stet_reload_words(const struct stet_reload *r, struct stet_arena *a)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_view text = {0};
+
+    if (!r->word || strcmp(r->word, "miss") != 0)
+        return text;
+    stet_buf_printf(&out, "store=%s\n", stet_layer.store.folder);
+    stet_key_words(&out, &r->parts);
+    if (!out.failed)
+        text = stet_arena_copy(a, stet_buf_as_view(&out));
+    stet_buf_release(&out);
+    return text;
+}
+
 void stet_reload_end(struct stet_reload *r)
 {
     if (r->arena.cap)

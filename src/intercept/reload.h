@@ -24,13 +24,16 @@ struct stet_reload {
 
 /* True when args->executable is loaded and the plugin need not compile. */
 bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args);
+/* What a miss was made of, in words for the journal; empty for anything else. */
+struct stet_view stet_reload_words(const struct stet_reload *r, struct stet_arena *a);
 void stet_reload_end(struct stet_reload *r);
 
 /* What is needed to keep an executable, on its way to the thread that asks (ask.h). */
 struct stet_keeping;
 /* NULL when it is not to be kept. Copies what it needs. */
 struct stet_keeping *stet_keeping_new(const struct stet_reload *r, const PJRT_Program *program,
-                                      uint64_t index, uint64_t compile_ns);
+                                      struct stet_view options, uint64_t index,
+                                      uint64_t compile_ns);
 /* Serialises and stores it; frees `k`. */
 void stet_keeping_do(struct stet_keeping *k, struct stet_plugin *p, PJRT_Executable *executable);
 void stet_keeping_free(struct stet_keeping *k);

@@ -171,6 +171,7 @@ static void on_compile_end(struct stet_run_digest *d, struct stet_process_digest
     c->served = r->served;
     c->store = keep(d, r->store);
     c->key = r->key;
+    c->components = keep(d, r->components);
     if (r->name.len)
         c->name = keep(d, r->name);
 }

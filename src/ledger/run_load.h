@@ -21,10 +21,11 @@ struct stet_compile_event {
     uint64_t program_size, thread, plugin, client, executable;
     uint64_t plugin_ns, layer_ns; /* inside the plugin; added by the layer */
     uint64_t error_code, temp_bytes, peak_bytes, code_bytes;
-    uint64_t served;        /* 0 compiled, 1 memory, 2 disk, 3 remote, 4 lifted */
-    struct stet_view store; /* hit, miss, or why neither; empty when the store was off */
-    struct stet_hash key;   /* in the store */
-    bool stored;            /* and it was written there */
+    uint64_t served;             /* 0 compiled, 1 memory, 2 disk, 3 remote, 4 lifted */
+    struct stet_view store;      /* hit, miss, or why neither; empty when the store was off */
+    struct stet_hash key;        /* in the store */
+    bool stored;                 /* and it was written there */
+    struct stet_view components; /* of a miss: what the key is made of, name=value lines */
     bool has_memory;
     struct stet_view format, name, error, fingerprint;
     struct stet_trigger trigger; /* line 0 when not known */

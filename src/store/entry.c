@@ -11,7 +11,13 @@
 
 static const char magic[8] = {'S', 'T', 'E', 'T', 'E', 'X', 'E', '\n'};
 
-enum { HEAD = 8 + 4 + 4 + 4 * 8 + 3 * 16, SUM = 16, WORDS_MAX = 1 << 20, LEVEL = 1 };
+enum {
+    HEAD = 8 + 4 + 4 + 4 * 8 + 3 * 16,
+    SUM = 16,
+    WORDS_MAX = 1 << 20,
+    OPTIONS_MAX = 1 << 17,
+    LEVEL = 1
+};
 
 static const struct {
     const char *name, *about;
@@ -42,6 +48,8 @@ struct stet_hash stet_key_of(const struct stet_key_parts *parts)
     return key;
 }
 
+static void take_words(struct stet_entry_file *f, struct stet_view words);
+
 static void add_hash(struct stet_buf *out, struct stet_hash h)
 {
     stet_buf_u64(out, h.hi);
@@ -55,13 +63,50 @@ static struct stet_hash read_hash(struct stet_reader *r)
     return (struct stet_hash){hi, stet_reader_u64(r)};
 }
 
+void stet_key_words(struct stet_buf *out, const struct stet_key_parts *parts)
+{
+    for (size_t i = 0; i < STET_COMPONENTS; i++)
+        stet_buf_printf(out, "%s=%.*s\n", components[i].name, STET_FMT(parts->part[i]));
+}
+
+void stet_key_from_words(struct stet_key_parts *parts, struct stet_view words)
+{
+    struct stet_entry_file f = {0};
+
+    take_words(&f, words);
+    *parts = f.parts;
+}
+
+static int digit_of(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+void stet_entry_options(const struct stet_entry_file *f, struct stet_buf *out)
+{
+    for (size_t i = 0; i + 1 < f->options_hex.len; i += 2) {
+        int high = digit_of(f->options_hex.ptr[i]), low = digit_of(f->options_hex.ptr[i + 1]);
+
+        if (high < 0 || low < 0)
+            return;
+        stet_buf_char(out, (char)(high << 4 | low));
+    }
+}
+
 static void add_words(struct stet_buf *out, const struct stet_kept *e)
 {
     stet_buf_printf(out, "name=%.*s\nformat=%.*s\nplugin_path=%.*s\ncompile_ns=%" PRIu64 "\n",
                     STET_FMT(e->name), STET_FMT(e->format), STET_FMT(e->plugin_path),
                     e->compile_ns);
-    for (size_t i = 0; i < STET_COMPONENTS; i++)
-        stet_buf_printf(out, "%s=%.*s\n", components[i].name, STET_FMT(e->parts.part[i]));
+    if (e->options.len && e->options.len <= OPTIONS_MAX) {
+        stet_buf_str(out, "options_hex=");
+        for (size_t i = 0; i < e->options.len; i++) {
+            stet_buf_char(out, "0123456789abcdef"[(unsigned char)e->options.ptr[i] >> 4]);
+            stet_buf_char(out, "0123456789abcdef"[e->options.ptr[i] & 15]);
+        }
+        stet_buf_char(out, '\n');
+    }
+    stet_key_words(out, &e->parts);
 }
 
 /* Appends the frame; the view is its place, valid until `out` grows. */
@@ -119,6 +164,8 @@ static void take_word(struct stet_entry_file *f, struct stet_view name, struct s
         f->name = value;
     if (stet_view_is(name, "format"))
         f->format = value;
+    if (stet_view_is(name, "options_hex"))
+        f->options_hex = value;
     if (stet_view_is(name, "plugin_path"))
         f->plugin_path = value;
     if (stet_view_is(name, "compile_ns")) {

@@ -28,6 +28,9 @@ struct stet_key_parts {
 };
 
 struct stet_hash stet_key_of(const struct stet_key_parts *parts);
+/* As lines name=value, and from them; lines of other names are skipped. */
+void stet_key_words(struct stet_buf *out, const struct stet_key_parts *parts);
+void stet_key_from_words(struct stet_key_parts *parts, struct stet_view words);
 const char *stet_component_name(enum stet_component c);
 const char *stet_component_about(enum stet_component c);
 
@@ -37,6 +40,7 @@ struct stet_kept {
     struct stet_view name;   /* of the program's module, for people */
     struct stet_view format; /* of the program: mlir, hlo, hlo_with_config */
     struct stet_view program, executable;
+    struct stet_view options; /* as they came: their hash is a component, this says which moved */
     struct stet_view plugin_path; /* no part of the key: where `stet cache verify` finds it */
     uint64_t compile_ns;          /* what compiling it took */
 };
@@ -48,8 +52,9 @@ enum stet_rc stet_entry_pack(struct stet_buf *out, const struct stet_kept *e, st
 struct stet_entry_file {
     struct stet_file file;
     struct stet_hash key;
-    struct stet_key_parts parts; /* views into the file, as are the next three */
+    struct stet_key_parts parts; /* views into the file, as are the next four */
     struct stet_view name, format, plugin_path;
+    struct stet_view options_hex;
     uint64_t compile_ns;
     uint64_t program_size, executable_size; /* unpacked */
     struct stet_view program, executable;   /* packed */
@@ -63,6 +68,8 @@ enum stet_rc stet_entry_open(struct stet_entry_file *f, const char *path, struct
 enum stet_rc stet_entry_read(struct stet_entry_file *f, struct stet_view bytes,
                              struct stet_err *err);
 void stet_entry_close(struct stet_entry_file *f);
+/* The compile options as they came, into `out`: nothing for entries of an older Stet. */
+void stet_entry_options(const struct stet_entry_file *f, struct stet_buf *out);
 /* Unpacked and checked, into `out`. */
 enum stet_rc stet_entry_program(const struct stet_entry_file *f, struct stet_buf *out,
                                 struct stet_err *err);

@@ -217,6 +217,47 @@ class Store(unittest.TestCase):
         self.assertGreater(proof["programs"], 0)
         self.assertEqual(proof["missed"], [])
 
+    def missed(self):
+        done = subprocess.run([STET, "explain", "--format=json"], capture_output=True, text=True,
+                              cwd=self.dir, env=self.env)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        return json.loads(done.stdout)["store"]["missed"]
+
+    def test_each_component_that_moves_alone_is_named(self):
+        self.run_it(STEP.format(lr=0.1, comment=""))
+        shutil.copytree(self.dir + "/store", self.dir + "/kept", symlinks=True)
+        for component in ("plugin", "platform", "topology", "toolkit", "environment", "options", "program"):
+            with self.subTest(component):
+                shutil.rmtree(self.dir + "/store")
+                shutil.copytree(self.dir + "/kept", self.dir + "/store", symlinks=True)
+                subprocess.run([f"{BUILD}/bin/store-move", self.dir + "/store", component, "another"], check=True)
+                _, served = self.run_it(STEP.format(lr=0.1, comment=""))
+                self.assert_cold(served)
+                missed = self.missed()
+                self.assertTrue(missed)
+                self.assertEqual({(m["moved"], m["from"], m["also"]) for m in missed}, {(component, "another", 0)})
+
+    def test_what_moved_in_a_program_or_its_options_is_named(self):
+        def step(**words):
+            return STEP.format(**{"lr": 0.1, "comment": "", **words})
+
+        self.run_it(step())
+        for text, env, moved, detail in (
+            (step(lr=0.2), {}, "program", "constants"),
+            (step().replace("(2, 4)", "(6, 4)"), {}, "program", "shapes"),
+            (step().replace("float32", "bfloat16"), {}, "program", "dtypes"),
+            (step(), {"JAX_EXEC_TIME_OPTIMIZATION_EFFORT": "0.5"}, "options", "exec_time_optimization_effort"),
+            (step(), {"LIBTPU_INIT_ARGS": "--xla_tpu_x=1"}, "environment", ""),
+        ):
+            with self.subTest(detail or moved):
+                shutil.copytree(self.dir + "/store", self.dir + "/kept", symlinks=True)
+                self.run_it(text, **env)
+                named = [m for m in self.missed() if m["program"] == "jit_step"]
+                self.assertEqual([m.get("moved") for m in named], [moved])
+                self.assertIn(detail, named[0]["detail"])
+                shutil.rmtree(self.dir + "/store")
+                os.rename(self.dir + "/kept", self.dir + "/store")
+
     def cache(self, *words, **env):
         return subprocess.run([STET, "cache", *words], capture_output=True, text=True, cwd=self.dir,
                               env=dict(self.env, XDG_CONFIG_HOME=self.dir + "/conf", **env))

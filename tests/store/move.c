@@ -1,0 +1,61 @@
+/* store-move STORE COMPONENT VALUE: every entry as if that component had been VALUE when it was
+ * compiled; it gets the key that goes with it. */
+#include "store/store.h"
+
+#include <stdio.h>
+
+static bool move(const struct stet_store *s, struct stet_hash key, const char *component,
+                 const char *value, struct stet_err *err)
+{
+    struct stet_buf program = STET_BUF_INIT, executable = STET_BUF_INIT, options = STET_BUF_INIT;
+    struct stet_entry_file f;
+    struct stet_kept k;
+    uint64_t bytes;
+
+    if (stet_store_get(s, key, &f, err) != STET_OK ||
+        stet_entry_program(&f, &program, err) != STET_OK ||
+        stet_entry_executable(&f, &executable, err) != STET_OK)
+        return false;
+    stet_entry_options(&f, &options);
+    k = (struct stet_kept){
+        .parts = f.parts,
+        .name = f.name,
+        .format = f.format,
+        .plugin_path = f.plugin_path,
+        .options = stet_buf_as_view(&options),
+        .program = stet_buf_as_view(&program),
+        .executable = stet_buf_as_view(&executable),
+    };
+    for (size_t i = 0; i < STET_COMPONENTS; i++) {
+        if (!strcmp(stet_component_name((enum stet_component)i), component))
+            k.parts.part[i] = stet_view_str(value);
+    }
+    if (stet_store_put(s, &k, &bytes, err) != STET_OK || stet_store_remove(s, key, err) != STET_OK)
+        return false;
+    stet_entry_close(&f);
+    stet_buf_release(&program);
+    stet_buf_release(&executable);
+    stet_buf_release(&options);
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_stored_list all;
+    struct stet_store s;
+
+    if (argc != 4 || stet_store_open(&s, argv[1], &err) != STET_OK ||
+        stet_store_list(&s, &all, &err) != STET_OK) {
+        fprintf(stderr, "store-move: %s\n", err.text);
+        return 1;
+    }
+    for (size_t i = 0; i < all.count; i++) {
+        if (!move(&s, all.items[i].key, argv[2], argv[3], &err)) {
+            fprintf(stderr, "store-move: %s\n", err.text);
+            return 1;
+        }
+    }
+    stet_stored_list_release(&all);
+    return 0;
+}
