@@ -47,3 +47,36 @@ const PJRT_Extension_Base *stet_api_extension(const PJRT_Api *api, PJRT_Extensio
             return link;
     return NULL;
 }
+
+static const char *const extension_names[] = {
+    "Gpu_Custom_Call",
+    "Profiler",
+    "Custom_Partitioner",
+    "Stream",
+    "Layouts",
+    "FFI",
+    "MemoryDescriptions",
+    "Triton",
+    "RawBuffer",
+    "PhaseCompile",
+    "Example",
+    "Unknown",
+    "CrossHostTransfers",
+    "ExecutableMetadata",
+    "Callback",
+    "HostAllocator",
+    "TpuTopology",
+    "TpuExecutable",
+    "Megascale",
+    "Shardings",
+    "AbiVersion",
+    "Collectives",
+    "MultiSlice",
+    "HostMemoryAllocator",
+    "XlaTransform",
+};
+
+const char *stet_api_extension_name(size_t type)
+{
+    return type < sizeof extension_names / sizeof *extension_names ? extension_names[type] : NULL;
+}

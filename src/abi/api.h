@@ -29,5 +29,7 @@ int stet_api_entry_since(size_t index);
 /* The first extension of that type, or NULL. Looks at no more than 64 links, and at none of a table
  * older than 0.45, whose links have another shape. Cast only after STET_HAS on the extension. */
 const PJRT_Extension_Base *stet_api_extension(const PJRT_Api *api, PJRT_Extension_Type type);
+/* "Layouts", or NULL when the type is newer than our list. */
+const char *stet_api_extension_name(size_t type);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "cli/bundle.h"
 #include "cli/dump.h"
 #include "cli/live.h"
 #include "cli/run_child.h"
@@ -46,6 +47,7 @@ struct run {
     struct stet_run_torch *torch;
     struct stet_learn *learn;           /* NULL without --torch-fix */
     struct stet_run_contract *contract; /* NULL without --contract */
+    pid_t recorder;                     /* of the bundle, beside the command */
     bool over;
 };
 
@@ -171,13 +173,14 @@ static enum stet_rc prepare(struct stet_env *env, struct run *r, const struct wi
 enum { LIVE_MS = 250 };
 
 /* Looks for processes that did not check in, ever more rarely, and at the journals often. */
-static void follow(struct run *r)
+static void follow(struct run *r, char *const *environment)
 {
     int wait = 20, until = 20;
 
     while (!stet_child_wait(&r->child, r->live && wait > LIVE_MS ? LIVE_MS : wait)) {
         stet_live_poll(r->live, false);
         stet_run_torch_poll(r->torch);
+        stet_bundle_follow(&r->recorder, r->folder, r->argv, environment);
         until -= r->live && wait > LIVE_MS ? LIVE_MS : wait;
         if (until > 0)
             continue;
@@ -244,8 +247,8 @@ static int run(struct run *r, const struct wishes *w)
     if (w->torch_fix)
         learn(r, &env);
     rc = stet_child_start(&r->child, r->argv, env.vars, &err);
-    stet_env_release(&env);
     if (rc != STET_OK) {
+        stet_env_release(&env);
         stet_complain(&err);
         rmdir(r->folder);
         return rc == STET_NOT_FOUND ? 127 : 126;
@@ -257,10 +260,13 @@ static int run(struct run *r, const struct wishes *w)
     if (r->own_trace)
         stet_run_torch_foreign(r->torch, r->links);
     stet_run_torch_learn(r->torch, r->learn, r->folder);
-    follow(r);
+    follow(r, env.vars);
     stet_live_free(r->live);
     stet_dump_tidy(r->folder);
     clock_gettime(CLOCK_REALTIME, &r->ended);
+    stet_bundle_follow(&r->recorder, r->folder, r->argv, env.vars);
+    stet_bundle_wait(r->recorder);
+    stet_env_release(&env);
     r->over = true;
     if (write_run(r, &err) != STET_OK)
         stet_complain(&err);

@@ -1,7 +1,7 @@
 /* Questions to the plugin; every answer may be missing, and every error is dropped. */
 #include "intercept/describe.h"
 
-#include "intercept/environment.h"
+#include "journal/environment.h"
 
 #include <stdlib.h>
 
@@ -63,34 +63,6 @@ struct stet_list stet_describe_attributes(struct stet_plugin *p, struct stet_are
     return stet_describe_values(a, args.attributes, args.num_attributes);
 }
 
-static const char *const extension_names[] = {
-    "Gpu_Custom_Call",
-    "Profiler",
-    "Custom_Partitioner",
-    "Stream",
-    "Layouts",
-    "FFI",
-    "MemoryDescriptions",
-    "Triton",
-    "RawBuffer",
-    "PhaseCompile",
-    "Example",
-    "Unknown",
-    "CrossHostTransfers",
-    "ExecutableMetadata",
-    "Callback",
-    "HostAllocator",
-    "TpuTopology",
-    "TpuExecutable",
-    "Megascale",
-    "Shardings",
-    "AbiVersion",
-    "Collectives",
-    "MultiSlice",
-    "HostMemoryAllocator",
-    "XlaTransform",
-};
-
 struct stet_list stet_describe_extensions(struct stet_plugin *p, struct stet_arena *a)
 {
     const PJRT_Api *real = stet_plugin_real(p);
@@ -102,12 +74,9 @@ struct stet_list stet_describe_extensions(struct stet_plugin *p, struct stet_are
         return (struct stet_list){0};
     items = STET_NEW_ARRAY(a, struct stet_view, EXTENSIONS_MAX);
     for (; items && x && n < EXTENSIONS_MAX; x = x->next) {
-        size_t type = (size_t)x->type;
+        const char *name = stet_api_extension_name((size_t)x->type);
 
-        if (type < sizeof extension_names / sizeof *extension_names)
-            items[n++] = stet_view_str(extension_names[type]);
-        else
-            items[n++] = stet_arena_printf(a, "%zu", type);
+        items[n++] = name ? stet_view_str(name) : stet_arena_printf(a, "%zu", (size_t)x->type);
     }
     return (struct stet_list){items, n};
 }

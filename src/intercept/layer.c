@@ -7,11 +7,11 @@
 #include "intercept/ask.h"
 #include "intercept/contract.h"
 #include "intercept/drain.h"
-#include "intercept/environment.h"
 #include "intercept/guard.h"
 #include "intercept/plugin.h"
 #include "intercept/pystack.h"
 #include "intercept/writer.h"
+#include "journal/environment.h"
 #include "store/memory.h"
 
 #include <errno.h>

@@ -8,6 +8,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#ifndef FAKE_MAJOR
+#define FAKE_MAJOR 0
+#endif
 #ifndef FAKE_MINOR
 #define FAKE_MINOR 116
 #endif

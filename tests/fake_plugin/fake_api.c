@@ -2,8 +2,10 @@
  */
 #include "fake.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -18,6 +20,7 @@ static struct {
     unsigned long fail_from; /* 1 is the first call; 0: never */
     bool fail_on;            /* and every later one */
     PJRT_Error_Code code;
+    char trap; /* 'h' never comes back, 'c' takes the process down */
 } entries[STET_ENTRY_COUNT];
 
 static bool some_fail;
@@ -32,6 +35,12 @@ static PJRT_Error *enter(enum stet_entry entry)
     if (!some_fail)
         return NULL;
 #endif
+    while (some_fail && entries[entry].trap == 'h')
+        pause();
+    if (some_fail && entries[entry].trap == 'c') {
+        fprintf(stderr, "F0000 fake.cc:1] Check failed: %s\n", stet_api_entry_name(entry));
+        abort();
+    }
     n = atomic_fetch_add_explicit(&entries[entry].calls, 1, memory_order_relaxed) + 1;
     if (!some_fail || entries[entry].fail_from == 0 || n < entries[entry].fail_from ||
         (n > entries[entry].fail_from && !entries[entry].fail_on))
@@ -86,6 +95,16 @@ static void read_failures(const char *text)
     }
 }
 
+/* FAKE_HANG=entry and FAKE_CRASH=entry. */
+static void read_trap(const char *text, char trap)
+{
+    for (size_t i = 0; text && i < STET_ENTRY_COUNT; i++)
+        if (!strcmp(stet_api_entry_name(i), text)) {
+            entries[i].trap = trap;
+            some_fail = true;
+        }
+}
+
 static void fill(PJRT_Api *api)
 {
 #define ENTRY(name, since, last)      api->name = decline_##name;
@@ -108,7 +127,7 @@ static void fill(PJRT_Api *api)
     api->PJRT_Event_Await = NULL;
 #endif
     api->pjrt_api_version = (PJRT_Api_Version){.struct_size = PJRT_Api_Version_STRUCT_SIZE,
-                                               .major_version = 0,
+                                               .major_version = FAKE_MAJOR,
                                                .minor_version = FAKE_MINOR};
     api->extension_start = FAKE_MINOR >= 45 ? fake_extensions() : NULL;
 }
@@ -129,6 +148,8 @@ static void make_table(void)
     PJRT_Api full;
 
     read_failures(getenv("FAKE_FAIL"));
+    read_trap(getenv("FAKE_HANG"), 'h');
+    read_trap(getenv("FAKE_CRASH"), 'c');
     memset(&full, 0, sizeof(full));
     fill(&full);
     for (size_t i = 0; i < STET_ENTRY_COUNT; i++)
@@ -164,6 +185,9 @@ EXPORT const PJRT_Api *GetPjrtApi(void)
     if (FAKE_NULL_API)
         return NULL;
     pthread_once(&once, make_table);
+#ifdef FAKE_GARBAGE
+    memset(table, 0x5a, table->struct_size);
+#endif
     return table;
 }
 

@@ -2,12 +2,12 @@
 #include "test.h"
 
 #include "base/mem.h"
-#include "intercept/environment.h"
 #include "intercept/handles.h"
 #include "intercept/layer.h"
 #include "intercept/object.h"
 #include "intercept/pywalk.h"
 #include "intercept/ring.h"
+#include "journal/environment.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The host's environment: our own settings, and what of the rest is worth remembering. */
-#ifndef STET_INTERCEPT_ENVIRONMENT_H
-#define STET_INTERCEPT_ENVIRONMENT_H
+#ifndef STET_JOURNAL_ENVIRONMENT_H
+#define STET_JOURNAL_ENVIRONMENT_H
 
 #include "base/arena.h"
 #include "journal/format.h"

@@ -1,5 +1,5 @@
 /* Lists of names, and masking. */
-#include "intercept/environment.h"
+#include "journal/environment.h"
 
 /* A name that ends in '_' here is a prefix. */
 static const char *const matter[] = {
@@ -57,6 +57,22 @@ static const char *const matter[] = {
 static const char *const secret[] = {"TOKEN",   "SECRET",     "PASSW",   "CREDENTIAL", "APIKEY",
                                      "API_KEY", "ACCESS_KEY", "PRIVATE", "COOKIE",     "AUTH"};
 
+/* How tokens of well-known makers begin. */
+static const char *const token[] = {"hf_",  "ghp_", "gho_", "github_pat_", "glpat-", "sk-",
+                                    "AKIA", "ASIA", "xox",  "ya29.",       "eyJ"};
+enum { TOKEN_LEAST = 16 };
+
+static bool sounds_like(struct stet_view v, const char *part)
+{
+    size_t n = strlen(part);
+
+    for (size_t i = 0; i + n <= v.len; i++) {
+        if (!strncasecmp(v.ptr + i, part, n))
+            return true;
+    }
+    return false;
+}
+
 bool stet_env_matters(struct stet_view name)
 {
     for (size_t i = 0; i < sizeof matter / sizeof *matter; i++) {
@@ -72,7 +88,7 @@ bool stet_env_matters(struct stet_view name)
 bool stet_env_is_secret(struct stet_view name)
 {
     for (size_t i = 0; i < sizeof secret / sizeof *secret; i++) {
-        if (stet_view_contains(name, secret[i]))
+        if (sounds_like(name, secret[i]))
             return true;
     }
     return false;
@@ -96,6 +112,34 @@ static void mask_address(char *value, size_t n)
     }
 }
 
+static bool ends_word(char c)
+{
+    return !c || strchr(" ,;&?\"'|", c) != NULL;
+}
+
+/* token=…, api_key:…, and words that look like a token, inside a value. */
+static void mask_words(char *value, size_t n)
+{
+    for (size_t i = 0, end; i < n; i = end + 1) {
+        struct stet_view word, name;
+        size_t mark;
+
+        for (end = i; end < n && !ends_word(value[end]); end++)
+            continue;
+        word = stet_view_of(value + i, end - i);
+        for (mark = 0; mark < word.len && word.ptr[mark] != '=' && word.ptr[mark] != ':'; mark++)
+            continue;
+        name = stet_view_of(word.ptr, mark);
+        if (mark < word.len && !stet_view_contains(name, "/") && stet_env_is_secret(name))
+            memset(value + i + mark + 1, '*', word.len - mark - 1);
+        if (mark < word.len)
+            word = stet_view_of(word.ptr + mark + 1, word.len - mark - 1);
+        for (size_t k = 0; k < sizeof token / sizeof *token; k++)
+            if (word.len >= TOKEN_LEAST && stet_view_starts(word, token[k]))
+                memset(value + (word.ptr - value), '*', word.len);
+    }
+}
+
 static struct stet_view masked(struct stet_arena *a, const char *variable, struct stet_view name)
 {
     struct stet_view copy;
@@ -103,8 +147,13 @@ static struct stet_view masked(struct stet_arena *a, const char *variable, struc
     if (stet_env_is_secret(name))
         return stet_arena_printf(a, "%.*s=***", STET_FMT(name));
     copy = stet_arena_copy(a, stet_view_str(variable));
-    if (copy.ptr)
+    if (copy.ptr) {
+        size_t before = name.len + 1;
+
         mask_address((char *)(uintptr_t)copy.ptr, copy.len);
+        if (copy.len > before)
+            mask_words((char *)(uintptr_t)copy.ptr + before, copy.len - before);
+    }
     return copy;
 }
 

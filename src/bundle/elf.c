@@ -1,0 +1,127 @@
+/* Section and program headers by bounded copies: the file may be cut off, foreign or no ELF. */
+#include "bundle/elf.h"
+
+#include "base/fs.h"
+
+#include <elf.h>
+#include <stdio.h>
+
+#if defined(__x86_64__)
+enum { MACHINE = EM_X86_64 };
+#elif defined(__aarch64__)
+enum { MACHINE = EM_AARCH64 };
+#else
+enum { MACHINE = EM_NONE };
+#endif
+
+static bool copy(struct stet_view f, uint64_t at, void *out, size_t n)
+{
+    if (at > f.len || n > f.len - at)
+        return false;
+    memcpy(out, f.ptr + at, n);
+    return true;
+}
+
+static void take_build_id(struct stet_elf *e, struct stet_view notes)
+{
+    Elf64_Nhdr n;
+
+    for (uint64_t at = 0; copy(notes, at, &n, sizeof n);) {
+        uint64_t name = at + sizeof n;
+        uint64_t bytes = name + (((uint64_t)n.n_namesz + 3) & ~(uint64_t)3);
+        char owner[4] = "";
+
+        if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 && copy(notes, name, owner, 4) &&
+            !memcmp(owner, "GNU", 4)) {
+            for (uint64_t i = 0; i < n.n_descsz && i < 64 && bytes + i < notes.len; i++)
+                snprintf(e->build_id + 2 * i, 3, "%02x", (unsigned char)notes.ptr[bytes + i]);
+            return;
+        }
+        at = bytes + (((uint64_t)n.n_descsz + 3) & ~(uint64_t)3);
+    }
+}
+
+static void look_at_segments(struct stet_elf *e, struct stet_view f, const Elf64_Ehdr *h)
+{
+    for (unsigned i = 0; i < h->e_phnum; i++) {
+        Elf64_Phdr p;
+
+        if (!copy(f, h->e_phoff + (uint64_t)i * sizeof p, &p, sizeof p)) {
+            e->wrong = "cut off: its program headers lie behind its end";
+            return;
+        }
+        if (p.p_type == PT_LOAD && (p.p_offset > f.len || p.p_filesz > f.len - p.p_offset))
+            e->wrong = "cut off: shorter than its segments";
+        else if (p.p_type == PT_NOTE && !e->build_id[0] && p.p_offset <= f.len &&
+                 p.p_filesz <= f.len - p.p_offset)
+            take_build_id(e, stet_view_of(f.ptr + p.p_offset, p.p_filesz));
+    }
+}
+
+static bool is_entry(struct stet_view f, const Elf64_Shdr *names, const Elf64_Sym *s)
+{
+    static const char entry[] = "GetPjrtApi";
+    char text[sizeof entry];
+
+    return s->st_shndx != SHN_UNDEF && s->st_name < names->sh_size &&
+           copy(f, names->sh_offset + s->st_name, text, sizeof text) &&
+           !memcmp(text, entry, sizeof entry);
+}
+
+static void look_at_symbols(struct stet_elf *e, struct stet_view f, const Elf64_Ehdr *h)
+{
+    for (unsigned i = 0; i < h->e_shnum && !e->has_symbols; i++) {
+        Elf64_Shdr s, names;
+
+        if (!copy(f, h->e_shoff + (uint64_t)i * sizeof s, &s, sizeof s))
+            return;
+        if (s.sh_type != SHT_DYNSYM ||
+            !copy(f, h->e_shoff + (uint64_t)s.sh_link * sizeof names, &names, sizeof names))
+            continue;
+        e->has_symbols = true;
+        for (uint64_t k = 0; k < s.sh_size / sizeof(Elf64_Sym); k++) {
+            Elf64_Sym symbol;
+
+            if (!copy(f, s.sh_offset + k * sizeof symbol, &symbol, sizeof symbol))
+                return;
+            e->has_entry |= is_entry(f, &names, &symbol);
+        }
+    }
+}
+
+void stet_elf_look(struct stet_elf *e, struct stet_view f)
+{
+    Elf64_Ehdr h;
+
+    *e = (struct stet_elf){.size = f.len};
+    if (!f.len)
+        e->wrong = "empty";
+    else if (f.len < SELFMAG || memcmp(f.ptr, ELFMAG, SELFMAG) != 0)
+        e->wrong = "not a shared object (no ELF file)";
+    else if (!copy(f, 0, &h, sizeof h))
+        e->wrong = "cut off in its first header";
+    else if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB)
+        e->wrong = "made for another kind of machine (not 64-bit little-endian)";
+    else if (MACHINE != EM_NONE && h.e_machine != MACHINE)
+        e->wrong = h.e_machine == EM_AARCH64  ? "made for aarch64, not for this machine"
+                   : h.e_machine == EM_X86_64 ? "made for x86-64, not for this machine"
+                                              : "made for another machine";
+    else if (h.e_type != ET_DYN)
+        e->wrong = "not a shared object (another type of ELF file)";
+    if (e->wrong)
+        return;
+    look_at_segments(e, f, &h);
+    if (!e->wrong)
+        look_at_symbols(e, f, &h);
+}
+
+bool stet_elf_open(struct stet_elf *e, const char *path)
+{
+    struct stet_file f;
+
+    if (stet_file_open(&f, path, NULL) != STET_OK)
+        return false;
+    stet_elf_look(e, f.bytes);
+    stet_file_close(&f);
+    return true;
+}

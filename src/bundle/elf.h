@@ -1,0 +1,20 @@
+/* Facts about a shared object's file, read without loading it. */
+#ifndef STET_BUNDLE_ELF_H
+#define STET_BUNDLE_ELF_H
+
+#include "base/view.h"
+
+struct stet_elf {
+    const char *wrong;  /* why it can't be loaded here, or NULL; a literal */
+    char build_id[129]; /* hex, "" when it has none */
+    bool has_symbols;   /* its dynamic symbols could be read */
+    bool has_entry;     /* and GetPjrtApi is defined there */
+    uint64_t size;
+};
+
+/* Of the file's bytes, whatever they are. */
+void stet_elf_look(struct stet_elf *e, struct stet_view bytes);
+/* False when there is no such file or it can't be read. */
+bool stet_elf_open(struct stet_elf *e, const char *path);
+
+#endif

@@ -1,0 +1,33 @@
+/* The PJRT plugins that frameworks would find here, and by which way each. */
+#ifndef STET_BUNDLE_PLUGINS_H
+#define STET_BUNDLE_PLUGINS_H
+
+#include "bundle/elf.h"
+#include "bundle/python.h"
+
+#include <limits.h>
+
+enum { STET_PLUGINS_MAX = 32 };
+
+struct stet_found {
+    char path[PATH_MAX];
+    char by[512];      /* "TPU_LIBRARY_PATH, package libtpu" */
+    char platform[64]; /* the name that the way gives it, or "" */
+    bool missing;      /* named, but no such file */
+    struct stet_elf elf;
+};
+
+struct stet_found_list {
+    struct stet_found items[STET_PLUGINS_MAX];
+    size_t count;
+    char notes[8][256]; /* entry points that lead to no plugin file, and the like */
+    size_t note_count;
+};
+
+/* In the order in which frameworks would see them; a file found twice is told once. */
+void stet_plugins_find(struct stet_found_list *list, const struct stet_python *p,
+                       char *const *environment);
+void stet_plugins_add(struct stet_found_list *list, const char *path, const char *by,
+                      struct stet_view platform);
+
+#endif
