@@ -52,13 +52,9 @@ static enum stet_rc print(const struct stet_account *a, const struct choices *c,
     struct stet_tally tally;
     enum stet_rc rc = stet_account_tally(a, &tally, err);
 
-<<<<<<< HEAD
     if (rc != STET_OK || !tally.torch) /* one lane: nothing to join */
         return rc == STET_OK ? print_joined(a, &tally, c, code, err) : rc;
     rc = stet_account_join(&joined, a, &both, err);
-=======
-    both.misses = c->misses;
->>>>>>> 1cab2d5 (Say why the store missed: the nearest entry and the first component that moved)
     if (rc == STET_OK)
         rc = stet_account_tally(&both, &tally, err);
     if (rc == STET_OK)
@@ -92,7 +88,8 @@ static enum stet_rc from_ledger(struct stet_ledger *l, const struct stet_runs *r
                              .each = each_row,
                              .each_brief = each_row_brief,
                              .source = &below,
-                             .log = &c->log};
+                             .log = &c->log,
+                             .misses = c->misses};
     struct stet_arena arena;
     enum stet_rc rc = stet_explain_feed(l, runs, run, err);
 
@@ -142,6 +139,7 @@ static enum stet_rc from_run(const struct stet_runs *runs, const struct stet_run
     a = both.xla;
     a.log = &c->log;
     a.each = each_lane;
+    a.misses = c->misses;
     a.source = &both;
     rc = stet_torch_load_run(&both.torch, run, err);
     if (rc == STET_OK || rc == STET_NOT_FOUND)
@@ -168,14 +166,10 @@ static int explain_dump(const char *folder, const struct choices *c)
     return code;
 }
 
-<<<<<<< HEAD
-static int explain(const char *name, struct choices *c)
-=======
 /* More compiles than that are the sign of something else than a cold store. */
 enum { MOST_COMPILES = 20000 };
 
 static const struct stet_misses *ask_store(struct stet_misses *m, const struct stet_run *run)
->>>>>>> 1cab2d5 (Say why the store missed: the nearest entry and the first component that moved)
 {
     const struct stet_misses *asked = NULL;
     struct stet_run_digest d;
@@ -203,12 +197,9 @@ static int explain(const char *name, struct choices *c)
         stet_runs_close(&runs);
         return stet_complain(&err);
     }
-<<<<<<< HEAD
     if (!c->log_file)
         stet_run_logs_read(&c->log, run->folder);
-=======
     c->misses = ask_store(&misses, run);
->>>>>>> 1cab2d5 (Say why the store missed: the nearest entry and the first component that moved)
     if (stet_ledger_open(&l, NULL, &unusable) != STET_OK ||
         from_ledger(l, &runs, run, c, &code, &unusable) != STET_OK) {
         /* What the ledger can't take can still be told. */
