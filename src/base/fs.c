@@ -116,7 +116,16 @@ void stet_file_close(struct stet_file *f)
     *f = (struct stet_file){0};
 }
 
-static enum stet_rc write_beside(const char *path, struct stet_view bytes, bool sync,
+/* mkostemp makes files for their owner alone. */
+static mode_t for_all(void)
+{
+    mode_t mask = umask(0);
+
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+static enum stet_rc write_beside(const char *path, struct stet_view bytes, bool sync, bool shared,
                                  struct stet_err *err)
 {
     enum stet_rc rc = STET_OK;
@@ -133,7 +142,8 @@ static enum stet_rc write_beside(const char *path, struct stet_view bytes, bool 
         stet_mem_free(temporary);
         return rc;
     }
-    if (stet_fs_write_all(fd, bytes.ptr, bytes.len) != 0 || (sync && fsync(fd) != 0))
+    if (stet_fs_write_all(fd, bytes.ptr, bytes.len) != 0 || (sync && fsync(fd) != 0) ||
+        (shared && fchmod(fd, for_all()) != 0))
         rc = stet_fail_errno(err, "%s: cannot write", temporary);
     if (close(fd) != 0 && rc == STET_OK)
         rc = stet_fail_errno(err, "%s: cannot close", temporary);
@@ -147,12 +157,17 @@ static enum stet_rc write_beside(const char *path, struct stet_view bytes, bool 
 
 enum stet_rc stet_fs_write(const char *path, struct stet_view bytes, struct stet_err *err)
 {
-    return write_beside(path, bytes, true, err);
+    return write_beside(path, bytes, true, false, err);
 }
 
 enum stet_rc stet_fs_write_unsynced(const char *path, struct stet_view bytes, struct stet_err *err)
 {
-    return write_beside(path, bytes, false, err);
+    return write_beside(path, bytes, false, false, err);
+}
+
+enum stet_rc stet_fs_write_shared(const char *path, struct stet_view bytes, struct stet_err *err)
+{
+    return write_beside(path, bytes, false, true, err);
 }
 
 enum stet_rc stet_fs_mkdirs(const char *path, struct stet_err *err)

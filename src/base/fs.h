@@ -21,6 +21,8 @@ enum stet_rc stet_fs_write(const char *path, struct stet_view bytes, struct stet
 /* The same without the sync: whole whatever happens to this process, but a machine that goes down
  * may leave it empty or torn, so the bytes should carry a checksum. */
 enum stet_rc stet_fs_write_unsynced(const char *path, struct stet_view bytes, struct stet_err *err);
+/* The same, readable for whom the umask allows, where the others are the owner's alone. */
+enum stet_rc stet_fs_write_shared(const char *path, struct stet_view bytes, struct stet_err *err);
 /* mkdir -p with mode 0700 for what is made. */
 enum stet_rc stet_fs_mkdirs(const char *path, struct stet_err *err);
 bool stet_fs_exists(const char *path);

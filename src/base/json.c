@@ -4,28 +4,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Length of the well-formed UTF-8 sequence at p, 0 when malformed (RFC 3629). */
-static size_t utf8_length(const unsigned char *p, size_t left)
-{
-    size_t n = p[0] < 0x80   ? 1
-               : p[0] < 0xc2 ? 0
-               : p[0] < 0xe0 ? 2
-               : p[0] < 0xf0 ? 3
-               : p[0] < 0xf5 ? 4
-                             : 0;
-
-    if (n > left)
-        return 0;
-    for (size_t i = 1; i < n; i++) {
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    }
-    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-        (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-        return 0;
-    return n;
-}
-
 /* A byte that stands for itself; most do, and are copied by the run. */
 static bool is_plain(unsigned char c)
 {
@@ -38,7 +16,7 @@ static void quote(struct stet_buf *out, struct stet_view v)
 
     stet_buf_char(out, '"');
     for (size_t i = 0; i < v.len;) {
-        size_t n = utf8_length(p + i, v.len - i);
+        size_t n = stet_utf8_length(p + i, v.len - i);
 
         if (n == 0) {
             stet_buf_str(out, "\xef\xbf\xbd");

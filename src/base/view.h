@@ -57,4 +57,8 @@ bool stet_view_contains(struct stet_view v, const char *part);
 int stet_view_cmp(struct stet_view a, struct stet_view b);
 int stet_view_sort(const void *a, const void *b);
 
+/* Bytes of the well-formed UTF-8 sequence that `text` begins with; 0 when there is none (RFC 3629).
+ */
+size_t stet_utf8_length(const void *text, size_t left);
+
 #endif

@@ -12,6 +12,7 @@
 #include "cli/run_cpu.h"
 #include "cli/run_env.h"
 #include "cli/run_logs.h"
+#include "cli/run_metrics.h"
 #include "cli/run_text.h"
 #include "cli/run_torch.h"
 #include "cli/run_watch.h"
@@ -48,13 +49,14 @@ struct run {
     struct stet_learn *learn;           /* NULL without --torch-fix */
     struct stet_run_contract *contract; /* NULL without --contract */
     pid_t recorder;                     /* of the bundle, beside the command */
+    struct stet_run_metrics *metrics;   /* NULL when nobody asked */
     bool over;
 };
 
 /* What was asked for on the command line. */
 struct wishes {
     bool quiet, cpu, xla_dump, torch_fix, no_store;
-    const char *json_events, *contract, *on_breach;
+    const char *json_events, *contract, *on_breach, *metrics_port, *metrics_file;
 };
 
 static uint64_t nanoseconds(struct timespec t)
@@ -85,6 +87,10 @@ static enum stet_rc write_run(const struct run *r, struct stet_err *err)
     stet_json_int(&j, "pid", r->child.pid);
     stet_json_cstr(&j, "stet_version", STET_VERSION);
     stet_json_uint(&j, "started_ns", nanoseconds(r->started));
+    if (r->own_trace)
+        stet_json_cstr(&j, "torch_trace", r->trace);
+    if (stet_run_metrics_address(r->metrics))
+        stet_json_cstr(&j, "metrics", stet_run_metrics_address(r->metrics));
     if (r->over) {
         stet_json_uint(&j, "ended_ns", nanoseconds(r->ended));
         if (WIFSIGNALED(r->child.status))
@@ -181,6 +187,7 @@ static void follow(struct run *r, char *const *environment)
         stet_live_poll(r->live, false);
         stet_run_torch_poll(r->torch);
         stet_bundle_follow(&r->recorder, r->folder, r->argv, environment);
+        stet_run_metrics_poll(r->metrics, r->live, stet_run_torch_model(r->torch), false);
         until -= r->live && wait > LIVE_MS ? LIVE_MS : wait;
         if (until > 0)
             continue;
@@ -189,6 +196,8 @@ static void follow(struct run *r, char *const *environment)
         until = wait;
     }
     stet_live_poll(r->live, true);
+    stet_run_torch_poll(r->torch);
+    stet_run_metrics_poll(r->metrics, r->live, stet_run_torch_model(r->torch), true);
 }
 
 /* Settings for torch.compile that earlier runs taught. Nothing of it is worth failing for. */
@@ -205,9 +214,27 @@ static void learn(struct run *r, struct stet_env *env)
     stet_buf_release(&out);
 }
 
+/* A port that is taken is said and the command runs; one that is none is refused before it does. */
+static enum stet_rc start_metrics(struct run *r, const struct wishes *w, struct stet_live_tap *tap,
+                                  struct stet_err *err)
+{
+    const struct stet_run_metrics_options options = {
+        .port = w->metrics_port,
+        .file = w->metrics_file,
+        .run = r->id,
+        .started_ns = nanoseconds(r->started),
+        .quiet = w->quiet,
+    };
+
+    if (!w->metrics_port && !w->metrics_file)
+        return STET_OK;
+    return stet_run_metrics_start(&r->metrics, &options, tap, err);
+}
+
 static int run(struct run *r, const struct wishes *w)
 {
     struct stet_err err = STET_ERR_INIT;
+    struct stet_live_tap tap;
     struct stet_env env = {0};
     enum stet_rc rc = make_folder(r, &err);
 
@@ -237,8 +264,11 @@ static int run(struct run *r, const struct wishes *w)
         stet_complain(&err); /* less is seen then, no more */
         err = (struct stet_err)STET_ERR_INIT;
     }
-    if (stet_live_new(&r->live, r->folder, r->id, w->quiet, w->json_events, &err) != STET_OK) {
+    if (start_metrics(r, w, &tap, &err) != STET_OK ||
+        stet_live_new(&r->live, r->folder, r->id, w->quiet, w->json_events,
+                      r->metrics ? &tap : NULL, &err) != STET_OK) {
         stet_env_release(&env);
+        stet_run_metrics_end(r->metrics);
         rmdir(r->folder);
         return stet_complain(&err);
     }
@@ -250,6 +280,7 @@ static int run(struct run *r, const struct wishes *w)
     if (rc != STET_OK) {
         stet_env_release(&env);
         stet_complain(&err);
+        stet_run_metrics_end(r->metrics);
         rmdir(r->folder);
         return rc == STET_NOT_FOUND ? 127 : 126;
     }
@@ -261,6 +292,8 @@ static int run(struct run *r, const struct wishes *w)
         stet_run_torch_foreign(r->torch, r->links);
     stet_run_torch_learn(r->torch, r->learn, r->folder);
     follow(r, env.vars);
+    stet_run_metrics_end(r->metrics);
+    r->metrics = NULL;
     stet_live_free(r->live);
     stet_dump_tidy(r->folder);
     clock_gettime(CLOCK_REALTIME, &r->ended);
@@ -308,6 +341,11 @@ int cmd_run(int argc, char **argv)
          STET_OPTION_VALUE, &w.on_breach},
         {"json-events", "FILE", "write each recompile to FILE as it happens, as a line of JSON",
          STET_OPTION_VALUE, &w.json_events},
+        {"metrics-port", "[ADDRESS:]PORT",
+         "serve metrics for Prometheus (on 127.0.0.1; 0: any free)", STET_OPTION_VALUE,
+         &w.metrics_port},
+        {"metrics-file", "FILE", "keep FILE up to date with them", STET_OPTION_VALUE,
+         &w.metrics_file},
         {"no-store", NULL, "compile everything: load nothing from the store, keep nothing",
          STET_OPTION_FLAG, &w.no_store},
         {0},

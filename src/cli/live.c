@@ -47,7 +47,8 @@ struct stet_live {
     size_t told_count, blocks, unsaid;
     uint64_t minute; /* when the current minute of blocks began, in ms */
     int events_fd;
-    bool quiet, colour, off;
+    struct stet_live_tap tap;
+    bool quiet, colour, off; /* off: nothing more is explained */
 };
 
 static uint64_t now_ms(void)
@@ -58,14 +59,23 @@ static uint64_t now_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
+static uint64_t wall_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 enum stet_rc stet_live_new(struct stet_live **out, const char *folder, const char *run, bool quiet,
-                           const char *json_events, struct stet_err *err)
+                           const char *json_events, const struct stet_live_tap *tap,
+                           struct stet_err *err)
 {
     struct stet_live *l = NULL;
     int fd = -1;
 
     *out = NULL;
-    if (quiet && !json_events)
+    if (quiet && !json_events && !tap)
         return STET_OK;
     if (json_events) {
         fd = open(json_events, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -92,6 +102,8 @@ enum stet_rc stet_live_new(struct stet_live **out, const char *folder, const cha
     l->quiet = quiet;
     l->events_fd = fd;
     l->colour = stet_colour(STDERR_FILENO);
+    if (tap)
+        l->tap = *tap;
     *out = l;
     return STET_OK;
 }
@@ -140,6 +152,13 @@ static void take_executions(struct stet_live *l, size_t process, const struct st
         o->executables[o->count++] = (uint32_t)l->batch[i].executable;
 }
 
+/* What is small and said once is taken even when nothing is explained any more. */
+static bool is_wanted(const struct stet_live *l, unsigned kind)
+{
+    return !l->off || kind == STET_REC_process || kind == STET_REC_plugin ||
+           kind == STET_REC_client_create;
+}
+
 static void take(struct stet_live *l, const struct stet_run_event *e)
 {
     struct stet_run_digest *d = &l->x.digest;
@@ -156,9 +175,12 @@ static void take(struct stet_live *l, const struct stet_run_event *e)
     if (!l->route[e->process])
         return;
     p = &d->processes[l->route[e->process] - 1];
-    if (e->event.kind == STET_REC_execs)
+    if (e->event.kind == STET_REC_execs && !l->off)
         take_executions(l, l->route[e->process] - 1, e->event.record);
-    stet_run_take(d, p, &l->stacks, &e->event);
+    if (is_wanted(l, e->event.kind))
+        stet_run_take(d, p, &l->stacks, &e->event);
+    if (l->tap.event)
+        l->tap.event(l->tap.context, l->route[e->process] - 1, p, &e->event);
 }
 
 /* ---- explaining ---- */
@@ -169,6 +191,9 @@ static bool is_ready(struct stet_live *l, size_t process, const struct stet_comp
     if (!c->ended)
         return last;
     if (last || c->trigger.line || c->no_stack.len)
+        return true;
+    /* Long ago, for one who comes late. */
+    if (c->time_ns && wall_ns() > c->time_ns + c->plugin_ns + STACK_WAIT_MS * UINT64_C(1000000))
         return true;
     if (!l->ended[process])
         l->ended[process] = now_ms();
@@ -331,6 +356,8 @@ static void report(struct stet_live *l)
             write_event(l, &row.recompile);
         if (!l->quiet && !f->benign)
             say(l, &row.recompile);
+        if (l->tap.recompile)
+            l->tap.recompile(l->tap.context, &row.recompile);
     }
 }
 
@@ -338,10 +365,12 @@ void stet_live_poll(struct stet_live *l, bool last)
 {
     struct stet_run_event e;
 
-    if (!l || l->off || stet_events_refresh(&l->events, NULL) != STET_OK)
+    if (!l || (l->off && !l->tap.event) || stet_events_refresh(&l->events, NULL) != STET_OK)
         return;
     while (stet_events_next(&l->events, &e) == STET_OK)
         take(l, &e);
+    if (l->off)
+        return;
     if (!l->events.process_count)
         stet_dump_scan(&l->x.dump, &l->x.digest, l->x.shelf, last);
     if (!add_compiles(l, last))
@@ -354,4 +383,33 @@ void stet_live_poll(struct stet_live *l, bool last)
     report(l);
     while (l->visit && l->visited < l->x.history.sighting_count)
         l->visit(l->context, &l->x, l->visited++);
+}
+
+const struct stet_run_digest *stet_live_digest(const struct stet_live *l)
+{
+    return &l->x.digest;
+}
+
+const struct stet_history *stet_live_history(const struct stet_live *l)
+{
+    return &l->x.history;
+}
+
+bool stet_live_explains(const struct stet_live *l)
+{
+    return !l->off;
+}
+
+struct stet_journal_damage stet_live_damage(const struct stet_live *l)
+{
+    struct stet_journal_damage sum = {0};
+
+    for (size_t i = 0; i < l->events.process_count; i++) {
+        struct stet_journal_damage one = stet_events_damage(&l->events, i);
+
+        sum.regions += one.regions;
+        sum.bytes += one.bytes;
+        sum.tail += one.tail;
+    }
+    return sum;
 }

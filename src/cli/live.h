@@ -3,18 +3,28 @@
 #ifndef STET_CLI_LIVE_H
 #define STET_CLI_LIVE_H
 
-#include "base/err.h"
-
-#include <stdbool.h>
+#include "explain/history.h"
+#include "ledger/recompile.h"
+#include "ledger/run_load.h"
 
 struct stet_live;
 
+/* Who else wants to see what is read; any of the functions may be NULL. Processes are numbered as
+ * in the digest; `e` and `r` are valid during the call. */
+struct stet_live_tap {
+    void *context;
+    void (*event)(void *context, size_t process, const struct stet_process_digest *p,
+                  const struct stet_journal_event *e);
+    void (*recompile)(void *context, const struct stet_recompile *r);
+};
+
 /* `quiet`: nothing on standard error. `json_events`: a file that gets one JSON object a line for
- * each recompile, or NULL. STET_IO when that file can't be made. *out is NULL when there is nothing
- * to do.
+ * each recompile, or NULL. `tap` is copied; it may be NULL. STET_IO when that file can't be made.
+ * *out is NULL when there is nothing to do.
  */
 enum stet_rc stet_live_new(struct stet_live **out, const char *folder, const char *run, bool quiet,
-                           const char *json_events, struct stet_err *err);
+                           const char *json_events, const struct stet_live_tap *tap,
+                           struct stet_err *err);
 struct stet_explained;
 /* Each compile once it has been judged, in order. */
 void stet_live_watch(struct stet_live *l,
@@ -25,5 +35,12 @@ void stet_live_watch(struct stet_live *l,
  */
 void stet_live_poll(struct stet_live *l, bool last);
 void stet_live_free(struct stet_live *l);
+
+/* What is known so far; borrowed, and valid until the next poll. */
+const struct stet_run_digest *stet_live_digest(const struct stet_live *l);
+const struct stet_history *stet_live_history(const struct stet_live *l);
+/* False when there was too much to explain: causes and families are then those of the beginning. */
+bool stet_live_explains(const struct stet_live *l);
+struct stet_journal_damage stet_live_damage(const struct stet_live *l);
 
 #endif

@@ -167,6 +167,11 @@ void stet_run_torch_learn(struct stet_run_torch *r, struct stet_learn *learn, co
     }
 }
 
+const struct stet_torch *stet_run_torch_model(const struct stet_run_torch *r)
+{
+    return r ? &r->torch : NULL;
+}
+
 void stet_run_torch_poll(struct stet_run_torch *r)
 {
     struct stet_err err = STET_ERR_INIT;

@@ -6,6 +6,7 @@
 #include "base/view.h"
 
 struct stet_run_torch;
+struct stet_torch;
 
 /* Follows the traces in `folder`, which need not be there yet. With `quiet` nothing is printed.
  * NULL when memory is short; all functions take NULL as "not followed". */
@@ -16,6 +17,8 @@ void stet_run_torch_foreign(struct stet_run_torch *r, const char *links);
 struct stet_learn;
 /* With settings of --torch-fix: they are judged at the end. `folder` is the run's. */
 void stet_run_torch_learn(struct stet_run_torch *r, struct stet_learn *learn, const char *folder);
+/* What was read so far; NULL for NULL. */
+const struct stet_torch *stet_run_torch_model(const struct stet_run_torch *r);
 /* Reads what has come, and tells of each recompile on standard error. */
 void stet_run_torch_poll(struct stet_run_torch *r);
 /* Reads the rest, prints the summary, and frees. `fine`: the command succeeded. */

@@ -75,6 +75,7 @@ enum stet_rc stet_run_read(struct stet_run *run, struct stet_arena *arena, const
         .cwd = text_of(arena, root, "cwd"),
         .host = text_of(arena, root, "host"),
         .stet_version = text_of(arena, root, "stet_version"),
+        .torch_trace = text_of(arena, root, "torch_trace"),
         .started_ns = number_of(root, "started_ns"),
         .ended_ns = number_of(root, "ended_ns"),
         .pid = json_integer_value(json_object_get(root, "pid")),

@@ -8,6 +8,7 @@
 struct stet_run {
     const char *id, *folder;
     const char *cwd, *host, *stet_version; /* "" when not told */
+    const char *torch_trace;               /* a trace folder of the user's own, else "" */
     const char *command;                   /* argv joined by blanks, for people */
     const char *const *argv;
     size_t argc;

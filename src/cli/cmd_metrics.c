@@ -1,0 +1,118 @@
+/* stet metrics: a run as Prometheus sees it. */
+#include "cli/command.h"
+
+#include "base/fs.h"
+#include "cli/metrics.h"
+#include "cli/pulse_json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const struct stet_usage usage = {
+    "stet metrics [options] [RUN|PID]",
+    "Prints the counts of a run (the newest that runs, else the latest) in Prometheus' text "
+    "format.\n"
+    "With --file it writes them to a file, whole at any moment, as the textfile collector of\n"
+    "node_exporter wants it; with --interval it does so again and again until the run ends. A "
+    "run\n"
+    "can also be scraped while it goes on: `stet run --metrics-port=PORT`.",
+    "docs/metrics.md",
+};
+
+enum form { TEXT, OPENMETRICS, JSON, FORMS };
+
+static bool form_of(const char *name, enum form *out)
+{
+    static const char *const names[] = {"text", "openmetrics", "json"};
+
+    for (int i = 0; i < FORMS; i++) {
+        if (!strcmp(name, names[i])) {
+            *out = (enum form)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void render(struct stet_buf *out, const struct stet_attach *a, enum form form)
+{
+    const struct stet_metrics_run run = {a->run.host, a->run.stet_version, a->running};
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    if (form == JSON)
+        stet_pulse_json(out, a, (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
+    else
+        stet_metrics_write(out, a->pulse, &run,
+                           form == TEXT ? STET_METRICS_PROMETHEUS : STET_METRICS_OPENMETRICS);
+}
+
+static int write_file(const char *path, struct stet_buf *out)
+{
+    struct stet_err err = STET_ERR_INIT;
+    enum stet_rc rc = out->failed ? stet_fail(&err, STET_NO_MEMORY, "out of memory")
+                                  : stet_fs_write_shared(path, stet_buf_as_view(out), &err);
+
+    stet_buf_release(out);
+    return rc == STET_OK ? STET_EXIT_FINE : stet_complain(&err);
+}
+
+static int give_out(struct stet_attach *a, const char *file, enum form form, double interval)
+{
+    int code = STET_EXIT_FINE;
+    bool more = true;
+
+    while (code == STET_EXIT_FINE && more) {
+        struct stet_buf out = STET_BUF_INIT;
+
+        more = stet_attach_poll(a) && interval > 0;
+        render(&out, a, form);
+        code = file ? write_file(file, &out) : stet_print(&out, STET_EXIT_FINE);
+        if (more) {
+            struct timespec pause = {(time_t)interval,
+                                     (long)((interval - (double)(time_t)interval) * 1e9)};
+
+            nanosleep(&pause, NULL);
+        }
+    }
+    return code;
+}
+
+int cmd_metrics(int argc, char **argv)
+{
+    const char *file = NULL, *every = NULL, *format = "text";
+    const struct stet_option options[] = {
+        {"file", "FILE", "write there instead of to standard output", STET_OPTION_VALUE, &file},
+        {"interval", "SECONDS", "with --file: again so often, until the run ends",
+         STET_OPTION_VALUE, &every},
+        {"format", "text|openmetrics|json", "how to print (default text, Prometheus' own)",
+         STET_OPTION_VALUE, &format},
+        {0},
+    };
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_attach a;
+    struct stet_args args;
+    char *end = NULL;
+    enum form form;
+    double interval = 0;
+    int done = stet_args_parse(&args, argc, argv, &usage, options, false);
+
+    if (done >= 0)
+        return done;
+    if (args.count > 1)
+        return stet_usage_error(&usage, "one run at a time");
+    if (!form_of(format, &form))
+        return stet_usage_error(&usage, "--format is text, openmetrics or json");
+    if (every) {
+        interval = strtod(every, &end);
+        if (!file || *end || !(interval >= 0.1 && interval <= 86400))
+            return stet_usage_error(&usage, "--interval is seconds, from 0.1 on, with --file");
+    }
+    if (stet_attach_open(&a, args.count ? args.values[0] : NULL, &err) != STET_OK)
+        return stet_complain(&err);
+    done = give_out(&a, file, form, interval);
+    stet_attach_close(&a);
+    return done;
+}

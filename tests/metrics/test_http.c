@@ -1,0 +1,225 @@
+/* The server for metrics, and clients that mean no good. */
+#include "test.h"
+
+#include "base/mem.h"
+#include "cli/http.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BIG = 8 << 20 };
+
+static const struct stet_http_form forms[STET_HTTP_FORMS] = {{NULL, "text/plain"},
+                                                             {"application/x-other", "text/other"}};
+
+static struct stet_http *start(const char *where)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_view texts[STET_HTTP_FORMS] = {STET_VIEW("first\n"), STET_VIEW("second\n")};
+    struct stet_http *h = NULL;
+
+    EXPECT(stet_http_start(&h, where, forms, &err) == STET_OK);
+    if (h)
+        stet_http_publish(h, texts);
+    return h;
+}
+
+static int connect_to(const struct stet_http *h)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    at.sin_port = htons((uint16_t)atoi(strrchr(stet_http_address(h), ':') + 1));
+    EXPECT(connect(fd, (struct sockaddr *)&at, sizeof at) == 0);
+    return fd;
+}
+
+/* Sends and reads until the server hangs up; the answer is the caller's to free. */
+static char *ask_bytes(const struct stet_http *h, const void *bytes, size_t n)
+{
+    char *answer = calloc(1, BIG + 4096);
+    int fd = connect_to(h);
+    size_t got = 0;
+    ssize_t r;
+
+    EXPECT(send(fd, bytes, n, MSG_NOSIGNAL) == (ssize_t)n);
+    while ((r = recv(fd, answer + got, BIG + 4095 - got, 0)) > 0)
+        got += (size_t)r;
+    close(fd);
+    return answer;
+}
+
+static bool answers(const struct stet_http *h, const char *request, const char *begins,
+                    const char *ends)
+{
+    char *answer = ask_bytes(h, request, strlen(request));
+    size_t n = strlen(answer), m = strlen(ends);
+    bool fine = !strncmp(answer, begins, strlen(begins)) && n >= m && !strcmp(answer + n - m, ends);
+
+    if (!fine)
+        fprintf(stderr, "%.200s -> %.300s\n", request, answer);
+    free(answer);
+    return fine;
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+#define PLAIN "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
+
+TEST(a_page_is_given_in_the_form_that_is_asked_for)
+{
+    struct stet_http *h = start("0");
+
+    EXPECT(answers(h, PLAIN, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n", "\r\n\r\nfirst\n"));
+    EXPECT(answers(h, "GET /metrics?x=1 HTTP/1.0\r\naccept: a/b;q=1, Application/X-Other\r\n\r\n",
+                   "HTTP/1.1 200 OK\r\nContent-Type: text/other\r\n", "second\n"));
+    EXPECT(answers(h, "HEAD /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK\r\n",
+                   "Content-Length: 6\r\nConnection: close\r\n\r\n"));
+    EXPECT(answers(h, "GET / HTTP/1.1\r\n\r\n", "HTTP/1.1 200 OK", "</html>\n"));
+    EXPECT(!strncmp(stet_http_address(h), "127.0.0.1:", 10));
+    stet_http_stop(h);
+}
+
+TEST(nonsense_is_refused)
+{
+    static const char zero[] = "GET /met\0rics HTTP/1.1\r\n\r\n";
+    struct stet_http *h = start("127.0.0.1:0");
+    char *answer;
+
+    EXPECT(answers(h, "GET /other HTTP/1.1\r\n\r\n", "HTTP/1.1 404 ", "Not Found\n"));
+    EXPECT(answers(h, "POST /metrics HTTP/1.1\r\n\r\n", "HTTP/1.1 405 ", "Not Allowed\n"));
+    EXPECT(answers(h, "\x16\x03\x01\x02\r\n\r\n", "HTTP/1.1 405 ", "\n"));
+    EXPECT(answers(h, "GET /metrics\r\n\r\n", "HTTP/1.1 400 ", "\n"));
+    EXPECT(answers(h, "GET  HTTP/1.1\r\n\r\n", "HTTP/1.1 404 ", "\n"));
+    EXPECT(answers(h, "\r\n\r\n", "HTTP/1.1 405 ", "\n"));
+    answer = ask_bytes(h, zero, sizeof zero - 1);
+    EXPECT(!strncmp(answer, "HTTP/1.1 400 ", 13));
+    free(answer);
+    EXPECT(answers(h, PLAIN, "HTTP/1.1 200 ", "first\n"));
+    stet_http_stop(h);
+}
+
+TEST(a_request_that_does_not_end_is_cut)
+{
+    struct stet_http *h = start("0");
+    char *huge = malloc(STET_HTTP_REQUEST - 1), *answer;
+
+    memset(huge, 'a', STET_HTTP_REQUEST - 1);
+    answer = ask_bytes(h, huge, STET_HTTP_REQUEST - 1);
+    EXPECT(!strncmp(answer, "HTTP/1.1 431 ", 13));
+    free(answer);
+    free(huge);
+    stet_http_stop(h);
+}
+
+TEST(who_says_nothing_keeps_nobody_waiting_and_is_sent_away)
+{
+    struct stet_http *h = start("0");
+    int idle[3 * STET_HTTP_CLIENTS];
+    double began = seconds();
+    char byte;
+
+    for (int i = 0; i < 3 * STET_HTTP_CLIENTS; i++) {
+        idle[i] = connect_to(h);
+        EXPECT(send(idle[i], "GET /m", 6, MSG_NOSIGNAL) == 6);
+    }
+    EXPECT(answers(h, PLAIN, "HTTP/1.1 200 ", "first\n"));
+    EXPECT(seconds() - began < 2);
+    for (int i = 0; i < 3 * STET_HTTP_CLIENTS; i++) {
+        EXPECT(recv(idle[i], &byte, 1, 0) <= 0); /* ends, by its deadline at the latest */
+        close(idle[i]);
+    }
+    EXPECT(seconds() - began < STET_HTTP_MS / 1000.0 + 3);
+    stet_http_stop(h);
+}
+
+TEST(who_does_not_read_keeps_nobody_waiting)
+{
+    struct stet_http *h = start("0");
+    char *big = malloc(BIG);
+    struct stet_view texts[STET_HTTP_FORMS] = {{big, BIG}, {big, BIG}};
+    char *answer;
+    double began;
+    int fd;
+
+    memset(big, 'x', BIG);
+    stet_http_publish(h, texts);
+    fd = connect_to(h);
+    EXPECT(send(fd, PLAIN, strlen(PLAIN), MSG_NOSIGNAL) > 0);
+    answer = ask_bytes(h, PLAIN, strlen(PLAIN));
+    EXPECT(strlen(answer) > BIG);
+    free(answer);
+    began = seconds();
+    stet_http_stop(h); /* with the other one still there */
+    EXPECT(seconds() - began < 1);
+    close(fd);
+    free(big);
+}
+
+TEST(pages_change_while_they_are_read)
+{
+    struct stet_http *h = start("0");
+    char page[4096];
+
+    for (int i = 0; i < 200; i++) {
+        struct stet_view texts[STET_HTTP_FORMS];
+        char *answer;
+
+        memset(page, 'a' + i % 26, sizeof page);
+        texts[0] = texts[1] = stet_view_of(page, sizeof page);
+        stet_http_publish(h, texts);
+        answer = ask_bytes(h, PLAIN, strlen(PLAIN));
+        EXPECT(strstr(answer, "\r\n\r\n") &&
+               strspn(strstr(answer, "\r\n\r\n") + 4, (char[]){page[0], 0}) == sizeof page);
+        free(answer);
+    }
+    stet_http_stop(h);
+}
+
+TEST(addresses_that_are_none_are_usage_errors)
+{
+    static const char *const wrong[] = {"",          "x",         "99999", "1.2.3.4:",   "a.b:80",
+                                        "localhost", "[::1]:80x", "-1",    "1.2.3:70000"};
+
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct stet_err err = STET_ERR_INIT;
+        struct stet_http *h;
+
+        EXPECT(stet_http_start(&h, wrong[i], forms, &err) == STET_USAGE);
+        EXPECT(!h);
+    }
+}
+
+TEST(a_port_that_is_taken_is_an_error)
+{
+    struct stet_http *h = start("0"), *second;
+    struct stet_err err = STET_ERR_INIT;
+
+    EXPECT(stet_http_start(&second, stet_http_address(h), forms, &err) == STET_IO);
+    EXPECT(!second);
+    stet_http_stop(h);
+}
+
+TEST(memory_that_is_short_ends_no_more_than_an_answer)
+{
+    struct stet_http *h = start("0");
+
+    for (int i = 0; i < 8; i++) {
+        stet_mem_fail_after(i, false);
+        free(ask_bytes(h, PLAIN, strlen(PLAIN)));
+        stet_mem_fail_after(-1, false);
+    }
+    EXPECT(answers(h, PLAIN, "HTTP/1.1 200 ", "first\n"));
+    stet_http_stop(h);
+}

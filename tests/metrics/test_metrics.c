@@ -1,0 +1,146 @@
+/* What a page of metrics looks like when names are hostile and everything is too many. With
+ * STET_PAGE the pages of the first test are left there, for promtool. */
+#include "test.h"
+
+#include "base/fs.h"
+#include "cli/metrics.h"
+
+#include <stdlib.h>
+
+static const struct stet_metrics_run run = {"host\"\\\n\xff", "0.1", true};
+
+static struct stet_pulse *hostile(void)
+{
+    struct stet_pulse *p = stet_pulse_new("run \"one\"\n\\", 1500000000123456789);
+
+    for (int i = 0; i < 3; i++) {
+        struct stet_pulse_process *q = &p->processes[i];
+
+        q->used = true;
+        q->rank = i - 1;
+        q->pid = 100 + (uint64_t)i;
+        q->compiles = 7;
+        q->compile_ns = 1000000001;
+        stet_steps_live_init(&q->steps, p->batch);
+    }
+    p->process_count = 3;
+    p->torch_count = 1;
+    p->torch[0].compiles = 5;
+    p->devices[0] = (struct stet_pulse_device){.process = 1, .device = 3, .in_use = UINT64_MAX};
+    p->device_count = 1;
+    for (int i = 0; i < STET_PULSE_FAMILIES; i++) {
+        snprintf(p->families[i].name, sizeof p->families[i].name, "f\"\n\\\x80 %d", i);
+        p->families[i].programs = 2;
+    }
+    p->family_count = STET_PULSE_FAMILIES;
+    return p;
+}
+
+static char *page(const struct stet_pulse *p, enum stet_metrics_format format)
+{
+    struct stet_buf out = STET_BUF_INIT;
+
+    stet_metrics_write(&out, p, &run, format);
+    EXPECT(!out.failed);
+    return out.ptr;
+}
+
+static size_t lines_with(const char *text, const char *word)
+{
+    size_t n = 0;
+
+    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
+        n++;
+    return n;
+}
+
+TEST(names_are_escaped_and_families_are_few)
+{
+    struct stet_pulse *p = hostile();
+    const char *where = getenv("STET_PAGE");
+    char *text = page(p, STET_METRICS_PROMETHEUS), *open = page(p, STET_METRICS_OPENMETRICS);
+
+    EXPECT(strstr(
+        text, "stet_compiles_total{run=\"run \\\"one\\\"\\n\\\\\",rank=\"0\",lane=\"xla\"} 7\n"));
+    EXPECT(strstr(text, "rank=\"none\",lane=\"xla\"} 1.000000001\n"));
+    EXPECT(strstr(text, "host=\"host\\\"\\\\\\n\xef\xbf\xbd\""));
+    EXPECT(strstr(text, ",family=\"f\\\"\\n\\\\\xef\xbf\xbd 0\"} 2\n"));
+    EXPECT_INT(21, lines_with(text, "\nstet_family_programs{"));
+    EXPECT(strstr(text, ",family=\"other\"} 984\n"));
+    EXPECT(strstr(text, "# TYPE stet_compiles_total counter\n"));
+    EXPECT(strstr(text, "} 18446744073709551615\n"));
+    EXPECT(!strstr(text, "# EOF"));
+    EXPECT(strstr(open, "# TYPE stet_compiles counter\n"));
+    EXPECT(strstr(open, "\nstet_compiles_total{"));
+    EXPECT(strstr(open, "as \\\"other\\\".\n"));
+    EXPECT_STR("# EOF\n", open + strlen(open) - 6);
+    if (where)
+        EXPECT(stet_fs_write(where, stet_view_str(text), NULL) == STET_OK);
+    free(text);
+    free(open);
+    stet_pulse_free(p);
+}
+
+static void recompile(struct stet_pulse *p, const char *class, int64_t rank, uint64_t line)
+{
+    struct stet_live_tap tap = stet_pulse_tap(p);
+    struct stet_recompile r = {.lane = STET_VIEW("xla"),
+                               .rank = rank,
+                               .class = stet_view_str(class),
+                               .function = STET_VIEW("step"),
+                               .origin = {STET_VIEW("a.py"), STET_VIEW("step"), line},
+                               .cost_ns = 1000};
+
+    tap.recompile(tap.context, &r);
+}
+
+TEST(causes_beyond_the_limit_are_counted_together)
+{
+    struct stet_pulse *p = hostile();
+    uint64_t count = 0, cost = 0;
+    char *text;
+
+    for (int i = 0; i < 3 * STET_PULSE_CELLS; i++)
+        recompile(p, "shape-drift", i, (uint64_t)i);
+    EXPECT_INT(STET_PULSE_CELLS, p->cell_count);
+    EXPECT_INT(STET_PULSE_CAUSES, p->cause_count);
+    for (size_t i = 0; i < p->cell_count; i++) {
+        count += p->cells[i].count;
+        cost += p->cells[i].cost_ns;
+    }
+    EXPECT_INT(3 * STET_PULSE_CELLS, count);
+    EXPECT_INT(3 * STET_PULSE_CELLS * 1000, cost);
+    text = page(p, STET_METRICS_PROMETHEUS);
+    EXPECT_INT(STET_PULSE_CELLS, lines_with(text, "\nstet_recompiles_total{"));
+    EXPECT(strstr(text, "rank=\"none\",lane=\"xla\",cause=\"other\"} 2050\n"));
+    free(text);
+    stet_pulse_free(p);
+}
+
+TEST(a_harmless_recompile_is_no_loss)
+{
+    struct stet_live_tap tap;
+    struct stet_pulse *p = hostile();
+    struct stet_recompile r = {.class = STET_VIEW("optimizer-state-init"), .benign = true};
+
+    tap = stet_pulse_tap(p);
+    tap.recompile(tap.context, &r);
+    EXPECT_INT(1, p->processes[0].benign);
+    EXPECT_INT(0, p->processes[0].recompiles);
+    EXPECT_INT(0, p->cell_count);
+    stet_pulse_free(p);
+}
+
+TEST(one_cause_in_one_line_is_one_row)
+{
+    struct stet_pulse *p = hostile();
+
+    for (int i = 0; i < 5; i++)
+        recompile(p, "baked-constant", i % 2, 12);
+    recompile(p, "baked-constant", 0, 13);
+    EXPECT_INT(2, p->cause_count);
+    EXPECT_INT(5, p->causes[0].times);
+    EXPECT_INT(5000, p->causes[0].cost_ns);
+    EXPECT_INT(2, p->cell_count - 0);
+    stet_pulse_free(p);
+}
