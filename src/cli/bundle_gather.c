@@ -307,8 +307,7 @@ static bool has_lanes(const char *folder)
     return false;
 }
 
-void stet_bundle_follow(pid_t *pid, const char *folder, char *const *argv,
-                        char *const *environment)
+void stet_bundle_follow(pid_t *pid, const char *folder, char *const *argv, char *const *environment)
 {
     if (*pid == 0 && has_lanes(folder))
         *pid = start(folder, argv, environment);
