@@ -336,10 +336,11 @@ static bool breaks_budget(struct stet_gate *g, const struct stet_family *f,
     struct stet_hash program = stet_hash_mix(s->program, s->options);
 
     b->line = f->programs_line;
-    if (over(g, &t->options, s->options, f->options))
-        return says(b, STET_CLAUSE_OPTIONS, "another set of compile options", f->options, "set");
+    /* A graph with more results has other options, too. */
     if (over(g, &t->graphs, s->graph, f->graphs))
         return says(b, STET_CLAUSE_GRAPHS, "another graph", f->graphs, "graph");
+    if (over(g, &t->options, s->options, f->options))
+        return says(b, STET_CLAUSE_OPTIONS, "another set of compile options", f->options, "set");
     if (over(g, &t->programs, program, f->programs))
         return says(b, STET_CLAUSE_PROGRAMS, "another program of the same graph", f->programs,
                     "program");

@@ -1,0 +1,161 @@
+"""The gate at work in real frameworks, over `stet run --cpu`.
+
+    live.py BUILD_DIR ENVIRONMENTS [--all] [PART…]
+
+--all: also tries `warn` under PyTorch, where every run takes seconds to start. `fail` stops a JAX, a TorchTPU and a PyTorch/XLA program with an error that names clause, family, argument and
+the contract's line; `warn` changes neither output nor exit code. Then: flags at launch, several ranks of one
+job, torch.compile's own clauses, hand edits and what `contract update` makes of them.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SCRIPTS = ROOT / "examples" / "traps"
+BUILD, ENVS = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).absolute()
+STET = BUILD / "bin" / "stet"
+ALL, PARTS = "--all" in sys.argv, [a for a in sys.argv[3:] if a != "--all"]
+# script, environment, the edit that makes it good, family and what fail must say
+FRAMEWORKS = [
+    ("shape-drift", "jax", ("[9, 14, 11, 9, 17, 14, 20]", "[9] * 7"),
+     "dims of train_step: dimension 1 of tokens is 48, allowed is 33"),
+    ("torchtpu/shape-drift", "torchtpu", ("[4, 4, 6, 4, 7, 6]", "[4] * 6"), "dims of mixed: dimension 1 of arg0 is 18, allowed is 12"),
+    ("torch_xla/shape-drift", "torchxla", ("[4, 4, 6, 5, 6, 8, 4]", "[4] * 7"), "dims of SyncTensorsGraph: dimension "),
+]
+
+
+def environment(folder, **more):
+    env = {k: v for k, v in os.environ.items() if not k.startswith(("JAX_", "XLA_", "PJRT_", "TPU_", "STET_", "RANK"))}
+    env.update(STET_STATE_DIR=str(folder / "state"), STET_STORE="off", STET_CPU_THREADS="1", PYTHONWARNINGS="ignore",
+               NO_COLOR="1", **more)
+    return env
+
+
+def stet(folder, *words, code=0, fresh=True, **more):
+    if fresh:  # TorchTPU keeps executables in it, and a loaded program is no compile
+        more.setdefault("TORCHINDUCTOR_CACHE_DIR", tempfile.mkdtemp(dir=folder))
+    done = subprocess.run([STET, *words], cwd=folder, env=environment(folder, **more), capture_output=True, text=True, timeout=200)
+    said = done.stdout + done.stderr
+    assert code is None or done.returncode == code, f"stet {' '.join(map(str, words))}: exit {done.returncode}, not {code}\n{said[-2000:]}"
+    return done
+
+
+def run(folder, lane, script, *options, code=0, **more):
+    return stet(folder, "run", "--cpu", *options, "--", ENVS / lane / "bin" / "python", script, code=code, **more)
+
+
+def checked(folder, code):
+    return json.loads(stet(folder, "check", "--format=json", code=code).stdout)
+
+
+def scripts(folder, name, edit):
+    source = (SCRIPTS / f"{name}.py").read_text()
+    assert edit[0] in source
+    (folder / "bad.py").write_text(source)
+    (folder / "good.py").write_text(source.replace(*edit))
+
+
+def frameworks(folder):
+    for name, lane, edit, message in FRAMEWORKS:
+        own = folder / lane
+        own.mkdir()
+        if PARTS and lane != "jax" and lane not in PARTS:
+            continue
+        scripts(own, name, edit)
+        run(own, lane, "good.py", "--quiet")
+        stet(own, "contract", "init")
+        assert "keeps stet.contract" in stet(own, "check").stdout
+        if lane == "jax" or ALL:
+            bare = run(own, lane, "bad.py", "--quiet")
+            warned = run(own, lane, "bad.py", "--contract=stet.contract")
+            assert warned.stdout == bare.stdout, f"{lane}: warn changed the output"
+            assert message in warned.stderr, warned.stderr[-2000:]
+        failed = run(own, lane, "bad.py", "--contract=stet.contract", "--on-breach=fail", code=None)
+        assert failed.returncode not in (0, 2, 3), (lane, failed.returncode, failed.stderr[-2000:])
+        assert f"this compile breaks the contract: {message}" in failed.stderr, failed.stderr[-3000:]
+        assert "stet.contract:" in failed.stderr and "Error" in failed.stderr
+        verdict = checked(own, 1)
+        assert [v["clause"] for v in verdict["violations"]] == ["dims"], verdict
+        print(f"{lane}: fail stops it, warn leaves it alone")
+
+
+def flags(folder):
+    own = folder / "jax"
+    text = (own / "stet.contract").read_text()
+    assert "flags XLA_FLAGS unset" in text
+    wanted = text.replace("flags XLA_FLAGS unset", 'flags XLA_FLAGS "--xla_cpu_enable_fast_math=false"')
+    (own / "flags.contract").write_text(wanted)
+    (own / "env.py").write_text("import os; print(os.environ.get('XLA_FLAGS'), os.environ.get('JAX_DEBUG_NANS'))")
+    stet_run = lambda *words, code=0, **env: stet(own, "run", "--contract=flags.contract", *words, "--", sys.executable, "env.py", code=code, **env)
+    done = stet_run()
+    assert done.stdout.startswith("--xla_cpu_enable_fast_math=false"), done.stdout
+    assert "set XLA_FLAGS=" in done.stderr
+    done = stet_run(XLA_FLAGS="--xla_other", TF_XLA_FLAGS="--tf_x", JAX_DEBUG_NANS="1")
+    assert done.stdout == "--xla_other 1\n", done.stdout
+    for said in ("breach: flags: XLA_FLAGS is", "inherited TF_XLA_FLAGS", "debugging switch left on: JAX_DEBUG_NANS=1"):
+        assert said in done.stderr, done.stderr
+    done = stet_run("--on-breach=fail", code=1, XLA_FLAGS="--xla_other")
+    assert not done.stdout and "not started" in done.stderr
+    print("flags: set, verified, strangers and switches named")
+
+
+def ranks(folder):
+    own = folder / "jax"
+    python = ENVS / "jax" / "bin" / "python"
+    both = f"RANK=0 WORLD_SIZE=2 {python} good.py & RANK=1 WORLD_SIZE=2 {python} bad.py; wait"
+    stet(own, "run", "--quiet", "--cpu", "--", "sh", "-c", both)
+    verdict = checked(own, 1)
+    assert [(v["clause"], v["rank"]) for v in verdict["violations"]] == [("dims", 1)], verdict
+    print("ranks: the one that drifts is named")
+
+
+def updates(folder):
+    own = folder / "jax"
+    run(own, "jax", "bad.py", "--quiet")
+    text = (own / "stet.contract").read_text().replace("\ntrain_step", "\n# our step\ntrain_step")
+    (own / "stet.contract").write_text(text)
+    shown = stet(own, "contract", "update", code=1).stdout
+    assert "-    tokens: int32[6, 33]," in shown and "+    tokens: int32[6, {33,39,48,57,66}]," in shown, shown
+    assert "why: dimension 1 of tokens is 48, allowed is 33 (shape-drift, bad.py:18)" in shown, shown
+    assert (own / "stet.contract").read_text() == text
+    stet(own, "contract", "update", "--write")
+    assert "# our step" in (own / "stet.contract").read_text()
+    assert checked(own, 0)["ok"]
+    (own / "broken.contract").write_text(text.replace("int32[6, 33]", "int32[6, many]"))
+    done = stet(own, "check", "--contract=broken.contract", code=2)
+    line = 1 + text[: text.index("int32[6, 33]")].count("\n")
+    assert f"broken.contract:{line}:22: a number is missing here" in done.stderr, done.stderr
+    print("update: shown with its reason, written with --write; errors have line and column")
+
+
+def torch(folder):
+    cases = [
+        ("torch/shape-drift", ("(4, 6, 8)", "(4, 4, 4)"), "programs"),
+        ("torch/graph-break", ('print("half way")', "pass"), "graph-breaks"),
+        ("torch/recompile-limit", ("range(10)", "range(8)"), "limit"),
+    ]
+    for name, edit, clause in cases:
+        own = folder / name.replace("/", "-")
+        own.mkdir()
+        scripts(own, name, edit)
+        python = ENVS / "torchtpu" / "bin" / "python"
+        stet(own, "run", "--quiet", "--", python, "good.py")
+        stet(own, "contract", "init")
+        assert checked(own, 0)["ok"]
+        (own / "good.py").write_text((own / "bad.py").read_text())  # frames are known by their file
+        stet(own, "run", "--quiet", "--", python, "good.py")
+        verdict = checked(own, 1)
+        assert [v["clause"] for v in verdict["violations"]] == [clause], (name, verdict)
+        assert verdict["violations"][0]["origin"]["file"].endswith("good.py"), verdict
+    print("torch.compile: programs a frame, graph breaks, the limit")
+
+
+with tempfile.TemporaryDirectory(prefix="stet-live-") as scratch:
+    scratch = pathlib.Path(scratch)
+    for part in (frameworks, flags, ranks, updates, torch):
+        if not PARTS or part is frameworks or part.__name__ in PARTS:  # all need what the first makes
+            part(scratch)
