@@ -49,7 +49,7 @@ apt() {
         { tail -n 20 "$log" >&2; die "apt-get $1 failed"; }
 }
 
-# Some packages bring a service (prometheus). Tests start what they need themselves: nothing is started
+# Some packages bring a service (prometheus, nginx). Tests start what they need themselves: nothing is started
 # now, nor at the next boot.
 policy=/usr/sbin/policy-rc.d
 if [[ ! -e $policy ]]; then

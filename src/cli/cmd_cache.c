@@ -1,6 +1,7 @@
 /* stet cache: what the store holds, and proof that it reloads. */
 #include "cli/cache.h"
 #include "cli/run_text.h"
+#include "cli/served.h"
 
 #include "base/mem.h"
 #include "store/quarantine.h"
@@ -111,6 +112,33 @@ int stet_cache_ls(const struct stet_store *s, const struct stet_args *args)
     return stet_print(&out, STET_EXIT_FINE);
 }
 
+/* What the latest run of this folder was served from; nothing when there is none. */
+static void last_run(struct stet_buf *out, struct stet_json *j)
+{
+    const struct stet_run *run;
+    struct stet_run_digest d;
+    struct stet_runs runs;
+
+    if (stet_runs_open(&runs, NULL) != STET_OK)
+        return;
+    if (stet_runs_find(&runs, NULL, &run, NULL) == STET_OK &&
+        stet_run_load(&d, run->folder, NULL) == STET_OK) {
+        if (j) {
+            stet_json_object(j, "last_run");
+            stet_json_cstr(j, "id", run->id);
+            stet_served_json(j, &d);
+            stet_json_end_object(j);
+        } else {
+            stet_buf_printf(out, "run %s: ", run->id);
+            stet_text_count(out, d.compiles, "program");
+            stet_served_text(out, &d);
+            stet_buf_char(out, '\n');
+        }
+        stet_run_unload(&d);
+    }
+    stet_runs_close(&runs);
+}
+
 int stet_cache_stats(const struct stet_store *s, const struct stet_args *args)
 {
     struct stet_err err = STET_ERR_INIT;
@@ -128,6 +156,7 @@ int stet_cache_stats(const struct stet_store *s, const struct stet_args *args)
         stet_json_uint(&j, "entries", all.count);
         stet_json_uint(&j, "bytes", all.bytes);
         stet_json_uint(&j, "foreign", all.foreign);
+        last_run(&out, &j);
         stet_json_end_object(&j);
         stet_buf_char(&out, '\n');
     } else {
@@ -136,6 +165,7 @@ int stet_cache_stats(const struct stet_store *s, const struct stet_args *args)
         stet_buf_char(&out, '\n');
         if (all.foreign)
             stet_buf_printf(&out, "%zu files that are no entries\n", all.foreign);
+        last_run(&out, NULL);
     }
     stet_stored_list_release(&all);
     return stet_print(&out, STET_EXIT_FINE);

@@ -7,6 +7,7 @@
 #include "cli/bundle.h"
 #include "cli/dump.h"
 #include "cli/live.h"
+#include "cli/run_agent.h"
 #include "cli/run_child.h"
 #include "cli/run_contract.h"
 #include "cli/run_cpu.h"
@@ -276,6 +277,7 @@ static int run(struct run *r, const struct wishes *w)
         stet_run_contract_follow(r->contract, r->live);
     if (w->torch_fix)
         learn(r, &env);
+    stet_run_agent(&env);
     rc = stet_child_start(&r->child, r->argv, env.vars, &err);
     if (rc != STET_OK) {
         stet_env_release(&env);

@@ -2,6 +2,7 @@
 #include "cli/run_text.h"
 
 #include "base/fs.h"
+#include "cli/served.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@ void stet_text_run_totals(struct stet_buf *out, const struct stet_run_digest *d)
     stet_buf_str(out, " (");
     stet_text_duration(out, d->compile_ns);
     stet_buf_str(out, ")");
+    stet_served_text(out, d);
     if (d->loads) {
         stet_buf_str(out, ", ");
         stet_text_count(out, d->loads, "executable");
@@ -145,8 +147,6 @@ void stet_show_run_text(struct stet_buf *out, const struct stet_run *run,
         stet_buf_printf(out, "%" PRIu64 " processes did not check in\n", run->unchecked);
 }
 
-static const char *const served_names[] = {"compiled", "memory", "disk", "remote", "lifted"};
-
 static void compile_json(struct stet_json *j, const struct stet_compile_event *c)
 {
     char hash[STET_HASH_TEXT];
@@ -164,8 +164,14 @@ static void compile_json(struct stet_json *j, const struct stet_compile_event *c
     stet_json_bool(j, "ended", c->ended);
     stet_json_number(j, "cost_s", (double)c->plugin_ns / 1e9);
     stet_json_number(j, "layer_s", (double)c->layer_ns / 1e9);
-    stet_json_cstr(j, "served", served_names[c->served < 5 ? c->served : 0]);
+    stet_json_cstr(j, "served", stet_served_name(c));
     stet_json_string(j, "store", c->store);
+    if (c->tier.len)
+        stet_json_string(j, "tier", c->tier);
+    if (c->agent.len) {
+        stet_json_string(j, "agent", c->agent);
+        stet_json_number(j, "agent_s", (double)c->agent_ns / 1e9);
+    }
     stet_json_uint(j, "thread", c->thread);
     stet_json_uint(j, "executions", c->executions);
     if (c->step_known)

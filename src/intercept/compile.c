@@ -212,6 +212,9 @@ static void record_end(struct stet_compile *c, PJRT_Error *error, PJRT_LoadedExe
     r->store = stet_view_str(c->reload.word);
     r->key = c->reload.key;
     r->components = stet_reload_words(&c->reload, &e->arena);
+    r->tier = stet_arena_copy(&e->arena, stet_view_str(c->reload.remote.tier));
+    r->agent = stet_view_str(c->reload.remote.word);
+    r->agent_ns = c->reload.remote.wait_ns;
     r->layer_ns = stet_journal_now() - c->begin_ns - plugin_ns;
     stet_event_send(e);
 }

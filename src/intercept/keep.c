@@ -10,9 +10,10 @@ struct stet_keeping {
     struct stet_kept entry;
     struct stet_hash key;
     uint64_t index;
+    unsigned lease;
 };
 
-struct stet_keeping *stet_keeping_new(const struct stet_reload *r, const PJRT_Program *program,
+struct stet_keeping *stet_keeping_new(struct stet_reload *r, const PJRT_Program *program,
                                       struct stet_view options, uint64_t index, uint64_t compile_ns)
 {
     struct stet_keeping *k = r->keep ? stet_mem_calloc(1, sizeof *k) : NULL;
@@ -35,13 +36,17 @@ struct stet_keeping *stet_keeping_new(const struct stet_reload *r, const PJRT_Pr
         stet_keeping_free(k);
         return NULL;
     }
+    k->lease = r->remote.lease;
+    r->remote.lease = 0;
     return k;
 }
 
 void stet_keeping_free(struct stet_keeping *k)
 {
-    if (k)
+    if (k) {
+        stet_remote_failed(k->lease, k->key);
         stet_arena_release(&k->arena);
+    }
     stet_mem_free(k);
 }
 
@@ -87,6 +92,9 @@ static void store(struct stet_keeping *k, struct stet_plugin *p, PJRT_Executable
     if (stet_store_put(&stet_layer.store, &k->entry, &written, &err) != STET_OK) {
         stet_fault(STET_FAULT_STORE);
         stet_log("store: %s", err.text);
+    } else {
+        stet_remote_kept(k->lease, k->key);
+        k->lease = 0;
     }
     tell(k, written, begin_ns, stet_view_str(err.text));
 }

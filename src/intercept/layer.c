@@ -10,6 +10,7 @@
 #include "intercept/guard.h"
 #include "intercept/plugin.h"
 #include "intercept/pystack.h"
+#include "intercept/remote.h"
 #include "intercept/writer.h"
 #include "journal/environment.h"
 #include "store/memory.h"
@@ -111,6 +112,7 @@ static bool read_settings(void)
     /* a path turns the store on; `stet run` gives one */
     stet_layer.storing =
         store && *store == '/' && stet_store_open(&stet_layer.store, store, NULL) == STET_OK;
+    stet_remote_init();
     if (memory && *memory)
         stet_memory_limit(strtoull(memory, NULL, 10));
     if (!dir || !*dir)
@@ -207,6 +209,7 @@ static void after_fork_in_child(void)
     stet_memo_fork_done();
     stet_memory_fork_done();
     stet_ask_fork_child();
+    stet_remote_fork_child();
     if (prepared) {
         stet_journal_fork_child(stet_layer.journal);
         stet_plugin_fork_done();

@@ -226,6 +226,30 @@ static void look_up(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Co
     r->word = from_memory(r, p, args, code) ? "hit" : from_disk(r, p, args, code);
 }
 
+/* What the agent fetched lies in the store, and is treated like any entry there; but one that is no
+ * good must not stay. */
+static void from_agent(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
+                       struct stet_view code)
+{
+    if (!stet_remote_ask(&r->remote, r->key))
+        return;
+    r->word = from_disk(r, p, args, code);
+    if (r->served == STET_SERVED_DISK && strcmp(r->remote.tier, "agent") != 0)
+        r->served = STET_SERVED_REMOTE;
+    if (r->served)
+        return;
+    stet_remote_refuse(&r->remote, r->key, r->word);
+    if (strcmp(r->word, "other-program") == 0) {
+        stet_store_remove(&stet_layer.store, r->key, NULL);
+        r->word = "refused";
+    }
+}
+
+static bool is_absent(const struct stet_reload *r)
+{
+    return !strcmp(r->word, "miss") || !strcmp(r->word, "damaged");
+}
+
 /* Bytes that were seen before need not be read again to know their program: true when that settled
  * it. What is found this way is compared byte by byte. */
 static bool by_bytes(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
@@ -271,10 +295,11 @@ bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
         }
         look_up(r, p, args, code);
     }
+    if (is_absent(r) && !stet_layer.store.read_only)
+        from_agent(r, p, args, code);
     /* one that another entry stands in the way of, or that kills its readers, is not kept */
-    r->keep =
-        !stet_layer.store.read_only && (!strcmp(r->word, "miss") || !strcmp(r->word, "damaged") ||
-                                        !strcmp(r->word, "load-failed"));
+    r->keep = !stet_layer.store.read_only &&
+              (is_absent(r) || !strcmp(r->word, "load-failed") || !strcmp(r->word, "refused"));
     return r->served != STET_SERVED_COMPILED;
 }
 
@@ -295,6 +320,7 @@ struct stet_view stet_reload_words(const struct stet_reload *r, struct stet_aren
 
 void stet_reload_end(struct stet_reload *r)
 {
+    stet_remote_failed(r->remote.lease, r->key);
     if (r->arena.cap)
         stet_arena_release(&r->arena);
 }

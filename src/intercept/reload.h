@@ -4,9 +4,10 @@
 #define STET_INTERCEPT_RELOAD_H
 
 #include "intercept/plugin.h"
+#include "intercept/remote.h"
 #include "store/entry.h"
 
-enum stet_served { STET_SERVED_COMPILED, STET_SERVED_MEMORY, STET_SERVED_DISK };
+enum stet_served { STET_SERVED_COMPILED, STET_SERVED_MEMORY, STET_SERVED_DISK, STET_SERVED_REMOTE };
 
 /* One compile and the store; lives on the caller's stack. */
 struct stet_reload {
@@ -20,6 +21,7 @@ struct stet_reload {
     struct stet_hash bytes, program; /* hash of the bytes; of the program, when it was read */
     enum stet_served served;
     uint64_t load_ns; /* in the plugin, when served */
+    struct stet_remote remote;
 };
 
 /* True when args->executable is loaded and the plugin need not compile. */
@@ -30,8 +32,8 @@ void stet_reload_end(struct stet_reload *r);
 
 /* What is needed to keep an executable, on its way to the thread that asks (ask.h). */
 struct stet_keeping;
-/* NULL when it is not to be kept. Copies what it needs. */
-struct stet_keeping *stet_keeping_new(const struct stet_reload *r, const PJRT_Program *program,
+/* NULL when it is not to be kept. Copies what it needs, and takes over the lease. */
+struct stet_keeping *stet_keeping_new(struct stet_reload *r, const PJRT_Program *program,
                                       struct stet_view options, uint64_t index,
                                       uint64_t compile_ns);
 /* Serialises and stores it; frees `k`. */

@@ -170,6 +170,9 @@ static void on_compile_end(struct stet_run_digest *d, struct stet_process_digest
     c->fingerprint = keep(d, r->fingerprint);
     c->served = r->served;
     c->store = keep(d, r->store);
+    c->tier = keep(d, r->tier);
+    c->agent = keep(d, r->agent);
+    c->agent_ns = r->agent_ns;
     c->key = r->key;
     c->components = keep(d, r->components);
     if (r->name.len)

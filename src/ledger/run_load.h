@@ -23,6 +23,9 @@ struct stet_compile_event {
     uint64_t error_code, temp_bytes, peak_bytes, code_bytes;
     uint64_t served;             /* 0 compiled, 1 memory, 2 disk, 3 remote, 4 lifted */
     struct stet_view store;      /* hit, miss, or why neither; empty when the store was off */
+    struct stet_view tier;       /* where the agent got it from, when it did */
+    struct stet_view agent;      /* what the agent said; empty when it was not asked */
+    uint64_t agent_ns;           /* what asking it took */
     struct stet_hash key;        /* in the store */
     bool stored;                 /* and it was written there */
     struct stet_view components; /* of a miss: what the key is made of, name=value lines */

@@ -1,0 +1,29 @@
+/* The agent: a process of its own that knows the tiers, so that the layer need not. It fetches
+ * entries into the store of this host, shares what was compiled here, and lets one compile what
+ * many need. */
+#ifndef STET_AGENT_AGENT_H
+#define STET_AGENT_AGENT_H
+
+#include "base/err.h"
+#include "base/view.h"
+
+#include <limits.h>
+
+struct stet_agent_options {
+    const char *socket;     /* where to listen */
+    struct stet_view tiers; /* addresses, as STET_TIERS has them */
+    uint32_t idle_s;        /* ends after so long without a client; 0: never */
+};
+
+/* Serves until it is idle or told to stop. STET_LIMIT when another agent listens there already. */
+enum stet_rc stet_agent_serve(const struct stet_agent_options *o, struct stet_err *err);
+
+/* The tiers this user has configured: $STET_TIERS, else the file $XDG_CONFIG_HOME/stet/tiers. To be
+ * freed with stet_mem_free; NULL when there are none. */
+char *stet_agent_tiers(void);
+/* Where the agent for these tiers listens: $STET_AGENT when it is a path, else a name in
+ * $XDG_RUNTIME_DIR/stet (or /tmp/stet-<uid>) that depends on the tiers but not on secrets in them.
+ * The folder is made, and is this user's alone. */
+enum stet_rc stet_agent_socket(struct stet_view tiers, char out[PATH_MAX], struct stet_err *err);
+
+#endif

@@ -1,0 +1,73 @@
+/* A tier is believed in nothing: what it gives is read as a hostile file would be. */
+#include "agent/check.h"
+
+#include "decode/decode.h"
+#include "fingerprint/fingerprint.h"
+#include "store/entry.h"
+
+#include <stdio.h>
+
+/* The component of the key that the program itself makes. When another version of Stet made the
+ * key, whoever loads the entry compares. */
+static bool program_fits(const struct stet_entry_file *f, struct stet_err *err)
+{
+    struct stet_view said = f->parts.part[STET_COMPONENT_PROGRAM];
+    struct stet_buf bytes = STET_BUF_INIT;
+    struct stet_program program;
+    struct stet_fingerprint print;
+    char version[16], hash[STET_HASH_TEXT], text[64];
+    bool fits = false;
+
+    if (stet_entry_program(f, &bytes, err) != STET_OK) {
+        stet_buf_release(&bytes);
+        return false;
+    }
+    snprintf(version, sizeof version, "%u:", (unsigned)STET_FINGERPRINT_VERSION);
+    if (!stet_view_starts(said, version)) {
+        fits = true;
+    } else if (stet_decode(&program, stet_buf_as_view(&bytes), err) == STET_OK) {
+        if (stet_fingerprint_make(&print, &program, (struct stet_view){0}, err) == STET_OK) {
+            stet_hash_format(print.key, hash);
+            snprintf(text, sizeof text, "%s%s", version, hash);
+            fits = stet_view_is(said, text);
+        }
+        stet_arena_release(&program.arena);
+    }
+    stet_buf_release(&bytes);
+    if (!fits)
+        stet_fail(err, STET_BAD_INPUT, "the program is not the one of the key");
+    return fits;
+}
+
+static enum stet_refusal reason(enum stet_rc rc)
+{
+    if (rc == STET_REFUSED)
+        return STET_REFUSAL_UNTRUSTED;
+    return rc == STET_UNSUPPORTED ? STET_REFUSAL_NEWER : STET_REFUSAL_DAMAGED;
+}
+
+bool stet_outside_check(struct stet_view bytes, struct stet_hash key, const struct stet_trust *t,
+                        struct stet_view *entry, enum stet_refusal *why, struct stet_err *err)
+{
+    struct stet_archive_item item = {0};
+    struct stet_archive archive;
+    struct stet_entry_file f;
+    enum stet_rc rc = stet_archive_read(&archive, bytes, t, err);
+
+    if (rc == STET_OK)
+        rc = archive.count == 1 ? stet_archive_next(&archive, &item, err)
+                                : stet_fail(err, STET_BAD_INPUT, "not an archive of one entry");
+    if (rc == STET_OK)
+        rc = stet_entry_read(&f, item.bytes, err);
+    *why = reason(rc);
+    if (rc != STET_OK)
+        return false;
+    if (!stet_hash_eq(f.key, key)) {
+        *why = STET_REFUSAL_OTHER_KEY;
+        stet_fail(err, STET_BAD_INPUT, "the entry of another key");
+        return false;
+    }
+    *entry = item.bytes;
+    *why = STET_REFUSAL_OTHER_PROGRAM;
+    return program_fits(&f, err);
+}

@@ -1,0 +1,410 @@
+/* Single flight: of those who need the same program, one looks for it and one compiles it.
+ *
+ * A flight is a key in a store with at least one client interested. One of them at a time has its
+ * turn: it looks in the store, in the tiers, and then asks the tier that leases whether it may
+ * compile. The others wait for their turn, and are told every moment that this goes on. Who leads
+ * keeps its turn until it says how it ended; when its connection ends first, the next one's turn
+ * comes. */
+#include "agent/check.h"
+#include "agent/internal.h"
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <time.h>
+
+enum { BEAT_MS = 200, WATCH_FIRST_MS = 20, WATCH_MS = 200 };
+
+struct stet_flight {
+    struct stet_flight *next;
+    struct stet_hash key;
+    unsigned visitors;
+    bool busy;         /* somebody has its turn */
+    unsigned failures; /* leaders that had nothing to share */
+    struct stet_lease *lease;
+    uint32_t refused; /* bits: tiers whose entry was no good */
+    const char *tier; /* where it came from, when it came */
+    char store[];     /* folder */
+};
+
+enum verdict { FOUND, LEAD, ALONE, GONE };
+
+/* One client's way through. */
+struct visit {
+    struct stet_agent *a;
+    struct stet_wire *line;
+    struct stet_flight *flight;
+    struct stet_store store;
+    struct stet_hash key;
+    uint32_t wait_ms;  /* it must hear from us so often */
+    uint64_t until_ms; /* the first answer */
+    uint64_t give_up_ms, next_beat_ms;
+    bool look; /* never waits for another */
+    bool waited;
+    const char *tier, *why;
+    uint64_t bytes, begin_ms;
+};
+
+static struct stet_flight *find(struct stet_agent *a, struct stet_hash key, const char *store)
+{
+    for (struct stet_flight *f = a->flights; f; f = f->next) {
+        if (stet_hash_eq(f->key, key) && !strcmp(f->store, store))
+            return f;
+    }
+    return NULL;
+}
+
+/* With the lock. */
+static struct stet_flight *join(struct stet_agent *a, struct stet_hash key, const char *store)
+{
+    struct stet_flight *f = find(a, key, store);
+    size_t n = strlen(store) + 1;
+
+    if (!f) {
+        f = stet_mem_calloc(1, sizeof *f + n);
+        if (!f)
+            return NULL;
+        f->key = key;
+        memcpy(f->store, store, n);
+        f->next = a->flights;
+        a->flights = f;
+    }
+    f->visitors++;
+    return f;
+}
+
+/* Without the lock. */
+static void leave(struct stet_agent *a, struct stet_flight *f)
+{
+    struct stet_lease *lease = NULL;
+    bool last;
+
+    pthread_mutex_lock(&a->lock);
+    last = --f->visitors == 0;
+    if (last) {
+        for (struct stet_flight **at = &a->flights; *at; at = &(*at)->next) {
+            if (*at != f)
+                continue;
+            *at = f->next;
+            break;
+        }
+        lease = f->lease;
+    }
+    pthread_mutex_unlock(&a->lock);
+    if (last)
+        stet_mem_free(f);
+    stet_lease_give_up(a, lease, false);
+}
+
+/* Tells the client that its wait has a reason. False when it is gone. */
+static bool beat(struct visit *v)
+{
+    uint64_t now = stet_wire_now_ms();
+
+    if (v->look)
+        return !stet_wire_hung_up(v->line);
+    if (now < v->next_beat_ms)
+        return true;
+    v->next_beat_ms = now + BEAT_MS;
+    if (!v->waited)
+        atomic_fetch_add(&v->a->waited, 1);
+    v->waited = true;
+    return stet_wire_send(v->line, &(struct stet_message){.kind = STET_MESSAGE_WAIT},
+                          now + v->wait_ms, NULL) == STET_OK;
+}
+
+static bool is_in_store(struct visit *v)
+{
+    struct stet_entry_file entry;
+
+    if (stet_store_get(&v->store, v->key, &entry, NULL) != STET_OK)
+        return false;
+    v->bytes = entry.file.bytes.len;
+    stet_entry_close(&entry);
+    return true;
+}
+
+/* From this tier into the store. STET_BAD_INPUT when what it gave is no good. */
+static enum stet_rc fetch(struct visit *v, size_t i, uint64_t until_ms)
+{
+    struct stet_tier *t = &v->a->tiers.items[i];
+    struct stet_buf bytes = {.cap = STET_TIER_MAX + 4096};
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_view entry;
+    enum stet_refusal why;
+    enum stet_rc rc = stet_tier_get(t, v->key, &bytes, until_ms, &err);
+
+    if (rc == STET_OK &&
+        !stet_outside_check(stet_buf_as_view(&bytes), v->key, &v->a->trust, &entry, &why, &err)) {
+        stet_tier_refuse(t, why);
+        v->flight->refused |= 1u << i;
+        stet_agent_log("%.*s: refused: %s: %s", STET_FMT(t->shown), stet_refusal_word(why),
+                       err.text);
+        rc = STET_BAD_INPUT;
+    }
+    if (rc == STET_OK)
+        rc = stet_store_put_bytes(&v->store, v->key, entry, &err);
+    if (rc == STET_OK) {
+        v->bytes = entry.len;
+        v->tier = t->kind->name;
+    } else if (rc != STET_NOT_FOUND && rc != STET_LIMIT) {
+        stet_agent_log("%.*s: %s", STET_FMT(t->shown), err.text);
+    }
+    stet_buf_release(&bytes);
+    return rc;
+}
+
+/* What an earlier tier lacks and a later one has is worth having nearer. */
+static void fill_nearer(struct visit *v, size_t from, uint32_t missing)
+{
+    if (missing)
+        stet_share_add(v->a, v->key, stet_view_str(v->store.folder), NULL, missing,
+                       v->flight->refused & missing);
+    v->flight->tier = v->a->tiers.items[from].kind->name;
+}
+
+static bool look_in_tiers(struct visit *v)
+{
+    uint32_t missing = 0;
+
+    for (size_t i = 0; i < v->a->tiers.count && stet_wire_now_ms() < v->until_ms; i++) {
+        enum stet_rc rc = fetch(v, i, v->until_ms);
+
+        if (rc == STET_OK) {
+            fill_nearer(v, i, missing);
+            return true;
+        }
+        if (rc == STET_NOT_FOUND || rc == STET_BAD_INPUT)
+            missing |= 1u << i;
+    }
+    return false;
+}
+
+static enum verdict alone(struct visit *v, const char *why)
+{
+    v->why = why;
+    return ALONE;
+}
+
+/* Another host compiles it. LEAD when that one is gone: ask for the lease again. */
+static enum verdict await_host(struct visit *v, size_t i)
+{
+    struct stet_tier *t = &v->a->tiers.items[i];
+    uint32_t pause = WATCH_FIRST_MS;
+
+    for (;;) {
+        enum stet_lease_state state = STET_LEASE_HELD;
+        uint64_t now = stet_wire_now_ms();
+
+        if (!beat(v))
+            return GONE;
+        if (now >= v->give_up_ms)
+            return alone(v, "deadline");
+        if (stet_tier_watch(t, v->key, &state, now + v->wait_ms, NULL) != STET_OK)
+            return alone(v, "tier-failed");
+        if (state == STET_LEASE_FREE)
+            return LEAD;
+        if (state == STET_LEASE_NONE)
+            return alone(v, "nothing-to-share");
+        if (state == STET_LEASE_ENTRY) {
+            if (fetch(v, i, stet_wire_now_ms() + v->wait_ms) != STET_OK)
+                return alone(v, "refused");
+            v->flight->tier = t->kind->name;
+            return FOUND;
+        }
+        nanosleep(&(struct timespec){0, (long)pause * 1000000}, NULL);
+        pause = pause * 2 < WATCH_MS ? pause * 2 : WATCH_MS;
+    }
+}
+
+/* Among hosts: as far as there is a tier that can lease. */
+static enum verdict claim(struct visit *v)
+{
+    size_t i = 0;
+    uint64_t until = v->until_ms;
+    enum verdict verdict = LEAD;
+    enum stet_rc rc;
+
+    while (i < v->a->tiers.count &&
+           (!stet_tier_leases(&v->a->tiers.items[i]) || v->a->tiers.items[i].read_only))
+        i++;
+    if (i == v->a->tiers.count || v->flight->lease)
+        return LEAD;
+    while (verdict == LEAD) {
+        struct stet_lease *lease = stet_lease_take(v->a, &v->a->tiers.items[i], v->key, until, &rc);
+
+        v->flight->lease = lease;
+        /* between looking and leasing another may have finished */
+        if (lease && !(v->flight->refused & 1u << i) && fetch(v, i, until) == STET_OK) {
+            v->flight->lease = NULL;
+            stet_lease_give_up(v->a, lease, false);
+            v->flight->tier = v->tier;
+            return FOUND;
+        }
+        if (lease || rc != STET_NOT_FOUND)
+            return LEAD; /* a tier that fails holds nobody back */
+        verdict = await_host(v, i);
+        until = stet_wire_now_ms() + v->wait_ms;
+    }
+    return verdict;
+}
+
+/* This client's turn. */
+static enum verdict look(struct visit *v)
+{
+    enum verdict verdict;
+
+    if (is_in_store(v)) {
+        v->tier = v->flight->tier ? v->flight->tier : "agent";
+        return FOUND;
+    }
+    if (look_in_tiers(v))
+        return FOUND;
+    if (v->look)
+        return alone(v, "not-found");
+    verdict = claim(v);
+    /* sent away, but the host's others need not be: this one leads them */
+    return verdict == ALONE && !strcmp(v->why, "tier-failed") ? LEAD : verdict;
+}
+
+/* Waits for its turn, and takes it. On LEAD it still has it. */
+static enum verdict go(struct visit *v)
+{
+    struct stet_agent *a = v->a;
+    struct stet_flight *f = v->flight;
+    unsigned failures;
+    enum verdict verdict;
+
+    pthread_mutex_lock(&a->lock);
+    failures = f->failures;
+    while (f->busy) {
+        uint64_t now = stet_wire_now_ms();
+        uint64_t until = v->look ? v->until_ms : v->give_up_ms;
+        struct timespec wake;
+
+        if (now >= until) {
+            pthread_mutex_unlock(&a->lock);
+            return alone(v, "deadline");
+        }
+        clock_gettime(CLOCK_MONOTONIC, &wake);
+        wake.tv_nsec += (long)(until - now < BEAT_MS ? until - now : BEAT_MS) * 1000000;
+        wake.tv_sec += wake.tv_nsec / 1000000000;
+        wake.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&a->moved, &a->lock, &wake);
+        if (f->failures != failures) {
+            pthread_mutex_unlock(&a->lock);
+            return alone(v, "nothing-to-share");
+        }
+        pthread_mutex_unlock(&a->lock);
+        if (!beat(v))
+            return GONE;
+        pthread_mutex_lock(&a->lock);
+    }
+    f->busy = true;
+    pthread_mutex_unlock(&a->lock);
+    if (v->waited)
+        v->until_ms = stet_wire_now_ms() + v->wait_ms;
+    verdict = look(v);
+    if (verdict == LEAD)
+        return LEAD;
+    pthread_mutex_lock(&a->lock);
+    f->busy = false;
+    pthread_cond_broadcast(&a->moved);
+    pthread_mutex_unlock(&a->lock);
+    return verdict;
+}
+
+/* How the leader ended. */
+static void end_turn(struct visit *v, uint32_t how)
+{
+    struct stet_agent *a = v->a;
+    struct stet_flight *f = v->flight;
+    struct stet_lease *lease = NULL;
+    uint32_t refused;
+
+    pthread_mutex_lock(&a->lock);
+    if (how == STET_MESSAGE_KEPT || how == STET_MESSAGE_FAILED) {
+        lease = f->lease;
+        f->lease = NULL;
+        f->tier = NULL;
+        f->failures += how == STET_MESSAGE_FAILED;
+    } else if (f->visitors > 1) {
+        atomic_fetch_add(&a->taken_over, 1);
+    }
+    refused = f->refused;
+    f->busy = false;
+    pthread_cond_broadcast(&a->moved);
+    pthread_mutex_unlock(&a->lock);
+    if (how == STET_MESSAGE_KEPT)
+        stet_share_add(a, v->key, stet_view_str(v->store.folder), lease, UINT32_MAX, refused);
+    else
+        stet_lease_give_up(a, lease, true);
+}
+
+/* The client compiles, and the others wait until it says so or is gone. */
+static bool lead(struct visit *v)
+{
+    struct stet_message m = {0};
+    enum stet_rc rc = STET_LIMIT;
+
+    while (rc == STET_LIMIT)
+        rc = stet_wire_receive(v->line, &m, stet_wire_now_ms() + 60000, NULL);
+    if (rc != STET_OK || (m.kind != STET_MESSAGE_KEPT && m.kind != STET_MESSAGE_FAILED)) {
+        end_turn(v, 0);
+        return false;
+    }
+    end_turn(v, m.kind);
+    return stet_wire_send(v->line, &(struct stet_message){.kind = STET_MESSAGE_OKAY},
+                          stet_wire_now_ms() + 1000, NULL) == STET_OK;
+}
+
+static bool answer(struct visit *v, enum verdict verdict)
+{
+    static const uint32_t kinds[] = {
+        [FOUND] = STET_MESSAGE_FOUND, [LEAD] = STET_MESSAGE_LEAD, [ALONE] = STET_MESSAGE_ALONE};
+    struct stet_message m = {.kind = kinds[verdict],
+                             .key = v->key,
+                             .bytes = v->bytes,
+                             .ns = (stet_wire_now_ms() - v->begin_ms) * 1000000u,
+                             .tier = stet_view_str(v->tier),
+                             .text = stet_view_str(v->why)};
+
+    atomic_fetch_add(verdict == FOUND  ? &v->a->found
+                     : verdict == LEAD ? &v->a->led
+                                       : &v->a->alone,
+                     1);
+    return stet_wire_send(v->line, &m, stet_wire_now_ms() + 1000, NULL) == STET_OK;
+}
+
+bool stet_flight_visit(struct stet_agent *a, struct stet_wire *l, const struct stet_message *m)
+{
+    uint64_t now = stet_wire_now_ms();
+    struct visit v = {.a = a,
+                      .line = l,
+                      .key = m->key,
+                      .wait_ms = m->wait_ms < 20 ? 20 : m->wait_ms,
+                      .until_ms = now + m->wait_ms,
+                      .give_up_ms = now + m->flight_ms,
+                      .look = (m->flags & STET_MESSAGE_LOOK) != 0,
+                      .begin_ms = now};
+    char folder[PATH_MAX];
+    enum verdict verdict;
+    bool on;
+
+    atomic_fetch_add(&a->asked, 1);
+    snprintf(folder, sizeof folder, "%.*s", STET_FMT(m->store));
+    if (folder[0] != '/' || stet_store_open(&v.store, folder, NULL) != STET_OK)
+        return false;
+    pthread_mutex_lock(&a->lock);
+    v.flight = join(a, v.key, folder);
+    pthread_mutex_unlock(&a->lock);
+    if (!v.flight)
+        return false;
+    verdict = go(&v);
+    on = verdict != GONE && answer(&v, verdict);
+    if (verdict == LEAD && on)
+        on = lead(&v);
+    else if (verdict == LEAD)
+        end_turn(&v, 0);
+    leave(a, v.flight);
+    return on;
+}

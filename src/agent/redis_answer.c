@@ -1,0 +1,106 @@
+/* hiredis reads the protocol; here is decided what of it can be an answer to us. */
+#include "agent/redis.h"
+
+#include <hiredis/hiredis.h>
+
+enum { ITEMS_MAX = 4 };
+
+static const redisReplyObjectFunctions *usual;
+
+#if HIREDIS_MAJOR >= 1
+static void *small_array(const redisReadTask *task, size_t items)
+#else
+static void *small_array(const redisReadTask *task, int items)
+#endif
+{
+    return items > ITEMS_MAX ? NULL : usual->createArray(task, items);
+}
+
+struct redisReader *stet_redis_reader_new(void)
+{
+    static redisReplyObjectFunctions own;
+    redisReader *r = redisReaderCreate();
+
+    if (!r)
+        return NULL;
+    if (!usual) { /* called once before there are threads */
+        usual = r->fn;
+        own = *r->fn;
+        own.createArray = small_array;
+    }
+    r->fn = &own;
+    return r;
+}
+
+void stet_redis_reader_free(struct redisReader *r)
+{
+    if (r)
+        redisReaderFree(r);
+}
+
+static enum stet_rc take_text(const redisReply *reply, struct stet_redis_answer *out,
+                              struct stet_err *err)
+{
+    out->text->len = 0;
+    stet_buf_add(out->text, reply->str, reply->len);
+    if (out->text->failed)
+        return stet_fail(err, STET_LIMIT, "redis: an answer of %zu bytes is too large",
+                         (size_t)reply->len);
+    return STET_OK;
+}
+
+static enum stet_rc understand(const redisReply *reply, struct stet_redis_answer *out,
+                               struct stet_err *err)
+{
+    const redisReply *first, *second;
+
+    *out = (struct stet_redis_answer){.text = out->text};
+    switch (reply->type) {
+    case REDIS_REPLY_NIL:
+        return STET_OK;
+    case REDIS_REPLY_INTEGER:
+        out->kind = STET_REDIS_NUMBER;
+        out->number = reply->integer;
+        return STET_OK;
+    case REDIS_REPLY_STRING:
+    case REDIS_REPLY_STATUS:
+        out->kind = STET_REDIS_TEXT;
+        return take_text(reply, out, err);
+    case REDIS_REPLY_ERROR: /* the server's own words; it is not told secrets in a way it repeats */
+        return stet_fail(err, STET_IO, "redis: %.120s", reply->str);
+    case REDIS_REPLY_ARRAY:
+        if (reply->elements != 2)
+            break;
+        first = reply->element[0];
+        second = reply->element[1];
+        if (second->type != REDIS_REPLY_INTEGER)
+            break;
+        out->kind = STET_REDIS_PAIR;
+        out->number = second->integer;
+        out->text->len = 0;
+        if (first->type == REDIS_REPLY_NIL)
+            return STET_OK;
+        if (first->type == REDIS_REPLY_STRING)
+            return take_text(first, out, err);
+        break;
+    default:
+        break;
+    }
+    return stet_fail(err, STET_BAD_INPUT, "redis: an answer that answers nothing Stet asked");
+}
+
+enum stet_rc stet_redis_take(struct redisReader *r, struct stet_view bytes,
+                             struct stet_redis_answer *out, struct stet_err *err)
+{
+    void *reply = NULL;
+    enum stet_rc rc;
+
+    if (redisReaderFeed(r, bytes.ptr, bytes.len) != REDIS_OK ||
+        redisReaderGetReply(r, &reply) != REDIS_OK)
+        return stet_fail(err, STET_BAD_INPUT, "redis: not its protocol: %.100s", r->errstr);
+    if (!reply)
+        return STET_NOT_FOUND;
+    rc = understand(reply, out, err);
+    freeReplyObject(reply);
+    return rc;
+}

@@ -1,0 +1,310 @@
+/* Listening, a thread a connection, and the end. */
+#include "agent/internal.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CONNECTIONS_MAX = 1024, WORKERS = 4, STACK = 512 << 10, STOP_MS = 10000 };
+
+static volatile sig_atomic_t told_to_stop;
+
+static void on_signal(int number)
+{
+    (void)number;
+    told_to_stop = 1;
+}
+
+void stet_agent_log(const char *fmt, ...)
+{
+    char line[600], when[32];
+    struct timespec now;
+    struct tm utc;
+    va_list ap;
+    int n;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &utc);
+    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    n = snprintf(line, sizeof line, "%s stet agent[%ld]: ", when, (long)getpid());
+    va_start(ap, fmt);
+    vsnprintf(line + n, sizeof line - (size_t)n - 1, fmt, ap);
+    va_end(ap);
+    strcat(line, "\n");
+    stet_fs_write_all(STDERR_FILENO, line, strlen(line));
+}
+
+struct guest {
+    struct stet_agent *a;
+    int fd;
+};
+
+static void refuse(struct stet_agent *a, const struct stet_message *m)
+{
+    for (size_t i = 0; i < a->tiers.count; i++) {
+        struct stet_tier *t = &a->tiers.items[i];
+
+        if (!stet_view_is(m->tier, t->kind->name))
+            continue;
+        for (int r = 0; r < STET_REFUSALS; r++) {
+            if (stet_view_is(m->text, stet_refusal_word((enum stet_refusal)r)))
+                stet_tier_refuse(t, (enum stet_refusal)r);
+        }
+        stet_agent_log("%.*s: refused by who asked: %.*s", STET_FMT(t->shown), STET_FMT(m->text));
+        return;
+    }
+}
+
+static bool reply(struct stet_wire *l, uint32_t kind, struct stet_view text)
+{
+    return stet_wire_send(l, &(struct stet_message){.kind = kind, .text = text},
+                          stet_wire_now_ms() + 1000, NULL) == STET_OK;
+}
+
+/* False when the connection is over. */
+static bool serve(struct stet_agent *a, struct stet_wire *l, const struct stet_message *m)
+{
+    struct stet_buf text = STET_BUF_INIT;
+    bool on = false;
+
+    switch (m->kind) {
+    case STET_MESSAGE_GET:
+        return stet_flight_visit(a, l, m);
+    case STET_MESSAGE_KEPT:
+        if (!m->store.len || m->store.ptr[0] != '/')
+            return false;
+        stet_share_add(a, m->key, m->store, NULL, UINT32_MAX, 0);
+        return reply(l, STET_MESSAGE_OKAY, (struct stet_view){0});
+    case STET_MESSAGE_REFUSED:
+        refuse(a, m);
+        return reply(l, STET_MESSAGE_OKAY, (struct stet_view){0});
+    case STET_MESSAGE_STATUS:
+        stet_agent_status(a, (m->flags & STET_MESSAGE_JSON) != 0, &text);
+        on = !text.failed && reply(l, STET_MESSAGE_TEXT, stet_buf_as_view(&text));
+        stet_buf_release(&text);
+        return on;
+    case STET_MESSAGE_STOP:
+        told_to_stop = 1;
+        return reply(l, STET_MESSAGE_OKAY, (struct stet_view){0});
+    default: /* a newer client's: it will do without */
+        atomic_fetch_add(&a->strange, 1);
+        return false;
+    }
+}
+
+static void *entertain(void *context)
+{
+    struct guest *g = context;
+    struct stet_agent *a = g->a;
+    struct stet_message m;
+    struct stet_wire l;
+    enum stet_rc rc = STET_OK;
+
+    stet_wire_adopt(&l, g->fd);
+    stet_mem_free(g);
+    if (stet_wire_is_own(&l)) {
+        while ((rc = stet_wire_receive(&l, &m, stet_wire_now_ms() + 600000, NULL)) == STET_OK &&
+               serve(a, &l, &m))
+            continue;
+    }
+    if (rc == STET_BAD_INPUT || rc == STET_UNSUPPORTED || rc == STET_LIMIT)
+        atomic_fetch_add(&a->strange, 1);
+    stet_wire_close(&l);
+    pthread_mutex_lock(&a->lock);
+    a->connections--;
+    atomic_store(&a->idle_since_ms, stet_wire_now_ms());
+    pthread_mutex_unlock(&a->lock);
+    return NULL;
+}
+
+static bool start(void *(*body)(void *), void *context)
+{
+    pthread_attr_t attr;
+    pthread_t thread;
+    bool started;
+
+    pthread_attr_init(&attr);
+    pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    pthread_attr_setstacksize(&attr, STACK);
+#endif
+    started = pthread_create(&thread, &attr, body, context) == 0;
+    pthread_attr_destroy(&attr);
+    return started;
+}
+
+static void welcome(struct stet_agent *a, int listener)
+{
+    int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    struct guest *g;
+    bool room;
+
+    if (fd < 0)
+        return;
+    pthread_mutex_lock(&a->lock);
+    room = a->connections < CONNECTIONS_MAX;
+    a->connections += room;
+    pthread_mutex_unlock(&a->lock);
+    g = room ? stet_mem_alloc(sizeof *g) : NULL;
+    if (g) {
+        *g = (struct guest){a, fd};
+        if (start(entertain, g))
+            return;
+    }
+    stet_mem_free(g);
+    close(fd);
+    if (room) {
+        pthread_mutex_lock(&a->lock);
+        a->connections--;
+        pthread_mutex_unlock(&a->lock);
+    }
+}
+
+/* Holds a lock beside the socket as long as it lives, so that there is one agent at a place, and a
+ * socket that a killed one left is known to be nobody's. */
+static enum stet_rc take_place(const char *path, int *listener, struct stet_err *err)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    char lock[PATH_MAX + 8];
+    mode_t before;
+    int held, rc;
+
+    if (strlen(path) >= sizeof at.sun_path)
+        return stet_fail(err, STET_LIMIT, "%s: too long for a socket", path);
+    strcpy(at.sun_path, path);
+    snprintf(lock, sizeof lock, "%s.lock", path);
+    held = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (held < 0)
+        return stet_fail_errno(err, "%s: cannot open", lock);
+    if (flock(held, LOCK_EX | LOCK_NB) != 0) {
+        close(held);
+        return stet_fail(err, STET_LIMIT, "%s: another agent is there", path);
+    }
+    unlink(path);
+    *listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    before = umask(0177);
+    rc = *listener < 0 ? -1 : bind(*listener, (struct sockaddr *)&at, sizeof at);
+    umask(before);
+    if (rc != 0 || listen(*listener, 512) != 0)
+        return stet_fail_errno(err, "%s: cannot listen", path);
+    return STET_OK;
+}
+
+static bool is_idle(struct stet_agent *a, uint32_t idle_s)
+{
+    bool quiet;
+
+    pthread_mutex_lock(&a->lock);
+    quiet = !a->connections && !a->queued && !a->sharing;
+    pthread_mutex_unlock(&a->lock);
+    return quiet && idle_s &&
+           stet_wire_now_ms() - atomic_load(&a->idle_since_ms) > (uint64_t)idle_s * 1000u;
+}
+
+/* What waits to be shared is sent first, within reason. */
+static void finish(struct stet_agent *a)
+{
+    uint64_t until = stet_wire_now_ms() + STOP_MS;
+    bool more = true;
+
+    while (more && stet_wire_now_ms() < until) {
+        pthread_mutex_lock(&a->lock);
+        more = a->queued || a->sharing;
+        pthread_mutex_unlock(&a->lock);
+        nanosleep(&(struct timespec){0, 10000000}, NULL);
+    }
+}
+
+/* This user's own key, and those it trusts; its own is one of them. A key file that is not as it
+ * should be is told, and counts for nothing. */
+static void open_keys(struct stet_agent *a)
+{
+    struct stet_err err = STET_ERR_INIT;
+    char *own = stet_signing_path(NULL), *trusted = stet_trusted_path(NULL);
+    enum stet_rc rc;
+
+    rc = own ? stet_signer_open(&a->signer, own, &err) : STET_NOT_FOUND;
+    a->signs = rc == STET_OK;
+    if (rc != STET_OK && rc != STET_NOT_FOUND)
+        stet_agent_log("%s", err.text);
+    err = (struct stet_err)STET_ERR_INIT;
+    if (trusted && stet_trust_open(&a->trust, trusted, &err) != STET_OK)
+        stet_agent_log("%s", err.text);
+    if (a->signs && !stet_trust_has(&a->trust, &a->signer.public)) {
+        struct stet_public *keys = stet_mem_resize(a->trust.keys, a->trust.count + 1, sizeof *keys);
+
+        if (keys) {
+            keys[a->trust.count++] = a->signer.public;
+            a->trust.keys = keys;
+        }
+    }
+    if (a->tiers.count && !a->trust.anyone && !a->trust.count)
+        stet_agent_log("no key is trusted: nothing is taken from the tiers; `stet cache key` makes "
+                       "and trusts keys, STET_TRUST=any does without");
+    stet_mem_free(own);
+    stet_mem_free(trusted);
+}
+
+static enum stet_rc init(struct stet_agent *a, const struct stet_agent_options *o,
+                         struct stet_err *err)
+{
+    pthread_condattr_t attr;
+    struct sigaction stop = {.sa_handler = on_signal};
+    enum stet_rc rc = stet_tiers_init(&a->tiers, o->tiers, err);
+
+    if (rc != STET_OK)
+        return rc;
+    a->socket = o->socket;
+    a->started_ms = stet_wire_now_ms();
+    atomic_store(&a->idle_since_ms, a->started_ms);
+    pthread_mutex_init(&a->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&a->moved, &attr);
+    pthread_condattr_destroy(&attr);
+    sigaction(SIGTERM, &stop, NULL);
+    sigaction(SIGINT, &stop, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    return STET_OK;
+}
+
+enum stet_rc stet_agent_serve(const struct stet_agent_options *o, struct stet_err *err)
+{
+    static struct stet_agent a;
+    int listener = -1;
+    enum stet_rc rc = init(&a, o, err);
+
+    if (rc == STET_OK)
+        rc = take_place(o->socket, &listener, err);
+    if (rc != STET_OK)
+        return rc;
+    open_keys(&a);
+    for (size_t i = 0; i < a.tiers.count; i++)
+        stet_agent_log("tier %.*s", STET_FMT(a.tiers.items[i].shown));
+    if (!start(stet_lease_keeper, &a))
+        return stet_fail(err, STET_NO_MEMORY, "cannot start a thread");
+    for (int i = 0; i < WORKERS; i++)
+        start(stet_share_worker, &a);
+    stet_agent_log("listening at %s", o->socket);
+    while (!told_to_stop && !is_idle(&a, o->idle_s)) {
+        struct pollfd p = {.fd = listener, .events = POLLIN};
+
+        if (poll(&p, 1, 100) > 0)
+            welcome(&a, listener);
+    }
+    unlink(o->socket);
+    close(listener);
+    finish(&a);
+    stet_agent_log("over");
+    return STET_OK;
+}

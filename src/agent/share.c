@@ -1,0 +1,151 @@
+/* Write-behind: what was compiled on this host goes to the tiers while nobody waits for it. */
+#include "agent/internal.h"
+#include "base/mem.h"
+
+#include <time.h>
+
+enum { QUEUE_MAX = 4096, TRIES = 4, AGAIN_MS = 500 };
+
+static void append(struct stet_agent *a, struct stet_share *s)
+{
+    struct stet_share **at = &a->queue;
+
+    while (*at)
+        at = &(*at)->next;
+    s->next = NULL;
+    *at = s;
+    a->queued++;
+    pthread_cond_broadcast(&a->moved);
+}
+
+void stet_share_add(struct stet_agent *a, struct stet_hash key, struct stet_view store,
+                    struct stet_lease *lease, uint32_t tiers, uint32_t anew)
+{
+    struct stet_share *s = NULL;
+
+    if (a->tiers.count && a->queued < QUEUE_MAX)
+        s = stet_mem_calloc(1, sizeof *s + store.len + 1);
+    if (!s) {
+        if (a->tiers.count)
+            atomic_fetch_add(&a->not_shared, 1);
+        stet_lease_give_up(a, lease, false);
+        return;
+    }
+    s->key = key;
+    s->lease = lease;
+    s->tiers = tiers;
+    s->anew = anew;
+    memcpy(s->store, store.ptr, store.len);
+    pthread_mutex_lock(&a->lock);
+    append(a, s);
+    pthread_mutex_unlock(&a->lock);
+}
+
+/* The first whose time has come; with the lock. */
+static struct stet_share *take(struct stet_agent *a)
+{
+    uint64_t now = stet_wire_now_ms();
+
+    for (struct stet_share **at = &a->queue; *at; at = &(*at)->next) {
+        struct stet_share *s = *at;
+
+        if (s->not_before_ms > now)
+            continue;
+        *at = s->next;
+        a->queued--;
+        a->sharing++;
+        return s;
+    }
+    return NULL;
+}
+
+/* The tiers that did not take it and may later. */
+static uint32_t send(struct stet_agent *a, const struct stet_share *s, struct stet_view bytes)
+{
+    uint32_t left = 0;
+
+    for (size_t i = 0; i < a->tiers.count; i++) {
+        struct stet_tier *t = &a->tiers.items[i];
+        struct stet_err err = STET_ERR_INIT;
+        enum stet_rc rc;
+
+        if (!(s->tiers & 1u << i) || t->read_only)
+            continue;
+        rc = stet_tier_put(t, s->key, bytes, s->lease && s->lease->tier == t ? s->lease->token : "",
+                           (s->anew & 1u << i) != 0, &err);
+        if (rc != STET_OK && rc != STET_NOT_FOUND) {
+            stet_agent_log("%.*s: not shared: %s", STET_FMT(t->shown), err.text);
+            left |= rc == STET_UNSUPPORTED ? 0 : 1u << i;
+        }
+    }
+    return left;
+}
+
+/* The entry as it travels: signed, when this user has a key. */
+static bool seal(struct stet_agent *a, const struct stet_share *s, struct stet_buf *out)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_entry_file entry;
+    struct stet_store store;
+    enum stet_rc rc = stet_store_open(&store, s->store, &err);
+
+    if (rc == STET_OK)
+        rc = stet_store_get(&store, s->key, &entry, &err);
+    if (rc == STET_OK) {
+        rc = stet_archive_seal(out, entry.file.bytes, a->signs ? &a->signer : NULL, &err);
+        stet_entry_close(&entry);
+    }
+    if (rc != STET_OK)
+        stet_agent_log("not shared: %s", err.text);
+    return rc == STET_OK;
+}
+
+static void share(struct stet_agent *a, struct stet_share *s)
+{
+    struct stet_buf sealed = {.cap = STET_TIER_MAX};
+    uint32_t left = 0;
+    bool there = seal(a, s, &sealed);
+
+    if (there)
+        left = send(a, s, stet_buf_as_view(&sealed));
+    stet_buf_release(&sealed);
+    /* who waits elsewhere need not wait for a tier that does not take it */
+    stet_lease_give_up(a, s->lease, false);
+    s->lease = NULL;
+    s->tiers = left;
+    pthread_mutex_lock(&a->lock);
+    a->sharing--;
+    if (left && ++s->tries < TRIES) {
+        s->not_before_ms = stet_wire_now_ms() + (uint64_t)AGAIN_MS * (1u << s->tries);
+        append(a, s);
+        s = NULL;
+    }
+    atomic_store(&a->idle_since_ms, stet_wire_now_ms());
+    pthread_mutex_unlock(&a->lock);
+    if (!s)
+        return;
+    atomic_fetch_add(left || !there ? &a->not_shared : &a->shared, 1);
+    stet_mem_free(s);
+}
+
+void *stet_share_worker(void *agent)
+{
+    struct stet_agent *a = agent;
+
+    pthread_mutex_lock(&a->lock);
+    for (;;) {
+        struct stet_share *s = take(a);
+        struct timespec wake;
+
+        if (s) {
+            pthread_mutex_unlock(&a->lock);
+            share(a, s);
+            pthread_mutex_lock(&a->lock);
+            continue;
+        }
+        clock_gettime(CLOCK_MONOTONIC, &wake);
+        wake.tv_sec += 1;
+        pthread_cond_timedwait(&a->moved, &a->lock, &wake);
+    }
+    return NULL;
+}

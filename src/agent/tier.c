@@ -1,0 +1,297 @@
+/* Books, sessions and the breaker: what is the same for every kind of server. */
+#include "agent/tier.h"
+
+#include "wire/client.h"
+
+#include <stdio.h>
+
+enum { TRIP = 3, OPEN_MS = 2000, OPEN_MAX_MS = 60000 };
+
+static const struct stet_tier_kind *const kinds[] = {&stet_tier_redis, &stet_tier_http,
+                                                     &stet_tier_s3};
+
+const char *stet_refusal_word(enum stet_refusal r)
+{
+    static const char *const words[] = {
+#define REFUSAL(id, word, what) word,
+#include "agent/refusals.def"
+#undef REFUSAL
+    };
+
+    return words[r];
+}
+
+static const struct stet_tier_kind *kind_of(const char *scheme)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        for (const char *const *s = kinds[i]->schemes; *s; s++) {
+            if (!strcmp(*s, scheme))
+                return kinds[i];
+        }
+    }
+    return NULL;
+}
+
+static enum stet_rc configure(struct stet_tier *t, struct stet_view text, struct stet_arena *a,
+                              struct stet_err *err)
+{
+    enum stet_rc rc = stet_url_parse(&t->url, text, a, err);
+    const char *mode;
+
+    t->arena = a;
+    if (rc != STET_OK)
+        return rc;
+    t->kind = kind_of(t->url.scheme);
+    if (!t->kind)
+        return stet_fail(err, STET_USAGE,
+                         "%s: no such kind of tier; there are redis, rediss, "
+                         "http, https and s3",
+                         t->url.scheme);
+    t->shown = stet_url_shown(&t->url, a);
+    mode = stet_url_get(&t->url, "mode", a);
+    t->read_only = mode && !strcmp(mode, "read-only");
+    rc = stet_url_ms(&t->url, "connect", 1000, a, &t->connect_ms, err);
+    if (rc == STET_OK)
+        rc = stet_url_ms(&t->url, "timeout", 2000, a, &t->get_ms, err);
+    if (rc == STET_OK)
+        rc = stet_url_ms(&t->url, "put", 30000, a, &t->put_ms, err);
+    if (rc == STET_OK)
+        rc = stet_url_ms(&t->url, "lease", 10000, a, &t->lease_ms, err);
+    if (rc == STET_OK)
+        rc = t->kind->configure(t, err);
+    return rc;
+}
+
+enum stet_rc stet_tiers_init(struct stet_tiers *t, struct stet_view list, struct stet_err *err)
+{
+    size_t at = 0;
+    enum stet_rc rc = STET_OK;
+
+    *t = (struct stet_tiers){0};
+    stet_arena_init(&t->arena, (size_t)1 << 20);
+    while (rc == STET_OK && at < list.len) {
+        size_t end = at;
+
+        if (list.ptr[at] == '#') {
+            while (at < list.len && list.ptr[at] != '\n')
+                at++;
+            continue;
+        }
+        while (end < list.len && !strchr(" \t\r\n,", list.ptr[end]))
+            end++;
+        if (end == at) {
+            at++;
+            continue;
+        }
+        if (t->count == STET_TIERS_MAX) {
+            rc = stet_fail(err, STET_LIMIT, "more than %d tiers", STET_TIERS_MAX);
+            break;
+        }
+        pthread_mutex_init(&t->items[t->count].lock, NULL);
+        rc =
+            configure(&t->items[t->count++], stet_view_of(list.ptr + at, end - at), &t->arena, err);
+        at = end;
+    }
+    if (rc != STET_OK)
+        stet_tiers_release(t);
+    return rc;
+}
+
+void stet_tiers_release(struct stet_tiers *t)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        struct stet_tier *tier = &t->items[i];
+
+        while (tier->session_count)
+            tier->kind->close(tier->sessions[--tier->session_count]);
+        pthread_mutex_destroy(&tier->lock);
+    }
+    stet_arena_release(&t->arena);
+    t->count = 0;
+}
+
+/* False while it is open. When its time is over one caller tries; the others still pass by. */
+static bool may_ask(struct stet_tier *t)
+{
+    uint64_t now = stet_wire_now_ms();
+    struct stet_breaker *b = &t->breaker;
+    bool may;
+
+    pthread_mutex_lock(&t->lock);
+    may = b->failures < TRIP || now >= b->open_until_ms;
+    if (may && b->failures >= TRIP)
+        b->open_until_ms = now + t->get_ms;
+    pthread_mutex_unlock(&t->lock);
+    if (!may)
+        atomic_fetch_add(&t->skipped, 1);
+    return may;
+}
+
+/* How it went, and the session, which is kept for the next when it went well. */
+static void settle(struct stet_tier *t, void *session, enum stet_rc rc, const struct stet_err *err)
+{
+    struct stet_breaker *b = &t->breaker;
+    bool keep = false;
+    /* what can't be done costs no time: no reason to leave the server alone */
+    bool fine = rc == STET_OK || rc == STET_NOT_FOUND || rc == STET_UNSUPPORTED;
+
+    pthread_mutex_lock(&t->lock);
+    if (rc != STET_OK && rc != STET_NOT_FOUND)
+        snprintf(t->last_error, sizeof t->last_error, "%.150s", err->text);
+    if (fine) {
+        b->failures = 0;
+        b->open_for_ms = 0;
+        keep = session && t->session_count < STET_SESSIONS_MAX;
+        if (keep)
+            t->sessions[t->session_count++] = session;
+    } else {
+        if (++b->failures >= TRIP) {
+            b->open_for_ms = b->open_for_ms ? b->open_for_ms * 2 : OPEN_MS;
+            if (b->open_for_ms > OPEN_MAX_MS)
+                b->open_for_ms = OPEN_MAX_MS;
+            b->open_until_ms = stet_wire_now_ms() + b->open_for_ms;
+            b->opened++;
+        }
+        /* what was made with an earlier connection is likely dead as well */
+        while (t->session_count)
+            t->kind->close(t->sessions[--t->session_count]);
+    }
+    pthread_mutex_unlock(&t->lock);
+    if (!fine)
+        atomic_fetch_add(&t->errors, 1);
+    if (session && !keep)
+        t->kind->close(session);
+}
+
+/* One call on its way: the session is the tier's own again after `end`. */
+struct call {
+    struct stet_tier *t;
+    void *session;
+    bool asked; /* the breaker let it pass */
+    bool kept;  /* the session was used before: the server may have closed it since */
+    struct stet_err err;
+};
+
+static enum stet_rc begin(struct call *c, struct stet_tier *t, uint64_t until_ms)
+{
+    *c = (struct call){.t = t, .err = STET_ERR_INIT};
+    if (!may_ask(t))
+        return stet_fail(&c->err, STET_LIMIT, "left alone for a while after failures");
+    c->asked = true;
+    pthread_mutex_lock(&t->lock);
+    if (t->session_count) {
+        c->session = t->sessions[--t->session_count];
+        c->kept = true;
+    }
+    pthread_mutex_unlock(&t->lock);
+    return c->session ? STET_OK : t->kind->open(t, &c->session, until_ms, &c->err);
+}
+
+static enum stet_rc end(struct call *c, enum stet_rc rc, struct stet_err *err)
+{
+    if (c->asked)
+        settle(c->t, c->session, rc, &c->err);
+    if (rc != STET_OK && rc != STET_NOT_FOUND)
+        stet_fail(err, rc, "%s", c->err.text);
+    return rc;
+}
+
+/* A server may close a connection that was not used for a while: that is found out by using it, and
+ * tried once more with a new one. */
+#define CALL(t, until, err, expression)                                                            \
+    do {                                                                                           \
+        struct call c;                                                                             \
+        enum stet_rc rc = begin(&c, t, until);                                                     \
+                                                                                                   \
+        if (rc == STET_OK)                                                                         \
+            rc = (expression);                                                                     \
+        if (rc == STET_IO && c.kept && stet_wire_now_ms() < (until)) {                             \
+            (t)->kind->close(c.session);                                                           \
+            c.session = NULL;                                                                      \
+            c.kept = false;                                                                        \
+            c.err = (struct stet_err)STET_ERR_INIT;                                                \
+            rc = (t)->kind->open(t, &c.session, until, &c.err);                                    \
+            if (rc == STET_OK)                                                                     \
+                rc = (expression);                                                                 \
+        }                                                                                          \
+        return end(&c, rc, err);                                                                   \
+    } while (0)
+
+static uint64_t sooner(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static enum stet_rc get(struct stet_tier *t, struct stet_hash key, struct stet_buf *out,
+                        uint64_t until, struct stet_err *err)
+{
+    CALL(t, until, err, (out->len = 0, t->kind->get(t, c.session, key, out, until, &c.err)));
+}
+
+enum stet_rc stet_tier_get(struct stet_tier *t, struct stet_hash key, struct stet_buf *out,
+                           uint64_t until_ms, struct stet_err *err)
+{
+    uint64_t before = stet_wire_now_ms();
+    enum stet_rc rc = get(t, key, out, sooner(until_ms, before + t->get_ms), err);
+
+    if (rc == STET_OK) {
+        atomic_fetch_add(&t->hits, 1);
+        atomic_fetch_add(&t->bytes_in, out->len);
+    } else if (rc == STET_NOT_FOUND) {
+        atomic_fetch_add(&t->misses, 1);
+    }
+    return rc;
+}
+
+static enum stet_rc put(struct stet_tier *t, struct stet_hash key, struct stet_view bytes,
+                        const char *token, bool anew, uint64_t until, struct stet_err *err)
+{
+    CALL(t, until, err, t->kind->put(t, c.session, key, bytes, token, anew, until, &c.err));
+}
+
+enum stet_rc stet_tier_put(struct stet_tier *t, struct stet_hash key, struct stet_view bytes,
+                           const char *token, bool anew, struct stet_err *err)
+{
+    enum stet_rc rc = put(t, key, bytes, token, anew, stet_wire_now_ms() + t->put_ms, err);
+
+    if (rc == STET_OK) {
+        atomic_fetch_add(&t->puts, 1);
+        atomic_fetch_add(&t->bytes_out, bytes.len);
+    } else if (rc != STET_NOT_FOUND) {
+        atomic_fetch_add(&t->put_errors, 1);
+    }
+    return rc;
+}
+
+enum stet_rc stet_tier_lease(struct stet_tier *t, struct stet_hash key, const char *token,
+                             uint64_t until_ms, struct stet_err *err)
+{
+    CALL(t, until_ms, err, t->kind->lease(t, c.session, key, token, until_ms, &c.err));
+}
+
+enum stet_rc stet_tier_renew(struct stet_tier *t, struct stet_hash key, const char *token,
+                             struct stet_err *err)
+{
+    uint64_t until = stet_wire_now_ms() + t->get_ms;
+
+    CALL(t, until, err, t->kind->renew(t, c.session, key, token, until, &c.err));
+}
+
+enum stet_rc stet_tier_give_up(struct stet_tier *t, struct stet_hash key, const char *token,
+                               bool nothing, struct stet_err *err)
+{
+    uint64_t until = stet_wire_now_ms() + t->get_ms;
+
+    CALL(t, until, err, t->kind->give_up(t, c.session, key, token, nothing, until, &c.err));
+}
+
+enum stet_rc stet_tier_watch(struct stet_tier *t, struct stet_hash key,
+                             enum stet_lease_state *state, uint64_t until_ms, struct stet_err *err)
+{
+    CALL(t, until_ms, err, t->kind->watch(t, c.session, key, state, until_ms, &c.err));
+}
+
+void stet_tier_refuse(struct stet_tier *t, enum stet_refusal why)
+{
+    atomic_fetch_add(&t->refused[why], 1);
+}

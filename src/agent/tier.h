@@ -1,0 +1,129 @@
+/* A tier: a store that other hosts reach too. One table of functions for each kind of server, and
+ * around it what all share: sessions, deadlines, a circuit breaker, counters. */
+#ifndef STET_AGENT_TIER_H
+#define STET_AGENT_TIER_H
+
+#include "agent/url.h"
+#include "base/buf.h"
+#include "base/hash.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* Bytes of an entry that a tier may give or take. */
+#define STET_TIER_MAX ((size_t)2 << 30)
+
+enum { STET_TIERS_MAX = 8, STET_SESSIONS_MAX = 8, STET_TOKEN = 33 };
+
+struct stet_tier;
+
+/* Who works on a key, as far as a tier that can lease knows. */
+enum stet_lease_state {
+    STET_LEASE_FREE,  /* nobody, and there is no entry */
+    STET_LEASE_HELD,  /* somebody compiles it */
+    STET_LEASE_ENTRY, /* it is there */
+    STET_LEASE_NONE,  /* somebody compiled it and had nothing to share */
+};
+
+/* A kind of server. A session is used by one thread at a time; a call that failed has its session
+ * closed. `until_ms` is on the clock of stet_wire_now_ms. STET_NOT_FOUND is an answer. */
+struct stet_tier_kind {
+    const char *name;
+    const char *const *schemes; /* ends with NULL */
+    /* Reads what is its own of the address and the environment into t->own. */
+    enum stet_rc (*configure)(struct stet_tier *t, struct stet_err *err);
+    enum stet_rc (*open)(const struct stet_tier *t, void **session, uint64_t until_ms,
+                         struct stet_err *err);
+    void (*close)(void *session);
+    enum stet_rc (*get)(const struct stet_tier *t, void *session, struct stet_hash key,
+                        struct stet_buf *out, uint64_t until_ms, struct stet_err *err);
+    /* `token` is that of the lease held, or ""; `anew`: what is there is no good. STET_NOT_FOUND:
+     * it was there already. */
+    enum stet_rc (*put)(const struct stet_tier *t, void *session, struct stet_hash key,
+                        struct stet_view bytes, const char *token, bool anew, uint64_t until_ms,
+                        struct stet_err *err);
+    /* The next are NULL where the server can't lease. STET_NOT_FOUND: another holds it. */
+    enum stet_rc (*lease)(const struct stet_tier *t, void *session, struct stet_hash key,
+                          const char *token, uint64_t until_ms, struct stet_err *err);
+    /* STET_NOT_FOUND: it was lost. */
+    enum stet_rc (*renew)(const struct stet_tier *t, void *session, struct stet_hash key,
+                          const char *token, uint64_t until_ms, struct stet_err *err);
+    /* `nothing`: those who wait need not wait for anything. */
+    enum stet_rc (*give_up)(const struct stet_tier *t, void *session, struct stet_hash key,
+                            const char *token, bool nothing, uint64_t until_ms,
+                            struct stet_err *err);
+    enum stet_rc (*watch)(const struct stet_tier *t, void *session, struct stet_hash key,
+                          enum stet_lease_state *state, uint64_t until_ms, struct stet_err *err);
+};
+
+extern const struct stet_tier_kind stet_tier_redis, stet_tier_http, stet_tier_s3;
+
+/* Why an entry from outside was not taken. */
+enum stet_refusal {
+#define REFUSAL(id, word, what) STET_REFUSAL_##id,
+#include "agent/refusals.def"
+#undef REFUSAL
+    STET_REFUSALS
+};
+
+const char *stet_refusal_word(enum stet_refusal r);
+
+/* Opens after so many failures in a row, and then longer each time. */
+struct stet_breaker {
+    unsigned failures;
+    uint64_t open_until_ms, open_for_ms;
+    uint64_t opened; /* how often */
+};
+
+struct stet_tier {
+    const struct stet_tier_kind *kind;
+    struct stet_url url;
+    struct stet_view shown;
+    uint32_t connect_ms; /* ?connect= */
+    uint32_t get_ms;     /* ?timeout= */
+    uint32_t put_ms;     /* ?put= */
+    uint32_t lease_ms;   /* ?lease= */
+    bool read_only;      /* ?mode=read-only */
+    void *own;           /* the kind's, in the arena */
+    struct stet_arena *arena;
+
+    pthread_mutex_t lock; /* for all below but the atomics */
+    void *sessions[STET_SESSIONS_MAX];
+    unsigned session_count;
+    struct stet_breaker breaker;
+    char last_error[160];
+    _Atomic uint64_t hits, misses, errors, skipped, puts, put_errors, bytes_in, bytes_out, get_ns;
+    _Atomic uint64_t refused[STET_REFUSALS];
+};
+
+struct stet_tiers {
+    struct stet_arena arena;
+    struct stet_tier items[STET_TIERS_MAX];
+    size_t count;
+};
+
+/* From a list of addresses separated by blanks, commas or line ends; '#' begins a comment. */
+enum stet_rc stet_tiers_init(struct stet_tiers *t, struct stet_view list, struct stet_err *err);
+void stet_tiers_release(struct stet_tiers *t);
+
+/* Each asks the breaker first (STET_LIMIT when it is open) and keeps its books. */
+enum stet_rc stet_tier_get(struct stet_tier *t, struct stet_hash key, struct stet_buf *out,
+                           uint64_t until_ms, struct stet_err *err);
+enum stet_rc stet_tier_put(struct stet_tier *t, struct stet_hash key, struct stet_view bytes,
+                           const char *token, bool anew, struct stet_err *err);
+static inline bool stet_tier_leases(const struct stet_tier *t)
+{
+    return t->kind->lease != NULL;
+}
+enum stet_rc stet_tier_lease(struct stet_tier *t, struct stet_hash key, const char *token,
+                             uint64_t until_ms, struct stet_err *err);
+enum stet_rc stet_tier_renew(struct stet_tier *t, struct stet_hash key, const char *token,
+                             struct stet_err *err);
+enum stet_rc stet_tier_give_up(struct stet_tier *t, struct stet_hash key, const char *token,
+                               bool nothing, struct stet_err *err);
+enum stet_rc stet_tier_watch(struct stet_tier *t, struct stet_hash key,
+                             enum stet_lease_state *state, uint64_t until_ms, struct stet_err *err);
+/* An answer that was no good. */
+void stet_tier_refuse(struct stet_tier *t, enum stet_refusal why);
+
+#endif

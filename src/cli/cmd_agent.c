@@ -1,0 +1,106 @@
+/* stet agent: the process that knows the tiers. */
+#include "cli/command.h"
+
+#include "agent/agent.h"
+#include "base/mem.h"
+#include "cli/run_agent.h"
+#include "wire/client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ANSWER_MS = 5000, IDLE_S = 600 };
+
+/* One question to the agent that listens there. */
+static int ask(const char *socket, uint32_t kind, enum stet_format format)
+{
+    struct stet_message m = {.kind = kind,
+                             .flags = format == STET_FORMAT_JSON ? STET_MESSAGE_JSON : 0};
+    uint64_t until = stet_wire_now_ms() + ANSWER_MS;
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_wire line;
+    enum stet_rc rc = stet_wire_open(&line, socket, &err);
+
+    if (rc == STET_NOT_FOUND) {
+        fprintf(stderr, "stet: no agent listens at %s\n", socket);
+        return STET_EXIT_FINDING;
+    }
+    if (rc == STET_OK)
+        rc = stet_wire_send(&line, &m, until, &err);
+    if (rc == STET_OK)
+        rc = stet_wire_receive(&line, &m, until, &err);
+    if (rc == STET_OK)
+        stet_buf_view(&out, m.text);
+    stet_wire_close(&line);
+    if (rc != STET_OK) {
+        stet_buf_release(&out);
+        stet_fail(&err, STET_IO, "the agent hung up");
+        return stet_complain(&err);
+    }
+    return stet_print(&out, STET_EXIT_FINE);
+}
+
+static int serve(const char *socket, struct stet_view tiers)
+{
+    const char *idle = getenv("STET_AGENT_IDLE");
+    struct stet_agent_options o = {.socket = socket, .tiers = tiers, .idle_s = IDLE_S};
+    struct stet_err err = STET_ERR_INIT;
+    enum stet_rc rc;
+
+    if (idle && *idle)
+        o.idle_s = (uint32_t)strtoul(idle, NULL, 10);
+    rc = stet_agent_serve(&o, &err);
+    return rc == STET_OK ? STET_EXIT_FINE : stet_complain(&err);
+}
+
+int cmd_agent(int argc, char **argv)
+{
+    static const struct stet_usage usage = {
+        "stet agent [--foreground] [status|stop]",
+        "Shares compiled programs between processes and hosts: fetches from the tiers in "
+        "STET_TIERS\n"
+        "(redis://, http://, s3://) what the store lacks, sends there what was compiled here, and "
+        "lets\n"
+        "one compile what many need. `stet run` starts one by itself when tiers are configured.",
+        "docs/agent.md",
+    };
+    const char *socket = NULL;
+    bool foreground = false;
+    const struct stet_option options[] = {
+        {"foreground", NULL, "serve in this process, and log to standard error", STET_OPTION_FLAG,
+         &foreground},
+        {"socket", "PATH", "this place instead of the usual one", STET_OPTION_VALUE, &socket},
+        {0},
+    };
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_args args;
+    char path[PATH_MAX], *tiers;
+    int code, done = stet_args_parse(&args, argc, argv, &usage, options, false);
+
+    if (done >= 0)
+        return done;
+    if (args.count > 1 || (args.count && strcmp(args.values[0], "status") != 0 &&
+                           strcmp(args.values[0], "stop") != 0))
+        return stet_usage_error(&usage, "there are status and stop");
+    tiers = stet_agent_tiers();
+    if (socket)
+        snprintf(path, sizeof path, "%s", socket);
+    else if (stet_agent_socket(stet_view_str(tiers), path, &err) != STET_OK)
+        path[0] = '\0';
+    if (!path[0])
+        code = stet_complain(&err);
+    else if (args.count)
+        code =
+            ask(path, !strcmp(args.values[0], "status") ? STET_MESSAGE_STATUS : STET_MESSAGE_STOP,
+                args.format);
+    else if (foreground)
+        code = serve(path, stet_view_str(tiers));
+    else if (stet_agent_start(path, &err) != STET_OK)
+        code = stet_complain(&err);
+    else
+        code = ask(path, STET_MESSAGE_STATUS, args.format);
+    stet_mem_free(tiers);
+    return code;
+}

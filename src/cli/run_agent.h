@@ -1,0 +1,14 @@
+/* The agent that `stet run` starts when there are tiers. */
+#ifndef STET_CLI_RUN_AGENT_H
+#define STET_CLI_RUN_AGENT_H
+
+#include "cli/run_env.h"
+
+/* Sees that an agent listens and tells the layer where; nothing when no tier is configured. What
+ * goes wrong is told, and the run goes on without. */
+void stet_run_agent(struct stet_env *env);
+
+/* Starts one in the background, and waits a moment until it listens. */
+enum stet_rc stet_agent_start(const char *socket, struct stet_err *err);
+
+#endif

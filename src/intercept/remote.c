@@ -1,0 +1,196 @@
+/* A connection for each question. It stays open while this process compiles what others wait for:
+ * its end is how the agent learns that this process died. */
+#include "intercept/remote.h"
+
+#include "intercept/layer.h"
+#include "wire/client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* An agent that kept silent is left alone for so long. */
+enum { SULK_MS = 30000, LEASES_MAX = 256, SHORT_MS = 500 };
+
+static char path[108]; /* "" for none */
+static uint32_t wait_ms = 3000, flight_ms = 600000;
+static _Atomic uint64_t not_before_ms;
+static _Atomic int leases[LEASES_MAX]; /* descriptors plus one; 0: free */
+
+static uint32_t read_ms(const char *name, uint32_t otherwise)
+{
+    const char *text = getenv(name);
+    unsigned long n;
+    char *end;
+
+    if (!text || !*text)
+        return otherwise;
+    n = strtoul(text, &end, 10);
+    if (!strcmp(end, "s"))
+        n *= 1000;
+    return (*end && strcmp(end, "s") != 0 && strcmp(end, "ms") != 0) || n > 86400000 ? otherwise
+                                                                                     : (uint32_t)n;
+}
+
+void stet_remote_init(void)
+{
+    const char *told = getenv("STET_AGENT");
+
+    if (told && *told == '/' && strlen(told) < sizeof path)
+        strcpy(path, told);
+    wait_ms = read_ms("STET_AGENT_WAIT", wait_ms);
+    flight_ms = read_ms("STET_AGENT_FLIGHT", flight_ms);
+}
+
+/* 0 when there is no room: then nobody waits for it. */
+static unsigned remember(int fd)
+{
+    for (unsigned i = 0; i < LEASES_MAX; i++) {
+        int none = 0;
+
+        if (atomic_compare_exchange_strong(&leases[i], &none, fd + 1))
+            return i + 1;
+    }
+    return 0;
+}
+
+/* The descriptor of a lease, which is the caller's now; -1 when it is gone. */
+static int recall(unsigned lease)
+{
+    return lease ? atomic_exchange(&leases[lease - 1], 0) - 1 : -1;
+}
+
+void stet_remote_fork_child(void)
+{
+    for (unsigned i = 0; i < LEASES_MAX; i++) {
+        int fd = recall(i + 1);
+
+        if (fd >= 0)
+            close(fd);
+    }
+}
+
+static struct stet_message message(uint32_t kind, struct stet_hash key)
+{
+    return (struct stet_message){
+        .kind = kind, .key = key, .store = stet_view_str(stet_layer.store.folder)};
+}
+
+/* The answer; true when it is there. Each sign of life buys another `wait_ms`. */
+static enum stet_rc converse(struct stet_wire *l, struct stet_hash key, struct stet_message *m,
+                             struct stet_err *err)
+{
+    uint64_t now = stet_wire_now_ms(), end = now + flight_ms + wait_ms;
+    struct stet_message ask = message(STET_MESSAGE_GET, key);
+    enum stet_rc rc;
+
+    ask.wait_ms = wait_ms / 5 * 4; /* it should give up before we do */
+    ask.flight_ms = flight_ms;
+    rc = stet_wire_send(l, &ask, now + wait_ms, err);
+    do {
+        now = stet_wire_now_ms();
+        if (rc == STET_OK && now > end)
+            rc = stet_fail(err, STET_LIMIT, "waited long enough");
+        if (rc == STET_OK)
+            rc = stet_wire_receive(l, m, now + wait_ms, err);
+    } while (rc == STET_OK && m->kind == STET_MESSAGE_WAIT);
+    return rc;
+}
+
+/* True for "found". */
+static bool understand(struct stet_remote *r, struct stet_wire *l, const struct stet_message *m)
+{
+    switch (m->kind) {
+    case STET_MESSAGE_FOUND:
+        r->word = "found";
+        snprintf(r->tier, sizeof r->tier, "%.*s", STET_FMT(m->tier));
+        return true;
+    case STET_MESSAGE_LEAD:
+        r->word = "lead";
+        r->lease = remember(l->fd);
+        if (r->lease)
+            l->fd = -1; /* stays open */
+        return false;
+    case STET_MESSAGE_ALONE:
+        r->word = "alone";
+        return false;
+    default:
+        r->word = "agent-strange";
+        return false;
+    }
+}
+
+bool stet_remote_ask(struct stet_remote *r, struct stet_hash key)
+{
+    uint64_t begin = stet_journal_now();
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_message m;
+    struct stet_wire l;
+    bool found = false;
+    enum stet_rc rc;
+
+    if (!path[0])
+        return false;
+    r->word = "agent-silent";
+    if (stet_wire_now_ms() < atomic_load(&not_before_ms))
+        return false;
+    rc = stet_wire_open(&l, path, &err);
+    if (rc != STET_OK) {
+        r->word = "agent-absent";
+    } else {
+        rc = converse(&l, key, &m, &err);
+        if (rc == STET_OK)
+            found = understand(r, &l, &m);
+        else if (rc == STET_LIMIT)
+            atomic_store(&not_before_ms, stet_wire_now_ms() + SULK_MS);
+        else
+            r->word = "agent-gone";
+    }
+    if (rc != STET_OK)
+        stet_log("agent: %s", err.text);
+    stet_wire_close(&l);
+    r->wait_ns = stet_journal_now() - begin;
+    return found;
+}
+
+/* A message whose answer is only waited for as long as a local process may take. */
+static void tell(int fd, const struct stet_message *m)
+{
+    uint64_t until = stet_wire_now_ms() + SHORT_MS;
+    struct stet_message answer;
+    struct stet_wire l;
+
+    if (fd >= 0)
+        stet_wire_adopt(&l, fd);
+    else if (!path[0] || stet_wire_open(&l, path, NULL) != STET_OK)
+        return;
+    /* the agent has it when it answers: this process may end then */
+    if (stet_wire_send(&l, m, until, NULL) == STET_OK)
+        stet_wire_receive(&l, &answer, until, NULL);
+    stet_wire_close(&l);
+}
+
+void stet_remote_refuse(const struct stet_remote *r, struct stet_hash key, const char *why)
+{
+    struct stet_message m = message(STET_MESSAGE_REFUSED, key);
+
+    m.tier = stet_view_str(r->tier);
+    m.text = stet_view_str(why);
+    tell(-1, &m);
+}
+
+void stet_remote_kept(unsigned lease, struct stet_hash key)
+{
+    struct stet_message m = message(STET_MESSAGE_KEPT, key);
+
+    tell(recall(lease), &m);
+}
+
+void stet_remote_failed(unsigned lease, struct stet_hash key)
+{
+    struct stet_message m = message(STET_MESSAGE_FAILED, key);
+    int fd = recall(lease);
+
+    if (fd >= 0)
+        tell(fd, &m);
+}

@@ -1,0 +1,30 @@
+/* The agent, asked when the store of this host has no entry. The layer knows a Unix socket and
+ * nothing of what lies behind it. */
+#ifndef STET_INTERCEPT_REMOTE_H
+#define STET_INTERCEPT_REMOTE_H
+
+#include "base/hash.h"
+
+/* One question to the agent, and what came of it. Zeroed: none was asked. */
+struct stet_remote {
+    unsigned lease;   /* not 0: others wait for this compile; ends with kept or failed */
+    const char *word; /* lead, alone, found, or why there was no answer; NULL: not asked */
+    char tier[16];    /* found: where it came from */
+    uint64_t wait_ns; /* what asking took, waiting for another's compile included */
+};
+
+/* STET_AGENT, STET_AGENT_WAIT and STET_AGENT_FLIGHT, once. */
+void stet_remote_init(void);
+/* True when the entry lies in the store now. False: compile. Never longer than the bound, but for
+ * waiting on another who compiles the same. */
+bool stet_remote_ask(struct stet_remote *r, struct stet_hash key);
+/* What the agent found could not be used. */
+void stet_remote_refuse(const struct stet_remote *r, struct stet_hash key, const char *why);
+/* The compile is over and its entry lies in the store: it is shared. Without a lease too. */
+void stet_remote_kept(unsigned lease, struct stet_hash key);
+/* The compile is over and there is nothing to share; nothing happens without a lease. */
+void stet_remote_failed(unsigned lease, struct stet_hash key);
+/* A child leads nobody. */
+void stet_remote_fork_child(void);
+
+#endif

@@ -1,0 +1,111 @@
+"""Hosts: an agent, a store and clients each; what the tests of this folder share."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(__file__))
+from servers import PROGRAM, Nginx, Proxy, Redis, wait_for
+
+BUILD = os.path.abspath(sys.argv[1])
+SANITIZER = sys.argv[2] if len(sys.argv) > 2 else ""
+STET = BUILD + "/bin/stet"
+CLIENT = BUILD + "/bin/agent-client"
+SLOW = 4 if SANITIZER else 1  # everything takes longer with a sanitizer
+
+
+class Agent:
+    """One host: an agent, its store, its socket."""
+
+    def __init__(self, folder, name, tiers, **env):
+        self.dir = f"{folder}/{name}"
+        self.store, self.socket = self.dir + "/store", self.dir + "/agent"
+        os.makedirs(self.store)
+        self.log = open(self.dir + "/log", "wb")
+        self.env = dict(os.environ, STET_TIERS=" ".join(tiers), STET_STATE_DIR=self.dir + "/state",
+                        **{"STET_TRUST": "any", "ASAN_OPTIONS": "detect_leaks=0", **env})
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen([STET, "agent", "--foreground", "--socket", self.socket],
+                                        stdin=subprocess.DEVNULL, stderr=self.log, env=self.env)
+        assert wait_for(lambda: os.path.exists(self.socket), 10), open(self.dir + "/log").read()
+
+    def client(self, *args):
+        return [CLIENT, args[0], self.socket, self.store, *map(str, args[1:])]
+
+    def ask(self, program, wait_ms=3000):
+        """(verdict, tier or reason, milliseconds)"""
+        out = subprocess.run(self.client("ask", program, wait_ms), capture_output=True, text=True,
+                             timeout=60)
+        if out.returncode:
+            return "failed", out.stderr.strip(), 0
+        words = out.stdout.split()
+        return words[0], words[1] if len(words) == 3 else "", int(words[-1])
+
+    def make(self, program, ms=0, wait_ms=3000):
+        out = subprocess.run(self.client("make", program, wait_ms, ms), capture_output=True, text=True,
+                             timeout=60, check=True)
+        return out.stdout.split()[0]
+
+    def status(self):
+        out = subprocess.run([STET, "agent", "status", "--socket", self.socket, "--format=json"],
+                             capture_output=True, text=True, check=True)
+        return json.loads(out.stdout)
+
+    def shared(self):
+        """Waits until everything is where it should go."""
+        return wait_for(lambda: self.status()["queued"] == 0, 20)
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+        code = self.process.wait(20)
+        self.log.close()
+        return code
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="stet-agent-")
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+        self.hosts = 0
+        self.programs = []
+        for n in range(10):
+            self.programs.append(f"{self.dir}/p{n}.mlir")
+            with open(self.programs[-1], "w") as f:
+                f.write(PROGRAM.format(n=n + 1))
+
+    def host(self, *tiers, **env):
+        self.hosts += 1
+        a = Agent(self.dir, f"host{self.hosts}", tiers, **env)
+        self.addCleanup(a.stop)
+        return a
+
+    def redis(self, **kw):
+        r = Redis(self.dir, **kw)
+        self.addCleanup(r.stop)
+        return r
+
+    def nginx(self, **kw):
+        n = Nginx(self.dir, **kw)
+        self.addCleanup(n.stop)
+        return n
+
+    def proxy(self, *args, **kw):
+        p = Proxy(*args, **kw)
+        self.addCleanup(p.close)
+        return p
+
+    def key(self, program):
+        return subprocess.run([CLIENT, "key", program], capture_output=True, text=True, check=True).stdout.strip()
+
+    def entry(self, program, *other):
+        subprocess.run([CLIENT, "entry", program, self.dir + "/entry", *other], check=True)
+        with open(self.dir + "/entry", "rb") as f:
+            return f.read()
+
+

@@ -1,0 +1,360 @@
+"""The agent with real servers: stopped, slow, lying; single flight with leaders that die."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(__file__))
+from hosts import SLOW, STET, Case
+from servers import certificate, free_port, wait_for
+
+
+class Tiers(Case):
+    def through(self, server):
+        """Kept on one host, found on another."""
+        a, b = self.host(server.url), self.host(server.url)
+        self.assertEqual(a.make(self.programs[0]), "LEAD")
+        self.assertTrue(a.shared())
+        self.assertTrue(server.has(self.key(self.programs[0])))
+        verdict, tier, _ = b.ask(self.programs[0])
+        self.assertEqual((verdict, tier), ("FOUND", server.url.split(":")[0]))
+        self.assertEqual(b.status()["tiers"][0]["hits"], 1)
+
+    def test_what_one_host_keeps_another_finds_in_redis(self):
+        self.through(self.redis())
+
+    def test_what_one_host_keeps_another_finds_behind_http(self):
+        self.through(self.nginx())
+
+    def test_what_a_later_tier_has_is_filled_into_the_earlier(self):
+        redis, nginx = self.redis(), self.nginx()
+        key = self.key(self.programs[0])
+        nginx.put(key, self.entry(self.programs[0]))
+        a = self.host(redis.url, nginx.url)
+        self.assertEqual(a.ask(self.programs[0])[:2], ("FOUND", "http"))
+        self.assertTrue(a.shared() and redis.has(key))
+
+    def test_a_read_only_tier_is_never_written(self):
+        nginx = self.nginx()
+        a = self.host(nginx.url + "?mode=read-only")
+        a.make(self.programs[0])
+        self.assertTrue(a.shared())
+        self.assertFalse(nginx.has(self.key(self.programs[0])))
+
+    def test_bazel_layout(self):
+        nginx = self.nginx()
+        a = self.host(nginx.url + "/cache?layout=bazel")
+        a.make(self.programs[0])
+        self.assertTrue(a.shared())
+        key = self.key(self.programs[0])
+        self.assertTrue(os.path.exists(f"{nginx.dir}/dav/cache/ac/{key}{key}"))
+        os.remove(a.store + f"/entries/{key[:2]}/{key}.stet")
+        self.assertEqual(a.ask(self.programs[0])[:2], ("FOUND", "http"))
+
+    def test_tls_is_verified(self):
+        tls = certificate(self.dir)
+        for server in (self.nginx(tls=tls), self.redis(tls=tls)):
+            good, bad = self.host(server.url + "?connect=2s", STET_TLS_CA=tls + ".crt"), self.host(server.url + "?connect=2s")
+            good.make(self.programs[0])
+            self.assertTrue(good.shared())
+            os.remove(good.store + "/entries/{0:.2}/{0}.stet".format(self.key(self.programs[0])))
+            self.assertEqual(good.ask(self.programs[0])[0], "FOUND")
+            self.assertEqual(bad.ask(self.programs[0])[0], "LEAD")
+            self.assertIn("ertificate", bad.status()["tiers"][0]["last_error"])
+
+    def test_secrets_show_nowhere(self):
+        users = self.dir + "/users"
+        with open(users, "w") as f:
+            f.write("stet:{PLAIN}nginxSecret99\n")
+        redis, nginx = self.redis(password="redisSecret77"), self.nginx(user=users)
+        a = self.host(f"redis://:redisSecret77@127.0.0.1:{redis.port}",
+                      f"http://stet:nginxSecret99@127.0.0.1:{nginx.port}",
+                      "s3://bucket?endpoint=http://127.0.0.1:1", AWS_ACCESS_KEY_ID="AKIDnotshown",
+                      AWS_SECRET_ACCESS_KEY="awsSecret55", AWS_SESSION_TOKEN="sessionSecret44")
+        wrong = self.host(f"redis://:wrongSecret88@127.0.0.1:{redis.port}",
+                          f"http://stet:wrongSecret88@127.0.0.1:{nginx.port}")
+        a.make(self.programs[0])
+        wrong.ask(self.programs[0])
+        self.assertTrue(wait_for(lambda: a.status()["tiers"][1]["puts"] == 1 and redis.process, 10))
+        self.assertEqual([t["puts"] for t in a.status()["tiers"][:2]], [1, 1])
+        self.assertEqual([t["hits"] for t in wrong.status()["tiers"]], [0, 0])
+        seen = json.dumps(a.status()) + json.dumps(wrong.status())
+        for host in (a, wrong):
+            with open(host.dir + "/log") as f:
+                seen += f.read()
+            with open(f"/proc/{host.process.pid}/cmdline") as f:
+                seen += f.read()
+        self.assertIn("WRONGPASS", seen)  # the wrong password is complained about
+        for secret in ("redisSecret77", "nginxSecret99", "awsSecret55", "sessionSecret44", "wrongSecret88", "AKIDnotshown"):
+            self.assertNotIn(secret, seen)
+
+
+class Trust(Case):
+    def test_only_what_a_trusted_key_signed_is_taken(self):
+        redis = self.redis()
+        config = lambda n: {"STET_TRUST": "", "XDG_CONFIG_HOME": f"{self.dir}/config{n}"}
+        keys = lambda n, *a: subprocess.run([STET, "cache", "key", *a], env=dict(os.environ, **config(n)), text=True,
+                                            capture_output=True, check=True).stdout
+        keys(1, "new")
+        self.assertEqual(self.host(redis.url, **config(1)).make(self.programs[0]), "LEAD")
+        self.assertTrue(wait_for(lambda: redis.has(self.key(self.programs[0]))))
+        stranger = self.host(redis.url, **config(2))
+        self.assertEqual(stranger.ask(self.programs[0])[0], "LEAD")
+        self.assertEqual(stranger.status()["tiers"][0]["refused"], {"untrusted": 1})
+        public = next(w for w in keys(1, "show").split() if w.startswith("ed25519:"))
+        keys(2, "trust", public)
+        self.assertEqual(self.host(redis.url, **config(2)).ask(self.programs[0])[:2], ("FOUND", "redis"))
+        self.assertEqual(self.host(redis.url, **config(1)).ask(self.programs[0])[:2], ("FOUND", "redis"))
+
+
+class Trouble(Case):
+    def lie(self, server, entry, reason):
+        """What the server gives for program 0 is refused, counted, written anew; nothing of it is kept."""
+        key = self.key(self.programs[0])
+        server.put(key, entry)
+        a = self.host(server.url)
+        self.assertEqual(a.ask(self.programs[0])[:2], ("LEAD", ""))
+        self.assertFalse(os.path.exists(a.store + f"/entries/{key[:2]}/{key}.stet"))
+        self.assertEqual(a.status()["tiers"][0]["refused"].get(reason), 1, a.status())
+        self.assertEqual(a.make(self.programs[0]), "LEAD")
+        self.assertTrue(a.shared())
+        b = self.host(server.url)
+        self.assertEqual(b.ask(self.programs[0])[:2], ("FOUND", server.url.split(":")[0]))
+
+    def lies(self, server):
+        good, other = self.entry(self.programs[0]), self.entry(self.programs[1])
+        flipped = bytearray(good)
+        flipped[-5] ^= 1
+        self.lie(server, bytes(flipped), "damaged")
+        self.lie(server, good[:-30], "damaged")
+        self.lie(server, b"<html>welcome to the hotel's network</html>", "damaged")
+        self.lie(server, b"", "damaged")
+        self.lie(server, other, "other-key")
+
+    def test_a_lying_redis_is_never_believed(self):
+        self.lies(self.redis())
+
+    def test_a_lying_http_server_is_never_believed(self):
+        self.lies(self.nginx())
+
+    def test_a_program_under_the_key_of_another_is_never_believed(self):
+        """Checksums and key are right, but the program in the entry is not the one its words speak of."""
+        self.lie(self.redis(), self.entry(self.programs[0], self.programs[1]), "other-program")
+
+    def test_answers_that_break_off_or_are_no_answers(self):
+        redis, nginx = self.redis(), self.nginx()
+        key = self.key(self.programs[0])
+        redis.put(key, self.entry(self.programs[0]))
+        nginx.put(key, self.entry(self.programs[0]))
+        for server in (redis, nginx):
+            for change in (lambda b: b[: len(b) // 2] if len(b) > 200 else b, lambda b: None,
+                           lambda b: b"\x00garbage\r\n" * 20, lambda b: b"$999999999999\r\nx",
+                           lambda b: b"*100000000\r\n", lambda b: b"HTTP/1.1 200 OK\r\n\r\nhello"):
+                proxy = self.proxy(server.port, change=change)
+                a = self.host(f"{server.url.split(':')[0]}://127.0.0.1:{proxy.port}?timeout=300ms")
+                self.assertEqual(a.ask(self.programs[0])[:2], ("LEAD", ""))
+                self.assertIsNone(a.process.poll())
+                a.stop()
+
+    def bounded(self, *tiers):
+        """Never longer than the bound, and after a few times hardly at all."""
+        a = self.host(*tiers)
+        asked = [a.ask(p, 2000) for p in self.programs]
+        times = [ms for _, _, ms in asked]
+        self.assertNotIn("FOUND", [verdict for verdict, _, _ in asked])
+        self.assertLess(max(times), 2000, times)
+        self.assertLess(times[-1], 100 * SLOW, times)
+        self.assertEqual({t["state"] for t in a.status()["tiers"]}, {"left-alone"})
+        self.assertGreaterEqual(a.status()["led"], 7)  # a loaded machine may be late, and is not waited for
+
+    def test_dead_servers_delay_nobody(self):
+        self.bounded(f"redis://127.0.0.1:{free_port()}", f"http://127.0.0.1:{free_port()}")
+
+    def test_servers_that_do_not_answer_are_left_alone(self):
+        # an address that swallows everything: a listener nobody accepts from, with its queue full
+        self.bounded(f"redis://127.0.0.1:{self.proxy(self.redis().port, delay=30).port}")
+
+    def test_a_slow_server_is_waited_for_only_so_long(self):
+        nginx = self.nginx()
+        for p in self.programs:
+            nginx.put(self.key(p), self.entry(p))
+        self.bounded(f"http://127.0.0.1:{self.proxy(nginx.port, delay=5).port}")
+
+    def test_a_server_that_comes_back_is_used_again(self):
+        redis = self.redis()
+        a = self.host(redis.url)
+        redis.stop()
+        for p in self.programs[:4]:
+            a.ask(p)
+        self.assertEqual(a.status()["tiers"][0]["state"], "left-alone")
+        redis.start()
+        redis.put(self.key(self.programs[5]), self.entry(self.programs[5]))
+        self.assertTrue(wait_for(lambda: a.ask(self.programs[5])[0] == "FOUND", 15))
+
+    def test_what_could_not_be_shared_is_tried_again(self):
+        redis = self.redis()
+        a = self.host(redis.url)
+        redis.stop()
+        a.make(self.programs[0])
+        redis.start()
+        self.assertTrue(wait_for(lambda: redis.has(self.key(self.programs[0])), 15))
+
+
+class Flight(Case):
+    def fly(self, hosts, clients, ms=100, kill=()):
+        """`clients` processes, 10 programs each in its own order; the verdicts, those killed left out."""
+        running = []
+        for c in range(clients):
+            order = [self.programs[(c + i) % 10] for i in range(10)]
+            host = hosts[c % len(hosts)]
+            script = "\n".join(" ".join(host.client("make", p, 20000, ms)) for p in order)
+            running.append(subprocess.Popen(["sh", "-ec", script], stdout=subprocess.PIPE, text=True))
+        return [r.communicate(timeout=100)[0].split("\n")[:-1] + [r.returncode] for r in running]
+
+    def check(self, answers, compiles):
+        for a in answers:
+            self.assertEqual((len(a), a[-1]), (11, 0), a)  # ten results, and no failure
+        words = [line.split()[0] for a in answers for line in a[:-1]]
+        self.assertEqual(words.count("LEAD"), compiles)
+        self.assertEqual(words.count("FOUND"), 10 * len(answers) - compiles)
+
+    def test_32_clients_on_one_host_compile_10_programs_10_times(self):
+        self.check(self.fly([self.host()], 32), 10)
+
+    def test_32_clients_on_4_hosts_compile_10_programs_10_times(self):
+        redis = self.redis()
+        hosts = [self.host(redis.url) for _ in range(4)]
+        self.check(self.fly(hosts, 32), 10)
+        self.assertEqual(sum(h.status()["led"] for h in hosts), 10)
+
+    def test_plain_http_flies_per_host(self):
+        nginx = self.nginx()
+        hosts = [self.host(nginx.url) for _ in range(2)]
+        answers = self.fly(hosts, 8)
+        compiles = sum(h.status()["led"] for h in hosts)
+        self.check(answers, compiles)
+        self.assertLessEqual(compiles, 20)
+
+    def lead_and_die(self, host, program):
+        """A leader that is killed while it compiles."""
+        p = subprocess.Popen(host.client("make", program, 3000, 60000), stdout=subprocess.PIPE, text=True)
+        self.assertEqual(p.stdout.readline().split()[0], "LEAD")
+        self.addCleanup(p.stdout.close)
+        return p
+
+    def test_when_leaders_are_killed_others_take_over(self):
+        redis = self.redis()
+        hosts = [self.host(redis.url) for _ in range(4)]
+        doomed = [self.lead_and_die(hosts[i % 4], p) for i, p in enumerate(self.programs)]
+        answers = []
+        flying = threading.Thread(target=lambda: answers.extend(self.fly(hosts, 32)))
+        flying.start()
+        time.sleep(0.5)
+        for d in doomed:
+            d.kill()
+            d.wait()
+        flying.join(100)
+        self.check(answers, 10)
+        self.assertEqual(sum(h.status()["led"] for h in hosts), 20)  # ten died
+
+    def test_when_a_whole_host_dies_its_leases_expire(self):
+        redis = self.redis()
+        a = self.host(redis.url + "?lease=1s")
+        b = self.host(redis.url + "?lease=1s")
+        doomed = self.lead_and_die(a, self.programs[0])
+        a.process.send_signal(signal.SIGKILL)
+        begin = time.monotonic()
+        self.assertEqual(b.make(self.programs[0], 0, 5000), "LEAD")
+        self.assertLess(time.monotonic() - begin, 3 * SLOW)
+        doomed.kill()
+        doomed.wait()
+
+    def test_who_slept_through_its_lease_does_not_undo_anothers_work(self):
+        redis = self.redis()
+        a = self.host(redis.url + "?lease=500ms")
+        b = self.host(redis.url + "?lease=500ms")
+        sleeper = self.lead_and_die(a, self.programs[0])
+        a.process.send_signal(signal.SIGSTOP)
+        self.assertEqual(b.make(self.programs[0], 0, 5000), "LEAD")
+        self.assertTrue(b.shared())
+        before = redis.ask("GET", "stet:1:entry:" + self.key(self.programs[0]))
+        a.process.send_signal(signal.SIGCONT)
+        sleeper.kill()
+        sleeper.wait()
+        self.assertEqual(a.ask(self.programs[0])[0], "FOUND")
+        self.assertEqual(before, redis.ask("GET", "stet:1:entry:" + self.key(self.programs[0])))
+
+    def test_a_redis_that_dies_while_others_wait_sends_them_to_compile(self):
+        redis = self.redis()
+        a, b = self.host(redis.url), self.host(redis.url)
+        doomed = self.lead_and_die(a, self.programs[0])
+        waiting = subprocess.Popen(b.client("make", self.programs[0], 2000, 0), stdout=subprocess.PIPE, text=True)
+        time.sleep(0.3)
+        redis.stop()
+        out, _ = waiting.communicate(timeout=20)
+        self.assertEqual(out.split()[0], "LEAD")
+        doomed.kill()
+        doomed.wait()
+
+
+class Process(Case):
+    def test_one_agent_at_a_place(self):
+        a = self.host()
+        second = subprocess.run([STET, "agent", "--foreground", "--socket", a.socket], capture_output=True,
+                                text=True, env=a.env)
+        self.assertEqual(second.returncode, 3)
+        self.assertIn("another agent is there", second.stderr)
+
+    def test_it_starts_in_the_background_and_stops(self):
+        env = dict(os.environ, XDG_RUNTIME_DIR=self.dir, STET_STATE_DIR=self.dir + "/state", STET_TIERS="",
+                   XDG_CONFIG_HOME=self.dir)
+        env.pop("STET_AGENT", None)
+        run = lambda *a: subprocess.run([STET, "agent", *a], capture_output=True, text=True, env=env, timeout=30)
+        self.assertIn("no tiers", run().stdout)
+        again = run("status")
+        self.assertEqual(again.returncode, 0)
+        self.assertEqual(run("stop").returncode, 0)
+        self.assertTrue(wait_for(lambda: run("status").returncode == 1))
+
+    def test_it_ends_when_idle(self):
+        a = self.host(STET_AGENT_IDLE="1")
+        self.assertEqual(a.process.wait(10), 0)
+
+    def test_a_socket_that_a_killed_agent_left_is_taken_over(self):
+        a = self.host()
+        a.process.kill()
+        a.process.wait()
+        a.start()
+        self.assertTrue(wait_for(lambda: a.ask(self.programs[0])[0] == "LEAD"))
+
+    def test_nonsense_on_the_socket_harms_nobody(self):
+        import socket
+        a = self.host()
+        for data in (b"", b"x" * 100000, b"STETAGT\n" + b"\xff" * 100, b"STETAGT\n\1\0\0\0\0\0\0\0" + b"\0" * 16):
+            s = socket.socket(socket.AF_UNIX)
+            s.connect(a.socket)
+            try:
+                s.sendall(data)
+                s.shutdown(socket.SHUT_WR)
+                s.recv(100)
+            except OSError:
+                pass
+            s.close()
+        self.assertEqual(a.ask(self.programs[0])[0], "LEAD")
+        self.assertGreaterEqual(a.status()["strange"], 2)
+
+    def test_bad_tiers_are_refused_with_a_word(self):
+        for tiers, word in (("ftp://x", "no such kind"), ("nonsense", "address like"), ("redis://h:port", "port"),
+                            ("http://h?timeout=soon", "not a time"), ("s3:///x", "bucket")):
+            out = subprocess.run([STET, "agent", "--foreground", "--socket", self.dir + "/s"], capture_output=True,
+                                 text=True, env=dict(os.environ, STET_TIERS=tiers))
+            self.assertNotEqual(out.returncode, 0)
+            self.assertIn(word, out.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], warnings="ignore")

@@ -1,0 +1,187 @@
+"""The layer's side: real processes with the layer in them, over the fake plugin (slow compiles) and over
+the CPU backend."""
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(__file__))
+from hosts import BUILD, CLIENT, SANITIZER, SLOW, STET, Case
+from servers import wait_for
+
+HARNESS, DUMP = BUILD + "/bin/pjrt_harness", BUILD + "/bin/journal_dump"
+FAKE, CPU = BUILD + "/lib/libfake_pjrt.so", BUILD + "/lib/libstet_cpu.so"
+RUNTIME = {"address": "libasan.so", "thread": "libtsan.so"}
+
+
+def preload():
+    found = [subprocess.run(["cc", "-print-file-name=" + so], capture_output=True, text=True).stdout.strip()
+             for name, so in RUNTIME.items() if name in SANITIZER]
+    return ":".join(found + [BUILD + "/lib/libstet.so"])
+
+
+PRELOAD = preload()
+
+
+class Layer(Case):
+    def setUp(self):
+        super().setUp()
+        self.runs = 0
+
+    def start(self, host, programs, plugin=FAKE, socket=None, **env):
+        """A process that compiles these programs; its run folder is the last of self.folders."""
+        self.runs += 1
+        folder = f"{self.dir}/run{self.runs}"
+        env = dict(os.environ, LD_PRELOAD=PRELOAD, STET_DIR=folder, STET_STORE=host.store if host else self.dir + "/store",
+                   STET_AGENT=socket or host.socket, ASAN_OPTIONS="detect_leaks=0", **env)
+        for name in ("STET", "STET_PLUGIN", "STET_RUN", "STET_STORE_MODE"):
+            env.pop(name, None)
+        p = subprocess.Popen([HARNESS, plugin, *programs], env=env, stdout=subprocess.PIPE, text=True)
+        p.folder = folder
+        self.addCleanup(p.stdout.close)
+        return p
+
+    def finish(self, p):
+        """What it printed that must not depend on who stands between, and how each compile went."""
+        out, _ = p.communicate(timeout=60)
+        self.assertEqual(p.returncode, 0)
+        dump = subprocess.run([DUMP, p.folder], capture_output=True, text=True, check=True).stdout
+        ends = [json.loads(line) for line in dump.splitlines() if '"compile_end"' in line]
+        return out.split(',"calls":')[0], ends
+
+    def compiled(self, ends):
+        return sum(not e.get("served") for e in ends)
+
+    def fleet(self, hosts, plugin, **env):
+        running = [self.start(hosts[c % len(hosts)], [self.programs[(c + i) % 10] for i in range(10)], plugin, **env)
+                   for c in range(32)]
+        return [self.finish(p)[1] for p in running]
+
+    def check(self, fleet):
+        self.assertEqual([len(ends) for ends in fleet], [10] * 32)
+        self.assertEqual(sum(map(self.compiled, fleet)), 10)
+        served = {(e.get("served"), e.get("tier")) for ends in fleet for e in ends if e.get("served")}
+        self.assertLessEqual(served, {(2, None), (2, "agent"), (3, "redis")})
+        self.assertIn((3, "redis"), served)
+
+    def test_32_processes_compile_10_programs_10_times(self):
+        redis = self.redis()
+        hosts = [self.host(redis.url) for _ in range(4)]
+        self.check(self.fleet(hosts, FAKE, FAKE_COMPILE_MS="50"))
+
+    def test_32_processes_on_the_cpu_backend_compile_10_programs_10_times(self):
+        redis = self.redis()
+        hosts = [self.host(redis.url) for _ in range(4)]
+        self.check(self.fleet(hosts, CPU))
+
+    def test_10_results_still_when_leaders_are_killed(self):
+        redis = self.redis()
+        hosts = [self.host(redis.url) for _ in range(4)]
+        doomed = [self.start(hosts[i % 4], [p], FAKE_COMPILE_MS="60000") for i, p in enumerate(self.programs)]
+        self.assertTrue(wait_for(lambda: sum(h.status()["led"] for h in hosts) == 10))
+        fleet = []
+        flying = threading.Thread(target=lambda: fleet.extend(self.fleet(hosts, FAKE, FAKE_COMPILE_MS="50")))
+        flying.start()
+        wait_for(lambda: sum(h.status()["waited"] for h in hosts) >= 10)
+        for d in doomed:
+            d.kill()
+            d.wait()
+        flying.join()
+        self.check(fleet)
+
+    def test_what_comes_from_a_tier_computes_the_same(self):
+        redis = self.redis()
+        first, ends = self.finish(self.start(self.host(redis.url), self.programs, CPU))
+        self.assertEqual(self.compiled(ends), 10)
+        self.assertTrue(wait_for(lambda: redis.ask("DBSIZE") == b":10\r\n"))
+        second, ends = self.finish(self.start(self.host(redis.url), self.programs, CPU))
+        self.assertEqual(first, second)
+        self.assertEqual({(e["served"], e["tier"], e["agent"]) for e in ends}, {(3, "redis", "found")})
+
+    def alone(self, socket, word, bound=None, compile_ms=0, **env):
+        begin = time.monotonic()
+        _, ends = self.finish(self.start(None, self.programs[:3], socket=socket, FAKE_COMPILE_MS=str(compile_ms), **env))
+        if bound:
+            self.assertLess(time.monotonic() - begin, bound * SLOW)
+        self.assertEqual(self.compiled(ends), 3)
+        self.assertEqual(ends[0]["agent"], word)
+        return ends
+
+    def test_without_an_agent_all_goes_on(self):
+        self.alone(self.dir + "/nobody", "agent-absent", 2)
+
+    def listener(self, answer):
+        """An agent that does what it likes."""
+        s = socket.socket(socket.AF_UNIX)
+        s.bind(self.dir + "/odd")
+        s.listen(16)
+        self.addCleanup(s.close)
+        self.guests = []
+
+        def accept():
+            while True:
+                try:
+                    c, _ = s.accept()
+                except OSError:
+                    return
+                self.guests.append(c)
+                c.recv(1000)
+                answer(c)
+        threading.Thread(target=accept, daemon=True).start()
+        return self.dir + "/odd"
+
+    def test_an_agent_that_hangs_delays_one_compile_by_the_bound(self):
+        ends = self.alone(self.listener(lambda c: None), "agent-silent", 3, STET_AGENT_WAIT="500ms")
+        self.assertGreater(ends[0]["agent_ns"], 400e6)
+        self.assertLess(ends[0]["agent_ns"], 600e6 * SLOW)
+        self.assertLess(ends[1].get("agent_ns", 0) + ends[2].get("agent_ns", 0), 100e6)
+
+    def test_an_agent_that_hangs_up(self):
+        self.alone(self.listener(lambda c: c.close()), "agent-gone", 2)
+
+    def test_an_agent_that_talks_nonsense(self):
+        self.alone(self.listener(lambda c: (c.sendall(b"nonsense" * 100), c.close())), "agent-gone", 2)
+
+    def test_an_agent_that_lies(self):
+        liar = subprocess.Popen([CLIENT, "lie", self.dir + "/liar"])
+        self.addCleanup(liar.wait)
+        self.addCleanup(liar.kill)
+        self.assertTrue(wait_for(lambda: os.path.exists(self.dir + "/liar")))
+        self.alone(self.dir + "/liar", "found", 3)
+
+    def test_a_leader_whose_compile_fails_lets_the_others_try(self):
+        with open(self.programs[0], "a") as f:
+            f.write("// error 3 it does not please\n")
+        host = self.host()
+        running = [self.start(host, self.programs[:1], FAKE_COMPILE_MS="300") for _ in range(4)]
+        begin = time.monotonic()
+        for p in running:
+            p.communicate(timeout=30)
+        self.assertLess(time.monotonic() - begin, 2.5 * SLOW)  # not one after the other
+
+    def test_a_run_starts_the_agent_by_itself(self):
+        redis = self.redis()
+        for name, served in (("one", 0), ("two", 3)):
+            env = dict(os.environ, XDG_RUNTIME_DIR=f"{self.dir}/{name}", STET_STORE=f"{self.dir}/{name}/store",
+                       STET_STATE_DIR=f"{self.dir}/{name}/state", STET_TIERS=redis.url, STET_AGENT_IDLE="20", STET_TRUST="any")
+            env.pop("STET_AGENT", None)
+            os.makedirs(env["XDG_RUNTIME_DIR"])
+            done = subprocess.run([STET, "run", "--", HARNESS, CPU, *self.programs], env=env, capture_output=True,
+                                  text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            shown = json.loads(subprocess.run([STET, "show", "--format=json"], env=env, capture_output=True, text=True,
+                                              check=True).stdout)
+            compiles = [c for p in shown["processes"] for c in p["compiles"]]
+            self.assertEqual({(c["served"], c.get("tier")) for c in compiles},
+                             {("remote", "redis") if served else ("compiled", None)})
+            self.assertEqual("10 from redis" in done.stderr, bool(served), done.stderr)
+            self.assertTrue(wait_for(lambda: redis.ask("DBSIZE") == b":10\r\n"))
+            self.assertEqual(subprocess.run([STET, "agent", "stop"], env=env).returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], warnings="ignore")
