@@ -28,3 +28,10 @@ function(stet_embed file name header)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/${header} @ONLY
     CONTENT "/* Made from ${file}. */\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\nstatic const char ${name}[] =\n\"${text}\";\n")
 endfunction()
+
+# stet_embed_hash(FILE NAME HEADER): SHA-256 of src/FILE in hex as the macro NAME, appended to a
+# generated header; for the policy of a page that allows its own scripts alone.
+function(stet_embed_hash file name header)
+  file(SHA256 ${CMAKE_SOURCE_DIR}/src/${file} hash)
+  file(APPEND ${CMAKE_BINARY_DIR}/generated/${header} "#define ${name} \"${hash}\"\n")
+endfunction()

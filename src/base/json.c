@@ -138,3 +138,9 @@ void stet_json_null(struct stet_json *j, const char *key)
     begin_value(j, key);
     stet_buf_str(j->out, "null");
 }
+
+void stet_json_raw(struct stet_json *j, const char *key, struct stet_view json)
+{
+    begin_value(j, key);
+    stet_buf_view(j->out, json);
+}

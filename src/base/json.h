@@ -24,5 +24,7 @@ void stet_json_uint(struct stet_json *j, const char *key, uint64_t v);
 void stet_json_number(struct stet_json *j, const char *key, double v); /* NaN, inf give null */
 void stet_json_bool(struct stet_json *j, const char *key, bool v);
 void stet_json_null(struct stet_json *j, const char *key);
+/* A whole value that is JSON already. */
+void stet_json_raw(struct stet_json *j, const char *key, struct stet_view json);
 
 #endif

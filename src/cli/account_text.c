@@ -3,10 +3,10 @@
 #include "cli/account.h"
 #include "cli/cache_miss.h"
 
-#include "base/mem.h"
 #include "cli/account_frameworks.h"
 #include "cli/excerpt.h"
 #include "cli/run_text.h"
+#include "report/causes.h"
 
 #include <inttypes.h>
 
@@ -22,114 +22,7 @@ static struct pen pen_of(struct stet_buf *out, bool colour)
     return (struct pen){out, "\033[1m", "\033[31m", "\033[32m", "\033[36m", "\033[2m", "\033[0m"};
 }
 
-/* ---- causes ---- */
-
-enum { VALUES = 5, CAUSES = 512 };
-
-/* The recompiles of one class, function and origin line. */
-struct cause {
-    struct stet_recompile first; /* its text copied */
-    uint64_t times, cost_ns, first_step, last_step;
-    bool steps_known;
-    struct stet_view values[VALUES]; /* that the first change took */
-    size_t value_count, value_more;
-};
-
-struct causes {
-    struct stet_arena arena;
-    struct cause *items;
-    size_t count;
-    uint64_t beyond; /* recompiles of causes that did not fit */
-};
-
-static struct stet_view kept(struct causes *c, struct stet_view v)
-{
-    return v.ptr ? stet_arena_copy(&c->arena, v) : v;
-}
-
-static struct stet_line kept_line(struct causes *c, struct stet_line l)
-{
-    return (struct stet_line){kept(c, l.file), kept(c, l.function), l.line};
-}
-
-static void keep_first(struct causes *c, struct stet_recompile *to, const struct stet_recompile *r)
-{
-    struct stet_row_change *changes =
-        STET_NEW_ARRAY(&c->arena, struct stet_row_change, r->change_count + 1);
-
-    *to = *r;
-    to->lane = kept(c, r->lane);
-    to->class = kept(c, r->class);
-    to->also = kept(c, r->also);
-    to->function = kept(c, r->function);
-    to->evidence = kept(c, r->evidence);
-    to->sure = kept(c, r->sure);
-    to->fix = kept(c, r->fix);
-    to->origin = kept_line(c, r->origin);
-    to->trigger = kept_line(c, r->trigger);
-    to->changes = changes;
-    to->change_count = changes ? r->change_count : 0;
-    for (size_t i = 0; i < to->change_count; i++) {
-        changes[i] = r->changes[i];
-        changes[i].what = kept(c, r->changes[i].what);
-        changes[i].from = kept(c, r->changes[i].from);
-        changes[i].to = kept(c, r->changes[i].to);
-        changes[i].file = kept(c, r->changes[i].file);
-        changes[i].kind = kept(c, r->changes[i].kind);
-        changes[i].follows = kept(c, r->changes[i].follows);
-    }
-}
-
-static bool same_cause(const struct stet_recompile *a, const struct stet_recompile *b)
-{
-    return a->benign == b->benign && a->origin.line == b->origin.line &&
-           stet_view_eq(a->class, b->class) && stet_view_eq(a->also, b->also) &&
-           stet_view_eq(a->function, b->function) && stet_view_eq(a->lane, b->lane) &&
-           stet_view_eq(a->origin.file, b->origin.file);
-}
-
-static void add_value(struct causes *c, struct cause *of, struct stet_view v)
-{
-    for (size_t i = 0; i < of->value_count; i++)
-        if (stet_view_eq(of->values[i], v))
-            return;
-    if (of->value_count < VALUES)
-        of->values[of->value_count++] = kept(c, v);
-    else
-        of->value_more++;
-}
-
-static bool gather(void *context, const struct stet_recompile *r)
-{
-    struct causes *c = context;
-    struct cause *of = NULL;
-
-    for (size_t i = c->count; i-- > 0 && !of;)
-        if (same_cause(&c->items[i].first, r))
-            of = &c->items[i];
-    if (!of && c->count == CAUSES) {
-        c->beyond++;
-        return true;
-    }
-    if (!of) {
-        of = &c->items[c->count++];
-        keep_first(c, &of->first, r);
-        of->steps_known = r->step_known;
-        of->first_step = r->step;
-        if (r->change_count && r->changes[0].from.len)
-            add_value(c, of, r->changes[0].from);
-    }
-    of->times++;
-    of->cost_ns += r->cost_ns;
-    of->steps_known = of->steps_known && r->step_known;
-    of->last_step = r->step;
-    if (r->change_count && r->changes[0].to.len &&
-        stet_view_eq(of->first.changes[0].what, r->changes[0].what))
-        add_value(c, of, r->changes[0].to);
-    return !c->arena.failed;
-}
-
-/* ---- saying it ---- */
+enum { VALUES = 5 };
 
 static struct stet_view short_path(struct stet_view path)
 {
@@ -200,14 +93,16 @@ static void changes(const struct pen *p, const struct stet_recompile *r, bool al
         stet_buf_printf(p->out, "    %s%zu more (--all)%s\n", p->dim, hidden, p->plain);
 }
 
-static void values(const struct pen *p, const struct cause *c)
+static void values(const struct pen *p, const struct stet_cause *c)
 {
-    if (c->value_count < 3)
+    size_t shown = c->value_count < VALUES ? c->value_count : VALUES;
+
+    if (shown < 3)
         return;
     stet_buf_printf(p->out, "  %svalues%s   ", p->dim, p->plain);
-    for (size_t i = 0; i < c->value_count; i++)
+    for (size_t i = 0; i < shown; i++)
         stet_buf_printf(p->out, "%s%.*s", i ? ", " : "", STET_FMT(c->values[i]));
-    stet_buf_printf(p->out, "%s\n", c->value_more ? ", …" : "");
+    stet_buf_printf(p->out, "%s\n", c->value_more || c->value_count > shown ? ", …" : "");
 }
 
 static void memory(const struct pen *p, const struct stet_recompile *r)
@@ -257,7 +152,7 @@ static void rest(const struct pen *p, const struct stet_recompile *r,
     stet_buf_printf(p->out, "  %sfix%s      %.*s\n", p->dim, p->plain, STET_FMT(r->fix));
 }
 
-static void say_cause(const struct pen *p, const struct cause *c, bool all,
+static void say_cause(const struct pen *p, const struct stet_cause *c, bool all,
                       const struct stet_framework_log *log)
 {
     stet_buf_char(p->out, '\n');
@@ -332,17 +227,23 @@ static void head(const struct pen *p, const struct stet_account *a, const struct
         stet_log_text(p->out, "  ", a->log);
 }
 
+static bool gather(void *context, const struct stet_recompile *r)
+{
+    stet_causes_add(context, r);
+    return !stet_causes_failed(context);
+}
+
 enum stet_rc stet_account_text(struct stet_buf *out, const struct stet_account *a,
                                const struct stet_tally *t, const struct stet_account_view *view,
                                struct stet_err *err)
 {
     struct pen p = pen_of(out, view->colour);
-    struct causes c = {.items = stet_mem_calloc(CAUSES, sizeof *c.items)};
+    struct stet_causes c;
     uint64_t hidden = 0;
-    enum stet_rc rc =
-        c.items ? STET_OK : stet_fail(err, STET_NO_MEMORY, "out of memory while printing");
+    enum stet_rc rc = stet_causes_init(&c)
+                          ? STET_OK
+                          : stet_fail(err, STET_NO_MEMORY, "out of memory while printing");
 
-    stet_arena_init(&c.arena, (size_t)256 << 20);
     if (rc == STET_OK)
         rc = a->each(a->source, gather, &c, err);
     if (rc == STET_OK) {
@@ -362,7 +263,6 @@ enum stet_rc stet_account_text(struct stet_buf *out, const struct stet_account *
         if (a->misses)
             stet_misses_text(a->misses, out);
     }
-    stet_arena_release(&c.arena);
-    stet_mem_free(c.items);
+    stet_causes_release(&c);
     return rc;
 }

@@ -12,7 +12,10 @@ static void print_row(const char *name, const char *operand, const char *help)
 {
     char left[64];
 
-    snprintf(left, sizeof left, "--%s%s%s", name, operand ? "=" : "", operand ? operand : "");
+    if (name[1])
+        snprintf(left, sizeof left, "--%s%s%s", name, operand ? "=" : "", operand ? operand : "");
+    else
+        snprintf(left, sizeof left, "-%s%s%s", name, operand ? " " : "", operand ? operand : "");
     printf("  %-24s %s\n", left, help);
 }
 
@@ -51,7 +54,8 @@ static const struct stet_option *find_option(const struct stet_option *options, 
 static int take_option(struct stet_args *args, int i, int argc, char **argv,
                        const struct stet_usage *usage, const struct stet_option *options)
 {
-    const char *name = argv[i] + 2, *value = strchr(name, '=');
+    bool is_short = argv[i][1] != '-'; /* -o FILE */
+    const char *name = argv[i] + (is_short ? 1 : 2), *value = strchr(name, '=');
     size_t len = value ? (size_t)(value - name) : strlen(name);
     const struct stet_option format = {"format", "", "", STET_OPTION_VALUE, NULL};
     const struct stet_option *o = find_option(options, name, len);
@@ -59,7 +63,7 @@ static int take_option(struct stet_args *args, int i, int argc, char **argv,
 
     if (!o && len == 6 && !memcmp(name, "format", 6))
         o = &format;
-    if (!o || argv[i][1] != '-') {
+    if (!o || is_short != (len == 1)) {
         complain_usage(usage, "unknown option", argv[i]);
         return -1;
     }

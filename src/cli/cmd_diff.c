@@ -62,8 +62,9 @@ int cmd_diff(int argc, char **argv)
     if (args.count != 2)
         return stet_usage_error(&usage, "needs two programs or two runs, A and B");
     if (stet_rundiff_is_run(args.values[0]) && stet_rundiff_is_run(args.values[1]))
-        return stet_rundiff(args.values[0], args.values[1], args.format, stet_colour(STDOUT_FILENO),
-                            view.all);
+        return stet_rundiff(
+            args.values[0], args.values[1],
+            &(struct stet_rundiff_view){args.format, stet_colour(STDOUT_FILENO), view.all});
     if (stet_load_open(&a, args.values[0], options_a, &err) != STET_OK)
         return stet_complain(&err);
     if (stet_load_open(&b, args.values[1], options_b, &err) != STET_OK) {

@@ -1,10 +1,9 @@
 /* stet explain: why each program of a run was compiled again. */
-#include "cli/account_join.h"
+#include "cli/account_run.h"
 #include "cli/cache_miss.h"
 #include "cli/command.h"
 #include "cli/explain.h"
 #include "cli/run_logs.h"
-#include "cli/torch_rows.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -44,109 +43,20 @@ static enum stet_rc print_joined(const struct stet_account *a, const struct stet
     return rc;
 }
 
-static enum stet_rc print(const struct stet_account *a, const struct choices *c, int *code,
-                          struct stet_err *err)
-{
-    struct stet_account both;
-    struct stet_joined joined;
-    struct stet_tally tally;
-    enum stet_rc rc = stet_account_tally(a, &tally, err);
-
-    if (rc != STET_OK || !tally.torch) /* one lane: nothing to join */
-        return rc == STET_OK ? print_joined(a, &tally, c, code, err) : rc;
-    rc = stet_account_join(&joined, a, &both, err);
-    if (rc == STET_OK)
-        rc = stet_account_tally(&both, &tally, err);
-    if (rc == STET_OK)
-        rc = print_joined(&both, &tally, c, code, err);
-    stet_joined_release(&joined);
-    return rc;
-}
-
-static enum stet_rc each_row(void *source, stet_visit_recompile *visit, void *context,
-                             struct stet_err *err)
-{
-    const struct stet_account *a = source;
-
-    return stet_ledger_recompiles(a->source, a->run, visit, context, err);
-}
-
-static enum stet_rc each_row_brief(void *source, stet_visit_recompile *visit, void *context,
-                                   struct stet_err *err)
-{
-    const struct stet_account *a = source;
-
-    return stet_ledger_recompiles_brief(a->source, a->run, visit, context, err);
-}
-
-static enum stet_rc from_ledger(struct stet_ledger *l, const struct stet_runs *runs,
-                                const struct stet_run *run, const struct choices *c, int *code,
-                                struct stet_err *err)
-{
-    struct stet_account below = {.run = run->id, .source = l};
-    struct stet_account a = {.run = run->id,
-                             .each = each_row,
-                             .each_brief = each_row_brief,
-                             .source = &below,
-                             .log = &c->log,
-                             .misses = c->misses};
-    struct stet_arena arena;
-    enum stet_rc rc = stet_explain_feed(l, runs, run, err);
-
-    if (rc == STET_OK)
-        rc = stet_torch_feed(l, run, err);
-    stet_arena_init(&arena, 8 << 20);
-    if (rc == STET_OK)
-        rc = stet_ledger_run_totals(l, run->id, &arena, &a.totals, err);
-    if (rc == STET_OK)
-        rc = stet_ledger_counters(l, run->id, &arena, &a.counters, &a.counter_count, err);
-    if (rc == STET_OK)
-        rc = print(&a, c, code, err);
-    stet_arena_release(&arena);
-    return rc;
-}
-
-/* Both lanes, straight from the run. */
-struct lanes {
-    struct stet_account xla;
-    struct stet_torch torch;
+struct printing {
+    const struct choices *choices;
+    int code;
 };
 
-static enum stet_rc each_lane(void *source, stet_visit_recompile *visit, void *context,
-                              struct stet_err *err)
+static enum stet_rc print(void *context, const struct stet_account *a, const struct stet_tally *t,
+                          struct stet_err *err)
 {
-    struct lanes *l = source;
-    enum stet_rc rc = l->xla.each(l->xla.source, visit, context, err);
+    struct printing *p = context;
+    struct stet_account own = *a;
 
-    if (rc == STET_OK)
-        stet_torch_each(&l->torch, visit, context);
-    return rc;
-}
-
-/* Without the ledger: the run alone. */
-static enum stet_rc from_run(const struct stet_runs *runs, const struct stet_run *run,
-                             const struct choices *c, int *code, struct stet_err *err)
-{
-    struct stet_explained x;
-    struct stet_account a;
-    struct lanes both;
-    enum stet_rc rc = stet_explain_run(&x, runs, run, err);
-
-    if (rc != STET_OK)
-        return rc;
-    stet_torch_init(&both.torch);
-    stet_explain_account(&both.xla, &x);
-    a = both.xla;
-    a.log = &c->log;
-    a.each = each_lane;
-    a.misses = c->misses;
-    a.source = &both;
-    rc = stet_torch_load_run(&both.torch, run, err);
-    if (rc == STET_OK || rc == STET_NOT_FOUND)
-        rc = print(&a, c, code, err);
-    stet_torch_release(&both.torch);
-    stet_explained_release(&x);
-    return rc;
+    own.log = &p->choices->log;
+    own.misses = p->choices->misses;
+    return print_joined(&own, t, p->choices, &p->code, err);
 }
 
 static int explain_dump(const char *folder, const struct choices *c)
@@ -154,16 +64,15 @@ static int explain_dump(const char *folder, const struct choices *c)
     struct stet_err err = STET_ERR_INIT;
     struct stet_explained x;
     struct stet_account a;
-    int code = STET_EXIT_FAILURE;
+    struct printing p = {c, STET_EXIT_FAILURE};
 
     if (stet_explain_dump(&x, folder, &err) != STET_OK)
         return stet_complain(&err);
     stet_explain_account(&a, &x);
-    a.log = &c->log;
-    if (print(&a, c, &code, &err) != STET_OK)
-        code = stet_complain(&err);
+    if (stet_account_joined(&a, print, &p, &err) != STET_OK)
+        p.code = stet_complain(&err);
     stet_explained_release(&x);
-    return code;
+    return p.code;
 }
 
 /* More compiles than that are the sign of something else than a cold store. */
@@ -184,12 +93,11 @@ static const struct stet_misses *ask_store(struct stet_misses *m, const struct s
 
 static int explain(const char *name, struct choices *c)
 {
+    struct printing p = {c, STET_EXIT_FAILURE};
     struct stet_misses misses = {0};
-    struct stet_err err = STET_ERR_INIT, unusable = STET_ERR_INIT;
-    struct stet_ledger *l = NULL;
+    struct stet_err err = STET_ERR_INIT;
     const struct stet_run *run;
     struct stet_runs runs;
-    int code = STET_EXIT_FAILURE;
 
     if (stet_runs_open(&runs, &err) != STET_OK)
         return stet_complain(&err);
@@ -200,18 +108,12 @@ static int explain(const char *name, struct choices *c)
     if (!c->log_file)
         stet_run_logs_read(&c->log, run->folder);
     c->misses = ask_store(&misses, run);
-    if (stet_ledger_open(&l, NULL, &unusable) != STET_OK ||
-        from_ledger(l, &runs, run, c, &code, &unusable) != STET_OK) {
-        /* What the ledger can't take can still be told. */
-        stet_complain(&unusable);
-        if (from_run(&runs, run, c, &code, &err) != STET_OK)
-            code = stet_complain(&err);
-    }
+    if (stet_account_of_run(&runs, run, print, &p, &err) != STET_OK)
+        p.code = stet_complain(&err);
     if (c->misses)
         stet_misses_release(&misses);
-    stet_ledger_close(l);
     stet_runs_close(&runs);
-    return code;
+    return p.code;
 }
 
 int cmd_explain(int argc, char **argv)

@@ -12,7 +12,7 @@ enum stet_option_kind { STET_OPTION_FLAG, STET_OPTION_VALUE };
 
 /* One row of a command's option table; ends with a row whose `name` is NULL. */
 struct stet_option {
-    const char *name;    /* without the dashes */
+    const char *name;    /* without the dashes; one of a single letter takes one dash */
     const char *operand; /* shown in --help for STET_OPTION_VALUE, e.g. "FILE" */
     const char *help;
     enum stet_option_kind kind;

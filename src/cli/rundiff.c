@@ -400,50 +400,60 @@ static void json(struct stet_buf *out, const struct moves *m, const struct entri
     stet_buf_char(out, '\n');
 }
 
-int stet_rundiff(const char *a, const char *b, enum stet_format format, bool colour, bool all)
+enum stet_rc stet_rundiff_write(struct stet_buf *out, const struct stet_run *a,
+                                const struct stet_run *b, const struct stet_rundiff_view *view,
+                                bool *moved, struct stet_err *err)
 {
-    struct stet_err err = STET_ERR_INIT;
-    struct stet_buf out = STET_BUF_INIT;
+    struct moves m = {.a.run = a, .b.run = b};
     struct entries entries = {0};
     struct stet_arena arena; /* torch.compile's words */
-    struct moves m = {0};
-    const struct stet_run *found;
-    struct stet_run first; /* the list may grow by the second */
-    struct stet_runs runs;
-    enum stet_rc rc = stet_runs_open(&runs, &err);
+    enum stet_rc rc;
 
-    if (rc != STET_OK)
-        return stet_complain(&err);
     stet_arena_init(&arena, 64 << 20);
-    rc = stet_runs_find(&runs, a, &found, &err);
-    if (rc == STET_OK) {
-        first = *found;
-        m.a.run = &first;
-        rc = stet_runs_find(&runs, b, &m.b.run, &err);
-    }
-    if (rc == STET_OK)
-        rc = compare(&m, &err);
+    rc = compare(&m, err);
     if (rc == STET_OK) {
         gather_bundles(&m, &entries);
         gather_programs(&m, &entries);
-        rc = stet_torch_moves(m.a.run, m.b.run, &arena, tell_torch, &(struct telling){&m, &entries},
-                              &err);
+        rc = stet_torch_moves(a, b, &arena, tell_torch, &(struct telling){&m, &entries}, err);
     }
     if (rc == STET_OK) {
-        if (format == STET_FORMAT_JSON)
-            json(&out, &m, &entries);
+        if (view->format == STET_FORMAT_JSON)
+            json(out, &m, &entries);
         else
-            text(&out, &m, &entries, colour, all);
+            text(out, &m, &entries, view->colour, view->all);
     }
+    *moved = count_moved(&m) != 0;
     stet_mem_free(entries.items);
     stet_arena_release(&arena);
     stet_explained_release(&m.x);
     stet_run_unload(&m.a.digest);
     stet_run_unload(&m.b.digest);
+    return rc;
+}
+
+int stet_rundiff(const char *a, const char *b, const struct stet_rundiff_view *view)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_buf out = STET_BUF_INIT;
+    const struct stet_run *found;
+    struct stet_run first; /* the list may grow by the second */
+    struct stet_runs runs;
+    bool moved = false;
+    enum stet_rc rc = stet_runs_open(&runs, &err);
+
+    if (rc != STET_OK)
+        return stet_complain(&err);
+    rc = stet_runs_find(&runs, a, &found, &err);
+    if (rc == STET_OK) {
+        first = *found;
+        rc = stet_runs_find(&runs, b, &found, &err);
+    }
+    if (rc == STET_OK)
+        rc = stet_rundiff_write(&out, &first, found, view, &moved, &err);
     stet_runs_close(&runs);
     if (rc != STET_OK) {
         stet_buf_release(&out);
         return stet_complain(&err);
     }
-    return stet_print(&out, count_moved(&m) ? STET_EXIT_FINDING : STET_EXIT_FINE);
+    return stet_print(&out, moved ? STET_EXIT_FINDING : STET_EXIT_FINE);
 }

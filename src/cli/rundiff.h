@@ -3,10 +3,20 @@
 #define STET_CLI_RUNDIFF_H
 
 #include "cli/command.h"
+#include "ledger/run_folder.h"
+
+struct stet_rundiff_view {
+    enum stet_format format;
+    bool colour, all;
+};
 
 /* Does the name mean a run rather than a program: "latest", an id, a folder with a run.json? */
 bool stet_rundiff_is_run(const char *name);
 /* `stet diff A B` for two runs; the exit code. */
-int stet_rundiff(const char *a, const char *b, enum stet_format format, bool colour, bool all);
+int stet_rundiff(const char *a, const char *b, const struct stet_rundiff_view *view);
+/* The same into a buffer; *moved: anything did. */
+enum stet_rc stet_rundiff_write(struct stet_buf *out, const struct stet_run *a,
+                                const struct stet_run *b, const struct stet_rundiff_view *view,
+                                bool *moved, struct stet_err *err);
 
 #endif

@@ -42,13 +42,16 @@ static struct stet_compile_event *compile_of(struct stet_process_digest *p, uint
 {
     struct stet_compile_event *c;
 
-    for (size_t i = p->compile_count; i-- > 0;) {
+    /* Mostly a new one, or one of the last. */
+    for (size_t i = index < p->next_index[load] ? p->compile_count : 0; i-- > 0;) {
         if (p->compiles[i].index == index && p->compiles[i].load == load)
             return &p->compiles[i];
     }
     c = GROW(p->compiles, p->compile_count);
     if (!c)
         return NULL;
+    if (index >= p->next_index[load] && index < UINT64_MAX)
+        p->next_index[load] = index + 1;
     p->compiles = c;
     c += p->compile_count++;
     *c = (struct stet_compile_event){.index = index, .load = load};

@@ -44,6 +44,13 @@ struct stet_plugin_event {
     uint64_t devices;
 };
 
+/* When the loop had completed so many steps. */
+struct stet_step_mark {
+    uint64_t step, wall_ns; /* CLOCK_REALTIME */
+};
+
+enum { STET_STEP_MARKS = 1024 };
+
 struct stet_process_digest {
     struct stet_hash uid;
     struct stet_view host, cwd, exe, python, entry;
@@ -56,6 +63,7 @@ struct stet_process_digest {
     size_t plugin_count;
     struct stet_compile_event *compiles;
     size_t compile_count;
+    uint64_t next_index[2]; /* above every index met: of compiles, of loads */
     uint64_t executions, executions_lost;
     uint64_t to_device_bytes, to_host_bytes, to_device_count, to_host_count;
     struct stet_counter *counters; /* what the framework counted itself; lines are not filled */
@@ -64,8 +72,12 @@ struct stet_process_digest {
     bool steps_known; /* after stet_run_steps */
     uint64_t steps;
     const char *steps_why; /* how they were found, or why they are not known; a literal */
-    bool ended;            /* it said good-bye; a killed process did not */
-    uint64_t last_ns;      /* CLOCK_REALTIME of its last record */
+    struct stet_step_mark
+        *marks; /* evenly spaced steps, at most STET_STEP_MARKS; and the spacing */
+    size_t mark_count;
+    uint64_t mark_every;
+    bool ended;       /* it said good-bye; a killed process did not */
+    uint64_t last_ns; /* CLOCK_REALTIME of its last record */
     struct stet_journal_damage damage;
 };
 

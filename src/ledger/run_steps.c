@@ -32,8 +32,8 @@ struct walk {
     struct stet_hash uid;
     struct stet_process_digest *process;
     struct stet_steps *steps;
-    uint64_t executions;
-    size_t next; /* compile that is probably asked for next */
+    uint64_t executions, marked; /* marked: the last step with a mark */
+    size_t next;                 /* compile that is probably asked for next */
     struct stack *stacks;
     size_t stack_count;
     struct waited *waited;
@@ -64,6 +64,8 @@ static bool add_walk(struct stet_run_digest *d, struct walks *all, struct stet_h
     for (size_t i = 0; i < d->process_count; i++)
         if (stet_hash_eq(d->processes[i].uid, uid))
             w->process = &d->processes[i];
+    if (w->process)
+        w->process->mark_every = 1;
     return true;
 }
 
@@ -178,15 +180,43 @@ static void gather(struct stet_arena *arena, struct walk *w, const struct stet_j
     }
 }
 
-static void count_batch(struct walks *all, struct walk *w, const struct stet_rec_execs *r)
+/* Every so many steps, and twice as many when the list is full: a loop of any length fits. */
+static void mark(struct stet_arena *arena, struct walk *w, uint64_t mono_ns)
+{
+    struct stet_process_digest *p = w->process;
+    uint64_t step = stet_steps_now(w->steps).completed;
+
+    if (!p || step <= w->marked || step % p->mark_every)
+        return;
+    w->marked = step;
+    if (!p->marks)
+        p->marks = STET_NEW_ARRAY(arena, struct stet_step_mark, STET_STEP_MARKS);
+    if (!p->marks)
+        return;
+    if (p->mark_count == STET_STEP_MARKS) {
+        p->mark_count /= 2;
+        p->mark_every *= 2;
+        for (size_t i = 0; i < p->mark_count; i++)
+            p->marks[i] = p->marks[2 * i + 1];
+        if (step % p->mark_every)
+            return;
+    }
+    p->marks[p->mark_count++] = (struct stet_step_mark){step, mono_ns + p->wall_minus_mono};
+}
+
+static void count_batch(struct stet_arena *arena, struct walks *all, struct walk *w,
+                        const struct stet_rec_execs *r)
 {
     if (r->before != w->executions ||
         stet_execs_decode(r, all->batch, STET_EXECS_MAX, NULL) != STET_OK) {
         stet_steps_gap(w->steps);
         return;
     }
-    for (uint64_t i = 0; i < r->count; i++) /* NOLINTNEXTLINE: nobody comes here without a batch */
+    for (uint64_t i = 0; i < r->count; i++) {
+        /* NOLINTNEXTLINE: nobody comes here without a batch */
         stet_steps_add(w->steps, all->batch[i].executable);
+        mark(arena, w, all->batch[i].time_ns);
+    }
     w->executions += r->count;
 }
 
@@ -239,13 +269,14 @@ static void place(struct walk *w, uint64_t index, bool load)
     }
 }
 
-static void count(struct walks *all, struct walk *w, const struct stet_journal_event *e)
+static void count(struct stet_arena *arena, struct walks *all, struct walk *w,
+                  const struct stet_journal_event *e)
 {
     const union stet_record *r = e->record;
 
     switch (e->kind) {
     case STET_REC_execs:
-        count_batch(all, w, &r->execs);
+        count_batch(arena, all, w, &r->execs);
         break;
     case STET_REC_compile_begin:
         place(w, r->compile_begin.index, false);
@@ -279,7 +310,7 @@ static bool take(struct stet_run_digest *d, struct walks *all, const struct stet
         return true;
     w = &all->items[all->route[e->process] - 1];
     if (counting)
-        count(all, w, &e->event);
+        count(&d->arena, all, w, &e->event);
     else
         gather(&d->arena, w, &e->event);
     return true;

@@ -77,15 +77,19 @@ static bool telling(struct stet_view name)
 void stet_steps_executable(struct stet_steps *s, uint64_t executable, struct stet_view name,
                            struct stet_hash family)
 {
-    size_t p = s ? program_of(s, executable) : 0;
+    size_t p = s ? program_of(s, executable) : 0, q;
 
     if (!s || p >= s->program_count)
         return;
     s->programs[p].family = family;
     if (telling(name))
         s->programs[p].name = stet_hash_bytes(name);
-    for (size_t q = 0; q < p && !s->names_tell; q++)
+    if (s->alike > p)
+        s->alike = p;
+    for (q = s->alike ? s->alike - 1 : 0; q < p && !s->names_tell; q++)
         s->names_tell = !stet_hash_eq(s->programs[p].name, s->programs[q].name);
+    if (!s->names_tell)
+        s->alike = p + 1;
 }
 
 bool stet_steps_same(const struct stet_steps *s, const struct stet_steps_program *a,

@@ -48,6 +48,7 @@ struct stet_steps {
     size_t groups;         /* programs that take turns; 0 before anything was found */
     const char *ambiguous; /* why there can be no answer; a literal */
     bool names_tell;       /* not all programs have one name */
+    size_t alike;          /* so many of the first programs have the name of the very first */
     bool failed;           /* out of memory */
 
     /* Counting. */

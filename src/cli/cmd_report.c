@@ -1,0 +1,168 @@
+/* stet report: a run, or two side by side, as one HTML file. */
+#include "cli/command.h"
+#include "cli/report.h"
+#include "cli/rundiff.h"
+#include "report/page.h"
+#include "stet_version.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+static const struct stet_usage usage = {
+    "stet report [options] [RUN] [RUN2]",
+    "Writes what is known of a run (the latest one when none is named) as one HTML file that "
+    "needs\n"
+    "no network: why it compiled, on which lines, what that cost and what to do about it. With a\n"
+    "second run the two stand side by side. --format=json prints the data behind the page instead.",
+    "docs/report.md",
+};
+
+/* One run on its way into the report. */
+struct side {
+    struct stet_run run;
+    struct stet_run_digest digest;
+    struct stet_torch torch;
+    struct stet_report_run model;
+};
+
+static enum stet_rc gather(struct side *s, const struct stet_runs *runs, struct stet_err *err)
+{
+    stet_torch_init(&s->torch);
+    if (!stet_report_init(&s->model, &s->run))
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for a report");
+    return stet_report_gather(&s->model, runs, &s->digest, &s->torch, err);
+}
+
+static void release(struct side *s)
+{
+    stet_report_release(&s->model);
+    stet_torch_release(&s->torch);
+    stet_run_unload(&s->digest);
+}
+
+static enum stet_rc write_json(struct stet_buf *out, struct side *const *sides, size_t count,
+                               struct stet_err *err)
+{
+    const struct stet_rundiff_view view = {.format = STET_FORMAT_JSON};
+    struct stet_buf diff = STET_BUF_INIT;
+    enum stet_rc rc = STET_OK;
+    struct stet_json j;
+    bool moved;
+
+    if (count > 1)
+        rc = stet_rundiff_write(&diff, &sides[0]->run, &sides[1]->run, &view, &moved, err);
+    stet_json_init(&j, out);
+    stet_json_object(&j, NULL);
+    stet_json_cstr(&j, "schema", "stet.report/1");
+    stet_json_cstr(&j, "stet", STET_VERSION);
+    stet_json_array(&j, "runs");
+    for (size_t i = 0; i < count; i++)
+        stet_report_json(&j, &sides[i]->model);
+    stet_json_end_array(&j);
+    if (diff.len)
+        stet_json_raw(&j, "diff", stet_view_of(diff.ptr, diff.len - 1)); /* without its newline */
+    else
+        stet_json_null(&j, "diff");
+    stet_json_end_object(&j);
+    stet_buf_release(&diff);
+    if (rc == STET_OK && out->failed)
+        rc = stet_fail(err, STET_NO_MEMORY, "out of memory for a report");
+    return rc;
+}
+
+static enum stet_rc write_page(struct side *const *sides, size_t count, struct stet_view json,
+                               const char *path, struct stet_err *err)
+{
+    const struct stet_report_run *models[2];
+    struct stet_buf page = STET_BUF_INIT;
+    enum stet_rc rc;
+
+    for (size_t i = 0; i < count; i++)
+        models[i] = &sides[i]->model;
+    stet_report_page(&page, models, count, json);
+    if (page.failed)
+        rc = stet_fail(err, STET_NO_MEMORY, "out of memory for a report");
+    else
+        rc = stet_fs_write(path, stet_buf_as_view(&page), err);
+    stet_buf_release(&page);
+    return rc;
+}
+
+/* Stet's own files are for their owner alone; this one is the user's, who may show it around. */
+static void share(const char *path)
+{
+    mode_t mask = umask(022);
+
+    umask(mask);
+    chmod(path, 0666 & ~mask);
+}
+
+static int report(const struct stet_runs *runs, struct side *const *sides, size_t count,
+                  enum stet_format format, const char *path)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_buf json = STET_BUF_INIT;
+    enum stet_rc rc = STET_OK;
+    char own[64];
+
+    for (size_t i = 0; rc == STET_OK && i < count; i++)
+        rc = gather(sides[i], runs, &err);
+    if (rc == STET_OK)
+        rc = write_json(&json, sides, count, &err);
+    if (rc == STET_OK && format == STET_FORMAT_JSON) {
+        stet_buf_char(&json, '\n');
+        return stet_print(&json, STET_EXIT_FINE);
+    }
+    snprintf(own, sizeof own, "stet-report-%.40s.html", sides[0]->run.id);
+    if (rc == STET_OK)
+        rc = write_page(sides, count, stet_buf_as_view(&json), path ? path : own, &err);
+    stet_buf_release(&json);
+    if (rc != STET_OK)
+        return stet_complain(&err);
+    share(path ? path : own);
+    printf("%s\n", path ? path : own);
+    return STET_EXIT_FINE;
+}
+
+int cmd_report(int argc, char **argv)
+{
+    const char *path = NULL;
+    const struct stet_option options[] = {
+        {"o", "FILE", "the file to write (default stet-report-RUN.html)", STET_OPTION_VALUE, &path},
+        {0},
+    };
+    struct stet_err err = STET_ERR_INIT;
+    static struct side a, b;
+    struct side *const sides[] = {&a, &b};
+    const struct stet_run *found = NULL;
+    struct stet_runs runs;
+    struct stet_args args;
+    int done = stet_args_parse(&args, argc, argv, &usage, options, false);
+    enum stet_rc rc;
+    size_t count;
+
+    if (done >= 0)
+        return done;
+    if (args.count > 2)
+        return stet_usage_error(&usage, "reports one run, or two side by side");
+    if (path && args.format == STET_FORMAT_JSON)
+        return stet_usage_error(&usage, "--format=json prints to standard output");
+    if (stet_runs_open(&runs, &err) != STET_OK)
+        return stet_complain(&err);
+    count = args.count == 2 ? 2 : 1;
+    rc = stet_runs_find(&runs, args.count ? args.values[0] : NULL, &found, &err);
+    if (rc == STET_OK) {
+        a.run = *found; /* the list may grow by the second */
+        if (count == 2)
+            rc = stet_runs_find(&runs, args.values[1], &found, &err);
+        b.run = *found;
+    }
+    if (rc == STET_OK)
+        done = report(&runs, sides, count, args.format, path);
+    else
+        done = stet_complain(&err);
+    release(&a);
+    release(&b);
+    stet_runs_close(&runs);
+    return done;
+}

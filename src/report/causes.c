@@ -1,0 +1,116 @@
+/* See causes.h. */
+#include "report/causes.h"
+
+#include "base/mem.h"
+
+static struct stet_view kept(struct stet_causes *c, struct stet_view v)
+{
+    return v.ptr ? stet_arena_copy(&c->arena, v) : v;
+}
+
+static struct stet_line kept_line(struct stet_causes *c, struct stet_line l)
+{
+    return (struct stet_line){kept(c, l.file), kept(c, l.function), l.line};
+}
+
+static void keep_first(struct stet_causes *c, struct stet_recompile *to,
+                       const struct stet_recompile *r)
+{
+    struct stet_row_change *changes =
+        STET_NEW_ARRAY(&c->arena, struct stet_row_change, r->change_count + 1);
+
+    *to = *r;
+    to->lane = kept(c, r->lane);
+    to->class = kept(c, r->class);
+    to->also = kept(c, r->also);
+    to->function = kept(c, r->function);
+    to->program = kept(c, r->program);
+    to->against = kept(c, r->against);
+    to->evidence = kept(c, r->evidence);
+    to->sure = kept(c, r->sure);
+    to->served = kept(c, r->served);
+    to->fix = kept(c, r->fix);
+    to->origin = kept_line(c, r->origin);
+    to->trigger = kept_line(c, r->trigger);
+    to->changes = changes;
+    to->change_count = changes ? r->change_count : 0;
+    for (size_t i = 0; i < to->change_count; i++) {
+        changes[i] = r->changes[i];
+        changes[i].what = kept(c, r->changes[i].what);
+        changes[i].from = kept(c, r->changes[i].from);
+        changes[i].to = kept(c, r->changes[i].to);
+        changes[i].file = kept(c, r->changes[i].file);
+        changes[i].kind = kept(c, r->changes[i].kind);
+        changes[i].facet = kept(c, r->changes[i].facet);
+        changes[i].follows = kept(c, r->changes[i].follows);
+    }
+}
+
+static bool same_cause(const struct stet_recompile *a, const struct stet_recompile *b)
+{
+    return a->benign == b->benign && a->origin.line == b->origin.line &&
+           stet_view_eq(a->class, b->class) && stet_view_eq(a->also, b->also) &&
+           stet_view_eq(a->function, b->function) && stet_view_eq(a->lane, b->lane) &&
+           stet_view_eq(a->origin.file, b->origin.file);
+}
+
+static void add_value(struct stet_causes *c, struct stet_cause *of, struct stet_view v)
+{
+    for (size_t i = 0; i < of->value_count; i++)
+        if (stet_view_eq(of->values[i], v))
+            return;
+    if (of->value_count < STET_CAUSE_VALUES)
+        of->values[of->value_count++] = kept(c, v);
+    else
+        of->value_more++;
+}
+
+static struct stet_cause *cause_of(struct stet_causes *c, const struct stet_recompile *r)
+{
+    struct stet_cause *of;
+
+    for (size_t i = c->count; i-- > 0;)
+        if (same_cause(&c->items[i].first, r))
+            return &c->items[i];
+    if (c->count == STET_CAUSES_MOST)
+        return NULL;
+    of = &c->items[c->count++];
+    keep_first(c, &of->first, r);
+    of->steps_known = r->step_known;
+    of->first_step = r->step;
+    if (r->change_count && r->changes[0].from.len)
+        add_value(c, of, r->changes[0].from);
+    return of;
+}
+
+int stet_causes_add(struct stet_causes *c, const struct stet_recompile *r)
+{
+    struct stet_cause *of = cause_of(c, r);
+
+    if (!of) {
+        c->beyond++;
+        c->beyond_ns += r->benign ? 0 : r->cost_ns;
+        return -1;
+    }
+    of->times++;
+    of->cost_ns += r->cost_ns;
+    of->steps_known = of->steps_known && r->step_known;
+    of->last_step = r->step;
+    if (r->change_count && of->first.change_count && r->changes[0].to.len &&
+        stet_view_eq(of->first.changes[0].what, r->changes[0].what))
+        add_value(c, of, r->changes[0].to);
+    return (int)(of - c->items);
+}
+
+bool stet_causes_init(struct stet_causes *c)
+{
+    *c = (struct stet_causes){.items = stet_mem_calloc(STET_CAUSES_MOST, sizeof *c->items)};
+    stet_arena_init(&c->arena, (size_t)256 << 20);
+    return c->items != NULL;
+}
+
+void stet_causes_release(struct stet_causes *c)
+{
+    stet_arena_release(&c->arena);
+    stet_mem_free(c->items);
+}

@@ -1,0 +1,178 @@
+/* Lists of the model, and what finds things in them. */
+#include "report/model.h"
+
+#include "base/mem.h"
+
+bool stet_report_init(struct stet_report_run *r, const struct stet_run *run)
+{
+    *r = (struct stet_report_run){.run = run};
+    stet_arena_init(&r->arena, (size_t)256 << 20);
+    stet_names_init(&r->names, (size_t)256 << 20);
+    stet_names_init(&r->programs, (size_t)64 << 20);
+    stet_names_init(&r->family_keys, (size_t)64 << 20);
+    return stet_causes_init(&r->causes);
+}
+
+void stet_report_release(struct stet_report_run *r)
+{
+    for (size_t i = 0; i < r->process_count; i++)
+        stet_mem_free(r->processes[i].by_index);
+    stet_mem_free(r->processes);
+    stet_mem_free(r->events);
+    stet_mem_free(r->families);
+    stet_mem_free(r->devices);
+    stet_mem_free(r->grids);
+    stet_mem_free(r->program_family);
+    stet_mem_free(r->program_against);
+    stet_causes_release(&r->causes);
+    stet_names_release(&r->names);
+    stet_names_release(&r->programs);
+    stet_names_release(&r->family_keys);
+    stet_arena_release(&r->arena);
+    stet_buf_release(&r->torch);
+}
+
+/* A zeroed item at the end of a list that doubles. */
+static void *append(struct stet_report_run *r, void **items, size_t *count, size_t *room,
+                    size_t size)
+{
+    char *more = *items;
+
+    if (*count == *room) {
+        size_t want = *room ? 2 * *room : 16;
+
+        more = stet_mem_resize(*items, want, size);
+        if (!more) {
+            r->failed_memory = true;
+            return NULL;
+        }
+        *items = more;
+        *room = want;
+    }
+    more += (*count)++ * size;
+    memset(more, 0, size);
+    return more;
+}
+
+#define APPEND(r, list, single)                                                                    \
+    append((r), (void **)&(r)->list, &(r)->single##_count, &(r)->single##_room, sizeof *(r)->list)
+
+struct stet_report_process *stet_report_add_process(struct stet_report_run *r)
+{
+    return APPEND(r, processes, process);
+}
+
+struct stet_report_event *stet_report_add_event(struct stet_report_run *r)
+{
+    struct stet_report_event *e = APPEND(r, events, event);
+
+    if (e) {
+        e->cause = -1;
+        e->program = STET_NO_NAME;
+    }
+    return e;
+}
+
+struct stet_report_device *stet_report_add_device(struct stet_report_run *r)
+{
+    return APPEND(r, devices, device);
+}
+
+struct stet_report_grid *stet_report_add_grid(struct stet_report_run *r)
+{
+    return APPEND(r, grids, grid);
+}
+
+uint32_t stet_report_program(struct stet_report_run *r, struct stet_hash hash)
+{
+    char text[STET_HASH_TEXT];
+    uint32_t at;
+
+    stet_hash_format(hash, text);
+    at = stet_names_add(&r->programs, stet_view_str(text));
+    if (at != STET_NO_NAME && at >= r->program_room) {
+        size_t room = r->program_room ? 2 * r->program_room : 64;
+        uint32_t *family = stet_mem_resize(r->program_family, room, sizeof *family), *against;
+
+        if (family)
+            r->program_family = family;
+        against = stet_mem_resize(r->program_against, room, sizeof *against);
+        if (against)
+            r->program_against = against;
+        if (!family || !against) {
+            r->failed_memory = true;
+            return STET_NO_NAME;
+        }
+        for (size_t i = r->program_room; i < room; i++)
+            family[i] = against[i] = STET_NO_NAME;
+        r->program_room = room;
+    }
+    return at;
+}
+
+uint32_t stet_report_family(struct stet_report_run *r, struct stet_view function,
+                            struct stet_view skeleton, bool torch)
+{
+    uint32_t name = stet_names_add(&r->names, function);
+    uint32_t of = skeleton.len ? stet_names_add(&r->names, skeleton) : STET_NO_NAME;
+    uint32_t key[3] = {name, of, torch};
+    uint32_t at = stet_names_add(&r->family_keys, stet_view_of(key, sizeof key));
+    struct stet_report_family *f;
+
+    if (at < r->family_count || at == STET_NO_NAME)
+        return at;
+    f = APPEND(r, families, family);
+    if (f)
+        *f = (struct stet_report_family){name, of, torch};
+    return f ? at : STET_NO_NAME;
+}
+
+void stet_report_sample(struct stet_report_device *d, const struct stet_report_sample *s)
+{
+    if (!d->every)
+        d->every = 1;
+    if (d->seen++ % d->every)
+        return;
+    if (d->count == STET_REPORT_SAMPLES) {
+        d->count /= 2;
+        d->every *= 2;
+        for (size_t i = 0; i < d->count; i++)
+            d->samples[i] = d->samples[2 * i];
+    }
+    d->samples[d->count++] = *s;
+}
+
+bool stet_report_index(struct stet_report_run *r, struct stet_report_process *p, uint32_t first,
+                       const uint32_t *index_of, uint32_t count)
+{
+    uint32_t most = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (index_of[i] != UINT32_MAX && index_of[i] >= most)
+            most = index_of[i] + 1;
+    if (most > 4 * count + 1024) /* a damaged journal names any number */
+        most = 4 * count + 1024;
+    p->by_index = stet_mem_calloc((size_t)most + 1, sizeof *p->by_index);
+    if (!p->by_index) {
+        r->failed_memory = true;
+        return false;
+    }
+    p->index_count = most;
+    for (uint32_t i = 0; i < count; i++)
+        if (index_of[i] < most)
+            p->by_index[index_of[i]] = first + i + 1;
+    return true;
+}
+
+struct stet_report_event *stet_report_event_of(struct stet_report_run *r, uint64_t process,
+                                               uint64_t index)
+{
+    const struct stet_report_process *p;
+
+    if (process >= r->process_count)
+        return NULL;
+    p = &r->processes[process];
+    if (index >= p->index_count || !p->by_index[index])
+        return NULL;
+    return &r->events[p->by_index[index] - 1];
+}

@@ -1,0 +1,155 @@
+/* Everything a report shows of one run: gathered by the command, written as JSON, drawn by the page
+ * itself. */
+#ifndef STET_REPORT_MODEL_H
+#define STET_REPORT_MODEL_H
+
+#include "base/err.h"
+#include "base/json.h"
+#include "ledger/run_folder.h"
+#include "ledger/run_load.h"
+#include "report/causes.h"
+#include "report/names.h"
+
+enum stet_report_kind {
+    STET_REPORT_COMPILE,
+    STET_REPORT_LOAD, /* of a serialised executable */
+    STET_REPORT_FAILED,
+    STET_REPORT_OPEN, /* never came back */
+};
+
+/* A compile in either lane, or a load. */
+struct stet_report_event {
+    uint64_t time_ns; /* CLOCK_REALTIME; 0 when not known */
+    uint64_t cost_ns, step, temp_bytes, executions;
+    uint32_t process, family;
+    uint32_t program; /* STET_NO_NAME for none */
+    int32_t cause;    /* -1: the first of its kind */
+    uint8_t kind, served;
+    bool step_known, has_memory;
+};
+
+struct stet_report_process {
+    bool torch;
+    uint64_t pid, devices, steps, executions, to_device_bytes, to_host_bytes;
+    int64_t rank; /* -1 when not known */
+    struct stet_view host, python, plugin, platform;
+    bool steps_known;
+    const char *steps_why; /* a literal, or NULL */
+    const struct stet_step_mark *marks;
+    size_t mark_count;
+    /* Its events, and which of them is the nth compile: event + 1, or 0. */
+    uint32_t *by_index, index_count;
+};
+
+enum { STET_REPORT_SAMPLES = 512 };
+
+/* A device's memory as time goes by. */
+struct stet_report_sample {
+    uint64_t time_ns, in_use, peak;
+};
+
+struct stet_report_device {
+    uint32_t process;
+    uint64_t device, limit, every, seen;
+    struct stet_report_sample samples[STET_REPORT_SAMPLES];
+    size_t count;
+};
+
+/* Programs of one skeleton and function; in the torch lane a frame's function. */
+struct stet_report_family {
+    uint32_t function; /* name */
+    uint32_t skeleton; /* name: the first hex digits, or STET_NO_NAME when it was not read */
+    bool torch;
+};
+
+/* What one function was called with: a row an argument that moved, a column a program. */
+struct stet_report_row {
+    uint32_t name, *cells; /* names, STET_NO_NAME where there is none */
+};
+
+struct stet_report_grid {
+    uint32_t function;
+    bool torch;
+    uint32_t *events; /* a column each */
+    struct stet_report_row *rows;
+    uint32_t columns, row_count;
+    uint32_t steady, more; /* rows that never moved; columns that are not here */
+};
+
+struct stet_report_question {
+    const char *key, *text;
+    uint64_t count;
+    struct stet_view class, evidence;
+};
+
+enum { STET_REPORT_QUESTIONS = 3, STET_REPORT_TIERS = 5 };
+
+/* Compiles that a store answered. */
+struct stet_report_tier {
+    uint64_t times, load_ns;
+    /* Those of which it is known what compiling them cost: how many, what that cost, what loading
+     * them took. */
+    uint64_t known, cost_ns, known_load_ns;
+};
+
+struct stet_report_run {
+    struct stet_arena arena; /* grids, texts */
+    const struct stet_run *run;
+    struct stet_names names, programs; /* programs: 32 hex digits each */
+    struct stet_names family_keys;
+    uint32_t *program_family, *program_against;
+    struct stet_report_process *processes;
+    struct stet_report_event *events;
+    struct stet_report_family *families;
+    struct stet_report_device *devices;
+    struct stet_report_grid *grids;
+    size_t process_count, process_room, event_count, event_room, family_count, family_room,
+        device_count, device_room, grid_count, grid_room, program_room;
+    struct stet_causes causes;
+    uint64_t compiles, loads, failed, executions, compile_ns, distinct; /* of the XLA lane;
+                                                                          distinct: programs */
+    uint64_t torch_compiles, torch_ns;
+    uint64_t alarms, harmless, lost_ns;
+    bool settled;
+    uint64_t settled_step;
+    struct stet_view settled_why;
+    struct stet_report_question questions[STET_REPORT_QUESTIONS];
+    struct stet_report_tier tiers[STET_REPORT_TIERS]; /* by how it was served; 0 is not used */
+    uint64_t undecoded;    /* programs whose arguments and family were not read */
+    struct stet_buf torch; /* JSON of frames and graph breaks; empty for none */
+    /* A line of a source file; see cli/excerpt.h. */
+    bool (*line)(struct stet_buf *out, struct stet_view file, uint32_t line);
+    /* "831 ms", "12.4 s". */
+    void (*duration)(struct stet_buf *out, uint64_t ns);
+    bool failed_memory; /* sticky */
+};
+
+/* False when memory is short; release either way. */
+bool stet_report_init(struct stet_report_run *r, const struct stet_run *run);
+void stet_report_release(struct stet_report_run *r);
+
+/* Room for one more, zeroed; NULL (and failed_memory) when memory is short. Pointers into the list
+ * do not survive it. */
+struct stet_report_process *stet_report_add_process(struct stet_report_run *r);
+struct stet_report_event *stet_report_add_event(struct stet_report_run *r);
+struct stet_report_device *stet_report_add_device(struct stet_report_run *r);
+struct stet_report_grid *stet_report_add_grid(struct stet_report_run *r);
+/* The program's number, made when new. */
+uint32_t stet_report_program(struct stet_report_run *r, struct stet_hash hash);
+/* The family's number, made when new; `skeleton` is empty when not known. */
+uint32_t stet_report_family(struct stet_report_run *r, struct stet_view function,
+                            struct stet_view skeleton, bool torch);
+/* One sample more; every other one is dropped when there is no room. */
+void stet_report_sample(struct stet_report_device *d, const struct stet_report_sample *s);
+/* Names the event of `index` in its process; NULL when there is none. */
+struct stet_report_event *stet_report_event_of(struct stet_report_run *r, uint64_t process,
+                                               uint64_t index);
+/* The process's events from `first` on get their indices: index_of[i] is that of event first + i,
+ * UINT32_MAX for none. */
+bool stet_report_index(struct stet_report_run *r, struct stet_report_process *p, uint32_t first,
+                       const uint32_t *index_of, uint32_t count);
+
+/* One run of stet.report/1, as a value of the array or object that is open. */
+void stet_report_json(struct stet_json *j, const struct stet_report_run *r);
+
+#endif

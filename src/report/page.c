@@ -1,0 +1,291 @@
+/* Fills the page's template: the policy that lets nothing in, the headline in words, the data. */
+#include "report/page.h"
+
+#include "report_app.h"
+#include "report_base.h"
+#include "report_css.h"
+#include "report_hashes.h"
+#include "report_html.h"
+#include "report_sections.h"
+#include "report_tables.h"
+#include "report_timeline.h"
+#include "stet_version.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+void stet_html_text(struct stet_buf *out, struct stet_view text)
+{
+    const unsigned char *p = (const unsigned char *)text.ptr;
+
+    for (size_t i = 0; i < text.len;) {
+        size_t n = stet_utf8_length(p + i, text.len - i);
+
+        if (n == 0 || (p[i] < 0x20 && p[i] != '\n' && p[i] != '\t') || p[i] == 0x7f)
+            stet_buf_str(out, "\xef\xbf\xbd");
+        else if (p[i] == '<')
+            stet_buf_str(out, "&lt;");
+        else if (p[i] == '>')
+            stet_buf_str(out, "&gt;");
+        else if (p[i] == '&')
+            stet_buf_str(out, "&amp;");
+        else if (p[i] == '"')
+            stet_buf_str(out, "&quot;");
+        else if (p[i] == '\'')
+            stet_buf_str(out, "&#39;");
+        else
+            stet_buf_add(out, p + i, n);
+        i += n ? n : 1;
+    }
+}
+
+static void html_cstr(struct stet_buf *out, const char *text)
+{
+    stet_html_text(out, stet_view_str(text ? text : ""));
+}
+
+/* ---- the policy ---- */
+
+static unsigned nibble(char c)
+{
+    return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
+}
+
+/* 'sha256-<base64>' of 64 hex digits. */
+static void add_hash(struct stet_buf *out, const char *hex)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+    stet_buf_str(out, " 'sha256-");
+    for (int i = 0; i < 33; i += 3) {
+        unsigned bits = 0;
+
+        for (int k = i; k < i + 3; k++)
+            bits = bits << 8 | (k < 32 ? nibble(hex[2 * k]) << 4 | nibble(hex[2 * k + 1]) : 0);
+        for (int k = 0; k < 4; k++)
+            stet_buf_char(out, i == 30 && k == 3 ? '=' : digits[bits >> (18 - 6 * k) & 63]);
+    }
+    stet_buf_char(out, '\'');
+}
+
+static void policy(struct stet_buf *out)
+{
+    static const char *const scripts[] = {PAGE_BASE_SHA256, PAGE_TIMELINE_SHA256,
+                                          PAGE_SECTIONS_SHA256, PAGE_TABLES_SHA256,
+                                          PAGE_APP_SHA256};
+
+    stet_buf_str(out, "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
+                      "style-src");
+    add_hash(out, PAGE_CSS_SHA256);
+    stet_buf_str(out, "; script-src");
+    for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+        add_hash(out, scripts[i]);
+}
+
+/* ---- the headline ---- */
+
+static void count(struct stet_buf *out, uint64_t n, const char *what)
+{
+    stet_buf_printf(out, "%" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
+}
+
+static void verdict(struct stet_buf *out, const struct stet_report_run *r)
+{
+    if (r->alarms) {
+        count(out, r->alarms, "recompile");
+        stet_buf_str(out, " cost ");
+        r->duration(out, r->lost_ns);
+    } else if (r->compiles || r->torch_compiles) {
+        stet_buf_str(out, "Nothing was compiled again");
+        if (r->harmless)
+            stet_buf_str(out, " but in warm-up");
+    } else {
+        stet_buf_str(out, "Nothing was compiled");
+    }
+    if (r->settled && r->compiles)
+        stet_buf_printf(out, "; settled at step %" PRIu64, r->settled_step);
+    else if (r->alarms && r->settled_why.len &&
+             stet_view_starts(r->settled_why, "it was still compiling"))
+        stet_buf_str(out, "; still growing when it ended");
+}
+
+static void tile(struct stet_buf *out, const char *name, const char *value)
+{
+    stet_buf_printf(out, "<div><dt>%s</dt><dd>%s</dd></div>\n", name, value);
+}
+
+static void tile_count(struct stet_buf *out, const char *name, uint64_t n)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%" PRIu64, n);
+    tile(out, name, text);
+}
+
+static void tile_time(struct stet_buf *out, const struct stet_report_run *r, const char *name,
+                      uint64_t ns)
+{
+    stet_buf_printf(out, "<div><dt>%s</dt><dd>", name);
+    r->duration(out, ns);
+    stet_buf_str(out, "</dd></div>\n");
+}
+
+static void tiles(struct stet_buf *out, const struct stet_report_run *r)
+{
+    uint64_t hits = 0, cost = 0, load = 0;
+
+    for (int i = 1; i < STET_REPORT_TIERS; i++) {
+        hits += r->tiers[i].times;
+        cost += r->tiers[i].cost_ns;
+        load += r->tiers[i].known_load_ns;
+    }
+    stet_buf_str(out, "<dl class=\"tiles\">\n");
+    tile_count(out, "compiles", r->compiles + r->torch_compiles);
+    tile_time(out, r, "compiling", r->compile_ns + r->torch_ns);
+    tile_count(out, "recompiles", r->alarms);
+    tile_time(out, r, "lost to them", r->lost_ns);
+    if (r->compiles) {
+        tile_count(out, "programs", r->distinct);
+        if (r->settled)
+            tile_count(out, "settled at step", r->settled_step);
+        else
+            tile(out, "settled",
+                 stet_view_starts(r->settled_why, "it was still") ? "still growing" : "not known");
+    }
+    if (hits)
+        tile_count(out, "from the store", hits);
+    if (cost > load)
+        tile_time(out, r, "so saved", cost - load);
+    stet_buf_str(out, "</dl>\n");
+}
+
+static void questions(struct stet_buf *out, const struct stet_report_run *r)
+{
+    stet_buf_str(out, "<ul class=\"questions\">\n");
+    for (int i = 0; i < STET_REPORT_QUESTIONS; i++) {
+        const struct stet_report_question *q = &r->questions[i];
+
+        stet_buf_printf(out, "<li><span class=\"answer %s\">%s</span><span>",
+                        q->count ? "bad" : "good", q->count ? "yes" : "no");
+        html_cstr(out, q->text);
+        if (q->count) {
+            stet_buf_printf(out, " <b>%" PRIu64 "×</b> ", q->count);
+            stet_html_text(out, q->class);
+            stet_buf_str(out, "<small>");
+            stet_html_text(out, q->evidence);
+            stet_buf_str(out, "</small>");
+        }
+        stet_buf_str(out, "</span></li>\n");
+    }
+    stet_buf_str(out, "</ul>\n");
+}
+
+static void outcome(struct stet_buf *out, const struct stet_run *run)
+{
+    time_t at = (time_t)(run->started_ns / 1000000000u);
+    struct tm utc;
+    char when[40];
+
+    gmtime_r(&at, &utc);
+    strftime(when, sizeof when, "%Y-%m-%d %H:%M UTC", &utc);
+    stet_buf_printf(out, "%s", when);
+    if (run->host[0]) {
+        stet_buf_str(out, " on ");
+        html_cstr(out, run->host);
+    }
+    if (run->signal)
+        stet_buf_printf(out, ", ended by signal %d", run->signal);
+    else if (run->exit_code > 0)
+        stet_buf_printf(out, ", exit %d", run->exit_code);
+    else if (!run->ended_ns)
+        stet_buf_str(out, ", running or cut off");
+}
+
+static void head(struct stet_buf *out, const struct stet_report_run *r, const char *letter)
+{
+    stet_buf_str(out, "<section class=\"head\" aria-label=\"");
+    stet_buf_printf(out, "%sthe run in short\"><h1>", letter);
+    if (letter[0])
+        stet_buf_printf(out, "<span class=\"muted\">%s</span>", letter);
+    verdict(out, r);
+    stet_buf_str(out, "</h1>\n<p class=\"what\"><code>");
+    html_cstr(out, r->run->command);
+    stet_buf_str(out, "</code><br>");
+    html_cstr(out, r->run->id);
+    stet_buf_str(out, ", ");
+    outcome(out, r->run);
+    stet_buf_str(out, "</p>\n");
+    tiles(out, r);
+    questions(out, r);
+    stet_buf_str(out, "</section>\n");
+}
+
+/* ---- all of it ---- */
+
+/* A data block ends at "</script", and "<!--" changes how it is read: no '<' is left in it. In
+ * JSON one can only stand in a string. */
+static void data(struct stet_buf *out, struct stet_view json)
+{
+    while (json.len) {
+        const char *at = memchr(json.ptr, '<', json.len);
+        size_t n = at ? (size_t)(at - json.ptr) : json.len;
+
+        stet_buf_add(out, json.ptr, n);
+        if (at)
+            stet_buf_str(out, "\\u003c");
+        n += at != NULL;
+        json = stet_view_of(json.ptr + n, json.len - n);
+    }
+}
+
+struct filling {
+    const struct stet_report_run *const *runs;
+    size_t count;
+    struct stet_view json;
+};
+
+static void fill(struct stet_buf *out, struct stet_view slot, const struct filling *f)
+{
+    static const char *const letters[] = {"A: ", "B: "};
+
+    if (stet_view_is(slot, "policy"))
+        policy(out);
+    else if (stet_view_is(slot, "title")) {
+        stet_buf_str(out, "Stet: ");
+        html_cstr(out, f->runs[0]->run->command);
+    } else if (stet_view_is(slot, "css"))
+        stet_buf_str(out, page_css);
+    else if (stet_view_is(slot, "head"))
+        for (size_t i = 0; i < f->count; i++)
+            head(out, f->runs[i], f->count > 1 ? letters[i & 1] : "");
+    else if (stet_view_is(slot, "foot"))
+        stet_buf_str(out, "Made by Stet " STET_VERSION
+                          ". This file needs no network and sends nothing anywhere.");
+    else if (stet_view_is(slot, "data"))
+        data(out, f->json);
+    else if (stet_view_is(slot, "base"))
+        stet_buf_str(out, page_base);
+    else if (stet_view_is(slot, "timeline"))
+        stet_buf_str(out, page_timeline);
+    else if (stet_view_is(slot, "sections"))
+        stet_buf_str(out, page_sections);
+    else if (stet_view_is(slot, "tables"))
+        stet_buf_str(out, page_tables);
+    else if (stet_view_is(slot, "app"))
+        stet_buf_str(out, page_app);
+}
+
+void stet_report_page(struct stet_buf *out, const struct stet_report_run *const *runs, size_t count,
+                      struct stet_view json)
+{
+    const struct filling f = {runs, count, json};
+    const char *at = page_html, *slot, *end;
+
+    while ((slot = strstr(at, "{{")) && (end = strstr(slot, "}}"))) {
+        stet_buf_add(out, at, (size_t)(slot - at));
+        fill(out, stet_view_of(slot + 2, (size_t)(end - slot - 2)), &f);
+        at = end + 2;
+    }
+    stet_buf_str(out, at);
+}

@@ -1,0 +1,214 @@
+"use strict";
+// Causes, lines, families, shapes, memory, what was saved: one function each, an element or nothing.
+(() => {
+  const { el, svg, seconds, bytes, count, place, section, table, swatch, bar, asTable } = Stet;
+
+  function excerpt(p) {
+    if (!p || !p.excerpt.length) return null;
+    return el("pre", { class: "code", tabindex: "0", "aria-label": "Source of " + place(p) }, el("code", {}, p.excerpt.map(([n, text]) =>
+      el(n === p.line ? "mark" : "span", {}, el("i", { text: n }), text))));
+  }
+  function change(c) {
+    return el("div", {}, c.from === null && c.to !== null ? "+ " : c.to === null && c.from !== null ? "− " : "", c.what, " ",
+      c.from !== null ? el("span", { class: "from mono", text: c.from }) : "", c.from !== null && c.to !== null ? " → " : " ",
+      c.to !== null ? el("span", { class: "to mono", text: c.to }) : "",
+      c.count > 1 ? el("span", { class: "muted", text: " (" + c.count + " places)" }) : "");
+  }
+  const row = (name, ...what) => [el("dt", { text: name }), el("dd", {}, ...what)];
+  const sure = { certain: "evidence", likely: "likely", guess: "a guess" };
+
+  function causeCard(run, item, total) {
+    const c = item.cause, shown = c.changes.filter((x) => !x.follows).slice(0, 6);
+    const more = c.changes.length - shown.length + c.left_out;
+    const steps = c.first_step === null ? "" : c.first_step === c.last_step ? " at step " + c.first_step
+      : " at steps " + c.first_step + "…" + c.last_step;
+    return el("article", { class: "cause e" + run.colour(item.index), "data-class": c.class },
+      el("header", {}, el("h3", {}, swatch(run, item.index), c.class, c.also ? el("span", { class: "muted", text: " and " + c.also.split(" ").join(", ") }) : "",
+        el("span", { class: "muted", text: " in " }), el("code", { text: c.function })),
+      el("span", { class: "cost", text: count(item.times, "time") + steps + ", " + seconds(item.cost) + (c.benign ? " (harmless)" : "") })),
+      total > 0 && !c.benign ? bar(item.cost / total) : null,
+      el("dl", {},
+        shown.length ? row("what moved", shown.map(change), more > 0 ? el("div", { class: "muted", text: "and " + more + " more that follow" }) : null) : null,
+        c.values.length > 2 ? row("values seen", c.values.map((v) => el("span", { class: "chip mono", text: v })),
+          c.more_values ? el("span", { class: "muted", text: "and " + c.more_values + " more" }) : null) : null,
+        c.origin ? row("origin", el("code", { text: place(c.origin), title: c.origin.file }), c.origin.function ? " in " + c.origin.function : "", excerpt(c.origin),
+          c.origin.excerpt.length ? null : el("div", { class: "muted", text: "The file is not where it was." })) : null,
+        c.trigger ? row("waited for by", el("details", {}, el("summary", {}, el("code", { text: place(c.trigger), title: c.trigger.file }),
+          c.trigger.function ? " in " + c.trigger.function : ""), excerpt(c.trigger) || "The file is not where it was.")) : null,
+        c.evidence ? row(sure[c.sure] || "evidence", c.evidence) : null,
+        c.temp_bytes_more ? row("memory", bytes(Math.abs(c.temp_bytes_more)) + " of temporaries " + (c.temp_bytes_more > 0 ? "more" : "less") + " than before") : null),
+      c.fix ? el("p", { class: "fix" }, el("b", { text: "Fix: " }), c.fix) : null);
+  }
+
+  const CARDS = 24;
+  Stet.causes = (run, all) => {
+    const items = Stet.state.causes, total = items.reduce((s, i) => s + (i.cause.benign ? 0 : i.cost), 0);
+    if (!items.length)
+      return section("causes", "Causes and fixes", null, el("p", { text: run.causes.length ? "No cause passes the filters." : "Nothing was compiled again." }));
+    const shown = all ? items : items.slice(0, CARDS);
+    const rest = items.length - shown.length;
+    const s = section("causes", "Causes and fixes", "dearest first; " + seconds(total) + " in all", shown.map((i) => causeCard(run, i, total)));
+    if (rest)
+      s.append(el("p", {}, el("button", { type: "button", text: "Show " + rest + " more", onclick: () => s.replaceWith(Stet.causes(run, true)) })));
+    if (run.beyond.times)
+      s.append(el("p", { class: "muted", text: count(run.beyond.times, "recompile") + " of further causes, " + seconds(run.beyond.cost_s) + " (stet explain --format=json has them)" }));
+    return s;
+  };
+
+  Stet.lines = (run) => {
+    const of = new Map();
+    for (const item of Stet.state.causes) {
+      const c = item.cause, at = c.origin || c.trigger;
+      if (c.benign) continue;
+      const key = at ? at.file + ":" + at.line : "";
+      const l = of.get(key) || { at, cost: 0, times: 0, causes: new Map() };
+      l.cost += item.cost;
+      l.times += item.times;
+      l.causes.set(c.class, item.index);
+      of.set(key, l);
+    }
+    if (!of.size) return null;
+    const lines = [...of.values()].sort((a, b) => b.cost - a.cost), most = Math.max(...lines.map((l) => l.cost));
+    const source = (at) => {
+      const own = at && at.excerpt.find(([n]) => n === at.line);
+      return own ? el("div", { class: "mono muted wrap", text: own[1].trim() }) : null;
+    };
+    return section("lines", "Cost by line", null, el("div", { class: "scroll" }, table("Where recompiles enter the programs",
+      [{ text: "line", wrap: true }, { text: "causes" }, { text: "times", num: true }, { text: "lost", num: true }, { text: "" }],
+      lines.slice(0, 60).map((l) => [el("div", {}, el("code", { text: l.at ? place(l.at) : "no line known", title: l.at ? l.at.file : null }), source(l.at)),
+        el("div", {}, [...l.causes].map(([k, i]) => el("div", {}, swatch(run, i), k))), String(l.times), seconds(l.cost),
+        el("div", { class: "barcell" }, bar(l.cost / most))]))));
+  };
+
+  // ---- families ----
+  const CHILDREN = 40;
+  function programItem(run, p, events) {
+    const e = run.events, first = events[0], cause = run.causes[e.cause[first]], from = run.programs.against[p];
+    const temp = Math.max(...events.map((i) => e.temp_bytes[i]));
+    const times = events.length, ran = events.reduce((s, i) => s + e.executions[i], 0);
+    return el("li", {}, swatch(run, e.cause[first]), el("code", { text: run.programs.hash[p].slice(0, 12) }), " ",
+      e.step[first] >= 0 ? "step " + e.step[first] + ", " : "", seconds(events.reduce((s, i) => s + e.cost_us[i], 0) / 1e6),
+      times > 1 ? ", compiled " + times + " times" : "", ran ? ", run " + ran.toLocaleString("en") + " times" : "",
+      temp >= 0 ? ", " + bytes(temp) + " of temporaries" : "",
+      cause ? el("span", { class: "muted", text: " · " + cause.class + (from >= 0 ? " since " + run.programs.hash[from].slice(0, 12) : "") }) : "");
+  }
+  function list(items, make) {
+    const ul = el("ul", {}, items.slice(0, CHILDREN).map(make)), rest = items.slice(CHILDREN);
+    if (rest.length)
+      ul.append(el("li", {}, el("button", { type: "button", text: count(rest.length, "more"), onclick: (ev) => {
+        ev.target.parentNode.remove();
+        ul.append(...rest.slice(0, 2000).map(make));
+      } })));
+    return ul;
+  }
+  Stet.families = (run) => {
+    const e = run.events, functions = new Map();
+    for (const i of Stet.state.events) {
+      const f = run.families[e.family[i]];
+      if (!f) continue;
+      const key = f.lane + f.function;
+      const fn = functions.get(key) || { name: run.name(f.function), lane: f.lane, cost: 0, events: 0, families: new Map() };
+      const members = fn.families.get(e.family[i]) || new Map();
+      const p = e.program[i] >= 0 ? e.program[i] : -1 - i;
+      members.set(p, (members.get(p) || []).concat(i));
+      fn.families.set(e.family[i], members);
+      fn.cost += e.cost_us[i];
+      fn.events++;
+      functions.set(key, fn);
+    }
+    if (!functions.size) return null;
+    const sorted = [...functions.values()].sort((a, b) => b.cost - a.cost);
+    const event = (i) => el("li", {}, swatch(run, e.cause[i]), Stet.describe(run, i));
+    const family = (run, id, members) => {
+      const items = [...members].sort((a, b) => a[1][0] - b[1][0]), f = run.families[id];
+      const inner = list(items, ([p, events]) => (p >= 0 ? programItem(run, p, events) : event(events[0])));
+      if (f.lane === "torch" || f.skeleton < 0) return inner;
+      return el("details", { open: items.length < 12 }, el("summary", {}, "family ", el("code", { text: run.name(f.skeleton).slice(0, 8) }),
+        el("span", { class: "muted", text: " " + count(items.length, "program") })), inner);
+    };
+    const item = (fn) => el("li", {}, el("details", { open: sorted.length < 6 }, el("summary", {}, el("b", { class: "mono", text: fn.name || "(no name)" }),
+      el("span", { class: "muted", text: " " + (fn.lane === "torch" ? "torch frame, " : count(fn.families.size, "famil").replace(/families|famils$/, "families").replace(/famil$/, "family") + ", ") + count(fn.events, "compile") + ", " + seconds(fn.cost / 1e6) })),
+    [...fn.families].map(([id, members]) => family(run, id, members))));
+    return section("families", "Program families", "programs of one skeleton are a family", el("div", { class: "tree" }, list(sorted, item)),
+      run.totals.undecoded ? el("p", { class: "muted", text: count(run.totals.undecoded, "program") + " too many to be read: told by name only." }) : null);
+  };
+
+  // ---- shapes ----
+  // The dims that are not those of the cell before, marked.
+  function cellText(now, before) {
+    const cut = (t) => /^([a-z0-9]+)[[]([^]]*)[]](.*)$/.exec(t), a = cut(now), b = before && cut(before);
+    if (!a || !b || now === before) return [now];
+    const dims = a[2].split(","), old = b[2].split(",");
+    const out = [a[1] === b[1] ? a[1] : el("b", { text: a[1] }), "["];
+    dims.forEach((d, k) => out.push(k ? "," : "", dims.length === old.length && d === old[k] ? d : el("b", { text: d })));
+    out.push("]", a[3]);
+    return out;
+  }
+  function heat(run, g) {
+    const e = run.events, head = el("tr", {}, el("th", { scope: "col" }, el("span", { class: "sr", text: "argument" })), g.events.map((i, k) =>
+      el("th", { scope: "col", title: Stet.describe(run, i) }, e.step[i] >= 0 ? "step " + e.step[i] : "#" + k)));
+    const rows = g.rows.map((r) => {
+      const seen = new Map();
+      return el("tr", {}, el("th", { scope: "row", title: run.name(r.name), text: run.name(r.name) }), r.cells.map((c, k) => {
+        if (c < 0) return el("td", { class: "none" }, el("span", { "aria-label": "absent", text: "–" }));
+        if (!seen.has(c)) seen.set(c, seen.size);
+        return el("td", { class: "v" + Math.min(4, seen.get(c)) }, cellText(run.name(c), k && r.cells[k - 1] >= 0 ? run.name(r.cells[k - 1]) : null));
+      }));
+    });
+    return el("table", { class: "heat" }, el("caption", {}, el("b", { class: "mono", text: run.name(g.function) }),
+      " " + count(g.events.length, g.lane === "torch" ? "entry" : "program").replace("entrys", "entries") +
+      (g.steady ? ", " + count(g.steady, "argument") + " that never moved" : "") + (g.more ? ", " + count(g.more, "program") + " more not shown" : "")),
+    el("thead", {}, head), el("tbody", {}, rows));
+  }
+  Stet.shapes = (run) => {
+    const wanted = new Set(Stet.state.events.map((i) => run.events.family[i]));
+    const grids = run.shapes.filter((g) => g.rows.length && g.events.some((i) => wanted.has(run.events.family[i])));
+    if (!grids.length) return null;
+    return section("shapes", "Shapes and values by argument", "darker: another value; underlined: what moved",
+      grids.slice(0, 30).map((g) => el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Arguments of " + run.name(g.function) }, heat(run, g))),
+      grids.length > 30 ? el("p", { class: "muted", text: count(grids.length - 30, "function") + " more; filter by family to see them." }) : null);
+  };
+
+  // ---- memory ----
+  function deviceChart(run, d) {
+    const W = 640, H = 150, end = run.end / 1e6, top = Math.max(1, ...d.samples.map((s) => Math.max(s[1], s[2])));
+    const px = (t) => (t / end) * W, py = (b) => H - 20 - (b / top) * (H - 40);
+    const line = (k) => d.samples.map((s) => px(s[0]).toFixed(1) + "," + py(s[k]).toFixed(1)).join(" ");
+    return svg("svg", { viewBox: "0 0 " + W + " " + H, role: "img", "aria-label": "Memory of device " + d.device + " over time, highest " + bytes(top) },
+      svg("line", { x1: 0, x2: W, y1: H - 20, y2: H - 20, stroke: "currentColor", "stroke-opacity": 0.25 }),
+      svg("polyline", { points: line(2), fill: "none", stroke: "currentColor", "stroke-opacity": 0.4, "stroke-dasharray": "4 3" }),
+      svg("polyline", { points: line(1), fill: "none", stroke: "currentColor", "stroke-width": 2 }),
+      ...[[0, H - 6, "0"], [W - 60, H - 6, seconds(end)], [0, 12, bytes(top) + (d.limit_bytes ? " of " + bytes(d.limit_bytes) : "")]].map(([a, b, text]) => {
+        const t = svg("text", { x: a, y: b });
+        t.textContent = text;
+        return t;
+      }));
+  }
+  Stet.memory = (run) => {
+    const e = run.events, most = new Map();
+    for (const i of Stet.state.events)
+      if (e.temp_bytes[i] >= 0 && e.program[i] >= 0 && !most.has(e.program[i])) most.set(e.program[i], i);
+    const top = [...most.values()].sort((a, b) => e.temp_bytes[b] - e.temp_bytes[a]).slice(0, 20);
+    const devices = run.devices.filter((d) => d.samples.length);
+    if (!top.length && !devices.length) return null;
+    const highest = top.length ? e.temp_bytes[top[0]] : 0;
+    return section("memory", "Memory", null, el("div", { class: "two" },
+      top.length ? el("div", { class: "scroll" }, table("Temporaries of compiled programs, largest first", [{ text: "program", wrap: true }, { text: "temporaries", num: true }, { text: "" }],
+        top.map((i) => [el("div", {}, swatch(run, e.cause[i]), run.functionOf(i), " ", el("code", { class: "muted", text: run.programs.hash[e.program[i]].slice(0, 8) })),
+          bytes(e.temp_bytes[i]), el("div", { class: "barcell" }, bar(highest ? e.temp_bytes[i] / highest : 0))]))) : null,
+      devices.length ? el("div", {}, devices.slice(0, 16).map((d) => el("div", {}, el("h3", { text: "Device " + d.device + (run.processes.length > 1 ? ", " + Stet.processLabel(run, d.process) : "") }), deviceChart(run, d),
+        asTable("As a table", table("Samples of device " + d.device, [{ text: "after", num: true }, { text: "in use", num: true }, { text: "highest so far", num: true }],
+          d.samples.filter((s, k) => k % Math.ceil(d.samples.length / 40) === 0).map((s) => [seconds(s[0]), bytes(s[1]), bytes(s[2])])))))) : null));
+  };
+
+  Stet.saved = (run) => {
+    const t = run.totals, loads = t.loads ? count(t.loads, "executable") + " came from the framework's own cache. " : "";
+    if (!run.saved.length)
+      return section("saved", "What Stet saved", null, el("p", { text: loads + "No compile was served by a store in this run." }));
+    return section("saved", "What Stet saved", null, loads ? el("p", { text: loads }) : null, el("div", { class: "scroll" },
+      table("Compiles that a store answered", [{ text: "served from" }, { text: "times", num: true }, { text: "loading took", num: true },
+        { text: "compiling had cost", num: true }, { text: "saved", num: true }],
+      run.saved.map((s) => [s.served, String(s.times), seconds(s.load_s), s.known ? seconds(s.compile_s) + (s.known < s.times ? " (" + s.known + " known)" : "") : "not known",
+        s.known ? seconds(s.saved_s) : "not known"]))));
+  };
+})();

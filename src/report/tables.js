@@ -1,0 +1,130 @@
+"use strict";
+// torch.compile's frames, the list of compiles, two runs side by side.
+(() => {
+  const { el, seconds, bytes, count, place, section, table, swatch, asTable } = Stet;
+  const PAGE = 50;
+
+  // ---- torch ----
+  function entry(run, c) {
+    const phases = [["forward", c.forward], ["backward", c.backward]].filter(([, p]) => p).map(([n, p]) =>
+      n + " " + seconds(p.all_s) + (p.inductor_s ? " (Inductor " + seconds(p.inductor_s) + ")" : "")).join(", ");
+    return el("li", {}, el("b", { text: c.class === "first" ? "first compile" : c.class }), " " + seconds(c.cost_s),
+      c.cache && c.cache.autograd !== "none" ? el("span", { class: "chip", text: "cache: " + c.cache.autograd }) : "",
+      c.eager_from_here ? el("span", { class: "chip bad", text: "runs eagerly from here on" }) : "",
+      c.failed ? el("span", { class: "chip bad", text: c.failed }) : "",
+      phases ? el("span", { class: "muted", text: " " + phases }) : "",
+      c.guards.length ? el("ul", {}, c.guards.slice(0, 8).map((g) => el("li", { class: "mono wrap", text: (g.against === null ? "" : "entry " + g.against + ": ") + g.reason }))) : "",
+      c.specialised.length ? el("ul", {}, c.specialised.slice(0, 4).map((s) => el("li", { text: s.source + " was to be dynamic and became " + s.value + ": " + s.reason }))) : "",
+      c.fix && c.class !== "first" ? el("div", { class: "muted", text: c.fix }) : "");
+  }
+  Stet.torch = (run) => {
+    const t = run.torch, text = Stet.filters.text.trim().toLowerCase();
+    if (!t) return null;
+    const pass = (o, name) => (!Stet.filters.rank || String(o.process) === Stet.filters.rank) && (!text || name.toLowerCase().includes(text));
+    const frames = t.frames.filter((f) => pass(f, (f.code ? f.code.function + " " + f.code.file : "") + " " + f.entries.map((c) => c.class).join(" ")));
+    const breaks = t.breaks.filter((b) => pass(b, b.reason + " " + (b.at ? b.at.file : "") + " " + b.class));
+    const caches = Object.entries(t.cache).filter(([k, n]) => n && k !== "none").map(([k, n]) => n + " " + k).join(", ");
+    const damage = t.input.damage.map((d) => d.count + "× " + d.what).join(", ");
+    return section("torch", "torch.compile", count(t.input.frames, "frame") + ", " + count(t.input.compiles, "compile") + ", " + count(t.input.graph_breaks, "graph break"),
+      el("p", { class: "muted", text: "Inductor " + seconds(t.phases.inductor_s) + ", autograd " + seconds(t.phases.autograd_s) + ", backward " + seconds(t.phases.backward_s) +
+        ", thrown away at graph breaks " + seconds(t.phases.thrown_away_s) + (caches ? "; caches: " + caches : "") + (t.limit_hits ? "; " + count(t.limit_hits, "frame") + " at the recompile limit" : "") +
+        (damage ? "; could not be read: " + damage : "") }),
+      el("h3", { text: "Frames" }),
+      el("ul", { class: "tree" }, frames.slice(0, 60).map((f) => el("li", {}, el("details", {}, el("summary", {},
+        el("b", { class: "mono", text: f.code ? f.code.function : "frame " + f.frame }), " ", el("code", { class: "muted", text: f.code ? place(f.code) : "" }),
+        " " + count(f.compiles, "compile") + ", " + seconds(f.cost_s), f.graph_breaks ? ", " + count(f.graph_breaks, "graph break") : "",
+        run.processes.length > 1 ? el("span", { class: "muted", text: ", " + Stet.processLabel(run, f.process) }) : "",
+        f.limit ? el("span", { class: "chip bad", text: f.limit }) : ""),
+      el("ul", {}, f.entries.map((c) => entry(run, c))))))),
+      frames.length > 60 || t.input.frames > t.frames.length ? el("p", { class: "muted", text: count(t.input.frames, "frame") + " in all; the dearest are here. `stet torch frames` lists every one." }) : null,
+      breaks.length ? el("div", { class: "scroll" }, el("h3", { text: "Graph breaks" }), table("Where frames were cut", [{ text: "place", wrap: true }, { text: "reason", wrap: true }, { text: "times", num: true }, { text: "fix", wrap: true }],
+        breaks.slice(0, 60).map((b) => [el("div", {}, el("code", { text: place(b.at) }), b.code ? el("div", { class: "mono muted wrap", text: b.code.trim() }) : ""), b.reason, String(b.times), b.fix]))) : null);
+  };
+
+  // ---- every compile ----
+  const columns = [
+    { key: "at", text: "after", num: true, of: (r, i) => r.events.at_us[i], show: (r, i) => (r.events.at_us[i] < 0 ? "" : seconds(r.events.at_us[i] / 1e6)) },
+    { key: "process", text: "process", of: (r, i) => r.events.process[i], show: (r, i) => Stet.processLabel(r, r.events.process[i]) },
+    { key: "step", text: "step", num: true, of: (r, i) => r.events.step[i], show: (r, i) => (r.events.step[i] < 0 ? "" : String(r.events.step[i])) },
+    { key: "function", text: "function", of: (r, i) => r.functionOf(i), show: (r, i) => el("code", { text: r.functionOf(i) }) },
+    { key: "cause", text: "why", of: (r, i) => (r.events.cause[i] < 0 ? "" : r.causes[r.events.cause[i]].class),
+      show: (r, i) => el("span", {}, swatch(r, r.events.cause[i]), r.events.cause[i] < 0 ? (r.events.kind[i] === 1 ? "loaded" : "first of its kind") : r.causes[r.events.cause[i]].class) },
+    { key: "line", text: "line", of: (r, i) => (r.events.cause[i] < 0 ? "" : place(r.causes[r.events.cause[i]].origin)),
+      show: (r, i) => (r.events.cause[i] < 0 ? "" : el("code", { text: place(r.causes[r.events.cause[i]].origin) })) },
+    { key: "served", text: "served", of: (r, i) => r.events.served[i], show: (r, i) => (r.events.kind[i] > 1 ? el("span", { class: "bad", text: Stet.kinds[r.events.kind[i]] }) : Stet.served[r.events.served[i]]) },
+    { key: "cost", text: "cost", num: true, of: (r, i) => r.events.cost_us[i], show: (r, i) => seconds(r.events.cost_us[i] / 1e6) },
+  ];
+  const sort = { key: "cost", down: true };
+  Stet.compiles = (run) => {
+    const by = columns.find((c) => c.key === sort.key), body = el("tbody"), info = el("span", { "aria-live": "polite" });
+    const values = new Map(Stet.state.events.map((i) => [i, by.of(run, i)]));
+    const events = Stet.state.events.slice().sort((a, b) => {
+      const x = values.get(a), y = values.get(b), d = x < y ? -1 : x > y ? 1 : 0;
+      return (sort.down ? -d : d) || a - b;
+    });
+    let page = 0;
+    const last = Math.max(0, Math.ceil(events.length / PAGE) - 1);
+    function turn(by) {
+      page = Math.min(last, Math.max(0, page + by));
+      body.replaceChildren(...events.slice(page * PAGE, page * PAGE + PAGE).map((i) => el("tr", {}, columns.map((c) =>
+        el("td", { class: c.num ? "num" : null }, c.show(run, i))))));
+      info.textContent = events.length ? page * PAGE + 1 + "–" + Math.min(events.length, page * PAGE + PAGE) + " of " + events.length.toLocaleString("en") : "none";
+    }
+    const again = (key) => {
+      sort.down = sort.key === key ? !sort.down : true;
+      sort.key = key;
+      const next = Stet.compiles(run);
+      s.replaceWith(next);
+      next.querySelector('button[data-key="' + key + '"]').focus();
+    };
+    const head = el("tr", {}, columns.map((c) => el("th", { scope: "col", class: c.num ? "num" : null, "aria-sort": c.key === sort.key ? (sort.down ? "descending" : "ascending") : null },
+      el("button", { type: "button", "data-key": c.key, text: c.text + (c.key === sort.key ? (sort.down ? " ▼" : " ▲") : ""), onclick: () => again(c.key) }))));
+    const s = section("compiles", "Every compile", count(events.length, "compile"), el("div", { class: "scroll" }, el("table", {},
+      el("caption", { class: "sr", text: "Every compile, with its cause and its cost" }), el("thead", {}, head), body)),
+    el("p", { class: "buttons pager" }, el("button", { type: "button", text: "◀ Earlier page", onclick: () => turn(-1) }),
+      el("button", { type: "button", text: "Next page ▶", onclick: () => turn(1) }), info));
+    turn(0);
+    return s;
+  };
+
+  Stet.bundle = (run) => section("processes", "Processes", null, el("div", { class: "scroll" }, table("What ran", [{ text: "process" }, { text: "below it", wrap: true },
+    { text: "steps", num: true }, { text: "executions", num: true }, { text: "to device", num: true }, { text: "to host", num: true }],
+  run.processes.map((p, i) => [Stet.processLabel(run, i) + (p.host ? " on " + p.host : ""), [p.plugin, p.platform, p.devices ? count(p.devices, "device") : "", p.python ? "Python " + p.python.split(" ")[0] : ""].filter(Boolean).join(", "),
+    p.steps === null ? "not known" : p.steps.toLocaleString("en"), p.executions.toLocaleString("en"), bytes(p.to_device_bytes), bytes(p.to_host_bytes)]))));
+
+  // ---- two runs ----
+  const totals = [["compiles", (t) => t.compiles + t.torch_compiles, String], ["programs", (t) => t.programs, String], ["recompiles", (t) => t.recompiles, String],
+    ["time compiling", (t) => t.compile_s + t.torch_compile_s, seconds], ["lost to recompiles", (t) => t.lost_s, seconds], ["executions", (t) => t.executions, String], ["failed", (t) => t.failed, String]];
+  function delta(a, b, show) {
+    const d = b - a;
+    if (!d) return "same";
+    const times = a > 0 && b > 0 ? " (" + (b / a).toFixed(b / a < 10 ? 2 : 0) + "×)" : "";
+    return el("span", { class: d > 0 ? "bad" : "good", text: (d > 0 ? "+" : "−") + show(Math.abs(d)) + times });
+  }
+  function sharedCauses(a, b) {
+    const of = new Map();
+    [a, b].forEach((run, side) => run.causes.forEach((c) => {
+      const at = c.origin ? Stet.place(c.origin) : "", key = [c.class, c.function, at].join("|");
+      const row = of.get(key) || { c, at, n: [0, 0], s: [0, 0] };
+      row.n[side] += c.times;
+      row.s[side] += c.cost_s;
+      of.set(key, row);
+    }));
+    return [...of.values()].sort((x, y) => Math.abs(y.s[1] - y.s[0]) - Math.abs(x.s[1] - x.s[0]));
+  }
+  Stet.sideBySide = () => {
+    const [a, b] = Stet.runs, d = Stet.data.diff;
+    const moved = d && d.changes.length ? table("What moved between the launches", [{ text: "" }, { text: "what", wrap: true }, { text: "A", wrap: true }, { text: "B", wrap: true }, { text: "where" }],
+      d.changes.slice(0, 80).map((c) => [el("span", { class: "chip", text: c.moved }), c.what, el("code", { class: "from", text: c.from === null ? "none" : c.from }),
+        el("code", { class: "to", text: c.to === null ? "none" : c.to }), el("code", { text: c.file ? place(c) : c.function || "" })])) : null;
+    const settled = (r) => (r.settled.step !== null ? "step " + r.settled.step : r.totals.compiles ? r.settled.why || "no" : "not known");
+    return section("two", "Side by side", d ? (d.moved.length ? d.moved.join(", ") + " moved" : "nothing moved") : null,
+      d && d.together ? el("p", { text: "Several things moved together: change one at a time to see which one costs what." }) : null,
+      el("div", { class: "scroll" }, table("Totals of the two runs", [{ text: "" }, { text: "A", num: true }, { text: "B", num: true }, { text: "B against A", num: true }],
+        totals.map(([name, of, show]) => [name, show(of(a.totals)), show(of(b.totals)), delta(of(a.totals), of(b.totals), show)])
+          .concat([["settled", settled(a), settled(b), ""]]))),
+      moved ? el("div", { class: "scroll" }, moved) : null,
+      el("div", { class: "scroll" }, table("Causes in both runs", [{ text: "cause" }, { text: "line" }, { text: "A", num: true }, { text: "B", num: true }, { text: "lost in A", num: true }, { text: "lost in B", num: true }, { text: "B against A", num: true }],
+        sharedCauses(a, b).slice(0, 60).map((r) => [r.c.class + " in " + r.c.function, el("code", { text: r.at }), String(r.n[0]), String(r.n[1]), seconds(r.s[0]), seconds(r.s[1]), delta(r.s[0], r.s[1], seconds)]))));
+  };
+})();
