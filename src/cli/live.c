@@ -357,7 +357,8 @@ static void report(struct stet_live *l)
         if (!l->quiet && !f->benign)
             say(l, &row.recompile);
         if (l->tap.recompile)
-            l->tap.recompile(l->tap.context, &row.recompile);
+            l->tap.recompile(l->tap.context, &row.recompile,
+                             l->x.history.sightings[f->sighting].time_ns);
     }
 }
 

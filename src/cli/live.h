@@ -15,7 +15,8 @@ struct stet_live_tap {
     void *context;
     void (*event)(void *context, size_t process, const struct stet_process_digest *p,
                   const struct stet_journal_event *e);
-    void (*recompile)(void *context, const struct stet_recompile *r);
+    /* `time_ns`: CLOCK_REALTIME of its compile. */
+    void (*recompile)(void *context, const struct stet_recompile *r, uint64_t time_ns);
 };
 
 /* `quiet`: nothing on standard error. `json_events`: a file that gets one JSON object a line for

@@ -76,6 +76,15 @@ static void on_transfers(struct stet_pulse_process *q, const struct stet_rec_tra
     q->transfer_bytes[STET_BETWEEN] += r->between_bytes;
 }
 
+/* Devices stand in the order of ranks. */
+static bool comes_before(const struct stet_pulse *p, size_t process, uint64_t device,
+                         const struct stet_pulse_device *d)
+{
+    int64_t rank = p->processes[process].rank, other = p->processes[d->process].rank;
+
+    return rank != other ? rank < other : process == d->process && device < d->device;
+}
+
 static void on_memory(struct stet_pulse *p, size_t process, const struct stet_rec_memory *r)
 {
     struct stet_pulse_device *d = NULL;
@@ -88,6 +97,10 @@ static void on_memory(struct stet_pulse *p, size_t process, const struct stet_re
         if (p->device_count == STET_PULSE_DEVICES)
             return;
         d = &p->devices[p->device_count++];
+        while (d > p->devices && comes_before(p, process, r->device, d - 1)) {
+            *d = d[-1];
+            d--;
+        }
         *d = (struct stet_pulse_device){
             .process = process, .plugin = r->plugin, .device = r->device};
     }
@@ -196,7 +209,7 @@ static void on_event(void *context, size_t process, const struct stet_process_di
 
 /* ---- recompiles ---- */
 
-static void on_recompile(void *context, const struct stet_recompile *r)
+static void on_recompile(void *context, const struct stet_recompile *r, uint64_t time_ns)
 {
     struct stet_pulse *p = context;
     struct stet_pulse_process *q = r->process < p->process_count ? &p->processes[r->process] : NULL;
@@ -215,7 +228,8 @@ static void on_recompile(void *context, const struct stet_recompile *r)
     cause = stet_pulse_cause(p, STET_LANE_XLA, r);
     cause->times++;
     cause->cost_ns += r->cost_ns;
-    cause->last_ns = q->last_ns;
+    if (time_ns > cause->last_ns)
+        cause->last_ns = time_ns;
 }
 
 struct stet_live_tap stet_pulse_tap(struct stet_pulse *p)

@@ -82,6 +82,7 @@ struct stet_pulse_cause {
     int64_t rank; /* of the last one */
     char class[32], function[64], file[256], what[160], fix[256];
     uint64_t line, times, cost_ns, last_ns;
+    uint64_t ranks; /* bit rank + 1, modulo 64, of each that had it */
 };
 
 /* torch.compile's side of a process. */
@@ -141,7 +142,7 @@ struct stet_pulse_sum {
     uint64_t layer_ns, errors, faults, lost_records;
     uint64_t torch_processes, torch_frames, torch_compiles, torch_ns, torch_recompiles,
         torch_lost_ns, torch_breaks, torch_limits;
-    bool steps_known;     /* in every process that runs a loop */
+    bool steps_known, rate_known;
     uint64_t steps;       /* of the process that is furthest */
     uint64_t steps_shown; /* the same, as a counter */
     double steps_rate;    /* of the slowest process that runs a loop */

@@ -36,7 +36,10 @@ static void tell(struct stet_pulse_cause *c, const struct stet_recompile *r)
 {
     const struct stet_row_change *change = r->change_count ? &r->changes[0] : NULL;
 
-    if (change && change->what.len && (change->from.ptr || change->to.ptr))
+    if (change && change->what.len && change->from.ptr && !change->to.ptr)
+        snprintf(c->what, sizeof c->what, "%.*s was %.*s", STET_FMT(change->what),
+                 STET_FMT(change->from));
+    else if (change && change->what.len && change->to.ptr)
         snprintf(c->what, sizeof c->what, "%.*s %.*s → %.*s", STET_FMT(change->what),
                  STET_FMT(change->from), STET_FMT(change->to));
     else if (change && change->what.len)
@@ -74,6 +77,7 @@ struct stet_pulse_cause *stet_pulse_cause(struct stet_pulse *p, enum stet_pulse_
         snprintf(c->file, sizeof c->file, "%.*s", STET_FMT(at->file));
     }
     c->rank = r->rank;
+    c->ranks |= UINT64_C(1) << ((uint64_t)(r->rank + 1) & 63);
     tell(c, r);
     return c;
 }
@@ -211,19 +215,33 @@ static void add_torch(struct stet_pulse_sum *s, const struct stet_pulse *p, int6
     }
 }
 
-static void add_steps(struct stet_pulse_sum *s, const struct stet_pulse_process *q, uint64_t now_ns)
+/* While some run, those that have ended have no rate; afterwards it is that of their last moments.
+ */
+static bool has_rate(const struct stet_pulse *p, const struct stet_pulse_process *q)
+{
+    for (size_t i = 0; i < p->process_count; i++)
+        if (stet_pulse_runs(&p->processes[i]))
+            return stet_pulse_runs(q);
+    return true;
+}
+
+static void add_steps(struct stet_pulse_sum *s, const struct stet_pulse *p,
+                      const struct stet_pulse_process *q, uint64_t now_ns)
 {
     struct stet_steps_answer now = stet_steps_live_now(&q->steps);
     struct stet_rate rate =
         stet_steps_live_rate(&q->steps, stet_pulse_runs(q) ? now_ns : q->last_ns);
+    bool rated = has_rate(p, q);
 
-    s->executions_rate += rate.executions;
+    s->executions_rate += rated ? rate.executions : 0;
     if (q->steps_shown > s->steps_shown)
         s->steps_shown = q->steps_shown;
     if (!now.known)
         return;
-    if (!s->steps_known || rate.steps < s->steps_rate)
+    if (rated && (!s->rate_known || rate.steps < s->steps_rate)) {
         s->steps_rate = rate.steps;
+        s->rate_known = true;
+    }
     s->steps_known = true;
     if (now.completed > s->steps)
         s->steps = now.completed;
@@ -263,7 +281,7 @@ struct stet_pulse_sum stet_pulse_add_up(const struct stet_pulse *p, int64_t rank
             s.transfers[k] += q->transfers[k];
             s.transfer_bytes[k] += q->transfer_bytes[k];
         }
-        add_steps(&s, q, now_ns);
+        add_steps(&s, p, q, now_ns);
     }
     add_torch(&s, p, rank);
     return s;

@@ -202,7 +202,7 @@ struct stet_rate stet_steps_live_rate(const struct stet_steps_live *s, uint64_t 
     /* Journals are written a second late at most; what is later than two has stopped. */
     if (wall_ns > end + 2 * second_ns)
         end = wall_ns;
-    if (end <= oldest->wall_ns)
+    if (end < oldest->wall_ns + second_ns / 10) /* too short to tell */
         return rate;
     rate.executions =
         (double)(newest->executions - oldest->executions) * 1e9 / (double)(end - oldest->wall_ns);

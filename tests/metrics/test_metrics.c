@@ -91,7 +91,7 @@ static void recompile(struct stet_pulse *p, const char *class, int64_t rank, uin
                                .origin = {STET_VIEW("a.py"), STET_VIEW("step"), line},
                                .cost_ns = 1000};
 
-    tap.recompile(tap.context, &r);
+    tap.recompile(tap.context, &r, 1);
 }
 
 TEST(causes_beyond_the_limit_are_counted_together)
@@ -124,7 +124,7 @@ TEST(a_harmless_recompile_is_no_loss)
     struct stet_recompile r = {.class = STET_VIEW("optimizer-state-init"), .benign = true};
 
     tap = stet_pulse_tap(p);
-    tap.recompile(tap.context, &r);
+    tap.recompile(tap.context, &r, 1);
     EXPECT_INT(1, p->processes[0].benign);
     EXPECT_INT(0, p->processes[0].recompiles);
     EXPECT_INT(0, p->cell_count);

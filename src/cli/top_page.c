@@ -1,0 +1,555 @@
+/* One screen of a run. */
+#include "cli/top.h"
+
+#include "base/mem.h"
+#include "cli/run_text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct text {
+    char bytes[48];
+};
+
+/* The words of run_text.h, for a field. */
+static const char *say(struct text *t, void (*write)(struct stet_buf *, uint64_t), uint64_t v)
+{
+    struct stet_buf out = STET_BUF_INIT;
+
+    write(&out, v);
+    snprintf(t->bytes, sizeof t->bytes, "%s", out.failed ? "" : out.ptr);
+    stet_buf_release(&out);
+    return t->bytes;
+}
+
+static const char *duration(struct text *t, uint64_t ns)
+{
+    return say(t, stet_text_duration, ns);
+}
+
+static const char *size(struct text *t, uint64_t bytes)
+{
+    return say(t, stet_text_bytes, bytes);
+}
+
+static const char *number(struct text *t, uint64_t v)
+{
+    snprintf(t->bytes, sizeof t->bytes, "%" PRIu64, v);
+    return t->bytes;
+}
+
+static const char *rate(struct text *t, double v)
+{
+    snprintf(t->bytes, sizeof t->bytes, v >= 100 ? "%.0f" : v >= 10 ? "%.1f" : "%.2f", v);
+    return t->bytes;
+}
+
+static const char *ago(struct text *t, uint64_t now_ns, uint64_t then_ns)
+{
+    uint64_t s = now_ns > then_ns ? (now_ns - then_ns) / 1000000000 : 0;
+
+    if (!then_ns)
+        snprintf(t->bytes, sizeof t->bytes, "-");
+    else if (s < 120)
+        snprintf(t->bytes, sizeof t->bytes, "%" PRIu64 " s ago", s);
+    else if (s < 7200)
+        snprintf(t->bytes, sizeof t->bytes, "%" PRIu64 " min ago", s / 60);
+    else
+        snprintf(t->bytes, sizeof t->bytes, "%" PRIu64 " h ago", s / 3600);
+    return t->bytes;
+}
+
+static const char *rank_text(struct text *t, int64_t rank)
+{
+    if (rank < 0)
+        snprintf(t->bytes, sizeof t->bytes, "-");
+    else
+        snprintf(t->bytes, sizeof t->bytes, "%" PRId64, rank);
+    return t->bytes;
+}
+
+/* ---- head ---- */
+
+static void bar(const struct stet_top *t, struct stet_page *p)
+{
+    const struct stet_attach *a = t->attach;
+    struct stet_buf outcome = STET_BUF_INIT;
+    struct text since;
+
+    stet_text_outcome(&outcome, &a->run);
+    stet_page_printf(
+        p, STET_STYLE_BAR, " stet top  %s  %s %s%s", a->id,
+        a->running    ? "running"
+        : outcome.ptr ? outcome.ptr
+                      : "",
+        duration(&since, t->now_ns > a->run.started_ns ? t->now_ns - a->run.started_ns : 0),
+        t->paused ? "  PAUSED" : "");
+    if (t->rank != STET_ALL_RANKS)
+        stet_page_printf(p, STET_STYLE_BAR, "  rank %s", rank_text(&since, t->rank));
+    stet_page_printf(p, STET_STYLE_BAR, "  %s", a->run.command);
+    stet_page_printf(p, STET_STYLE_BAR, "%*s", p->width - p->column, "");
+    stet_page_line(p);
+    stet_buf_release(&outcome);
+}
+
+static void label(struct stet_page *p, const char *text)
+{
+    stet_page_field(p, STET_STYLE_FAINT, stet_view_str(text), 11);
+}
+
+static void steps_row(struct stet_page *p, const struct stet_pulse_sum *s)
+{
+    struct text a, b;
+
+    label(p, "steps");
+    if (s->steps_known)
+        stet_page_printf(p, STET_STYLE_STRONG, "%s  %s/s", number(&a, s->steps),
+                         rate(&b, s->steps_rate));
+    else
+        stet_page_printf(p, STET_STYLE_PLAIN, "not known");
+    stet_page_printf(p, STET_STYLE_PLAIN, "   executions %s  %s/s", number(&a, s->executions),
+                     rate(&b, s->executions_rate));
+    stet_page_printf(p, STET_STYLE_PLAIN, "   processes %" PRIu64 " of %" PRIu64, s->running,
+                     s->processes);
+    stet_page_line(p);
+}
+
+static void compiles_row(const struct stet_top *t, struct stet_page *p,
+                         const struct stet_pulse_sum *s)
+{
+    struct text a;
+
+    label(p, "compiles");
+    stet_page_printf(p, STET_STYLE_STRONG, "%" PRIu64, s->compiles);
+    stet_page_printf(p, STET_STYLE_PLAIN, " in %s", duration(&a, s->compile_ns));
+    if (t->rank == STET_ALL_RANKS)
+        stet_page_printf(p, STET_STYLE_PLAIN, ", %" PRIu64 " programs", t->attach->pulse->programs);
+    stet_page_printf(p, s->recompiles ? STET_STYLE_WARN : STET_STYLE_GOOD,
+                     "   %" PRIu64 " again, %s lost", s->recompiles, duration(&a, s->lost_ns));
+    if (s->failed)
+        stet_page_printf(p, STET_STYLE_BAD, "   %" PRIu64 " failed", s->failed);
+    stet_page_line(p);
+}
+
+static void compiling_row(const struct stet_top *t, struct stet_page *p)
+{
+    const struct stet_pulse *pulse = t->attach->pulse;
+    struct text a;
+
+    for (size_t i = 0; i < pulse->process_count; i++) {
+        const struct stet_pulse_process *q = &pulse->processes[i];
+
+        if (!stet_pulse_runs(q) || q->begun <= q->compiles ||
+            (t->rank != STET_ALL_RANKS && q->rank != t->rank))
+            continue;
+        label(p, "now");
+        stet_page_printf(p, STET_STYLE_BAD, "compiling %s for %s", q->compiling,
+                         duration(&a, t->now_ns > q->begun_ns ? t->now_ns - q->begun_ns : 0));
+        stet_page_printf(p, STET_STYLE_BAD, " (rank %s)", rank_text(&a, q->rank));
+        stet_page_line(p);
+        return; /* the first one tells enough */
+    }
+}
+
+static void store_row(struct stet_page *p, const struct stet_pulse_sum *s)
+{
+    label(p, "store");
+    for (int i = STET_TIER_MEMORY; i < STET_TIERS; i++)
+        stet_page_printf(p, s->served[i] ? STET_STYLE_GOOD : STET_STYLE_PLAIN, "%s %" PRIu64 "  ",
+                         stet_pulse_tier_name((enum stet_pulse_tier)i), s->served[i]);
+    stet_page_printf(p, STET_STYLE_PLAIN, "missed %" PRIu64, s->misses);
+    if (s->loads)
+        stet_page_printf(p, STET_STYLE_GOOD, "   framework's own %" PRIu64, s->loads);
+    stet_page_line(p);
+}
+
+static void transfers_row(const struct stet_top *t, struct stet_page *p,
+                          const struct stet_pulse_sum *s)
+{
+    static const char *const words[] = {"to device", "to host", "between"};
+    struct text a, b;
+
+    label(p, "transfers");
+    for (int i = 0; i < STET_DIRECTIONS; i++) {
+        if (i == STET_BETWEEN && !s->transfer_bytes[i])
+            continue;
+        stet_page_printf(p, STET_STYLE_PLAIN, "%s%s %s", i ? "   " : "", words[i],
+                         size(&a, s->transfer_bytes[i]));
+        if (t->rates && t->attach->running && t->rank == STET_ALL_RANKS)
+            stet_page_printf(p, STET_STYLE_FAINT, " (%s/s)", size(&b, (uint64_t)t->bytes_rate[i]));
+    }
+    stet_page_line(p);
+}
+
+static void torch_row(struct stet_page *p, const struct stet_pulse_sum *s)
+{
+    struct text a;
+
+    if (!s->torch_processes)
+        return;
+    label(p, "torch");
+    stet_page_printf(p, STET_STYLE_PLAIN, "%" PRIu64 " frame%s, ", s->torch_frames,
+                     s->torch_frames == 1 ? "" : "s");
+    stet_page_printf(p, STET_STYLE_STRONG, "%" PRIu64, s->torch_compiles);
+    stet_page_printf(p, STET_STYLE_PLAIN, " compiles in %s", duration(&a, s->torch_ns));
+    stet_page_printf(p, s->torch_recompiles ? STET_STYLE_WARN : STET_STYLE_GOOD,
+                     "   %" PRIu64 " again, %s lost", s->torch_recompiles,
+                     duration(&a, s->torch_lost_ns));
+    if (s->torch_breaks)
+        stet_page_printf(p, STET_STYLE_WARN, "   %" PRIu64 " breaks", s->torch_breaks);
+    if (s->torch_limits)
+        stet_page_printf(p, STET_STYLE_BAD, "   %" PRIu64 " gave up", s->torch_limits);
+    stet_page_line(p);
+}
+
+static void trouble_row(const struct stet_top *t, struct stet_page *p)
+{
+    const struct stet_pulse *pulse = t->attach->pulse;
+
+    if (pulse->damage.bytes)
+        stet_page_printf(p, STET_STYLE_BAD, "%" PRIu64 " bytes of the journals can't be read  ",
+                         pulse->damage.bytes);
+    if (!pulse->explains)
+        stet_page_printf(p, STET_STYLE_BAD, "too many compiles: causes are those of the beginning");
+    if (pulse->damage.bytes || !pulse->explains)
+        stet_page_line(p);
+}
+
+/* ---- tables ---- */
+
+static void heading(struct stet_page *p, const char *text)
+{
+    stet_page_printf(p, STET_STYLE_STRONG, "%s", text);
+    stet_page_line(p);
+}
+
+struct row {
+    uint64_t order, tie;
+    size_t index;
+};
+
+static int largest_first(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+
+    if (x->order != y->order)
+        return x->order < y->order ? 1 : -1;
+    return x->tie < y->tie ? -1 : x->tie > y->tie;
+}
+
+static uint64_t process_order(const struct stet_top *t, const struct stet_pulse_process *q)
+{
+    switch (t->sort) {
+    case STET_SORT_RATE: /* the slowest first */
+        return UINT64_MAX - (uint64_t)(stet_steps_live_rate(&q->steps, t->now_ns).steps * 1e6);
+    case STET_SORT_COMPILES:
+        return q->compiles;
+    case STET_SORT_LOST:
+        return q->lost_ns;
+    case STET_SORT_LAST:
+        return q->last_ns;
+    default:
+        return 0;
+    }
+}
+
+static size_t sort_processes(const struct stet_top *t, struct row *rows)
+{
+    const struct stet_pulse *p = t->attach->pulse;
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->process_count; i++) {
+        const struct stet_pulse_process *q = &p->processes[i];
+
+        if (q->used && (t->rank == STET_ALL_RANKS || q->rank == t->rank))
+            rows[n++] = (struct row){process_order(t, q),
+                                     ((uint64_t)(q->rank + 1) << 32) + (q->pid & UINT32_MAX), i};
+    }
+    if (n)
+        qsort(rows, n, sizeof *rows, largest_first);
+    return n;
+}
+
+static void process_row(const struct stet_top *t, struct stet_page *p,
+                        const struct stet_pulse_process *q)
+{
+    bool runs = stet_pulse_runs(q);
+    struct stet_rate r = stet_steps_live_rate(&q->steps, runs ? t->now_ns : q->last_ns);
+    struct stet_steps_answer steps = stet_steps_live_now(&q->steps);
+    struct text a;
+
+    stet_page_right(p, STET_STYLE_PLAIN, rank_text(&a, q->rank), 5);
+    stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->pid), 9);
+    stet_page_right(p, STET_STYLE_PLAIN, steps.known ? number(&a, steps.completed) : "-", 10);
+    stet_page_right(p, STET_STYLE_PLAIN, steps.known ? rate(&a, r.steps) : "-", 9);
+    stet_page_right(p, STET_STYLE_PLAIN, rate(&a, r.executions), 9);
+    stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->compiles), 9);
+    stet_page_right(p, q->lost_ns ? STET_STYLE_WARN : STET_STYLE_PLAIN, duration(&a, q->lost_ns),
+                    11);
+    stet_page_printf(p, runs ? STET_STYLE_GOOD : STET_STYLE_FAINT, "  %s",
+                     runs && q->begun > q->compiles ? "compiling"
+                     : runs                         ? "running"
+                     : q->ended                     ? "ended"
+                                                    : "gone");
+    if (p->width >= 110)
+        stet_page_printf(p, STET_STYLE_FAINT, "  %s", q->host);
+    stet_page_line(p);
+}
+
+static void processes(const struct stet_top *t, struct stet_page *p, const struct row *rows,
+                      size_t n, int room)
+{
+    if (room < 2)
+        return;
+    heading(p, " rank      pid     steps   step/s   exec/s compiles       lost  state");
+    for (size_t i = 0; i < n && (int)i < room - 1; i++)
+        process_row(t, p, &t->attach->pulse->processes[rows[i].index]);
+}
+
+static void memory_bar(struct stet_page *p, const struct stet_pulse_device *d, int room)
+{
+    int full = d->limit ? (int)((double)d->in_use / (double)d->limit * room + 0.5) : 0;
+    enum stet_style style =
+        d->limit && d->in_use > d->limit / 10 * 9 ? STET_STYLE_BAD : STET_STYLE_GOOD;
+
+    stet_page_put(p, STET_STYLE_PLAIN, STET_VIEW("["));
+    for (int i = 0; i < room; i++)
+        stet_page_put(p, style, i < full ? STET_VIEW("#") : STET_VIEW(" "));
+    stet_page_put(p, STET_STYLE_PLAIN, STET_VIEW("] "));
+}
+
+static void devices(const struct stet_top *t, struct stet_page *p, int room)
+{
+    const struct stet_pulse *pulse = t->attach->pulse;
+    int shown = 1;
+
+    if (room < 2)
+        return;
+    heading(p, " memory of devices");
+    for (size_t i = 0; i < pulse->device_count && shown < room; i++) {
+        const struct stet_pulse_device *d = &pulse->devices[i];
+        const struct stet_pulse_process *q = &pulse->processes[d->process];
+        char name[80];
+        struct text a;
+
+        if (t->rank != STET_ALL_RANKS && q->rank != t->rank)
+            continue;
+        stet_page_right(p, STET_STYLE_PLAIN, rank_text(&a, q->rank), 5);
+        snprintf(name, sizeof name, "  %.*s:%" PRIu64, STET_FMT(stet_pulse_platform(pulse, d)),
+                 d->device);
+        stet_page_field(p, STET_STYLE_PLAIN, stet_view_str(name), 14);
+        memory_bar(p, d, p->width >= 110 ? 40 : p->width >= 70 ? 20 : 8);
+        stet_page_printf(p, STET_STYLE_PLAIN, "%s", size(&a, d->in_use));
+        stet_page_printf(p, STET_STYLE_PLAIN, " of %s", size(&a, d->limit));
+        stet_page_printf(p, STET_STYLE_FAINT, ", peak %s", size(&a, d->peak));
+        stet_page_line(p);
+        shown++;
+    }
+}
+
+static size_t sort_families(const struct stet_top *t, struct row *rows)
+{
+    const struct stet_pulse *p = t->attach->pulse;
+
+    for (size_t i = 0; i < p->family_count; i++) {
+        const struct stet_pulse_family *f = &p->families[i];
+
+        rows[i] = (struct row){t->sort == STET_SORT_LAST   ? f->grown_ns
+                               : t->sort == STET_SORT_LOST ? f->compile_ns
+                                                           : f->programs,
+                               i, i};
+    }
+    if (p->family_count)
+        qsort(rows, p->family_count, sizeof *rows, largest_first);
+    return p->family_count;
+}
+
+static void families(const struct stet_top *t, struct stet_page *p, const struct row *rows,
+                     size_t n, int room)
+{
+    int name = p->width < 60 ? p->width - 20 : p->width < 110 ? 34 : 60;
+
+    if (room < 2)
+        return;
+    stet_page_field(p, STET_STYLE_STRONG, STET_VIEW(" family"), name);
+    stet_page_printf(p, STET_STYLE_STRONG, " programs compiles        cost  grew");
+    stet_page_line(p);
+    for (size_t i = 0; i < n && (int)i < room - 1; i++) {
+        const struct stet_pulse_family *f = &t->attach->pulse->families[rows[i].index];
+        bool grows = f->programs > 1 && t->now_ns < f->grown_ns + UINT64_C(60000000000);
+        struct text a;
+
+        stet_page_put(p, STET_STYLE_PLAIN, STET_VIEW(" "));
+        stet_page_field(p, STET_STYLE_PLAIN, stet_view_str(*f->name ? f->name : "(no name)"),
+                        name - 1);
+        stet_page_right(p, grows ? STET_STYLE_WARN : STET_STYLE_PLAIN, number(&a, f->programs), 9);
+        stet_page_right(p, STET_STYLE_PLAIN, number(&a, f->compiles), 9);
+        stet_page_right(p, STET_STYLE_PLAIN, duration(&a, f->compile_ns), 12);
+        stet_page_printf(p, STET_STYLE_FAINT, "  %s", ago(&a, t->now_ns, f->grown_ns));
+        stet_page_line(p);
+    }
+}
+
+static size_t sort_causes(const struct stet_top *t, struct row *rows)
+{
+    const struct stet_pulse *p = t->attach->pulse;
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->cause_count; i++) {
+        const struct stet_pulse_cause *c = &p->causes[i];
+
+        if (t->rank != STET_ALL_RANKS && !(c->ranks >> ((uint64_t)(t->rank + 1) & 63) & 1))
+            continue;
+        rows[n++] = (struct row){t->sort == STET_SORT_LOST       ? c->cost_ns
+                                 : t->sort == STET_SORT_COMPILES ? c->times
+                                                                 : c->last_ns,
+                                 i, i};
+    }
+    if (n)
+        qsort(rows, n, sizeof *rows, largest_first);
+    return n;
+}
+
+/* Without the folder that the run was started in. */
+static struct stet_view short_file(const struct stet_top *t, const char *file)
+{
+    size_t n = strlen(t->attach->run.cwd);
+
+    return stet_view_str(n && !strncmp(file, t->attach->run.cwd, n) && file[n] == '/' ? file + n + 1
+                                                                                      : file);
+}
+
+static void cause_rows(const struct stet_top *t, struct stet_page *p,
+                       const struct stet_pulse_cause *c, bool with_fix)
+{
+    struct text a;
+
+    stet_page_printf(p, STET_STYLE_WARN, " %" PRIu64 "× %s", c->times, c->class);
+    stet_page_printf(p, STET_STYLE_PLAIN, "  %s%s", c->function,
+                     c->lane == STET_LANE_TORCH ? " (torch)" : "");
+    if (c->line)
+        stet_page_printf(p, STET_STYLE_STRONG, "  %.*s:%" PRIu64, STET_FMT(short_file(t, c->file)),
+                         c->line);
+    stet_page_printf(p, STET_STYLE_PLAIN, "  %s", duration(&a, c->cost_ns));
+    stet_page_printf(p, STET_STYLE_FAINT, "  %s", ago(&a, t->now_ns, c->last_ns));
+    if (p->width >= 110 && c->what[0])
+        stet_page_printf(p, STET_STYLE_PLAIN, "  %s", c->what);
+    stet_page_line(p);
+    if (!with_fix)
+        return;
+    stet_page_printf(p, STET_STYLE_FAINT, "     %s", p->width >= 110 ? "" : c->what);
+    if (p->width < 110 && c->what[0])
+        stet_page_printf(p, STET_STYLE_FAINT, "; ");
+    stet_page_printf(p, STET_STYLE_FAINT, "%s", c->fix);
+    stet_page_line(p);
+}
+
+static void causes(const struct stet_top *t, struct stet_page *p, const struct row *rows, size_t n,
+                   int room)
+{
+    bool with_fix = (int)(2 * n) < room;
+
+    if (room < 2)
+        return;
+    heading(p, n ? " why it compiled again" : " nothing was compiled again");
+    for (size_t i = 0; i < n && room > 1; i++) {
+        cause_rows(t, p, &t->attach->pulse->causes[rows[i].index], with_fix);
+        room -= with_fix ? 2 : 1;
+    }
+}
+
+/* ---- all ---- */
+
+enum section { CAUSES, PROCESSES, FAMILIES, DEVICES, SECTIONS };
+
+/* Room for each section: what it wants, as long as there is any; each has its share first. */
+static void share(int room, const int wants[SECTIONS], int gets[SECTIONS])
+{
+    int share_of = room / SECTIONS;
+
+    for (int i = 0; i < SECTIONS; i++) {
+        gets[i] = wants[i] < share_of ? wants[i] : share_of;
+        room -= gets[i];
+    }
+    for (int i = 0; i < SECTIONS && room > 0; i++) {
+        int more = wants[i] - gets[i] < room ? wants[i] - gets[i] : room;
+
+        gets[i] += more;
+        room -= more;
+    }
+}
+
+static void help(const struct stet_top *t, struct stet_page *p)
+{
+    static const char *const lines[] = {
+        "",
+        " q          quit                       p, space   stop moving; again: go on",
+        " s, S       another order (now: %s)",
+        " r, R       another rank, or all of them; arrows too",
+        " n          the newest run             h, ?       this, and back",
+        "",
+        " steps      completed steps of the loop, and of the slowest rank how many a second",
+        " again      compiles of what was compiled before in another form",
+        " lost       what they took inside the compiler",
+        " store      compiles that were served instead: from this process's memory, the disk…",
+        " family     programs that differ only in shapes, constants and the like",
+        " yellow     a family that grew within a minute, time that is lost",
+        " -          not known: a rank that the environment does not tell, steps without a loop",
+    };
+
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        if (strstr(lines[i], "%s"))
+            stet_page_printf(p, STET_STYLE_PLAIN, " s, S       another order (now: %s)",
+                             stet_top_sort_name(t->sort));
+        else
+            stet_page_put(p, STET_STYLE_PLAIN, stet_view_str(lines[i]));
+        stet_page_line(p);
+    }
+}
+
+static void tables(const struct stet_top *t, struct stet_page *p)
+{
+    struct row *rows = stet_mem_calloc(
+        STET_PULSE_PROCESSES + STET_PULSE_FAMILIES + STET_PULSE_CAUSES, sizeof *rows);
+    struct row *of_families = rows + STET_PULSE_PROCESSES;
+    struct row *of_causes = of_families + STET_PULSE_FAMILIES;
+    int wants[SECTIONS], gets[SECTIONS];
+    size_t processes_n, families_n, causes_n;
+
+    if (!rows)
+        return;
+    processes_n = sort_processes(t, rows);
+    families_n = sort_families(t, of_families);
+    causes_n = sort_causes(t, of_causes);
+    wants[CAUSES] = 1 + 2 * (int)causes_n;
+    wants[PROCESSES] = processes_n ? 1 + (int)processes_n : 0;
+    wants[FAMILIES] = families_n ? 1 + (int)families_n : 0;
+    wants[DEVICES] = t->attach->pulse->device_count ? 1 + (int)t->attach->pulse->device_count : 0;
+    share(stet_page_left(p), wants, gets);
+    processes(t, p, rows, processes_n, gets[PROCESSES]);
+    devices(t, p, gets[DEVICES]);
+    families(t, p, of_families, families_n, gets[FAMILIES]);
+    causes(t, p, of_causes, causes_n, gets[CAUSES]);
+    stet_mem_free(rows);
+}
+
+void stet_top_page(const struct stet_top *t, struct stet_page *p)
+{
+    struct stet_pulse_sum s = stet_pulse_add_up(t->attach->pulse, t->rank, t->now_ns);
+
+    bar(t, p);
+    if (t->help) {
+        help(t, p);
+        return;
+    }
+    steps_row(p, &s);
+    compiles_row(t, p, &s);
+    store_row(p, &s);
+    transfers_row(t, p, &s);
+    torch_row(p, &s);
+    compiling_row(t, p);
+    trouble_row(t, p);
+    tables(t, p);
+}

@@ -1,0 +1,180 @@
+/* The page on a terminal, and the keys. Only this file knows ncurses. */
+#include "cli/top.h"
+
+#include "cli/command.h"
+
+#include <locale.h>
+#include <ncurses.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static int attributes[STET_STYLES];
+
+static void choose_attributes(void)
+{
+    bool colour = stet_colour(STDOUT_FILENO) && has_colors() && start_color() == OK;
+
+    attributes[STET_STYLE_PLAIN] = A_NORMAL;
+    attributes[STET_STYLE_STRONG] = A_BOLD;
+    attributes[STET_STYLE_FAINT] = A_DIM;
+    attributes[STET_STYLE_GOOD] = A_NORMAL;
+    attributes[STET_STYLE_WARN] = A_BOLD;
+    attributes[STET_STYLE_BAD] = A_BOLD;
+    attributes[STET_STYLE_BAR] = A_REVERSE;
+    if (!colour)
+        return;
+    use_default_colors();
+    init_pair(1, COLOR_GREEN, -1);
+    init_pair(2, COLOR_YELLOW, -1);
+    init_pair(3, COLOR_RED, -1);
+    attributes[STET_STYLE_GOOD] = COLOR_PAIR(1);
+    attributes[STET_STYLE_WARN] = COLOR_PAIR(2);
+    attributes[STET_STYLE_BAD] = COLOR_PAIR(3) | A_BOLD;
+}
+
+/* Rows of the page as they are; the last column of the last row stays empty, as it must. */
+static void draw(const struct stet_page *p)
+{
+    int row = 0;
+
+    erase();
+    move(0, 0);
+    attrset(attributes[STET_STYLE_PLAIN]);
+    for (size_t i = 0; i < p->text.len;) {
+        unsigned char c = (unsigned char)p->text.ptr[i];
+        size_t end = i;
+
+        if (c == '\n') {
+            move(++row, 0);
+            attrset(attributes[STET_STYLE_PLAIN]);
+            i++;
+            continue;
+        }
+        if (c >= STET_STYLE_PLAIN && c < STET_STYLES) {
+            attrset(attributes[c]);
+            i++;
+            continue;
+        }
+        while (end < p->text.len && (unsigned char)p->text.ptr[end] >= 0x20)
+            end++;
+        addnstr(p->text.ptr + i, (int)(end - i));
+        i = end > i ? end : i + 1;
+    }
+    refresh();
+}
+
+static void show(const struct stet_top *t, struct stet_page *p)
+{
+    int height, width;
+
+    getmaxyx(stdscr, height, width);
+    stet_page_begin(p, width, height);
+    stet_top_page(t, p);
+    if (!p->text.failed)
+        draw(p);
+}
+
+/* False for the end. */
+static bool press(struct stet_top *t, int key)
+{
+    switch (key) {
+    case 'q':
+    case 'Q':
+        return false;
+    case 'p':
+    case ' ':
+        t->paused = !t->paused;
+        break;
+    case 's':
+        t->sort = (enum stet_top_sort)((t->sort + 1) % STET_SORTS);
+        break;
+    case 'S':
+        t->sort = (enum stet_top_sort)((t->sort + STET_SORTS - 1) % STET_SORTS);
+        break;
+    case 'r':
+    case KEY_RIGHT:
+    case KEY_DOWN:
+        stet_top_next_rank(t, 1);
+        break;
+    case 'R':
+    case KEY_LEFT:
+    case KEY_UP:
+        stet_top_next_rank(t, -1);
+        break;
+    case 'h':
+    case '?':
+        t->help = !t->help;
+        break;
+    case 12: /* ^L */
+        clearok(stdscr, TRUE);
+        break;
+    default:
+        break;
+    }
+    return true;
+}
+
+/* Another run in the place of this one, when there is one. */
+static void look_at_newest(struct stet_top *t)
+{
+    static struct stet_attach other; /* large */
+
+    if (stet_attach_open(&other, NULL, NULL) != STET_OK)
+        return;
+    if (!strcmp(other.id, t->attach->id)) {
+        stet_attach_close(&other);
+        return;
+    }
+    stet_attach_close(t->attach);
+    /* The model's own address is known to its reader, so it is opened in its place. */
+    stet_attach_close(&other);
+    if (stet_attach_open(t->attach, NULL, NULL) == STET_OK)
+        stet_top_init(t, t->attach);
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+int stet_top_screen(struct stet_top *t, double interval)
+{
+    struct stet_page page = {0};
+    SCREEN *screen = newterm(NULL, stdout, stdin);
+    uint64_t next = 0;
+    int key = ERR;
+
+    if (!screen)
+        return -1;
+    cbreak();
+    noecho();
+    nonl();
+    curs_set(0);
+    keypad(stdscr, TRUE);
+    set_escdelay(25);
+    choose_attributes();
+    do {
+        uint64_t now = now_ms();
+
+        if (key == 'n')
+            look_at_newest(t);
+        if (key == 'n' || (now >= next && !t->paused)) {
+            stet_top_poll(t);
+            next = now + (uint64_t)(interval * 1000);
+        }
+        show(t, &page);
+        now = now_ms();
+        timeout(t->paused ? 1000 : now < next ? (int)(next - now) : 1);
+        key = getch();
+        if (key == ERR && (feof(stdin) || !isatty(STDIN_FILENO)))
+            break; /* the terminal is gone */
+    } while (press(t, key));
+    endwin();
+    delscreen(screen);
+    stet_page_release(&page);
+    return STET_EXIT_FINE;
+}

@@ -1,0 +1,266 @@
+"""Facts about `stet top`: on a terminal of any size (tmux), in logs, while jobs end, die or lie.
+
+usage: test_top.py BUILD_DIR [unittest arguments]
+"""
+
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BUILD = os.path.abspath(sys.argv.pop(1))
+STET = os.path.join(BUILD, "bin", "stet")
+HARNESS = os.path.join(BUILD, "bin", "pjrt_harness")
+FAKE = os.path.join(BUILD, "lib", "libfake_pjrt.so")
+
+
+class Screen:
+    """A terminal that can be looked at and resized."""
+
+    def __init__(self, test, env, width, height, *args):
+        self.name = f"stet-top-{os.getpid()}-{id(self)}"
+        self.test = test
+        inner = " ".join([f"{k}='{v}'" for k, v in env.items()] + [STET, "top", *args])
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(width), "-y", str(height),
+                  f"env {inner}; echo exit $?; sleep 60")
+        test.addCleanup(self.tmux, "kill-server")
+
+    def tmux(self, *args):
+        env = dict(os.environ, TMUX_TMPDIR=self.test.dir)
+        env.pop("TMUX", None)
+        return subprocess.run(["tmux", "-u", "-L", self.name, *args], env=env, capture_output=True, text=True,
+                              timeout=20).stdout
+
+    def rows(self):
+        return self.tmux("capture-pane", "-p").splitlines()
+
+    def until(self, *wanted, seconds=20):
+        deadline = time.time() + seconds
+        while time.time() < deadline:
+            text = "\n".join(self.rows())
+            if all(re.search(w, text) for w in wanted):
+                return text
+            time.sleep(0.1)
+        self.test.fail(f"{wanted} is not on the screen:\n{text}")
+
+    def press(self, *keys):
+        self.tmux("send-keys", *keys)
+
+    def resize(self, width, height):
+        self.tmux("resize-window", "-x", str(width), "-y", str(height))
+
+
+class Top(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="stet-top-")
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+        self.state = {"STET_STATE_DIR": os.path.join(self.dir, "state"),
+                      "XDG_CACHE_HOME": os.path.join(self.dir, "cache")}
+        self.env = dict(os.environ, **self.state)
+        for name in ("LD_PRELOAD", "TORCH_TRACE", "STET", "STET_DIR", "STET_RUN", "RANK", "COLUMNS"):
+            self.env.pop(name, None)
+        self.program = os.path.join(self.dir, "program.txt")
+        with open(self.program, "w") as f:
+            f.write("any bytes do\n")
+
+    def stet(self, *args, **more):
+        more.setdefault("env", self.env)
+        return subprocess.run([STET, *args], capture_output=True, text=True, timeout=60, cwd=self.dir, **more)
+
+    def job(self, *ranks, tail="true"):
+        one = f"{HARNESS} --execute 5 --repeat 2 {FAKE} {self.program} >/dev/null"
+        return ["sh", "-c", "; ".join(f"RANK={r} {one}" for r in ranks) + "; " + tail]
+
+    def start(self, *ranks, tail="read x; exit 6"):
+        """A job that has done its work and waits for a line."""
+        done = os.path.join(self.dir, "done")
+        p = subprocess.Popen([STET, "run", "--quiet", "--", *self.job(*ranks, tail=f"touch {done}; {tail}")],
+                             cwd=self.dir, env=self.env, stdin=subprocess.PIPE, text=True)
+        self.addCleanup(lambda: p.poll() is None and (p.kill(), p.wait()))
+        self.addCleanup(p.stdin.close)
+        while not os.path.exists(done):
+            time.sleep(0.05)
+        return p
+
+    def test_a_running_job_is_shown_resized_and_ends(self):
+        p = self.start(0, 1)
+        screen = Screen(self, self.state, 80, 24)
+        text = screen.until(r"^ stet top .* running .* sh -c", r"\ncompiles +4 in", r"executions 20 ",
+                            r"\n +0 +\d+ ", r"\n +1 +\d+ ", r"transfers +to device", r"store +memory \d")
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
+        screen.resize(160, 50)
+        screen.until(r"ended +\S+\n")  # the host has room now
+        screen.resize(20, 5)
+        text = screen.until(r"^ stet top  2")
+        self.assertLessEqual(max(map(len, text.splitlines())), 20)
+        screen.resize(80, 24)
+        screen.until("compiles +4 in")
+        p.communicate("\n", timeout=20)
+        screen.until(r"^ stet top \S* +\S+ +exit 6 ", "compiles +4 in")
+        screen.press("q")
+        screen.until("^exit 0")
+
+    def test_keys_do_what_the_help_says(self):
+        self.start(0, 1)
+        screen = Screen(self, dict(self.state, NO_COLOR="1"), 80, 24)
+        screen.until("compiles +4 in")
+        self.assertNotRegex(screen.tmux("capture-pane", "-p", "-e"), "\033\\[[0-9;]*3[0-7]m")
+        screen.press("h")
+        screen.until("another order .now: rank", "q +quit")
+        screen.press("s")
+        screen.until("now: step rate")
+        screen.press("S", "S")
+        screen.until("now: last change")
+        screen.press("h", "r")
+        screen.until("compiles +2 in", "running .*  rank 0  sh")
+        screen.press("Right")
+        screen.until("compiles +2 in", "  rank 1  sh")
+        screen.press("R", "R")
+        screen.until("compiles +4 in")
+        screen.press("p")
+        screen.until("PAUSED")
+        screen.press(" ")
+        screen.press("x", "F5")  # nothing
+        screen.until("compiles +4 in")
+        screen.press("q")
+        screen.until("^exit 0")
+
+    def test_colour_is_there_without_no_color(self):
+        self.start(0)
+        screen = Screen(self, self.state, 80, 24)
+        screen.until("compiles +2 in")
+        self.assertRegex(screen.tmux("capture-pane", "-p", "-e"), "\033\\[[0-9;]*3[0-7]m")
+
+    def test_a_killed_job_is_said_to_be_cut_off(self):
+        p = self.start(0, tail="exec sleep 60")
+        screen = Screen(self, self.state, 80, 24)
+        screen.until("compiles +2 in", " running ")
+        child = json.loads(self.stet("top", "--once", "--format=json").stdout)
+        with open(os.path.join(self.run_folder(), "run.json")) as f:
+            pid = json.load(f)["pid"]
+        p.kill()  # no last word in run.json
+        p.wait()
+        os.kill(pid, signal.SIGKILL)
+        screen.until("^ stet top .* cut off ", "compiles +2 in")
+        self.assertTrue(child["running"])
+        screen.press("q")
+        screen.until("^exit 0")
+
+    def run_folder(self):
+        runs = os.path.join(self.dir, "state", "runs")
+        return os.path.join(runs, sorted(os.listdir(runs))[-1])
+
+    def test_a_damaged_journal_that_grows_is_shown_all_the_same(self):
+        self.start(0)
+        folder = os.path.join(self.run_folder(), "journal")
+        for name in os.listdir(folder):
+            with open(os.path.join(folder, name), "ab") as f:
+                f.write(os.urandom(5000))
+        with open(os.path.join(folder, "not-a-journal.stj"), "wb") as f:
+            f.write(b"nonsense" * 100)
+        screen = Screen(self, self.state, 80, 24)
+        screen.until("compiles +2 in")
+        for name in os.listdir(folder):
+            with open(os.path.join(folder, name), "ab") as f:
+                f.write(b"\x5d\xc3\xe7\x9a" * 500)
+        time.sleep(1.5)
+        screen.until("compiles +2 in")
+        screen.press("q")
+        screen.until("^exit 0")
+
+    def test_a_job_is_found_by_any_of_its_processes(self):
+        p = self.start(0, tail="read x; exit 0")
+        with open(os.path.join(self.run_folder(), "run.json")) as f:
+            run = json.load(f)
+        sleeper = subprocess.Popen(["sleep", "60"], env=dict(self.env, STET_RUN=run["id"]))
+        self.addCleanup(lambda: (sleeper.kill(), sleeper.wait()))
+        for name in (run["pid"], p.pid, sleeper.pid, run["id"], run["id"][:17], "newest", self.run_folder()):
+            out = self.stet("top", "--once", "--format=json", str(name))
+            self.assertEqual(out.returncode, 0, (name, out.stderr))
+            self.assertEqual(json.loads(out.stdout)["run"], run["id"])
+
+    def test_the_newest_that_runs_is_meant_not_the_newest(self):
+        self.start(0)
+        running = os.path.basename(self.run_folder())
+        time.sleep(1.1)  # ids go by the second
+        self.stet("run", "--quiet", "--", "true")
+        self.assertNotEqual(os.path.basename(self.run_folder()), running)
+        self.assertEqual(json.loads(self.stet("top", "--once", "--format=json").stdout)["run"], running)
+
+    def test_logs_get_a_block_an_interval_until_the_end(self):
+        p = self.start(0)
+        log = subprocess.Popen([STET, "top", "--interval=0.2"], env=self.env, cwd=self.dir, stdout=subprocess.PIPE,
+                               text=True)
+        time.sleep(1.5)
+        p.communicate("\n", timeout=20)
+        out, _ = log.communicate(timeout=20)
+        self.assertEqual(log.returncode, 0)
+        heads = re.findall(r"^ stet top +\S+ +(running|exit 6)", out, re.M)
+        self.assertGreater(len(heads), 3)
+        self.assertEqual(heads[-1], "exit 6")
+        self.assertEqual(heads.count("exit 6"), 1)
+        self.assertNotIn("\033", out)
+        self.assertIn("compiles   2 in", out)
+        lines = self.stet("top", "--format=json").stdout.splitlines()  # it is over: one
+        self.assertEqual([json.loads(line)["outcome"] for line in lines], ["exit 6"])
+
+    def test_terminals_of_any_size_and_none_of_worth(self):
+        self.start(0)
+        for rows, columns, term in ((1, 1, "xterm"), (2, 3, "vt100"), (200, 500, "xterm-256color"), (24, 80, "linux"),
+                                    (5, 20, "screen"), (0, 0, "xterm")):
+            with self.subTest(rows=rows, columns=columns, term=term):
+                self.assertEqual(self.in_pty(rows, columns, term)[0], 0)
+        for term in ("dumb", "no-such-terminal", ""):  # blocks of lines, until it is told to end
+            with self.subTest(term=term):
+                code, text = self.in_pty(24, 80, term, "--once")
+                self.assertEqual(code, 0)
+                self.assertIn(b"compiles", text)
+
+    def in_pty(self, rows, columns, term, *options):
+        pid, fd = pty.fork()
+        if pid == 0:
+            os.chdir(self.dir)
+            subprocess.run(["stty", "rows", str(rows), "cols", str(columns)])
+            os.execve(STET, [STET, "top", "--interval=0.1", *options], dict(self.env, TERM=term))
+        text, began, pressed = b"", time.time(), False
+        while time.time() < began + 20:
+            if select.select([fd], [], [], 0.1)[0]:
+                try:
+                    chunk = os.read(fd, 65536)
+                except OSError:
+                    break
+                if not chunk:
+                    break
+                text += chunk
+            if not pressed and time.time() > began + 0.7 and not options:
+                os.write(fd, b"q")
+                pressed = True
+        status = os.waitpid(pid, 0)[1]
+        os.close(fd)
+        return os.waitstatus_to_exitcode(status), text
+
+    def test_an_interrupt_leaves_the_terminal_as_it_was(self):
+        self.start(0)
+        screen = Screen(self, self.state, 80, 24)
+        screen.until("compiles +2 in")
+        screen.press("C-c")
+        screen.until("^exit ")
+
+    def test_wrong_usage_and_nothing_to_show(self):
+        for wrong in (["--interval=0"], ["--interval=x"], ["a", "b"], ["--nonsense"]):
+            self.assertEqual(self.stet("top", *wrong).returncode, 2)
+        out = self.stet("top")
+        self.assertEqual(out.returncode, 3)
+        self.assertIn("no run yet", out.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,145 @@
+/* Pages of every size, of a run whose names are hostile. */
+#include "test.h"
+
+#include "cli/top.h"
+
+#include <stdlib.h>
+#include <wchar.h>
+
+static struct stet_attach attach;
+
+static struct stet_top hostile(void)
+{
+    struct stet_top t;
+    struct stet_pulse *p = stet_pulse_new("20260101-000000-abcdef", 1000000000);
+
+    attach = (struct stet_attach){.running = true, .pulse = p};
+    snprintf(attach.id, sizeof attach.id, "20260101-000000-abcdef");
+    attach.run = (struct stet_run){.command = "python \033]0;owned\007 tr\xffin.py \xe2\x80\xae",
+                                   .cwd = "/home/me",
+                                   .started_ns = 1000000000,
+                                   .exit_code = -1};
+    for (int i = 0; i < 40; i++) {
+        struct stet_pulse_process *q = &p->processes[i];
+
+        q->used = true;
+        q->rank = i - 1;
+        q->pid = 100 + (uint64_t)i;
+        q->begun = 2;
+        q->compiles = 1;
+        snprintf(q->compiling, sizeof q->compiling, "jit_\033[2J\n%d", i);
+        stet_steps_live_init(&q->steps, p->batch);
+        p->devices[i] = (struct stet_pulse_device){(size_t)i, 1, (uint64_t)i, UINT64_MAX, 0, 1};
+    }
+    p->process_count = p->device_count = 40;
+    p->family_count = STET_PULSE_FAMILIES;
+    for (int i = 0; i < STET_PULSE_FAMILIES; i++)
+        snprintf(p->families[i].name, sizeof p->families[i].name,
+                 "\xe5\xae\xb6\xe6\x97\x8f\r\x01%d", i);
+    p->cause_count = STET_PULSE_CAUSES;
+    for (int i = 0; i < STET_PULSE_CAUSES; i++) {
+        snprintf(p->causes[i].class, sizeof p->causes[i].class, "shape-drift");
+        snprintf(p->causes[i].function, sizeof p->causes[i].function, "step\x7f\xc3");
+        snprintf(p->causes[i].file, sizeof p->causes[i].file, "/home/me/a b\t.py");
+        snprintf(p->causes[i].fix, sizeof p->causes[i].fix, "fix\033[31m");
+        p->causes[i].line = 7;
+        p->causes[i].ranks = 2;
+    }
+    p->torch_count = 1;
+    p->torch[0].limits = p->torch[0].breaks = 3;
+    p->damage.bytes = 5;
+    stet_top_init(&t, &attach);
+    t.now_ns = UINT64_C(100000000000);
+    return t;
+}
+
+static int columns(const char *row, size_t n)
+{
+    int sum = 0;
+
+    for (size_t i = 0; i < n;) {
+        mbstate_t state = {0};
+        wchar_t wide = 0;
+        size_t used = mbrtowc(&wide, row + i, n - i, &state);
+
+        if (used == 0 || used > n - i) /* not UTF-8: nothing that may be there */
+            return 100000;
+        sum += wcwidth(wide) < 0 ? 100000 : wcwidth(wide);
+        i += used;
+    }
+    return sum;
+}
+
+/* No row too long, no row too many, no control but the ends of rows. */
+static bool fits(const struct stet_top *t, int width, int height)
+{
+    struct stet_page page = {0};
+    struct stet_buf plain = STET_BUF_INIT;
+    int rows = 0;
+    bool fine;
+
+    stet_page_begin(&page, width, height);
+    stet_top_page(t, &page);
+    stet_page_plain(&plain, &page, false);
+    fine = !plain.failed && plain.len > 0;
+    for (const char *at = plain.ptr, *end; fine && at < plain.ptr + plain.len;
+         at = end + 1, rows++) {
+        end = memchr(at, '\n', (size_t)(plain.ptr + plain.len - at));
+        fine = end && columns(at, (size_t)(end - at)) <= width;
+    }
+    fine = fine && rows <= height;
+    stet_page_release(&page);
+    stet_buf_release(&plain);
+    return fine;
+}
+
+TEST(every_size_is_kept)
+{
+    struct stet_top t = hostile();
+
+    stet_page_locale();
+    for (int width = 1; width < 200; width += width < 30 ? 1 : 13)
+        for (int height = 1; height < 120; height += height < 30 ? 1 : 17)
+            EXPECT(fits(&t, width, height));
+    t.help = true;
+    EXPECT(fits(&t, 20, 5));
+    stet_pulse_free(attach.pulse);
+}
+
+TEST(every_order_and_every_rank_can_be_looked_at)
+{
+    struct stet_top t = hostile();
+    int ranks = 0;
+
+    stet_page_locale();
+    for (int sort = 0; sort < STET_SORTS; sort++) {
+        t.sort = (enum stet_top_sort)sort;
+        EXPECT(fits(&t, 80, 24));
+        EXPECT(stet_top_sort_name(t.sort));
+    }
+    do {
+        stet_top_next_rank(&t, 1);
+        EXPECT(fits(&t, 80, 24));
+    } while (++ranks < 100 && t.rank != STET_ALL_RANKS);
+    EXPECT_INT(41, ranks); /* -1 … 38, and all of them again */
+    stet_top_next_rank(&t, -1);
+    EXPECT_INT(38, t.rank);
+    stet_pulse_free(attach.pulse);
+}
+
+TEST(a_field_is_cut_by_columns)
+{
+    struct stet_page page = {0};
+    struct stet_buf plain = STET_BUF_INIT;
+
+    stet_page_locale();
+    stet_page_begin(&page, 12, 2);
+    stet_page_field(&page, STET_STYLE_PLAIN, STET_VIEW("\xe5\xae\xb6\xe6\x97\x8f\xe5\xae\xb6"), 5);
+    stet_page_right(&page, STET_STYLE_WARN, "7", 3);
+    stet_page_put(&page, STET_STYLE_PLAIN, STET_VIEW("|and more"));
+    stet_page_line(&page);
+    stet_page_plain(&plain, &page, false);
+    EXPECT_STR("\xe5\xae\xb6\xe6\x97\x8f\xe2\x80\xa6  7|and\n", plain.ptr);
+    stet_page_release(&page);
+    stet_buf_release(&plain);
+}
