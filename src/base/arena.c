@@ -11,7 +11,7 @@ struct stet_arena_block {
     size_t size;
 };
 
-enum { ALIGN = 8, FIRST_BLOCK = 4096, LARGEST_BLOCK = 4 << 20 };
+enum { ALIGN = 8, LEAST_BLOCK = 4096, LARGEST_BLOCK = 4 << 20 };
 
 void stet_arena_init(struct stet_arena *a, size_t cap)
 {
@@ -26,17 +26,18 @@ void stet_arena_release(struct stet_arena *a)
         next = b->next;
         stet_mem_free(b);
     }
-    stet_arena_init(a, a->cap);
+    *a = (struct stet_arena){.cap = a->cap, .least = a->least};
 }
 
 static bool add_block(struct stet_arena *a, size_t need)
 {
     size_t header = (sizeof(struct stet_arena_block) + ALIGN - 1) & ~(size_t)(ALIGN - 1);
-    size_t size = a->used / 16; /* little of all is ever left over */
+    size_t size = a->used / 32; /* little of all is ever left over */
+    size_t least = a->least ? a->least : LEAST_BLOCK;
     struct stet_arena_block *b;
 
-    if (size < FIRST_BLOCK)
-        size = FIRST_BLOCK;
+    if (size < least)
+        size = least;
     if (size > LARGEST_BLOCK)
         size = LARGEST_BLOCK;
     if (size < need + header)

@@ -10,9 +10,10 @@ struct stet_arena_block;
 struct stet_arena {
     struct stet_arena_block *blocks;
     char *next, *end;
-    size_t used; /* bytes handed out or reserved in blocks */
-    size_t cap;  /* `used` never passes this */
-    bool failed; /* sticky: some request was refused */
+    size_t used;  /* bytes handed out or reserved in blocks */
+    size_t cap;   /* `used` never passes this */
+    size_t least; /* a block is no smaller; 0 for the usual 4 KB */
+    bool failed;  /* sticky: some request was refused */
 };
 
 void stet_arena_init(struct stet_arena *a, size_t cap);

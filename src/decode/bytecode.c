@@ -349,8 +349,6 @@ static bool read_entries(struct bc *b)
     b->type_count = types;
     if (stet_reader_left(&r))
         stet_reader_fail(&r, "more than the announced entries");
-    /* The better part of what files of JAX take. */
-    stet_arena_reserve(b->arena, 6 * b->sections[BC_IR].len + 40 * (attrs + types));
     return bc_check(b, &r, "attribute and type table");
 }
 
@@ -464,12 +462,24 @@ static bool read_header(struct bc *b, struct stet_reader *r)
     return bc_check(b, r, "header");
 }
 
+/* Before anything is made, so that no block is left half empty: the better part of what files of
+ * JAX take. */
+static bool reserve(struct bc *b)
+{
+    struct stet_reader r = section_reader(b, BC_ATTR_TYPE_OFFSETS);
+    size_t attrs = bc_count(&r), types = bc_count(&r);
+
+    stet_arena_reserve(b->arena, 5 * b->sections[BC_IR].len + 40 * (attrs + types));
+    return true;
+}
+
 static bool read_all(struct bc *b)
 {
     struct stet_reader r = bc_reader(b, b->input.ptr, b->input.len);
 
-    return read_header(b, &r) && read_sections(b, &r) && read_strings(b) && read_properties(b) &&
-           read_dialects(b) && read_resources(b) && read_entries(b) && bc_read_ir(b);
+    return read_header(b, &r) && read_sections(b, &r) && reserve(b) && read_strings(b) &&
+           read_properties(b) && read_dialects(b) && read_resources(b) && read_entries(b) &&
+           bc_read_ir(b);
 }
 
 /* What a hostile file may make us allocate, as a multiple of its size. */
@@ -492,6 +502,7 @@ enum stet_rc stet_decode_bytecode(struct stet_program *out, struct stet_view byt
 
     *out = (struct stet_program){.source = STET_SOURCE_BYTECODE};
     stet_arena_init(&out->arena, memory_cap(bytes.len));
+    out->arena.least = 512; /* most programs are small */
     stet_arena_init(&b.scratch, memory_cap(bytes.len));
     read_all(&b);
     if (bc_ok(&b) && (out->arena.failed || b.scratch.failed))

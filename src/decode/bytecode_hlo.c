@@ -82,8 +82,12 @@ static const struct stet_attr *read_fields(struct bc *b, struct stet_reader *r,
                                            bool with_later)
 {
     struct stet_attr *a = bc_new_attr(b, STET_ATTR_RECORD);
-    struct stet_named_attr *named = bc_alloc(b, STET_RECORD_FIELDS, sizeof *named);
+    struct stet_named_attr *named;
+    size_t fields = 0;
 
+    while (record->fields[fields].kind != STET_FIELD_END)
+        fields++;
+    named = bc_alloc(b, fields, sizeof *named);
     if (!named)
         return a;
     a->name = &record->name;

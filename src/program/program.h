@@ -131,12 +131,18 @@ struct stet_attr {
     int64_t integer;
     const struct stet_type *type;
     const struct stet_attr_name *name; /* NULL for builtin ones: stet_attr_dialect, … */
-    struct stet_view text, bytes;
-    union {
-        const struct stet_attr *const *items;
-        const struct stet_named_attr *named;
-        const int64_t *ints;
-        const struct stet_loc *location;
+    struct stet_view text;
+    union { /* no kind has two of these */
+        struct stet_view bytes;
+        struct {
+            union {
+                const struct stet_attr *const *items;
+                const struct stet_named_attr *named;
+                const int64_t *ints;
+                const struct stet_loc *location;
+            };
+            size_t no_bytes; /* 0: `bytes` is empty */
+        };
     };
 };
 
