@@ -4,6 +4,7 @@
 #include "intercept/guard.h"
 #include "intercept/layer.h"
 #include "intercept/object.h"
+#include "intercept/ranks.h"
 #include "intercept/writer.h"
 
 #include <sys/stat.h>
@@ -207,6 +208,7 @@ static void record_client(struct stet_plugin *p, const PJRT_Client_Create_Args *
     struct stet_rec_client_create *r;
     struct stet_view text;
 
+    stet_ranks_join(id, args);
     if (!e)
         return;
     r = &e->record.client_create;
@@ -248,6 +250,7 @@ PJRT_Error *on_PJRT_Client_Destroy(struct stet_plugin *p, PJRT_Client_Destroy_Ar
     if (id) {
         stet_plugin_look_at_memory(p, args->client, true);
         remove_client(p, args->client);
+        stet_ranks_leave(id);
     }
     if (e) {
         e->record.client_destroy.client = id;

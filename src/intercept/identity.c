@@ -5,6 +5,7 @@
 #include "intercept/describe.h"
 #include "intercept/layer.h"
 #include "intercept/object.h"
+#include "intercept/ranks.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -193,8 +194,8 @@ static struct stet_view environment_part(struct stet_arena *a)
     return text;
 }
 
-/* More devices than this process may address means other processes: they would have to agree on
- * what is served, since a compiler may talk to its peers. */
+/* More devices than this process may address means other processes: they have to agree on what is
+ * served (ranks.h). */
 static bool is_alone(struct stet_plugin *p, PJRT_Client *client)
 {
     const PJRT_Api *real = stet_plugin_real(p);
@@ -222,7 +223,7 @@ static void describe(struct identity *id, struct stet_plugin *p, PJRT_Client *cl
         id->why = "plugin-cannot";
         return;
     }
-    if (!is_alone(p, client)) {
+    if (!is_alone(p, client) && !stet_ranks_can(stet_plugin_client(p, client))) {
         id->why = "many-processes";
         return;
     }

@@ -1,6 +1,7 @@
 /* Start when the first plugin is asked for its table, never before; stop at exit. */
 #include "intercept/layer.h"
 #include "intercept/memo.h"
+#include "intercept/ranks.h"
 
 #include "base/fs.h"
 #include "base/mem.h"
@@ -173,6 +174,7 @@ static void before_fork(void)
     stet_ask_fork_prepare();
     stet_memory_fork_prepare();
     stet_memo_fork_prepare();
+    stet_ranks_fork_prepare();
     stet_contract_fork_prepare();
 }
 
@@ -189,6 +191,7 @@ static bool fork_was_prepared(void)
 static void after_fork_in_parent(void)
 {
     stet_contract_fork_done();
+    stet_ranks_fork_done();
     stet_memo_fork_done();
     stet_memory_fork_done();
     stet_ask_fork_parent();
@@ -206,6 +209,7 @@ static void after_fork_in_child(void)
     bool prepared = fork_was_prepared();
 
     stet_contract_fork_done();
+    stet_ranks_fork_done();
     stet_memo_fork_done();
     stet_memory_fork_done();
     stet_ask_fork_child();

@@ -8,6 +8,7 @@
 #include "intercept/identity.h"
 #include "intercept/layer.h"
 #include "intercept/memo.h"
+#include "intercept/ranks.h"
 #include "program/compare.h"
 #include "store/memory.h"
 #include "store/quarantine.h"
@@ -270,9 +271,27 @@ static bool by_bytes(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
     return r->served != STET_SERVED_COMPILED || !strcmp(r->word, "load-failed");
 }
 
+/* What was loaded is let go again when another rank can't load it. */
+static void agree(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
+                  const struct stet_ranks *ranks)
+{
+    PJRT_LoadedExecutable_Destroy_Args destroy = {
+        .struct_size = PJRT_LoadedExecutable_Destroy_Args_STRUCT_SIZE,
+        .executable = args->executable};
+
+    if (stet_ranks_agree(ranks, &r->parts, r->served != STET_SERVED_COMPILED) ||
+        r->served == STET_SERVED_COMPILED)
+        return;
+    stet_plugin_drop(p, stet_plugin_real(p)->PJRT_LoadedExecutable_Destroy(&destroy));
+    args->executable = NULL;
+    r->served = STET_SERVED_COMPILED;
+    r->word = "ranks-differ";
+}
+
 bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args)
 {
     const PJRT_Program *program = args->program;
+    struct stet_ranks ranks;
     struct stet_view code;
 
     *r = (struct stet_reload){0};
@@ -285,6 +304,10 @@ bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
     }
     code = stet_view_of(program->code, program->code_size);
     r->word = begin_key(r, p, args);
+    if (!r->word &&
+        !stet_ranks_of(&ranks, p, args->client,
+                       stet_view_of(args->compile_options, args->compile_options_size), &r->arena))
+        r->word = "many-processes";
     if (r->word)
         return false;
     if (!by_bytes(r, p, args, code)) {
@@ -297,6 +320,8 @@ bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
     }
     if (is_absent(r) && !stet_layer.store.read_only)
         from_agent(r, p, args, code);
+    if (ranks.count)
+        agree(r, p, args, &ranks);
     /* one that another entry stands in the way of, or that kills its readers, is not kept */
     r->keep = !stet_layer.store.read_only &&
               (is_absent(r) || !strcmp(r->word, "load-failed") || !strcmp(r->word, "refused"));

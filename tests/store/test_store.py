@@ -7,9 +7,11 @@ import glob
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 BUILD = os.path.abspath(sys.argv.pop(1))
@@ -27,6 +29,13 @@ w = jnp.ones((4, 3), jnp.float32)
 for i in range(3):
     w = step(w, jnp.full((2, 4), float(i), jnp.float32))
 print("result", w.tolist())
+"""
+
+RANK = """\
+import os, sys
+import jax, jax.numpy as jnp
+jax.distributed.initialize("localhost:" + os.environ["PORT"], 2, int(sys.argv[1]))
+print("result", jax.jit(lambda x: jnp.tanh(x) * 2)(jnp.ones((3, 4))).sum(), flush=True)
 """
 
 FRESH = """\
@@ -257,6 +266,41 @@ class Store(unittest.TestCase):
                 self.assertIn(detail, named[0]["detail"])
                 shutil.rmtree(self.dir + "/store")
                 os.rename(self.dir + "/kept", self.dir + "/store")
+
+    def two_ranks(self, **second):
+        """How each of two processes of one job was served, over JAX's own key-value store."""
+        with socket.socket() as s:
+            s.bind(("localhost", 0))
+            port = str(s.getsockname()[1])
+        children = []
+        for rank in (0, 1):
+            env = dict(self.env, PORT=port, STET_RANKS="all", STET_RANKS_WAIT_MS="3000",
+                       STET_STORE=f"{self.dir}/store{rank}", STET_STATE_DIR=f"{self.dir}/state{rank}")
+            if rank:
+                env.update(second)
+            children.append(subprocess.Popen(
+                [STET, "run", "--cpu", "--quiet", "--", f"{ENVS}/jax/bin/python", self.script(RANK, "rank.py"), str(rank)],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.dir, env=env))
+        served = []
+        for rank, child in enumerate(children):
+            out, err = child.communicate(timeout=120)
+            self.assertEqual(child.returncode, 0, err)
+            self.assertIn("result 18.27", out)
+            shown = subprocess.run([STET, "show", "--format=json"], capture_output=True, text=True, cwd=self.dir,
+                                   env=dict(self.env, STET_STATE_DIR=f"{self.dir}/state{rank}"), check=True)
+            served.append({(c["served"], c["store"]) for p in json.loads(shown.stdout)["processes"] for c in p["compiles"]})
+        return served
+
+    def test_all_ranks_are_served_or_none(self):
+        self.assertEqual(self.two_ranks(), [{("compiled", "miss")}] * 2)
+        self.assertEqual(self.two_ranks(), [{("disk", "hit")}] * 2)
+        shutil.rmtree(self.dir + "/store1")
+        self.assertEqual(self.two_ranks(), [{("compiled", "ranks-differ")}, {("compiled", "miss")}])
+        # a rank that never votes costs the others one wait, and then they compile
+        begin = time.monotonic()
+        first, _ = self.two_ranks(STET_STORE="off")
+        self.assertEqual(first, {("compiled", "ranks-differ")})
+        self.assertLess(time.monotonic() - begin, 40)
 
     def cache(self, *words, **env):
         return subprocess.run([STET, "cache", *words], capture_output=True, text=True, cwd=self.dir,

@@ -1,0 +1,419 @@
+/* Votes and decisions under "stet/1/<program, options and ranks>/<how often it was asked for>/". */
+#include "intercept/ranks.h"
+
+#include "base/hash.h"
+#include "decode/options.h"
+#include "intercept/layer.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Ranks arrive at a compile when they have traced; nobody waits longer than this, and that once. */
+enum { WAIT_MS = 60000, SHORT_MS = 5000, ASKED_MAX = 4096 };
+
+struct job {
+    uint32_t client; /* 0: free */
+    PJRT_KeyValueGetCallback get;
+    PJRT_KeyValuePutCallback put;
+    void *get_arg, *put_arg;
+    int64_t rank, ranks; /* as the framework told the plugin; -1 when it did not */
+    bool given_up;       /* somebody did not answer: from now on nothing is served together */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct job jobs[STET_CLIENTS];
+/* How often each program was asked for here: the same number on every rank. */
+static struct {
+    struct stet_hash what;
+    uint32_t times;
+} asked[ASKED_MAX];
+static size_t asked_count;
+
+static int64_t number_of(const PJRT_Client_Create_Args *args, const char *name)
+{
+    for (size_t i = 0; i < args->num_options; i++) {
+        const PJRT_NamedValue *v = &args->create_options[i];
+
+        if (v->type == PJRT_NamedValue_kInt64 && v->name_size == strlen(name) &&
+            !memcmp(v->name, name, v->name_size))
+            return v->int64_value;
+    }
+    return -1;
+}
+
+void stet_ranks_join(uint32_t client, const PJRT_Client_Create_Args *args)
+{
+    if (!client || !args->kv_get_callback || !args->kv_put_callback)
+        return;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < STET_CLIENTS; i++) {
+        if (jobs[i].client)
+            continue;
+        jobs[i] = (struct job){
+            .client = client,
+            .get = args->kv_get_callback,
+            .put = args->kv_put_callback,
+            .get_arg = args->kv_get_user_arg,
+            .put_arg = args->kv_put_user_arg,
+            .rank = number_of(args, "node_id"),
+            .ranks = number_of(args, "num_nodes"),
+        };
+        break;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static struct job *find(uint32_t client)
+{
+    for (size_t i = 0; client && i < STET_CLIENTS; i++) {
+        if (jobs[i].client == client)
+            return &jobs[i];
+    }
+    return NULL;
+}
+
+void stet_ranks_leave(uint32_t client)
+{
+    struct job *j;
+
+    pthread_mutex_lock(&lock);
+    j = find(client);
+    if (j)
+        j->client = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+static bool job_of(uint32_t client, struct job *out)
+{
+    struct job *j;
+
+    pthread_mutex_lock(&lock);
+    j = find(client);
+    if (j)
+        *out = *j;
+    pthread_mutex_unlock(&lock);
+    return j;
+}
+
+bool stet_ranks_can(uint32_t client)
+{
+    struct job j;
+
+    return job_of(client, &j);
+}
+
+/* ---- who ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void add_rank(struct stet_ranks *r, uint32_t rank)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        if (r->ranks[i] == rank)
+            return;
+    }
+    if (r->count < STET_RANKS_MAX)
+        r->ranks[r->count++] = rank;
+}
+
+struct device {
+    int64_t id;
+    uint32_t rank;
+};
+
+/* Every device of the client, and whose it is. */
+static size_t all_devices(struct stet_plugin *p, PJRT_Client *client, struct stet_arena *a,
+                          struct device **out)
+{
+    const PJRT_Api *real = stet_plugin_real(p);
+    PJRT_Client_Devices_Args all = {.struct_size = PJRT_Client_Devices_Args_STRUCT_SIZE,
+                                    .client = client};
+    size_t n = 0;
+
+    if (!stet_api_has(real, PJRT_DeviceDescription_ProcessIndex) ||
+        !stet_api_has(real, PJRT_DeviceDescription_Id) ||
+        !stet_api_has(real, PJRT_Device_GetDescription) ||
+        !stet_api_has(real, PJRT_Client_Devices) ||
+        stet_plugin_drop(p, real->PJRT_Client_Devices(&all)))
+        return 0;
+    *out = STET_NEW_ARRAY(a, struct device, all.num_devices);
+    for (size_t i = 0; *out && i < all.num_devices; i++) {
+        PJRT_Device_GetDescription_Args d = {
+            .struct_size = PJRT_Device_GetDescription_Args_STRUCT_SIZE, .device = all.devices[i]};
+        PJRT_DeviceDescription_Id_Args id = {.struct_size =
+                                                 PJRT_DeviceDescription_Id_Args_STRUCT_SIZE};
+        PJRT_DeviceDescription_ProcessIndex_Args index = {
+            .struct_size = PJRT_DeviceDescription_ProcessIndex_Args_STRUCT_SIZE};
+
+        if (stet_plugin_drop(p, real->PJRT_Device_GetDescription(&d)))
+            return 0;
+        id.device_description = index.device_description = d.device_description;
+        if (stet_plugin_drop(p, real->PJRT_DeviceDescription_Id(&id)) ||
+            stet_plugin_drop(p, real->PJRT_DeviceDescription_ProcessIndex(&index)))
+            return 0;
+        (*out)[n++] = (struct device){id.id, (uint32_t)index.process_index};
+    }
+    return n;
+}
+
+/* The devices named in the options, by their ranks; false when one is not the client's. */
+static bool add_assigned(struct stet_ranks *r, const struct stet_options *o,
+                         const struct device *devices, size_t count)
+{
+    for (size_t i = 0; i < o->count; i++) {
+        const char *at = o->items[i].value.ptr, *end = at + o->items[i].value.len;
+
+        if (!stet_view_contains(o->items[i].path, "replica_device_ids"))
+            continue;
+        while (at < end) {
+            char *stop;
+            int64_t id = strtoll(at, &stop, 10);
+            size_t d = 0;
+
+            while (d < count && devices[d].id != id)
+                d++;
+            if (stop == at || d == count)
+                return false;
+            add_rank(r, devices[d].rank);
+            at = stop + (stop < end && *stop == ',');
+        }
+    }
+    return true;
+}
+
+/* A program that says nothing of devices may run on all of them. */
+static bool by_assignment(struct stet_ranks *r, struct stet_plugin *p, PJRT_Client *client,
+                          struct stet_view bytes, struct stet_arena *a)
+{
+    struct device *devices = NULL;
+    size_t count = all_devices(p, client, a, &devices);
+    struct stet_options options;
+    bool known;
+
+    if (!count || stet_options_decode(&options, bytes, NULL) != STET_OK)
+        return false;
+    known = add_assigned(r, &options, devices, count);
+    stet_options_release(&options);
+    for (size_t i = 0; known && !r->count && i < count; i++)
+        add_rank(r, devices[i].rank);
+    return known;
+}
+
+static bool spans(struct stet_plugin *p, PJRT_Client *client)
+{
+    const PJRT_Api *real = stet_plugin_real(p);
+    PJRT_Client_Devices_Args all = {.struct_size = PJRT_Client_Devices_Args_STRUCT_SIZE,
+                                    .client = client};
+    PJRT_Client_AddressableDevices_Args own = {
+        .struct_size = PJRT_Client_AddressableDevices_Args_STRUCT_SIZE, .client = client};
+
+    return !stet_api_has(real, PJRT_Client_Devices) ||
+           !stet_api_has(real, PJRT_Client_AddressableDevices) ||
+           stet_plugin_drop(p, real->PJRT_Client_Devices(&all)) ||
+           stet_plugin_drop(p, real->PJRT_Client_AddressableDevices(&own)) ||
+           all.num_devices != own.num_addressable_devices;
+}
+
+bool stet_ranks_of(struct stet_ranks *r, struct stet_plugin *p, PJRT_Client *client,
+                   struct stet_view options, struct stet_arena *a)
+{
+    const char *always = getenv("STET_RANKS");
+    bool all = always && !strcmp(always, "all");
+    struct job j;
+
+    *r = (struct stet_ranks){.client = stet_plugin_client(p, client)};
+    if (!job_of(r->client, &j))
+        return !spans(p, client);
+    if (!all && !spans(p, client))
+        return true;
+    r->ranks = STET_NEW_ARRAY(a, uint32_t, STET_RANKS_MAX);
+    if (!r->ranks)
+        return false;
+    if (all) {
+        for (int64_t i = 0; i < j.ranks && i < STET_RANKS_MAX; i++)
+            add_rank(r, (uint32_t)i);
+    } else if (!by_assignment(r, p, client, options, a)) {
+        return false;
+    }
+    qsort(r->ranks, r->count, sizeof *r->ranks, by_value);
+    if (r->count < 2)
+        r->count = 0;
+    return true;
+}
+
+/* ---- the job's store ---- */
+
+/* Errors of the callbacks are made by us, and one is enough: only that there was one counts. */
+static char failed_once;
+
+static PJRT_Error *failed(PJRT_Error_Code code, const char *message, size_t size)
+{
+    (void)code, (void)message, (void)size;
+    return (PJRT_Error *)(void *)&failed_once;
+}
+
+static PJRT_CallbackError on_failure = failed;
+
+static bool put(const struct job *j, const char *key, const char *value)
+{
+    PJRT_KeyValuePutCallback_Args args = {
+        .struct_size = PJRT_KeyValuePutCallback_Args_STRUCT_SIZE,
+        .key = key,
+        .key_size = strlen(key),
+        .value = value,
+        .value_size = strlen(value),
+        .callback_error = &on_failure,
+        .user_arg = j->put_arg,
+    };
+
+    return !j->put(&args);
+}
+
+/* 'y', 'n', or 0 when it is not there in time. */
+static char get(const struct job *j, const char *key, int64_t ms)
+{
+    PJRT_KeyValueGetCallback_Args args = {
+        .struct_size = PJRT_KeyValueGetCallback_Args_STRUCT_SIZE,
+        .key = key,
+        .key_size = strlen(key),
+        .timeout_in_ms = ms > 0 ? (int)ms : 1,
+        .callback_error = &on_failure,
+        .user_arg = j->get_arg,
+    };
+    char value;
+
+    if (j->get(&args))
+        return 0;
+    value = args.value_size ? args.value[0] : 0;
+    if (args.value_deleter_callback)
+        args.value_deleter_callback(args.value);
+    return value;
+}
+
+/* Writes the decision unless there is one; the one that stands. */
+static bool decide(const struct job *j, const char *key, bool serve)
+{
+    if (put(j, key, serve ? "y" : "n"))
+        return serve;
+    return get(j, key, SHORT_MS) == 'y';
+}
+
+static int64_t wait_ms(void)
+{
+    const char *told = getenv("STET_RANKS_WAIT_MS");
+
+    return told && *told ? strtoll(told, NULL, 10) : WAIT_MS;
+}
+
+static int64_t left_ms(uint64_t until_ns)
+{
+    return ((int64_t)until_ns - (int64_t)stet_journal_now()) / 1000000;
+}
+
+static bool all_have(const struct job *j, const struct stet_ranks *r, const char *base,
+                     uint64_t until_ns, bool *silent)
+{
+    char key[128];
+
+    for (size_t i = 1; i < r->count; i++) {
+        char vote;
+
+        snprintf(key, sizeof key, "%svote/%u", base, r->ranks[i]);
+        vote = get(j, key, left_ms(until_ns));
+        *silent = !vote;
+        if (vote != 'y')
+            return false;
+    }
+    return true;
+}
+
+static uint32_t times_asked(struct stet_hash what)
+{
+    uint32_t times = 0;
+    size_t i = 0;
+
+    pthread_mutex_lock(&lock);
+    while (i < asked_count && !stet_hash_eq(asked[i].what, what))
+        i++;
+    if (i < asked_count) {
+        times = ++asked[i].times;
+    } else if (asked_count < ASKED_MAX) {
+        asked[asked_count++].what = what;
+    } else {
+        times = UINT32_MAX;
+    }
+    pthread_mutex_unlock(&lock);
+    return times;
+}
+
+static void give_up(uint32_t client)
+{
+    struct job *j;
+
+    pthread_mutex_lock(&lock);
+    j = find(client);
+    if (j)
+        j->given_up = true;
+    pthread_mutex_unlock(&lock);
+    stet_log("store: other ranks did not answer: their programs are compiled from now on");
+}
+
+/* What all ranks call the same: not the key, since a store may lie in another place there. */
+static struct stet_hash name_of(const struct stet_ranks *r, const struct stet_key_parts *parts)
+{
+    struct stet_hash h = stet_hash_bytes(parts->part[STET_COMPONENT_PROGRAM]);
+
+    h = stet_hash_mix(h, stet_hash_bytes(parts->part[STET_COMPONENT_OPTIONS]));
+    return stet_hash_mix(
+        h, stet_hash_bytes(stet_view_of((const char *)r->ranks, r->count * sizeof *r->ranks)));
+}
+
+bool stet_ranks_agree(const struct stet_ranks *r, const struct stet_key_parts *parts, bool have)
+{
+    uint64_t until = stet_journal_now() + (uint64_t)wait_ms() * 1000000;
+    char name[STET_HASH_TEXT], base[96], vote[128], decision[128], told;
+    struct stet_hash what = name_of(r, parts);
+    uint32_t times = times_asked(what);
+    bool silent = false, serve;
+    struct job j;
+
+    if (!job_of(r->client, &j) || j.rank < 0 || times == UINT32_MAX)
+        return false;
+    have = have && !j.given_up;
+    stet_hash_format(what, name);
+    snprintf(base, sizeof base, "stet/1/%s/%u/", name, times);
+    snprintf(vote, sizeof vote, "%svote/%lld", base, (long long)j.rank);
+    snprintf(decision, sizeof decision, "%sdecision", base);
+    if (!put(&j, vote, have ? "y" : "n"))
+        return false;
+    if (!have) { /* no need to wait for others: it is decided */
+        decide(&j, decision, false);
+        return false;
+    }
+    if ((uint32_t)j.rank == r->ranks[0]) {
+        serve = decide(&j, decision, all_have(&j, r, base, until, &silent));
+    } else {
+        told = get(&j, decision, left_ms(until));
+        silent = !told;
+        serve = told ? told == 'y' : decide(&j, decision, false);
+    }
+    if (silent)
+        give_up(r->client);
+    return serve;
+}
+
+void stet_ranks_fork_prepare(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void stet_ranks_fork_done(void)
+{
+    pthread_mutex_unlock(&lock);
+}
