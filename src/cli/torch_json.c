@@ -48,6 +48,8 @@ static void guards(const struct stet_torch *t, const struct stet_torch_compile *
             stet_json_uint(j, "against", f->entry);
         stet_json_string(j, "guard", g.expr);
         stet_json_string(j, "reason", f->text);
+        if (c->inferred)
+            stet_json_bool(j, "inferred", true);
         stet_json_end_object(j);
     }
     stet_json_end_array(j);

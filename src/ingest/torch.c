@@ -30,6 +30,8 @@ void stet_torch_release(struct stet_torch *t)
     stet_mem_free(t->specials);
     stet_mem_free(t->breaks);
     stet_mem_free(t->inputs);
+    stet_mem_free(t->held);
+    stet_mem_free(t->sizes);
     stet_mem_free(t->parts);
     stet_mem_free(t->index);
     stet_buf_release(&t->scratch);
@@ -383,6 +385,21 @@ static void take_input(struct stet_torch_log *log, const struct stet_trace_recor
             (struct stet_torch_input){t->compiles[compile].frame, stet_torch_keep_raw(t, source)};
 }
 
+/* What matters only where the reasons of recompiles are not told. */
+static void take_old(struct stet_torch_log *log, const struct stet_trace_record *r)
+{
+    uint32_t compile = log->t->tells_reasons ? STET_TORCH_NONE : compile_of(log, r, false);
+
+    if (compile == STET_TORCH_NONE)
+        return;
+    if (stet_view_is(r->type, "dynamo_cpp_guards_str"))
+        stet_torch_hold_guards(log->t, compile, r->payload);
+    else if (stet_view_is(r->type, "describe_tensor"))
+        stet_torch_describe(log, r->body);
+    else
+        stet_torch_described(log, compile, r->body);
+}
+
 static struct stet_view artifact_name(struct stet_view body)
 {
     struct stet_view key, name = {"", 0};
@@ -413,11 +430,13 @@ static bool is_break(struct stet_view name)
 
 static size_t want(void *context, const struct stet_trace_record *r)
 {
+    const struct stet_torch_log *log = context;
     struct stet_view name;
 
-    (void)context;
     if (stet_view_is(r->type, "chromium_event"))
         return 4 << 10;
+    if (stet_view_is(r->type, "dynamo_cpp_guards_str"))
+        return log->t->tells_reasons ? 0 : 256 << 10;
     if (!stet_view_is(r->type, "artifact"))
         return 0;
     name = artifact_name(r->body);
@@ -461,6 +480,7 @@ static void take_artifact(struct stet_torch_log *log, const struct stet_trace_re
     compile = compile_of(log, r, false);
     if (compile == STET_TORCH_NONE)
         return;
+    log->t->tells_reasons |= reasons;
     if (reasons)
         stet_torch_reasons(log->t, compile, r->payload);
     else if (is_cache(name))
@@ -495,6 +515,10 @@ static void take_record(void *context, const struct stet_trace_record *r)
             stet_torch_metrics(log->t, compile, r->body, r->type.ptr[0] == 'b');
     } else if (stet_view_is(r->type, "describe_source")) {
         take_input(log, r);
+        take_old(log, r);
+    } else if (stet_view_is(r->type, "describe_tensor") ||
+               stet_view_is(r->type, "dynamo_cpp_guards_str")) {
+        take_old(log, r);
     } else if (stet_view_is(r->type, "create_symbol")) {
         take_call(log, r);
     } else if (stet_view_is(r->type, "symbolic_shape_specialization")) {

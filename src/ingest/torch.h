@@ -65,7 +65,9 @@ struct stet_torch_compile {
     struct stet_view fail_type, fail_reason, bypass, cudagraph_skip;
     enum stet_torch_cache aot_cache, fx_cache;
     uint32_t fx_hits, fx_misses, tensorify_failed;
-    bool ended, limit; /* metrics have come; it was refused, the limit was reached */
+    bool ended, limit;         /* metrics have come; it was refused, the limit was reached */
+    uint32_t held, held_count; /* guards, see stet_torch_held */
+    bool inferred;             /* the failures are found by comparing guards, not told */
 };
 
 struct stet_torch_frame {
@@ -86,6 +88,18 @@ struct stet_torch_break {
     struct stet_view reason;        /* one line */
     struct stet_view why, hint, id; /* explanation, first hint, torch's catalogue number gb0059 */
     uint32_t count;
+};
+
+/* Of a torch that does not tell which guards fail: the guards of each entry, and what it was shown.
+ */
+struct stet_torch_held {
+    struct stet_view text, subject, value; /* what it speaks of, and what it wants of it */
+    bool tensor, bound;
+};
+
+struct stet_torch_size {
+    uint32_t compile;
+    struct stet_view source, size; /* "3, 4" */
 };
 
 /* A tensor that a frame took in when it was first compiled. */
@@ -124,6 +138,10 @@ struct stet_torch {
     struct stet_torch_break *breaks;
     struct stet_torch_input *inputs;
     size_t input_count, input_room;
+    bool tells_reasons; /* so far: then the next two stay as they are */
+    struct stet_torch_held *held;
+    struct stet_torch_size *sizes;
+    size_t held_count, held_room, size_count, size_room;
     size_t process_count, frame_count, compile_count, failure_count, drift_count, special_count,
         break_count;
     size_t process_room, frame_room, compile_room, failure_room, drift_room, special_room,

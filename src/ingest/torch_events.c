@@ -193,6 +193,7 @@ void stet_torch_metrics(struct stet_torch *t, uint32_t compile, struct stet_view
     while (stet_jscan_key(&j, &key)) {
         enum field f = field_of(key);
 
+        t->tells_reasons |= f == F_ALL_US; /* both came with torch 2.6 */
         if (f == F_NONE)
             stet_jscan_skip(&j);
         else
@@ -202,6 +203,7 @@ void stet_torch_metrics(struct stet_torch *t, uint32_t compile, struct stet_view
         return;
     if (is_limit(&t->compiles[compile]))
         stet_torch_hit_limit(t, compile, t->compiles[compile].fail_reason);
+    stet_torch_infer(t, compile);
     stet_torch_done(t, compile);
 }
 

@@ -19,6 +19,7 @@ struct stet_torch_log {
     uint32_t text_break;
     struct stet_buf text;
     bool text_reason;
+    struct stet_view described_id, described_size; /* the last tensor that was described */
 };
 
 /* Grows an array of the model by one zeroed item; its index, or STET_TORCH_NONE. */
@@ -54,6 +55,11 @@ bool stet_torch_is_drift(struct stet_view payload);
 void stet_torch_drifted(struct stet_torch *t, uint32_t compile, struct stet_view payload);
 void stet_torch_cache_event(struct stet_torch *t, uint32_t compile, struct stet_view name,
                             struct stet_view payload);
+/* What old traces tell instead of reasons, and the reasons made of it. */
+void stet_torch_hold_guards(struct stet_torch *t, uint32_t compile, struct stet_view payload);
+void stet_torch_describe(struct stet_torch_log *log, struct stet_view body);
+void stet_torch_described(struct stet_torch_log *log, uint32_t compile, struct stet_view body);
+void stet_torch_infer(struct stet_torch *t, uint32_t compile);
 void stet_torch_specialised(struct stet_torch_log *log, uint32_t compile, struct stet_view body);
 void stet_torch_text(struct stet_torch_log *log, const struct stet_trace_line *line);
 /* The lines that were gathered for a reason or a break belong together. */
