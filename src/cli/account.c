@@ -1,6 +1,7 @@
 /* Counts, and the answers to the three questions. */
 #include "cli/account.h"
 
+#include "cli/run_text.h"
 #include "explain/reasons.h"
 
 #include <stdio.h>
@@ -87,6 +88,26 @@ enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_tally 
 {
     *out = (struct stet_tally){0};
     return (a->each_brief ? a->each_brief : a->each)(a->source, count, out, err);
+}
+
+void stet_account_saved(struct stet_buf *out, const char *indent, const struct stet_account *a)
+{
+    const struct stet_ledger_saved *s = &a->saved;
+
+    if (!s->served)
+        return;
+    stet_buf_printf(out, "%s%llu of %llu programs came from the store", indent,
+                    (unsigned long long)s->served, (unsigned long long)a->totals.compiles);
+    if (s->known) {
+        stet_buf_str(out, ": ");
+        stet_text_duration(out, s->took_ns);
+        stet_buf_str(out, " instead of ");
+        stet_text_duration(out, s->instead_ns);
+        if (s->known < s->served)
+            stet_buf_printf(out, " for the %llu whose compile is remembered",
+                            (unsigned long long)s->known);
+    }
+    stet_buf_char(out, '\n');
 }
 
 const char *stet_question_key(enum stet_question q)

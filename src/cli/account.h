@@ -26,6 +26,7 @@ struct stet_account {
     size_t counter_count;
     const struct stet_framework_log *log;
     const struct stet_misses *misses; /* what the store did not serve; NULL when it was not asked */
+    struct stet_ledger_saved saved; /* zero when the ledger is not at hand */
 };
 
 /* The three questions. */
@@ -49,6 +50,8 @@ struct stet_tally {
 
 enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_tally *out,
                                 struct stet_err *err);
+/* "3 of 10 programs came from the store: 20 ms instead of 4.1 s"; nothing when none did. */
+void stet_account_saved(struct stet_buf *out, const char *indent, const struct stet_account *a);
 const char *stet_question_key(enum stet_question q);
 const char *stet_question_text(enum stet_question q);
 

@@ -165,6 +165,14 @@ static void json_head(struct stet_json *j, const struct stet_account *a, const s
     stet_json_uint(j, "compiles", a->totals.compiles);
     stet_json_number(j, "compile_s", (double)a->totals.compile_ns / 1e9);
     stet_json_number(j, "lost_s", (double)t->lost_ns / 1e9);
+    if (a->saved.served) {
+        stet_json_object(j, "saved");
+        stet_json_uint(j, "served", a->saved.served);
+        stet_json_uint(j, "known", a->saved.known);
+        stet_json_number(j, "took_s", (double)a->saved.took_ns / 1e9);
+        stet_json_number(j, "instead_of_s", (double)a->saved.instead_ns / 1e9);
+        stet_json_end_object(j);
+    }
     stet_counters_json(j, a->counters, a->counter_count);
     if (a->log)
         stet_log_json(j, a->log);

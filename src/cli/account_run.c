@@ -62,6 +62,8 @@ static enum stet_rc from_ledger(struct stet_ledger *l, const struct stet_runs *r
     if (rc == STET_OK)
         rc = stet_ledger_counters(l, run->id, &arena, &a.counters, &a.counter_count, err);
     if (rc == STET_OK)
+        rc = stet_ledger_saved(l, run->id, &a.saved, err);
+    if (rc == STET_OK)
         rc = stet_account_joined(&a, use, context, err);
     stet_arena_release(&arena);
     return rc;

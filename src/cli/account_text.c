@@ -222,6 +222,7 @@ static void head(const struct pen *p, const struct stet_account *a, const struct
             stet_buf_printf(p->out, ", %" PRIu64 "× (%s)", answer->count, answer->class);
         stet_buf_char(p->out, '\n');
     }
+    stet_account_saved(p->out, "  ", a);
     stet_counters_text(p->out, "  ", false, a->counters, a->counter_count);
     if (a->log)
         stet_log_text(p->out, "  ", a->log);

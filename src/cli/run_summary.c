@@ -128,6 +128,7 @@ static void say_account(struct stet_buf *out, const struct stet_account *a)
     }
     if (t.alarms && a->each(a->source, gather, &causes, NULL) == STET_OK)
         top_lines(out, &causes);
+    stet_account_saved(out, "stet: ", a);
     stet_counters_text(out, "stet: ", true, a->counters, a->counter_count);
 }
 
@@ -144,10 +145,11 @@ static void explain(struct stet_buf *out, const char *folder)
     if (stet_runs_find(&runs, folder, &run, NULL) == STET_OK &&
         stet_explain_run(&x, &runs, run, NULL) == STET_OK) {
         stet_explain_account(&a, &x);
-        say_account(out, &a);
-        if (stet_ledger_open(&l, NULL, NULL) == STET_OK)
-            stet_explain_keep(l, &x, run, NULL);
+        if (stet_ledger_open(&l, NULL, NULL) == STET_OK &&
+            stet_explain_keep(l, &x, run, NULL) == STET_OK)
+            stet_ledger_saved(l, run->id, &a.saved, NULL);
         stet_ledger_close(l);
+        say_account(out, &a);
         stet_explained_release(&x);
     }
     stet_runs_close(&runs);

@@ -66,5 +66,7 @@ void stet_compare_meshes(struct stet_comparison *c);
 void stet_compare_ops(struct stet_comparison *c);
 void stet_compare_unmatched(struct stet_comparison *c);
 void stet_compare_outputs(struct stet_comparison *c);
+/* Not a change: could one program have served both? */
+void stet_compare_bounded(struct stet_comparison *c);
 
 #endif

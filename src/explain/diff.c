@@ -76,6 +76,7 @@ static void compare(struct stet_comparison *c)
     stet_compare_ops(c);
     stet_compare_unmatched(c);
     stet_compare_outputs(c);
+    stet_compare_bounded(c);
     if (!c->out->change_count && c->out->same_skeleton && !c->out->moved)
         stet_change_add(
             c,

@@ -46,6 +46,14 @@ struct stet_change {
     uint32_t order;             /* where in its program, for sorting */
 };
 
+/* Whether one bounded dimension would have served both sizes; only asked when skeletons are equal
+ * and an argument's size moved. */
+struct stet_bounded {
+    bool known;
+    const struct stet_op *forbids; /* of the second program; NULL when nothing does */
+    const char *why;               /* what it does with the dimension; a literal */
+};
+
 struct stet_diff {
     struct stet_arena arena;
     bool same_key, same_skeleton;
@@ -61,6 +69,7 @@ struct stet_diff {
     uint32_t ops_unexplained;    /* of those, the ones that no argument that came or went feeds */
     uint32_t ops_matched;
     uint32_t repeat_from, repeat_to; /* when a block's count differs, otherwise 0 */
+    struct stet_bounded bounded;
 };
 
 /* More changes than this help nobody; the rest is counted. */

@@ -1,6 +1,8 @@
 /* Shapes that moved: where the size came from. */
 #include "explain/history_internal.h"
 
+#include <stdio.h>
+
 static const struct stet_told *size_change(const struct stet_finding *f)
 {
     for (uint32_t i = 0; i < f->change_count; i++)
@@ -173,6 +175,28 @@ static void argument(struct stet_history *h, struct stet_finding *f)
     }
 }
 
+/* Would one program with a bound have done? */
+static void bounded(struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_facts *facts = &f->facts;
+    char where[128] = "";
+
+    if (f->reason != STET_REASON_SHAPE_DRIFT || !facts->bounded_known)
+        return;
+    if (!facts->forbids.len) {
+        f->evidence = stet_arena_printf(&h->arena,
+                                        "%.*s; one bounded dimension would have absorbed it: no "
+                                        "operation it reaches needs a fixed size",
+                                        STET_FMT(f->evidence));
+        return;
+    }
+    if (facts->forbids_at.line)
+        snprintf(where, sizeof where, " (line %u)", facts->forbids_at.line);
+    f->evidence = stet_arena_printf(
+        &h->arena, "%.*s; a bounded dimension would not have absorbed it: %.*s%s %.*s",
+        STET_FMT(f->evidence), STET_FMT(facts->forbids), where, STET_FMT(facts->forbids_why));
+}
+
 /* Constants without a line of the user's (bounds of loops that a library writes) follow. */
 static bool constants_are_ours(const struct stet_finding *f)
 {
@@ -195,4 +219,5 @@ void stet_evidence_sizes(struct stet_history *h, struct stet_finding *f)
     if (!constants_are_ours(f))
         stet_finding_drop(f, STET_REASON_BAKED_CONSTANT);
     argument(h, f);
+    bounded(h, f);
 }

@@ -2,6 +2,7 @@
 #include "explain/history_internal.h"
 
 #include "base/mem.h"
+#include "explain/words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -394,6 +395,12 @@ enum stet_rc stet_facts_gather(struct stet_history *h, struct stet_finding *f,
         stet_options_diff(a->options, b->options, add_option, &d);
     f->facts.same = d.reason == STET_REASON_IDENTICAL;
     f->facts.unfed = d.ops_unexplained;
+    f->facts.bounded_known = d.bounded.known;
+    if (d.bounded.forbids) {
+        f->facts.forbids = keep(h, stet_words_mnemonic(d.bounded.forbids));
+        f->facts.forbids_why = stet_view_str(d.bounded.why);
+        f->facts.forbids_at = keep_place(h, stet_place_of(d.bounded.forbids->loc));
+    }
     f->pair = d.reason;
     for (uint32_t i = 0; i < d.also_count && i < STET_ALSO_MOST; i++)
         f->pair_also[f->pair_also_count++] = d.also[i];

@@ -2,6 +2,7 @@
 #include "explain/history_internal.h"
 
 #include "base/buf.h"
+#include "explain/buckets.h"
 
 static const struct {
     enum stet_reason reason;
@@ -95,6 +96,21 @@ static void expand(struct stet_buf *out, const char *text, const struct stet_fin
     }
 }
 
+/* Which sizes to pad to, where sizes of an argument were seen. */
+static void add_buckets(struct stet_history *h, const struct stet_finding *f, struct stet_buf *out)
+{
+    const struct stet_told *c = cause_of(f);
+    const struct stet_series *s =
+        c && c->kind == STET_CHANGE_ARGUMENT ? stet_series_of(h, f, c) : NULL;
+
+    if (!s || s->distinct < 2)
+        return;
+    stet_buf_printf(out, " Of the %u sizes seen%s, ", s->distinct,
+                    s->distinct == STET_SERIES_VALUES ? " first" : "");
+    stet_buckets_text(out, s->values, s->runs, s->distinct);
+    stet_buf_char(out, '.');
+}
+
 void stet_fix_write(struct stet_history *h, struct stet_finding *f)
 {
     struct stet_buf out = STET_BUF_INIT;
@@ -103,6 +119,8 @@ void stet_fix_write(struct stet_history *h, struct stet_finding *f)
     if (f->reason >= STET_REASONS)
         return;
     expand(&out, stet_fix_of(f->reason, stet_sighting_of(h, f)->traits->framework), f);
+    if (f->reason == STET_REASON_SHAPE_DRIFT)
+        add_buckets(h, f, &out);
     f->fix = stet_arena_copy(&h->arena, stet_buf_as_view(&out));
     stet_buf_release(&out);
 }

@@ -76,6 +76,9 @@ struct stet_facts {
     uint32_t came, went, new_lines;
     uint32_t unfed; /* operations without counterpart that no argument that came or went feeds */
     struct stet_place new_line;
+    bool bounded_known;                    /* could one bounded dimension have served both sizes? */
+    struct stet_view forbids, forbids_why; /* the operation that says no, or empty */
+    struct stet_place forbids_at;
 };
 
 enum { STET_TOLD_MOST = 24, STET_ALSO_MOST = 8 };

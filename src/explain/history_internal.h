@@ -78,6 +78,7 @@ enum { STET_SERIES_VALUES = 16 };
 struct stet_series {
     uint32_t group, findings, distinct; /* distinct: counted up to STET_SERIES_VALUES */
     double values[STET_SERIES_VALUES];
+    uint64_t runs[STET_SERIES_VALUES]; /* executions of the programs with that value */
     double last, step, ratio;
     bool numeric, even; /* even: every value is `step` more than the one before it */
     bool geometric;     /* 1 - value shrinks by one ratio: a bias correction */
@@ -116,6 +117,8 @@ const struct stet_told *stet_finding_change(const struct stet_finding *f,
                                             enum stet_change_kind kind);
 /* A cause that is explained by another is none. */
 void stet_finding_drop(struct stet_finding *f, enum stet_reason reason);
+/* Ranks further causes by what each alone would have cost, and says so. */
+void stet_alone_rank(struct stet_history *h, struct stet_finding *f);
 /* Fills the fix of a judged finding. */
 void stet_fix_write(struct stet_history *h, struct stet_finding *f);
 /* Reads a number that is the whole text. */

@@ -99,13 +99,17 @@ static uint64_t change_key(uint32_t group, const struct stet_told *c)
     return stet_hash_mix_u64(stet_hash_mix_u64(h, c->place.line), group).lo;
 }
 
-static void add_value(struct stet_series *s, double v)
+static void add_value(struct stet_series *s, double v, uint64_t runs)
 {
     for (uint32_t i = 0; i < s->distinct; i++)
-        if (s->values[i] == v)
+        if (s->values[i] == v) {
+            s->runs[i] += runs;
             return;
-    if (s->distinct < STET_SERIES_VALUES)
+        }
+    if (s->distinct < STET_SERIES_VALUES) {
+        s->runs[s->distinct] = runs;
         s->values[s->distinct++] = v;
+    }
 }
 
 static bool near(double a, double b)
@@ -113,7 +117,8 @@ static bool near(double a, double b)
     return fabs(a - b) <= 1e-3 * (fabs(a) + fabs(b));
 }
 
-static void extend(struct stet_series *s, double from, double to)
+static void extend(const struct stet_history *h, const struct stet_finding *f,
+                   struct stet_series *s, double from, double to)
 {
     double ratio = 1 - from != 0 ? (1 - to) / (1 - from) : 0;
 
@@ -122,18 +127,20 @@ static void extend(struct stet_series *s, double from, double to)
         s->ratio = ratio;
         s->even = true;
         s->geometric = ratio > 0 && ratio < 1 && from < 1;
-        add_value(s, from);
+        add_value(s, from, f->against == STET_NONE ? 0 : h->sightings[f->against].executions);
     } else {
         s->even = s->even && from == s->last && to - from == s->step;
         s->geometric = s->geometric && near(ratio, s->ratio);
     }
     s->last = to;
     s->findings++;
-    add_value(s, to);
+    add_value(s, to, stet_sighting_of(h, f)->executions);
 }
 
-static bool add_change(struct stet_history *h, uint32_t group, const struct stet_told *c)
+static bool add_change(struct stet_history *h, const struct stet_finding *f,
+                       const struct stet_told *c)
 {
+    uint32_t group = stet_sighting_of(h, f)->group;
     struct stet_history_judge *j = h->judge;
     uint64_t key = change_key(group, c);
     uint32_t at = stet_map_get(&j->by_change, key);
@@ -156,7 +163,7 @@ static bool add_change(struct stet_history *h, uint32_t group, const struct stet
         if (!stet_map_put(&j->by_change, key, at))
             return false;
     }
-    extend(&j->series[at], from, to);
+    extend(h, f, &j->series[at], from, to);
     return true;
 }
 
@@ -168,7 +175,7 @@ static bool gather_series(struct stet_history *h)
         if (f->facts.vector && !stet_map_put(&h->judge->vectors, stet_sighting_of(h, f)->group, 1))
             return false;
         for (uint32_t i = 0; i < f->change_count; i++)
-            if (!add_change(h, stet_sighting_of(h, f)->group, &f->changes[i]))
+            if (!add_change(h, f, &f->changes[i]))
                 return false;
     }
     return true;
@@ -302,6 +309,8 @@ enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, str
         join(h, &h->findings[i]);
     for (uint32_t i = first; i < h->finding_count; i++)
         stet_fix_write(h, &h->findings[i]);
+    for (uint32_t i = first; i < h->finding_count; i++)
+        stet_alone_rank(h, &h->findings[i]);
     return h->arena.failed ? stet_fail(err, STET_NO_MEMORY, "out of memory for judging a run")
                            : STET_OK;
 }

@@ -86,6 +86,16 @@ enum stet_rc stet_ledger_recompiles_brief(struct stet_ledger *l, const char *run
                                                         const struct stet_recompile *r),
                                           void *context, struct stet_err *err);
 
+/* What a store spared a run: how many of its compiles were served, what that took, and what the
+ * same programs took when they were compiled, in runs that the ledger remembers. */
+struct stet_ledger_saved {
+    uint64_t served, known;       /* known: those of them whose compile is remembered */
+    uint64_t took_ns, instead_ns; /* of the known ones */
+};
+
+enum stet_rc stet_ledger_saved(struct stet_ledger *l, const char *run,
+                               struct stet_ledger_saved *out, struct stet_err *err);
+
 /* What frameworks counted themselves in a run; text and list live in `arena`. */
 enum stet_rc stet_ledger_counters(struct stet_ledger *l, const char *run, struct stet_arena *arena,
                                   const struct stet_counter **out, size_t *count,

@@ -233,6 +233,29 @@ enum stet_rc stet_ledger_counters(struct stet_ledger *l, const char *run, struct
     return arena->failed ? stet_fail(err, STET_NO_MEMORY, "out of memory for the ledger") : STET_OK;
 }
 
+/* ---- what was saved ---- */
+
+enum stet_rc stet_ledger_saved(struct stet_ledger *l, const char *run,
+                               struct stet_ledger_saved *out, struct stet_err *err)
+{
+    sqlite3_stmt *s = NULL;
+
+    *out = (struct stet_ledger_saved){0};
+    if (sqlite3_prepare_v2(
+            l->db,
+            "SELECT count(*), count(was), sum(CASE WHEN was IS NULL THEN 0 ELSE cost_ns END), "
+            "sum(was) FROM (SELECT cost_ns, (SELECT max(c.cost_ns) FROM compile AS c WHERE "
+            "c.program = k.program AND c.served = 0 AND c.error IS NULL) AS was "
+            "FROM compile AS k WHERE k.run = ? AND k.served > 0)",
+            -1, &s, NULL) != SQLITE_OK)
+        return stet_ledger_fail(l, err, "cannot read");
+    sqlite3_bind_text(s, 1, run, -1, SQLITE_STATIC);
+    if (sqlite3_step(s) == SQLITE_ROW)
+        *out = (struct stet_ledger_saved){number(s, 0), number(s, 1), number(s, 2), number(s, 3)};
+    sqlite3_finalize(s);
+    return STET_OK;
+}
+
 /* ---- totals ---- */
 
 enum stet_rc stet_ledger_run_totals(struct stet_ledger *l, const char *run,

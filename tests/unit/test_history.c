@@ -220,3 +220,43 @@ TEST(every_class_has_a_fix)
     for (int i = 0; i < STET_REASONS; i++)
         EXPECT(*stet_fix_of((enum stet_reason)i, STET_FRAMEWORK_OTHER));
 }
+
+static bool says(struct stet_view text, const char *words)
+{
+    return text.len && memmem(text.ptr, text.len, words, strlen(words));
+}
+
+TEST(sizes_come_with_a_bound_and_buckets)
+{
+    const struct stet_finding *f;
+
+    start(&r);
+    compile_of(&r, 4, "1.5", "", "jit_f", 8);
+    compile_of(&r, 6, "1.5", "", "jit_f", 1);
+    compile_of(&r, 8, "1.5", "", "jit_f", 1);
+    ran(&r, "aaaaaaaabc");
+    f = judged(&r, 2);
+    EXPECT_CLASS("shape-drift", f);
+    EXPECT(says(f->evidence, "one bounded dimension would have absorbed it"));
+    EXPECT(says(f->fix,
+                "Of the 3 sizes seen, 8 alone covers them with 43 % padding; 4 and 8 with 4 %"));
+    end(&r);
+}
+
+TEST(several_causes_are_ranked_by_what_each_alone_would_cost)
+{
+    const struct stet_finding *f;
+
+    start(&r);
+    compile_of(&r, 4, "1.5", "", "jit_f", 1);
+    compile_of(&r, 4, "2.5", "", "jit_f", 1);
+    compile_of(&r, 4, "3.25", "", "jit_f", 1);
+    compile_of(&r, 6, "4.75", "", "jit_f", 1);
+    ran(&r, "abcd");
+    f = judged(&r, 3);
+    EXPECT_CLASS("shape-drift", f);
+    EXPECT_INT(1, f->also_count);
+    EXPECT(says(f->evidence,
+                "alone: baked-constant 3 programs more (0 us), shape-drift 1 program more"));
+    end(&r);
+}

@@ -1,0 +1,101 @@
+/* Several causes in one recompile: what each of them alone would have cost in this run. A cause
+ * that takes n values makes n - 1 programs more, whatever the others do; each costs what this one
+ * did. */
+#include "explain/history_internal.h"
+
+#include <stdio.h>
+
+struct alone {
+    enum stet_reason reason;
+    uint64_t programs;
+};
+
+/* Which facet a class is seen in; STET_NO_FACET for those that have no values. */
+static unsigned facet_of(enum stet_reason r)
+{
+    switch (r) {
+    case STET_REASON_BAKED_CONSTANT:
+    case STET_REASON_PYTHON_COUNTER:
+    case STET_REASON_OPTIMIZER_SCALAR:
+    case STET_REASON_STATIC_ARGUMENT:
+        return STET_FACET_CONSTANTS;
+    case STET_REASON_SLICE_START:
+        return STET_FACET_SLICES;
+    case STET_REASON_SHAPE_DRIFT:
+    case STET_REASON_LAST_BATCH:
+    case STET_REASON_VARLEN:
+    case STET_REASON_TOPK_K:
+    case STET_REASON_MASK_GATHER:
+    case STET_REASON_DIM_READBACK:
+    case STET_REASON_CAPACITY_LEAK:
+        return STET_FACET_SHAPES;
+    default:
+        return STET_NO_FACET;
+    }
+}
+
+static uint64_t programs_of(const struct stet_history *h, const struct stet_finding *f,
+                            enum stet_reason r)
+{
+    unsigned facet = facet_of(r);
+    uint64_t most = 1;
+
+    for (uint32_t i = 0; facet != STET_NO_FACET && i < f->change_count; i++) {
+        const struct stet_told *c = &f->changes[i];
+        const struct stet_series *s =
+            c->facet == facet && c->follows == STET_NO_FACET ? stet_series_of(h, f, c) : NULL;
+
+        if (s && s->distinct > 1 && s->distinct - 1 > most)
+            most = s->distinct - 1;
+    }
+    return most;
+}
+
+static void sort(struct alone *causes, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++)
+        for (uint32_t k = i; k > 0 && causes[k].programs > causes[k - 1].programs; k--) {
+            struct alone held = causes[k];
+
+            causes[k] = causes[k - 1];
+            causes[k - 1] = held;
+        }
+}
+
+static void cost(char *out, size_t room, double ns)
+{
+    if (ns >= 1e9)
+        snprintf(out, room, "%.1f s", ns / 1e9);
+    else if (ns >= 1e6)
+        snprintf(out, room, "%.0f ms", ns / 1e6);
+    else
+        snprintf(out, room, "%.0f us", ns / 1e3);
+}
+
+void stet_alone_rank(struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+    struct alone causes[STET_ALSO_MOST + 1];
+    struct stet_view text = f->evidence;
+    uint32_t count = 0;
+
+    if (f->reason >= STET_REASONS || !f->also_count)
+        return;
+    causes[count++] = (struct alone){f->reason, programs_of(h, f, f->reason)};
+    for (uint32_t i = 0; i < f->also_count; i++)
+        causes[count++] = (struct alone){f->also[i], programs_of(h, f, f->also[i])};
+    sort(causes + 1, count - 1);
+    for (uint32_t i = 0; i < f->also_count; i++)
+        f->also[i] = causes[i + 1].reason;
+    sort(causes, count);
+    for (uint32_t i = 0; i < count; i++) {
+        char each[32];
+
+        cost(each, sizeof each, (double)causes[i].programs * (double)s->cost_ns);
+        text = stet_arena_printf(&h->arena, "%.*s%s%s %llu program%s more (%s)", STET_FMT(text),
+                                 i ? ", " : "; alone: ", stet_reason_name(causes[i].reason),
+                                 (unsigned long long)causes[i].programs,
+                                 causes[i].programs == 1 ? "" : "s", each);
+    }
+    f->evidence = text;
+}
