@@ -234,28 +234,91 @@ TEST(the_canonical_form_is_stable)
     stet_file_close(&f);
 }
 
+/* ---- hostile input ---- */
+
+/* Read, or refused with a place inside; the bytes end where their memory ends. */
+static void expect_sane(struct stet_view bytes)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_options o;
+    char *copy = malloc(bytes.len ? bytes.len : 1);
+
+    if (bytes.len)
+        memcpy(copy, bytes.ptr, bytes.len);
+    if (stet_options_decode(&o, stet_view_of(copy, bytes.len), &err) == STET_OK)
+        stet_options_release(&o);
+    else
+        EXPECT(err.offset <= bytes.len && err.text[0]);
+    free(copy);
+}
+
+static void cut_and_flip_everywhere(struct stet_view v)
+{
+    char *copy = malloc(v.len);
+
+    for (size_t n = 0; n < v.len; n++)
+        expect_sane(stet_view_of(v.ptr, n));
+    for (size_t n = 0; n < v.len; n++) {
+        memcpy(copy, v.ptr, v.len);
+        copy[n] ^= (char)(1 << n % 8);
+        expect_sane(stet_view_of(copy, v.len));
+    }
+    free(copy);
+}
+
+/* What JAX sends, the seeds of the fuzz target, and more and more overrides: twenty in all. */
 TEST(truncated_and_flipped_options_do_no_harm)
 {
+    static const char *const seeds[] = {"build", "debug", "layouts", "overrides", "unknown"};
+    struct stet_buf more = STET_BUF_INIT;
     struct stet_file f = captured();
-    char *copy = malloc(f.bytes.len);
+    char path[512];
+
+    cut_and_flip_everywhere(f.bytes);
+    stet_file_close(&f);
+    for (size_t i = 0; i < 5; i++) {
+        snprintf(path, sizeof path, "%s/tests/fuzz/corpus/options/%s", STET_SOURCE_DIR, seeds[i]);
+        EXPECT_INT(STET_OK, stet_file_open(&f, path, NULL));
+        cut_and_flip_everywhere(f.bytes);
+        stet_file_close(&f);
+    }
+    for (unsigned i = 0; i < 14; i++) {
+        char key[32];
+
+        snprintf(key, sizeof key, "xla_some_option_%u", i);
+        text_override(&more, key, i % 2 ? "true" : "some/path");
+        varint(&more, 4, i); /* field 4: profile_version */
+        cut_and_flip_everywhere(stet_buf_as_view(&more));
+    }
+    stet_buf_release(&more);
+}
+
+TEST(huge_lengths_and_deep_nesting_are_refused)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_buf b = STET_BUF_INIT;
     struct stet_options o;
 
-    for (size_t n = 0; n < f.bytes.len; n++) {
-        struct stet_err err = STET_ERR_INIT;
+    EXPECT(stet_options_decode(&o, STET_VIEW("\x1a\xff\xff\xff\xff\xff\xff\xff\x7f"), &err) !=
+           STET_OK);
+    EXPECT(err.offset <= 9 && err.text[0]);
+    for (int i = 0; i < 4000;
+         i++) { /* groups, which protobuf has not used for long, nest as well */
+        unsigned char start = 1 << 3 | 3;
 
-        memcpy(copy + f.bytes.len - n, f.bytes.ptr, n);
-        if (stet_options_decode(&o, stet_view_of(copy + f.bytes.len - n, n), &err) == STET_OK)
-            stet_options_release(&o);
-        else
-            EXPECT(err.offset <= n && err.text[0]);
+        stet_buf_add(&b, &start, 1);
     }
-    for (size_t n = 0; n < f.bytes.len; n++)
-        for (int bit = 0; bit < 8; bit++) {
-            memcpy(copy, f.bytes.ptr, f.bytes.len);
-            copy[n] ^= (char)(1 << bit);
-            if (stet_options_decode(&o, stet_view_of(copy, f.bytes.len), NULL) == STET_OK)
-                stet_options_release(&o);
-        }
-    free(copy);
-    stet_file_close(&f);
+    err = (struct stet_err)STET_ERR_INIT;
+    EXPECT(stet_options_decode(&o, stet_buf_as_view(&b), &err) != STET_OK);
+    EXPECT(err.offset <= b.len && err.text[0]);
+    b.len = 0;
+    for (int i = 0; i < 1000; i++) { /* a message in a message in a message */
+        struct stet_buf outer = STET_BUF_INIT;
+
+        text(&outer, 3, stet_buf_as_view(&b));
+        stet_buf_release(&b);
+        b = outer;
+    }
+    expect_sane(stet_buf_as_view(&b));
+    stet_buf_release(&b);
 }
