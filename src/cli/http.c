@@ -351,7 +351,7 @@ static void close_all(struct stet_http *h)
 
 enum stet_rc stet_http_start(struct stet_http **out, const char *where,
                              const struct stet_http_form forms[STET_HTTP_FORMS],
-                             struct stet_err *err)
+                             const struct stet_view texts[STET_HTTP_FORMS], struct stet_err *err)
 {
     struct stet_http *h;
     const char *port;
@@ -376,6 +376,7 @@ enum stet_rc stet_http_start(struct stet_http **out, const char *where,
         return rc;
     }
     note_address(h, host);
+    stet_http_publish(h, texts);
     if (pipe2(h->wake, O_CLOEXEC) != 0 || (errno = start_thread(h)) != 0) {
         close_all(h);
         return stet_fail_errno(err, "cannot serve metrics");

@@ -39,6 +39,9 @@ static void tell(struct stet_pulse_cause *c, const struct stet_recompile *r)
     if (change && change->what.len && change->from.ptr && !change->to.ptr)
         snprintf(c->what, sizeof c->what, "%.*s was %.*s", STET_FMT(change->what),
                  STET_FMT(change->from));
+    else if (change && change->what.len && !change->from.ptr && change->to.ptr)
+        snprintf(c->what, sizeof c->what, "%.*s became %.*s", STET_FMT(change->what),
+                 STET_FMT(change->to));
     else if (change && change->what.len && change->to.ptr)
         snprintf(c->what, sizeof c->what, "%.*s %.*s → %.*s", STET_FMT(change->what),
                  STET_FMT(change->from), STET_FMT(change->to));

@@ -31,6 +31,19 @@ static uint64_t now_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
+static void render(struct stet_run_metrics *m, struct stet_view texts[STET_HTTP_FORMS],
+                   bool running)
+{
+    const struct stet_metrics_run run = {m->host, STET_VERSION, running};
+
+    for (int i = 0; i < STET_HTTP_FORMS; i++) {
+        m->pages[i].len = 0;
+        m->pages[i].failed = false;
+        stet_metrics_write(&m->pages[i], m->pulse, &run, (enum stet_metrics_format)i);
+        texts[i] = m->pages[i].failed ? (struct stet_view){0} : stet_buf_as_view(&m->pages[i]);
+    }
+}
+
 static enum stet_rc serve(struct stet_run_metrics *m, const struct stet_run_metrics_options *o,
                           struct stet_err *err)
 {
@@ -39,8 +52,11 @@ static enum stet_rc serve(struct stet_run_metrics *m, const struct stet_run_metr
         {"application/openmetrics-text", stet_metrics_type(STET_METRICS_OPENMETRICS)},
     };
     struct stet_err busy = STET_ERR_INIT;
-    enum stet_rc rc = stet_http_start(&m->http, o->port, forms, &busy);
+    struct stet_view texts[STET_HTTP_FORMS];
+    enum stet_rc rc;
 
+    render(m, texts, true); /* something to scrape from the beginning */
+    rc = stet_http_start(&m->http, o->port, forms, texts, &busy);
     if (rc == STET_USAGE)
         return stet_fail(err, rc, "--metrics-port: %s", busy.text);
     if (rc != STET_OK)
@@ -71,8 +87,6 @@ enum stet_rc stet_run_metrics_start(struct stet_run_metrics **out,
     if (options->port)
         rc = serve(m, options, err);
     if (rc == STET_OK)
-        stet_run_metrics_poll(m, NULL, NULL, false); /* something to scrape from the beginning */
-    if (rc == STET_OK)
         *out = m;
     else
         stet_run_metrics_end(m);
@@ -98,7 +112,6 @@ static void write_file(struct stet_run_metrics *m)
 void stet_run_metrics_poll(struct stet_run_metrics *m, const struct stet_live *live,
                            const struct stet_torch *torch, bool last)
 {
-    const struct stet_metrics_run run = {m ? m->host : "", STET_VERSION, !last};
     struct stet_view texts[STET_HTTP_FORMS];
 
     if (!m)
@@ -107,12 +120,7 @@ void stet_run_metrics_poll(struct stet_run_metrics *m, const struct stet_live *l
     if (!last && now_ms() < m->next_ms)
         return;
     m->next_ms = now_ms() + EVERY_MS;
-    for (int i = 0; i < STET_HTTP_FORMS; i++) {
-        m->pages[i].len = 0;
-        m->pages[i].failed = false;
-        stet_metrics_write(&m->pages[i], m->pulse, &run, (enum stet_metrics_format)i);
-        texts[i] = m->pages[i].failed ? (struct stet_view){0} : stet_buf_as_view(&m->pages[i]);
-    }
+    render(m, texts, !last);
     if (m->http)
         stet_http_publish(m->http, texts);
     write_file(m);

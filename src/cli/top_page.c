@@ -544,10 +544,12 @@ void stet_top_page(const struct stet_top *t, struct stet_page *p)
         help(t, p);
         return;
     }
-    steps_row(p, &s);
-    compiles_row(t, p, &s);
-    store_row(p, &s);
-    transfers_row(t, p, &s);
+    if (s.processes || !s.torch_processes) { /* else torch.compile alone */
+        steps_row(p, &s);
+        compiles_row(t, p, &s);
+        store_row(p, &s);
+        transfers_row(t, p, &s);
+    }
     torch_row(p, &s);
     compiling_row(t, p);
     trouble_row(t, p);

@@ -17,15 +17,14 @@ enum { BIG = 8 << 20 };
 static const struct stet_http_form forms[STET_HTTP_FORMS] = {{NULL, "text/plain"},
                                                              {"application/x-other", "text/other"}};
 
+static const struct stet_view texts[STET_HTTP_FORMS] = {{"first\n", 6}, {"second\n", 7}};
+
 static struct stet_http *start(const char *where)
 {
     struct stet_err err = STET_ERR_INIT;
-    struct stet_view texts[STET_HTTP_FORMS] = {STET_VIEW("first\n"), STET_VIEW("second\n")};
     struct stet_http *h = NULL;
 
-    EXPECT(stet_http_start(&h, where, forms, &err) == STET_OK);
-    if (h)
-        stet_http_publish(h, texts);
+    EXPECT(stet_http_start(&h, where, forms, texts, &err) == STET_OK);
     return h;
 }
 
@@ -148,13 +147,13 @@ TEST(who_does_not_read_keeps_nobody_waiting)
 {
     struct stet_http *h = start("0");
     char *big = malloc(BIG);
-    struct stet_view texts[STET_HTTP_FORMS] = {{big, BIG}, {big, BIG}};
+    struct stet_view pages[STET_HTTP_FORMS] = {{big, BIG}, {big, BIG}};
     char *answer;
     double began;
     int fd;
 
     memset(big, 'x', BIG);
-    stet_http_publish(h, texts);
+    stet_http_publish(h, pages);
     fd = connect_to(h);
     EXPECT(send(fd, PLAIN, strlen(PLAIN), MSG_NOSIGNAL) > 0);
     answer = ask_bytes(h, PLAIN, strlen(PLAIN));
@@ -173,12 +172,12 @@ TEST(pages_change_while_they_are_read)
     char page[4096];
 
     for (int i = 0; i < 200; i++) {
-        struct stet_view texts[STET_HTTP_FORMS];
+        struct stet_view pages[STET_HTTP_FORMS];
         char *answer;
 
         memset(page, 'a' + i % 26, sizeof page);
-        texts[0] = texts[1] = stet_view_of(page, sizeof page);
-        stet_http_publish(h, texts);
+        pages[0] = pages[1] = stet_view_of(page, sizeof page);
+        stet_http_publish(h, pages);
         answer = ask_bytes(h, PLAIN, strlen(PLAIN));
         EXPECT(strstr(answer, "\r\n\r\n") &&
                strspn(strstr(answer, "\r\n\r\n") + 4, (char[]){page[0], 0}) == sizeof page);
@@ -196,7 +195,7 @@ TEST(addresses_that_are_none_are_usage_errors)
         struct stet_err err = STET_ERR_INIT;
         struct stet_http *h;
 
-        EXPECT(stet_http_start(&h, wrong[i], forms, &err) == STET_USAGE);
+        EXPECT(stet_http_start(&h, wrong[i], forms, texts, &err) == STET_USAGE);
         EXPECT(!h);
     }
 }
@@ -206,7 +205,7 @@ TEST(a_port_that_is_taken_is_an_error)
     struct stet_http *h = start("0"), *second;
     struct stet_err err = STET_ERR_INIT;
 
-    EXPECT(stet_http_start(&second, stet_http_address(h), forms, &err) == STET_IO);
+    EXPECT(stet_http_start(&second, stet_http_address(h), forms, texts, &err) == STET_IO);
     EXPECT(!second);
     stet_http_stop(h);
 }

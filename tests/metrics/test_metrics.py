@@ -210,6 +210,24 @@ class Metrics(unittest.TestCase):
         self.assertEqual(check(out.stdout), "")
         self.assertGreater(pick(samples(out.stdout), "stet_journal_damaged_bytes"), 0)
 
+    def test_a_trace_folder_of_ones_own_is_followed_from_outside(self):
+        trace, log = os.path.join(self.dir, "mine"), "dedicated_log_torch_trace_rank_2_x.log"
+        os.mkdir(trace)
+        old = os.path.join(trace, "dedicated_log_torch_trace_old.log")
+        with open(old, "wb") as f:
+            subprocess.run(["zstd", "-dc", os.path.join(SOURCE, "tests/data/torch/train.log.zst")], stdout=f, check=True)
+        os.utime(old, (1, 1))  # of another run
+        self.env["TORCH_TRACE"] = trace
+        p, at = self.start("--metrics-port=0", tail=f"cp {old} {trace}/{log}; read x")
+        found = lambda text: pick(samples(text), "stet_compiles_total", lane="torch", rank=2) == 20 \
+            if 'lane="torch"' in text else False
+        served = samples(self.scrape(*at, found)[0])
+        outside = samples(self.stet("metrics").stdout)
+        torch = lambda one: {k: v for k, v in one.items() if 'lane="torch"' in k}
+        self.assertEqual(torch(outside), torch(served))
+        p.communicate("\n", timeout=20)
+        self.assertEqual(torch(samples(self.stet("metrics").stdout)), torch(served))
+
     def test_hostile_names_make_a_page_that_promtool_takes(self):
         page = os.path.join(self.dir, "page")
         subprocess.run([os.path.join(BUILD, "bin", "test_metrics"), "names_are_escaped_and_families_are_few"],
