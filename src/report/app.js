@@ -107,6 +107,7 @@
   requestAnimationFrame(() => setTimeout(() => {
     start();
     document.documentElement.dataset.ready = "yes";
+    performance.mark("drawn");
   }));
   Stet.timelines = () => timelines;
 })();

@@ -25,7 +25,7 @@
     return el("article", { class: "cause e" + run.colour(item.index), "data-class": c.class },
       el("header", {}, el("h3", {}, swatch(run, item.index), c.class, c.also ? el("span", { class: "muted", text: " and " + c.also.split(" ").join(", ") }) : "",
         el("span", { class: "muted", text: " in " }), el("code", { text: c.function })),
-      el("span", { class: "cost", text: count(item.times, "time") + steps + ", " + seconds(item.cost) + (c.benign ? " (harmless)" : "") })),
+      el("span", { class: "cost", text: (item.times === 1 ? "once" : count(item.times, "time")) + steps + ", " + seconds(item.cost) + (c.benign ? " (harmless)" : "") })),
       total > 0 && !c.benign ? bar(item.cost / total) : null,
       el("dl", {},
         shown.length ? row("what moved", shown.map(change), more > 0 ? el("div", { class: "muted", text: "and " + more + " more that follow" }) : null) : null,
@@ -127,7 +127,7 @@
         el("span", { class: "muted", text: " " + count(items.length, "program") })), inner);
     };
     const item = (fn) => el("li", {}, el("details", { open: sorted.length < 6 }, el("summary", {}, el("b", { class: "mono", text: fn.name || "(no name)" }),
-      el("span", { class: "muted", text: " " + (fn.lane === "torch" ? "torch frame, " : count(fn.families.size, "famil").replace(/families|famils$/, "families").replace(/famil$/, "family") + ", ") + count(fn.events, "compile") + ", " + seconds(fn.cost / 1e6) })),
+      el("span", { class: "muted", text: " " + (fn.lane === "torch" ? "torch frame, " : fn.families.size > 1 ? fn.families.size + " families, " : "") + count(fn.events, "compile") + ", " + seconds(fn.cost / 1e6) })),
     [...fn.families].map(([id, members]) => family(run, id, members))));
     return section("families", "Program families", "programs of one skeleton are a family", el("div", { class: "tree" }, list(sorted, item)),
       run.totals.undecoded ? el("p", { class: "muted", text: count(run.totals.undecoded, "program") + " too many to be read: told by name only." }) : null);
@@ -156,7 +156,7 @@
       }));
     });
     return el("table", { class: "heat" }, el("caption", {}, el("b", { class: "mono", text: run.name(g.function) }),
-      " " + count(g.events.length, g.lane === "torch" ? "entry" : "program").replace("entrys", "entries") +
+      " " + (g.lane === "torch" ? g.events.length + " entries" : count(g.events.length, "program")) +
       (g.steady ? ", " + count(g.steady, "argument") + " that never moved" : "") + (g.more ? ", " + count(g.more, "program") + " more not shown" : "")),
     el("thead", {}, head), el("tbody", {}, rows));
   }
@@ -164,7 +164,7 @@
     const wanted = new Set(Stet.state.events.map((i) => run.events.family[i]));
     const grids = run.shapes.filter((g) => g.rows.length && g.events.some((i) => wanted.has(run.events.family[i])));
     if (!grids.length) return null;
-    return section("shapes", "Shapes and values by argument", "darker: another value; underlined: what moved",
+    return section("shapes", "Shapes and values by argument", "deeper: another value; underlined: what moved",
       grids.slice(0, 30).map((g) => el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Arguments of " + run.name(g.function) }, heat(run, g))),
       grids.length > 30 ? el("p", { class: "muted", text: count(grids.length - 30, "function") + " more; filter by family to see them." }) : null);
   };

@@ -13,7 +13,7 @@
       c.eager_from_here ? el("span", { class: "chip bad", text: "runs eagerly from here on" }) : "",
       c.failed ? el("span", { class: "chip bad", text: c.failed }) : "",
       phases ? el("span", { class: "muted", text: " " + phases }) : "",
-      c.guards.length ? el("ul", {}, c.guards.slice(0, 8).map((g) => el("li", { class: "mono wrap", text: (g.against === null ? "" : "entry " + g.against + ": ") + g.reason }))) : "",
+      c.guards.length ? el("ul", {}, c.guards.slice(0, 8).map((g) => el("li", { class: "mono wrap", title: g.reason, text: (g.against === null ? "" : "entry " + g.against + ": ") + g.guard }))) : "",
       c.specialised.length ? el("ul", {}, c.specialised.slice(0, 4).map((s) => el("li", { text: s.source + " was to be dynamic and became " + s.value + ": " + s.reason }))) : "",
       c.fix && c.class !== "first" ? el("div", { class: "muted", text: c.fix }) : "");
   }

@@ -36,7 +36,7 @@
       "aria-label": "Timeline of compiles. Arrow keys move, plus and minus zoom, Home shows all, N and P go from compile to compile." });
     const tip = el("div", { class: "tip", hidden: true }), live = el("p", { class: "sr", "aria-live": "polite" });
     const rows = run.processes.map((p, i) => i).filter((i) => run.processes[i].steps_done.length ||
-      run.events.process.includes(i));
+      run.events.process.includes(i)).sort((a, b) => run.processes[a].rank - run.processes[b].rank || a - b);
     const rowOf = new Map(rows.map((p, i) => [p, i]));
     const height = TOP + rows.length * (ROW + STEPS) + AXIS;
     // What comes before the first compile (imports, data) is a key away.
