@@ -136,14 +136,12 @@ static void explain(struct stet_violation *v, struct stet_explained *x, uint32_t
 
 /* The warm-up is over, and this came. */
 static bool is_late(const struct stet_contract *c, const struct stet_family *f,
-                    const struct stet_explained *x, const struct stet_sighting *s,
-                    struct stet_breach *b)
+                    const struct stet_sighting *s, struct stet_breach *b)
 {
     const struct stet_terms *t = f && f->terms.settled != STET_NO_BUDGET ? &f->terms : &c->terms;
 
     if (t->settled == STET_NO_BUDGET || !s->step_known || s->step < t->settled)
         return false;
-    (void)x;
     b->clause = STET_CLAUSE_SETTLED;
     b->line = t->settled_line;
     b->argument = (struct stet_view){0};
@@ -172,7 +170,7 @@ enum stet_rc stet_check_compile(struct stet_check *k, const struct stet_contract
         k->unreadable++;
         rc = STET_OK;
     } else if (rc == STET_OK &&
-               (stet_gate_breaks(gate, &seen, &b) || is_late(c, b.family, x, s, &b))) {
+               (stet_gate_breaks(gate, &seen, &b) || is_late(c, b.family, s, &b))) {
         explain(&v, x, sighting, b.number, &row);
         v.clause = b.clause;
         v.line = b.line;

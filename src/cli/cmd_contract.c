@@ -16,6 +16,21 @@ static const struct stet_usage usage = {
     "docs/contract.md",
 };
 
+/* A contract allows what the run did, recompiles too. */
+static void doubt(const struct stet_history *h)
+{
+    unsigned n = 0;
+
+    for (uint32_t i = 0; i < h->finding_count; i++)
+        n += h->findings[i].reason < STET_REASONS && !h->findings[i].benign &&
+             !h->findings[i].facts.past;
+    if (n)
+        fprintf(
+            stderr,
+            "stet: this run recompiled %u time%s (`stet explain`), and the contract allows it\n", n,
+            n == 1 ? "" : "s");
+}
+
 static int init(const char *run, const char *file, bool force)
 {
     struct stet_err err = STET_ERR_INIT;
@@ -35,6 +50,7 @@ static int init(const char *run, const char *file, bool force)
         stet_lanes_close(&l);
         return stet_complain(&err);
     }
+    doubt(&l.x.history);
     stet_contract_write(&out, &c, &l);
     if (to_stdout)
         code = stet_print(&out, code);

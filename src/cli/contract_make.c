@@ -72,12 +72,16 @@ static bool add_arg(struct stet_contract *c, struct stet_family *f, const struct
 
 static struct stet_family *family_of(struct stet_contract *c, const struct stet_seen *s)
 {
-    struct stet_family *f;
-
     for (uint32_t i = 0; i < c->family_count; i++)
         if (same_signature(&c->families[i], s))
             return &c->families[i];
-    f = stet_contract_add_family(c);
+    return NULL;
+}
+
+static struct stet_family *new_family(struct stet_contract *c, const struct stet_seen *s)
+{
+    struct stet_family *f = stet_contract_add_family(c);
+
     if (!f)
         return NULL;
     f->name = s->family;
@@ -91,33 +95,41 @@ static struct stet_family *family_of(struct stet_contract *c, const struct stet_
     return f;
 }
 
+static bool add_member(struct maker *m, const struct stet_sighting *s, const struct stet_seen *seen,
+                       struct stet_family *f)
+{
+    for (uint32_t i = 0; i < seen->arg_count; i++)
+        for (uint32_t d = 0; d < seen->args[i].rank; d++)
+            if (!stet_dim_add(&f->args[i].dims[d], seen->args[i].dims[d], &m->c->arena))
+                return false;
+    m->members[m->count++] =
+        (struct member){(uint32_t)(f - m->c->families), s->process, seen->graph,
+                        stet_hash_mix(seen->program, seen->options), seen->options};
+    return true;
+}
+
 static bool take(struct maker *m, uint32_t number, struct stet_err *err)
 {
     const struct stet_sighting *s = &m->l->x.history.sightings[number];
+    struct stet_family *f = NULL;
+    struct stet_arena arena;
     struct stet_seen seen;
-    struct stet_family *f;
+    enum stet_rc rc;
+    bool fine = true;
 
     if (s->past || s->failed)
         return true;
-    switch (stet_contract_see(&m->l->x, number, &seen, &m->c->arena, err)) {
-    case STET_OK:
-        break;
-    case STET_NOT_FOUND:
-        return true;
-    default:
-        return false;
+    stet_arena_init(&arena, (size_t)64 << 20);
+    rc = stet_contract_see(&m->l->x, number, &seen, &arena, err);
+    if (rc == STET_OK && !(f = family_of(m->c, &seen))) {
+        /* The first of its kind stays: its family lives on its text. */
+        rc = stet_contract_see(&m->l->x, number, &seen, &m->c->arena, err);
+        f = rc == STET_OK ? new_family(m->c, &seen) : NULL;
     }
-    f = family_of(m->c, &seen);
-    if (!f)
-        return no_memory(err);
-    for (uint32_t i = 0; i < seen.arg_count; i++)
-        for (uint32_t d = 0; d < seen.args[i].rank; d++)
-            if (!stet_dim_add(&f->args[i].dims[d], seen.args[i].dims[d], &m->c->arena))
-                return no_memory(err);
-    m->members[m->count++] =
-        (struct member){(uint32_t)(f - m->c->families), s->process, seen.graph,
-                        stet_hash_mix(seen.program, seen.options), seen.options};
-    return true;
+    if (rc != STET_NOT_FOUND)
+        fine = (rc == STET_OK && f && add_member(m, s, &seen, f)) || no_memory(err);
+    stet_arena_release(&arena);
+    return fine;
 }
 
 /* Helpers that a framework makes for every shape: one line for all of them. */

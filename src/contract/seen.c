@@ -66,6 +66,23 @@ static struct stet_view attr_text(const struct stet_attr *a, struct stet_arena *
     return text;
 }
 
+/* #sdy.sharding<@mesh, [{"data"}, {}]> → [{data}, {}]: the mesh has a clause of its own. */
+static struct stet_view sharding_of(const struct stet_attr *a, struct stet_arena *arena)
+{
+    struct stet_view text = attr_text(a, arena);
+    char *out = (char *)(uintptr_t)text.ptr;
+    const char *comma = text.len ? memchr(text.ptr, ',', text.len) : NULL;
+    size_t n = 0;
+
+    if (!stet_view_starts(text, "#sdy.sharding<@") || !comma || !stet_view_ends(text, ">"))
+        return text;
+    for (const char *p = comma + 2; p < text.ptr + text.len - 1; p++)
+        if (*p != '"')
+            out[n++] = *p;
+    out[n] = '\0';
+    return stet_view_of(out, n);
+}
+
 /* HLO's is default when it runs from the last dimension to the first. */
 static struct stet_view layout_of(const struct stet_argument *a, struct stet_arena *arena)
 {
@@ -113,7 +130,7 @@ static void take_arg(struct stet_seen_arg *out, const struct stet_program *p, ui
         .dims = dims,
         .rank = shaped ? t->rank : 0,
         .donated = a->donor || a->alias >= 0,
-        .sharding = attr_text(a->sharding, arena),
+        .sharding = sharding_of(a->sharding, arena),
         .layout = layout_of(a, arena),
     };
 }
