@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 int stet_fs_write_all(int fd, const void *bytes, size_t n)
@@ -206,4 +207,30 @@ char *stet_fs_join(const char *a, const char *b)
     if (joined)
         snprintf(joined, room, "%s/%s", a, b);
     return joined;
+}
+
+const char *stet_fs_network(const char *folder)
+{
+    static const struct {
+        unsigned long magic;
+        const char *name;
+    } kinds[] = {
+        {0x6969, "NFS"},        {0x517b, "SMB"},       {0xff534d42, "CIFS"},
+        {0xfe534d42, "SMB2"},   {0x564c, "NCP"},       {0x0bd00bd0, "Lustre"},
+        {0x5346414f, "AFS"},    {0x00c36400, "Ceph"},  {0x01161970, "GFS2"},
+        {0x47504653, "GPFS"},   {0x19830326, "FhGFS"}, {0x7461636f, "OCFS2"},
+        {0x786f4256, "vboxsf"}, {0x01021997, "9P"},    {0x65735546, "FUSE"},
+        {0x6b414653, "kAFS"},   {0xaad7aaea, "PanFS"},
+    };
+    const char *pretended = getenv("STET_TEST_FILESYSTEM");
+    struct statfs st;
+
+    if (pretended && *pretended)
+        return pretended;
+    if (statfs(folder, &st) != 0)
+        return NULL;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if ((unsigned long)st.f_type == kinds[i].magic)
+            return kinds[i].name;
+    return NULL;
 }

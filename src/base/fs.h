@@ -30,5 +30,8 @@ bool stet_fs_exists(const char *path);
 int stet_fs_write_all(int fd, const void *bytes, size_t n);
 /* a/b in a malloc'd string (stet_mem_free), or NULL. */
 char *stet_fs_join(const char *a, const char *b);
+/* "NFS", "Lustre", …: the kind of network filesystem that a folder lies on; NULL when it is local
+ * or not there. */
+const char *stet_fs_network(const char *folder);
 
 #endif

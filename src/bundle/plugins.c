@@ -143,7 +143,8 @@ static void from_entry_point(void *arg, struct stet_view name, struct stet_view 
     if (stet_python_file(w->python, module, path, sizeof path) &&
         from_folder(w->list, path, w->by, name))
         return;
-    note(w->list, w->by, name, target);
+    if (!stet_view_starts(target, "torch_xla._internal")) /* it looks for libtpu itself */
+        note(w->list, w->by, name, target);
 }
 
 static void from_namespace(struct walk *w)

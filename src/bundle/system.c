@@ -204,7 +204,7 @@ static void put_on_path(struct stet_inventory *v, char *const *environment, cons
 
 static void put_tools(struct stet_inventory *v, char *const *environment)
 {
-    put_file(v, STET_GROUP_driver, "nvidia", "/proc/driver/nvidia/version", "NVRM version");
+    put_file(v, STET_GROUP_driver, "nvidia", "/sys/module/nvidia/version", NULL);
     put_file(v, STET_GROUP_driver, "amdgpu", "/sys/module/amdgpu/version", NULL);
     put_file(v, STET_GROUP_driver, "gasket", "/sys/module/gasket/version", NULL);
     put_file(v, STET_GROUP_toolkit, "cuda", "/usr/local/cuda/version.json", "\"version\"");

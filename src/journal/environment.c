@@ -20,6 +20,8 @@ static const char *const matter[] = {
     "TORCHDYNAMO_",
     "TORCHINDUCTOR_",
     "TORCHELASTIC_",
+    "PT_XLA_",
+    "ACCELERATE_",
     "TF_CPP_",
     "TF_XLA_",
     "TF_GPU_",

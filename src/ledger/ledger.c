@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 enum { WAIT_MS = 10000 };
@@ -41,33 +40,6 @@ enum stet_rc stet_ledger_exec(struct stet_ledger *l, const char *sql, const char
     return STET_OK;
 }
 
-/* SQLite's locks and shared memory don't work there: two hosts would destroy the file. */
-static const char *network_filesystem(const char *folder)
-{
-    static const struct {
-        unsigned long magic;
-        const char *name;
-    } kinds[] = {
-        {0x6969, "NFS"},        {0x517b, "SMB"},       {0xff534d42, "CIFS"},
-        {0xfe534d42, "SMB2"},   {0x564c, "NCP"},       {0x0bd00bd0, "Lustre"},
-        {0x5346414f, "AFS"},    {0x00c36400, "Ceph"},  {0x01161970, "GFS2"},
-        {0x47504653, "GPFS"},   {0x19830326, "FhGFS"}, {0x7461636f, "OCFS2"},
-        {0x786f4256, "vboxsf"}, {0x01021997, "9P"},    {0x65735546, "FUSE"},
-        {0x6b414653, "kAFS"},   {0xaad7aaea, "PanFS"},
-    };
-    const char *pretended = getenv("STET_TEST_FILESYSTEM");
-    struct statfs st;
-
-    if (pretended && *pretended)
-        return pretended;
-    if (statfs(folder, &st) != 0)
-        return NULL;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if ((unsigned long)st.f_type == kinds[i].magic)
-            return kinds[i].name;
-    return NULL;
-}
-
 static enum stet_rc check_place(const char *path, struct stet_err *err)
 {
     char *folder = stet_mem_strdup(path), *slash;
@@ -80,7 +52,8 @@ static enum stet_rc check_place(const char *path, struct stet_err *err)
     if (slash)
         *slash = '\0';
     rc = stet_fs_mkdirs(slash ? folder : ".", err);
-    kind = rc == STET_OK ? network_filesystem(slash ? folder : ".") : NULL;
+    /* SQLite's locks and shared memory don't work there: two hosts would destroy the file. */
+    kind = rc == STET_OK ? stet_fs_network(slash ? folder : ".") : NULL;
     if (kind)
         rc = stet_fail(
             err, STET_UNSUPPORTED,

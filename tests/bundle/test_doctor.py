@@ -1,0 +1,290 @@
+"""Facts about `stet doctor`: the right verdict for whole and for deliberately broken environments.
+
+usage: test_doctor.py BUILD_DIR [unittest arguments]
+"""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import unittest
+
+from stage import CPU, FAKE, LIB, STET, Staged
+
+
+class Doctor(Staged):
+    def doctor(self, *args, deadline="20", preexec=None, **variables):
+        out = subprocess.run([STET, "doctor", "--format=json", f"--deadline={deadline}", *args],
+                             capture_output=True, text=True, timeout=110, cwd=self.dir,
+                             env=dict(self.env, **variables), preexec_fn=preexec)
+        self.assertIn(out.returncode, (0, 1), out.stderr)
+        told = json.loads(out.stdout)
+        self.assertEqual(told["schema"], "stet.doctor/1")
+        self.assertEqual(told["ok"], out.returncode == 0)
+        return told
+
+    def broken(self, told, plugin, step, result, words):
+        """The plugin breaks at this step, in this way, with these words; everything before went well."""
+        p = next(p for p in told["plugins"] if p["path"].endswith(plugin))
+        self.assertFalse(told["ok"])
+        self.assertFalse(p["alive"])
+        self.assertEqual(p["broken"], step, p["steps"])
+        found = next(s for s in p["steps"] if s["step"] == step)
+        self.assertEqual(found["result"], result, p["steps"])
+        self.assertIn(words, found["detail"])
+        return p
+
+    def rows(self, told):
+        return [r["id"] for r in told["rows"]]
+
+    def check(self, told, what):
+        return next(c for c in told["checks"] if c["what"] == what)
+
+    def test_a_plugin_that_is_alive_is_told_so_with_its_memory(self):
+        told = self.doctor(PJRT_NAMES_AND_LIBRARY_PATHS=f"stet:{CPU}")
+        p = told["plugins"][0]
+        self.assertTrue(told["ok"], told)
+        self.assertTrue(p["alive"])
+        self.assertEqual([s["result"] for s in p["steps"]], ["fine"] * 12)
+        self.assertEqual(p["devices"][0]["kind"], "Stet CPU")
+        self.assertGreater(p["devices"][0]["bytes_limit"], 1 << 20)
+        self.assertEqual(self.check(told, "store")["result"], "fine")
+
+    def test_plugins_are_found_in_every_way_the_frameworks_know(self):
+        def placed(*path):
+            full = os.path.join(self.site, *path)
+            os.makedirs(os.path.dirname(full), exist_ok=True)
+            shutil.copy(CPU, full)
+            return full
+        placed("jax_plugins", "one", "one.so")
+        placed("two_plugin", "two.so")
+        placed("three_plugin", "lib.so")
+        placed("libtpu", "libtpu.so")
+        elsewhere = placed("..", "elsewhere.so")
+        config = os.path.join(self.dir, "c.json")
+        with open(config, "w") as f:
+            json.dump({"library_path": placed("..", "by_json.so")}, f)
+        self.install("two", "1", entry_points="[jax_plugins]\ntwo = two_plugin\n\n[other]\nx = y\n")
+        self.install("three", "1", entry_points="[torch_xla.plugins]\nthree = three_plugin:Three\n")
+        told = self.doctor("--quick", "--no-frameworks", PJRT_NAMES_AND_LIBRARY_PATHS=f"a:{CPU},b:{config}",
+                           PJRT_DEVICE="LIBRARY", PJRT_LIBRARY_PATH=elsewhere)
+        found = {os.path.basename(p["path"]): p["found_by"] for p in told["plugins"]}
+        self.assertEqual(found, {
+            "libstet_cpu.so": "PJRT_NAMES_AND_LIBRARY_PATHS", "by_json.so": "PJRT_NAMES_AND_LIBRARY_PATHS",
+            "elsewhere.so": "PJRT_LIBRARY_PATH", "one.so": "jax_plugins", "two.so": "jax_plugins",
+            "lib.so": "torch_xla.plugins", "libtpu.so": "package libtpu"})
+
+    # -- plugins that are broken, each in its own way
+
+    def test_broken_1_a_file_that_is_cut_off(self):
+        cut = os.path.join(self.dir, "cut.so")
+        with open(CPU, "rb") as f, open(cut, "wb") as g:
+            g.write(f.read(os.path.getsize(CPU) // 3))
+        self.broken(self.doctor(f"--plugin={cut}"), "cut.so", "file", "failed", "cut off")
+
+    def test_broken_2_made_for_another_machine(self):
+        other = os.path.join(self.dir, "other.so")
+        with open(CPU, "rb") as f:
+            data = bytearray(f.read())
+        data[18:20] = (183 if data[18] == 62 else 62).to_bytes(2, "little")
+        with open(other, "wb") as f:
+            f.write(data)
+        self.broken(self.doctor(f"--plugin={other}"), "other.so", "file", "failed", "not for this machine")
+
+    def test_broken_3_a_text_file_and_an_empty_one(self):
+        for content, words in ((b"#!/bin/sh\n", "no ELF"), (b"", "empty")):
+            path = os.path.join(self.dir, "none.so")
+            with open(path, "wb") as f:
+                f.write(content)
+            self.broken(self.doctor(f"--plugin={path}"), "none.so", "file", "failed", words)
+
+    def test_broken_4_a_library_that_is_no_plugin(self):
+        with open("/proc/self/maps") as f:
+            libc = next(line.split()[-1] for line in f if "/libc.so.6" in line or "/libc-2" in line)
+        self.broken(self.doctor(f"--plugin={libc}"), os.path.basename(libc), "load", "failed", "no symbol GetPjrtApi")
+
+    def test_broken_5_no_table(self):
+        told = self.doctor(f"--plugin={LIB}/libfake_pjrt_null.so")
+        self.broken(told, "null.so", "api", "failed", "returned NULL")
+
+    def test_broken_6_garbage_for_a_table(self):
+        told = self.doctor(f"--plugin={LIB}/libfake_pjrt_garbage.so")
+        self.broken(told, "garbage.so", "api", "failed", "garbage")
+
+    def test_broken_7_another_major_version(self):
+        told = self.doctor(f"--plugin={LIB}/libfake_pjrt_1_0.so")
+        self.broken(told, "1_0.so", "api", "failed", "API 1.116 can't be used")
+        self.assertIn("plugin-api-too-old", self.rows(told))
+
+    def test_broken_8_older_than_anything_can_use(self):
+        told = self.doctor(f"--plugin={LIB}/libfake_pjrt_0_28.so")
+        self.broken(told, "0_28.so", "api", "failed", "API 0.28 can't be used")
+        self.assertIn("plugin-api-too-old", self.rows(told))
+
+    def test_broken_9_the_one_version_with_another_order(self):
+        told = self.doctor(f"--plugin={LIB}/libfake_pjrt_0_56.so")
+        self.broken(told, "0_56.so", "api", "failed", "0.56")
+        self.assertIn("plugin-api-0-56", self.rows(told))
+
+    def test_broken_10_functions_that_frameworks_need_are_missing(self):
+        told = self.doctor(f"--plugin={LIB}/libfake_pjrt_holes.so")
+        self.broken(told, "holes.so", "api", "failed", "PJRT_Plugin_Attributes, PJRT_Event_Await")
+
+    def test_broken_11_no_client(self):
+        told = self.doctor(f"--plugin={FAKE}", FAKE_FAIL="PJRT_Client_Create=14")
+        self.broken(told, "pjrt.so", "client", "failed", "UNAVAILABLE: PJRT_Client_Create told to fail")
+
+    def test_broken_12_a_client_that_never_comes(self):
+        told = self.doctor(f"--plugin={FAKE}", deadline="1", FAKE_HANG="PJRT_Client_Create")
+        self.broken(told, "pjrt.so", "client", "hung", "did not answer within 1 s")
+
+    def test_broken_13_a_compiler_that_crashes(self):
+        told = self.doctor(f"--plugin={FAKE}", FAKE_CRASH="PJRT_Client_Compile")
+        p = self.broken(told, "pjrt.so", "compile", "crashed", "SIGABRT")
+        self.assertIn("Check failed: PJRT_Client_Compile", p["said"])
+
+    def test_broken_14_wrong_numbers(self):
+        told = self.doctor(f"--plugin={FAKE}", FAKE_PARAMS="f32[4]", FAKE_OUTPUTS="f32[4]")
+        self.broken(told, "pjrt.so", "execute", "failed", "wrong numbers")
+
+    def test_broken_15_memory_that_can_not_be_asked(self):
+        told = self.doctor(f"--plugin={FAKE}", "--quick", FAKE_FAIL="PJRT_Device_MemoryStats=12")
+        step = next(s for s in told["plugins"][0]["steps"] if s["step"] == "memory")
+        self.assertEqual(step["result"], "missing")
+        self.assertIn("PJRT_Device_MemoryStats: UNIMPLEMENTED", step["detail"])
+        self.assertNotIn("bytes_in_use", told["plugins"][0]["devices"][0])
+        self.assertIn("memory-statistics-missing", self.rows(told))
+
+    def test_broken_16_a_path_that_leads_nowhere(self):
+        told = self.doctor(TPU_LIBRARY_PATH="/no/such/libtpu.so")
+        self.broken(told, "libtpu.so", "file", "failed", "no such file")
+        self.assertIn("tpu-library-path-missing", self.rows(told))
+
+    # -- the store
+
+    def test_broken_17_a_store_that_can_not_be_made(self):
+        blocked = os.path.join(self.dir, "blocked")
+        open(blocked, "w").close()
+        told = self.doctor(STET_STORE=os.path.join(blocked, "store"))
+        self.assertFalse(told["ok"])
+        self.assertEqual(self.check(told, "store")["result"], "wrong")
+        self.assertIn("can't be made", self.check(told, "store")["text"])
+
+    def test_broken_18_a_full_store(self):
+        def no_room():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
+        told = self.doctor(preexec=no_room)
+        self.assertFalse(told["ok"])
+        self.assertIn("full", self.check(told, "store")["text"])
+
+    def test_a_store_that_is_far_away_off_or_has_bad_entries_is_told(self):
+        told = self.doctor(STET_TEST_FILESYSTEM="NFS")
+        self.assertIn("NFS", self.check(told, "store place")["text"])
+        told = self.doctor(STET_STORE="off")
+        self.assertIn("off", self.check(told, "store")["text"])
+        folder = os.path.join(self.dir, "s")
+        os.makedirs(os.path.join(folder, "quarantine"))
+        open(os.path.join(folder, "quarantine", "0" * 32 + ".crash-1"), "w").close()
+        told = self.doctor(STET_STORE=folder)
+        self.assertIn("1 loads", self.check(told, "store quarantine")["text"])
+
+    # -- rows of the matrix
+
+    def expect_row(self, row, *args, **variables):
+        told = self.doctor("--no-frameworks", *args, **variables)
+        self.assertIn(row, self.rows(told))
+        self.assertFalse(told["ok"])
+
+    def test_broken_19_jaxlib_newer_than_jax(self):
+        self.install("jax", "0.10.1")
+        self.install("jaxlib", "0.10.2")
+        self.expect_row("jaxlib-newer-than-jax")
+
+    def test_broken_20_jaxlib_older_than_jax_needs(self):
+        self.install("jax", "0.10.2", {"jax/version.py": "_minimum_jaxlib_version = '0.10.1'\n"})
+        self.install("jaxlib", "0.9.9")
+        self.expect_row("jaxlib-too-old")
+
+    def test_broken_21_torch_xla_of_another_torch(self):
+        self.install("torch", "2.8.0+cpu")
+        self.install("torch_xla", "2.9.0", requires=["torch"])
+        self.expect_row("torch-xla-torch-skew")
+
+    def test_broken_22_competing_and_remote_caches(self):
+        self.install("jax", "0.10.2")
+        told = self.doctor("--no-frameworks", JAX_COMPILATION_CACHE_DIR="gs://bucket/cache")
+        self.assertEqual(self.rows(told), ["jax-cache-threshold", "jax-cache-path-in-key", "jax-cache-remote"])
+        self.install("torch_xla", "2.9.0", requires=["torch"])
+        self.expect_row("torch-xla-cache-never-read", XLA_PERSISTENT_CACHE_PATH="/tmp/x")
+
+    def test_broken_23_debug_switches_left_on(self):
+        told = self.doctor(XLA_IR_DEBUG="1", JAX_DEBUG_NANS="true", XLA_FLAGS="--xla_dump_to=/tmp/d",
+                           TF_CPP_VMODULE="a=3", XLA_USE_BF16="1")
+        self.assertEqual(self.rows(told), ["dump-left-on", "torch-xla-debug-left-on", "jax-debug-left-on",
+                                           "verbose-logs-left-on", "xla-use-bf16"])
+
+    def test_broken_24_flags_in_the_wrong_place(self):
+        self.expect_row("tpu-flags-in-xla-flags", XLA_FLAGS="--xla_tpu_enable_x=true")
+        self.expect_row("autotuning-off", XLA_FLAGS="--xla_gpu_autotune_level=0")
+        self.expect_row("tpu-flags-without-libtpu", LIBTPU_INIT_ARGS="--xla_tpu_a=1")
+
+    def test_broken_25_torch_compile_stacked_on_xla(self):
+        self.install("torch", "2.9.0")
+        self.install("torch_xla", "2.9.0", requires=["torch"])
+        self.expect_row("torch-compile-on-xla", PJRT_DEVICE="TPU", ACCELERATE_DYNAMO_BACKEND="INDUCTOR")
+
+    def test_broken_26_a_framework_that_does_not_import(self):
+        self.install("jax", "0.10.2", {"jax/__init__.py": "raise RuntimeError('broken on purpose')\n"})
+        told = self.doctor()
+        self.assertEqual(self.check(told, "jax")["result"], "wrong")
+        self.assertIn("broken on purpose", self.check(told, "jax")["text"])
+        self.assertFalse(told["ok"])
+
+    def test_a_sound_environment_fits_no_row(self):
+        self.install("jax", "0.10.2", {"jax/version.py": "_minimum_jaxlib_version = '0.10.1'\n"})
+        self.install("jaxlib", "0.10.2")
+        self.install("numpy", "2.4.6")
+        self.install("torch", "2.9.0+cu128")
+        self.install("torch_xla", "2.9.0", requires=["torch"])
+        told = self.doctor("--no-frameworks", XLA_FLAGS="--xla_gpu_autotune_level=4", JAX_ENABLE_X64="1",
+                           ACCELERATE_DYNAMO_BACKEND="NO", PJRT_NAMES_AND_LIBRARY_PATHS=f"stet:{CPU}")
+        self.assertEqual(self.rows(told), [])
+        self.assertTrue(told["ok"])
+
+    # -- rows of one's own, usage, progress
+
+    def test_rows_of_ones_own_are_added_and_bad_ones_refused_with_a_place(self):
+        mine = os.path.join(self.dir, "mine.txt")
+        row = ("[our-cluster]\narea = launch\nkind = launch policy\nsymptom = s\nversions = v\n"
+               "evidence = e\ndo = d\ndetect = env.JAX_OURS = yes\n")
+        with open(mine, "w") as f:
+            f.write(row)
+        told = self.doctor(f"--matrix={mine}", JAX_OURS="yes")
+        self.assertEqual([(r["id"], r["source"]) for r in told["rows"]], [("our-cluster", mine)])
+        with open(mine, "w") as f:
+            f.write(row.replace("= yes", "= yes and and"))
+        out = self.stet("doctor", f"--matrix={mine}")
+        self.assertEqual(out.returncode, 3)
+        self.assertIn("mine.txt:8:", out.stderr)
+
+    def test_progress_is_told_when_it_takes_long(self):
+        out = self.stet("doctor", "--no-frameworks", f"--plugin={FAKE}", "--deadline=3",
+                        FAKE_HANG="PJRT_Client_Create")
+        self.assertEqual(out.returncode, 1)
+        self.assertIn("stet: libfake_pjrt.so: 2 s", out.stderr)
+        self.assertIn("INSTALLED, NOT ALIVE", out.stdout)
+        self.assertIn("client         hung", out.stdout)
+
+    def test_wrong_use(self):
+        self.assertEqual(self.stet("doctor", "x").returncode, 2)
+        self.assertEqual(self.stet("doctor", "--deadline=soon").returncode, 2)
+        self.assertEqual(self.stet("doctor", "--help").returncode, 0)
+        rows = json.loads(self.stet("doctor", "--rows", "--format=json").stdout)["rows"]
+        self.assertGreaterEqual(len(rows), 25)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
