@@ -341,6 +341,25 @@ enum stet_rc stet_hlo_computation_end(struct stet_hlo_build *b, struct stet_view
     return STET_OK;
 }
 
+void stet_hlo_set_aside(struct stet_hlo_build *b, struct stet_hlo_open *to)
+{
+    *to = (struct stet_hlo_open){b->instrs, b->instr_count, b->instr_room, b->slots, b->slot_count};
+    b->instrs = NULL;
+    b->slots = NULL;
+    b->instr_count = b->instr_room = b->slot_count = 0;
+}
+
+void stet_hlo_take_up(struct stet_hlo_build *b, const struct stet_hlo_open *from)
+{
+    stet_mem_free(b->instrs);
+    stet_mem_free(b->slots);
+    b->instrs = from->instrs;
+    b->instr_count = from->instr_count;
+    b->instr_room = from->instr_room;
+    b->slots = from->slots;
+    b->slot_count = from->slot_count;
+}
+
 void stet_hlo_module_attr(struct stet_hlo_build *b, const char *name, const struct stet_attr *v)
 {
     if (b->attr_count < STET_HLO_MODULE_ATTRS)

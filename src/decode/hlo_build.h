@@ -85,6 +85,18 @@ bool stet_hlo_instr_publish(struct stet_hlo_build *b, bool by_name);
 /* Its position, or -1. `name` is compared when its pointer is not NULL. */
 int64_t stet_hlo_instr_find(const struct stet_hlo_build *b, uint64_t key, struct stet_view name);
 
+/* A computation that is read while another is made. */
+struct stet_hlo_open {
+    struct stet_hlo_instr *instrs;
+    size_t instr_count, instr_room;
+    uint32_t *slots;
+    size_t slot_count;
+};
+
+/* Begins an empty computation in place of the one being read, and goes on with that one. */
+void stet_hlo_set_aside(struct stet_hlo_build *b, struct stet_hlo_open *to);
+void stet_hlo_take_up(struct stet_hlo_build *b, const struct stet_hlo_open *from);
+
 /* Puts the instructions into the order in which XLA prints an unscheduled computation: operands
  * before users, from those nobody uses. Builders number and list them in many ways, and text has
  * only this one. False when out of memory. */

@@ -49,6 +49,11 @@ struct stet_view stet_hlo_raw(struct stet_hlo_text *t);
 /* {1,2,3} */
 struct stet_ints stet_hlo_int_list(struct stet_hlo_text *t);
 
+/* ---- instructions (hlo_text_instr.c) ---- */
+
+/* Reads one and adds it to the computation. */
+void stet_hlo_text_instruction(struct stet_hlo_text *t);
+
 /* ---- shapes and literals (hlo_text_value.c) ---- */
 
 const struct stet_type *stet_hlo_text_shape(struct stet_hlo_text *t);

@@ -6,6 +6,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "decode/decode.h"
+#include "fingerprint/fingerprint.h"
 #include "program/hlo.h"
 #include "program/ops.h"
 
@@ -440,6 +441,62 @@ TEST(errors_in_text_carry_line_and_column)
         EXPECT_INT(STET_BAD_INPUT, read_text(bad[i].text, &err));
         EXPECT_STR(bad[i].message, err.text);
     }
+}
+
+static struct stet_fingerprint fingerprint_of(reader read, const char *path)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_fingerprint f = {0};
+    struct stet_program p;
+    struct stet_file file;
+
+    EXPECT_INT(STET_OK, stet_file_open(&file, path, &err));
+    EXPECT_INT(STET_OK, read(&p, file.bytes, &err));
+    EXPECT_STR("", err.text);
+    if (err.rc == STET_OK) {
+        EXPECT_INT(STET_OK, stet_fingerprint_make(&f, &p, (struct stet_view){0}, &err));
+        stet_program_release(&p);
+    }
+    stet_file_close(&file);
+    return f;
+}
+
+/* "slice-start(x), slice=…" is what XLA prints of an async-start around a slice. Both files are
+ * what jaxlib's _hlo.hlo_module_from_text made of text: the proto, and its own print of it. */
+TEST(asynchronous_operations_in_short_form_are_those_of_the_proto)
+{
+    static const char *const names[] = {"slice", "slice_with_attributes", "custom_call", "chain"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct stet_fingerprint a, b;
+        char path[512];
+
+        snprintf(path, sizeof path, "%s/async/%s.pb", folder, names[i]);
+        a = fingerprint_of(stet_decode_hlo_proto, path);
+        snprintf(path, sizeof path, "%s/async/%s.txt", folder, names[i]);
+        b = fingerprint_of(stet_decode_hlo_text, path);
+        EXPECT(stet_hash_eq(a.key, b.key) && !stet_hash_is_zero(a.key));
+        EXPECT(stet_hash_eq(a.skeleton, b.skeleton));
+        EXPECT_INT(0, stet_fingerprint_moved(&a, &b));
+    }
+}
+
+TEST(an_asynchronous_operation_says_what_it_gives)
+{
+    struct stet_err err = STET_ERR_INIT;
+
+    EXPECT_INT(STET_BAD_INPUT, read_text("HloModule m\n\nENTRY e {\n  a = f32[8] parameter(0)\n"
+                                         "  b = f32[4] slice-start(a), slice={[2:6]}\n}\n",
+                                         &err));
+    EXPECT_STR(
+        "HLO text, line 5 column 3: the shape of slice-start is no tuple of operands and result",
+        err.text);
+    err = (struct stet_err)STET_ERR_INIT;
+    EXPECT_INT(STET_BAD_INPUT,
+               read_text("HloModule m\n\nENTRY e {\n  a = f32[8] parameter(0)\n"
+                         "  b = ((f32[8]), f32[4]) slice-start(a), dimensions={0}\n}\n",
+                         &err));
+    EXPECT_STR("HLO text, line 5 column 42: dimensions is not an attribute of slice", err.text);
 }
 
 TEST(an_elided_constant_is_an_error_that_says_how_to_print_it)
