@@ -1,0 +1,166 @@
+/* The parts of the agent that need no server: addresses, messages, where it listens; and that a
+ * fork leaves the parent's lease to the parent. */
+#include "test.h"
+
+#include "agent/agent.h"
+#include "agent/tier.h"
+#include "base/mem.h"
+#include "intercept/layer.h"
+#include "intercept/remote.h"
+#include "wire/client.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+TEST(an_address_is_taken_apart_and_shown_without_its_secrets)
+{
+    struct stet_arena a;
+    struct stet_url u;
+    uint32_t ms;
+
+    stet_arena_init(&a, 1 << 16);
+    EXPECT_INT(STET_OK,
+               stet_url_parse(&u, STET_VIEW("rediss://ada:p%40ss:word@host:6380/3?ttl=2s&x=%20"),
+                              &a, NULL));
+    EXPECT_STR("rediss", u.scheme);
+    EXPECT_STR("ada", u.user);
+    EXPECT_STR("p@ss:word", u.password);
+    EXPECT_STR("host", u.host);
+    EXPECT_STR("6380", u.port);
+    EXPECT_STR("/3", u.path);
+    EXPECT_STR(" ", stet_url_get(&u, "x", &a));
+    EXPECT(stet_url_get(&u, "y", &a) == NULL);
+    EXPECT_INT(STET_OK, stet_url_ms(&u, "ttl", 0, &a, &ms, NULL));
+    EXPECT_INT(2000, ms);
+    EXPECT_STR("rediss://host:6380/3", stet_url_shown(&u, &a).ptr);
+    EXPECT_INT(STET_OK, stet_url_parse(&u, STET_VIEW("http://[::1]:80/x"), &a, NULL));
+    EXPECT_STR("[::1]", u.host);
+    EXPECT_STR("80", u.port);
+    EXPECT_INT(STET_USAGE, stet_url_parse(&u, STET_VIEW("http://h%0d%0aX: y/"), &a, NULL));
+    EXPECT_INT(STET_USAGE, stet_url_parse(&u, STET_VIEW("host:6379"), &a, NULL));
+    stet_arena_release(&a);
+}
+
+TEST(tiers_keep_their_order_and_a_bad_one_spoils_the_list)
+{
+    struct stet_tiers t;
+
+    EXPECT_INT(STET_OK,
+               stet_tiers_init(&t, STET_VIEW("redis://a # near\nhttp://b,s3://c?region=x"), NULL));
+    EXPECT_INT(3, t.count);
+    EXPECT_STR("redis", t.items[0].kind->name);
+    EXPECT_STR("http", t.items[1].kind->name);
+    EXPECT_STR("s3", t.items[2].kind->name);
+    EXPECT(stet_tier_leases(&t.items[0]) && !stet_tier_leases(&t.items[1]));
+    stet_tiers_release(&t);
+    EXPECT_INT(STET_USAGE, stet_tiers_init(&t, STET_VIEW("redis://a gopher://b"), NULL));
+}
+
+TEST(the_socket_depends_on_the_tiers_and_not_on_their_secrets)
+{
+    char a[PATH_MAX], b[PATH_MAX], c[PATH_MAX], folder[] = "/tmp/stet-agent-XXXXXX";
+
+    EXPECT(mkdtemp(folder) != NULL);
+    setenv("XDG_RUNTIME_DIR", folder, 1);
+    unsetenv("STET_AGENT");
+    EXPECT_INT(STET_OK, stet_agent_socket(STET_VIEW("redis://:one@host"), a, NULL));
+    EXPECT_INT(STET_OK, stet_agent_socket(STET_VIEW("redis://u:two@host"), b, NULL));
+    EXPECT_INT(STET_OK, stet_agent_socket(STET_VIEW("redis://:one@other"), c, NULL));
+    EXPECT_STR(a, b);
+    EXPECT(strcmp(a, c) != 0);
+    snprintf(b, sizeof b, "%.4000s/stet", folder);
+    EXPECT_INT(0, rmdir(b));
+    EXPECT_INT(0, rmdir(folder));
+}
+
+TEST(a_message_with_any_byte_changed_is_refused)
+{
+    struct stet_message m = {.kind = STET_MESSAGE_FOUND,
+                             .key = {1, 2},
+                             .bytes = 77,
+                             .store = STET_VIEW("/s"),
+                             .tier = STET_VIEW("redis")};
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_message back;
+
+    stet_message_pack(&out, &m);
+    EXPECT_INT(STET_OK, stet_message_read(&back, stet_buf_as_view(&out), NULL));
+    EXPECT_INT(77, back.bytes);
+    EXPECT(stet_view_is(back.tier, "redis") && stet_hash_eq(back.key, m.key));
+    for (size_t i = 0; i < out.len; i++) {
+        out.ptr[i] ^= 1;
+        EXPECT(stet_message_read(&back, stet_buf_as_view(&out), NULL) != STET_OK);
+        out.ptr[i] ^= 1;
+        EXPECT(stet_message_read(&back, stet_view_of(out.ptr, i), NULL) != STET_OK);
+    }
+    stet_buf_release(&out);
+}
+
+const char stet_entry_name[] = "test"; /* what each way into the layer defines */
+
+static int listener;
+
+/* Tells the first who asks to lead; the descriptor of that connection. */
+static void *lead(void *unused)
+{
+    static struct stet_wire l;
+    struct stet_message m;
+
+    (void)unused;
+    stet_wire_adopt(&l, accept(listener, NULL, NULL));
+    EXPECT_INT(STET_OK, stet_wire_receive(&l, &m, stet_wire_now_ms() + 5000, NULL));
+    EXPECT_INT(STET_MESSAGE_GET, m.kind);
+    m = (struct stet_message){.kind = STET_MESSAGE_LEAD};
+    EXPECT_INT(STET_OK, stet_wire_send(&l, &m, stet_wire_now_ms() + 5000, NULL));
+    return &l;
+}
+
+TEST(a_child_does_not_hold_its_parents_lease)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    char folder[] = "/tmp/stet-agent-XXXXXX";
+    struct stet_remote r = {0};
+    struct stet_message m;
+    struct stet_wire *agent;
+    pthread_t thread;
+    void *result;
+    pid_t child;
+
+    EXPECT(mkdtemp(folder) != NULL);
+    snprintf(at.sun_path, sizeof at.sun_path, "%s/s", folder);
+    listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    EXPECT_INT(0, bind(listener, (struct sockaddr *)&at, sizeof at));
+    EXPECT_INT(0, listen(listener, 1));
+    setenv("STET_AGENT", at.sun_path, 1);
+    stet_remote_init();
+    strcpy(stet_layer.store.folder, "/nowhere");
+    EXPECT_INT(0, pthread_create(&thread, NULL, lead, NULL));
+    EXPECT(!stet_remote_ask(&r, (struct stet_hash){1, 2}));
+    EXPECT_STR("lead", r.word);
+    EXPECT(r.lease != 0);
+    pthread_join(thread, &result);
+    agent = result;
+    child = fork();
+    if (child == 0) {
+        close(agent->fd); /* the agent's end is in this process only for the test */
+        stet_remote_fork_child();
+        pause();
+    }
+    usleep(50000);
+    EXPECT(!stet_wire_hung_up(agent));
+    shutdown(listener, SHUT_RDWR);
+    close(listener);
+    stet_remote_fork_child(); /* as the end of this process would */
+    usleep(50000);
+    EXPECT_INT(STET_NOT_FOUND, stet_wire_receive(agent, &m, stet_wire_now_ms() + 2000, NULL));
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    stet_wire_close(agent);
+    unlink(at.sun_path);
+    rmdir(folder);
+}
