@@ -1,6 +1,7 @@
 /* Findings for people, for CI and for other tools. */
 #include "cli/lint_print.h"
 
+#include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/run_text.h"
@@ -191,7 +192,41 @@ static void sarif_rules(struct stet_json *j)
     stet_json_end_array(j);
 }
 
-static void sarif_result(struct stet_json *j, const struct stet_lint_finding *f)
+/* SARIF counts columns in UTF-16 units, findings in bytes; the line itself tells the difference.
+ * The last file stays open, since findings come file by file. */
+struct columns {
+    struct stet_file file;
+    const char *path; /* of the open one, or NULL */
+};
+
+static uint32_t utf16_column(struct columns *c, const char *path, uint32_t line, uint32_t column)
+{
+    const char *p, *end;
+    uint32_t units = 1;
+
+    if (!c->path || strcmp(c->path, path) != 0) {
+        if (c->path)
+            stet_file_close(&c->file);
+        c->path = stet_file_open(&c->file, path, NULL) == STET_OK ? path : NULL;
+    }
+    if (!c->path || !c->file.bytes.len) /* standard input */
+        return column;
+    p = c->file.bytes.ptr;
+    end = p + c->file.bytes.len;
+    for (uint32_t l = 1; l < line && p; l++) {
+        p = memchr(p, '\n', (size_t)(end - p));
+        p = p ? p + 1 : NULL;
+    }
+    for (uint32_t i = 1; p && i < column && p < end; i++, p++) {
+        unsigned char byte = (unsigned char)*p;
+
+        units += (byte & 0xc0) != 0x80; /* a byte that begins a character */
+        units += byte >= 0xf0;          /* one outside the basic plane takes two units */
+    }
+    return p ? units : column;
+}
+
+static void sarif_result(struct stet_json *j, struct columns *c, const struct stet_lint_finding *f)
 {
     stet_json_object(j, NULL);
     stet_json_cstr(j, "ruleId", stet_lint_rule_at(f->rule).code);
@@ -208,9 +243,9 @@ static void sarif_result(struct stet_json *j, const struct stet_lint_finding *f)
     stet_json_end_object(j);
     stet_json_object(j, "region");
     stet_json_uint(j, "startLine", f->line);
-    stet_json_uint(j, "startColumn", f->column);
+    stet_json_uint(j, "startColumn", utf16_column(c, f->path, f->line, f->column));
     stet_json_uint(j, "endLine", f->end_line);
-    stet_json_uint(j, "endColumn", f->end_column);
+    stet_json_uint(j, "endColumn", utf16_column(c, f->path, f->end_line, f->end_column));
     stet_json_end_object(j);
     stet_json_end_object(j);
     stet_json_end_object(j);
@@ -223,6 +258,7 @@ static void sarif_result(struct stet_json *j, const struct stet_lint_finding *f)
 
 void stet_lint_print_sarif(struct stet_buf *out, const struct stet_lint_print *p)
 {
+    struct columns c = {0};
     struct stet_json j;
 
     stet_json_init(&j, out);
@@ -241,7 +277,9 @@ void stet_lint_print_sarif(struct stet_buf *out, const struct stet_lint_print *p
     stet_json_cstr(&j, "columnKind", "utf16CodeUnits");
     stet_json_array(&j, "results");
     for (size_t i = 0; i < p->result->finding_count; i++)
-        sarif_result(&j, &p->result->findings[i]);
+        sarif_result(&j, &c, &p->result->findings[i]);
+    if (c.path)
+        stet_file_close(&c.file);
     stet_json_end_array(&j);
     stet_json_end_object(&j);
     stet_json_end_array(&j);

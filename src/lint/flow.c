@@ -142,6 +142,42 @@ static void run_loop(struct lint_walk *w, lint_ref n, lint_ref body)
     w->loops--;
 }
 
+/* A number or a word, or made of NAMES that are constants by convention. */
+static bool is_constant(const struct lint_ast *a, lint_ref n)
+{
+    struct stet_view text = lint_text(a, n);
+
+    if (lint_kind(a, n) == LINT_INTEGER || lint_kind(a, n) == LINT_FLOAT ||
+        lint_kind(a, n) == LINT_STRING || lint_kind(a, n) == LINT_UNARY)
+        return true;
+    if (lint_kind(a, n) != LINT_IDENTIFIER && lint_kind(a, n) != LINT_BINARY)
+        return false;
+    for (size_t i = 0; i < text.len; i++)
+        if ((text.ptr[i] >= 'a' && text.ptr[i] <= 'z') || text.ptr[i] == '(')
+            return false;
+    return true;
+}
+
+/* A list or tuple written out, of constants that are not all the same. */
+static bool lists_constants(const struct lint_walk *w, lint_ref right)
+{
+    const struct lint_ast *a = w->ast;
+    struct stet_view first = {0};
+    bool differ = false;
+
+    if (lint_kind(a, right) != LINT_LIST && lint_kind(a, right) != LINT_TUPLE)
+        return false;
+    for (lint_ref c = lint_child(a, right); c; c = lint_next(a, c)) {
+        struct stet_view text = lint_text(a, c);
+
+        if (!is_constant(a, c))
+            return false;
+        differ |= first.ptr && !stet_view_eq(first, text);
+        first = first.ptr ? first : text;
+    }
+    return differ;
+}
+
 /* What a loop's target is bound to. */
 static struct lint_value loop_value(struct lint_walk *w, lint_ref n, lint_ref right)
 {
@@ -155,7 +191,7 @@ static struct lint_value loop_value(struct lint_walk *w, lint_ref n, lint_ref ri
             v.deps |= LINT_ALWAYS;
         return v;
     }
-    if (stet_view_is(name, "range") || stet_view_is(name, "count") ||
+    if (lists_constants(w, right) || stet_view_is(name, "range") || stet_view_is(name, "count") ||
         stet_view_is(name, "arange") || stet_view_is(name, "linspace")) {
         v.flags |= LINT_VARIES;
         if (v.kind == LINT_V_UNKNOWN)

@@ -7,6 +7,8 @@
 
 /* What the switch does when left on, or NULL when it is off or none of ours. */
 const char *lint_flag_effect(struct stet_view name, struct stet_view value);
+/* A switch that puts a wait into each step or collective. */
+bool lint_launch_barrier(struct stet_view name, struct stet_view value);
 /* A compilation cache's variable that names a remote place. */
 bool lint_remote_cache(struct stet_view name, struct stet_view value);
 /* Shell scripts and env files: `export NAME=value` lines and barriers. */

@@ -31,6 +31,16 @@ const char *lint_flag_effect(struct stet_view name, struct stet_view value)
     return NULL;
 }
 
+bool lint_launch_barrier(struct stet_view name, struct stet_view value)
+{
+    static const char *const barriers[] = {"NCCL_BLOCKING_WAIT",   "TORCH_NCCL_BLOCKING_WAIT",
+                                           "AMD_SERIALIZE_KERNEL", "AMD_SERIALIZE_COPY",
+                                           "HIP_LAUNCH_BLOCKING",  NULL};
+    static const char *const off[] = {"", "0", "false", "False", "off", "OFF", NULL};
+
+    return lint_any_of(name, barriers) && !lint_any_of(value, off);
+}
+
 bool lint_remote_cache(struct stet_view name, struct stet_view value)
 {
     static const char *const schemes[] = {"gs://",   "s3://",    "hdfs://", "az://",

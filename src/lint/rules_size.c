@@ -20,6 +20,12 @@ static void report_gather(struct lint_walk *w, lint_ref n, bool library, uint64_
                 "the size of `%.*s` depends on values", STET_FMT(lint_quote(w, n)));
 }
 
+/* `mask`, `pad_mask`: nobody calls an index array so. */
+static bool is_named_mask(const struct lint_ast *a, lint_ref n)
+{
+    return lint_kind(a, n) == LINT_IDENTIFIER && stet_view_ends(lint_text(a, n), "mask");
+}
+
 /* x[mask] read, not written. */
 static void gather_by_mask(struct lint_walk *w, lint_ref n)
 {
@@ -35,7 +41,7 @@ static void gather_by_mask(struct lint_walk *w, lint_ref n)
     for (lint_ref c = lint_next(a, value); c; c = lint_next(a, c)) {
         struct lint_value index = lint_value_of(w, c);
 
-        if (lint_is_strong(index) && (index.flags & LINT_BOOL)) {
+        if (lint_is_strong(index) && ((index.flags & LINT_BOOL) || is_named_mask(a, c))) {
             report_gather(w, n, false, v.deps & index.deps ? v.deps & index.deps : index.deps);
             return;
         }

@@ -78,6 +78,11 @@ static void scan_line(struct place *at)
         if (effect)
             report(at, start, LINT_RULE_debug_flags,
                    stet_arena_printf(&at->out->arena, "%.*s is on: %s", STET_FMT(name), effect));
+        if (lint_launch_barrier(name, value))
+            report(at, start, LINT_RULE_barrier,
+                   stet_arena_printf(&at->out->arena,
+                                     "%.*s makes every rank or launch wait for the others",
+                                     STET_FMT(name)));
         if (lint_remote_cache(name, value))
             report(at, start, LINT_RULE_remote_cache,
                    stet_arena_printf(&at->out->arena, "the compilation cache lies at `%.*s`",

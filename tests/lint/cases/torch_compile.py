@@ -137,3 +137,23 @@ def anomalies():
     torch.autograd.set_detect_anomaly(True)  # expect: debug-flags
     torch.autograd.set_detect_anomaly(False)  # clean: debug-flags
     logging.info("x")
+
+
+@torch.compile
+def picked_by_name(x, pad_mask, index):
+    y = x[index]  # clean: mask-gather
+    return y.sum() + x[pad_mask].sum()  # expect: mask-gather
+
+
+@torch.compile
+def scaled_by(x, depth):
+    return x * depth
+
+
+FEW = 2
+for depth in (2, 4, 6):
+    scaled_by(torch.ones(3), depth)  # expect: baked-constant
+for depth in [FEW, FEW + 2]:
+    scaled_by(torch.ones(3), depth)  # expect: baked-constant
+for depth in (2, 2, 2):
+    scaled_by(torch.ones(3), depth)  # clean: baked-constant
