@@ -157,10 +157,17 @@ static int by_number(const void *a, const void *b)
  * closed, a late short batch) close steps too. */
 static void add_variants(struct stet_steps *s)
 {
-    for (size_t p = 0; p < s->program_count; p++) {
+    size_t first = 0, end = s->program_count;
+
+    /* Few close a step, and most of a long run's programs none: look where those are. */
+    while (first < end && !s->programs[first].closes)
+        first++;
+    while (end > first && !s->programs[end - 1].closes)
+        end--;
+    for (size_t p = 0; first < end && p < s->program_count; p++) {
         struct stet_steps_program *program = &s->programs[p];
 
-        for (size_t q = 0; q < s->program_count && program->group == STET_STEPS_NONE; q++)
+        for (size_t q = first; q < end && program->group == STET_STEPS_NONE; q++)
             if (s->programs[q].closes && stet_steps_same(s, program, &s->programs[q]))
                 program->group = s->programs[q].group;
     }

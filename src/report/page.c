@@ -151,7 +151,7 @@ static void tiles(struct stet_buf *out, const struct stet_report_run *r)
             tile_count(out, "settled at step", r->settled_step);
         else
             tile(out, "settled",
-                 stet_view_starts(r->settled_why, "it was still") ? "still growing" : "not known");
+                 stet_view_starts(r->settled_why, "it was still") ? "not yet" : "not known");
     }
     if (hits)
         tile_count(out, "from the store", hits);

@@ -67,7 +67,7 @@
       const e = run.events, lastX = new Map();
       for (const i of events) {
         if (e.at_us[i] < 0) continue;
-        const a = x(e.at_us[i]), w = Math.max(2, x(e.at_us[i] + e.cost_us[i]) - a);
+        const a = x(e.at_us[i]), w = Math.max(3, x(e.at_us[i] + e.cost_us[i]) - a);
         if (a + w < 0 || a > width) continue;
         const k = run.colour(e.cause[i]), bad = e.kind[i] > 1;
         const fill = bad ? c.bad : k >= 0 ? c.k[k] : e.served[i] || e.kind[i] === 1 ? c.good : c.first;

@@ -1,0 +1,108 @@
+"""The report of a real JAX run, cold and warm, in a real browser.
+
+usage: test_run.py BUILD_DIR PYTHON_WITH_JAX [--shots DIR | unittest arguments]
+
+--shots writes the pictures of docs/report.md instead.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from browser import Browser
+
+BUILD = os.path.abspath(sys.argv.pop(1))
+PYTHON = os.path.abspath(sys.argv.pop(1))
+STET = os.path.join(BUILD, "bin", "stet")
+SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "train.py")
+
+
+def setUpModule():
+    """Two launches of the example: the second finds the programs of the first in the store."""
+    global TOP, DIR, ENV, RUNS
+    TOP = tempfile.mkdtemp(prefix="stet-report-")
+    DIR = os.path.join(TOP, "project")
+    os.mkdir(DIR)
+    shutil.copy(SCRIPT, DIR)
+    ENV = dict(os.environ, STET_STATE_DIR=os.path.join(TOP, "state"), STET_STORE=os.path.join(TOP, "store"), NO_COLOR="1",
+               PATH=os.path.dirname(PYTHON) + ":" + os.environ["PATH"])
+    for name in ("JAX_PLATFORMS", "PJRT_DEVICE", "PJRT_NAMES_AND_LIBRARY_PATHS", "XLA_FLAGS", "STET_LEDGER"):
+        ENV.pop(name, None)
+    for _ in range(2):
+        out = stet("run", "--cpu", "--", "python", "train.py")
+        assert out.returncode == 0, out.stderr
+    RUNS = [r["run"] for r in json.loads(stet("runs", "--format=json").stdout)["runs"]][::-1]
+
+
+def tearDownModule():
+    shutil.rmtree(TOP, ignore_errors=True)
+
+
+def stet(*args):
+    return subprocess.run([STET, *args], cwd=DIR, env=ENV, capture_output=True, text=True, timeout=120)
+
+
+def written(*runs):
+    path = os.path.join(DIR, "report.html")
+    out = stet("report", *runs, "-o", path)
+    assert out.returncode == 0, out.stderr
+    return "file://" + path
+
+
+class Run(unittest.TestCase):
+    def data(self, *args):
+        return json.loads(stet("report", "--format=json", *args).stdout)
+
+    def test_steps_and_what_was_saved_are_known(self):
+        cold, warm = self.data(*RUNS)["runs"]
+        self.assertEqual(cold["processes"][0]["steps"], 9)
+        done = cold["processes"][0]["steps_done"]
+        self.assertEqual([step for step, _ in done], list(range(1, 10)))
+        self.assertEqual([at for _, at in done], sorted(at for _, at in done))
+        self.assertEqual(cold["saved"], [])
+        self.assertEqual([(s["served"], s["times"], s["known"]) for s in warm["saved"]], [("disk", 10, 10)])
+
+    def test_the_lines_of_the_traps_are_marked_on_the_page(self):
+        with Browser() as browser:
+            page = browser.page()
+            page.open(written(RUNS[0]))
+            marked = page.js("[...document.querySelectorAll('.cause > dl > dd > .code mark')].map(m => m.textContent.trim())")
+            self.assertEqual(sorted(int(m.split(" ")[0]) for m in marked), [17, 21, 28])
+            classes = page.js("[...document.querySelectorAll('.cause')].map(c => c.dataset.class)")
+            self.assertEqual(sorted(classes), ["hidden-branch", "last-batch", "static-argument"])
+            self.assertEqual(page.problems(), [])
+
+    def test_two_launches_stand_side_by_side(self):
+        with Browser() as browser:
+            page = browser.page(dark=True)
+            page.open(written(*RUNS))
+            text = page.js("document.getElementById('two').textContent")
+            self.assertIn("time compiling", text)
+            self.assertIn("hidden-branch in train_step", text)
+            self.assertEqual(page.problems(), [])
+
+
+def shots(folder):
+    setUpModule()
+    with Browser() as browser:
+        for name, runs, how in (("light", RUNS[:1], {"width": 1120, "height": 1240}), ("dark", RUNS, {"width": 1120, "height": 1240, "dark": True}),
+                                ("narrow", RUNS[:1], {"width": 360, "height": 1240, "mobile": True})):
+            page = browser.page(**how)
+            page.open(written(*runs))
+            if name == "narrow":
+                page.js("document.getElementById('causes').scrollIntoView({block: 'start', behavior: 'instant'})")
+            time.sleep(0.3)
+            print(name, page.screenshot(os.path.join(folder, f"report-{name}.png")), "bytes")
+    tearDownModule()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--shots"]:
+        shots(sys.argv[2])
+    else:
+        unittest.main()

@@ -1,0 +1,165 @@
+/* What the report is made of: texts that stay text, numbers that stay in bounds, memory that runs
+ * out. */
+#include "test.h"
+
+#include "base/mem.h"
+#include "report/page.h"
+
+#include <stdio.h>
+
+static void duration(struct stet_buf *out, uint64_t ns)
+{
+    stet_buf_printf(out, "%llu ns", (unsigned long long)ns);
+}
+
+static const struct stet_run run = {.id = "id<",
+                                    .folder = "/",
+                                    .cwd = "",
+                                    .host = "<b>",
+                                    .stet_version = "",
+                                    .command = "python </title><script>alert(1)</script>",
+                                    .exit_code = -1};
+
+static struct stet_recompile row(const char *class, uint64_t line)
+{
+    return (struct stet_recompile){.lane = STET_VIEW("xla"),
+                                   .class = stet_view_str(class),
+                                   .function = STET_VIEW("f"),
+                                   .origin = {STET_VIEW("x.py"), STET_VIEW("f"), line},
+                                   .cost_ns = 5,
+                                   .rank = -1};
+}
+
+static bool has(const struct stet_buf *b, const char *text)
+{
+    return b->ptr && strstr(b->ptr, text) != NULL;
+}
+
+/* A small model; the JSON and the page of it. False when memory ran out on the way. */
+static bool make(struct stet_buf *json, struct stet_buf *page)
+{
+    struct stet_report_run r;
+    const struct stet_report_run *runs[] = {&r};
+    struct stet_recompile one = row("shape-drift", 3);
+    struct stet_report_process *p;
+    struct stet_json j;
+    bool good = stet_report_init(&r, &run);
+
+    r.duration = duration;
+    p = good ? stet_report_add_process(&r) : NULL;
+    for (uint32_t i = 0; p && i < 40; i++) {
+        struct stet_report_event *e = stet_report_add_event(&r);
+        uint32_t family =
+            stet_report_family(&r, STET_VIEW("</script><!--"), STET_VIEW("ab"), false);
+        uint32_t program = stet_report_program(&r, (struct stet_hash){i, 1});
+
+        if (!e || family == STET_NO_NAME || program == STET_NO_NAME)
+            break;
+        e->family = family;
+        e->program = program;
+        e->time_ns = 1000 * (i + 1);
+        stet_causes_add(&r.causes, &one);
+        r.program_family[program] = family;
+    }
+    good = good && p && r.event_count == 40 && !r.failed_memory && !r.names.failed &&
+           !stet_causes_failed(&r.causes);
+    if (good) {
+        stet_json_init(&j, json);
+        stet_report_json(&j, &r);
+        stet_report_page(page, runs, 1, stet_buf_as_view(json));
+        good = !json->failed && !page->failed;
+    }
+    stet_report_release(&r);
+    return good;
+}
+
+TEST(names_of_the_run_are_text_in_the_page)
+{
+    struct stet_buf json = STET_BUF_INIT, page = STET_BUF_INIT;
+
+    EXPECT(make(&json, &page));
+    EXPECT(has(&json, "</script><!--")); /* as it is in the data... */
+    EXPECT(has(&page, "\\u003c/script>\\u003c!--"));
+    EXPECT(!has(&page, "</script><!--")); /* ...and never as markup */
+    EXPECT(!has(&page, "<script>alert"));
+    EXPECT(has(&page, "python &lt;/title&gt;&lt;script&gt;alert(1)"));
+    EXPECT(!has(&page, "{{"));
+    EXPECT(has(&page, "default-src 'none'"));
+    stet_buf_release(&json);
+    stet_buf_release(&page);
+}
+
+TEST(text_that_is_no_text_is_replaced)
+{
+    struct stet_buf out = STET_BUF_INIT;
+
+    stet_html_text(&out, STET_VIEW("a\xff\x01\x1b'\"&<>\xc3\xa9\xe2\x82"));
+    EXPECT(!strcmp(out.ptr, "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd&#39;&quot;&amp;&lt;&gt;\xc3\xa9"
+                            "\xef\xbf\xbd\xef\xbf\xbd"));
+    stet_buf_release(&out);
+}
+
+TEST(indices_of_a_damaged_journal_stay_in_bounds)
+{
+    uint32_t index[] = {4000000000u, 0, UINT32_MAX};
+    struct stet_report_run r;
+
+    EXPECT(stet_report_init(&r, &run));
+    EXPECT(stet_report_add_process(&r) != NULL);
+    for (int i = 0; i < 3; i++)
+        EXPECT(stet_report_add_event(&r) != NULL);
+    EXPECT(stet_report_index(&r, &r.processes[0], 0, index, 3));
+    EXPECT(stet_report_event_of(&r, 0, 4000000000u) == NULL);
+    EXPECT(stet_report_event_of(&r, 0, 0) == &r.events[1]);
+    EXPECT(stet_report_event_of(&r, 1, 0) == NULL);
+    EXPECT(stet_report_event_of(&r, 0, UINT64_MAX) == NULL);
+    stet_report_release(&r);
+}
+
+TEST(causes_are_told_once_and_are_not_endless)
+{
+    struct stet_causes c;
+    struct stet_recompile r = row("shape-drift", 1);
+
+    EXPECT(stet_causes_init(&c));
+    EXPECT_INT(0, stet_causes_add(&c, &r));
+    EXPECT_INT(0, stet_causes_add(&c, &r));
+    for (uint64_t line = 2; line <= STET_CAUSES_MOST; line++) {
+        r = row("shape-drift", line);
+        EXPECT_INT((int)line - 1, stet_causes_add(&c, &r));
+    }
+    r = row("shape-drift", STET_CAUSES_MOST + 1);
+    EXPECT_INT(-1, stet_causes_add(&c, &r));
+    EXPECT_INT(1, (int)c.beyond);
+    EXPECT_INT(5, (int)c.beyond_ns);
+    EXPECT_INT(2, (int)c.items[0].times);
+    stet_causes_release(&c);
+}
+
+TEST(samples_of_any_length_keep_their_spread)
+{
+    static struct stet_report_device d;
+
+    for (uint64_t i = 0; i < 100000; i++)
+        stet_report_sample(&d, &(struct stet_report_sample){i, i, i});
+    EXPECT(d.count > STET_REPORT_SAMPLES / 2 - 1 && d.count <= STET_REPORT_SAMPLES);
+    EXPECT_INT(0, (int)d.samples[0].time_ns);
+    for (size_t i = 1; i < d.count; i++)
+        EXPECT(d.samples[i].time_ns - d.samples[i - 1].time_ns == d.every);
+}
+
+TEST(memory_that_runs_out_is_said)
+{
+    bool good = false;
+
+    for (long n = 0; !good && n < 2000; n++) {
+        struct stet_buf json = STET_BUF_INIT, page = STET_BUF_INIT;
+
+        stet_mem_fail_after(n, true);
+        good = make(&json, &page);
+        stet_mem_fail_after(-1, false);
+        stet_buf_release(&json);
+        stet_buf_release(&page);
+    }
+    EXPECT(good);
+}
