@@ -98,7 +98,21 @@ def test_jax(folder):
     assert "jax says" in text and "now f32[6] and before f32[4]" in text, text
 
 
-for test in (test_jax, test_torch_xla):
+def test_torch_xla_in_process(folder):
+    """Its own CPU client can't be intercepted: programs come from XLA's dumps, by themselves."""
+    script = folder / "script.py"
+    script.write_text(TORCH_XLA)
+    environment = dict(os.environ, STET_STATE_DIR=str(folder / "state"), PJRT_DEVICE="CPU")
+    environment.pop("XLA_FLAGS", None)
+    subprocess.run([STET, "run", "--quiet", "--", ENVS / "torchxla" / "bin" / "python", script], check=True, env=environment,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=300, cwd=folder)
+    told = subprocess.run([STET, "explain", "--format=json"], env=environment, capture_output=True, text=True, cwd=folder)
+    told = json.loads(told.stdout)
+    assert told["compiles"] >= 3, told
+    assert any(r["class"] == "shape-drift" for r in told["recompiles"]), told["recompiles"]
+
+
+for test in (test_jax, test_torch_xla, test_torch_xla_in_process):
     with tempfile.TemporaryDirectory() as name:
         test(pathlib.Path(name))
     print(f"{test.__name__}: fine")

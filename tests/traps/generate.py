@@ -129,7 +129,8 @@ def rename(source, rng):
 
 
 def parts(source):
-    """The header, imports and constants; the definitions; and what runs them."""
+    """The header, imports and constants (also those that stand between definitions); the definitions;
+    and what runs them."""
     tree = ast.parse(source)
     lines = source.splitlines()
     cuts = []
@@ -137,7 +138,10 @@ def parts(source):
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             first = min([node.lineno] + [d.lineno for d in node.decorator_list])
             cuts.append((first - 1, node.end_lineno))
+    between = [n for n in tree.body if isinstance(n, ast.Assign) and cuts[0][1] < n.lineno <= cuts[-1][0]]
     head = "\n".join(lines[: cuts[0][0]]).rstrip()
+    for node in between:
+        head += "\n" + "\n".join(lines[node.lineno - 1 : node.end_lineno])
     bodies = ["\n".join(lines[a:b]) for a, b in cuts]
     return head, bodies, "\n".join(lines[cuts[-1][1] :]).strip()
 
