@@ -26,7 +26,7 @@ struct stet_account {
     size_t counter_count;
     const struct stet_framework_log *log;
     const struct stet_misses *misses; /* what the store did not serve; NULL when it was not asked */
-    struct stet_ledger_saved saved; /* zero when the ledger is not at hand */
+    struct stet_ledger_saved saved;   /* zero when the ledger is not at hand */
 };
 
 /* The three questions. */
