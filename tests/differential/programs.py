@@ -520,3 +520,51 @@ def models():
     p = [(S(8, 8), S(8))] * 3
     yield "mlp-grad", lower(jax.grad(lambda p, x: mlp(p, x).sum()), p, S(4, 8))
     yield "mlp-vmap", lower(jax.vmap(mlp, (None, 0)), p, S(5, 4, 8))
+
+
+def training(loss, optimizer):
+    """One step of any optax optimizer; its state starts from the parameters' shapes."""
+    import optax
+
+    def step(p, state, x, y):
+        value, g = jax.value_and_grad(loss)(p, x, y)
+        updates, state = optimizer.update(g, state, p)
+        return optax.apply_updates(p, updates), state, value
+    return step
+
+
+@family
+def libraries():
+    """What people train with: Flax, Equinox and Optax."""
+    import equinox as eqx
+    import flax.linen as nn
+    import optax
+
+    class Net(nn.Module):
+        @nn.compact
+        def __call__(self, x):
+            x = nn.relu(nn.Conv(8, (3, 3))(x))
+            x = nn.LayerNorm()(nn.avg_pool(x, (2, 2), (2, 2)).reshape(x.shape[0], -1))
+            return nn.Dense(10)(nn.Dropout(0.1, deterministic=True)(x))
+
+    key, image, labels = jax.random.key(0), S(4, 8, 8, 3), S(4, dtype=I32)
+    p = jax.eval_shape(Net().init, key, image)
+
+    def flax_loss(p, x, y):
+        return optax.softmax_cross_entropy_with_integer_labels(Net().apply(p, x), y).mean()
+    for name, optimizer in {
+            "adamw": optax.adamw(optax.cosine_decay_schedule(1e-3, 100)),
+            "clipped-lion": optax.chain(optax.clip_by_global_norm(1.0), optax.lion(1e-4)),
+            "sgd-every-two": optax.MultiSteps(optax.sgd(0.1, momentum=0.9, nesterov=True), 2)}.items():
+        state = jax.eval_shape(optimizer.init, p)
+        yield f"flax-{name}", lower(training(flax_loss, optimizer), p, state, image, labels, donate_argnums=(0, 1))
+    yield "flax-init", lower(lambda x: Net().init(jax.random.key(1), x), image)
+
+    net, rest = eqx.partition(eqx.nn.MLP(8, 4, 16, 2, key=key), eqx.is_array)
+
+    def eqx_loss(p, x, y):
+        return jnp.mean((jax.vmap(eqx.combine(p, rest))(x) - y) ** 2)
+    optimizer = optax.adam(1e-3)
+    yield "equinox-adam", lower(training(eqx_loss, optimizer), net, optimizer.init(net), S(5, 8), S(5, 4))
+    cell = eqx.nn.GRUCell(4, 8, key=key)
+    yield "equinox-gru", lower(lambda xs: lax.scan(lambda h, x: (cell(x, h), h), jnp.zeros(8), xs), S(6, 4))

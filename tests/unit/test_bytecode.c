@@ -299,6 +299,19 @@ static struct stet_view file_with(struct stet_buf *out, struct stet_view ir)
     return stet_buf_as_view(out);
 }
 
+/* The attribute that the text reader makes of what MLIR prints is the same. */
+static void expect_same_in_text(const struct stet_attr *a, const char *text)
+{
+    struct stet_buf module = STET_BUF_INIT;
+    struct stet_program p;
+
+    stet_buf_printf(&module, "module attributes {x.map = %s} {}\n", text);
+    EXPECT_INT(STET_OK, stet_decode_mlir_text(&p, stet_buf_as_view(&module), NULL));
+    EXPECT(stet_attr_eq(a, stet_op_attr(p.module, "x.map")));
+    stet_program_release(&p);
+    stet_buf_release(&module);
+}
+
 /* As newer builtin bytecode has it: kinds before their operands, numbers as prefix varints. */
 TEST(affine_maps_read_as_their_text)
 {
@@ -339,6 +352,7 @@ TEST(affine_maps_read_as_their_text)
         EXPECT(stet_reader_ok(&r) && bc_ok(&b));
         EXPECT(a->kind == STET_ATTR_AFFINE_MAP);
         EXPECT_STR(maps[i].text, a->text.ptr);
+        expect_same_in_text(a, maps[i].text);
     }
     stet_arena_release(&b.scratch);
     stet_program_release(&p);
