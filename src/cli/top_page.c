@@ -308,6 +308,35 @@ static void processes(const struct stet_top *t, struct stet_page *p, const struc
         process_row(t, p, &t->attach->pulse->processes[rows[i].index]);
 }
 
+/* torch.compile's processes, as its logs tell of them; one alone is in the head already. */
+static void torch_processes(const struct stet_top *t, struct stet_page *p, int room)
+{
+    const struct stet_pulse *pulse = t->attach->pulse;
+    int shown = 1;
+
+    if (room < 2)
+        return;
+    heading(p, " rank      pid    frames compiles    again       lost   breaks  torch.compile");
+    for (size_t i = 0; i < pulse->torch_count && shown < room; i++) {
+        const struct stet_pulse_torch *q = &pulse->torch[i];
+        struct text a;
+
+        if (t->rank != STET_ALL_RANKS && q->rank != t->rank)
+            continue;
+        stet_page_right(p, STET_STYLE_PLAIN, rank_text(&a, q->rank), 5);
+        stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->pid), 9);
+        stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->frames), 10);
+        stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->compiles), 9);
+        stet_page_right(p, q->recompiles ? STET_STYLE_WARN : STET_STYLE_PLAIN,
+                        number(&a, q->recompiles), 9);
+        stet_page_right(p, q->lost_ns ? STET_STYLE_WARN : STET_STYLE_PLAIN,
+                        duration(&a, q->lost_ns), 11);
+        stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->breaks), 9);
+        stet_page_line(p);
+        shown++;
+    }
+}
+
 static void memory_bar(struct stet_page *p, const struct stet_pulse_device *d, int room)
 {
     int full = d->limit ? (int)((double)d->in_use / (double)d->limit * room + 0.5) : 0;
@@ -462,13 +491,16 @@ static void causes(const struct stet_top *t, struct stet_page *p, const struct r
 
 /* ---- all ---- */
 
-enum section { CAUSES, PROCESSES, FAMILIES, DEVICES, SECTIONS };
+enum section { CAUSES, PROCESSES, TORCH, FAMILIES, DEVICES, SECTIONS };
 
 /* Room for each section: what it wants, as long as there is any; each has its share first. */
 static void share(int room, const int wants[SECTIONS], int gets[SECTIONS])
 {
-    int share_of = room / SECTIONS;
+    int asking = 0, share_of;
 
+    for (int i = 0; i < SECTIONS; i++)
+        asking += wants[i] > 0;
+    share_of = asking ? room / asking : 0;
     for (int i = 0; i < SECTIONS; i++) {
         gets[i] = wants[i] < share_of ? wants[i] : share_of;
         room -= gets[i];
@@ -525,10 +557,12 @@ static void tables(const struct stet_top *t, struct stet_page *p)
     causes_n = sort_causes(t, of_causes);
     wants[CAUSES] = 1 + 2 * (int)causes_n;
     wants[PROCESSES] = processes_n ? 1 + (int)processes_n : 0;
+    wants[TORCH] = t->attach->pulse->torch_count > 1 ? 1 + (int)t->attach->pulse->torch_count : 0;
     wants[FAMILIES] = families_n ? 1 + (int)families_n : 0;
     wants[DEVICES] = t->attach->pulse->device_count ? 1 + (int)t->attach->pulse->device_count : 0;
     share(stet_page_left(p), wants, gets);
     processes(t, p, rows, processes_n, gets[PROCESSES]);
+    torch_processes(t, p, gets[TORCH]);
     devices(t, p, gets[DEVICES]);
     families(t, p, of_families, families_n, gets[FAMILIES]);
     causes(t, p, of_causes, causes_n, gets[CAUSES]);

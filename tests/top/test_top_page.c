@@ -45,7 +45,8 @@ static struct stet_top hostile(void)
         p->causes[i].line = 7;
         p->causes[i].ranks = 2;
     }
-    p->torch_count = 1;
+    p->torch_count = 3;
+    p->torch[0].rank = p->torch[1].rank = p->torch[2].rank = -1;
     p->torch[0].limits = p->torch[0].breaks = 3;
     p->damage.bytes = 5;
     stet_top_init(&t, &attach);

@@ -6,6 +6,7 @@ usage: test_ranks.py BUILD_DIR PYTHON
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -21,7 +22,8 @@ def main():
         env = {k: v for k, v in os.environ.items() if not k.startswith(("TORCH", "STET_"))}
         env.update(STET_STATE_DIR=state, TORCH_DEVICE_BACKEND_AUTOLOAD="0", PYTHONWARNINGS="ignore",
                    OMP_NUM_THREADS="1")
-        run = subprocess.Popen([build / "bin" / "stet", "run", "--", python, HERE / "ranks.py"], env=env, text=True,
+        run = subprocess.Popen([build / "bin" / "stet", "run", f"--metrics-file={state}/ranks.prom", "--", python,
+                                HERE / "ranks.py"], env=env, text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         told, lines = None, []
         for line in run.stderr:
@@ -44,6 +46,13 @@ def main():
         again = json.loads(explain.stdout)["recompiles"]
         if [r["rank"] for r in again] != [2] or "rank-divergence" not in again[0]["also"]:
             bad.append(f"explain: {[(r['rank'], r['class'], r['also']) for r in again]}")
+        told_of = re.findall(r'^stet_compiles_total\{.*rank="(\d)",lane="torch"\} (\d)',
+                             pathlib.Path(state, "ranks.prom").read_text(), re.M)
+        if told_of != [("0", "1"), ("1", "1"), ("2", "2"), ("3", "1")]:
+            bad.append(f"metrics: {told_of}")
+        top = subprocess.run([build / "bin" / "stet", "top", "--once"], env=env, capture_output=True, text=True).stdout
+        if not re.search(r"^ +2 +\d+ +1 +2 +1 ", top, re.M):
+            bad.append(f"top: {top}")
     if bad:
         print("".join(lines)[-3000:])
     for b in bad:
