@@ -88,17 +88,23 @@ static struct stet_view platform_part(struct stet_plugin *p, PJRT_Client *client
                                          version.platform_version));
 }
 
+static struct stet_view topology_text(struct stet_arena *a, const struct stet_topology *t)
+{
+    struct stet_view text =
+        stet_arena_printf(a, "%llu x %.*s", (unsigned long long)t->devices, STET_FMT(t->kind));
+
+    for (size_t i = 0; i < t->attributes.count; i++)
+        text = stet_arena_printf(a, "%.*s; %.*s", STET_FMT(text), STET_FMT(t->attributes.items[i]));
+    return one_line(a, text);
+}
+
 static struct stet_view topology_part(struct stet_plugin *p, PJRT_Client *client,
                                       struct stet_arena *a)
 {
     struct stet_topology t;
-    struct stet_view text;
 
     stet_describe_client_topology(p, client, a, &t);
-    text = stet_arena_printf(a, "%llu x %.*s", (unsigned long long)t.devices, STET_FMT(t.kind));
-    for (size_t i = 0; i < t.attributes.count; i++)
-        text = stet_arena_printf(a, "%.*s; %.*s", STET_FMT(text), STET_FMT(t.attributes.items[i]));
-    return one_line(a, text);
+    return topology_text(a, &t);
 }
 
 /* The first executable of this name on PATH. */
@@ -265,4 +271,31 @@ const char *stet_identity_of(struct stet_plugin *p, PJRT_Client *client, struct 
     *out = id->parts;
     *plugin_path = id->path;
     return id->why;
+}
+
+const char *stet_identity_ahead(struct stet_plugin *p, const PJRT_TopologyDescription *topology,
+                                struct stet_arena *a, struct stet_key_parts *out,
+                                struct stet_view *plugin_path)
+{
+    struct stet_object object = {0};
+    struct stet_view *part = out->part;
+    struct stet_topology t;
+
+    if (!stet_api_has(stet_plugin_real(p), PJRT_Executable_Serialize))
+        return "plugin-cannot";
+    if (!topology)
+        return "topology-unknown";
+    stet_describe_topology(p, topology, a, &t);
+    part[STET_COMPONENT_PLUGIN] = plugin_part(p, a, &object);
+    *plugin_path = stet_arena_copy(a, stet_view_str(object.path));
+    part[STET_COMPONENT_PLATFORM] =
+        one_line(a, stet_arena_printf(a, "%.*s %.*s", STET_FMT(t.platform), STET_FMT(t.version)));
+    part[STET_COMPONENT_TOPOLOGY] = topology_text(a, &t);
+    part[STET_COMPONENT_TOOLKIT] = stet_view_contains(stet_view_str(object.path), "cuda")
+                                       ? cuda_part(a, object.path)
+                                       : STET_VIEW("none");
+    part[STET_COMPONENT_ENVIRONMENT] = environment_part(a);
+    if (a->failed)
+        return "no-memory";
+    return part[STET_COMPONENT_PLUGIN].len && t.platform.len ? NULL : "plugin-unknown";
 }

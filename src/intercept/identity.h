@@ -10,5 +10,10 @@
  * served nor kept. */
 const char *stet_identity_of(struct stet_plugin *p, PJRT_Client *client, struct stet_key_parts *out,
                              struct stet_view *plugin_path);
+/* The same of a topology without a client: what is compiled ahead is for clients that say the same
+ * of themselves. Texts live in the arena. */
+const char *stet_identity_ahead(struct stet_plugin *p, const PJRT_TopologyDescription *topology,
+                                struct stet_arena *a, struct stet_key_parts *out,
+                                struct stet_view *plugin_path);
 
 #endif

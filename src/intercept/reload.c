@@ -21,10 +21,24 @@ static const char *const local_calls[] = {
     "xla_buffer_python_", "CustomSPMDPartitioning",
 };
 
+/* Callbacks of JAX on a TPU are transfers from and to the host, whose other end is given when the
+ * program is loaded. Between devices they are rare, and not told apart. */
+static bool is_transfer(const struct stet_op *op)
+{
+    struct stet_view name = stet_op_name(op);
+    const char *dot = name.len ? memrchr(name.ptr, '.', name.len) : NULL;
+    struct stet_view last =
+        dot ? stet_view_of(dot + 1, (size_t)(name.ptr + name.len - dot - 1)) : name;
+
+    return stet_view_is(last, "send") || stet_view_is(last, "recv");
+}
+
 static bool is_local(const struct stet_op *op)
 {
     const struct stet_attr *target = stet_op_attr(op, "call_target_name");
 
+    if (is_transfer(op))
+        return true;
     if (!target)
         target = stet_op_attr(op, "custom_call_target");
     for (size_t i = 0; target && i < sizeof local_calls / sizeof *local_calls; i++) {
@@ -326,6 +340,32 @@ bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
     r->keep = !stet_layer.store.read_only &&
               (is_absent(r) || !strcmp(r->word, "load-failed") || !strcmp(r->word, "refused"));
     return r->served != STET_SERVED_COMPILED;
+}
+
+void stet_reload_ahead(struct stet_reload *r, struct stet_plugin *p, const PJRT_Compile_Args *args)
+{
+    const PJRT_Program *program = args->program;
+    struct stet_entry_file entry;
+
+    *r = (struct stet_reload){0};
+    if (!stet_layer.storing || !program || !STET_HAS(program, format_size) || !program->code)
+        return;
+    stet_arena_init(&r->arena, (size_t)8 << 20);
+    r->word = stet_identity_ahead(p, args->topology, &r->arena, &r->parts, &r->plugin_path);
+    if (!r->word)
+        r->word = options_part(r, stet_view_of(args->compile_options, args->compile_options_size));
+    if (!r->word)
+        r->word = end_key(r, stet_view_of(program->code, program->code_size));
+    if (r->word)
+        return;
+    r->bytes = stet_hash_bytes(stet_view_of(program->code, program->code_size));
+    if (stet_store_get(&stet_layer.store, r->key, &entry, NULL) == STET_OK) {
+        stet_entry_close(&entry);
+        r->word = "kept-already";
+    } else {
+        r->word = "miss";
+        r->keep = !stet_layer.store.read_only;
+    }
 }
 
 struct stet_view stet_reload_words(const struct stet_reload *r, struct stet_arena *a)

@@ -26,6 +26,8 @@ struct stet_reload {
 
 /* True when args->executable is loaded and the plugin need not compile. */
 bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args);
+/* Ahead of time nothing can be loaded, for want of a client; but what is compiled is kept. */
+void stet_reload_ahead(struct stet_reload *r, struct stet_plugin *p, const PJRT_Compile_Args *args);
 /* What a miss was made of, in words for the journal; empty for anything else. */
 struct stet_view stet_reload_words(const struct stet_reload *r, struct stet_arena *a);
 void stet_reload_end(struct stet_reload *r);

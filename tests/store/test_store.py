@@ -38,6 +38,21 @@ jax.distributed.initialize("localhost:" + os.environ["PORT"], 2, int(sys.argv[1]
 print("result", jax.jit(lambda x: jnp.tanh(x) * 2)(jnp.ones((3, 4))).sum(), flush=True)
 """
 
+TPU_AHEAD = """\
+import jax, jax.numpy as jnp, numpy as np
+from jax.experimental import topologies
+t = topologies.get_topology_desc(platform="tpu", topology_name="v6e:2x4")
+s = jax.sharding.NamedSharding(jax.sharding.Mesh(np.array(t.devices[:1]), "x"), jax.sharding.PartitionSpec())
+a = jax.ShapeDtypeStruct((128, 128), jnp.float32)
+
+def f(w, x):
+    return {body}
+
+jax.jit(f, in_shardings=(s, s), out_shardings=s).trace(a, a).lower().compile()
+"""
+TPU_CALLBACK = TPU_AHEAD.format(body="w + jax.pure_callback(lambda v: v, a, x)")
+TPU_AHEAD = TPU_AHEAD.format(body="w - jnp.tanh(x @ w)")
+
 FRESH = """\
 import time
 import jax, jax.numpy as jnp
@@ -266,6 +281,50 @@ class Store(unittest.TestCase):
                 self.assertIn(detail, named[0]["detail"])
                 shutil.rmtree(self.dir + "/store")
                 os.rename(self.dir + "/kept", self.dir + "/store")
+
+    def warm(self, *words, **env):
+        done = subprocess.run([STET, "warm", "--format=json", *words], capture_output=True, text=True, timeout=120,
+                              cwd=self.dir, env=dict(self.env, **env))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return json.loads(done.stdout)
+
+    def test_warm_compiles_what_ran_ahead_of_the_next_launch(self):
+        cold, first = self.run_it(STEP.format(lr=0.1, comment=""))
+        for words in ((), ("--topology", "cpu")):  # by a client; ahead of time, without one
+            with self.subTest(words):
+                shutil.rmtree(self.dir + "/store")
+                report = self.warm(*words)
+                self.assertEqual((report["kept"] + report["present"], report["failed"]), (len(report["programs"]), 0))
+                self.assertGreater(report["kept"], 2)
+                warm, second = self.run_it(STEP.format(lr=0.1, comment=""))
+                self.assertEqual(cold, warm)
+                self.assert_warm(second)
+                self.assertEqual(self.warm(*words)["kept"], 0)
+
+    def test_warm_fills_the_store_for_a_tpu_on_a_machine_without_one(self):
+        env = dict(TPU_SKIP_MDS_QUERY="1", TPU_ACCELERATOR_TYPE="v6e-8", TPU_WORKER_HOSTNAMES="localhost",
+                   ALLOW_MULTIPLE_LIBTPU_LOAD="1", JAX_PLATFORMS="cpu")
+        done = subprocess.run([STET, "run", "--quiet", "--", f"{ENVS}/jax/bin/python", self.script(TPU_AHEAD)],
+                              capture_output=True, text=True, timeout=120, cwd=self.dir, env=dict(self.env, **env))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        made = sorted(os.path.basename(p) for p in glob.glob(self.dir + "/store/entries/*/*.stet"))
+        self.assertEqual(len(made), 1)
+        shutil.rmtree(self.dir + "/store")
+        self.assertEqual(self.warm("--topology", "v6e:2x4")["kept"], 1)
+        # the same key as when JAX compiled it
+        self.assertEqual(made, sorted(os.path.basename(p) for p in glob.glob(self.dir + "/store/entries/*/*.stet")))
+
+    def test_a_program_that_calls_back_is_not_kept_and_says_so(self):
+        done = subprocess.run([STET, "run", "--quiet", "--", f"{ENVS}/jax/bin/python", self.script(TPU_CALLBACK)],
+                              capture_output=True, text=True, timeout=120, cwd=self.dir,
+                              env=dict(self.env, TPU_SKIP_MDS_QUERY="1", TPU_ACCELERATOR_TYPE="v6e-8",
+                                       TPU_WORKER_HOSTNAMES="localhost", ALLOW_MULTIPLE_LIBTPU_LOAD="1",
+                                       JAX_PLATFORMS="cpu"))
+        shown = subprocess.run([STET, "show", "--format=json"], capture_output=True, text=True,
+                               cwd=self.dir, env=self.env, check=True)
+        words = [c["store"] for p in json.loads(shown.stdout)["processes"] for c in p["compiles"]]
+        self.assertEqual(words, ["process-local"], done.stderr[-2000:])
+        self.assertFalse(glob.glob(self.dir + "/store/entries/*/*.stet"))
 
     def two_ranks(self, **second):
         """How each of two processes of one job was served, over JAX's own key-value store."""

@@ -1,0 +1,384 @@
+/* stet warm: compile what really ran, before the next launch needs it. */
+#include "base/mem.h"
+#include "cli/command.h"
+#include "cli/run_env.h"
+#include "cli/run_text.h"
+#include "cli/warm.h"
+#include "ledger/run_load.h"
+#include "store/store.h"
+
+#include <ftw.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct stet_usage usage = {
+    "stet warm [options] [RUN]",
+    "Compiles the programs of a run (the latest one when none is named) into the store, in "
+    "parallel,\n"
+    "so that the next launch loads them. With --topology nothing but the compiler is needed: "
+    "libtpu\n"
+    "fills the store on a machine without a TPU. Exit 1 when a program could not be compiled.",
+    "docs/warm.md",
+};
+
+struct wishes {
+    const char *topology, *target, *store, *plugin, *jobs;
+};
+
+enum { JOBS_MAX = 64 };
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+{
+    (void)st, (void)kind, (void)ftw;
+    return remove(path);
+}
+
+/* ---- what ran ---- */
+
+static void take_flags(struct stet_warm_item *i, const struct stet_process_digest *d)
+{
+    for (size_t f = 0; f < 4; f++) {
+        size_t n = strlen(stet_warm_flags[f]);
+
+        for (size_t e = 0; e < d->env_count; e++) {
+            if (d->env[e].len > n && d->env[e].ptr[n] == '=' &&
+                !memcmp(d->env[e].ptr, stet_warm_flags[f], n))
+                snprintf(i->flags[f], sizeof i->flags[f], "%.*s", (int)(d->env[e].len - n - 1),
+                         d->env[e].ptr + n + 1);
+        }
+    }
+}
+
+static void take(struct stet_warm_plan *plan, const struct stet_process_digest *d,
+                 const struct stet_compile_event *c, const struct wishes *w)
+{
+    struct stet_warm_item *i = &plan->items[plan->count];
+
+    for (size_t k = 0; k < plan->count; k++) {
+        if (stet_hash_eq(plan->items[k].program, c->program) &&
+            stet_hash_eq(plan->items[k].options, c->options))
+            return;
+    }
+    i->program = c->program;
+    i->options = c->options;
+    snprintf(i->format, sizeof i->format, "%.*s", STET_FMT(c->format));
+    snprintf(i->name, sizeof i->name, "%.*s", STET_FMT(c->name));
+    for (size_t p = 0; p < d->plugin_count; p++) {
+        if (d->plugins[p].id == c->plugin)
+            snprintf(i->plugin, sizeof i->plugin, "%.*s", STET_FMT(d->plugins[p].path));
+    }
+    if (w->plugin)
+        snprintf(i->plugin, sizeof i->plugin, "%s", w->plugin);
+    take_flags(i, d);
+    plan->count++;
+}
+
+static void *shared(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static enum stet_rc gather(struct stet_warm_plan *plan, const struct stet_run_digest *d,
+                           const struct wishes *w, struct stet_err *err)
+{
+    plan->items = shared((d->compiles + 1) * sizeof *plan->items);
+    if (!plan->items)
+        return stet_fail_errno(err, "no memory for %" PRIu64 " programs", d->compiles);
+    for (size_t p = 0; p < d->process_count; p++) {
+        for (size_t i = 0; i < d->processes[p].compile_count; i++) {
+            const struct stet_compile_event *c = &d->processes[p].compiles[i];
+
+            if (!c->load && c->ended && !c->error_code && plan->count < d->compiles)
+                take(plan, &d->processes[p], c, w);
+        }
+    }
+    return plan->count ? STET_OK : stet_fail(err, STET_NOT_FOUND, "the run compiled nothing");
+}
+
+/* ---- at work ---- */
+
+static size_t settled(const struct stet_warm_plan *plan)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < plan->count; i++)
+        n += atomic_load(&plan->items[i].verdict) > STET_WARM_AT_WORK;
+    return n;
+}
+
+static void progress(const struct stet_warm_plan *plan, bool last)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r%zu of %zu programs%s", settled(plan), plan->count, last ? "\n" : "");
+}
+
+static bool anything_waits(const struct stet_warm_plan *plan)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        if (atomic_load(&plan->items[i].verdict) == STET_WARM_WAITS)
+            return true;
+    }
+    return false;
+}
+
+/* A child that died took one program with it. */
+static void blame(const struct stet_warm_plan *plan, pid_t pid, int status)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        struct stet_warm_item *one = &plan->items[i];
+
+        if (one->by != pid || atomic_load(&one->verdict) != STET_WARM_AT_WORK)
+            continue;
+        snprintf(one->detail, sizeof one->detail, "the compiler ended its process (%s %d)",
+                 WIFSIGNALED(status) ? "signal" : "exit code",
+                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+        atomic_store(&one->verdict, STET_WARM_FAILED);
+    }
+}
+
+static pid_t start(const struct stet_warm_plan *plan)
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        /* compilers talk; standard output is ours */
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+        stet_warm_child(plan);
+    }
+    return pid;
+}
+
+static void work(const struct stet_warm_plan *plan, unsigned jobs)
+{
+    unsigned running = 0, started = 0;
+
+    while (running || anything_waits(plan)) {
+        int status;
+        pid_t pid;
+
+        while (running < jobs && anything_waits(plan) && started < plan->count + jobs) {
+            if (start(plan) < 0)
+                break;
+            running++;
+            started++;
+            nanosleep(&(struct timespec){.tv_nsec = 1000000},
+                      NULL); /* it takes its first program */
+        }
+        if (!running)
+            break;
+        pid = waitpid(-1, &status, WNOHANG);
+        if (pid > 0) {
+            running--;
+            blame(plan, pid, status);
+        } else {
+            nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+            progress(plan, false);
+        }
+    }
+    progress(plan, true);
+}
+
+/* ---- the account ---- */
+
+struct account {
+    size_t kept, there, failed;
+    uint64_t compile_ns;
+};
+
+static const struct stet_compile_event *event_of(const struct stet_run_digest *d,
+                                                 const struct stet_warm_item *i)
+{
+    for (size_t p = 0; p < d->process_count; p++) {
+        if (d->processes[p].pid == (uint64_t)i->by && i->order < d->processes[p].compile_count)
+            return &d->processes[p].compiles[i->order];
+    }
+    return NULL;
+}
+
+static const char *word_of(const struct stet_warm_item *i, const struct stet_compile_event *c)
+{
+    switch (atomic_load(&i->verdict)) {
+    case STET_WARM_NOT_CAPTURED:
+        return "not captured whole (STET_CAPTURE=full captures constants)";
+    case STET_WARM_NO_PLUGIN:
+        return "its plugin does not come up here";
+    case STET_WARM_DONE:
+        if (c && c->stored)
+            return "compiled and kept";
+        if (c && (c->served || stet_view_is(c->store, "kept-already")))
+            return "was there";
+        return "compiled, not kept";
+    default:
+        return "failed";
+    }
+}
+
+static void tell_one(const struct stet_warm_item *i, const struct stet_compile_event *c,
+                     struct account *a, struct stet_buf *out, struct stet_json *j)
+{
+    const char *word = word_of(i, c);
+    bool fine = !strcmp(word, "compiled and kept"), there = !strcmp(word, "was there");
+
+    a->kept += fine;
+    a->there += there;
+    a->failed += !fine && !there;
+    a->compile_ns += c && !c->served ? c->plugin_ns : 0;
+    if (j) {
+        stet_json_object(j, NULL);
+        stet_json_cstr(j, "program", i->name);
+        stet_json_cstr(j, "verdict", word);
+        stet_json_cstr(j, "detail", i->detail);
+        stet_json_string(j, "store", c ? c->store : (struct stet_view){0});
+        stet_json_number(j, "compile_s", c ? (double)c->plugin_ns / 1e9 : 0);
+        stet_json_end_object(j);
+    } else if (!fine && !there) {
+        stet_buf_printf(out, "  %s: %s%s%s", i->name, word, i->detail[0] ? ": " : "", i->detail);
+        if (c && c->store.len)
+            stet_buf_printf(out, " (%.*s)", STET_FMT(c->store));
+        stet_buf_char(out, '\n');
+    }
+}
+
+static int tell(const struct stet_warm_plan *plan, const struct stet_run_digest *d, bool json,
+                uint64_t wall_ns)
+{
+    struct stet_buf out = STET_BUF_INIT, lines = STET_BUF_INIT;
+    struct account a = {0};
+    struct stet_json j;
+
+    if (json) {
+        stet_json_init(&j, &out);
+        stet_json_object(&j, NULL);
+        stet_json_cstr(&j, "schema", "stet.warm/1");
+        stet_json_cstr(&j, "topology", plan->topology ? plan->topology : "");
+        stet_json_array(&j, "programs");
+    }
+    for (size_t i = 0; i < plan->count; i++)
+        tell_one(&plan->items[i], event_of(d, &plan->items[i]), &a, &lines, json ? &j : NULL);
+    if (json) {
+        stet_json_end_array(&j);
+        stet_json_uint(&j, "kept", a.kept);
+        stet_json_uint(&j, "present", a.there);
+        stet_json_uint(&j, "failed", a.failed);
+        stet_json_number(&j, "wall_s", (double)wall_ns / 1e9);
+        stet_json_end_object(&j);
+        stet_buf_char(&out, '\n');
+    } else {
+        stet_buf_printf(&out, "%zu of %zu programs compiled and kept, %zu were there, ", a.kept,
+                        plan->count, a.there);
+        stet_text_duration(&out, a.compile_ns);
+        stet_buf_str(&out, " of compiling in ");
+        stet_text_duration(&out, wall_ns);
+        stet_buf_char(&out, '\n');
+        stet_buf_view(&out, stet_buf_as_view(&lines));
+        if (plan->topology)
+            stet_buf_printf(
+                &out,
+                "compiled for %s without a device: a launch loads them if its client says "
+                "the same of itself (stet cache show)\n",
+                plan->topology);
+    }
+    stet_buf_release(&lines);
+    return stet_print(&out, a.failed ? STET_EXIT_FINDING : STET_EXIT_FINE);
+}
+
+static enum stet_rc set_up(const struct wishes *w, char *layer, const char *state,
+                           struct stet_err *err)
+{
+    char *folder = w->store ? stet_mem_strdup(w->store) : stet_store_default(err);
+    enum stet_rc rc =
+        folder ? stet_find_library("libstet_plugin.so", layer, PATH_MAX, err) : STET_IO;
+
+    if (rc == STET_OK &&
+        (setenv("STET_STORE", folder, 1) != 0 || setenv("STET_DIR", state, 1) != 0))
+        rc = stet_fail_errno(err, "cannot set the environment");
+    unsetenv("STET_STORE_MODE");
+    unsetenv("STET");
+    stet_mem_free(folder);
+    return rc;
+}
+
+static int warm(const char *name, const struct wishes *w, bool json)
+{
+    char layer[PATH_MAX], state[] = "/tmp/stet-warm-XXXXXX";
+    struct stet_warm_plan plan = {.layer = layer, .topology = w->topology, .target = w->target};
+    long jobs = w->jobs ? strtol(w->jobs, NULL, 10) : sysconf(_SC_NPROCESSORS_ONLN);
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_run_digest ran, did;
+    struct timespec begin, end;
+    const struct stet_run *run;
+    struct stet_runs runs;
+    enum stet_rc rc = stet_runs_open(&runs, &err);
+    int code;
+
+    if (rc != STET_OK)
+        return stet_complain(&err);
+    rc = stet_runs_find(&runs, name, &run, &err);
+    if (rc == STET_OK)
+        rc = stet_run_load(&ran, run->folder, &err);
+    if (rc != STET_OK) {
+        stet_runs_close(&runs);
+        return stet_complain(&err);
+    }
+    snprintf(plan.folder, sizeof plan.folder, "%s", run->folder);
+    if (!mkdtemp(state))
+        rc = stet_fail_errno(&err, "%s: cannot make folder", state);
+    if (rc == STET_OK)
+        rc = gather(&plan, &ran, w, &err);
+    if (rc == STET_OK)
+        rc = set_up(w, layer, state, &err);
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    if (rc == STET_OK)
+        work(&plan, jobs < 1 ? 1 : jobs > JOBS_MAX ? JOBS_MAX : (unsigned)jobs);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    if (rc == STET_OK)
+        rc = stet_run_load(&did, state, &err);
+    if (rc == STET_OK) {
+        code = tell(
+            &plan, &did, json,
+            (uint64_t)((end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec - begin.tv_nsec));
+        stet_run_unload(&did);
+    } else {
+        code = stet_complain(&err);
+    }
+    nftw(state, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    stet_run_unload(&ran);
+    stet_runs_close(&runs);
+    return code;
+}
+
+int cmd_warm(int argc, char **argv)
+{
+    struct wishes w = {0};
+    const struct stet_option options[] = {
+        {"topology", "T", "compile for this topology, without a device: v6e:2x4, 1x1x1",
+         STET_OPTION_VALUE, &w.topology},
+        {"target", "FILE", "CUDA: the device to compile for, a GpuTargetConfigProto as text",
+         STET_OPTION_VALUE, &w.target},
+        {"plugin", "FILE", "this plugin instead of the one the run had", STET_OPTION_VALUE,
+         &w.plugin},
+        {"jobs", "N", "so many processes; as many as processors unless said", STET_OPTION_VALUE,
+         &w.jobs},
+        {"store", "FOLDER", "this store instead of the default one", STET_OPTION_VALUE, &w.store},
+        {0},
+    };
+    struct stet_args args;
+    int done = stet_args_parse(&args, argc, argv, &usage, options, false);
+
+    if (done >= 0)
+        return done;
+    if (args.count > 1)
+        return stet_usage_error(&usage, "warms for one run at a time");
+    if (w.target && !w.topology)
+        return stet_usage_error(&usage, "--target needs --topology, as 1x1x1");
+    return warm(args.count ? args.values[0] : NULL, &w, args.format == STET_FORMAT_JSON);
+}

@@ -1,0 +1,47 @@
+/* Compiling ahead of the next launch, in a child process. */
+#ifndef STET_CLI_WARM_H
+#define STET_CLI_WARM_H
+
+#include "base/hash.h"
+#include "base/view.h"
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+enum stet_warm_verdict {
+    STET_WARM_WAITS,
+    STET_WARM_AT_WORK,
+    STET_WARM_DONE,
+    STET_WARM_NOT_CAPTURED,
+    STET_WARM_NO_PLUGIN,
+    STET_WARM_FAILED,
+};
+
+/* One program that really ran; in memory that the children share. */
+struct stet_warm_item {
+    struct stet_hash program, options;
+    char format[32], name[64], plugin[512];
+    char flags[4][2048]; /* of the environment it ran in; see stet_warm_flags */
+    _Atomic int verdict;
+    pid_t by;       /* the child that did it */
+    uint64_t order; /* its number among those of that child */
+    char detail[192];
+};
+
+/* Variables that are part of a key: as they were when the program ran. */
+extern const char *const stet_warm_flags[4];
+
+struct stet_warm_plan {
+    char folder[4096];    /* of the run: programs lie there */
+    const char *layer;    /* libstet_plugin.so */
+    const char *topology; /* NULL: a client of the plugin */
+    const char *target;   /* GpuTargetConfigProto as text, or NULL */
+    struct stet_warm_item *items;
+    size_t count;
+};
+
+/* Takes items until there are none; never returns. Items of another plugin or other flags than the
+ * first this child took are left to a process of their own, since both are read once. */
+_Noreturn void stet_warm_child(const struct stet_warm_plan *plan);
+
+#endif
