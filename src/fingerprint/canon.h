@@ -130,7 +130,8 @@ static inline size_t stet_memo_slot(const void *address, unsigned bits)
     return (size_t)((uint64_t)(uintptr_t)address * UINT64_C(0x9e3779b97f4a7c15) >> (64 - bits));
 }
 
-const struct stet_type_memo *stet_canon_type_slow(struct stet_canon *c, const struct stet_type *t);
+__attribute__((cold)) const struct stet_type_memo *stet_canon_type_slow(struct stet_canon *c,
+                                                                        const struct stet_type *t);
 
 static inline const struct stet_type_memo *stet_canon_type(struct stet_canon *c,
                                                            const struct stet_type *t)
@@ -143,7 +144,8 @@ static inline const struct stet_type_memo *stet_canon_type(struct stet_canon *c,
 /* What operations this build knows by name are; STET_KIND_NONE for the plain ones. */
 extern const uint8_t stet_canon_kinds[];
 extern _Atomic uint64_t stet_canon_op_hashes[];
-uint64_t stet_canon_op_hash_slow(struct stet_canon *c, const struct stet_op *op);
+__attribute__((cold)) uint64_t stet_canon_op_hash_slow(struct stet_canon *c,
+                                                       const struct stet_op *op);
 
 /* The hash of an operation's portable name (defaults.h). */
 static inline uint64_t stet_canon_op_hash(struct stet_canon *c, const struct stet_op *op)

@@ -35,7 +35,7 @@ void stet_sink_bytes(struct stet_sink *s, const void *bytes, size_t n);
 void stet_sink_content(struct stet_sink *s, struct stet_view v);
 struct stet_hash stet_sink_digest(struct stet_sink *s);
 
-void stet_sink_flush(struct stet_sink *s);
+__attribute__((cold)) void stet_sink_flush(struct stet_sink *s);
 
 /* Room for a batch. Several things in a row need to ask once: what this gives goes through
  * stet_put_varint and the like and back into stet_sink_end, with no other call for this stream
@@ -75,10 +75,16 @@ static inline unsigned char *stet_put_short(unsigned char *at, const unsigned ch
 
 static inline unsigned char *stet_put_varint(unsigned char *at, uint64_t v)
 {
-    for (; v >= 0x80; v >>= 7)
+    if (v >= 0x80) {
         *at++ = (unsigned char)(v | 0x80);
-    *at++ = (unsigned char)v;
-    return at;
+        v >>= 7;
+        while (__builtin_expect(v >= 0x80, 0)) {
+            *at++ = (unsigned char)(v | 0x80);
+            v >>= 7;
+        }
+    }
+    *at = (unsigned char)v;
+    return at + 1;
 }
 
 static inline void stet_sink_u64(struct stet_sink *s, uint64_t v)
