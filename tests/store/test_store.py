@@ -222,6 +222,25 @@ class Store(unittest.TestCase):
         self.assertTrue(first)
         self.assert_warm(second)
 
+    def test_torch_xla_restarts_without_a_compile_though_its_own_cache_is_on(self):
+        text = TORCH_XLA.replace("torch.manual_seed(0)\n",
+                                 "import torch_xla.runtime as xr\nxr.initialize_cache('own', readonly=False)\n"
+                                 "torch.manual_seed(0)\n", 1)
+        cold, first = self.run_it(text, "torchxla")
+        warm, second = self.run_it(text, "torchxla")
+        self.assertEqual(cold, warm)
+        self.assert_cold(first)
+        self.assert_warm(second)
+
+    def test_jax_with_its_own_cache_on_compiles_nothing_either(self):
+        own = dict(JAX_COMPILATION_CACHE_DIR=self.dir + "/own", JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS="0",
+                   JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES="0")
+        cold, first = self.run_it(STEP.format(lr=0.1, comment=""), **own)
+        warm, second = self.run_it(STEP.format(lr=0.1, comment=""), **own)
+        self.assertEqual(cold, warm)
+        self.assert_cold(first)
+        self.assertNotIn("compiled", {served for served, _ in second})
+
     def test_torchtpu_restarts_without_a_compile(self):
         cold, first = self.run_it(TORCHTPU, "torchtpu")
         warm, second = self.run_it(TORCHTPU, "torchtpu")
