@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/fs.h"
+#include "cli/explain.h"
 #include "decode/decode.h"
 #include "explain/history.h"
 #include "explain/side.h"
@@ -299,7 +300,9 @@ static void fill(const char *state, const char *id, uint64_t recompiles)
             stet_ledger_add_recompile(l, &r, &err) != STET_OK)
             fail(&err);
     }
-    if (stet_ledger_end(l, "1 0 0 2", true, &err) != STET_OK)
+    /* As the command stamps a run without journals that ended at 2 ns. */
+    snprintf(number, sizeof number, "%d 0 0 2", STET_EXPLAIN_VERSION);
+    if (stet_ledger_end(l, number, true, &err) != STET_OK)
         fail(&err);
     stet_ledger_close(l);
 }
@@ -321,7 +324,7 @@ static void ask(const char *state, const char *id, const char *format, uint64_t 
         execl(self, self, "explain", format, id, (char *)NULL);
         _exit(9);
     }
-    if (wait4(pid, &status, 0, &used) != pid || !WIFEXITED(status) || WEXITSTATUS(status) > 1)
+    if (wait4(pid, &status, 0, &used) != pid || !WIFEXITED(status) || WEXITSTATUS(status) != 1)
         fail(&(struct stet_err){.text = "stet explain failed"});
     snprintf(name, sizeof name, "ledger.explain%s.%llu-recompiles",
              strchr(format, 'j') ? ".json" : "", (unsigned long long)recompiles);
