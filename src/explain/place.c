@@ -23,7 +23,7 @@ static bool is_path(struct stet_view name)
 /* "a.<locals>.<lambda>" is the function of the module "jit__lambda". */
 static bool is_named(struct stet_view qualified, struct stet_view module)
 {
-    const char *dot = memrchr(qualified.ptr, '.', qualified.len);
+    const char *dot = qualified.len ? memrchr(qualified.ptr, '.', qualified.len) : NULL;
     struct stet_view tail = qualified;
 
     if (!qualified.len)
