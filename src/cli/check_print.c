@@ -76,13 +76,6 @@ static void one_text(struct stet_buf *out, const struct stet_violation *v,
         stet_buf_printf(out, "  fix      %.*s\n", STET_FMT(v->fix));
 }
 
-void stet_check_print_one(struct stet_buf *out, const struct stet_violation *v,
-                          const struct stet_contract *c)
-{
-    stet_buf_str(out, "stet: breach: ");
-    one_text(out, v, c);
-}
-
 static void totals(struct stet_buf *out, const struct stet_check *k, const struct stet_contract *c,
                    const char *run)
 {
@@ -244,10 +237,8 @@ static void one_github(struct stet_buf *out, const struct stet_violation *v,
 }
 
 void stet_check_print(struct stet_buf *out, const struct stet_check *k,
-                      const struct stet_contract *c, const char *run, enum stet_check_format format,
-                      bool colour)
+                      const struct stet_contract *c, const char *run, enum stet_check_format format)
 {
-    (void)colour;
     switch (format) {
     case STET_CHECK_JSON:
         print_json(out, k, c, run);

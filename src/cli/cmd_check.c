@@ -2,8 +2,7 @@
 #include "cli/command.h"
 #include "cli/contract.h"
 
-#include <stdio.h>
-#include <unistd.h>
+#include <string.h>
 
 static const struct stet_usage usage = {
     "stet check [options] [RUN]",
@@ -33,7 +32,7 @@ static int check(const char *name, const char *file, enum stet_check_format form
     }
     stet_check_init(&k);
     if (stet_check_run(&k, &c, &l, &err) == STET_OK) {
-        stet_check_print(&out, &k, &c, l.run->id, format, stet_colour(STDOUT_FILENO));
+        stet_check_print(&out, &k, &c, l.run->id, format);
         code = stet_print(&out, k.count ? STET_EXIT_FINDING : STET_EXIT_FINE);
     } else {
         code = stet_complain(&err);

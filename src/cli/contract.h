@@ -87,10 +87,7 @@ enum stet_rc stet_check_add(struct stet_check *k, const struct stet_violation *v
 enum stet_check_format { STET_CHECK_TEXT, STET_CHECK_JSON, STET_CHECK_GITHUB };
 
 void stet_check_print(struct stet_buf *out, const struct stet_check *k,
-                      const struct stet_contract *c, const char *run, enum stet_check_format format,
-                      bool colour);
-/* One, as `stet run` says it while it happens. */
-void stet_check_print_one(struct stet_buf *out, const struct stet_violation *v,
-                          const struct stet_contract *c);
+                      const struct stet_contract *c, const char *run,
+                      enum stet_check_format format);
 
 #endif

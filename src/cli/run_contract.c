@@ -206,7 +206,7 @@ bool stet_run_contract_end(struct stet_run_contract *r, const char *folder)
     }
     stet_check_init(&k);
     if (stet_check_run(&k, &r->contract, &l, &err) == STET_OK) {
-        stet_check_print(&out, &k, &r->contract, l.run->id, STET_CHECK_TEXT, false);
+        stet_check_print(&out, &k, &r->contract, l.run->id, STET_CHECK_TEXT);
         for (const char *p = out.ptr, *end; p && *p && !out.failed; p = end + 1) {
             end = strchr(p, '\n');
             if (!end)

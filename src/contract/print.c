@@ -3,27 +3,6 @@
 
 #include <inttypes.h>
 
-/* Bare when the parser takes it for one word. */
-static void word(struct stet_buf *out, struct stet_view v)
-{
-    bool bare = v.len > 0;
-
-    for (size_t i = 0; i < v.len; i++)
-        bare &= (unsigned char)v.ptr[i] > ' ' && v.ptr[i] != 0x7f && v.ptr[i] != '\\' &&
-                !strchr(",(){}[]:\"#|", v.ptr[i]);
-    if (bare && !stet_view_is(v, "unset")) {
-        stet_buf_view(out, v);
-        return;
-    }
-    stet_buf_char(out, '"');
-    for (size_t i = 0; i < v.len; i++) {
-        if (v.ptr[i] == '"' || v.ptr[i] == '\\')
-            stet_buf_char(out, '\\');
-        stet_buf_char(out, (unsigned char)v.ptr[i] < ' ' ? ' ' : v.ptr[i]);
-    }
-    stet_buf_char(out, '"');
-}
-
 static void quoted(struct stet_buf *out, struct stet_view v)
 {
     stet_buf_char(out, '"');
@@ -33,6 +12,20 @@ static void quoted(struct stet_buf *out, struct stet_view v)
         stet_buf_char(out, (unsigned char)v.ptr[i] < ' ' ? ' ' : v.ptr[i]);
     }
     stet_buf_char(out, '"');
+}
+
+/* Bare when the parser takes it for one word. */
+static void word(struct stet_buf *out, struct stet_view v)
+{
+    bool bare = v.len > 0 && !stet_view_is(v, "unset");
+
+    for (size_t i = 0; i < v.len; i++)
+        bare &= (unsigned char)v.ptr[i] > ' ' && v.ptr[i] != 0x7f && v.ptr[i] != '\\' &&
+                !strchr(",(){}[]:\"#|", v.ptr[i]);
+    if (bare)
+        stet_buf_view(out, v);
+    else
+        quoted(out, v);
 }
 
 /* A name as JAX writes it needs no quotes: params['w'][0]. */
