@@ -66,8 +66,10 @@ static void say_compile(struct lane *l, uint32_t compile, enum stet_clause claus
 
     stet_torch_explain(l->t, compile, &why);
     stet_torch_fix(l->t, &why, &fix);
-    v.class = stet_view_str(why.class);
-    v.fix = stet_buf_as_view(&fix);
+    if (strcmp(why.class, "first") != 0) { /* of a first compile there is nothing to explain */
+        v.class = stet_view_str(why.class);
+        v.fix = stet_buf_as_view(&fix);
+    }
     v.origin = (struct stet_line){why.origin.file, why.origin.function, why.origin.line};
     v.trigger = (struct stet_line){c->call.file, c->call.function, c->call.line};
     say(l, &l->t->frames[c->frame], clause, line, what, v);
@@ -109,7 +111,8 @@ static void check_one(struct lane *l, uint32_t compile)
     } else if (!frame) {
         snprintf(what, sizeof what, "frame %.*s is not in the contract",
                  STET_FMT(stet_contract_frame(f->code.function)));
-        if (l->c->frame_count)
+        /* What goes on after a graph break follows from the break. */
+        if (l->c->frame_count && !stet_view_starts(f->code.function, "torch_dynamo_resume_in_"))
             say_compile(l, compile, STET_CLAUSE_FRAME, 0, what);
     } else if (frame->programs != STET_NO_BUDGET && number_of(l->t, compile) > frame->programs) {
         snprintf(what, sizeof what, "another program of this frame: the contract allows %" PRIu64,
