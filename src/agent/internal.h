@@ -53,7 +53,6 @@ struct stet_agent {
     struct stet_lease *leases;
     struct stet_share *queue;
     size_t queued, sharing, connections;
-    bool stopping;
     _Atomic uint64_t idle_since_ms;
 #define COUNT(name, what) _Atomic uint64_t name;
     STET_AGENT_COUNTS(COUNT)

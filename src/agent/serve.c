@@ -17,12 +17,12 @@
 
 enum { CONNECTIONS_MAX = 1024, WORKERS = 4, STACK = 512 << 10, STOP_MS = 10000 };
 
-static volatile sig_atomic_t told_to_stop;
+static atomic_bool told_to_stop;
 
 static void on_signal(int number)
 {
     (void)number;
-    told_to_stop = 1;
+    atomic_store(&told_to_stop, true);
 }
 
 void stet_agent_log(const char *fmt, ...)
@@ -94,7 +94,7 @@ static bool serve(struct stet_agent *a, struct stet_wire *l, const struct stet_m
         stet_buf_release(&text);
         return on;
     case STET_MESSAGE_STOP:
-        told_to_stop = 1;
+        atomic_store(&told_to_stop, true);
         return reply(l, STET_MESSAGE_OKAY, (struct stet_view){0});
     default: /* a newer client's: it will do without */
         atomic_fetch_add(&a->strange, 1);
@@ -296,7 +296,7 @@ enum stet_rc stet_agent_serve(const struct stet_agent_options *o, struct stet_er
     for (int i = 0; i < WORKERS; i++)
         start(stet_share_worker, &a);
     stet_agent_log("listening at %s", o->socket);
-    while (!told_to_stop && !is_idle(&a, o->idle_s)) {
+    while (!atomic_load(&told_to_stop) && !is_idle(&a, o->idle_s)) {
         struct pollfd p = {.fd = listener, .events = POLLIN};
 
         if (poll(&p, 1, 100) > 0)

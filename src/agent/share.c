@@ -22,8 +22,12 @@ void stet_share_add(struct stet_agent *a, struct stet_hash key, struct stet_view
                     struct stet_lease *lease, uint32_t tiers, uint32_t anew)
 {
     struct stet_share *s = NULL;
+    bool room;
 
-    if (a->tiers.count && a->queued < QUEUE_MAX)
+    pthread_mutex_lock(&a->lock);
+    room = a->queued < QUEUE_MAX;
+    pthread_mutex_unlock(&a->lock);
+    if (a->tiers.count && room)
         s = stet_mem_calloc(1, sizeof *s + store.len + 1);
     if (!s) {
         if (a->tiers.count)

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { START_MS = 2000 };
+enum { START_MS = 5000 };
 
 static bool listens(const char *socket)
 {

@@ -227,7 +227,7 @@ class Flight(Case):
 
     def test_32_clients_on_4_hosts_compile_10_programs_10_times(self):
         redis = self.redis()
-        hosts = [self.host(redis.url) for _ in range(4)]
+        hosts = [self.host(redis.patient) for _ in range(4)]
         self.check(self.fly(hosts, 32), 10)
         self.assertEqual(sum(h.status()["led"] for h in hosts), 10)
 
@@ -248,7 +248,7 @@ class Flight(Case):
 
     def test_when_leaders_are_killed_others_take_over(self):
         redis = self.redis()
-        hosts = [self.host(redis.url) for _ in range(4)]
+        hosts = [self.host(redis.patient) for _ in range(4)]
         doomed = [self.lead_and_die(hosts[i % 4], p) for i, p in enumerate(self.programs)]
         answers = []
         flying = threading.Thread(target=lambda: answers.extend(self.fly(hosts, 32)))
