@@ -120,7 +120,7 @@ class Nginx(Server):
         paths = "".join(f"{kind}_temp_path {self.dir}/tmp/{kind}; "
                         for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
         with open(conf, "w") as f:
-            f.write(f"""daemon off; pid {self.dir}/nginx.pid; error_log {self.dir}/nginx.log; worker_processes 1;
+            f.write(f"""daemon off; master_process off; pid {self.dir}/nginx.pid; error_log {self.dir}/nginx.log; worker_processes 1;
             {"user root;" if os.geteuid() == 0 else ""}
             events {{ worker_connections 64; }}
             http {{ access_log {self.dir}/access.log; {paths}
