@@ -124,7 +124,8 @@ void stet_json_number(struct stet_json *j, const char *key, double v)
         return;
     }
     begin_value(j, key);
-    stet_buf_printf(j->out, "%.9g", v);
+    /* nine digits would take minutes off a time of day */
+    stet_buf_printf(j->out, fabs(v) >= 1e9 && fabs(v) < 1e15 ? "%.3f" : "%.9g", v);
 }
 
 void stet_json_bool(struct stet_json *j, const char *key, bool v)

@@ -171,7 +171,7 @@ enum stet_rc stet_account_join(struct stet_joined *j, const struct stet_account 
     enum stet_rc rc;
 
     *j = (struct stet_joined){.below = below};
-    stet_arena_init(&j->arena, 16 << 20);
+    stet_arena_init(&j->arena, (size_t)256 << 20);
     *out = *below;
     rc = below->each(below->source, gather, j, err);
     if (rc == STET_OK && (j->failed || j->arena.failed))
