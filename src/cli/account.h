@@ -58,8 +58,10 @@ const char *stet_question_text(enum stet_question q);
 /* stet.explain/1, written to standard output as it goes. */
 enum stet_rc stet_account_json(const struct stet_account *a, const struct stet_tally *t,
                                struct stet_err *err);
-/* One recompile as an object of that format; for a line of --json-events too. */
 struct stet_json;
+/* A place in the source, or null. */
+void stet_line_json(struct stet_json *j, const char *key, const struct stet_line *l);
+/* One recompile as an object of that format; for a line of --json-events too. */
 void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r);
 
 struct stet_account_view {

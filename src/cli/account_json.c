@@ -9,15 +9,7 @@
 
 #include <unistd.h>
 
-static void json_text(struct stet_json *j, const char *key, struct stet_view v)
-{
-    if (v.ptr)
-        stet_json_string(j, key, v);
-    else
-        stet_json_null(j, key);
-}
-
-static void json_line(struct stet_json *j, const char *key, const struct stet_line *l)
+void stet_line_json(struct stet_json *j, const char *key, const struct stet_line *l)
 {
     if (!l->line) {
         stet_json_null(j, key);
@@ -34,9 +26,9 @@ static void json_change(struct stet_json *j, const struct stet_row_change *c)
 {
     stet_json_object(j, NULL);
     stet_json_string(j, "what", c->what);
-    json_text(j, "from", c->from);
-    json_text(j, "to", c->to);
-    json_text(j, "file", c->line ? c->file : (struct stet_view){0});
+    stet_json_told(j, "from", c->from);
+    stet_json_told(j, "to", c->to);
+    stet_json_told(j, "file", c->line ? c->file : (struct stet_view){0});
     if (c->line)
         stet_json_uint(j, "line", c->line);
     else
@@ -84,10 +76,10 @@ void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r)
     stet_json_string(j, "class", r->class);
     json_words(j, "also", r->also);
     stet_json_string(j, "function", r->function);
-    json_text(j, "program", r->program);
-    json_text(j, "against", r->against);
-    json_line(j, "origin", &r->origin);
-    json_line(j, "trigger", &r->trigger);
+    stet_json_told(j, "program", r->program);
+    stet_json_told(j, "against", r->against);
+    stet_line_json(j, "origin", &r->origin);
+    stet_line_json(j, "trigger", &r->trigger);
     stet_json_array(j, "changes");
     for (size_t i = 0; i < r->change_count; i++)
         json_change(j, &r->changes[i]);

@@ -2,6 +2,7 @@
 #include "cli/contract.h"
 
 #include "base/json.h"
+#include "cli/account.h"
 #include "cli/excerpt.h"
 #include "cli/run_text.h"
 
@@ -115,19 +116,6 @@ static void print_text(struct stet_buf *out, const struct stet_check *k,
 
 /* ---- JSON ---- */
 
-static void json_line(struct stet_json *j, const char *key, const struct stet_line *l)
-{
-    if (!l->line) {
-        stet_json_null(j, key);
-        return;
-    }
-    stet_json_object(j, key);
-    stet_json_string(j, "file", l->file);
-    stet_json_uint(j, "line", l->line);
-    stet_json_string(j, "function", l->function);
-    stet_json_end_object(j);
-}
-
 static void json_text(struct stet_json *j, const char *key, struct stet_view v)
 {
     if (v.len)
@@ -153,8 +141,8 @@ static void json_one(struct stet_json *j, const struct stet_violation *v,
         stet_json_null(j, "line");
     stet_json_end_object(j);
     json_text(j, "class", v->class);
-    json_line(j, "origin", &v->origin);
-    json_line(j, "trigger", &v->trigger);
+    stet_line_json(j, "origin", &v->origin);
+    stet_line_json(j, "trigger", &v->trigger);
     stet_json_uint(j, "times", v->times);
     if (v->rank >= 0)
         stet_json_int(j, "rank", v->rank);

@@ -158,21 +158,13 @@ void stet_diff_text(struct stet_buf *out, const struct stet_diff *d,
 
 /* ---- JSON ---- */
 
-static void json_text(struct stet_json *j, const char *key, struct stet_view v)
-{
-    if (v.ptr)
-        stet_json_string(j, key, v);
-    else
-        stet_json_null(j, key);
-}
-
 static void json_change(struct stet_json *j, const struct stet_change *c)
 {
     stet_json_object(j, NULL);
     stet_json_string(j, "what", c->what);
-    json_text(j, "from", c->from);
-    json_text(j, "to", c->to);
-    json_text(j, "file", c->line ? c->file : (struct stet_view){0});
+    stet_json_told(j, "from", c->from);
+    stet_json_told(j, "to", c->to);
+    stet_json_told(j, "file", c->line ? c->file : (struct stet_view){0});
     if (c->line)
         stet_json_uint(j, "line", c->line);
     else

@@ -307,52 +307,51 @@ static uint32_t compile_of(struct stet_torch_log *log, const struct stet_trace_r
     return compile;
 }
 
-static void take_start(struct stet_torch_log *log, const struct stet_trace_record *r)
+/* The stack in a record's body: the code object, and the user's own line that called it. */
+static bool stack_of(struct stet_torch_log *log, struct stet_view body,
+                     struct stet_torch_place *code, struct stet_torch_place *call)
 {
-    struct stet_torch_place code, call;
-    struct stet_torch *t = log->t;
     struct stet_view key;
     struct stet_jscan j;
-    uint32_t compile = compile_of(log, r, true);
+    bool found = false;
 
-    if (compile == STET_TORCH_NONE)
-        return;
-    stet_jscan_init(&j, r->body);
+    stet_jscan_init(&j, body);
     if (!stet_jscan_object(&j))
-        return;
+        return false;
     while (stet_jscan_key(&j, &key)) {
-        if (!stet_view_is(key, "stack")) {
+        if (stet_view_is(key, "stack")) {
+            stet_torch_stack(log, &j, code, call);
+            found = true;
+        } else {
             stet_jscan_skip(&j);
-            continue;
         }
-        stet_torch_stack(log, &j, &code, &call);
-        if (code.line && !t->frames[t->compiles[compile].frame].code.line)
-            t->frames[t->compiles[compile].frame].code = code;
-        t->compiles[compile].call = call;
     }
+    return found;
+}
+
+static void take_start(struct stet_torch_log *log, const struct stet_trace_record *r)
+{
+    uint32_t compile = compile_of(log, r, true);
+    struct stet_torch_place code, call;
+    struct stet_torch_frame *f;
+
+    if (compile == STET_TORCH_NONE || !stack_of(log, r->body, &code, &call))
+        return;
+    f = &log->t->frames[log->t->compiles[compile].frame];
+    if (code.line && !f->code.line)
+        f->code = code;
+    log->t->compiles[compile].call = call;
 }
 
 /* Whatever carries the whole Python stack tells who called, when dynamo_start did not. */
 static void take_call(struct stet_torch_log *log, const struct stet_trace_record *r)
 {
     uint32_t compile = compile_of(log, r, false);
-    struct stet_torch_place last, call;
-    struct stet_view key;
-    struct stet_jscan j;
+    struct stet_torch_place code, call;
 
-    if (compile == STET_TORCH_NONE || log->t->compiles[compile].call.line)
-        return;
-    stet_jscan_init(&j, r->body);
-    if (!stet_jscan_object(&j))
-        return;
-    while (stet_jscan_key(&j, &key)) {
-        if (!stet_view_is(key, "stack")) {
-            stet_jscan_skip(&j);
-            continue;
-        }
-        stet_torch_stack(log, &j, &last, &call);
+    if (compile != STET_TORCH_NONE && !log->t->compiles[compile].call.line &&
+        stack_of(log, r->body, &code, &call))
         log->t->compiles[compile].call = call;
-    }
 }
 
 /* Only what is passed in: parameters of modules are many, and no setting names them. */
