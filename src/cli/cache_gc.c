@@ -38,6 +38,8 @@ int stet_cache_gc(const struct stet_store *s, const struct stet_args *args)
     if (!read_amount(stet_cache_wishes.max_bytes, "KMGT", bytes, &gc.max_bytes))
         stet_fail(&err, STET_USAGE, "--max-bytes %s: not a number with K, M, G or T",
                   stet_cache_wishes.max_bytes);
+    if (stet_cache_wishes.max_bytes && !gc.max_bytes)
+        gc.max_bytes = 1; /* none was asked for, and no entry is that small */
     if (!read_amount(stet_cache_wishes.max_age, "smhd", seconds, &gc.max_age_s))
         stet_fail(&err, STET_USAGE, "--max-age %s: not a number with s, m, h or d",
                   stet_cache_wishes.max_age);

@@ -256,6 +256,22 @@ static enum stet_rc check_process(struct stet_check *k, const struct stet_contra
     return rc;
 }
 
+/* A gate that nothing passed has kept nothing out. */
+static enum stet_rc check_watched(struct stet_check *k, const struct stet_contract *c,
+                                  const struct stet_lanes *l, struct stet_err *err)
+{
+    bool xla = c->family_count && !k->compiles;
+    bool torch = c->frame_count && !(l->has_torch && l->torch.compile_count);
+    struct stet_violation v = {
+        .clause = STET_CLAUSE_WATCHED,
+        .lane = xla ? STET_VIEW("xla") : STET_VIEW("torch"),
+        .what =
+            STET_VIEW("nothing was compiled in this run: it did no work, or Stet did not see it"),
+        .rank = -1};
+
+    return xla || torch ? stet_check_add(k, &v, err) : STET_OK;
+}
+
 enum stet_rc stet_check_run(struct stet_check *k, const struct stet_contract *c,
                             struct stet_lanes *l, struct stet_err *err)
 {
@@ -265,5 +281,7 @@ enum stet_rc stet_check_run(struct stet_check *k, const struct stet_contract *c,
         rc = check_process(k, c, l, i, err);
     if (rc == STET_OK && l->has_torch)
         rc = stet_check_torch(k, c, &l->torch, err);
+    if (rc == STET_OK)
+        rc = check_watched(k, c, l, err);
     return rc;
 }

@@ -205,7 +205,8 @@ static void one_github(struct stet_buf *out, const struct stet_violation *v,
     stet_buf_printf(&text, "%.*s", STET_FMT(v->what));
     if (v->times > 1)
         stet_buf_printf(&text, " (and %" PRIu64 " more like it)", v->times - 1);
-    stet_buf_printf(&text, "\ncontract %.*s:%u", STET_FMT(c->file), v->line);
+    if (v->line)
+        stet_buf_printf(&text, "\ncontract %.*s:%u", STET_FMT(c->file), v->line);
     if (v->class.len)
         stet_buf_printf(&text, "\ncause: %.*s", STET_FMT(v->class));
     if (v->trigger.line)
@@ -215,7 +216,10 @@ static void one_github(struct stet_buf *out, const struct stet_violation *v,
         stet_buf_printf(&text, "\nfix: %.*s", STET_FMT(v->fix));
     stet_buf_str(out, "::error file=");
     escaped(out, at->line ? short_path(at->file) : c->file, true);
-    stet_buf_printf(out, ",line=%" PRIu64 ",title=stet%%3A ", at->line ? at->line : v->line);
+    stet_buf_printf(out, ",line=%" PRIu64 ",title=stet%%3A ",
+                    at->line  ? at->line
+                    : v->line ? v->line
+                              : 1);
     escaped(out, stet_buf_as_view(&head), true);
     stet_buf_str(out, "::");
     escaped(out, stet_buf_as_view(&text), false);

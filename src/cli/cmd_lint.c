@@ -145,7 +145,8 @@ static int fix_files(struct stet_buf *out, const struct stet_lint_result *r, boo
     }
     fprintf(stderr, "stet: %s %zu of %zu findings in %zu file%s\n", apply ? "fixed" : "would fix",
             fixed, r->finding_count, files, files == 1 ? "" : "s");
-    return apply || !fixed ? STET_EXIT_FINE : STET_EXIT_FINDING;
+    return (apply ? fixed < r->finding_count : r->finding_count) ? STET_EXIT_FINDING
+                                                                 : STET_EXIT_FINE;
 }
 
 typedef void printer(struct stet_buf *, const struct stet_lint_print *);
@@ -182,7 +183,7 @@ static int report(struct stet_lint_result *r, const struct lint_args *a, const c
         return stet_complain(&err);
     p.run = a->run ? id : NULL;
     if (a->fix || a->diff) {
-        code = fix_files(&out, r, a->fix);
+        code = fix_files(&out, r, a->fix && !a->diff);
     } else {
         printer_of(a->format)(&out, &p);
         code = r->finding_count ? STET_EXIT_FINDING : STET_EXIT_FINE;

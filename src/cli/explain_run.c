@@ -208,8 +208,9 @@ struct stet_settled stet_settled_of(const struct stet_explained *x)
 
         if (c->past)
             continue;
-        s.programs += !f || !f->facts.same;
-        if (!f || f->facts.first || f->benign)
+        /* what only an earlier run has is new to this one */
+        s.programs += !f || !f->facts.same || f->facts.past;
+        if (!f || f->facts.first || f->facts.past || f->benign)
             continue;
         if (!c->step_known || !o->steps_known) {
             s.step_known = false;

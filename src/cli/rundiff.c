@@ -11,6 +11,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 /* Things that a launch should change one at a time. */
@@ -28,6 +29,12 @@ struct moves {
     struct stet_explained x; /* A as the past, B as what is compared with it */
     struct side a, b;
     bool moved[THINGS];
+    /* Functions with programs that only A has, and that no program of B came from. */
+    struct gone {
+        struct stet_view function;
+        uint32_t programs;
+    } *gone;
+    size_t gone_count;
 };
 
 bool stet_rundiff_is_run(const char *name)
@@ -266,6 +273,50 @@ static bool is_first_of_function(const struct stet_history *h, uint32_t number)
     return !h->sightings[number].past;
 }
 
+static int by_key(const void *a, const void *b)
+{
+    return stet_hash_cmp(*(const struct stet_hash *)a, *(const struct stet_hash *)b);
+}
+
+static void add_gone(struct moves *m, struct stet_view function)
+{
+    size_t i = 0;
+
+    while (i < m->gone_count && !stet_view_eq(m->gone[i].function, function))
+        i++;
+    if (i == m->gone_count)
+        m->gone[m->gone_count++] = (struct gone){.function = function};
+    m->gone[i].programs++;
+}
+
+static void gather_gone(struct moves *m)
+{
+    const struct stet_history *h = &m->x.history;
+    struct stet_hash *here = stet_mem_calloc(h->sighting_count, sizeof *here);
+    bool *met = stet_mem_calloc(h->sighting_count, sizeof *met);
+    size_t n = 0;
+
+    m->gone = stet_mem_calloc(h->sighting_count, sizeof *m->gone);
+    if (here && met && m->gone) {
+        for (uint32_t i = 0; i < h->sighting_count; i++)
+            if (!h->sightings[i].past)
+                here[n++] = h->sightings[i].traits->fingerprint.key;
+        for (uint32_t i = 0; i < h->finding_count; i++)
+            if (h->findings[i].against != STET_NONE)
+                met[h->findings[i].against] = true;
+        qsort(here, n, sizeof *here, by_key);
+        for (uint32_t i = 0; i < h->sighting_count; i++) {
+            const struct stet_sighting *s = &h->sightings[i];
+
+            if (s->past && !s->failed && s->traits->readable && !met[i] &&
+                !bsearch(&s->traits->fingerprint.key, here, n, sizeof *here, by_key))
+                add_gone(m, s->traits->function);
+        }
+    }
+    stet_mem_free(here);
+    stet_mem_free(met);
+}
+
 /* ---- printing ---- */
 
 static unsigned count_moved(const struct moves *m)
@@ -286,7 +337,7 @@ static void text(struct stet_buf *out, const struct moves *m, const struct entri
 
     stet_buf_printf(out, "%s -> %s: ", m->a.run->id, m->b.run->id);
     if (!moved)
-        stet_buf_str(out, "nothing moved");
+        stet_buf_str(out, m->gone_count ? "programs went away" : "nothing moved");
     for (int i = 0, n = 0; i < THINGS; i++)
         if (m->moved[i])
             stet_buf_printf(out, "%s%s%s%s", n++ ? ", " : "", bold, thing_names[i], plain);
@@ -337,14 +388,10 @@ static void text(struct stet_buf *out, const struct moves *m, const struct entri
         stet_text_bytes(out, is);
         stet_buf_str(out, " of temporaries\n");
     }
-}
-
-static void json_text(struct stet_json *j, const char *key, struct stet_view v)
-{
-    if (v.ptr)
-        stet_json_string(j, key, v);
-    else
-        stet_json_null(j, key);
+    for (size_t i = 0; i < m->gone_count; i++)
+        stet_buf_printf(out, "\n%u %s of %.*s %s compiled no more\n", m->gone[i].programs,
+                        m->gone[i].programs == 1 ? "program" : "programs",
+                        STET_FMT(m->gone[i].function), m->gone[i].programs == 1 ? "is" : "are");
 }
 
 static void json(struct stet_buf *out, const struct moves *m, const struct entries *all)
@@ -369,10 +416,10 @@ static void json(struct stet_buf *out, const struct moves *m, const struct entri
         stet_json_object(&j, NULL);
         stet_json_cstr(&j, "moved", thing_names[e->thing]);
         stet_json_string(&j, "what", e->what);
-        json_text(&j, "from", e->from);
-        json_text(&j, "to", e->to);
-        json_text(&j, "function", e->function);
-        json_text(&j, "file", e->line ? e->file : (struct stet_view){0});
+        stet_json_told(&j, "from", e->from);
+        stet_json_told(&j, "to", e->to);
+        stet_json_told(&j, "function", e->function);
+        stet_json_told(&j, "file", e->line ? e->file : (struct stet_view){0});
         if (e->line)
             stet_json_uint(&j, "line", e->line);
         else
@@ -396,6 +443,14 @@ static void json(struct stet_buf *out, const struct moves *m, const struct entri
         stet_json_end_object(&j);
     }
     stet_json_end_array(&j);
+    stet_json_array(&j, "gone");
+    for (size_t i = 0; i < m->gone_count; i++) {
+        stet_json_object(&j, NULL);
+        stet_json_string(&j, "function", m->gone[i].function);
+        stet_json_uint(&j, "programs", m->gone[i].programs);
+        stet_json_end_object(&j);
+    }
+    stet_json_end_array(&j);
     stet_json_end_object(&j);
     stet_buf_char(out, '\n');
 }
@@ -414,6 +469,7 @@ enum stet_rc stet_rundiff_write(struct stet_buf *out, const struct stet_run *a,
     if (rc == STET_OK) {
         gather_bundles(&m, &entries);
         gather_programs(&m, &entries);
+        gather_gone(&m);
         rc = stet_torch_moves(a, b, &arena, tell_torch, &(struct telling){&m, &entries}, err);
     }
     if (rc == STET_OK) {
@@ -422,7 +478,8 @@ enum stet_rc stet_rundiff_write(struct stet_buf *out, const struct stet_run *a,
         else
             text(out, &m, &entries, view->colour, view->all);
     }
-    *moved = count_moved(&m) != 0;
+    *moved = count_moved(&m) != 0 || m.gone_count;
+    stet_mem_free(m.gone);
     stet_mem_free(entries.items);
     stet_arena_release(&arena);
     stet_explained_release(&m.x);
