@@ -335,6 +335,8 @@ int cmd_cache(int argc, char **argv)
         if (!strcmp(argv[1], parts[i].name))
             return run_part(&parts[i], argc - 1, argv + 1);
     }
+    if (argc > 1 && !help)
+        fprintf(stderr, "stet: no command 'cache %s'\n", argv[1]);
     fputs("usage: stet cache PART [options]\n\n"
           "Executables that were compiled under `stet run`, kept and loaded again.\n\n",
           to);

@@ -179,6 +179,8 @@ int cmd_torch(int argc, char **argv)
         if (!strcmp(argv[1], parts[i].name))
             return run_part(&parts[i], argc - 1, argv + 1);
     }
+    if (argc > 1 && !help)
+        fprintf(stderr, "stet: no command 'torch %s'\n", argv[1]);
     fputs("usage: stet torch PART [options] [RUN|FOLDER|LOG]…\n\n"
           "What torch.compile did, from the traces that TORCH_TRACE writes (`stet run` sets it).\n"
           "Without a name, the latest run.\n\n",
