@@ -68,8 +68,11 @@ static void ask(struct stet_question *q)
     PJRT_Executable *executable =
         q->loaded ? stet_executable_of(q->plugin, q->loaded) : q->executable;
 
-    if (!executable)
+    if (!executable) {
+        stet_keeping_free(q->keep); /* may talk to the agent: not with the lock, in forget() */
+        q->keep = NULL;
         return;
+    }
     ask_memory(q, executable);
     if (q->keep)
         stet_keeping_do(q->keep, q->plugin, executable);

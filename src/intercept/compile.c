@@ -290,9 +290,10 @@ PJRT_Error *on_PJRT_Compile(struct stet_plugin *p, PJRT_Compile_Args *args)
     compile_begin(&c, p, ENTRY_COMPILE, "PJRT_Compile", args->client, args->topology, args->program,
                   stet_view_of(args->compile_options, args->compile_options_size));
     error = refused(&c, args->compile_options, args->compile_options_size);
-    if (!error)
-        if (c.outermost)
-            stet_reload_ahead(&c.reload, p, args);
+    if (error)
+        return compile_end(&c, error, NULL, NULL);
+    if (c.outermost)
+        stet_reload_ahead(&c.reload, p, args);
     c.plugin_begin_ns = stet_journal_now();
     error = stet_plugin_real(p)->PJRT_Compile(args);
     return compile_end(&c, error, NULL, error ? NULL : args->executable);

@@ -13,6 +13,7 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { DEADLINE_MS = 100, MOST_NAMES = 4096 };
 
@@ -28,6 +29,7 @@ enum { METH_NOARGS = 4 };
 
 static const struct stet_python *python;
 static atomic_bool registered;
+static pid_t owner; /* a child of fork has its parent's counts, and maybe its locks */
 
 static bool is_usable(const struct stet_python *py)
 {
@@ -150,7 +152,7 @@ static PyObject *module_loaded(const struct stet_python *py, const char *name)
 static PyObject *at_python_exit(PyObject *self, PyObject *arguments)
 {
     uint64_t until = stet_journal_now() + (uint64_t)DEADLINE_MS * 1000000;
-    PyObject *package = module_loaded(python, "torch_xla");
+    PyObject *package = getpid() == owner ? module_loaded(python, "torch_xla") : NULL;
     PyObject *module = package ? python->PyObject_GetAttrString(package, "_XLAC") : NULL;
 
     (void)self;
@@ -189,6 +191,7 @@ void stet_counters_watch(const struct stet_python *py)
         atomic_exchange(&registered, true))
         return;
     python = py;
+    owner = getpid();
     /* As in pywalk.c: an allocation of ours must not run the user's finalisers here. */
     collecting = py->PyGC_Disable && py->PyGC_Enable ? py->PyGC_Disable() : 0;
     register_exit(py);

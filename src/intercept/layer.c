@@ -212,8 +212,9 @@ static void after_fork_in_child(void)
     stet_ranks_fork_done();
     stet_memo_fork_done();
     stet_memory_fork_done();
-    stet_ask_fork_child();
+    /* before questions are dropped, which would end their leases over the parent's connections */
     stet_remote_fork_child();
+    stet_ask_fork_child();
     if (prepared) {
         stet_journal_fork_child(stet_layer.journal);
         stet_plugin_fork_done();

@@ -242,11 +242,12 @@ static void look_up(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Co
 }
 
 /* What the agent fetched lies in the store, and is treated like any entry there; but one that is no
- * good must not stay. */
+ * good must not stay. Ranks that compile `together` may need each other for it: none may wait until
+ * another is done. */
 static void from_agent(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
-                       struct stet_view code)
+                       struct stet_view code, bool together)
 {
-    if (!stet_remote_ask(&r->remote, r->key))
+    if (!stet_remote_ask(&r->remote, r->key, together))
         return;
     r->word = from_disk(r, p, args, code);
     if (r->served == STET_SERVED_DISK && strcmp(r->remote.tier, "agent") != 0)
@@ -333,7 +334,7 @@ bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
         look_up(r, p, args, code);
     }
     if (is_absent(r) && !stet_layer.store.read_only)
-        from_agent(r, p, args, code);
+        from_agent(r, p, args, code, ranks.count > 0);
     if (ranks.count)
         agree(r, p, args, &ranks);
     /* one that another entry stands in the way of, or that kills its readers, is not kept */

@@ -77,8 +77,8 @@ static struct stet_message message(uint32_t kind, struct stet_hash key)
 }
 
 /* The answer; true when it is there. Each sign of life buys another `wait_ms`. */
-static enum stet_rc converse(struct stet_wire *l, struct stet_hash key, struct stet_message *m,
-                             struct stet_err *err)
+static enum stet_rc converse(struct stet_wire *l, struct stet_hash key, bool look,
+                             struct stet_message *m, struct stet_err *err)
 {
     uint64_t now = stet_wire_now_ms(), end = now + flight_ms + wait_ms;
     struct stet_message ask = message(STET_MESSAGE_GET, key);
@@ -86,6 +86,7 @@ static enum stet_rc converse(struct stet_wire *l, struct stet_hash key, struct s
 
     ask.wait_ms = wait_ms / 5 * 4; /* it should give up before we do */
     ask.flight_ms = flight_ms;
+    ask.flags = look ? STET_MESSAGE_LOOK : 0;
     rc = stet_wire_send(l, &ask, now + wait_ms, err);
     do {
         now = stet_wire_now_ms();
@@ -98,7 +99,8 @@ static enum stet_rc converse(struct stet_wire *l, struct stet_hash key, struct s
 }
 
 /* True for "found". */
-static bool understand(struct stet_remote *r, struct stet_wire *l, const struct stet_message *m)
+static bool understand(struct stet_remote *r, struct stet_wire *l, unsigned lease,
+                       const struct stet_message *m)
 {
     switch (m->kind) {
     case STET_MESSAGE_FOUND:
@@ -107,8 +109,8 @@ static bool understand(struct stet_remote *r, struct stet_wire *l, const struct 
         return true;
     case STET_MESSAGE_LEAD:
         r->word = "lead";
-        r->lease = remember(l->fd);
-        if (r->lease)
+        r->lease = lease;
+        if (lease)
             l->fd = -1; /* stays open */
         return false;
     case STET_MESSAGE_ALONE:
@@ -120,13 +122,14 @@ static bool understand(struct stet_remote *r, struct stet_wire *l, const struct 
     }
 }
 
-bool stet_remote_ask(struct stet_remote *r, struct stet_hash key)
+bool stet_remote_ask(struct stet_remote *r, struct stet_hash key, bool look)
 {
     uint64_t begin = stet_journal_now();
     struct stet_err err = STET_ERR_INIT;
     struct stet_message m;
     struct stet_wire l;
     bool found = false;
+    unsigned lease;
     enum stet_rc rc;
 
     if (!path[0])
@@ -138,13 +141,16 @@ bool stet_remote_ask(struct stet_remote *r, struct stet_hash key)
     if (rc != STET_OK) {
         r->word = "agent-absent";
     } else {
-        rc = converse(&l, key, &m, &err);
+        lease = remember(l.fd); /* at once: a child that is forked while we wait must not hold it */
+        rc = converse(&l, key, look, &m, &err);
         if (rc == STET_OK)
-            found = understand(r, &l, &m);
+            found = understand(r, &l, lease, &m);
         else if (rc == STET_LIMIT)
             atomic_store(&not_before_ms, stet_wire_now_ms() + SULK_MS);
         else
             r->word = "agent-gone";
+        if (!r->lease)
+            recall(lease);
     }
     if (rc != STET_OK)
         stet_log("agent: %s", err.text);

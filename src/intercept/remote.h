@@ -16,8 +16,8 @@ struct stet_remote {
 /* STET_AGENT, STET_AGENT_WAIT and STET_AGENT_FLIGHT, once. */
 void stet_remote_init(void);
 /* True when the entry lies in the store now. False: compile. Never longer than the bound, but for
- * waiting on another who compiles the same. */
-bool stet_remote_ask(struct stet_remote *r, struct stet_hash key);
+ * waiting on another who compiles the same; with `look`, not for that either, and no lease. */
+bool stet_remote_ask(struct stet_remote *r, struct stet_hash key, bool look);
 /* What the agent found could not be used. */
 void stet_remote_refuse(const struct stet_remote *r, struct stet_hash key, const char *why);
 /* The compile is over and its entry lies in the store: it is shared. Without a lease too. */

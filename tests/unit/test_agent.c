@@ -104,6 +104,7 @@ TEST(a_message_with_any_byte_changed_is_refused)
 const char stet_entry_name[] = "test"; /* what each way into the layer defines */
 
 static int listener;
+static uint32_t flags_asked;
 
 /* Tells the first who asks to lead; the descriptor of that connection. */
 static void *lead(void *unused)
@@ -115,14 +116,49 @@ static void *lead(void *unused)
     stet_wire_adopt(&l, accept(listener, NULL, NULL));
     EXPECT_INT(STET_OK, stet_wire_receive(&l, &m, stet_wire_now_ms() + 5000, NULL));
     EXPECT_INT(STET_MESSAGE_GET, m.kind);
+    flags_asked = m.flags;
     m = (struct stet_message){.kind = STET_MESSAGE_LEAD};
     EXPECT_INT(STET_OK, stet_wire_send(&l, &m, stet_wire_now_ms() + 5000, NULL));
     return &l;
 }
 
+static void listen_in(char *folder, struct sockaddr_un *at)
+{
+    *at = (struct sockaddr_un){.sun_family = AF_UNIX};
+    EXPECT(mkdtemp(folder) != NULL);
+    snprintf(at->sun_path, sizeof at->sun_path, "%s/s", folder);
+    listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    EXPECT_INT(0, bind(listener, (struct sockaddr *)at, sizeof *at));
+    EXPECT_INT(0, listen(listener, 1));
+    setenv("STET_AGENT", at->sun_path, 1);
+    stet_remote_init();
+    strcpy(stet_layer.store.folder, "/nowhere");
+}
+
+/* They may need each other to compile: see from_agent in reload.c. */
+TEST(ranks_that_compile_together_only_look)
+{
+    char folder[] = "/tmp/stet-agent-XXXXXX";
+    struct stet_remote r = {0};
+    struct sockaddr_un at;
+    pthread_t thread;
+    void *agent;
+
+    listen_in(folder, &at);
+    EXPECT_INT(0, pthread_create(&thread, NULL, lead, NULL));
+    EXPECT(!stet_remote_ask(&r, (struct stet_hash){1, 2}, true));
+    pthread_join(thread, &agent);
+    EXPECT_INT(STET_MESSAGE_LOOK, flags_asked);
+    stet_remote_fork_child(); /* as the end of this process would */
+    stet_wire_close(agent);
+    close(listener);
+    unlink(at.sun_path);
+    rmdir(folder);
+}
+
 TEST(a_child_does_not_hold_its_parents_lease)
 {
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    struct sockaddr_un at;
     char folder[] = "/tmp/stet-agent-XXXXXX";
     struct stet_remote r = {0};
     struct stet_message m;
@@ -131,16 +167,10 @@ TEST(a_child_does_not_hold_its_parents_lease)
     void *result;
     pid_t child;
 
-    EXPECT(mkdtemp(folder) != NULL);
-    snprintf(at.sun_path, sizeof at.sun_path, "%s/s", folder);
-    listener = socket(AF_UNIX, SOCK_STREAM, 0);
-    EXPECT_INT(0, bind(listener, (struct sockaddr *)&at, sizeof at));
-    EXPECT_INT(0, listen(listener, 1));
-    setenv("STET_AGENT", at.sun_path, 1);
-    stet_remote_init();
-    strcpy(stet_layer.store.folder, "/nowhere");
+    listen_in(folder, &at);
     EXPECT_INT(0, pthread_create(&thread, NULL, lead, NULL));
-    EXPECT(!stet_remote_ask(&r, (struct stet_hash){1, 2}));
+    EXPECT(!stet_remote_ask(&r, (struct stet_hash){1, 2}, false));
+    EXPECT_INT(0, flags_asked);
     EXPECT_STR("lead", r.word);
     EXPECT(r.lease != 0);
     pthread_join(thread, &result);
