@@ -15,5 +15,6 @@ same bare with
 want "plugins" 8 "$(count plugin)"
 want "compiles" 9 "$(count compile_end)"
 want "of the first" 2 "$(count compile_begin '"plugin":1,')"
-want "told" 1 "$(count fault 'slots-full.*"count":2')"
+# one record or two: the writer may have come between
+want "told" 2 "$(dump | sed -n 's/.*slots-full","count":\([0-9]*\).*/\1/p' | awk '{ n += $1 } END { print n }')"
 want "executions of each" 1 "$(count process_end '"counts":\[1,1,1,1,1,1,1,1,1\]')"
