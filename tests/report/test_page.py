@@ -226,7 +226,7 @@ class InTheBrowser(unittest.TestCase):
         self.assertEqual(page.js("document.querySelectorAll('script').length"), 6)
         text = page.js("document.getElementById('causes').textContent")
         self.assertIn("</script><script>window.hacked=1</script>", text)
-        self.assertIn("</script>", page.js("document.querySelector('.head code').textContent.replace('_', '/')"))
+        self.assertIn("</script>", page.js("document.querySelector('.head code').textContent.replaceAll('<_', '</')"))
         self.quiet(page)
 
     def test_dark_light_and_the_switch(self):
