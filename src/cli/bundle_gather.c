@@ -241,6 +241,8 @@ enum stet_rc stet_bundle_named(struct stet_inventory *v, const char *name,
     snprintf(path, sizeof path, "%s/run.json", name);
     if (stet_fs_exists(name) && !stet_fs_exists(path))
         return stet_inventory_read(v, name, err);
+    if (!stet_fs_exists(name) && (strchr(name, '/') || strchr(name, '.')))
+        return stet_fail(err, STET_NOT_FOUND, "%s: no such file", name);
     rc = stet_runs_open(&runs, err);
     if (rc != STET_OK)
         return rc;

@@ -36,7 +36,8 @@ static void show_text(struct stet_buf *out, const struct stet_inventory *v)
         stet_buf_printf(out, "  %-28.*s %.*s\n", STET_FMT(item->name), STET_FMT(item->value));
     }
     if (others)
-        stet_buf_printf(out, "\nand %zu other packages (--all)\n", others);
+        stet_buf_printf(out, "\nand %zu other package%s (--all)\n", others,
+                        others == 1 ? "" : "s");
 }
 
 static int print(const struct stet_args *args, struct stet_inventory *v)
@@ -70,7 +71,7 @@ static int record(const struct stet_args *args)
         stet_inventory_release(&v);
         if (rc != STET_OK)
             return stet_complain(&err);
-        fprintf(stderr, "stet: %zu items recorded in %s\n", n, output);
+        fprintf(stderr, "stet: %zu item%s recorded in %s\n", n, n == 1 ? "" : "s", output);
         return STET_EXIT_FINE;
     }
     json.format = STET_FORMAT_JSON; /* a file's content, to be redirected */

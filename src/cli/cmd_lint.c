@@ -96,6 +96,18 @@ static char *cache_folder(void)
     return folder;
 }
 
+/* Of --jobs: 0 when it is not given, -1 when it is no number of threads. */
+static long count_of(const char *text)
+{
+    char *end;
+    long n;
+
+    if (!text)
+        return 0;
+    n = strtol(text, &end, 10);
+    return end == text || *end || n < 1 || n > 1024 ? -1 : n;
+}
+
 static int severity_of(const char *text)
 {
     if (!text || !strcmp(text, "note"))
@@ -143,8 +155,9 @@ static int fix_files(struct stet_buf *out, const struct stet_lint_result *r, boo
         fixed += count;
         files++;
     }
-    fprintf(stderr, "stet: %s %zu of %zu findings in %zu file%s\n", apply ? "fixed" : "would fix",
-            fixed, r->finding_count, files, files == 1 ? "" : "s");
+    fprintf(stderr, "stet: %s %zu of %zu finding%s in %zu file%s\n",
+            apply ? "fixed" : "would fix", fixed, r->finding_count,
+            r->finding_count == 1 ? "" : "s", files, files == 1 ? "" : "s");
     return (apply ? fixed < r->finding_count : r->finding_count) ? STET_EXIT_FINDING
                                                                  : STET_EXIT_FINE;
 }
@@ -174,7 +187,8 @@ static int report(struct stet_lint_result *r, const struct lint_args *a, const c
     if (a->write_baseline) {
         if (stet_lint_baseline_write(r, a->write_baseline, &err) != STET_OK)
             return stet_complain(&err);
-        fprintf(stderr, "stet: %zu findings into %s\n", r->finding_count, a->write_baseline);
+        fprintf(stderr, "stet: %zu finding%s into %s\n", r->finding_count,
+                r->finding_count == 1 ? "" : "s", a->write_baseline);
         return STET_EXIT_FINE;
     }
     if (baseline && stet_lint_baseline_apply(r, baseline, &p.known, &p.gone, &err) != STET_OK)
@@ -207,7 +221,8 @@ static size_t add_excludes(char **list, size_t count, char *text)
     return count;
 }
 
-static int lint(struct stet_args *args, const struct lint_args *a, const struct stet_lint_config *c)
+static int lint(struct stet_args *args, const struct lint_args *a, const struct stet_lint_config *c,
+                long threads)
 {
     static char here[] = ".";
     char *all[] = {here}, *excludes[2 * STET_LINT_CONFIG_LIST];
@@ -216,7 +231,7 @@ static int lint(struct stet_args *args, const struct lint_args *a, const struct 
                                   .path_count = args->count ? args->count : 1,
                                   .rules = on,
                                   .excludes = excludes,
-                                  .threads = a->jobs ? (unsigned)atoi(a->jobs) : 0};
+                                  .threads = (unsigned)threads};
     int severity = severity_of(a->severity ? a->severity : c->severity), code;
     struct stet_err err = STET_ERR_INIT;
     struct stet_lint_result r;
@@ -287,11 +302,15 @@ int cmd_lint(int argc, char **argv)
     struct stet_err err = STET_ERR_INIT;
     struct stet_args args;
     int code = stet_args_parse(&args, argc, argv, &usage, options, false);
+    long threads;
 
     if (code >= 0)
         return code;
     if (!printer_of(a.format))
         return stet_usage_error(&usage, "--format is text, json, github or sarif");
+    threads = count_of(a.jobs);
+    if (threads < 0)
+        return stet_usage_error(&usage, "--jobs is a number of threads, 1 to 1024");
     if (a.rules) {
         struct stet_buf out = STET_BUF_INIT;
 
@@ -300,7 +319,7 @@ int cmd_lint(int argc, char **argv)
     }
     if (!a.no_config && stet_lint_config_read(&config, a.config, &err) != STET_OK)
         return stet_complain(&err);
-    code = lint(&args, &a, &config);
+    code = lint(&args, &a, &config, threads);
     stet_lint_config_release(&config);
     return code;
 }

@@ -93,7 +93,8 @@ static void gates_text(const struct stet_doctor *d, struct stet_buf *out)
 
 static void rows_text(const struct stet_doctor *d, struct stet_buf *out)
 {
-    stet_buf_printf(out, "\nknown to break: %zu of %zu rows fit\n", d->row_count, d->matrix.count);
+    stet_buf_printf(out, "\nknown to break: %zu of %zu row%s fit%s\n", d->row_count,
+                    d->matrix.count, d->matrix.count == 1 ? "" : "s", d->row_count == 1 ? "s" : "");
     for (size_t i = 0; i < d->row_count; i++) {
         const struct stet_row *r = d->rows[i];
 
@@ -107,6 +108,11 @@ static void rows_text(const struct stet_doctor *d, struct stet_buf *out)
     }
 }
 
+static const char *plural(size_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
 static void verdict(const struct stet_doctor *d, char *out, size_t room)
 {
     size_t wrong = 0, dead = 0;
@@ -116,10 +122,13 @@ static void verdict(const struct stet_doctor *d, char *out, size_t room)
     for (size_t i = 0; i < d->found.count; i++)
         dead += d->wanted[i] && !stet_probe_alive(&d->probes[i]);
     if (d->fine)
-        snprintf(out, room, "all is well: %zu of %zu plugins alive", d->alive, d->found.count);
+        snprintf(out, room, "all is well: %zu of %zu plugin%s alive", d->alive, d->found.count,
+                 plural(d->found.count));
     else
-        snprintf(out, room, "%zu of %zu plugins alive, %zu dead; %zu checks failed, %zu rows fit",
-                 d->alive, d->found.count, dead, wrong, d->row_count);
+        snprintf(out, room,
+                 "%zu of %zu plugin%s alive, %zu dead; %zu check%s failed, %zu row%s fit%s",
+                 d->alive, d->found.count, plural(d->found.count), dead, wrong, plural(wrong),
+                 d->row_count, plural(d->row_count), d->row_count == 1 ? "s" : "");
 }
 
 void stet_doctor_text(const struct stet_doctor *d, struct stet_buf *out)

@@ -189,7 +189,7 @@ class Doctor(Staged):
         os.makedirs(os.path.join(folder, "quarantine"))
         open(os.path.join(folder, "quarantine", "0" * 32 + ".crash-1"), "w").close()
         told = self.doctor(STET_STORE=folder)
-        self.assertIn("1 loads", self.check(told, "store quarantine")["text"])
+        self.assertIn("1 load of", self.check(told, "store quarantine")["text"])
 
     # -- rows of the matrix
 
