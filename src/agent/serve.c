@@ -171,7 +171,8 @@ static void welcome(struct stet_agent *a, int listener)
 }
 
 /* Holds a lock beside the socket as long as it lives, so that there is one agent at a place, and a
- * socket that a killed one left is known to be nobody's. */
+ * socket that a killed one left is known to be nobody's. The socket gets its name once it listens:
+ * who finds it may connect. */
 static enum stet_rc take_place(const char *path, int *listener, struct stet_err *err)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -179,9 +180,8 @@ static enum stet_rc take_place(const char *path, int *listener, struct stet_err 
     mode_t before;
     int held, rc;
 
-    if (strlen(path) >= sizeof at.sun_path)
+    if (snprintf(at.sun_path, sizeof at.sun_path, "%s~", path) >= (int)sizeof at.sun_path)
         return stet_fail(err, STET_LIMIT, "%s: too long for a socket", path);
-    strcpy(at.sun_path, path);
     snprintf(lock, sizeof lock, "%s.lock", path);
     held = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (held < 0)
@@ -190,12 +190,12 @@ static enum stet_rc take_place(const char *path, int *listener, struct stet_err 
         close(held);
         return stet_fail(err, STET_LIMIT, "%s: another agent is there", path);
     }
-    unlink(path);
+    unlink(at.sun_path);
     *listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     before = umask(0177);
     rc = *listener < 0 ? -1 : bind(*listener, (struct sockaddr *)&at, sizeof at);
     umask(before);
-    if (rc != 0 || listen(*listener, 512) != 0)
+    if (rc != 0 || listen(*listener, 512) != 0 || rename(at.sun_path, path) != 0)
         return stet_fail_errno(err, "%s: cannot listen", path);
     return STET_OK;
 }

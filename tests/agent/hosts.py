@@ -2,6 +2,7 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -32,7 +33,12 @@ class Agent:
     def start(self):
         self.process = subprocess.Popen([STET, "agent", "--foreground", "--socket", self.socket],
                                         stdin=subprocess.DEVNULL, stderr=self.log, env=self.env)
-        assert wait_for(lambda: os.path.exists(self.socket), 10), open(self.dir + "/log").read()
+        assert wait_for(self.answers, 10), open(self.dir + "/log").read()
+
+    def answers(self):
+        """A socket that a killed agent left is there too: only a connection tells."""
+        with socket.socket(socket.AF_UNIX) as s:
+            return s.connect_ex(self.socket) == 0
 
     def client(self, *args):
         return [CLIENT, args[0], self.socket, self.store, *map(str, args[1:])]
