@@ -29,6 +29,9 @@ int stet_fs_write_all(int fd, const void *bytes, size_t n)
     return 0;
 }
 
+/* What comes through a pipe or a device and has no end must not take all memory. */
+static const size_t stream_most = (size_t)2 << 30;
+
 /* For pipes and files of unknown size. */
 static enum stet_rc read_stream(struct stet_file *f, int fd, const char *path, struct stet_err *err)
 {
@@ -50,6 +53,11 @@ static enum stet_rc read_stream(struct stet_file *f, int fd, const char *path, s
             return STET_OK;
         }
         len += (size_t)got;
+        if (len >= stream_most) {
+            stet_mem_free(p);
+            return stet_fail(err, STET_LIMIT, "%s: more than %zu bytes, and no end", path,
+                             stream_most);
+        }
         if (len == room) {
             char *bigger = stet_mem_resize(p, room, 2);
 

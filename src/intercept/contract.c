@@ -9,6 +9,7 @@
 #include "intercept/memo.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 static struct stet_contract contract;
 static struct stet_gate gate;
@@ -20,10 +21,14 @@ void stet_contract_start(void)
     const char *path = getenv("STET_CONTRACT");
     struct stet_err err = STET_ERR_INIT;
     struct stet_file file;
+    struct stat st;
 
     if (!path || *path != '/')
         return;
-    if (stet_file_open(&file, path, &err) == STET_OK) {
+    /* nothing that could keep the host waiting, or has no end */
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        stet_fail(&err, STET_IO, "%s: not a file", path);
+    else if (stet_file_open(&file, path, &err) == STET_OK) {
         if (stet_contract_unpack(&contract, file.bytes, &err) == STET_OK)
             on = stet_gate_init(&gate, &contract, contract.on_cpu, &err) == STET_OK;
         stet_file_close(&file);
