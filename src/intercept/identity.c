@@ -200,23 +200,6 @@ static struct stet_view environment_part(struct stet_arena *a)
     return text;
 }
 
-/* More devices than this process may address means other processes: they have to agree on what is
- * served (ranks.h). */
-static bool is_alone(struct stet_plugin *p, PJRT_Client *client)
-{
-    const PJRT_Api *real = stet_plugin_real(p);
-    PJRT_Client_Devices_Args all = {.struct_size = PJRT_Client_Devices_Args_STRUCT_SIZE,
-                                    .client = client};
-    PJRT_Client_AddressableDevices_Args own = {
-        .struct_size = PJRT_Client_AddressableDevices_Args_STRUCT_SIZE, .client = client};
-
-    return stet_api_has(real, PJRT_Client_Devices) &&
-           stet_api_has(real, PJRT_Client_AddressableDevices) &&
-           !stet_plugin_drop(p, real->PJRT_Client_Devices(&all)) &&
-           !stet_plugin_drop(p, real->PJRT_Client_AddressableDevices(&own)) &&
-           all.num_devices == own.num_addressable_devices;
-}
-
 static void describe(struct identity *id, struct stet_plugin *p, PJRT_Client *client)
 {
     const PJRT_Api *real = stet_plugin_real(p);
@@ -229,7 +212,7 @@ static void describe(struct identity *id, struct stet_plugin *p, PJRT_Client *cl
         id->why = "plugin-cannot";
         return;
     }
-    if (!is_alone(p, client) && !stet_ranks_can(stet_plugin_client(p, client))) {
+    if (stet_ranks_span(p, client) && !stet_ranks_can(stet_plugin_client(p, client))) {
         id->why = "many-processes";
         return;
     }

@@ -205,7 +205,7 @@ static bool by_assignment(struct stet_ranks *r, struct stet_plugin *p, PJRT_Clie
     return known;
 }
 
-static bool spans(struct stet_plugin *p, PJRT_Client *client)
+bool stet_ranks_span(struct stet_plugin *p, PJRT_Client *client)
 {
     const PJRT_Api *real = stet_plugin_real(p);
     PJRT_Client_Devices_Args all = {.struct_size = PJRT_Client_Devices_Args_STRUCT_SIZE,
@@ -229,8 +229,8 @@ bool stet_ranks_of(struct stet_ranks *r, struct stet_plugin *p, PJRT_Client *cli
 
     *r = (struct stet_ranks){.client = stet_plugin_client(p, client)};
     if (!job_of(r->client, &j))
-        return !spans(p, client);
-    if (!all && !spans(p, client))
+        return !stet_ranks_span(p, client);
+    if (!all && !stet_ranks_span(p, client))
         return true;
     r->ranks = STET_NEW_ARRAY(a, uint32_t, STET_RANKS_MAX);
     if (!r->ranks)

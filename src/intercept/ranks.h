@@ -15,6 +15,8 @@
 /* A client was made, or goes: what its job offers. */
 void stet_ranks_join(uint32_t client, const PJRT_Client_Create_Args *args);
 void stet_ranks_leave(uint32_t client);
+/* More devices than this process may address means other processes; so does not being told. */
+bool stet_ranks_span(struct stet_plugin *p, PJRT_Client *client);
 /* Whether the client's job can agree. */
 bool stet_ranks_can(uint32_t client);
 
