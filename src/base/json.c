@@ -128,6 +128,14 @@ void stet_json_number(struct stet_json *j, const char *key, double v)
     stet_buf_printf(j->out, fabs(v) >= 1e9 && fabs(v) < 1e15 ? "%.3f" : "%.9g", v);
 }
 
+void stet_json_known(struct stet_json *j, const char *key, bool known, uint64_t v)
+{
+    if (known)
+        stet_json_uint(j, key, v);
+    else
+        stet_json_null(j, key);
+}
+
 void stet_json_told(struct stet_json *j, const char *key, struct stet_view v)
 {
     if (v.ptr)

@@ -23,6 +23,8 @@ void stet_json_int(struct stet_json *j, const char *key, int64_t v);
 void stet_json_uint(struct stet_json *j, const char *key, uint64_t v);
 void stet_json_number(struct stet_json *j, const char *key, double v); /* NaN, inf give null */
 void stet_json_bool(struct stet_json *j, const char *key, bool v);
+/* A number, or null when it is not known. */
+void stet_json_known(struct stet_json *j, const char *key, bool known, uint64_t v);
 /* A text, or null for one that has no pointer: it is not known. */
 void stet_json_told(struct stet_json *j, const char *key, struct stet_view v);
 void stet_json_null(struct stet_json *j, const char *key);

@@ -1,6 +1,13 @@
 /* The parts of views too long to inline. */
 #include "base/view.h"
 
+size_t stet_view_find(struct stet_view v, const char *part)
+{
+    const char *at = v.len ? memmem(v.ptr, v.len, part, strlen(part)) : NULL;
+
+    return at ? (size_t)(at - v.ptr) : v.len;
+}
+
 bool stet_view_contains(struct stet_view v, const char *part)
 {
     size_t n = strlen(part);

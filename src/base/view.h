@@ -52,6 +52,8 @@ static inline bool stet_view_ends(struct stet_view a, const char *suffix)
 }
 
 bool stet_view_contains(struct stet_view v, const char *part);
+/* Where it first stands; v.len when it does not. */
+size_t stet_view_find(struct stet_view v, const char *part);
 
 /* Bytewise order, shorter first on a tie; the second is qsort's, over views. */
 int stet_view_cmp(struct stet_view a, struct stet_view b);

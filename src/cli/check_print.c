@@ -182,19 +182,6 @@ static void print_json(struct stet_buf *out, const struct stet_check *k,
 
 /* ---- GitHub ---- */
 
-/* %, line ends and, in properties, separators have forms of their own there. */
-static void escaped(struct stet_buf *out, struct stet_view v, bool property)
-{
-    for (size_t i = 0; i < v.len; i++) {
-        unsigned char ch = (unsigned char)v.ptr[i];
-
-        if (ch == '%' || ch == '\r' || ch == '\n' || (property && (ch == ':' || ch == ',')))
-            stet_buf_printf(out, "%%%02X", ch);
-        else
-            stet_buf_char(out, (char)ch);
-    }
-}
-
 static void one_github(struct stet_buf *out, const struct stet_violation *v,
                        const struct stet_contract *c)
 {
@@ -215,14 +202,14 @@ static void one_github(struct stet_buf *out, const struct stet_violation *v,
     if (v->fix.len)
         stet_buf_printf(&text, "\nfix: %.*s", STET_FMT(v->fix));
     stet_buf_str(out, "::error file=");
-    escaped(out, at->line ? short_path(at->file) : c->file, true);
+    stet_text_github(out, at->line ? short_path(at->file) : c->file, true);
     stet_buf_printf(out, ",line=%" PRIu64 ",title=stet%%3A ",
                     at->line  ? at->line
                     : v->line ? v->line
                               : 1);
-    escaped(out, stet_buf_as_view(&head), true);
+    stet_text_github(out, stet_buf_as_view(&head), true);
     stet_buf_str(out, "::");
-    escaped(out, stet_buf_as_view(&text), false);
+    stet_text_github(out, stet_buf_as_view(&text), false);
     stet_buf_char(out, '\n');
     stet_buf_release(&text);
     stet_buf_release(&head);

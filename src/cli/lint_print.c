@@ -129,19 +129,6 @@ void stet_lint_print_json(struct stet_buf *out, const struct stet_lint_print *p)
     stet_buf_char(out, '\n');
 }
 
-/* GitHub's workflow commands: %, newline, and in properties also : and , are escaped. */
-static void put_escaped(struct stet_buf *out, struct stet_view v, bool property)
-{
-    for (size_t i = 0; i < v.len; i++) {
-        unsigned char c = (unsigned char)v.ptr[i];
-
-        if (c == '%' || c < ' ' || (property && (c == ':' || c == ',')))
-            stet_buf_printf(out, "%%%02X", c);
-        else
-            stet_buf_char(out, (char)c);
-    }
-}
-
 void stet_lint_print_github(struct stet_buf *out, const struct stet_lint_print *p)
 {
     static const char *const words[] = {"notice", "warning", "error"};
@@ -151,12 +138,12 @@ void stet_lint_print_github(struct stet_buf *out, const struct stet_lint_print *
         struct stet_lint_rule r = stet_lint_rule_at(f->rule);
 
         stet_buf_printf(out, "::%s file=", words[f->severity]);
-        put_escaped(out, stet_view_str(f->path), true);
+        stet_text_github(out, stet_view_str(f->path), true);
         stet_buf_printf(out, ",line=%u,col=%u,endLine=%u,endColumn=%u,title=stet %s::", f->line,
                         f->column, f->end_line, f->end_column, r.code);
-        put_escaped(out, f->what, false);
+        stet_text_github(out, f->what, false);
         stet_buf_str(out, ". Fix: ");
-        put_escaped(out, stet_view_str(r.fix), false);
+        stet_text_github(out, stet_view_str(r.fix), false);
         stet_buf_char(out, '\n');
     }
 }

@@ -8,20 +8,9 @@ static void seconds(struct stet_json *j, const char *key, uint64_t ns)
     stet_json_number(j, key, (double)ns / 1e9);
 }
 
-static void rank_of(struct stet_json *j, int64_t rank)
-{
-    if (rank < 0)
-        stet_json_null(j, "rank");
-    else
-        stet_json_int(j, "rank", rank);
-}
-
 static void sum_json(struct stet_json *j, const struct stet_pulse_sum *s)
 {
-    if (s->steps_known)
-        stet_json_uint(j, "steps", s->steps);
-    else
-        stet_json_null(j, "steps");
+    stet_json_known(j, "steps", s->steps_known, s->steps);
     if (s->steps_known)
         stet_json_number(j, "steps_per_s", s->steps_rate);
     else
@@ -65,7 +54,7 @@ static void process_json(struct stet_json *j, const struct stet_pulse *p, size_t
 
     stet_json_object(j, NULL);
     stet_json_uint(j, "pid", q->pid);
-    rank_of(j, q->rank);
+    stet_json_known(j, "rank", q->rank >= 0, (uint64_t)q->rank);
     stet_json_cstr(j, "host", q->host);
     stet_json_bool(j, "running", runs);
     if (steps.known)
@@ -94,7 +83,8 @@ static void devices_json(struct stet_json *j, const struct stet_pulse *p)
         stet_json_string(j, "platform", stet_pulse_platform(p, d));
         stet_json_uint(j, "device", d->device);
         stet_json_uint(j, "pid", p->processes[d->process].pid);
-        rank_of(j, p->processes[d->process].rank);
+        stet_json_known(j, "rank", p->processes[d->process].rank >= 0,
+                        (uint64_t)p->processes[d->process].rank);
         stet_json_uint(j, "bytes", d->in_use);
         stet_json_uint(j, "peak_bytes", d->peak);
         stet_json_uint(j, "limit_bytes", d->limit);
@@ -131,7 +121,7 @@ static void causes_json(struct stet_json *j, const struct stet_pulse *p)
 
         stet_json_object(j, NULL);
         stet_json_cstr(j, "lane", stet_pulse_lane_name(c->lane));
-        rank_of(j, c->rank);
+        stet_json_known(j, "rank", c->rank >= 0, (uint64_t)c->rank);
         stet_json_cstr(j, "class", c->class);
         stet_json_cstr(j, "function", c->function);
         stet_json_cstr(j, "file", c->line ? c->file : NULL);

@@ -174,10 +174,7 @@ static void compile_json(struct stet_json *j, const struct stet_compile_event *c
     }
     stet_json_uint(j, "thread", c->thread);
     stet_json_uint(j, "executions", c->executions);
-    if (c->step_known)
-        stet_json_uint(j, "step", c->step);
-    else
-        stet_json_null(j, "step");
+    stet_json_known(j, "step", c->step_known, c->step);
     stet_json_string(j, "fingerprint", c->fingerprint);
     if (c->has_memory)
         stet_json_uint(j, "temp_bytes", c->temp_bytes);
@@ -204,10 +201,7 @@ static void process_json(struct stet_json *j, const struct stet_process_digest *
     stet_json_object(j, NULL);
     stet_json_uint(j, "pid", p->pid);
     stet_json_string(j, "host", p->host);
-    if (p->rank >= 0)
-        stet_json_int(j, "rank", p->rank);
-    else
-        stet_json_null(j, "rank");
+    stet_json_known(j, "rank", p->rank >= 0, (uint64_t)p->rank);
     stet_json_string(j, "entry", p->entry);
     stet_json_string(j, "python", p->python);
     stet_json_bool(j, "ended", p->ended);
@@ -224,10 +218,7 @@ static void process_json(struct stet_json *j, const struct stet_process_digest *
     }
     stet_json_end_array(j);
     stet_json_uint(j, "executions", p->executions);
-    if (p->steps_known)
-        stet_json_uint(j, "steps", p->steps);
-    else
-        stet_json_null(j, "steps");
+    stet_json_known(j, "steps", p->steps_known, p->steps);
     stet_json_uint(j, "to_device_bytes", p->to_device_bytes);
     stet_json_uint(j, "to_host_bytes", p->to_host_bytes);
     stet_json_uint(j, "plugin_errors", p->plugin_errors);

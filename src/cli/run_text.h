@@ -16,6 +16,9 @@ void stet_text_bytes(struct stet_buf *out, uint64_t bytes);
 /* "1 compile", "7 compiles". */
 void stet_text_count(struct stet_buf *out, uint64_t n, const char *what);
 /* "running", "exit 0", "signal 9", "cut off". */
+/* For GitHub's workflow commands: %, line ends and, in properties, : and , have a form of their
+ * own. */
+void stet_text_github(struct stet_buf *out, struct stet_view v, bool property);
 void stet_text_outcome(struct stet_buf *out, const struct stet_run *run);
 
 /* "10 compiles (14 ms), 13 executions". */

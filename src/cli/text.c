@@ -65,3 +65,15 @@ void stet_text_outcome(struct stet_buf *out, const struct stet_run *run)
     else
         stet_buf_str(out, stet_run_is_alive(run) ? "running" : "cut off");
 }
+
+void stet_text_github(struct stet_buf *out, struct stet_view v, bool property)
+{
+    for (size_t i = 0; i < v.len; i++) {
+        unsigned char c = (unsigned char)v.ptr[i];
+
+        if (c == '%' || c < ' ' || (property && (c == ':' || c == ',')))
+            stet_buf_printf(out, "%%%02X", c);
+        else
+            stet_buf_char(out, (char)c);
+    }
+}

@@ -212,17 +212,6 @@ void stet_torch_add_failure(struct stet_torch *t, uint32_t compile, struct stet_
     c->failure_count++;
 }
 
-static bool holds(struct stet_view v, const char *word)
-{
-    size_t n = strlen(word);
-
-    for (size_t i = 0; i + n <= v.len; i++) {
-        if (!memcmp(v.ptr + i, word, n))
-            return true;
-    }
-    return false;
-}
-
 static uint64_t first_number(struct stet_view v, const char *after)
 {
     size_t n = strlen(after);
@@ -244,8 +233,8 @@ void stet_torch_hit_limit(struct stet_torch *t, uint32_t compile, struct stet_vi
     struct stet_torch_frame *f = &t->frames[c->frame];
 
     c->limit = true;
-    f->limit = holds(reason, "accumulated") ? STET_VIEW("accumulated_recompile_limit")
-                                            : STET_VIEW("recompile_limit");
+    f->limit = stet_view_contains(reason, "accumulated") ? STET_VIEW("accumulated_recompile_limit")
+                                                         : STET_VIEW("recompile_limit");
     f->limit_value = first_number(reason, "currently set to ");
     if (!f->limit_value)
         f->limit_value = first_number(reason, "limit (");

@@ -232,18 +232,11 @@ void stet_torch_reasons(struct stet_torch *t, uint32_t compile, struct stet_view
         stet_torch_add_failure(t, compile, payload);
 }
 
-static size_t find(struct stet_view v, const char *what)
-{
-    const char *p = v.len ? memmem(v.ptr, v.len, what, strlen(what)) : NULL;
-
-    return p ? (size_t)(p - v.ptr) : v.len;
-}
-
 static struct stet_view line_at(struct stet_view v, size_t at)
 {
     struct stet_view rest = stet_view_of(v.ptr + at, v.len - at);
 
-    rest.len = find(rest, "\n");
+    rest.len = stet_view_find(rest, "\n");
     while (rest.len && rest.ptr[0] == ' ') {
         rest.ptr++;
         rest.len--;
@@ -254,22 +247,22 @@ static struct stet_view line_at(struct stet_view v, size_t at)
 /* What follows `what` on its line; empty when it is not there. */
 static struct stet_view after(struct stet_view v, const char *what)
 {
-    size_t at = find(v, what);
+    size_t at = stet_view_find(v, what);
 
     return at == v.len ? stet_view_of("", 0) : line_at(v, at + strlen(what));
 }
 
 static struct stet_view break_reason(struct stet_view v)
 {
-    size_t at = find(v, "Graph Break Reason: "), blank;
+    size_t at = stet_view_find(v, "Graph Break Reason: "), blank;
     struct stet_view line, rest;
 
     if (at == v.len) {
-        at = find(v, "Graph break: ");
+        at = stet_view_find(v, "Graph break: ");
         return at == v.len ? line_at(v, 0) : line_at(v, at + 13);
     }
     line = line_at(v, at + 20);
-    blank = find(v, "\n\n");
+    blank = stet_view_find(v, "\n\n");
     if (!stet_view_starts(line, "Encountered graph break") || blank == v.len)
         return line;
     rest = stet_view_of(v.ptr + blank + 2, v.len - blank - 2);
@@ -280,13 +273,13 @@ static struct stet_view break_reason(struct stet_view v)
 static void break_place(struct stet_torch *t, struct stet_torch_break *b, struct stet_view v)
 {
     struct stet_view at = after(v, "Graph break in user code at ");
-    size_t user = find(v, "User code traceback:");
+    size_t user = stet_view_find(v, "User code traceback:");
     struct stet_view stack = stet_view_of(v.ptr + user, v.len - user), code;
     struct stet_guard g;
     struct stet_view text;
     size_t place, newline;
 
-    stack.len = find(stack, "\n\n");
+    stack.len = stet_view_find(stack, "\n\n");
     /* The guard's own parser knows how to read a stack. */
     t->scratch.len = 0;
     stet_buf_str(&t->scratch, "x\nUser stack trace:");
@@ -299,7 +292,7 @@ static void break_place(struct stet_torch *t, struct stet_torch_break *b, struct
         text = stet_buf_as_view(&t->scratch);
         place = (size_t)(g.function.ptr + g.function.len - text.ptr);
         code = stet_view_of(text.ptr + place, text.len - place);
-        newline = find(code, "\n");
+        newline = stet_view_find(code, "\n");
         if (newline < code.len)
             b->code = stet_torch_keep(t, line_at(code, newline + 1));
     }
@@ -317,7 +310,7 @@ static void break_place(struct stet_torch *t, struct stet_torch_break *b, struct
 uint32_t stet_torch_add_break(struct stet_torch *t, uint32_t compile, struct stet_view payload)
 {
     uint32_t frame = t->compiles[compile].frame, process = t->frames[frame].process, i;
-    size_t site = find(payload, "/gb/gb");
+    size_t site = stet_view_find(payload, "/gb/gb");
     struct stet_torch_break b = {
         .frame = frame,
         .compile = compile,
@@ -334,7 +327,7 @@ uint32_t stet_torch_add_break(struct stet_torch *t, uint32_t compile, struct ste
     if (site < payload.len) {
         struct stet_view id = line_at(payload, site + 4);
 
-        id.len = find(id, ".");
+        id.len = stet_view_find(id, ".");
         b.id = stet_torch_keep(t, id);
     }
     for (i = 0; i < t->break_count; i++) {
@@ -358,7 +351,7 @@ bool stet_torch_is_drift(struct stet_view payload)
 {
     struct stet_view head = stet_view_of(payload.ptr, payload.len < 64 ? payload.len : 64);
 
-    return find(head, "\"automatic_dynamic\"") < head.len;
+    return stet_view_find(head, "\"automatic_dynamic\"") < head.len;
 }
 
 static void drift_args(struct stet_torch *t, struct stet_torch_drift *d, struct stet_jscan *j)

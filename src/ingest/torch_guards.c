@@ -12,13 +12,6 @@ static struct stet_view from(struct stet_view v, size_t n)
     return n < v.len ? stet_view_of(v.ptr + n, v.len - n) : (struct stet_view){0};
 }
 
-static size_t find(struct stet_view v, const char *what)
-{
-    const char *p = v.len ? memmem(v.ptr, v.len, what, strlen(what)) : NULL;
-
-    return p ? (size_t)(p - v.ptr) : v.len;
-}
-
 static struct stet_view trim(struct stet_view v)
 {
     while (v.len && (v.ptr[v.len - 1] == ' ' || v.ptr[v.len - 1] == '\n'))
@@ -30,13 +23,13 @@ static struct stet_view trim(struct stet_view v)
 
 static struct stet_view upto(struct stet_view v, const char *end)
 {
-    return stet_view_of(v.ptr, find(v, end));
+    return stet_view_of(v.ptr, stet_view_find(v, end));
 }
 
 /* What stands behind `name` up to `end`. */
 static struct stet_view part(struct stet_view v, const char *name, const char *end)
 {
-    size_t at = find(v, name);
+    size_t at = stet_view_find(v, name);
 
     return at == v.len ? (struct stet_view){0} : upto(from(v, at + strlen(name)), end);
 }
@@ -45,7 +38,7 @@ static struct stet_torch_held split(struct stet_view text)
 {
     static const char *const calls[] = {"___check_obj_id(", "___check_type_id("};
     struct stet_view bare = trim(upto(text, "  # "));
-    size_t equals = find(bare, " == "), comma = find(bare, ", ");
+    size_t equals = stet_view_find(bare, " == "), comma = stet_view_find(bare, ", ");
     struct stet_torch_held h = {.text = text, .subject = bare};
 
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
@@ -63,7 +56,7 @@ static struct stet_torch_held split(struct stet_view text)
         h.subject = from(bare, 4);
         h.value = stet_view_of(bare.ptr, 3);
     } else {
-        h.bound = find(bare, " <= ") < bare.len;
+        h.bound = stet_view_find(bare, " <= ") < bare.len;
     }
     return h;
 }
@@ -73,7 +66,7 @@ static struct stet_view item(struct stet_view *list)
 {
     struct stet_view first = trim(upto(*list, ","));
 
-    *list = from(*list, find(*list, ",") + 1);
+    *list = from(*list, stet_view_find(*list, ",") + 1);
     return first;
 }
 
@@ -134,7 +127,7 @@ static bool tensor_differs(char *out, size_t room, const struct stet_torch_held 
 /* A number that became symbolic is compared with nothing any more, but bounds still name it. */
 static bool bounds(const struct stet_torch_held *h, struct stet_view subject)
 {
-    size_t at = h->bound ? find(h->subject, subject.ptr) : h->subject.len;
+    size_t at = h->bound ? stet_view_find(h->subject, subject.ptr) : h->subject.len;
 
     return at < h->subject.len && at + subject.len <= h->subject.len &&
            h->subject.ptr[at + subject.len] != '.';
@@ -238,7 +231,7 @@ static bool is_leaf(struct stet_view leaf)
         if (stet_view_starts(leaf, others[i]))
             return false;
     }
-    return find(leaf, ": ") < leaf.len;
+    return stet_view_find(leaf, ": ") < leaf.len;
 }
 
 /* The leaves of the tree: "| +- EQUALS_MATCH: L['lr'] == 0.1". */
@@ -249,14 +242,15 @@ void stet_torch_hold_guards(struct stet_torch *t, uint32_t compile, struct stet_
     c->held = (uint32_t)t->held_count;
     c->held_count = 0;
     while (payload.len && c->held_count < HELD_MAX) {
-        struct stet_view line = upto(payload, "\n"), leaf = from(line, find(line, "+- ") + 3);
+        struct stet_view line = upto(payload, "\n"),
+                         leaf = from(line, stet_view_find(line, "+- ") + 3);
         struct stet_torch_held h;
         uint32_t i;
 
         payload = from(payload, line.len + 1);
         if (!is_leaf(leaf))
             continue;
-        h = split(stet_torch_keep(t, trim(from(leaf, find(leaf, ": ") + 2))));
+        h = split(stet_torch_keep(t, trim(from(leaf, stet_view_find(leaf, ": ") + 2))));
         h.subject = stet_torch_keep(t, h.subject);
         i = stet_torch_grow(t, (void **)&t->held, &t->held_count, &t->held_room, sizeof *t->held);
         if (i == STET_TORCH_NONE)

@@ -6,11 +6,6 @@
 
 #include <stdlib.h>
 
-static bool holds(struct stet_view v, const char *what)
-{
-    return v.len && memmem(v.ptr, v.len, what, strlen(what)) != NULL;
-}
-
 /* `name` as a whole word. */
 static bool names(struct stet_view v, struct stet_view name)
 {
@@ -76,14 +71,15 @@ static uint32_t break_before(const struct stet_torch *t, const struct stet_torch
 static const char *class_of_break(const struct stet_torch_break *b)
 {
     if (stet_view_starts(b->reason, "Data-dependent branching") ||
-        holds(b->reason, "generic_jump TensorVariable"))
+        stet_view_contains(b->reason, "generic_jump TensorVariable"))
         return "value-branch";
-    if (holds(b->reason, "Tensor.item()") || holds(b->reason, ".item") ||
-        holds(b->reason, "Tensor.tolist") || holds(b->code, ".cpu()"))
-        return holds(b->code, "int(") ? "dim-readback" : "host-sync";
+    if (stet_view_contains(b->reason, "Tensor.item()") || stet_view_contains(b->reason, ".item") ||
+        stet_view_contains(b->reason, "Tensor.tolist") || stet_view_contains(b->code, ".cpu()"))
+        return stet_view_contains(b->code, "int(") ? "dim-readback" : "host-sync";
     if (stet_view_starts(b->reason, "Dynamic shape operator") ||
-        holds(b->reason, "dynamic shape op"))
-        return holds(b->code, "nonzero") || holds(b->code, "unique") || holds(b->code, ".shape")
+        stet_view_contains(b->reason, "dynamic shape op"))
+        return stet_view_contains(b->code, "nonzero") || stet_view_contains(b->code, "unique") ||
+                       stet_view_contains(b->code, ".shape")
                    ? "dim-readback"
                    : "mask-gather";
     return "graph-break";
@@ -91,9 +87,10 @@ static const char *class_of_break(const struct stet_torch_break *b)
 
 static enum stet_torch_knob knob_of_break(const struct stet_torch_break *b)
 {
-    if (holds(b->hint, "CAPTURE_SCALAR_OUTPUTS") || holds(b->reason, "capture_scalar_outputs"))
+    if (stet_view_contains(b->hint, "CAPTURE_SCALAR_OUTPUTS") ||
+        stet_view_contains(b->reason, "capture_scalar_outputs"))
         return STET_KNOB_SCALARS;
-    if (holds(b->hint, "capture_dynamic_output_shape_ops"))
+    if (stet_view_contains(b->hint, "capture_dynamic_output_shape_ops"))
         return STET_KNOB_SHAPES;
     return STET_KNOB_NONE;
 }
@@ -160,26 +157,28 @@ static const char *class_of_value(const struct stet_torch *t, uint32_t compile,
     struct stet_view value = why->guard.expected, code = why->code, source = why->what;
     double n;
 
-    if (holds(source, "param_groups") || holds(why->origin.file, "/torch/optim/") ||
-        holds(why->guard.place, "optim/"))
+    if (stet_view_contains(source, "param_groups") ||
+        stet_view_contains(why->origin.file, "/torch/optim/") ||
+        stet_view_contains(why->guard.place, "optim/"))
         return "optimizer-scalar";
     if (stet_view_ends(source, ".training"))
         return "hidden-branch";
     if (is_bool(value))
         return "hidden-branch";
-    if (holds(code, "range(") && names(code, source))
+    if (stet_view_contains(code, "range(") && names(code, source))
         return "python-loop";
-    if (holds(code, "topk("))
+    if (stet_view_contains(code, "topk("))
         return "topk-k";
-    if (holds(code, ".split(") || holds(code, "cu_seqlens") || holds(code, "varlen"))
+    if (stet_view_contains(code, ".split(") || stet_view_contains(code, "cu_seqlens") ||
+        stet_view_contains(code, "varlen"))
         return "varlen";
     if (!is_number(value, &n))
         return stet_view_starts(source, "G[") ? "global-value" : "static-argument";
     if (stet_view_starts(source, "G[") && !memchr(source.ptr, '.', source.len))
         return "global-value";
-    if (holds(source, "__defaults__") || holds(source, "__kwdefaults__"))
+    if (stet_view_contains(source, "__defaults__") || stet_view_contains(source, "__kwdefaults__"))
         return "default-argument";
-    if (holds(source, "__closure__") || holds(source, "cell_contents"))
+    if (stet_view_contains(source, "__closure__") || stet_view_contains(source, "cell_contents"))
         return "closure-value";
     if (memchr(source.ptr, '.', source.len))
         return is_integer(value) && is_counter(t, compile, why) ? "python-counter"
@@ -205,11 +204,12 @@ static const char *class_of_size(const struct stet_torch *t, uint32_t compile,
 {
     double from, to;
 
-    if (holds(why->guard.expr, "duck") || holds(why->guard.place, "duck sizing"))
+    if (stet_view_contains(why->guard.expr, "duck") ||
+        stet_view_contains(why->guard.place, "duck sizing"))
         return "shape-drift";
     if (why->guard.kind == STET_GUARD_SHAPE && !why->to.len &&
         stet_view_starts(why->guard.expr, "2 <= ") &&
-        !holds(stet_view_of(why->guard.expr.ptr + 5, why->guard.expr.len - 5), " <= "))
+        !stet_view_contains(stet_view_of(why->guard.expr.ptr + 5, why->guard.expr.len - 5), " <= "))
         return "zero-one-specialisation";
     if (is_number(why->to, &to) && (to == 0 || to == 1))
         return "zero-one-specialisation";
@@ -225,11 +225,13 @@ static const char *class_of_length(struct stet_torch_why *why)
 {
     struct stet_view code = why->code;
 
-    if (holds(code, ".split(") || holds(code, "cu_seqlens"))
+    if (stet_view_contains(code, ".split(") || stet_view_contains(code, "cu_seqlens"))
         return "varlen";
-    if (holds(code, " in ") && !holds(code, "for ") && names(code, why->what))
+    if (stet_view_contains(code, " in ") && !stet_view_contains(code, "for ") &&
+        names(code, why->what))
         return "optional-key";
-    if (holds(code, ".get(") || holds(code, ".items(") || holds(code, ".keys("))
+    if (stet_view_contains(code, ".get(") || stet_view_contains(code, ".items(") ||
+        stet_view_contains(code, ".keys("))
         return "optional-key";
     return "list-length";
 }
@@ -252,13 +254,15 @@ static const char *class_of_guard(const struct stet_torch *t, uint32_t compile,
     case STET_GUARD_REQUIRES_GRAD:
         return "requires-grad";
     case STET_GUARD_STATE:
-        return holds(why->guard.source, "grad_mode") ? "grad-mode" : "global-value";
+        return stet_view_contains(why->guard.source, "grad_mode") ? "grad-mode" : "global-value";
     case STET_GUARD_DISPATCH:
-        return holds(why->guard.expr, "Autograd") || holds(why->guard.expr, "ADInplaceOrView")
+        return stet_view_contains(why->guard.expr, "Autograd") ||
+                       stet_view_contains(why->guard.expr, "ADInplaceOrView")
                    ? "grad-mode"
                    : "static-argument";
     case STET_GUARD_TYPE:
-        return holds(why->guard.expr, "Parameter") ? "requires-grad" : "static-argument";
+        return stet_view_contains(why->guard.expr, "Parameter") ? "requires-grad"
+                                                                : "static-argument";
     case STET_GUARD_IDENTITY:
         return "static-argument";
     case STET_GUARD_KEY:

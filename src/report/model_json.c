@@ -18,14 +18,6 @@ static void text_or_null(struct stet_json *j, const char *key, struct stet_view 
         stet_json_null(j, key);
 }
 
-static void known(struct stet_json *j, const char *key, bool there, uint64_t v)
-{
-    if (there)
-        stet_json_uint(j, key, v);
-    else
-        stet_json_null(j, key);
-}
-
 /* Names and lists have STET_NO_NAME for "none"; the page has -1. */
 static void number(struct stet_json *j, const char *key, uint32_t v)
 {
@@ -68,7 +60,7 @@ static void totals(struct stet_json *j, const struct stet_report_run *r)
     stet_json_uint(j, "undecoded", r->undecoded);
     stet_json_end_object(j);
     stet_json_object(j, "settled");
-    known(j, "step", r->settled, r->settled_step);
+    stet_json_known(j, "step", r->settled, r->settled_step);
     text_or_null(j, "why", r->settled_why);
     stet_json_end_object(j);
 }
@@ -120,15 +112,12 @@ static void processes(struct stet_json *j, const struct stet_report_run *r, uint
         stet_json_cstr(j, "lane", p->torch ? "torch" : "xla");
         stet_json_uint(j, "pid", p->pid);
         stet_json_string(j, "host", p->host);
-        if (p->rank >= 0)
-            stet_json_int(j, "rank", p->rank);
-        else
-            stet_json_null(j, "rank");
+        stet_json_known(j, "rank", p->rank >= 0, (uint64_t)p->rank);
         stet_json_string(j, "python", p->python);
         stet_json_string(j, "plugin", p->plugin);
         stet_json_string(j, "platform", p->platform);
         stet_json_uint(j, "devices", p->devices);
-        known(j, "steps", p->steps_known, p->steps);
+        stet_json_known(j, "steps", p->steps_known, p->steps);
         stet_json_cstr(j, "steps_why", p->steps_why);
         stet_json_uint(j, "executions", p->executions);
         stet_json_uint(j, "to_device_bytes", p->to_device_bytes);
@@ -333,8 +322,8 @@ static void cause(struct stet_json *j, const struct stet_report_run *r, const st
     stet_json_bool(j, "benign", c->first.benign);
     stet_json_uint(j, "times", c->times);
     stet_json_number(j, "cost_s", seconds(c->cost_ns));
-    known(j, "first_step", c->steps_known, c->first_step);
-    known(j, "last_step", c->steps_known, c->last_step);
+    stet_json_known(j, "first_step", c->steps_known, c->first_step);
+    stet_json_known(j, "last_step", c->steps_known, c->last_step);
     place(j, r, "origin", &c->first.origin);
     if (c->first.trigger.line != c->first.origin.line ||
         !stet_view_eq(c->first.trigger.file, c->first.origin.file))
