@@ -71,8 +71,13 @@ static void take(struct stet_warm_plan *plan, const struct stet_process_digest *
     snprintf(i->format, sizeof i->format, "%.*s", STET_FMT(c->format));
     snprintf(i->name, sizeof i->name, "%.*s", STET_FMT(c->name));
     for (size_t p = 0; p < d->plugin_count; p++) {
-        if (d->plugins[p].id == c->plugin)
-            snprintf(i->plugin, sizeof i->plugin, "%.*s", STET_FMT(d->plugins[p].path));
+        if (d->plugins[p].id != c->plugin)
+            continue;
+        snprintf(i->plugin, sizeof i->plugin, "%.*s", STET_FMT(d->plugins[p].path));
+        if (!plan->described.len) {
+            plan->described = d->plugins[p].target;
+            plan->host_described = d->plugins[p].host_target;
+        }
     }
     if (w->plugin)
         snprintf(i->plugin, sizeof i->plugin, "%s", w->plugin);
@@ -362,7 +367,8 @@ int cmd_warm(int argc, char **argv)
     const struct stet_option options[] = {
         {"topology", "T", "compile for this topology, without a device: v6e:2x4, 1x1x1",
          STET_OPTION_VALUE, &w.topology},
-        {"target", "FILE", "CUDA: the device to compile for, a GpuTargetConfigProto as text",
+        {"target", "FILE",
+         "CUDA: the device to compile for, if not the run's own: GpuTargetConfigProto as text",
          STET_OPTION_VALUE, &w.target},
         {"plugin", "FILE", "this plugin instead of the one the run had", STET_OPTION_VALUE,
          &w.plugin},

@@ -32,10 +32,11 @@ struct stet_warm_item {
 extern const char *const stet_warm_flags[4];
 
 struct stet_warm_plan {
-    char folder[4096];    /* of the run: programs lie there */
-    const char *layer;    /* libstet_plugin.so */
-    const char *topology; /* NULL: a client of the plugin */
-    const char *target;   /* GpuTargetConfigProto as text, or NULL */
+    char folder[4096];                          /* of the run: programs lie there */
+    const char *layer;                          /* libstet_plugin.so */
+    const char *topology;                       /* NULL: a client of the plugin */
+    const char *target;                         /* a file, GpuTargetConfigProto as text, or NULL: */
+    struct stet_view described, host_described; /* as the run's client told them; may be empty */
     struct stet_warm_item *items;
     size_t count;
 };

@@ -76,7 +76,7 @@ static PJRT_NamedValue text_option(const char *name, struct stet_view value)
 static bool make_topology(struct alive *a, const struct stet_warm_plan *plan,
                           struct stet_warm_item *i)
 {
-    PJRT_NamedValue options[2];
+    PJRT_NamedValue options[3];
     PJRT_TopologyDescription_Create_Args create = {
         .struct_size = PJRT_TopologyDescription_Create_Args_STRUCT_SIZE,
         .topology_name = plan->topology,
@@ -91,9 +91,15 @@ static bool make_topology(struct alive *a, const struct stet_warm_plan *plan,
             snprintf(i->detail, sizeof i->detail, "%.180s", err.text);
             return false;
         }
-        options[create.num_options++] = text_option("target_config", target.bytes);
+    }
+    if (plan->target || plan->described.len) {
+        options[create.num_options++] =
+            text_option("target_config", plan->target ? target.bytes : plan->described);
         options[create.num_options++] = text_option("topology", stet_view_str(plan->topology));
     }
+    if (plan->host_described.len)
+        options[create.num_options++] =
+            text_option("host_target_machine_options", plan->host_described);
     if (!stet_api_has(a->api, PJRT_TopologyDescription_Create) ||
         failed(a, a->api->PJRT_TopologyDescription_Create(&create), i))
         return false;

@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-enum { VALUE_MAX = 2048, LIST_MAX = 256, EXTENSIONS_MAX = 64 };
+/* a GPU describes itself in some 1500 bytes */
+enum { VALUE_MAX = 16384, LIST_MAX = 256, EXTENSIONS_MAX = 64 };
 
 static struct stet_view numbers(struct stet_arena *a, const PJRT_NamedValue *v)
 {

@@ -69,6 +69,15 @@ static struct stet_view plugin_part(struct stet_plugin *p, struct stet_arena *a,
     return stet_arena_printf(a, "content %.*s", STET_FMT(file_hash(a, object->path)));
 }
 
+/* As the topology tells it: a compiler without a device has nothing else, and what it makes should
+ * be found by the launch that has one. */
+static struct stet_view platform_text(struct stet_arena *a, const struct stet_topology *t)
+{
+    return one_line(a,
+                    stet_arena_printf(a, "%.*s %.*s", STET_FMT(t->platform), STET_FMT(t->version)));
+}
+
+/* Of a client without a topology. */
 static struct stet_view platform_part(struct stet_plugin *p, PJRT_Client *client,
                                       struct stet_arena *a)
 {
@@ -96,15 +105,6 @@ static struct stet_view topology_text(struct stet_arena *a, const struct stet_to
     for (size_t i = 0; i < t->attributes.count; i++)
         text = stet_arena_printf(a, "%.*s; %.*s", STET_FMT(text), STET_FMT(t->attributes.items[i]));
     return one_line(a, text);
-}
-
-static struct stet_view topology_part(struct stet_plugin *p, PJRT_Client *client,
-                                      struct stet_arena *a)
-{
-    struct stet_topology t;
-
-    stet_describe_client_topology(p, client, a, &t);
-    return topology_text(a, &t);
 }
 
 /* The first executable of this name on PATH. */
@@ -138,8 +138,10 @@ static struct stet_view driver_hash(struct stet_arena *a)
 }
 
 /* XLA's CUDA compiler looks in several places for its tools, the working folder first; any of them
- * may decide what it makes. */
-static struct stet_view cuda_part(struct stet_arena *a, const char *plugin)
+ * may decide what it makes. The driver's version is a part of the topology, or else looked up: a
+ * machine without the device has none. */
+static struct stet_view cuda_part(struct stet_arena *a, const char *plugin,
+                                  struct stet_view topology)
 {
     static const char *const files[] = {"nvvm/libdevice/libdevice.10.bc", "bin/ptxas",
                                         "bin/nvlink"};
@@ -159,7 +161,16 @@ static struct stet_view cuda_part(struct stet_arena *a, const char *plugin)
                                      STET_FMT(file_hash(a, whole)));
         }
     }
+    if (stet_view_contains(topology, "driver_version"))
+        return text;
     return stet_arena_printf(a, "%.*s; driver=%.*s", STET_FMT(text), STET_FMT(driver_hash(a)));
+}
+
+static struct stet_view toolkit_part(struct stet_arena *a, const char *plugin,
+                                     struct stet_view topology)
+{
+    return stet_view_contains(stet_view_str(plugin), "cuda") ? cuda_part(a, plugin, topology)
+                                                             : STET_VIEW("none");
 }
 
 /* Flags in sorted order: their order means nothing. */
@@ -206,6 +217,7 @@ static void describe(struct identity *id, struct stet_plugin *p, PJRT_Client *cl
     struct stet_object object = {0};
     struct stet_arena *a = &id->arena;
     struct stet_view *part = id->parts.part;
+    struct stet_topology t;
 
     if (!stet_api_has(real, PJRT_Executable_Serialize) ||
         !stet_api_has(real, PJRT_Executable_DeserializeAndLoad)) {
@@ -218,11 +230,11 @@ static void describe(struct identity *id, struct stet_plugin *p, PJRT_Client *cl
     }
     part[STET_COMPONENT_PLUGIN] = plugin_part(p, a, &object);
     id->path = stet_arena_copy(a, stet_view_str(object.path));
-    part[STET_COMPONENT_PLATFORM] = platform_part(p, client, a);
-    part[STET_COMPONENT_TOPOLOGY] = topology_part(p, client, a);
-    part[STET_COMPONENT_TOOLKIT] = stet_view_contains(stet_view_str(object.path), "cuda")
-                                       ? cuda_part(a, object.path)
-                                       : STET_VIEW("none");
+    stet_describe_client_topology(p, client, a, &t);
+    part[STET_COMPONENT_PLATFORM] =
+        t.platform.len && t.version.len ? platform_text(a, &t) : platform_part(p, client, a);
+    part[STET_COMPONENT_TOPOLOGY] = topology_text(a, &t);
+    part[STET_COMPONENT_TOOLKIT] = toolkit_part(a, object.path, part[STET_COMPONENT_TOPOLOGY]);
     part[STET_COMPONENT_ENVIRONMENT] = environment_part(a);
     if (!part[STET_COMPONENT_PLUGIN].len || !part[STET_COMPONENT_PLATFORM].len)
         id->why = "plugin-unknown";
@@ -271,12 +283,9 @@ const char *stet_identity_ahead(struct stet_plugin *p, const PJRT_TopologyDescri
     stet_describe_topology(p, topology, a, &t);
     part[STET_COMPONENT_PLUGIN] = plugin_part(p, a, &object);
     *plugin_path = stet_arena_copy(a, stet_view_str(object.path));
-    part[STET_COMPONENT_PLATFORM] =
-        one_line(a, stet_arena_printf(a, "%.*s %.*s", STET_FMT(t.platform), STET_FMT(t.version)));
+    part[STET_COMPONENT_PLATFORM] = platform_text(a, &t);
     part[STET_COMPONENT_TOPOLOGY] = topology_text(a, &t);
-    part[STET_COMPONENT_TOOLKIT] = stet_view_contains(stet_view_str(object.path), "cuda")
-                                       ? cuda_part(a, object.path)
-                                       : STET_VIEW("none");
+    part[STET_COMPONENT_TOOLKIT] = toolkit_part(a, object.path, part[STET_COMPONENT_TOPOLOGY]);
     part[STET_COMPONENT_ENVIRONMENT] = environment_part(a);
     if (a->failed)
         return "no-memory";

@@ -126,6 +126,15 @@ static void on_plugin(struct stet_run_digest *d, struct stet_process_digest *p,
     e->api_minor = r->api_minor;
 }
 
+static void keep_after(struct stet_run_digest *d, struct stet_view text, const char *name,
+                       struct stet_view *out)
+{
+    size_t n = strlen(name);
+
+    if (stet_view_starts(text, name))
+        *out = keep(d, stet_view_of(text.ptr + n, text.len - n));
+}
+
 static void on_client(struct stet_run_digest *d, struct stet_process_digest *p,
                       const struct stet_rec_client_create *r)
 {
@@ -136,6 +145,12 @@ static void on_client(struct stet_run_digest *d, struct stet_process_digest *p,
     e->platform = keep(d, r->platform);
     e->platform_version = keep(d, r->platform_version);
     e->devices = r->devices;
+    for (size_t i = 0; i < r->topology_attributes.count; i++) {
+        struct stet_view at = r->topology_attributes.items[i];
+
+        keep_after(d, at, "target_config=", &e->target);
+        keep_after(d, at, "host_target_machine_options=", &e->host_target);
+    }
 }
 
 static void on_compile_begin(struct stet_run_digest *d, struct stet_process_digest *p,

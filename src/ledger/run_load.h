@@ -41,6 +41,8 @@ struct stet_compile_event {
 struct stet_plugin_event {
     uint64_t id, api_major, api_minor;
     struct stet_view path, build_id, platform, platform_version, note;
+    /* how its client's devices describe themselves to a compiler; empty unless they are GPUs */
+    struct stet_view target, host_target;
     uint64_t devices;
 };
 
