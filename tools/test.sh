@@ -56,9 +56,11 @@ for lane in "${lanes[@]}"; do
         check format tools/format.sh --check
         ;;
     dev | asan)
+        [[ $lane == dev ]] || tools/python-env.sh jax build/env/jax # trains on the sanitized backend
         if build "$lane"; then tests "$lane" -LE e2e; else count 1; fi
         ;;
     tsan)
+        tools/python-env.sh jax build/env/jax
         if build tsan; then tests tsan -L threads; else count 1; fi
         ;;
     fuzz) # clang's build of everything; replays the corpora

@@ -150,9 +150,15 @@ PJRT_Error *stet_code_new(struct stet_code **out, const char *bytes, size_t size
 struct stet_code *stet_code_ref(struct stet_code *c);
 void stet_code_unref(struct stet_code *c);
 
+/* A list of layouts that was handed out. */
+struct stet_layouts {
+    struct stet_layouts *next;
+    struct PJRT_Layouts_MemoryLayout *at[];
+};
+
 struct PJRT_Executable {
     struct stet_code *code;
-    struct PJRT_Layouts_MemoryLayout **output_layouts, **parameter_layouts; /* lists handed out */
+    struct stet_layouts *_Atomic layouts; /* one more for each time somebody asks */
 };
 
 struct PJRT_LoadedExecutable {
@@ -165,7 +171,7 @@ struct PJRT_LoadedExecutable {
 struct PJRT_Buffer {
     struct stet_shape shape;
     PJRT_Device *device;
-    pthread_mutex_t lock;         /* guards block and ready */
+    pthread_mutex_t lock;         /* guards block */
     struct stet_mem_block *block; /* NULL once deleted or donated */
     struct stet_signal *ready;    /* NULL: ready */
     int64_t minor_to_major[STET_MAX_RANK];

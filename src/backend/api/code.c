@@ -178,11 +178,15 @@ PJRT_Error *cpu_PJRT_Client_Load(PJRT_Client_Load_Args *args)
 
 PJRT_Error *cpu_PJRT_Executable_Destroy(PJRT_Executable_Destroy_Args *args)
 {
-    if (args->executable) {
-        stet_mem_free(args->executable->output_layouts);
-        stet_mem_free(args->executable->parameter_layouts);
-        stet_code_unref(args->executable->code);
+    struct stet_layouts *l, *next;
+
+    if (!args->executable)
+        return NULL;
+    for (l = atomic_load(&args->executable->layouts); l; l = next) {
+        next = l->next;
+        stet_mem_free(l);
     }
+    stet_code_unref(args->executable->code);
     stet_mem_free(args->executable);
     return NULL;
 }

@@ -65,13 +65,16 @@ PJRT_Error *stet_signal_error(const struct stet_signal *s)
     return !s || s->code == PJRT_Error_Code_OK ? NULL : stet_pjrt_error(s->code, "%s", s->text);
 }
 
-void stet_signal_set(struct stet_signal *s, PJRT_Error_Code code, const char *text)
+/* False when it was set before. */
+static bool set_once(struct stet_signal *s, PJRT_Error_Code code, const char *text)
 {
     struct waiter *w, *next;
 
-    if (!s)
-        return;
     pthread_mutex_lock(&s->lock);
+    if (stet_signal_ready(s)) {
+        pthread_mutex_unlock(&s->lock);
+        return false;
+    }
     s->code = code;
     snprintf(s->text, sizeof s->text, "%s", text ? text : "");
     atomic_store_explicit(&s->ready, true, memory_order_release);
@@ -84,6 +87,13 @@ void stet_signal_set(struct stet_signal *s, PJRT_Error_Code code, const char *te
         w->callback(stet_signal_error(s), w->arg);
         stet_mem_free(w);
     }
+    return true;
+}
+
+void stet_signal_set(struct stet_signal *s, PJRT_Error_Code code, const char *text)
+{
+    if (s)
+        set_once(s, code, text);
 }
 
 void stet_signal_wait(struct stet_signal *s)
@@ -162,14 +172,17 @@ PJRT_Error *cpu_PJRT_Event_Create(PJRT_Event_Create_Args *args)
     return args->event ? NULL : stet_cpu_no_memory();
 }
 
+/* Who waits may destroy the event before we return. */
 PJRT_Error *cpu_PJRT_Event_Set(PJRT_Event_Set_Args *args)
 {
+    struct stet_signal *s = stet_signal_ref(args->event->signal);
     char text[256];
+    bool first;
 
     snprintf(text, sizeof text, "%.*s", (int)args->error_message_size,
              args->error_message_size ? args->error_message : "");
-    if (stet_signal_ready(args->event->signal))
-        return stet_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION, "event is set already");
-    stet_signal_set(args->event->signal, args->error_code, text);
-    return NULL;
+    first = set_once(s, args->error_code, text);
+    stet_signal_unref(s);
+    return first ? NULL
+                 : stet_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION, "event is set already");
 }

@@ -68,23 +68,28 @@ static PJRT_Error *buffer_layout(PJRT_Layouts_PJRT_Buffer_MemoryLayout_Args *arg
     return answer(&args->layout, args->buffer->shape.rank);
 }
 
-/* The list is the executable's, the layouts in it are the caller's to destroy. */
-static PJRT_Error *list(PJRT_Layouts_MemoryLayout ***kept, const struct stet_shape *shapes,
-                        size_t count, PJRT_Layouts_MemoryLayout ***out)
+/* The list lives as long as the executable, the layouts in it are the caller's to destroy: each
+ * caller gets a list of its own, since several may ask at once. */
+static PJRT_Error *list(PJRT_Executable *executable, const struct stet_shape *shapes, size_t count,
+                        PJRT_Layouts_MemoryLayout ***out)
 {
-    if (!*kept)
-        *kept = stet_mem_calloc(count, sizeof **kept);
-    if (!*kept)
+    struct stet_layouts *l = stet_mem_calloc(1, sizeof *l + count * sizeof *l->at);
+
+    if (!l)
         return stet_cpu_no_memory();
     for (size_t i = 0; i < count; i++) {
-        (*kept)[i] = layout_new(shapes[i].rank);
-        if (!(*kept)[i]) {
+        l->at[i] = layout_new(shapes[i].rank);
+        if (!l->at[i]) {
             while (i-- > 0)
-                stet_mem_free((*kept)[i]);
+                stet_mem_free(l->at[i]);
+            stet_mem_free(l);
             return stet_cpu_no_memory();
         }
     }
-    *out = *kept;
+    l->next = atomic_load(&executable->layouts);
+    while (!atomic_compare_exchange_weak(&executable->layouts, &l->next, l))
+        ;
+    *out = l->at;
     return NULL;
 }
 
@@ -93,8 +98,7 @@ static PJRT_Error *output_layouts(PJRT_Layouts_PJRT_Executable_GetOutputLayouts_
     const struct stet_plan_info *info = args->executable->code->info;
 
     args->num_outputs = info->output_count;
-    return list(&args->executable->output_layouts, info->outputs, info->output_count,
-                &args->layouts);
+    return list(args->executable, info->outputs, info->output_count, &args->layouts);
 }
 
 static PJRT_Error *parameter_layouts(PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args *args)
@@ -102,8 +106,7 @@ static PJRT_Error *parameter_layouts(PJRT_Layouts_PJRT_Executable_GetParameterLa
     const struct stet_plan_info *info = args->executable->code->info;
 
     args->num_parameters = info->input_count;
-    return list(&args->executable->parameter_layouts, info->inputs, info->input_count,
-                &args->layouts);
+    return list(args->executable, info->inputs, info->input_count, &args->layouts);
 }
 
 static PJRT_Error *memory_descriptions(PJRT_DeviceDescription_MemoryDescriptions_Args *args)

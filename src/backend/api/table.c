@@ -50,36 +50,31 @@ PJRT_Error *cpu_PJRT_Plugin_Initialize(PJRT_Plugin_Initialize_Args *args)
     return NULL;
 }
 
-static const PJRT_NamedValue *attribute(PJRT_NamedValue *v, const char *name, const int64_t *list,
-                                        size_t count)
-{
-    *v = (PJRT_NamedValue){.struct_size = PJRT_NamedValue_STRUCT_SIZE,
-                           .name = name,
-                           .name_size = strlen(name),
-                           .type = count > 1 ? PJRT_NamedValue_kInt64List : PJRT_NamedValue_kInt64,
-                           .value_size = count};
-    if (count > 1)
-        v->int64_array_value = list;
-    else
-        v->int64_value = list[0];
-    return v;
-}
-
 /* The version range of the portable format that the reader takes; frameworks write the newest
  * version both know. */
 PJRT_Error *cpu_PJRT_Plugin_Attributes(PJRT_Plugin_Attributes_Args *args)
 {
-    static const int64_t xla = 2, newest[] = {1, 20, 0}, oldest[] = {0, 9, 0};
-    static PJRT_NamedValue values[3];
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static const int64_t newest[] = {1, 20, 0}, oldest[] = {0, 9, 0};
+#define VERSION(text, list)                                                                        \
+    {.struct_size = PJRT_NamedValue_STRUCT_SIZE,                                                   \
+     .name = (text),                                                                               \
+     .name_size = sizeof(text) - 1,                                                                \
+     .type = PJRT_NamedValue_kInt64List,                                                           \
+     .int64_array_value = (list),                                                                  \
+     .value_size = 3}
+    static const PJRT_NamedValue values[] = {
+        {.struct_size = PJRT_NamedValue_STRUCT_SIZE,
+         .name = "xla_version",
+         .name_size = sizeof "xla_version" - 1,
+         .type = PJRT_NamedValue_kInt64,
+         .int64_value = 2,
+         .value_size = 1},
+        VERSION("stablehlo_current_version", newest),
+        VERSION("stablehlo_minimum_version", oldest),
+    };
 
-    pthread_mutex_lock(&lock);
-    attribute(&values[0], "xla_version", &xla, 1);
-    attribute(&values[1], "stablehlo_current_version", newest, 3);
-    attribute(&values[2], "stablehlo_minimum_version", oldest, 3);
-    pthread_mutex_unlock(&lock);
     args->attributes = values;
-    args->num_attributes = 3;
+    args->num_attributes = sizeof values / sizeof *values;
     return NULL;
 }
 
