@@ -104,24 +104,14 @@ static const struct stet_attr *donation_item(struct stet_hlo_text *t, bool alias
     return stet_hlo_new_record(t->b.a, alias ? "alias" : "donor", f, n);
 }
 
-static const struct stet_attr *donation(struct stet_hlo_text *t, bool alias)
+static const struct stet_attr *alias_item(struct stet_hlo_text *t)
 {
-    struct stet_list items = {0};
-    const struct stet_attr *a;
-    uint32_t n;
+    return donation_item(t, true);
+}
 
-    stet_hlo_expect(t, "{");
-    while (!t->failed && stet_hlo_peek(t) != '}') {
-        stet_list_add(&items, donation_item(t, alias));
-        if (!stet_hlo_take(t, ","))
-            break;
-    }
-    stet_hlo_expect(t, "}");
-    n = (uint32_t)items.count;
-    a = stet_hlo_new_array(t->b.a, stet_list_keep(&items, t->b.a), n);
-    t->b.a->failed |= items.failed;
-    stet_list_release(&items);
-    return a;
+static const struct stet_attr *donor_item(struct stet_hlo_text *t)
+{
+    return donation_item(t, false);
 }
 
 /* {(f32[2]{0})->f32[2]{0}} */
@@ -195,7 +185,7 @@ static void module_attribute(struct stet_hlo_text *t)
     else if (k < 4)
         v = stet_hlo_new_int(t->b.a, stet_hlo_int(t));
     else if (k < 6)
-        v = donation(t, k == 4);
+        v = stet_hlo_list(t, k == 4 ? alias_item : donor_item);
     else if (k == 6)
         v = entry_layout(t);
     else if (k < 9)

@@ -15,9 +15,8 @@ static const struct stet_attr *ints(struct stet_hlo_text *t, const struct stet_i
     return stet_hlo_new_ints(t->b.a, v->at, v->count);
 }
 
-/* What `item` reads, separated by commas, in braces; an ARRAY. */
-static const struct stet_attr *list(struct stet_hlo_text *t,
-                                    const struct stet_attr *(*item)(struct stet_hlo_text *t))
+const struct stet_attr *stet_hlo_list(struct stet_hlo_text *t,
+                                      const struct stet_attr *(*item)(struct stet_hlo_text *t))
 {
     struct stet_list items = {0};
     const struct stet_attr *a;
@@ -84,7 +83,7 @@ static const struct stet_attr *lists(struct stet_hlo_text *t, bool nested_only)
     stet_hlo_expect(t, "{");
     nested = nested_only || stet_hlo_peek(t) == '{';
     t->at = t->failed ? t->at : start;
-    return nested ? list(t, int_list) : int_list(t);
+    return nested ? stet_hlo_list(t, int_list) : int_list(t);
 }
 
 static const struct stet_attr *slice(struct stet_hlo_text *t)
@@ -361,7 +360,7 @@ const struct stet_attr *stet_hlo_text_attr(struct stet_hlo_text *t, enum stet_hl
     case STET_HLO_F_WORD:
         return stet_hlo_new_word(t->b.a, stet_hlo_attr_name(which), stet_hlo_word(t));
     case STET_HLO_F_WORDS:
-        return list(t, precision);
+        return stet_hlo_list(t, precision);
     case STET_HLO_F_STRING:
         return stet_hlo_new_string(t->b.a, stet_hlo_string(t));
     case STET_HLO_F_CONFIG:
@@ -381,13 +380,13 @@ const struct stet_attr *stet_hlo_text_attr(struct stet_hlo_text *t, enum stet_hl
     case STET_HLO_F_COMPUTATION:
         return symbol(t);
     case STET_HLO_F_COMPUTATIONS:
-        return list(t, symbol);
+        return stet_hlo_list(t, symbol);
     case STET_HLO_F_SHAPE:
         return shape(t);
     case STET_HLO_F_SHAPES:
-        return list(t, shape);
+        return stet_hlo_list(t, shape);
     case STET_HLO_F_ALIASING:
-        return list(t, alias_item);
+        return stet_hlo_list(t, alias_item);
     case STET_HLO_F_SHARDING:
         return sharding(t);
     case STET_HLO_F_LITERAL:

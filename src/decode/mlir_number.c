@@ -1,102 +1,13 @@
 /* Numbers in MLIR text: decimal and hexadecimal, as integers of any width and floats of any format.
  */
 #include "decode/mlir_text.h"
+#include "program/number.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { WIDEST = 4096 }; /* bits of an integer; the arithmetic is quadratic in them */
-
-/* How a float format lays out its bits, and what overflow gives. */
-struct format {
-    int exponent_bits, mantissa_bits, bias;
-    enum { IEEE, NAN_ONLY, NEGATIVE_ZERO_NAN, FINITE, POWER } special;
-};
-
-static const struct format formats[STET_FLOATS] = {
-    [STET_F16] = {5, 10, 15, IEEE},
-    [STET_BF16] = {8, 7, 127, IEEE},
-    [STET_F32] = {8, 23, 127, IEEE},
-    [STET_F64] = {11, 52, 1023, IEEE},
-    [STET_TF32] = {8, 10, 127, IEEE},
-    [STET_F8E5M2] = {5, 2, 15, IEEE},
-    [STET_F8E4M3] = {4, 3, 7, IEEE},
-    [STET_F8E3M4] = {3, 4, 3, IEEE},
-    [STET_F8E4M3FN] = {4, 3, 7, NAN_ONLY},
-    [STET_F8E5M2FNUZ] = {5, 2, 16, NEGATIVE_ZERO_NAN},
-    [STET_F8E4M3FNUZ] = {4, 3, 8, NEGATIVE_ZERO_NAN},
-    [STET_F8E4M3B11FNUZ] = {4, 3, 11, NEGATIVE_ZERO_NAN},
-    [STET_F8E8M0FNU] = {8, 0, 127, POWER},
-    [STET_F4E2M1FN] = {2, 1, 1, FINITE},
-    [STET_F6E2M3FN] = {2, 3, 1, FINITE},
-    [STET_F6E3M2FN] = {3, 2, 3, FINITE},
-};
-
-/* units * 2^(e - 53) as a multiple of 2^quantum, to nearest even. */
-static uint64_t round_to(uint64_t units, int e, int quantum)
-{
-    int shift = quantum - (e - 53);
-    uint64_t half, rest;
-
-    if (shift <= 0)
-        return units << -shift;
-    if (shift > 54)
-        return 0;
-    half = (uint64_t)1 << (shift - 1);
-    rest = units & ((half << 1) - 1);
-    units >>= shift;
-    return units + (rest > half || (rest == half && (units & 1)));
-}
-
-uint64_t stet_mlir_float_bits(enum stet_float flavour, double v)
-{
-    const struct format *f = &formats[flavour];
-    int e, m = f->mantissa_bits, lowest = (f->special == POWER ? 0 : 1) - f->bias;
-    uint64_t sign = signbit(v) ? (uint64_t)1 << (f->exponent_bits + m) : 0, bits, limit;
-
-    if (flavour == STET_F64) {
-        memcpy(&bits, &v, sizeof(bits));
-        return bits;
-    }
-    if (v == 0)
-        return f->special == NEGATIVE_ZERO_NAN || f->special == POWER ? 0 : sign;
-    limit = (((uint64_t)1 << f->exponent_bits) - 1) << m; /* IEEE's infinity */
-    if (isinf(v)) {
-        bits = UINT64_MAX >> 1;
-    } else {
-        uint64_t units = (uint64_t)ldexp(frexp(fabs(v), &e), 53);
-        int lead = e - 1 < lowest ? lowest : e - 1;
-
-        bits = round_to(units, e, lead - m);
-        if (e - 1 >= lowest) /* the leading bit is implied; a carry moves into the exponent */
-            bits += (uint64_t)(lead + f->bias - (f->special == POWER ? 0 : 1)) << m;
-        if (f->special == POWER)
-            bits = bits ? bits - 1 : 0;
-    }
-    switch (f->special) {
-    case IEEE:
-        bits = bits > limit ? limit : bits;
-        break;
-    case NAN_ONLY:
-    case POWER:
-        limit |= ((uint64_t)1 << m) - 1;
-        bits = bits > limit ? limit : bits;
-        break;
-    case FINITE:
-        limit |= ((uint64_t)1 << m) - 1;
-        bits = bits > limit ? limit : bits;
-        break;
-    case NEGATIVE_ZERO_NAN:
-        limit |= ((uint64_t)1 << m) - 1;
-        if (bits > limit)
-            return limit + 1;
-        if (bits == 0)
-            return 0;
-        break;
-    }
-    return f->special == POWER ? bits : sign | bits;
-}
 
 static bool digit(const struct mlir *p)
 {
@@ -247,12 +158,12 @@ static uint64_t float_of(struct mlir *p, const struct number *n, enum stet_float
         stet_mlir_fail(p, n->where, "expected a floating-point number");
         return 0;
     }
-    if (formats[flavour].exponent_bits == 0) {
+    if (stet_float_format(flavour)->exponent == 0) {
         stet_mlir_fail_rc(p, STET_UNSUPPORTED, n->where, "decimal numbers of type %s are not read",
                           stet_float_name(flavour));
         return 0;
     }
-    return stet_mlir_float_bits(flavour, n->negative ? -n->value : n->value);
+    return stet_float_bits_of(flavour, n->negative ? -n->value : n->value);
 }
 
 static void little_endian(uint64_t v, size_t size, char *out)

@@ -222,8 +222,6 @@ void stet_mlir_element(struct mlir *p, const struct stet_type *type, size_t size
 /* The section {-# … #-} at the end of a file. */
 void stet_mlir_resources(struct mlir *p);
 
-/* The bits of a decimal number in a float format, rounded as MLIR does: to double first. */
-uint64_t stet_mlir_float_bits(enum stet_float flavour, double v);
 /* digits[.digits][e[+-]digits]; the cursor stands on the first digit. */
 double stet_mlir_decimal(struct mlir *p);
 

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "fingerprint/scalar.h"
+#include "program/print_hlo.h"
 
 enum { LONGEST = 240, MOST_ITEMS = 8, DEEPEST = 8 };
 
@@ -59,18 +60,7 @@ static void type_at(struct stet_buf *out, const struct stet_type *t, int depth)
     if (!t ||
         (t->kind != STET_TYPE_TENSOR && t->kind != STET_TYPE_MEMREF && t->kind != STET_TYPE_VECTOR))
         return;
-    stet_buf_char(out, '[');
-    for (uint32_t i = 0; i < t->rank; i++) {
-        if (i)
-            stet_buf_char(out, ',');
-        if (t->dims[i] != STET_DYNAMIC)
-            stet_buf_printf(out, "%lld", (long long)t->dims[i]);
-        else if (t->bounds && t->bounds[i] != STET_DYNAMIC)
-            stet_buf_printf(out, "<=%lld", (long long)t->bounds[i]);
-        else
-            stet_buf_char(out, '?');
-    }
-    stet_buf_char(out, ']');
+    stet_print_dims(out, t);
 }
 
 void stet_words_type(struct stet_buf *out, const struct stet_type *t)

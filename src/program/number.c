@@ -3,28 +3,29 @@
 
 #include <math.h>
 
-enum special {
-    IEEE, /* the highest exponent is infinity and NaN */
-    FN,   /* no infinity; NaN is all ones */
-    FNUZ, /* no infinity, no negative zero; NaN is where negative zero would be */
-    FINITE,
-    SCALE, /* f8E8M0FNU: unsigned powers of two */
+static const struct stet_float_format formats[STET_FLOATS] = {
+    [STET_F16] = {5, 10, 15, STET_FLOAT_IEEE},
+    [STET_BF16] = {8, 7, 127, STET_FLOAT_IEEE},
+    [STET_F32] = {8, 23, 127, STET_FLOAT_IEEE},
+    [STET_F64] = {11, 52, 1023, STET_FLOAT_IEEE},
+    [STET_TF32] = {8, 10, 127, STET_FLOAT_IEEE},
+    [STET_F8E5M2] = {5, 2, 15, STET_FLOAT_IEEE},
+    [STET_F8E4M3] = {4, 3, 7, STET_FLOAT_IEEE},
+    [STET_F8E4M3FN] = {4, 3, 7, STET_FLOAT_FN},
+    [STET_F8E5M2FNUZ] = {5, 2, 16, STET_FLOAT_FNUZ},
+    [STET_F8E4M3FNUZ] = {4, 3, 8, STET_FLOAT_FNUZ},
+    [STET_F8E4M3B11FNUZ] = {4, 3, 11, STET_FLOAT_FNUZ},
+    [STET_F8E3M4] = {3, 4, 3, STET_FLOAT_IEEE},
+    [STET_F8E8M0FNU] = {8, 0, 127, STET_FLOAT_SCALE},
+    [STET_F4E2M1FN] = {2, 1, 1, STET_FLOAT_FINITE},
+    [STET_F6E2M3FN] = {2, 3, 1, STET_FLOAT_FINITE},
+    [STET_F6E3M2FN] = {3, 2, 3, STET_FLOAT_FINITE},
 };
 
-static const struct format {
-    unsigned char exponent, mantissa;
-    short bias;
-    enum special special;
-} formats[STET_FLOATS] = {
-    [STET_F16] = {5, 10, 15, IEEE},          [STET_BF16] = {8, 7, 127, IEEE},
-    [STET_F32] = {8, 23, 127, IEEE},         [STET_F64] = {11, 52, 1023, IEEE},
-    [STET_TF32] = {8, 10, 127, IEEE},        [STET_F8E5M2] = {5, 2, 15, IEEE},
-    [STET_F8E4M3] = {4, 3, 7, IEEE},         [STET_F8E4M3FN] = {4, 3, 7, FN},
-    [STET_F8E5M2FNUZ] = {5, 2, 16, FNUZ},    [STET_F8E4M3FNUZ] = {4, 3, 8, FNUZ},
-    [STET_F8E4M3B11FNUZ] = {4, 3, 11, FNUZ}, [STET_F8E3M4] = {3, 4, 3, IEEE},
-    [STET_F8E8M0FNU] = {8, 0, 127, SCALE},   [STET_F4E2M1FN] = {2, 1, 1, FINITE},
-    [STET_F6E2M3FN] = {2, 3, 1, FINITE},     [STET_F6E3M2FN] = {3, 2, 3, FINITE},
-};
+const struct stet_float_format *stet_float_format(enum stet_float f)
+{
+    return &formats[f];
+}
 
 unsigned stet_float_mantissa(enum stet_float f)
 {
@@ -33,7 +34,7 @@ unsigned stet_float_mantissa(enum stet_float f)
 
 bool stet_float_is_ieee(enum stet_float f)
 {
-    return formats[f].special == IEEE;
+    return formats[f].special == STET_FLOAT_IEEE;
 }
 
 /* 1 + ceil(p log10 2) with p the precision, as the C standard defines DECIMAL_DIG. */
@@ -44,22 +45,22 @@ int stet_float_digits(enum stet_float f)
 
 double stet_float_value(enum stet_float f, uint64_t bits)
 {
-    const struct format *t = &formats[f];
+    const struct stet_float_format *t = &formats[f];
     uint64_t ones = (1ull << t->mantissa) - 1, mantissa = bits & ones;
     unsigned top = (1u << t->exponent) - 1;
     unsigned exponent = (unsigned)(bits >> t->mantissa) & top;
     bool negative = bits >> (t->exponent + t->mantissa) & 1;
     double v;
 
-    if (t->special == SCALE)
+    if (t->special == STET_FLOAT_SCALE)
         return bits == 0xff ? (double)NAN : ldexp(1.0, (int)bits - t->bias);
     if (!t->exponent)
         return (double)NAN;
-    if (t->special == IEEE && exponent == top)
+    if (t->special == STET_FLOAT_IEEE && exponent == top)
         v = mantissa ? (double)NAN : (double)INFINITY;
-    else if (t->special == FN && exponent == top && mantissa == ones)
+    else if (t->special == STET_FLOAT_FN && exponent == top && mantissa == ones)
         v = (double)NAN;
-    else if (t->special == FNUZ && negative && !exponent && !mantissa)
+    else if (t->special == STET_FLOAT_FNUZ && negative && !exponent && !mantissa)
         return (double)NAN;
     else if (exponent)
         v = ldexp((double)(mantissa | (ones + 1)), (int)exponent - t->bias - t->mantissa);
@@ -68,18 +69,18 @@ double stet_float_value(enum stet_float f, uint64_t bits)
     return copysign(v, negative ? -1.0 : 1.0);
 }
 
-static uint64_t nan_bits(const struct format *t, uint64_t sign)
+static uint64_t nan_bits(const struct stet_float_format *t, uint64_t sign)
 {
     uint64_t top = (1ull << t->exponent) - 1;
 
     switch (t->special) {
-    case IEEE:
+    case STET_FLOAT_IEEE:
         return sign | top << t->mantissa | 1ull << (t->mantissa - 1);
-    case FN:
+    case STET_FLOAT_FN:
         return sign | top << t->mantissa | ((1ull << t->mantissa) - 1);
-    case FNUZ:
+    case STET_FLOAT_FNUZ:
         return 1ull << (t->exponent + t->mantissa);
-    case SCALE:
+    case STET_FLOAT_SCALE:
         return 0xff;
     default:
         return 0;
@@ -87,37 +88,37 @@ static uint64_t nan_bits(const struct format *t, uint64_t sign)
 }
 
 /* The largest finite magnitude as bits. */
-static uint64_t largest(const struct format *t)
+static uint64_t largest(const struct stet_float_format *t)
 {
     uint64_t all = (1ull << (t->exponent + t->mantissa)) - 1;
 
-    if (t->special == IEEE)
+    if (t->special == STET_FLOAT_IEEE)
         return all - (1ull << t->mantissa);
-    return t->special == FN ? all - 1 : all;
+    return t->special == STET_FLOAT_FN ? all - 1 : all;
 }
 
-static uint64_t scale_bits(const struct format *t, double v)
+static uint64_t scale_bits(const struct stet_float_format *t, double v)
 {
     int e = -1;
 
-    if (v > 0) { /* the nearest power of two; log2 would make the layer need libm */
+    if (v > 0 && !isinf(v)) { /* the nearest power of two, the greater of two as near */
         double half = frexp(v, &e);
 
-        e += t->bias - (half < 0.70710678118654752440 ? 1 : 0);
+        e += t->bias - (half < 0.75 ? 1 : 0);
     }
-    if (isnan(v) || v < 0 || e > 254)
+    if (isnan(v) || isinf(v) || v < 0 || e > 254)
         return 0xff;
     return e < 0 ? 0 : (uint64_t)e;
 }
 
 uint64_t stet_float_bits_of(enum stet_float f, double v)
 {
-    const struct format *t = &formats[f];
+    const struct stet_float_format *t = &formats[f];
     uint64_t sign = signbit(v) ? 1ull << (t->exponent + t->mantissa) : 0, n;
     int e;
     double scaled;
 
-    if (t->special == SCALE)
+    if (t->special == STET_FLOAT_SCALE)
         return scale_bits(t, v);
     if (!t->exponent)
         return 0;
@@ -125,11 +126,11 @@ uint64_t stet_float_bits_of(enum stet_float f, double v)
         return nan_bits(t, sign);
     v = fabs(v);
     if (isinf(v))
-        return t->special == IEEE     ? sign | ((1ull << t->exponent) - 1) << t->mantissa
-               : t->special == FINITE ? sign | largest(t)
+        return t->special == STET_FLOAT_IEEE     ? sign | ((1ull << t->exponent) - 1) << t->mantissa
+               : t->special == STET_FLOAT_FINITE ? sign | largest(t)
                                       : nan_bits(t, sign);
     if (v == 0)
-        return t->special == FNUZ ? 0 : sign;
+        return t->special == STET_FLOAT_FNUZ ? 0 : sign;
     frexp(v, &e); /* v = 0.1… * 2^e */
     e = e - 1 + t->bias;
     if (e < 1)
@@ -141,10 +142,10 @@ uint64_t stet_float_bits_of(enum stet_float f, double v)
     else
         n = (uint64_t)scaled + ((uint64_t)(e - 1) << t->mantissa);
     if (n > largest(t))
-        return t->special == IEEE     ? sign | ((1ull << t->exponent) - 1) << t->mantissa
-               : t->special == FINITE ? sign | largest(t)
+        return t->special == STET_FLOAT_IEEE     ? sign | ((1ull << t->exponent) - 1) << t->mantissa
+               : t->special == STET_FLOAT_FINITE ? sign | largest(t)
                                       : nan_bits(t, sign);
-    return n == 0 && t->special == FNUZ ? 0 : sign | n;
+    return n == 0 && t->special == STET_FLOAT_FNUZ ? 0 : sign | n;
 }
 
 uint64_t stet_bits_at(const char *p, unsigned bytes)

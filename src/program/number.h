@@ -4,6 +4,23 @@
 
 #include "program/program.h"
 
+/* What a format has beside its finite numbers. */
+enum stet_float_special {
+    STET_FLOAT_IEEE,   /* the highest exponent is infinity and NaN */
+    STET_FLOAT_FN,     /* no infinity; NaN is all ones */
+    STET_FLOAT_FNUZ,   /* no infinity, no negative zero; NaN is where negative zero would be */
+    STET_FLOAT_FINITE, /* every code is a number */
+    STET_FLOAT_SCALE,  /* f8E8M0FNU: unsigned powers of two, all ones is NaN */
+};
+
+struct stet_float_format {
+    unsigned char exponent, mantissa; /* bits; no exponent: not supported (F80, F128) */
+    short bias;
+    enum stet_float_special special;
+};
+
+const struct stet_float_format *stet_float_format(enum stet_float f);
+
 /* The value of `bits`. Exact: double holds every finite value of these formats (F80 and F128 are
  * not supported and give NaN). */
 double stet_float_value(enum stet_float f, uint64_t bits);

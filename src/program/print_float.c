@@ -1,50 +1,11 @@
 /* Floats as MLIR prints them: six digits when that reads back to the same value, else as many as
  * the format has, else (infinities, NaNs, and digits without a point) the bits in hexadecimal. */
+#include "program/number.h"
 #include "program/print.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-enum specials {
-    IEEE,          /* all-ones exponent: infinity or NaN */
-    FINITE,        /* no infinity; all ones is NaN */
-    UNSIGNED_ZERO, /* no infinity, no negative zero: that is the NaN */
-    NOTHING,       /* every code is a number */
-    EXPONENT,      /* unsigned powers of two, all ones is NaN */
-};
-
-static const struct {
-    uint8_t exponent, mantissa;
-    int bias;
-    enum specials specials;
-} formats[STET_FLOATS] = {
-    [STET_F16] = {5, 10, 15, IEEE},
-    [STET_BF16] = {8, 7, 127, IEEE},
-    [STET_F32] = {8, 23, 127, IEEE},
-    [STET_F64] = {11, 52, 1023, IEEE},
-    [STET_TF32] = {8, 10, 127, IEEE},
-    [STET_F8E5M2] = {5, 2, 15, IEEE},
-    [STET_F8E4M3] = {4, 3, 7, IEEE},
-    [STET_F8E4M3FN] = {4, 3, 7, FINITE},
-    [STET_F8E5M2FNUZ] = {5, 2, 16, UNSIGNED_ZERO},
-    [STET_F8E4M3FNUZ] = {4, 3, 8, UNSIGNED_ZERO},
-    [STET_F8E4M3B11FNUZ] = {4, 3, 11, UNSIGNED_ZERO},
-    [STET_F8E3M4] = {3, 4, 3, IEEE},
-    [STET_F8E8M0FNU] = {8, 0, 127, EXPONENT},
-    [STET_F4E2M1FN] = {2, 1, 1, NOTHING},
-    [STET_F6E2M3FN] = {2, 3, 1, NOTHING},
-    [STET_F6E3M2FN] = {3, 2, 3, NOTHING},
-};
-
-static uint64_t load(const char *bytes, unsigned n)
-{
-    uint64_t v = 0;
-
-    for (unsigned i = 0; i < n && i < 8; i++)
-        v |= (uint64_t)(unsigned char)bytes[i] << (8 * i);
-    return v;
-}
 
 /* A finite value as mantissa × 2^exponent. */
 struct parts {
@@ -56,27 +17,28 @@ struct parts {
 /* False for infinities, NaNs and formats wider than a double. */
 static bool take_apart(enum stet_float f, uint64_t bits, struct parts *out)
 {
-    unsigned m = formats[f].mantissa, e = formats[f].exponent;
+    const struct stet_float_format *t = stet_float_format(f);
+    unsigned m = t->mantissa, e = t->exponent;
     uint64_t ones = ((uint64_t)1 << e) - 1;
     uint64_t mantissa = bits & (((uint64_t)1 << m) - 1), exponent = bits >> m & ones;
 
-    out->negative = formats[f].specials != EXPONENT && (bits >> (m + e) & 1);
+    out->negative = t->special != STET_FLOAT_SCALE && (bits >> (m + e) & 1);
     if (e == 0)
         return false;
-    if (formats[f].specials == IEEE && exponent == ones)
+    if (t->special == STET_FLOAT_IEEE && exponent == ones)
         return false;
-    if (formats[f].specials == FINITE && exponent == ones && mantissa == ((uint64_t)1 << m) - 1)
+    if (t->special == STET_FLOAT_FN && exponent == ones && mantissa == ((uint64_t)1 << m) - 1)
         return false;
-    if (formats[f].specials == UNSIGNED_ZERO && out->negative && !mantissa && !exponent)
+    if (t->special == STET_FLOAT_FNUZ && out->negative && !mantissa && !exponent)
         return false;
-    if (formats[f].specials == EXPONENT && exponent == ones)
+    if (t->special == STET_FLOAT_SCALE && exponent == ones)
         return false;
-    if (exponent || formats[f].specials == EXPONENT)
+    if (exponent || t->special == STET_FLOAT_SCALE)
         mantissa |= (uint64_t)1 << m;
     else
         exponent = 1;
     out->mantissa = mantissa;
-    out->exponent = (int)exponent - formats[f].bias - (int)m;
+    out->exponent = (int)exponent - t->bias - (int)m;
     return true;
 }
 
@@ -214,7 +176,7 @@ static bool reads_back(enum stet_float f, const char *text, const struct parts *
 /* APFloat's own choice between plain and scientific, with at most three padding zeros. */
 static bool format_long(enum stet_float f, const struct parts *v, struct stet_buf *out)
 {
-    int precision = 2 + (formats[f].mantissa + 1) * 59 / 196, exponent, whole;
+    int precision = 2 + (stet_float_format(f)->mantissa + 1) * 59 / 196, exponent, whole;
     struct digits g;
 
     round_digits(v, precision, &g);
@@ -259,7 +221,7 @@ void stet_print_float(struct stet_buf *out, enum stet_float flavour, const char 
     char text[32];
     struct parts v;
 
-    if (bits <= 64 && take_apart(flavour, load(bytes, (bits + 7) / 8), &v)) {
+    if (bits <= 64 && take_apart(flavour, stet_bits_at(bytes, (bits + 7) / 8), &v)) {
         format_short(&v, text);
         if (reads_back(flavour, text, &v)) {
             stet_buf_str(out, text);

@@ -5,6 +5,8 @@
 #include "base/buf.h"
 #include "program/hlo.h"
 
+/* "[2,?,<=8]" of a type that has dims. */
+void stet_print_dims(struct stet_buf *out, const struct stet_type *t);
 /* DENSE, or ARRAY of them for a tuple; on one line, with the shape before it when asked. */
 void stet_print_hlo_literal(struct stet_buf *out, const struct stet_attr *a, bool shape);
 /* The value alone, by its form. Control predecessors and metadata are not values. */

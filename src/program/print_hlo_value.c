@@ -9,7 +9,7 @@
 
 /* ---- shapes ---- */
 
-static void print_dims(struct stet_buf *out, const struct stet_type *t)
+void stet_print_dims(struct stet_buf *out, const struct stet_type *t)
 {
     stet_buf_char(out, '[');
     for (uint32_t i = 0; i < t->rank; i++) {
@@ -69,7 +69,7 @@ void stet_print_hlo_type(struct stet_buf *out, const struct stet_type *t, bool l
     case STET_TYPE_TENSOR:
         name = stet_hlo_element_name(t->element);
         stet_buf_str(out, name ? name : "invalid");
-        print_dims(out, t);
+        stet_print_dims(out, t);
         if (layout)
             print_layout(out, t);
         return;
