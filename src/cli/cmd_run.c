@@ -18,7 +18,7 @@
 #include "cli/run_torch.h"
 #include "cli/run_watch.h"
 #include "cli/torch_learn.h"
-#include "ledger/state.h"
+#include "ledger/run_new.h"
 #include "stet_version.h"
 #include "store/store.h"
 
@@ -26,7 +26,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -36,7 +35,7 @@ static const char layer[] = "libstet.so";
 
 /* One run: what run.json says of it. */
 struct run {
-    char id[40];
+    char id[STET_RUN_ID];
     char folder[PATH_MAX];
     struct timespec started, ended;
     char **argv;
@@ -69,22 +68,10 @@ static uint64_t nanoseconds(struct timespec t)
  * killed is still a run. */
 static enum stet_rc write_run(const struct run *r, struct stet_err *err)
 {
-    char path[PATH_MAX + 16], host[256] = "", here[PATH_MAX] = "";
     struct stet_buf out = STET_BUF_INIT;
     struct stet_json j;
-    enum stet_rc rc;
 
-    gethostname(host, sizeof host - 1);
-    stet_json_init(&j, &out);
-    stet_json_object(&j, NULL);
-    stet_json_cstr(&j, "schema", "stet.run/1");
-    stet_json_cstr(&j, "id", r->id);
-    stet_json_array(&j, "argv");
-    for (char **a = r->argv; *a; a++)
-        stet_json_cstr(&j, NULL, *a);
-    stet_json_end_array(&j);
-    stet_json_cstr(&j, "cwd", getcwd(here, sizeof here) ? here : NULL);
-    stet_json_cstr(&j, "host", host);
+    stet_run_record_begin(&j, &out, r->id, r->argv);
     stet_json_int(&j, "pid", r->child.pid);
     stet_json_cstr(&j, "stet_version", STET_VERSION);
     stet_json_uint(&j, "started_ns", nanoseconds(r->started));
@@ -100,38 +87,7 @@ static enum stet_rc write_run(const struct run *r, struct stet_err *err)
             stet_json_int(&j, "exit", WEXITSTATUS(r->child.status));
         stet_watch_json(&r->watch, &j);
     }
-    stet_json_end_object(&j);
-    stet_buf_char(&out, '\n');
-    snprintf(path, sizeof path, "%s/run.json", r->folder);
-    rc = out.failed ? stet_fail(err, STET_NO_MEMORY, "out of memory")
-                    : stet_fs_write(path, stet_buf_as_view(&out), err);
-    stet_buf_release(&out);
-    return rc;
-}
-
-/* A new folder <state>/runs/<time>-<random>. */
-static enum stet_rc make_folder(struct run *r, struct stet_err *err)
-{
-    char *state = stet_state_dir(err);
-    unsigned random = (unsigned)getpid();
-    char when[32];
-    struct tm utc;
-    enum stet_rc rc;
-
-    if (!state)
-        return STET_IO;
-    clock_gettime(CLOCK_REALTIME, &r->started);
-    gmtime_r(&r->started.tv_sec, &utc);
-    strftime(when, sizeof when, "%Y%m%d-%H%M%S", &utc);
-    if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
-        random ^= (unsigned)r->started.tv_nsec;
-    snprintf(r->id, sizeof r->id, "%s-%06x", when, random & 0xffffff);
-    if (snprintf(r->folder, sizeof r->folder, "%s/runs/%s", state, r->id) >= (int)sizeof r->folder)
-        rc = stet_fail(err, STET_LIMIT, "%s: path too long", state);
-    else
-        rc = stet_fs_mkdirs(r->folder, err);
-    stet_mem_free(state);
-    return rc;
+    return stet_run_record_end(&j, r->folder, err);
 }
 
 /* What each lane needs to find in the environment. */
@@ -237,7 +193,7 @@ static int run(struct run *r, const struct wishes *w)
     struct stet_err err = STET_ERR_INIT;
     struct stet_live_tap tap;
     struct stet_env env = {0};
-    enum stet_rc rc = make_folder(r, &err);
+    enum stet_rc rc = stet_run_new(r->folder, sizeof r->folder, r->id, &r->started, &err);
 
     if (rc == STET_OK)
         rc = stet_env_init(&env, &err);

@@ -215,20 +215,6 @@ static enum stet_rc feed_counters(struct stet_ledger *l, struct stet_explained *
     return rc;
 }
 
-struct feeding {
-    struct stet_ledger *ledger;
-    enum stet_rc rc;
-    struct stet_err *err;
-};
-
-static bool feed_one(void *context, const struct stet_recompile *r)
-{
-    struct feeding *f = context;
-
-    f->rc = stet_ledger_add_recompile(f->ledger, r, f->err);
-    return f->rc == STET_OK;
-}
-
 static enum stet_rc feed(struct stet_ledger *l, struct stet_explained *x,
                          const struct stet_run *run, const char *stamp, struct stet_err *err)
 {
@@ -246,7 +232,7 @@ static enum stet_rc feed(struct stet_ledger *l, struct stet_explained *x,
         .settled_step = s.step,
         .settled_why = s.why,
     };
-    struct feeding f = {l, STET_OK, err};
+    struct stet_ledger_feed f = {l, STET_OK, err};
     enum stet_rc rc = stet_ledger_begin(l, &row, "xla", err);
 
     if (rc == STET_OK)
@@ -256,7 +242,7 @@ static enum stet_rc feed(struct stet_ledger *l, struct stet_explained *x,
     if (rc == STET_OK)
         rc = feed_counters(l, x, err);
     if (rc == STET_OK) {
-        each_finding(x, feed_one, &f, err);
+        each_finding(x, stet_ledger_feed, &f, err);
         rc = f.rc;
     }
     if (rc != STET_OK) {

@@ -272,25 +272,11 @@ static bool stamp_of(const struct stet_run *run, char *out, size_t room)
     return files > 0;
 }
 
-struct feeding {
-    struct stet_ledger *ledger;
-    enum stet_rc rc;
-    struct stet_err *err;
-};
-
-static bool feed_one(void *context, const struct stet_recompile *r)
-{
-    struct feeding *f = context;
-
-    f->rc = stet_ledger_add_recompile(f->ledger, r, f->err);
-    return f->rc == STET_OK;
-}
-
 enum stet_rc stet_torch_feed_model(struct stet_ledger *l, const struct stet_run *run,
                                    struct stet_torch *t, struct stet_err *err)
 {
     struct stet_ledger_run row = {.run = run};
-    struct feeding f = {l, STET_OK, err};
+    struct stet_ledger_feed f = {l, STET_OK, err};
     char stamp[96];
     enum stet_rc rc;
 
@@ -298,7 +284,7 @@ enum stet_rc stet_torch_feed_model(struct stet_ledger *l, const struct stet_run 
     rc = stet_ledger_begin(l, &row, "torch", err);
     if (rc != STET_OK)
         return rc;
-    stet_torch_each(t, feed_one, &f);
+    stet_torch_each(t, stet_ledger_feed, &f);
     rc = stet_ledger_end(l, stamp, f.rc == STET_OK, err);
     return f.rc == STET_OK ? rc : f.rc;
 }

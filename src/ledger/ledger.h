@@ -65,6 +65,13 @@ enum stet_rc stet_ledger_add_counter(struct stet_ledger *l, const struct stet_co
 /* r->lane is set to the lane being fed. */
 enum stet_rc stet_ledger_add_recompile(struct stet_ledger *l, const struct stet_recompile *r,
                                        struct stet_err *err);
+/* For what hands out recompiles one by one: stops at the first that fails, and `rc` says so. */
+struct stet_ledger_feed {
+    struct stet_ledger *ledger;
+    enum stet_rc rc;
+    struct stet_err *err;
+};
+bool stet_ledger_feed(void *feed, const struct stet_recompile *r);
 enum stet_rc stet_ledger_end(struct stet_ledger *l, const char *stamp, bool good,
                              struct stet_err *err);
 

@@ -360,6 +360,14 @@ enum stet_rc stet_ledger_add_recompile(struct stet_ledger *l, const struct stet_
     return rc;
 }
 
+bool stet_ledger_feed(void *feed, const struct stet_recompile *r)
+{
+    struct stet_ledger_feed *f = feed;
+
+    f->rc = stet_ledger_add_recompile(f->ledger, r, f->err);
+    return f->rc == STET_OK;
+}
+
 /* ---- forgetting ---- */
 
 enum stet_rc stet_ledger_forget(struct stet_ledger *l, const char *run, struct stet_err *err)

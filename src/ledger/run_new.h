@@ -1,0 +1,22 @@
+/* A new run on disk: its folder, and run.json as `stet run` and `stet torch ingest` write it. */
+#ifndef STET_LEDGER_RUN_NEW_H
+#define STET_LEDGER_RUN_NEW_H
+
+#include "base/err.h"
+#include "base/json.h"
+
+#include <time.h>
+
+enum { STET_RUN_ID = 40 };
+
+/* Makes <state>/runs/<time>-<random>; the last part of it is the run's id. */
+enum stet_rc stet_run_new(char *folder, size_t room, char id[STET_RUN_ID], struct timespec *now,
+                          struct stet_err *err);
+
+/* What every run.json begins with, into `out`; the caller adds to `j`. */
+void stet_run_record_begin(struct stet_json *j, struct stet_buf *out, const char *id,
+                           char *const *argv);
+/* Ends it, writes it into `folder` and releases the buffer. */
+enum stet_rc stet_run_record_end(struct stet_json *j, const char *folder, struct stet_err *err);
+
+#endif
