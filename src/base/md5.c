@@ -1,23 +1,13 @@
-/* The 64 steps are written out by macros: the compiler keeps all four words in registers. */
+/* The 64 steps are written out by macros: the compiler keeps all four words in registers. The
+ * digests of many messages at once are md5_many.c. */
 #include "base/md5.h"
+
+#include "base/md5_steps.h"
 
 static inline uint32_t load(const unsigned char *p)
 {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
-
-static inline uint32_t turn(uint32_t v, int by)
-{
-    return v << by | v >> (32 - by);
-}
-
-#define F(x, y, z) ((z) ^ ((x) & ((y) ^ (z))))
-/* A sum instead of an or: the two halves share no bit, and the sum can start before x is known. */
-#define G(x, y, z) (((x) & (z)) + ((y) & ~(z)))
-#define H(x, y, z) ((x) ^ (y) ^ (z))
-#define I(x, y, z) ((y) ^ ((x) | ~(z)))
-#define STEP(f, a, b, c, d, word, by, add)                                                         \
-    (a) = turn((a) + f((b), (c), (d)) + x[word] + (add), by) + (b)
 
 static void mix(uint32_t state[4], const unsigned char *p, size_t blocks)
 {
@@ -28,70 +18,7 @@ static void mix(uint32_t state[4], const unsigned char *p, size_t blocks)
 
         for (int i = 0; i < 16; i++)
             x[i] = load(p + 4 * i);
-        STEP(F, a, b, c, d, 0, 7, 0xd76aa478u);
-        STEP(F, d, a, b, c, 1, 12, 0xe8c7b756u);
-        STEP(F, c, d, a, b, 2, 17, 0x242070dbu);
-        STEP(F, b, c, d, a, 3, 22, 0xc1bdceeeu);
-        STEP(F, a, b, c, d, 4, 7, 0xf57c0fafu);
-        STEP(F, d, a, b, c, 5, 12, 0x4787c62au);
-        STEP(F, c, d, a, b, 6, 17, 0xa8304613u);
-        STEP(F, b, c, d, a, 7, 22, 0xfd469501u);
-        STEP(F, a, b, c, d, 8, 7, 0x698098d8u);
-        STEP(F, d, a, b, c, 9, 12, 0x8b44f7afu);
-        STEP(F, c, d, a, b, 10, 17, 0xffff5bb1u);
-        STEP(F, b, c, d, a, 11, 22, 0x895cd7beu);
-        STEP(F, a, b, c, d, 12, 7, 0x6b901122u);
-        STEP(F, d, a, b, c, 13, 12, 0xfd987193u);
-        STEP(F, c, d, a, b, 14, 17, 0xa679438eu);
-        STEP(F, b, c, d, a, 15, 22, 0x49b40821u);
-        STEP(G, a, b, c, d, 1, 5, 0xf61e2562u);
-        STEP(G, d, a, b, c, 6, 9, 0xc040b340u);
-        STEP(G, c, d, a, b, 11, 14, 0x265e5a51u);
-        STEP(G, b, c, d, a, 0, 20, 0xe9b6c7aau);
-        STEP(G, a, b, c, d, 5, 5, 0xd62f105du);
-        STEP(G, d, a, b, c, 10, 9, 0x02441453u);
-        STEP(G, c, d, a, b, 15, 14, 0xd8a1e681u);
-        STEP(G, b, c, d, a, 4, 20, 0xe7d3fbc8u);
-        STEP(G, a, b, c, d, 9, 5, 0x21e1cde6u);
-        STEP(G, d, a, b, c, 14, 9, 0xc33707d6u);
-        STEP(G, c, d, a, b, 3, 14, 0xf4d50d87u);
-        STEP(G, b, c, d, a, 8, 20, 0x455a14edu);
-        STEP(G, a, b, c, d, 13, 5, 0xa9e3e905u);
-        STEP(G, d, a, b, c, 2, 9, 0xfcefa3f8u);
-        STEP(G, c, d, a, b, 7, 14, 0x676f02d9u);
-        STEP(G, b, c, d, a, 12, 20, 0x8d2a4c8au);
-        STEP(H, a, b, c, d, 5, 4, 0xfffa3942u);
-        STEP(H, d, a, b, c, 8, 11, 0x8771f681u);
-        STEP(H, c, d, a, b, 11, 16, 0x6d9d6122u);
-        STEP(H, b, c, d, a, 14, 23, 0xfde5380cu);
-        STEP(H, a, b, c, d, 1, 4, 0xa4beea44u);
-        STEP(H, d, a, b, c, 4, 11, 0x4bdecfa9u);
-        STEP(H, c, d, a, b, 7, 16, 0xf6bb4b60u);
-        STEP(H, b, c, d, a, 10, 23, 0xbebfbc70u);
-        STEP(H, a, b, c, d, 13, 4, 0x289b7ec6u);
-        STEP(H, d, a, b, c, 0, 11, 0xeaa127fau);
-        STEP(H, c, d, a, b, 3, 16, 0xd4ef3085u);
-        STEP(H, b, c, d, a, 6, 23, 0x04881d05u);
-        STEP(H, a, b, c, d, 9, 4, 0xd9d4d039u);
-        STEP(H, d, a, b, c, 12, 11, 0xe6db99e5u);
-        STEP(H, c, d, a, b, 15, 16, 0x1fa27cf8u);
-        STEP(H, b, c, d, a, 2, 23, 0xc4ac5665u);
-        STEP(I, a, b, c, d, 0, 6, 0xf4292244u);
-        STEP(I, d, a, b, c, 7, 10, 0x432aff97u);
-        STEP(I, c, d, a, b, 14, 15, 0xab9423a7u);
-        STEP(I, b, c, d, a, 5, 21, 0xfc93a039u);
-        STEP(I, a, b, c, d, 12, 6, 0x655b59c3u);
-        STEP(I, d, a, b, c, 3, 10, 0x8f0ccc92u);
-        STEP(I, c, d, a, b, 10, 15, 0xffeff47du);
-        STEP(I, b, c, d, a, 1, 21, 0x85845dd1u);
-        STEP(I, a, b, c, d, 8, 6, 0x6fa87e4fu);
-        STEP(I, d, a, b, c, 15, 10, 0xfe2ce6e0u);
-        STEP(I, c, d, a, b, 6, 15, 0xa3014314u);
-        STEP(I, b, c, d, a, 13, 21, 0x4e0811a1u);
-        STEP(I, a, b, c, d, 4, 6, 0xf7537e82u);
-        STEP(I, d, a, b, c, 11, 10, 0xbd3af235u);
-        STEP(I, c, d, a, b, 2, 15, 0x2ad7d2bbu);
-        STEP(I, b, c, d, a, 9, 21, 0xeb86d391u);
+        MD5_STEPS
         a += a0;
         b += b0;
         c += c0;
@@ -149,24 +76,30 @@ struct stet_md5_digest stet_md5_digest(const struct stet_md5 *m)
     return out;
 }
 
-static int digit(char c)
+/* 16 for what is no digit. */
+static unsigned digit(unsigned char c)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c = (char)(c | 0x20);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    static const unsigned char values[256] = {
+        ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,
+        ['6'] = 7,  ['7'] = 8,  ['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+        ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
+        ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16};
+
+    return values[c] ? values[c] - 1u : 16;
 }
 
 bool stet_md5_parse(struct stet_view text, struct stet_md5_digest *out)
 {
+    unsigned bad = 0;
+
     if (text.len != 32)
         return false;
     for (size_t i = 0; i < 16; i++) {
-        int high = digit(text.ptr[2 * i]), low = digit(text.ptr[2 * i + 1]);
+        unsigned high = digit((unsigned char)text.ptr[2 * i]);
+        unsigned low = digit((unsigned char)text.ptr[2 * i + 1]);
 
-        if (high < 0 || low < 0)
-            return false;
+        bad |= high | low;
         out->bytes[i] = (unsigned char)(high << 4 | low);
     }
-    return true;
+    return bad < 16;
 }

@@ -6,18 +6,9 @@
 
 static size_t find(struct stet_view in, const char *what)
 {
-    size_t n = strlen(what);
+    const char *p = in.len ? memmem(in.ptr, in.len, what, strlen(what)) : NULL;
 
-    for (size_t i = 0; i + n <= in.len; i++) {
-        const char *p = memchr(in.ptr + i, what[0], in.len - n - i + 1);
-
-        if (!p)
-            return NONE;
-        i = (size_t)(p - in.ptr);
-        if (!memcmp(p, what, n))
-            return i;
-    }
-    return NONE;
+    return p ? (size_t)(p - in.ptr) : NONE;
 }
 
 static struct stet_view from(struct stet_view v, size_t at)

@@ -192,18 +192,25 @@ uint32_t stet_torch_compile_of(struct stet_torch *t, uint32_t frame, int64_t num
 void stet_torch_add_failure(struct stet_torch *t, uint32_t compile, struct stet_view text)
 {
     struct stet_torch_compile *c;
+    struct stet_view kept;
     struct stet_guard g;
-    uint32_t i;
+    uint32_t i, entry;
 
     stet_guard_parse(&g, text);
     if (!g.expr.len || (i = GROW(t, failure)) == STET_TORCH_NONE)
         return;
     c = &t->compiles[compile];
-    t->failures[i] = (struct stet_torch_failure){
-        .text = stet_torch_keep(
-            t, stet_view_of(g.expr.ptr, (size_t)(text.ptr + text.len - g.expr.ptr))),
-        .entry = g.compile >= 0 && g.compile < UINT32_MAX ? (uint32_t)g.compile : STET_TORCH_NONE,
-        .next = STET_TORCH_NONE};
+    entry = g.compile >= 0 && g.compile < UINT32_MAX ? (uint32_t)g.compile : STET_TORCH_NONE;
+    kept = stet_torch_keep(t, stet_view_of(g.expr.ptr, (size_t)(text.ptr + text.len - g.expr.ptr)));
+    stet_guard_parse(&g, kept);
+    t->failures[i] = (struct stet_torch_failure){.text = kept,
+                                                 .entry = entry,
+                                                 .next = STET_TORCH_NONE,
+                                                 .kind = g.kind,
+                                                 .dim = g.dim,
+                                                 .source = g.source,
+                                                 .expected = g.expected,
+                                                 .actual = g.actual};
     if (c->last_failure == STET_TORCH_NONE)
         c->failures = i;
     else

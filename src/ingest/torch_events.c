@@ -35,40 +35,43 @@ enum field {
     F_FX_MISSES,
 };
 
+/* A view in a table that is made before the program runs. */
+#define STATIC_VIEW(literal) {literal, sizeof(literal) - 1}
+
 static enum field field_of(struct stet_view key)
 {
     static const struct {
-        const char *name;
+        struct stet_view name;
         enum field field;
     } fields[] = {
-        {"co_name", F_NAME},
-        {"co_filename", F_FILE},
-        {"co_firstlineno", F_LINE},
-        {"start_time_us", F_START_US},
-        {"duration_us", F_ALL_US},
-        {"aot_autograd_cumulative_compile_time_us", F_AOT_US},
-        {"inductor_cumulative_compile_time_us", F_INDUCTOR_US},
-        {"inductor_code_gen_cumulative_compile_time_us", F_CODEGEN_US},
-        {"triton_compile_time_us", F_KERNELS_US},
-        {"dynamo_compile_time_before_restart_us", F_RESTART_US},
-        {"runtime_cudagraphify_time_us", F_CUDAGRAPH_US},
-        {"start_time", F_START_S},
-        {"entire_frame_compile_time_s", F_ALL_S},
-        {"backend_compile_time_s", F_AOT_S},
-        {"inductor_compile_time_s", F_INDUCTOR_S},
-        {"code_gen_time_s", F_CODEGEN_S},
-        {"guard_count", F_GUARDS},
-        {"graph_op_count", F_OPS},
-        {"fail_type", F_FAIL_TYPE},
-        {"fail_reason", F_FAIL_REASON},
-        {"cudagraph_skip_reason", F_CUDAGRAPH_SKIP},
-        {"tensorify_float_failure", F_TENSORIFY},
-        {"inductor_fx_local_cache_hit_count", F_FX_HITS},
-        {"inductor_fx_local_cache_miss_count", F_FX_MISSES},
+        {STATIC_VIEW("co_name"), F_NAME},
+        {STATIC_VIEW("co_filename"), F_FILE},
+        {STATIC_VIEW("co_firstlineno"), F_LINE},
+        {STATIC_VIEW("start_time_us"), F_START_US},
+        {STATIC_VIEW("duration_us"), F_ALL_US},
+        {STATIC_VIEW("aot_autograd_cumulative_compile_time_us"), F_AOT_US},
+        {STATIC_VIEW("inductor_cumulative_compile_time_us"), F_INDUCTOR_US},
+        {STATIC_VIEW("inductor_code_gen_cumulative_compile_time_us"), F_CODEGEN_US},
+        {STATIC_VIEW("triton_compile_time_us"), F_KERNELS_US},
+        {STATIC_VIEW("dynamo_compile_time_before_restart_us"), F_RESTART_US},
+        {STATIC_VIEW("runtime_cudagraphify_time_us"), F_CUDAGRAPH_US},
+        {STATIC_VIEW("start_time"), F_START_S},
+        {STATIC_VIEW("entire_frame_compile_time_s"), F_ALL_S},
+        {STATIC_VIEW("backend_compile_time_s"), F_AOT_S},
+        {STATIC_VIEW("inductor_compile_time_s"), F_INDUCTOR_S},
+        {STATIC_VIEW("code_gen_time_s"), F_CODEGEN_S},
+        {STATIC_VIEW("guard_count"), F_GUARDS},
+        {STATIC_VIEW("graph_op_count"), F_OPS},
+        {STATIC_VIEW("fail_type"), F_FAIL_TYPE},
+        {STATIC_VIEW("fail_reason"), F_FAIL_REASON},
+        {STATIC_VIEW("cudagraph_skip_reason"), F_CUDAGRAPH_SKIP},
+        {STATIC_VIEW("tensorify_float_failure"), F_TENSORIFY},
+        {STATIC_VIEW("inductor_fx_local_cache_hit_count"), F_FX_HITS},
+        {STATIC_VIEW("inductor_fx_local_cache_miss_count"), F_FX_MISSES},
     };
 
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        if (stet_view_is(key, fields[i].name))
+        if (stet_view_eq(key, fields[i].name))
             return fields[i].field;
     }
     return F_NONE;

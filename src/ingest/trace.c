@@ -1,8 +1,14 @@
-/* Lines are taken apart in place; only those that straddle two pieces, and the heads of records
- * with a payload, are copied. */
+/* Lines are taken apart in place; only those that straddle two pieces, and records with a payload,
+ * are copied. */
 #include "ingest/trace.h"
 
+#include "base/mem.h"
 #include "ingest/jscan.h"
+
+enum {
+    BATCH = 768 << 10, /* payload bytes that wait for their check: they stay in the core's cache */
+    LONG = 256 << 10,  /* a payload past this does not wait */
+};
 
 const char *stet_trace_fault_words(enum stet_trace_fault fault)
 {
@@ -29,6 +35,8 @@ void stet_trace_release(struct stet_trace *t)
     stet_buf_release(&t->held);
     stet_buf_release(&t->head);
     stet_buf_release(&t->payload);
+    stet_buf_release(&t->bytes);
+    stet_mem_free(t->checks);
 }
 
 static bool digits(const char *p, size_t n, uint64_t *out)
@@ -91,10 +99,20 @@ bool stet_trace_parse_line(struct stet_view v, struct stet_trace_line *out)
     return true;
 }
 
-/* Pure ASCII in nearly every case: eight bytes at a time. */
+/* Pure ASCII in nearly every case: many bytes at a time. */
 static bool is_utf8(struct stet_view v)
 {
     const unsigned char *p = (const unsigned char *)v.ptr, *end = p + v.len;
+
+    for (; end - p >= 64; p += 64) {
+        uint64_t words[8], all = 0;
+
+        memcpy(words, p, sizeof words);
+        for (size_t i = 0; i < 8; i++)
+            all |= words[i];
+        if (all & 0x8080808080808080u)
+            break;
+    }
 
     while (p < end) {
         uint64_t word;
@@ -123,11 +141,65 @@ static bool is_utf8(struct stet_view v)
     return true;
 }
 
-static void fault(struct stet_trace *t, enum stet_trace_fault what, uint64_t offset,
-                  uint64_t number)
+static void tell(struct stet_trace *t, enum stet_trace_fault what, uint64_t offset, uint64_t number)
 {
     if (t->sink->fault)
         t->sink->fault(t->sink->context, what, offset, number);
+}
+
+/* Compares what waits; `last` is what a difference of the last one means. What has come of the next
+ * payload moves to the front. */
+static void check(struct stet_trace *t, enum stet_trace_fault last)
+{
+    struct stet_md5_job jobs[STET_TRACE_CHECKS];
+    size_t count = t->check_count;
+
+    if (!count)
+        return;
+    for (size_t i = 0; i < count; i++)
+        jobs[i] =
+            (struct stet_md5_job){.bytes = (const unsigned char *)t->bytes.ptr + t->checks[i].start,
+                                  .padded = t->checks[i].padded};
+    stet_md5_many(jobs, count);
+    t->check_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct stet_trace_check *c = &t->checks[i];
+
+        if (!stet_md5_eq(&jobs[i].digest, &c->md5))
+            tell(t, i + 1 == count ? last : STET_TRACE_BAD_MD5, c->offset, c->number);
+    }
+    t->bytes.len -= t->payload_start;
+    memmove(t->bytes.ptr, t->bytes.ptr + t->payload_start, t->bytes.len);
+    t->payload_start = 0;
+}
+
+/* In the order of the log. */
+static void fault(struct stet_trace *t, enum stet_trace_fault what, uint64_t offset,
+                  uint64_t number)
+{
+    check(t, STET_TRACE_BAD_MD5);
+    tell(t, what, offset, number);
+}
+
+/* The payload that has just been given waits. */
+static void wait_for_check(struct stet_trace *t)
+{
+    size_t length = t->bytes.len - t->payload_start - t->line_ended, padding;
+    char *end;
+
+    if (!t->checks)
+        t->checks = stet_mem_alloc(STET_TRACE_CHECKS * sizeof *t->checks);
+    t->bytes.len = t->payload_start + length;
+    end = stet_buf_reserve(&t->bytes, STET_MD5_PADDING);
+    if (!t->checks || !end) {
+        t->failed = true;
+        return;
+    }
+    padding = stet_md5_pad((unsigned char *)end, length);
+    stet_buf_grew(&t->bytes, padding);
+    t->checks[t->check_count++] = (struct stet_trace_check){
+        t->payload_start, length + padding, t->now.md5, t->now.offset, t->now.number};
+    t->payload_start = t->bytes.len;
 }
 
 /* The type, and what stands beside it. */
@@ -180,18 +252,21 @@ static void begin_payload(struct stet_trace *t, const struct stet_trace_record *
     t->now.type.ptr = base + (r->type.ptr - old);
     t->now.body.ptr = base + (r->body.ptr - old);
     t->wanted = t->sink->want ? t->sink->want(t->sink->context, &t->now) : 0;
-    stet_md5_init(&t->md5);
+    t->payload_start = t->bytes.len;
     t->in_payload = true;
-    t->given = false;
-    t->payload_lines = 0;
+    t->given = t->long_payload = t->line_ended = false;
 }
 
-static void give_payload(struct stet_trace *t, bool fine)
+static void give_payload(struct stet_trace *t)
 {
-    if (t->payload.failed)
-        t->failed = true;
-    t->now.payload = stet_buf_as_view(&t->payload);
-    t->now.payload_fine = fine;
+    struct stet_view payload = stet_buf_as_view(&t->payload);
+
+    if (!t->long_payload && t->bytes.len > t->payload_start)
+        payload = stet_view_of(t->bytes.ptr + t->payload_start,
+                               t->bytes.len - t->payload_start - t->line_ended);
+    if (payload.len > t->wanted)
+        payload.len = t->wanted;
+    t->now.payload = payload;
     if (t->sink->record && !t->failed)
         t->sink->record(t->sink->context, &t->now);
     t->given = true;
@@ -199,23 +274,35 @@ static void give_payload(struct stet_trace *t, bool fine)
 
 static bool payload_is_whole(const struct stet_trace *t)
 {
-    struct stet_md5_digest d = stet_md5_digest(&t->md5);
+    struct stet_md5 own = t->md5;
+    struct stet_md5_digest d;
 
+    if (!t->long_payload) {
+        stet_md5_init(&own);
+        stet_md5_add(&own, t->bytes.ptr + t->payload_start,
+                     t->bytes.len - t->payload_start - t->line_ended);
+    }
+    d = stet_md5_digest(&own);
     return stet_md5_eq(&d, &t->now.md5);
 }
 
 static void end_payload(struct stet_trace *t, bool at_end)
 {
-    bool fine;
+    enum stet_trace_fault differs = at_end ? STET_TRACE_TORN : STET_TRACE_BAD_MD5;
 
     t->in_payload = false;
     t->mid_line = false;
     if (t->given)
         return;
-    fine = payload_is_whole(t);
-    if (!fine)
-        fault(t, at_end ? STET_TRACE_TORN : STET_TRACE_BAD_MD5, t->now.offset, t->now.number);
-    give_payload(t, fine);
+    give_payload(t);
+    if (t->long_payload) {
+        if (!payload_is_whole(t))
+            fault(t, differs, t->now.offset, t->now.number);
+        return;
+    }
+    wait_for_check(t);
+    if (at_end || t->check_count == STET_TRACE_CHECKS || t->bytes.len > BATCH)
+        check(t, differs);
 }
 
 /* Where in a broken line another one begins: two writers, or a crash in the middle of a line. */
@@ -266,25 +353,83 @@ static void take_line(struct stet_trace *t, struct stet_view v, uint64_t offset)
     }
 }
 
-/* Bytes of a payload line; `end` when its newline follows. */
-static void take_payload(struct stet_trace *t, const char *p, size_t n, bool end)
+static void take_long(struct stet_trace *t, const char *p, size_t n, bool end)
 {
-    if (!t->mid_line) {
-        p++; /* the tab */
-        n--;
-        if (t->payload_lines++) {
-            stet_md5_add(&t->md5, "\n", 1);
-            if (t->payload.len < t->wanted)
-                stet_buf_char(&t->payload, '\n');
-            t->now.payload_size++;
-        }
+    if (t->line_ended) {
+        stet_md5_add(&t->md5, "\n", 1);
+        if (t->payload.len < t->wanted)
+            stet_buf_char(&t->payload, '\n');
     }
     stet_md5_add(&t->md5, p, n);
     if (t->payload.len < t->wanted)
         stet_buf_add(&t->payload, p,
                      n < t->wanted - t->payload.len ? n : t->wanted - t->payload.len);
-    t->now.payload_size += n;
+    t->failed |= t->payload.failed;
+    t->line_ended = end;
+}
+
+/* It has grown too long to wait: what has come of it goes the other way. */
+static void become_long(struct stet_trace *t)
+{
+    bool ended = t->line_ended;
+    size_t n = t->bytes.len - t->payload_start - ended;
+
+    t->long_payload = true;
+    t->line_ended = false;
+    stet_md5_init(&t->md5);
+    if (t->bytes.len > t->payload_start)
+        take_long(t, t->bytes.ptr + t->payload_start, n, ended);
+    t->bytes.len = t->payload_start;
+}
+
+/* Bytes of a payload line; `end` when its newline follows. */
+static void take_payload(struct stet_trace *t, const char *p, size_t n, bool end)
+{
+    char *to;
+
+    if (!t->mid_line) {
+        p++; /* the tab */
+        n--;
+    }
     t->mid_line = !end;
+    if (t->given)
+        return;
+    if (!t->long_payload && t->bytes.len - t->payload_start + n >= LONG)
+        become_long(t);
+    if (t->long_payload) {
+        take_long(t, p, n, end);
+        return;
+    }
+    to = stet_buf_reserve(&t->bytes, n + 1);
+    if (!to) {
+        t->failed = true;
+        return;
+    }
+    memcpy(to, p, n);
+    to[n] = '\n';
+    stet_buf_grew(&t->bytes, n + end);
+    t->line_ended = end;
+}
+
+/* Lines of a payload, as many as there are; how many bytes that were. */
+static size_t take_payload_lines(struct stet_trace *t, const char *bytes, size_t n)
+{
+    size_t used = 0;
+
+    if (t->given && !t->mid_line && !t->stray) {
+        fault(t, STET_TRACE_STRAY, t->offset, t->number);
+        t->stray = true;
+    }
+    while (used < n && (t->mid_line || bytes[used] == '\t') && !t->failed) {
+        const char *newline = memchr(bytes + used, '\n', n - used);
+        size_t length = newline ? (size_t)(newline - bytes) - used : n - used;
+
+        take_payload(t, bytes + used, length, newline != NULL);
+        t->number += newline != NULL;
+        used += length + (newline != NULL);
+    }
+    t->offset += used;
+    return used;
 }
 
 /* Consumes from bytes[0..n); how many were used. Fewer than n only when a line has no end yet. */
@@ -295,15 +440,11 @@ static size_t step(struct stet_trace *t, const char *bytes, size_t n)
 
     if (t->in_payload && !t->mid_line && bytes[0] != '\t')
         end_payload(t, false);
+    if (t->in_payload)
+        return take_payload_lines(t, bytes, n);
     newline = memchr(bytes, '\n', n);
     length = newline ? (size_t)(newline - bytes) : n;
-    if (t->in_payload) {
-        if (t->given && !t->mid_line && !t->stray) {
-            fault(t, STET_TRACE_STRAY, t->offset, t->number);
-            t->stray = true;
-        }
-        take_payload(t, bytes, length, newline != NULL);
-    } else if (t->too_long) {
+    if (t->too_long) {
         t->too_long = newline == NULL;
     } else if (!newline) {
         return 0;
@@ -360,10 +501,24 @@ void stet_trace_feed(struct stet_trace *t, const char *bytes, size_t n)
     }
 }
 
+/* Many logs are followed at once: what none of them needs now is given back. */
+static void rest(struct stet_trace *t)
+{
+    check(t, STET_TRACE_BAD_MD5);
+    if (t->in_payload && !t->given)
+        return;
+    stet_buf_release(&t->bytes);
+    t->payload_start = 0;
+    stet_mem_free(t->checks);
+    t->checks = NULL;
+}
+
 void stet_trace_idle(struct stet_trace *t)
 {
-    if (t->in_payload && !t->given && !t->mid_line && t->payload_lines && payload_is_whole(t))
-        give_payload(t, true);
+    if (t->in_payload && !t->given && t->line_ended && payload_is_whole(t))
+        give_payload(t);
+    if (!t->failed)
+        rest(t);
 }
 
 void stet_trace_end(struct stet_trace *t)
@@ -386,4 +541,6 @@ void stet_trace_end(struct stet_trace *t)
     t->offset += t->held.len;
     t->held.len = 0;
     t->too_long = false;
+    if (!t->failed)
+        rest(t);
 }

@@ -43,9 +43,9 @@ struct stet_trace_record {
     struct stet_view type;   /* the first key: "compilation_metrics", "artifact", … */
     struct stet_view body;   /* its value, as text */
     int64_t frame, compile, attempt, rank; /* -1 when not told */
-    bool has_payload, payload_fine;
+    bool has_payload;
     uint64_t payload_size;
-    struct stet_view payload; /* as much of it as was wanted */
+    struct stet_view payload; /* at most as much of it as was wanted */
     struct stet_md5_digest md5;
 };
 
@@ -59,17 +59,33 @@ struct stet_trace_sink {
     void (*fault)(void *context, enum stet_trace_fault fault, uint64_t offset, uint64_t number);
 };
 
+/* Payloads whose MD5 is still to be compared: many at once are several times faster. A payload is
+ * given before it has been checked; what is wrong with it is told a little later, and before any
+ * later fault. */
+struct stet_trace_check {
+    size_t start, padded; /* in `bytes` */
+    struct stet_md5_digest md5;
+    uint64_t offset, number; /* of the record */
+};
+
+enum { STET_TRACE_CHECKS = 256 };
+
 struct stet_trace {
     const struct stet_trace_sink *sink;
+    struct stet_buf bytes; /* payloads to be checked, each padded, then the one that is coming */
+    struct stet_trace_check *checks; /* NULL until there is one */
+    size_t check_count, payload_start;
     struct stet_buf held;         /* a line whose end has not come */
     uint64_t offset, number;      /* of the next byte, of the next line */
     bool in_payload, mid_line;    /* mid_line: within a payload line */
     bool too_long, given, stray;  /* the rest of the line is skipped; the record has been given;
                                      stray payload lines were counted already */
     struct stet_trace_record now; /* whose payload is coming; its views point into `head` */
-    struct stet_buf head, payload;
-    uint64_t payload_lines;
+    struct stet_buf head;
     size_t wanted;
+    bool long_payload; /* too long to wait: it goes through `md5`, what is wanted of it is kept */
+    bool line_ended;   /* the newline behind the last line is no part of the payload */
+    struct stet_buf payload;
     struct stet_md5 md5;
     bool failed; /* out of memory */
 };

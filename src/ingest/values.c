@@ -9,17 +9,16 @@ static bool told_by(const struct stet_torch *t, uint32_t c, uint32_t entry,
     bool own = t->compiles[c].number == entry;
 
     for (uint32_t i = t->compiles[c].failures; i != STET_TORCH_NONE; i = t->failures[i].next) {
-        bool against = t->failures[i].entry == entry;
-        struct stet_guard g;
+        const struct stet_torch_failure *g = &t->failures[i];
+        bool against = g->entry == entry;
 
         if (!own && !against)
             continue;
-        stet_guard_parse(&g, t->failures[i].text);
-        if (!stet_view_eq(g.source, why->what) || g.dim != why->dim ||
-            (g.kind != why->guard.kind &&
-             !(g.kind == STET_GUARD_SIZE && why->guard.kind == STET_GUARD_SHAPE)))
+        if (!stet_view_eq(g->source, why->what) || g->dim != why->dim ||
+            (g->kind != why->guard.kind &&
+             !(g->kind == STET_GUARD_SIZE && why->guard.kind == STET_GUARD_SHAPE)))
             continue;
-        *out = against && g.kind != STET_GUARD_SHAPE ? g.expected : own ? g.actual : *out;
+        *out = against && g->kind != STET_GUARD_SHAPE ? g->expected : own ? g->actual : *out;
         if (out->len)
             return true;
     }

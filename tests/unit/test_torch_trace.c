@@ -66,6 +66,31 @@ TEST(md5_of_pieces_is_md5_of_the_whole)
     }
 }
 
+TEST(md5_of_many_is_md5_of_each)
+{
+    enum { MANY = 75, ROOM = 640 };
+    static unsigned char bytes[MANY][ROOM];
+    struct stet_md5_job jobs[MANY];
+
+    for (size_t count = 0; count <= MANY; count += count < 20 ? 1 : 11) {
+        for (size_t i = 0; i < count; i++) { /* every length around a block, some long */
+            size_t length = i < 70 ? i * 2 : i * 7;
+
+            for (size_t k = 0; k < length; k++)
+                bytes[i][k] = (unsigned char)(k * 31 + i);
+            jobs[i] = (struct stet_md5_job){
+                .bytes = bytes[i], .padded = length + stet_md5_pad(bytes[i] + length, length)};
+            EXPECT_INT(0, jobs[i].padded % 64);
+        }
+        stet_md5_many(jobs, count);
+        for (size_t i = 0; i < count; i++) {
+            struct stet_md5_digest one = md5((const char *)bytes[i], i < 70 ? i * 2 : i * 7);
+
+            EXPECT(stet_md5_eq(&one, &jobs[i].digest));
+        }
+    }
+}
+
 TEST(json_values_are_taken_and_others_skipped)
 {
     struct stet_view key, name = {0},
@@ -266,6 +291,43 @@ TEST(damage_is_counted_and_located_and_takes_nothing_with_it)
     EXPECT_INT(0, f.t.kept[0].offset);
     EXPECT_INT((long long)good, (long long)f.t.kept[5].offset);
     feed_end(&f);
+    stet_buf_release(&b);
+}
+
+TEST(payloads_of_any_length_are_checked_and_located)
+{
+    static const size_t lengths[] = {10, 300000, 100, 64, 262144, 55, 900000, 56, 0, 63};
+    enum { MANY = sizeof lengths / sizeof *lengths };
+    static char text[900001];
+    size_t begins[MANY];
+    struct stet_buf b = STET_BUF_INIT;
+
+    for (size_t i = 0; i < MANY; i++) {
+        begins[i] = b.len;
+        for (size_t k = 0; k < lengths[i]; k++)
+            text[k] = k % 61 == 60 ? '\n' : (char)('a' + (k + i) % 26);
+        text[lengths[i]] = '\0';
+        record(&b, "\"artifact\": {\"name\": \"x\"}", text);
+        if (i % 2) /* one byte of every other one */
+            b.ptr[b.len - 2] ^= 1;
+    }
+    for (size_t piece = 4093; piece < 3 * b.len; piece *= 9) {
+        struct fed f;
+
+        feed_start(&f);
+        for (size_t at = 0; at < b.len; at += piece) {
+            stet_trace_feed(&f.trace, b.ptr + at, b.len - at < piece ? b.len - at : piece);
+            if (at / piece % 3 == 0)
+                stet_trace_idle(&f.trace);
+        }
+        stet_trace_end(&f.trace);
+        EXPECT_INT(MANY, f.t.records);
+        EXPECT_INT(MANY / 2, faults(&f.t));
+        EXPECT_INT(1, f.t.faults[STET_TRACE_TORN]); /* the last one: it might have gone on */
+        for (size_t i = 0; i < MANY / 2 && i < f.t.kept_count; i++)
+            EXPECT_INT((long long)begins[2 * i + 1], (long long)f.t.kept[i].offset);
+        feed_end(&f);
+    }
     stet_buf_release(&b);
 }
 
