@@ -92,6 +92,22 @@ static void notice(void *context, struct stet_torch *t, uint32_t compile)
     stet_buf_char(&r->out, '\n');
 }
 
+/* The first, second, fourth… time that a CUDA graph is recorded again. */
+static void recording(void *context, struct stet_torch *t, uint32_t compile)
+{
+    struct stet_run_torch *r = context;
+    const struct stet_torch_compile *c = &t->compiles[compile];
+    enum stet_rerecord kind = stet_torch_rerecord_kind(t, compile, c->rerecords);
+    uint32_t again = stet_torch_recordings(c) - 1;
+
+    if (!is_power_of_two(again))
+        return;
+    who(t, compile, &r->out);
+    stet_buf_printf(&r->out, " records its CUDA graph again (%u time%s), cudagraph-rerecord: %s\n",
+                    again, again == 1 ? "" : "s", stet_torch_rerecord_words(kind));
+    stet_buf_printf(&r->out, "      %s\n", stet_torch_rerecord_fix(kind));
+}
+
 static void say(struct stet_run_torch *r)
 {
     if (r->out.len && !r->quiet && !r->out.failed)
@@ -141,6 +157,7 @@ struct stet_run_torch *stet_run_torch_start(const char *folder, bool quiet)
     r->quiet = quiet;
     stet_torch_init(&r->torch);
     r->torch.on_compile = notice;
+    r->torch.on_recording = recording;
     r->torch.context = r;
     r->files = stet_torch_files_new(&r->torch);
     if (!r->files || stet_torch_files_add(r->files, folder, NULL) != STET_OK) {

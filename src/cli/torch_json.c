@@ -122,6 +122,46 @@ static void cache(const struct stet_torch_compile *c, struct stet_json *j)
         stet_json_string(j, "cudagraph_skipped", c->cudagraph_skip);
 }
 
+static void graph_json(const struct stet_torch *t, uint32_t compile, uint32_t at,
+                       struct stet_json *j)
+{
+    const struct stet_torch_rerecord *r = at == STET_TORCH_NONE ? NULL : &t->rerecords[at];
+    enum stet_rerecord kind = stet_torch_rerecord_kind(t, compile, at);
+
+    stet_json_object(j, NULL);
+    stet_json_cstr(j, "reason", stet_torch_rerecord_words(kind));
+    if (r) {
+        stet_json_uint(j, "count", r->count);
+        stet_json_string(j, "input", r->input);
+        if (r->size.len)
+            stet_json_string(j, "size", r->size);
+        stet_torch_json_place(j, "at", &r->place);
+        stet_json_bool(j, "gave_up", r->limit);
+    }
+    stet_json_cstr(j, "fix", stet_torch_rerecord_fix(kind));
+    stet_json_end_object(j);
+}
+
+/* What the CUDA graphs of a compile did, when it has any. */
+static void graphs(const struct stet_torch *t, uint32_t compile, struct stet_json *j)
+{
+    const struct stet_torch_compile *c = &t->compiles[compile];
+    uint32_t n = stet_torch_recordings(c);
+
+    if (!n && c->rerecords == STET_TORCH_NONE)
+        return;
+    stet_json_object(j, "cudagraph");
+    stet_json_uint(j, "recordings", n);
+    stet_json_number(j, "recording_s", (double)c->recording_us / 1e6);
+    stet_json_array(j, "again");
+    if (n > 1 && c->rerecords == STET_TORCH_NONE)
+        graph_json(t, compile, STET_TORCH_NONE, j);
+    for (uint32_t i = c->rerecords; i != STET_TORCH_NONE; i = t->rerecords[i].next)
+        graph_json(t, compile, i, j);
+    stet_json_end_array(j);
+    stet_json_end_object(j);
+}
+
 void stet_torch_json_compile(const struct stet_torch *t, uint32_t compile, struct stet_json *j)
 {
     const struct stet_torch_compile *c = &t->compiles[compile];
@@ -146,6 +186,7 @@ void stet_torch_json_compile(const struct stet_torch *t, uint32_t compile, struc
     phase(j, "forward", &c->forward);
     phase(j, "backward", &c->backward);
     cache(c, j);
+    graphs(t, compile, j);
     stet_json_uint(j, "attempts", c->attempts);
     if (c->fail_type.len)
         stet_json_string(j, "failed", c->fail_type);

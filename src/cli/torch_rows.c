@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-enum { TORCH_ROWS_VERSION = 1, CHANGES = 8 };
+enum { TORCH_ROWS_VERSION = 2, CHANGES = 8 };
 
 struct row {
     struct stet_recompile recompile;
@@ -205,6 +205,50 @@ static void break_row(const struct stet_torch *t, uint32_t at, const uint32_t *i
                                 .fix = stet_buf_as_view(&r->fix)};
 }
 
+/* Of a CUDA graph that was recorded again: no compile, but a stall like one. */
+static void graph_row(const struct stet_torch *t, uint32_t compile, uint32_t index, struct row *r)
+{
+    const struct stet_torch_compile *c = &t->compiles[compile];
+    const struct stet_torch_frame *f = &t->frames[c->frame];
+    const struct stet_torch_rerecord *why =
+        c->rerecords == STET_TORCH_NONE ? NULL : &t->rerecords[c->rerecords];
+    enum stet_rerecord kind = stet_torch_rerecord_kind(t, compile, c->rerecords);
+    const struct stet_torch_place *at = why && why->place.line ? &why->place : &f->code;
+    uint32_t n = stet_torch_recordings(c);
+
+    row_clear(r);
+    stet_buf_printf(&r->evidence, "CUDA graph recorded %u time%s: %s", n, n == 1 ? "" : "s",
+                    stet_torch_rerecord_words(kind));
+    if (why && why->limit)
+        stet_buf_str(&r->evidence, "; torch gave up: it runs without a CUDA graph from here on");
+    stet_buf_str(&r->fix, stet_torch_rerecord_fix(kind));
+    stet_buf_str(&r->what, kind == STET_RERECORD_SIZE ? "sizes" : "address of an input");
+    r->changes[0] = (struct stet_row_change){
+        .what = why && why->input.len ? why->input : stet_buf_as_view(&r->what),
+        .to = why ? view_or_absent(why->size) : (struct stet_view){0},
+        .file = at->file,
+        .line = at->line,
+        .kind = STET_VIEW("cudagraph"),
+        .count = n > 1 ? n - 1 : 1};
+    r->recompile =
+        (struct stet_recompile){.lane = STET_VIEW("torch"),
+                                .process = f->process,
+                                .compile = index,
+                                .rank = t->processes[f->process].rank,
+                                .class = STET_VIEW("cudagraph-rerecord"),
+                                .also = stet_buf_as_view(&r->also),
+                                .function = f->code.function,
+                                .origin = line_of(at),
+                                .trigger = line_of(&c->call),
+                                .changes = r->changes,
+                                .change_count = 1,
+                                .cost_ns = n > 1 ? c->recording_us * 1000 / n * (n - 1) : 0,
+                                .served = STET_VIEW("compiled"),
+                                .sure = why ? STET_VIEW("certain") : STET_VIEW("likely"),
+                                .evidence = stet_buf_as_view(&r->evidence),
+                                .fix = stet_buf_as_view(&r->fix)};
+}
+
 void stet_torch_each(struct stet_torch *t, stet_visit_recompile *visit, void *context)
 {
     uint32_t *index = indices(t);
@@ -222,6 +266,13 @@ void stet_torch_each(struct stet_torch *t, stet_visit_recompile *visit, void *co
     }
     for (uint32_t i = 0; more && i < t->break_count; i++) {
         break_row(t, i, index, &r);
+        more = visit(context, &r.recompile);
+    }
+    for (uint32_t i = 0; more && i < t->compile_count; i++) {
+        if (stet_torch_recordings(&t->compiles[i]) < 2 &&
+            t->compiles[i].rerecords == STET_TORCH_NONE)
+            continue;
+        graph_row(t, i, index[i], &r);
         more = visit(context, &r.recompile);
     }
     row_release(&r);

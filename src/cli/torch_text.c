@@ -141,6 +141,60 @@ static uint32_t cause_text(const struct stet_torch *t, uint32_t i, struct stet_b
     return last;
 }
 
+static void graph_cause(const struct stet_torch *t, uint32_t compile, uint32_t at,
+                        struct stet_buf *out)
+{
+    const struct stet_torch_rerecord *r = at == STET_TORCH_NONE ? NULL : &t->rerecords[at];
+    enum stet_rerecord kind = stet_torch_rerecord_kind(t, compile, at);
+
+    stet_buf_str(out, "      ");
+    if (r && r->count)
+        stet_buf_printf(out, "%u time%s: ", r->count, r->count == 1 ? "" : "s");
+    stet_buf_str(out, stet_torch_rerecord_words(kind));
+    if (r && r->input.len)
+        stet_buf_printf(out, ", %.*s", STET_FMT(r->input));
+    if (r && r->size.len)
+        stet_buf_printf(out, ", last %.*s", STET_FMT(r->size));
+    if (r && r->limit)
+        stet_buf_str(out, "; torch gave up and runs it without a CUDA graph");
+    if (r && r->place.line) {
+        stet_buf_str(out, "\n      at ");
+        stet_torch_text_place(&r->place, out);
+    }
+    stet_buf_printf(out, "\n      fix: %s\n", stet_torch_rerecord_fix(kind));
+}
+
+static void graphs_text(const struct stet_torch *t, uint32_t compile, struct stet_buf *out)
+{
+    const struct stet_torch_compile *c = &t->compiles[compile];
+    uint32_t n = stet_torch_recordings(c);
+
+    if (n < 2 && c->rerecords == STET_TORCH_NONE)
+        return;
+    stet_buf_printf(out,
+                    "  cudagraph-rerecord: the CUDA graph of compile #%u was recorded %u time%s",
+                    c->number, n, n == 1 ? "" : "s");
+    if (c->recording_us) {
+        stet_buf_str(out, ", ");
+        seconds(c->recording_us, out);
+    }
+    stet_buf_char(out, '\n');
+    if (c->rerecords == STET_TORCH_NONE)
+        graph_cause(t, compile, STET_TORCH_NONE, out);
+    for (uint32_t i = c->rerecords; i != STET_TORCH_NONE; i = t->rerecords[i].next)
+        graph_cause(t, compile, i, out);
+}
+
+static bool recorded_again(const struct stet_torch *t, const struct stet_torch_frame *f)
+{
+    for (uint32_t c = f->first; c != STET_TORCH_NONE; c = t->compiles[c].next) {
+        if (stet_torch_recordings(&t->compiles[c]) > 1 ||
+            t->compiles[c].rerecords != STET_TORCH_NONE)
+            return true;
+    }
+    return false;
+}
+
 struct order {
     uint32_t frame;
     uint64_t cost;
@@ -172,6 +226,8 @@ static void frame_text(const struct stet_torch *t, uint32_t i, uint64_t cost, st
             continue;
         c = cause_text(t, c, out);
     }
+    for (uint32_t c = f->first; c != STET_TORCH_NONE; c = t->compiles[c].next)
+        graphs_text(t, c, out);
 }
 
 void stet_torch_frames_text(const struct stet_torch *t, struct stet_buf *out)
@@ -190,7 +246,9 @@ void stet_torch_frames_text(const struct stet_torch *t, struct stet_buf *out)
     }
     qsort(by, t->frame_count, sizeof *by, dearest);
     for (size_t i = 0; i < t->frame_count; i++) {
-        if (t->frames[by[i].frame].compiles > 1 || t->frames[by[i].frame].limit.len)
+        const struct stet_torch_frame *f = &t->frames[by[i].frame];
+
+        if (f->compiles > 1 || f->limit.len || recorded_again(t, f))
             frame_text(t, by[i].frame, by[i].cost, out);
         else
             plain++;

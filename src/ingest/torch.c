@@ -29,6 +29,7 @@ void stet_torch_release(struct stet_torch *t)
     stet_mem_free(t->drifts);
     stet_mem_free(t->specials);
     stet_mem_free(t->breaks);
+    stet_mem_free(t->rerecords);
     stet_mem_free(t->inputs);
     stet_mem_free(t->held);
     stet_mem_free(t->sizes);
@@ -79,24 +80,74 @@ struct stet_view stet_torch_keep_raw(struct stet_torch *t, struct stet_view raw)
     return stet_torch_keep(t, stet_buf_as_view(&t->scratch));
 }
 
+static uint32_t add_process(struct stet_torch_log *log, uint64_t pid)
+{
+    struct stet_torch *t = log->t;
+    uint32_t i = stet_torch_grow(t, (void **)&t->processes, &t->process_count, &t->process_room,
+                                 sizeof *t->processes);
+
+    if (i != STET_TORCH_NONE)
+        t->processes[i] = (struct stet_torch_process){
+            .file = log->file, .pid = pid, .rank = log->rank, .source = log->index};
+    return i;
+}
+
+static bool same_rank(int64_t a, int64_t b)
+{
+    return a < 0 || b < 0 || a == b;
+}
+
+/* A trace, and what TORCH_LOGS printed into a file, may speak of one process: they are put
+ * together, in whichever order they are read. Traces of one pid are of several machines. */
 uint32_t stet_torch_process_of(struct stet_torch_log *log, uint64_t pid, int64_t rank)
 {
     struct stet_torch *t = log->t;
     uint32_t i = log->process;
 
     if (i == STET_TORCH_NONE || t->processes[i].pid != pid) {
+        uint32_t printed = STET_TORCH_NONE;
+
         for (i = 0; i < t->process_count; i++) {
-            if (t->processes[i].pid == pid && t->processes[i].source == log->index)
+            if (t->processes[i].pid != pid)
+                continue;
+            if (t->processes[i].source == log->index)
+                break;
+            if (!t->processes[i].traced && same_rank(t->processes[i].rank, log->rank))
+                printed = i;
+        }
+        if (i == t->process_count && printed != STET_TORCH_NONE) {
+            i = printed;
+            t->processes[i].source = log->index;
+            t->processes[i].file = log->file;
+        } else if (i == t->process_count) {
+            i = add_process(log, pid);
+        }
+        if (i == STET_TORCH_NONE)
+            return i;
+        log->process = i;
+        t->processes[i].traced = true;
+    }
+    if (rank >= 0 && t->processes[i].rank < 0)
+        t->processes[i].rank = rank;
+    return i;
+}
+
+uint32_t stet_torch_printed_process(struct stet_torch_log *log, uint64_t pid, int64_t rank)
+{
+    struct stet_torch *t = log->t;
+    uint32_t i = log->process;
+
+    if (rank < 0)
+        rank = log->rank;
+    if (i == STET_TORCH_NONE || t->processes[i].pid != pid) {
+        for (i = 0; i < t->process_count; i++) {
+            if (t->processes[i].pid == pid && same_rank(t->processes[i].rank, rank))
                 break;
         }
-        if (i == t->process_count) {
-            i = stet_torch_grow(t, (void **)&t->processes, &t->process_count, &t->process_room,
-                                sizeof *t->processes);
-            if (i == STET_TORCH_NONE)
-                return i;
-            t->processes[i] = (struct stet_torch_process){
-                .file = log->file, .pid = pid, .rank = log->rank, .source = log->index};
-        }
+        if (i == t->process_count)
+            i = add_process(log, pid);
+        if (i == STET_TORCH_NONE)
+            return i;
         log->process = i;
     }
     if (rank >= 0 && t->processes[i].rank < 0)
@@ -179,6 +230,7 @@ uint32_t stet_torch_compile_of(struct stet_torch *t, uint32_t frame, int64_t num
                                                  .failures = STET_TORCH_NONE,
                                                  .last_failure = STET_TORCH_NONE,
                                                  .drifts = STET_TORCH_NONE,
+                                                 .rerecords = STET_TORCH_NONE,
                                                  .specials = STET_TORCH_NONE};
     if (f->last == STET_TORCH_NONE)
         f->first = i;
@@ -345,8 +397,10 @@ static void take_call(struct stet_torch_log *log, const struct stet_trace_record
     uint32_t compile = compile_of(log, r, false);
     struct stet_torch_place code, call;
 
-    if (compile != STET_TORCH_NONE && !log->t->compiles[compile].call.line &&
-        stack_of(log, r->body, &code, &call))
+    if (compile == STET_TORCH_NONE)
+        return;
+    log->t->compiles[compile].symbols++;
+    if (!log->t->compiles[compile].call.line && stack_of(log, r->body, &code, &call))
         log->t->compiles[compile].call = call;
 }
 
@@ -484,18 +538,27 @@ static void take_artifact(struct stet_torch_log *log, const struct stet_trace_re
         stet_torch_add_break(log->t, compile, r->payload);
 }
 
+static void take_event(struct stet_torch_log *log, const struct stet_trace_record *r)
+{
+    struct stet_view name = stet_torch_event_name(r->payload);
+
+    if (stet_view_is(name, "automatic_dynamic")) {
+        uint32_t compile = compile_of(log, r, false);
+
+        if (compile != STET_TORCH_NONE)
+            stet_torch_drifted(log->t, compile, r->payload);
+    } else if (stet_view_is(name, "CUDAGraphNode.record")) {
+        stet_torch_recorded(log, stet_torch_process_of(log, r->line.pid, r->rank), r->payload);
+    }
+}
+
 static void take_record(void *context, const struct stet_trace_record *r)
 {
     struct stet_torch_log *log = context;
 
     log->t->records++;
     if (stet_view_is(r->type, "chromium_event")) {
-        if (stet_torch_is_drift(r->payload)) {
-            uint32_t compile = compile_of(log, r, false);
-
-            if (compile != STET_TORCH_NONE)
-                stet_torch_drifted(log->t, compile, r->payload);
-        }
+        take_event(log, r);
     } else if (stet_view_is(r->type, "str")) {
         stet_torch_take_string(log, r->body);
     } else if (stet_view_is(r->type, "dynamo_start")) {
@@ -558,6 +621,8 @@ struct stet_torch_log *stet_torch_log_new(struct stet_torch *t, const char *file
                                    .rank = rank,
                                    .index = i,
                                    .process = STET_TORCH_NONE,
+                                   .graph_compile = STET_TORCH_NONE,
+                                   .rerecord_of = STET_TORCH_NONE,
                                    .text_compile = STET_TORCH_NONE,
                                    .text_break = STET_TORCH_NONE};
     log->sink = (struct stet_trace_sink){log, want, take_record, take_text, take_fault};

@@ -50,6 +50,26 @@ struct stet_torch_special {
     uint32_t next;
 };
 
+/* Why a CUDA graph was recorded again. */
+enum stet_rerecord {
+    STET_RERECORD_UNTOLD,
+    STET_RERECORD_ADDRESS, /* one of the next three: nothing else can be */
+    STET_RERECORD_STATIC,  /* a parameter or buffer lies elsewhere */
+    STET_RERECORD_MANAGED, /* what another graph gave does not lie where it lay */
+    STET_RERECORD_LIVE,    /* what should have died is alive */
+    STET_RERECORD_SIZE,    /* integers (sizes) that no graph was recorded for */
+};
+
+struct stet_torch_rerecord {
+    enum stet_rerecord kind;
+    struct stet_view input; /* the graph's name for it */
+    struct stet_view size;  /* the last one */
+    struct stet_torch_place place;
+    uint32_t count;
+    bool limit; /* torch gave up recording: it runs without a CUDA graph */
+    uint32_t next;
+};
+
 struct stet_torch_phases { /* microseconds; 0 when not told. Each contains the one after it. */
     uint64_t all, aot, inductor, codegen, kernels;
     uint64_t restarts; /* of `all`: attempts thrown away at graph breaks */
@@ -72,6 +92,9 @@ struct stet_torch_compile {
     bool ended, limit;         /* metrics have come; it was refused, the limit was reached */
     uint32_t held, held_count; /* guards, see stet_torch_held */
     bool inferred;             /* the failures are found by comparing guards, not told */
+    /* CUDA graphs, by the trace and by TORCH_LOGS; reasons from the latter alone. */
+    uint32_t recordings, text_recordings, rerecords, symbols;
+    uint64_t recording_us;
 };
 
 struct stet_torch_frame {
@@ -118,6 +141,7 @@ struct stet_torch_process {
     int64_t rank; /* -1 when not told */
     struct stet_view torch_version;
     uint32_t source;
+    bool traced; /* by records of a trace, not only by lines that TORCH_LOGS printed */
 };
 
 struct stet_torch_fault {
@@ -140,6 +164,8 @@ struct stet_torch {
     struct stet_torch_drift *drifts;
     struct stet_torch_special *specials;
     struct stet_torch_break *breaks;
+    struct stet_torch_rerecord *rerecords;
+    size_t rerecord_count, rerecord_room;
     struct stet_torch_input *inputs;
     size_t input_count, input_room;
     bool tells_reasons; /* so far: then the next two stay as they are */
@@ -165,6 +191,8 @@ struct stet_torch {
     bool failed; /* out of memory: what is there is right, but not all */
     /* Called when a compile has ended, or was refused at the limit; may be NULL. */
     void (*on_compile)(void *context, struct stet_torch *t, uint32_t compile);
+    /* Called when a CUDA graph was recorded again; may be NULL. */
+    void (*on_recording)(void *context, struct stet_torch *t, uint32_t compile);
     void *context;
     struct stet_buf scratch;
 };
@@ -180,6 +208,13 @@ struct stet_torch_log *stet_torch_log_new(struct stet_torch *t, const char *file
 const struct stet_trace_sink *stet_torch_log_sink(struct stet_torch_log *log);
 
 const char *stet_torch_cache_name(enum stet_torch_cache cache);
+/* How often CUDA graphs of a compile were recorded. */
+uint32_t stet_torch_recordings(const struct stet_torch_compile *c);
+/* What is known of the reason; `rerecord` may be STET_TORCH_NONE: not told. */
+enum stet_rerecord stet_torch_rerecord_kind(const struct stet_torch *t, uint32_t compile,
+                                            uint32_t rerecord);
+const char *stet_torch_rerecord_words(enum stet_rerecord kind);
+const char *stet_torch_rerecord_fix(enum stet_rerecord kind);
 /* Compiles that were really recompiles: all but the first of each frame. */
 uint32_t stet_torch_recompiles(const struct stet_torch *t);
 

@@ -350,11 +350,22 @@ uint32_t stet_torch_add_break(struct stet_torch *t, uint32_t compile, struct ste
     return i;
 }
 
-bool stet_torch_is_drift(struct stet_view payload)
+/* The name comes first; nearly all events are passed over by it. */
+struct stet_view stet_torch_event_name(struct stet_view payload)
 {
-    struct stet_view head = stet_view_of(payload.ptr, payload.len < 64 ? payload.len : 64);
+    struct stet_view key, name = {"", 0};
+    struct stet_jscan j;
 
-    return stet_view_find(head, "\"automatic_dynamic\"") < head.len;
+    stet_jscan_init(&j, payload);
+    if (!stet_jscan_object(&j))
+        return name;
+    while (!name.len && stet_jscan_key(&j, &key)) {
+        if (stet_view_is(key, "name"))
+            name = stet_jscan_string(&j);
+        else
+            stet_jscan_skip(&j);
+    }
+    return name;
 }
 
 static void drift_args(struct stet_torch *t, struct stet_torch_drift *d, struct stet_jscan *j)

@@ -20,6 +20,12 @@ struct stet_torch_log {
     struct stet_buf text;
     bool text_reason;
     struct stet_view described_id, described_size; /* the last tensor that was described */
+    double recording_since;                        /* a CUDA graph, in microseconds; 0: none */
+    /* The same as TORCH_LOGS tells it: the last graph that was spoken of, and the reason for which
+     * one will be recorded again if it is. */
+    uint32_t graph_compile, rerecord_of;
+    struct stet_torch_rerecord rerecord;
+    bool rerecord_limit;
 };
 
 /* Grows an array of the model by one zeroed item; its index, or STET_TORCH_NONE. */
@@ -29,7 +35,10 @@ struct stet_view stet_torch_keep(struct stet_torch *t, struct stet_view text);
 /* The same of raw JSON string text. */
 struct stet_view stet_torch_keep_raw(struct stet_torch *t, struct stet_view raw);
 
+/* Of a record of a trace. */
 uint32_t stet_torch_process_of(struct stet_torch_log *log, uint64_t pid, int64_t rank);
+/* Of a line that TORCH_LOGS printed. */
+uint32_t stet_torch_printed_process(struct stet_torch_log *log, uint64_t pid, int64_t rank);
 /* The frame, made when it is new. `fresh` begins a new one under the same id: torch._dynamo.reset()
  * counts from 0 again. */
 uint32_t stet_torch_frame_of(struct stet_torch *t, uint32_t process, int64_t id, bool fresh);
@@ -50,8 +59,9 @@ void stet_torch_metrics(struct stet_torch *t, uint32_t compile, struct stet_view
                         bool backward);
 void stet_torch_reasons(struct stet_torch *t, uint32_t compile, struct stet_view payload);
 uint32_t stet_torch_add_break(struct stet_torch *t, uint32_t compile, struct stet_view payload);
-/* A chromium instant event "automatic_dynamic", and what it says. */
-bool stet_torch_is_drift(struct stet_view payload);
+/* The name of a chromium event. */
+struct stet_view stet_torch_event_name(struct stet_view payload);
+/* The instant event "automatic_dynamic". */
 void stet_torch_drifted(struct stet_torch *t, uint32_t compile, struct stet_view payload);
 void stet_torch_cache_event(struct stet_torch *t, uint32_t compile, struct stet_view name,
                             struct stet_view payload);
@@ -61,6 +71,15 @@ void stet_torch_describe(struct stet_torch_log *log, struct stet_view body);
 void stet_torch_described(struct stet_torch_log *log, uint32_t compile, struct stet_view body);
 void stet_torch_infer(struct stet_torch *t, uint32_t compile);
 void stet_torch_specialised(struct stet_torch_log *log, uint32_t compile, struct stet_view body);
+/* A chromium event of a CUDA graph's recording. */
+void stet_torch_recorded(struct stet_torch_log *log, uint32_t process, struct stet_view payload);
+/* A line of TORCH_LOGS=cudagraphs. */
+void stet_torch_graph_text(struct stet_torch_log *log, const struct stet_trace_line *line,
+                           struct stet_view v);
+void stet_torch_graph_flush(struct stet_torch_log *log);
+/* The compile that a line which TORCH_LOGS printed speaks of. */
+uint32_t stet_torch_text_compile(struct stet_torch_log *log, const struct stet_trace_line *line,
+                                 int64_t frame, int64_t number);
 void stet_torch_text(struct stet_torch_log *log, const struct stet_trace_line *line);
 /* The lines that were gathered for a reason or a break belong together. */
 void stet_torch_text_flush(struct stet_torch_log *log);

@@ -1,5 +1,5 @@
 /* The fallback: what TORCH_LOGS=recompiles,graph_breaks prints, when there is no trace. Costs are
- * not in it. */
+ * not in it. What it prints of CUDA graphs is in no trace. */
 #include "ingest/torch_internal.h"
 
 static struct stet_view skip(struct stet_view v, size_t n)
@@ -69,12 +69,13 @@ void stet_torch_text_flush(struct stet_torch_log *log)
     log->text.len = 0;
     log->text_reason = false;
     log->text_break = STET_TORCH_NONE;
+    stet_torch_graph_flush(log);
 }
 
-static uint32_t compile_of(struct stet_torch_log *log, const struct stet_trace_line *line,
-                           int64_t frame_id, int64_t number)
+uint32_t stet_torch_text_compile(struct stet_torch_log *log, const struct stet_trace_line *line,
+                                 int64_t frame_id, int64_t number)
 {
-    uint32_t process = stet_torch_process_of(log, line->pid, line->rank), frame;
+    uint32_t process = stet_torch_printed_process(log, line->pid, line->rank), frame;
 
     if (process == STET_TORCH_NONE)
         return process;
@@ -131,15 +132,25 @@ static void recompile_line(struct stet_torch_log *log, uint32_t compile, struct 
         stet_buf_view(&log->text, body);
 }
 
+static bool is_traced(const struct stet_torch_log *log, uint32_t compile)
+{
+    return log->t->processes[log->t->frames[log->t->compiles[compile].frame].process].traced;
+}
+
 void stet_torch_text(struct stet_torch_log *log, const struct stet_trace_line *line)
 {
     struct stet_view v = line->text;
     int64_t frame, number;
     uint32_t compile;
+    bool within = compile_id(&v, &frame, &number);
 
-    if (!compile_id(&v, &frame, &number))
+    if (tag(&v, "[__cudagraphs] ")) {
+        stet_torch_graph_text(log, line, v);
         return;
-    compile = compile_of(log, line, frame, number);
+    }
+    if (!within)
+        return;
+    compile = stet_torch_text_compile(log, line, frame, number);
     if (compile == STET_TORCH_NONE)
         return;
     log->t->records++;
@@ -148,7 +159,8 @@ void stet_torch_text(struct stet_torch_log *log, const struct stet_trace_line *l
     } else if (tag(&v, "[__graph_breaks] ")) {
         if (stet_view_starts(v, "Graph break")) {
             stet_torch_text_flush(log);
-            log->text_break = compile;
+            /* The trace has it too. */
+            log->text_break = is_traced(log, compile) ? STET_TORCH_NONE : compile;
         }
         if (log->text_break != STET_TORCH_NONE) {
             stet_buf_view(&log->text, v);
