@@ -248,8 +248,12 @@ static int run(struct run *r, const struct wishes *w)
     r->torch = stet_run_torch_start(r->trace, w->quiet);
     if (r->own_trace)
         stet_run_torch_foreign(r->torch, r->links);
+    stet_run_torch_printed(r->torch, stet_env_get(&env, "TORCH_LOGS_OUT"), r->links);
+    if (w->json_events)
+        stet_run_torch_events(r->torch, r->live);
     stet_run_torch_learn(r->torch, r->learn, r->folder);
     follow(r, env.vars);
+    stet_run_torch_events(r->torch, NULL);
     stet_run_metrics_end(r->metrics);
     r->metrics = NULL;
     stet_live_free(r->live);

@@ -342,6 +342,12 @@ static void write_event(struct stet_live *l, const struct stet_recompile *r)
     stet_buf_release(&out);
 }
 
+void stet_live_event(struct stet_live *l, const struct stet_recompile *r)
+{
+    if (l && l->events_fd >= 0)
+        write_event(l, r);
+}
+
 static void report(struct stet_live *l)
 {
     struct stet_explain_row row;

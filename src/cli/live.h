@@ -35,6 +35,8 @@ void stet_live_watch(struct stet_live *l,
  * ended.
  */
 void stet_live_poll(struct stet_live *l, bool last);
+/* A recompile that somebody else has seen, for the file of events alone. */
+void stet_live_event(struct stet_live *l, const struct stet_recompile *r);
 void stet_live_free(struct stet_live *l);
 
 /* What is known so far; borrowed, and valid until the next poll. */

@@ -4,11 +4,16 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "cli/live.h"
 #include "cli/run_text.h"
-#include "cli/torch.h"
 #include "cli/torch_learn.h"
+#include "cli/torch_rows.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,7 +37,17 @@ struct stet_run_torch {
     struct stet_buf out;
     struct stet_learn *learn;
     const char *folder, *links;
+    char *printed; /* what TORCH_LOGS prints, to be linked into the next */
+    const char *printed_links;
+    struct stet_live *live; /* --json-events */
+    uint32_t breaks_told;
 };
+
+static bool event(void *context, const struct stet_recompile *row)
+{
+    stet_live_event(context, row);
+    return true;
+}
 
 static uint64_t now_ns(void)
 {
@@ -68,6 +83,8 @@ static void notice(void *context, struct stet_torch *t, uint32_t compile)
 
     if (!c->number && c->failures == STET_TORCH_NONE)
         return;
+    if (r->live)
+        stet_torch_row(t, STET_ROW_COMPILE, compile, event, r->live);
     if (r->waiting_count < WAITING)
         r->waiting[r->waiting_count++] = (struct waiting){compile, now_ns()};
     if (!c->limit && !is_power_of_two(c->number))
@@ -102,6 +119,8 @@ static void recording(void *context, struct stet_torch *t, uint32_t compile)
 
     if (!is_power_of_two(again))
         return;
+    if (r->live)
+        stet_torch_row(t, STET_ROW_GRAPH, compile, event, r->live);
     who(t, compile, &r->out);
     stet_buf_printf(&r->out, " records its CUDA graph again (%u time%s), cudagraph-rerecord: %s\n",
                     again, again == 1 ? "" : "s", stet_torch_rerecord_words(kind));
@@ -176,6 +195,25 @@ void stet_run_torch_foreign(struct stet_run_torch *r, const char *links)
     }
 }
 
+void stet_run_torch_printed(struct stet_run_torch *r, const char *path, const char *links)
+{
+    struct stat st;
+
+    if (!r || !path || !*path)
+        return;
+    if (stat(path, &st) != 0 || !st.st_size) {
+        r->printed = stet_mem_strdup(path);
+        r->printed_links = links;
+    }
+    stet_torch_files_tail(r->files, path, NULL);
+}
+
+void stet_run_torch_events(struct stet_run_torch *r, struct stet_live *live)
+{
+    if (r)
+        r->live = live;
+}
+
 void stet_run_torch_learn(struct stet_run_torch *r, struct stet_learn *learn, const char *folder)
 {
     if (r) {
@@ -199,6 +237,8 @@ void stet_run_torch_poll(struct stet_run_torch *r)
         stet_buf_printf(&r->out, "stet: torch trace: %s\n", err.text);
         r->complained = true;
     }
+    for (; r->live && r->breaks_told < r->torch.break_count; r->breaks_told++)
+        stet_torch_row(&r->torch, STET_ROW_BREAK, r->breaks_told, event, r->live);
     look_at_ranks(r, false);
     say(r);
 }
@@ -226,6 +266,18 @@ static void summary(struct stet_run_torch *r)
     stet_torch_text_damage(t, &r->out);
 }
 
+/* As a log that later commands find among the run's. */
+static void link_printed(const struct stet_run_torch *r)
+{
+    char link[PATH_MAX], *full = r->printed ? realpath(r->printed, NULL) : NULL;
+
+    if (full &&
+        snprintf(link, sizeof link, "%s/torch_logs_out.txt", r->printed_links) < (int)sizeof link &&
+        stet_fs_mkdirs(r->printed_links, NULL) == STET_OK && symlink(full, link) != 0)
+        link[0] = '\0'; /* less is told later, no more */
+    free(full);
+}
+
 void stet_run_torch_end(struct stet_run_torch *r, bool fine)
 {
     if (!r)
@@ -235,11 +287,14 @@ void stet_run_torch_end(struct stet_run_torch *r, bool fine)
     look_at_ranks(r, true);
     if (r->links)
         stet_torch_link_logs(&r->torch, r->links, NULL);
+    else
+        link_printed(r);
     summary(r);
     stet_learn_judge(r->learn, &r->torch, r->folder, fine, &r->out);
     say(r);
     stet_torch_files_free(r->files);
     stet_torch_release(&r->torch);
     stet_buf_release(&r->out);
+    stet_mem_free(r->printed);
     stet_mem_free(r);
 }

@@ -14,6 +14,13 @@ struct stet_run_torch *stet_run_torch_start(const char *folder, bool quiet);
 /* The folder is the user's own: what lies there already is of other runs, and what this run writes
  * is linked into `links` at the end. */
 void stet_run_torch_foreign(struct stet_run_torch *r, const char *links);
+/* Where TORCH_LOGS prints to a file (TORCH_LOGS_OUT): it has what traces lack, why CUDA graphs are
+ * recorded again. A file that is new is linked into `links`, the folder of the run's traces. */
+void stet_run_torch_printed(struct stet_run_torch *r, const char *path, const char *links);
+/* Each recompile, graph break and re-recording as it happens, for --json-events; NULL: nobody
+ * asks. The live part is borrowed until stet_run_torch_events is called with NULL. */
+struct stet_live;
+void stet_run_torch_events(struct stet_run_torch *r, struct stet_live *live);
 struct stet_learn;
 /* With settings of --torch-fix: they are judged at the end. `folder` is the run's. */
 void stet_run_torch_learn(struct stet_run_torch *r, struct stet_learn *learn, const char *folder);

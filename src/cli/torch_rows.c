@@ -279,6 +279,25 @@ void stet_torch_each(struct stet_torch *t, stet_visit_recompile *visit, void *co
     stet_mem_free(index);
 }
 
+void stet_torch_row(const struct stet_torch *t, enum stet_torch_row_kind kind, uint32_t at,
+                    stet_visit_recompile *visit, void *context)
+{
+    uint32_t *index = indices(t);
+    struct row r = {0};
+
+    if (!index)
+        return;
+    if (kind == STET_ROW_BREAK)
+        break_row(t, at, index, &r);
+    else if (kind == STET_ROW_GRAPH)
+        graph_row(t, at, index[at], &r);
+    else
+        compile_row(t, at, index[at], &r);
+    visit(context, &r.recompile);
+    row_release(&r);
+    stet_mem_free(index);
+}
+
 enum stet_rc stet_torch_load_run(struct stet_torch *t, const struct stet_run *run,
                                  struct stet_err *err)
 {

@@ -9,6 +9,11 @@
  */
 void stet_torch_each(struct stet_torch *t, stet_visit_recompile *visit, void *context);
 
+/* The row of one thing: a compile, a graph break (by its number), a compile's CUDA graph. */
+enum stet_torch_row_kind { STET_ROW_COMPILE, STET_ROW_BREAK, STET_ROW_GRAPH };
+void stet_torch_row(const struct stet_torch *t, enum stet_torch_row_kind kind, uint32_t at,
+                    stet_visit_recompile *visit, void *context);
+
 /* Reads the run's traces and feeds the ledger with them, unless that was done with the same files.
  * A run without traces is no error. */
 enum stet_rc stet_torch_feed(struct stet_ledger *l, const struct stet_run *run,

@@ -22,6 +22,12 @@ enum stet_rc stet_bytes_open(struct stet_bytes *b, const char *path, struct stet
     return STET_OK;
 }
 
+void stet_bytes_skip(struct stet_bytes *b, uint64_t n)
+{
+    if (lseek(b->fd, (off_t)n, SEEK_SET) >= 0)
+        b->known = true;
+}
+
 void stet_bytes_close(struct stet_bytes *b)
 {
     if (b->fd >= 0)
@@ -203,6 +209,11 @@ enum stet_rc stet_bytes_read(struct stet_bytes *b, char *out, size_t room, size_
         *got = b->in_len - b->in_at < room ? b->in_len - b->in_at : room;
         memcpy(out, b->in + b->in_at, *got);
         b->in_at += *got;
+        if (b->in_at == b->in_len) { /* hundreds of logs may be followed at once */
+            stet_mem_free(b->in);
+            b->in = NULL;
+            b->in_at = b->in_len = 0;
+        }
         return STET_OK;
     }
     n = read_some(b->fd, out, room);

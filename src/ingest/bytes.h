@@ -18,6 +18,8 @@ struct stet_bytes {
 
 enum stet_rc stet_bytes_open(struct stet_bytes *b, const char *path, struct stet_err *err);
 void stet_bytes_close(struct stet_bytes *b);
+/* Begins `n` bytes into a plain file; before anything has been read. */
+void stet_bytes_skip(struct stet_bytes *b, uint64_t n);
 
 /* Up to `room` bytes, decompressed. *got is 0 when there is nothing more for now; a file that has
  * grown since gives more at the next call. Damaged compressed data is passed over up to the next

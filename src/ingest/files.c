@@ -26,6 +26,7 @@ struct log {
     struct part *parts;
     size_t count, room, at; /* parts before `at` have been read */
     bool open, begun, skip;
+    uint64_t from; /* what stood in it before is of other runs */
     struct stet_bytes bytes;
     uint64_t skipped;
     struct stet_trace trace;
@@ -229,6 +230,9 @@ static enum stet_rc scan(struct stet_torch_files *f, const char *folder, struct 
     int n = scandir(folder, &names, NULL, by_name);
     bool fine = true;
 
+    if (n < 0 && errno == ENOTDIR) /* a file that has come */
+        return add_file(f, folder) ? STET_OK
+                                   : stet_fail(err, STET_NO_MEMORY, "out of memory for a log");
     if (n < 0)
         return errno == ENOENT ? STET_OK : stet_fail_errno(err, "%s", folder);
     for (int i = 0; i < n; i++) {
@@ -261,6 +265,25 @@ enum stet_rc stet_torch_files_add(struct stet_torch_files *f, const char *path,
     }
     f->folders[f->folder_count++] = own;
     return scan(f, path, err);
+}
+
+enum stet_rc stet_torch_files_tail(struct stet_torch_files *f, const char *path,
+                                   struct stet_err *err)
+{
+    struct stat st;
+    bool there = stat(path, &st) == 0;
+    enum stet_rc rc;
+
+    if (there && !S_ISREG(st.st_mode))
+        return STET_OK; /* a terminal, a pipe */
+    rc = stet_torch_files_add(f, path, err);
+    for (size_t i = 0; rc == STET_OK && there && i < f->count; i++) {
+        for (size_t k = 0; k < f->logs[i].count; k++) {
+            if (!strcmp(f->logs[i].parts[k].path, path))
+                f->logs[i].from = (uint64_t)st.st_size;
+        }
+    }
+    return rc;
 }
 
 void stet_torch_files_skip(struct stet_torch_files *f)
@@ -356,6 +379,9 @@ static enum stet_rc read_log(struct stet_torch_files *f, struct log *l, struct s
                 return rc;
             l->open = true;
             l->skipped = 0;
+            if (l->from)
+                stet_bytes_skip(&l->bytes, l->from);
+            l->from = 0;
             note_part(f->t, l->parts[l->at].path);
         }
         rc = drain(f, l, err);

@@ -15,6 +15,10 @@ void stet_torch_files_free(struct stet_torch_files *f);
  * folder need not be there yet: it is looked for at each poll. */
 enum stet_rc stet_torch_files_add(struct stet_torch_files *f, const char *path,
                                   struct stet_err *err);
+/* A file that others write to as well, and that may not be there yet: what it holds now is passed
+ * over. */
+enum stet_rc stet_torch_files_tail(struct stet_torch_files *f, const char *path,
+                                   struct stet_err *err);
 /* What lies there already is not read: only what is written from now on into new logs. */
 void stet_torch_files_skip(struct stet_torch_files *f);
 /* Reads all that has come since the last time. */
