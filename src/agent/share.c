@@ -89,15 +89,17 @@ static uint32_t send(struct stet_agent *a, const struct stet_share *s, struct st
 static bool seal(struct stet_agent *a, const struct stet_share *s, struct stet_buf *out)
 {
     struct stet_err err = STET_ERR_INIT;
-    struct stet_entry_file entry;
+    char path[PATH_MAX + 64];
+    struct stet_file file;
     struct stet_store store;
     enum stet_rc rc = stet_store_open(&store, s->store, &err);
 
+    stet_store_path(&store, s->key, path);
     if (rc == STET_OK)
-        rc = stet_store_get(&store, s->key, &entry, &err);
+        rc = stet_file_read(&file, path, &err);
     if (rc == STET_OK) {
-        rc = stet_archive_seal(out, entry.file.bytes, a->signs ? &a->signer : NULL, &err);
-        stet_entry_close(&entry);
+        rc = stet_archive_seal(out, file.bytes, a->signs ? &a->signer : NULL, &err);
+        stet_file_close(&file);
     }
     if (rc != STET_OK)
         stet_agent_log("not shared: %s", err.text);

@@ -134,34 +134,49 @@ static mode_t for_all(void)
     return 0666 & ~mask;
 }
 
+enum stet_rc stet_fs_begin(struct stet_writing *w, const char *path, struct stet_err *err)
+{
+    size_t room = strlen(path) + 40;
+
+    *w = (struct stet_writing){stet_mem_alloc(room), -1};
+    if (!w->temporary)
+        return stet_fail(err, STET_NO_MEMORY, "%s: out of memory", path);
+    snprintf(w->temporary, room, "%s.%ld.XXXXXX", path, (long)getpid());
+    w->fd = mkostemp(w->temporary, O_CLOEXEC);
+    if (w->fd < 0) {
+        stet_fail_errno(err, "%s: cannot create", w->temporary);
+        stet_mem_free(w->temporary);
+        return STET_IO;
+    }
+    return STET_OK;
+}
+
+enum stet_rc stet_fs_end(struct stet_writing *w, const char *path, bool sync, unsigned mode,
+                         enum stet_rc rc, struct stet_err *err)
+{
+    if (rc == STET_OK && ((sync && fsync(w->fd) != 0) || (mode && fchmod(w->fd, mode) != 0)))
+        rc = stet_fail_errno(err, "%s: cannot write", w->temporary);
+    if (close(w->fd) != 0 && rc == STET_OK)
+        rc = stet_fail_errno(err, "%s: cannot close", w->temporary);
+    if (rc == STET_OK && rename(w->temporary, path) != 0)
+        rc = stet_fail_errno(err, "%s: cannot rename into place", path);
+    if (rc != STET_OK)
+        unlink(w->temporary);
+    stet_mem_free(w->temporary);
+    return rc;
+}
+
 static enum stet_rc write_beside(const char *path, struct stet_view bytes, bool sync, bool shared,
                                  struct stet_err *err)
 {
-    enum stet_rc rc = STET_OK;
-    size_t room = strlen(path) + 40;
-    char *temporary = stet_mem_alloc(room);
-    int fd;
+    struct stet_writing w;
+    enum stet_rc rc = stet_fs_begin(&w, path, err);
 
-    if (!temporary)
-        return stet_fail(err, STET_NO_MEMORY, "%s: out of memory", path);
-    snprintf(temporary, room, "%s.%ld.XXXXXX", path, (long)getpid());
-    fd = mkostemp(temporary, O_CLOEXEC);
-    if (fd < 0) {
-        rc = stet_fail_errno(err, "%s: cannot create", temporary);
-        stet_mem_free(temporary);
-        return rc;
-    }
-    if (stet_fs_write_all(fd, bytes.ptr, bytes.len) != 0 || (sync && fsync(fd) != 0) ||
-        (shared && fchmod(fd, for_all()) != 0))
-        rc = stet_fail_errno(err, "%s: cannot write", temporary);
-    if (close(fd) != 0 && rc == STET_OK)
-        rc = stet_fail_errno(err, "%s: cannot close", temporary);
-    if (rc == STET_OK && rename(temporary, path) != 0)
-        rc = stet_fail_errno(err, "%s: cannot rename into place", path);
     if (rc != STET_OK)
-        unlink(temporary);
-    stet_mem_free(temporary);
-    return rc;
+        return rc;
+    if (stet_fs_write_all(w.fd, bytes.ptr, bytes.len) != 0)
+        rc = stet_fail_errno(err, "%s: cannot write", w.temporary);
+    return stet_fs_end(&w, path, sync, shared ? for_all() : 0, rc, err);
 }
 
 enum stet_rc stet_fs_write(const char *path, struct stet_view bytes, struct stet_err *err)
@@ -181,6 +196,11 @@ enum stet_rc stet_fs_write_shared(const char *path, struct stet_view bytes, stru
 
 enum stet_rc stet_fs_mkdirs(const char *path, struct stet_err *err)
 {
+    return stet_fs_mkdirs_as(path, 0700, err);
+}
+
+enum stet_rc stet_fs_mkdirs_as(const char *path, unsigned mode, struct stet_err *err)
+{
     char *copy = stet_mem_strdup(path);
     enum stet_rc rc = STET_OK;
 
@@ -192,7 +212,11 @@ enum stet_rc stet_fs_mkdirs(const char *path, struct stet_err *err)
         if (c != '/' && c != '\0')
             continue;
         *p = '\0';
-        if (mkdir(copy, 0700) != 0 && errno != EEXIST)
+        if (mkdir(copy, 0700) == 0)
+            rc = mode == 0700 || chmod(copy, mode) == 0
+                     ? STET_OK
+                     : stet_fail_errno(err, "%s: cannot set its mode", copy);
+        else if (errno != EEXIST)
             rc = stet_fail_errno(err, "%s: cannot make folder", copy);
         *p = c;
         if (c == '\0')

@@ -16,6 +16,19 @@ enum stet_rc stet_file_open(struct stet_file *f, const char *path, struct stet_e
 enum stet_rc stet_file_read(struct stet_file *f, const char *path, struct stet_err *err);
 void stet_file_close(struct stet_file *f);
 
+/* A file in the making: beside its place under a temporary name, which is its place's with a dot,
+ * the process and six letters behind it. */
+struct stet_writing {
+    char *temporary;
+    int fd;
+};
+
+enum stet_rc stet_fs_begin(struct stet_writing *w, const char *path, struct stet_err *err);
+/* Renamed into its place when all went well so far (`rc`), removed when not. Mode 0 means for its
+ * owner alone. Always ends `w`; returns the first failure. */
+enum stet_rc stet_fs_end(struct stet_writing *w, const char *path, bool sync, unsigned mode,
+                         enum stet_rc rc, struct stet_err *err);
+
 /* Written beside the target under a temporary name, synced, then renamed over it. */
 enum stet_rc stet_fs_write(const char *path, struct stet_view bytes, struct stet_err *err);
 /* The same without the sync: whole whatever happens to this process, but a machine that goes down
@@ -25,6 +38,8 @@ enum stet_rc stet_fs_write_unsynced(const char *path, struct stet_view bytes, st
 enum stet_rc stet_fs_write_shared(const char *path, struct stet_view bytes, struct stet_err *err);
 /* mkdir -p with mode 0700 for what is made. */
 enum stet_rc stet_fs_mkdirs(const char *path, struct stet_err *err);
+/* The same with another mode, whatever the umask. */
+enum stet_rc stet_fs_mkdirs_as(const char *path, unsigned mode, struct stet_err *err);
 bool stet_fs_exists(const char *path);
 /* write(2) until all is out; -1 and errno on failure. */
 int stet_fs_write_all(int fd, const void *bytes, size_t n);

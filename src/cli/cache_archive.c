@@ -14,9 +14,9 @@
 
 /* ---- export ---- */
 
-/* The entries that go out, open. */
+/* The entries that go out. */
 struct outgoing {
-    struct stet_entry_file *files;
+    struct stet_file *files;
     struct stet_archive_item *items;
     size_t count, skipped;
     uint64_t bytes;
@@ -25,21 +25,26 @@ struct outgoing {
 static void release(struct outgoing *o)
 {
     for (size_t i = 0; i < o->count; i++)
-        stet_entry_close(&o->files[i]);
+        stet_file_close(&o->files[i]);
     stet_mem_free(o->files);
     stet_mem_free(o->items);
 }
 
 static void take(const struct stet_store *s, struct outgoing *o, struct stet_hash key)
 {
-    struct stet_entry_file *f = &o->files[o->count];
+    struct stet_file *f = &o->files[o->count];
+    char path[PATH_MAX + 64];
+    struct stet_entry_file entry;
 
-    if (stet_store_get(s, key, f, NULL) != STET_OK) {
+    stet_store_path(s, key, path);
+    if (stet_file_open(f, path, NULL) != STET_OK ||
+        stet_entry_read(&entry, f->bytes, NULL) != STET_OK || !stet_hash_eq(entry.key, key)) {
+        stet_file_close(f);
         o->skipped++;
         return;
     }
-    o->items[o->count++] = (struct stet_archive_item){key, f->file.bytes};
-    o->bytes += f->file.bytes.len;
+    o->items[o->count++] = (struct stet_archive_item){key, f->bytes};
+    o->bytes += f->bytes.len;
 }
 
 /* All, or those whose keys were named behind the archive. */

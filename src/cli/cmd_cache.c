@@ -54,7 +54,7 @@ static void row_json(struct stet_json *j, const struct stet_stored *s,
     if (f) {
         stet_json_string(j, "name", f->name);
         stet_json_number(j, "compile_s", (double)f->compile_ns / 1e9);
-        stet_json_uint(j, "executable_bytes", f->executable_size);
+        stet_json_uint(j, "executable_bytes", f->executable.size);
         for (size_t i = 0; i < STET_COMPONENTS; i++)
             stet_json_string(j, stet_component_name((enum stet_component)i), f->parts.part[i]);
     }
@@ -227,7 +227,7 @@ int stet_cache_show(const struct stet_store *s, const struct stet_args *args)
     if (stet_entry_open(&f, path, &err) != STET_OK)
         return stet_complain(&err);
     if (args->format == STET_FORMAT_JSON) {
-        struct stet_stored one = {.key = key, .bytes = f.file.bytes.len};
+        struct stet_stored one = {.key = key, .bytes = f.bytes_size};
 
         stet_json_init(&j, &out);
         row_json(&j, &one, &f);
@@ -235,7 +235,7 @@ int stet_cache_show(const struct stet_store *s, const struct stet_args *args)
     } else {
         stet_buf_printf(&out, "%s\nprogram name  %.*s\nplugin file   %.*s\nexecutable    ", path,
                         STET_FMT(f.name), STET_FMT(f.plugin_path));
-        stet_text_bytes(&out, f.executable_size);
+        stet_text_bytes(&out, f.executable.size);
         stet_buf_str(&out, "\ncompiled in   ");
         stet_text_duration(&out, f.compile_ns);
         stet_buf_str(&out, "\n\nwhat its key is made of\n");

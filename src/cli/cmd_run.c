@@ -90,23 +90,28 @@ static enum stet_rc write_run(const struct run *r, struct stet_err *err)
     return stet_run_record_end(&j, r->folder, err);
 }
 
-/* What each lane needs to find in the environment. */
 /* Where executables are kept and looked for; a user's own choice stands. */
 static enum stet_rc set_store(struct stet_env *env, const struct wishes *w, struct stet_err *err)
 {
+    const char *told = stet_env_get(env, "STET_STORE");
+    struct stet_err why = STET_ERR_INIT;
+    struct stet_store store;
     char *folder;
     enum stet_rc rc;
 
     if (w->no_store)
         return stet_env_set(env, "STET_STORE", "off", err);
-    if (stet_env_get(env, "STET_STORE"))
+    if (told && *told != '/')
         return STET_OK;
     folder = stet_store_default(NULL);
-    rc = folder ? stet_env_set(env, "STET_STORE", folder, err) : STET_OK;
+    if (folder && stet_store_open(&store, folder, &why) == STET_REFUSED)
+        fprintf(stderr, "stet: the store is off: %s\n", why.text);
+    rc = folder && !told ? stet_env_set(env, "STET_STORE", folder, err) : STET_OK;
     stet_mem_free(folder);
     return rc;
 }
 
+/* What each lane needs to find in the environment. */
 static enum stet_rc prepare(struct stet_env *env, struct run *r, const struct wishes *w,
                             struct stet_err *err)
 {

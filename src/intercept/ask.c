@@ -4,10 +4,10 @@
 #include "intercept/ask.h"
 
 #include "base/mem.h"
-#include "fingerprint/fingerprint.h"
 #include "intercept/executables.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
+#include "intercept/local.h"
 #include "intercept/wait.h"
 
 #include <time.h>
@@ -80,7 +80,7 @@ static void ask(struct stet_question *q)
     if (!stet_hash_is_zero(q->used))
         stet_store_touch(&stet_layer.store, q->used);
     if (!stet_hash_is_zero(q->program))
-        stet_store_alias_set(&stet_layer.store, q->bytes, STET_FINGERPRINT_VERSION, q->program);
+        stet_store_alias_set(&stet_layer.store, q->bytes, STET_HINT_VERSION, q->program);
     if (q->loaded)
         stet_executable_return(q->plugin, executable);
 }

@@ -111,8 +111,12 @@ static bool read_settings(void)
     if (capture && !strcmp(capture, "hash"))
         stet_layer.capture = STET_CAPTURE_HASH;
     /* a path turns the store on; `stet run` gives one */
-    stet_layer.storing =
-        store && *store == '/' && stet_store_open(&stet_layer.store, store, NULL) == STET_OK;
+    if (store && *store == '/') {
+        enum stet_rc rc = stet_store_open(&stet_layer.store, store, NULL);
+
+        stet_layer.storing = rc == STET_OK;
+        stet_layer.no_store = rc == STET_REFUSED ? "unsafe-folder" : NULL;
+    }
     stet_remote_init();
     if (memory && *memory)
         stet_memory_limit(strtoull(memory, NULL, 10));

@@ -21,7 +21,8 @@ struct stet_layer {
     char dir[PATH_MAX]; /* the run folder */
     enum stet_capture capture;
     struct stet_store store;
-    bool storing; /* the store above is in use */
+    bool storing;         /* the store above is in use */
+    const char *no_store; /* or why it is not, though one was named */
     struct stet_journal *journal;
     struct stet_ring ring;
     struct stet_flow flow;

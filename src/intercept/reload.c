@@ -7,63 +7,15 @@
 #include "intercept/executables.h"
 #include "intercept/identity.h"
 #include "intercept/layer.h"
+#include "intercept/local.h"
 #include "intercept/memo.h"
 #include "intercept/ranks.h"
 #include "program/compare.h"
 #include "store/memory.h"
 #include "store/quarantine.h"
 
-enum { DEPTH = 256 };
-
-/* Custom calls whose meaning lies in this process: an address, a handle, a Python function. */
-static const char *const local_calls[] = {
-    "xla_python_",        "xla_ffi_python_",        "xla_ffi_partitioned_python_",
-    "xla_buffer_python_", "CustomSPMDPartitioning",
-};
-
-/* Callbacks of JAX on a TPU are transfers from and to the host, whose other end is given when the
- * program is loaded. Between devices they are rare, and not told apart. */
-static bool is_transfer(const struct stet_op *op)
-{
-    struct stet_view name = stet_op_name(op);
-    const char *dot = name.len ? memrchr(name.ptr, '.', name.len) : NULL;
-    struct stet_view last =
-        dot ? stet_view_of(dot + 1, (size_t)(name.ptr + name.len - dot - 1)) : name;
-
-    return stet_view_is(last, "send") || stet_view_is(last, "recv");
-}
-
-static bool is_local(const struct stet_op *op)
-{
-    const struct stet_attr *target = stet_op_attr(op, "call_target_name");
-
-    if (is_transfer(op))
-        return true;
-    if (!target)
-        target = stet_op_attr(op, "custom_call_target");
-    for (size_t i = 0; target && i < sizeof local_calls / sizeof *local_calls; i++) {
-        if (stet_view_starts(target->text, local_calls[i]))
-            return true;
-    }
-    return false;
-}
-
-static bool has_local(const struct stet_op *op, unsigned depth)
-{
-    if (depth == DEPTH || is_local(op))
-        return true;
-    for (uint32_t r = 0; r < op->region_count; r++) {
-        const struct stet_region *region = stet_op_region(op, r);
-
-        for (uint32_t b = 0; b < region->block_count; b++) {
-            for (uint32_t i = 0; i < region->blocks[b]->op_count; i++) {
-                if (has_local(region->blocks[b]->ops[i], depth + 1))
-                    return true;
-            }
-        }
-    }
-    return false;
-}
+#include <stdio.h>
+#include <unistd.h>
 
 static struct stet_view hash_text(struct stet_arena *a, unsigned version, struct stet_hash h)
 {
@@ -82,7 +34,7 @@ static const char *program_part(struct stet_reload *r, struct stet_view code)
 
     if (stet_decode(&program, code, NULL) != STET_OK)
         return "undecodable";
-    if (has_local(program.module, 0))
+    if (stet_program_is_local(&program))
         why = "process-local";
     else if (stet_fingerprint_make(&print, &program, (struct stet_view){0}, NULL) != STET_OK)
         why = "no-memory";
@@ -182,13 +134,14 @@ static bool from_memory(struct stet_reload *r, struct stet_plugin *p,
 }
 
 /* The word for the journal. */
-static const char *load_entry(struct stet_reload *r, struct stet_plugin *p,
-                              PJRT_Client_Compile_Args *args, struct stet_view executable)
+static const char *load_entry(struct stet_reload *r, const struct stet_store *s,
+                              struct stet_plugin *p, PJRT_Client_Compile_Args *args,
+                              struct stet_view executable)
 {
     PJRT_Error *error;
     struct stet_view why;
 
-    stet_quarantine_enter(&stet_layer.store, r->key);
+    stet_quarantine_enter(s, r->key);
     error = load(r, p, args, executable);
     stet_quarantine_leave();
     if (!error) {
@@ -196,19 +149,20 @@ static const char *load_entry(struct stet_reload *r, struct stet_plugin *p,
         return "hit";
     }
     stet_plugin_error_text(p, error, &why);
-    stet_quarantine_failed(&stet_layer.store, r->key, why);
+    stet_quarantine_failed(s, r->key, why);
     stet_plugin_drop(p, error);
     return "load-failed";
 }
 
-static const char *from_disk(struct stet_reload *r, struct stet_plugin *p,
-                             PJRT_Client_Compile_Args *args, struct stet_view code)
+static const char *from_disk(struct stet_reload *r, const struct stet_store *s,
+                             struct stet_plugin *p, PJRT_Client_Compile_Args *args,
+                             struct stet_view code)
 {
     struct stet_buf program = STET_BUF_INIT, executable = STET_BUF_INIT;
     struct stet_err err = STET_ERR_INIT;
     struct stet_entry_file entry;
     const char *word = "damaged";
-    enum stet_rc rc = stet_store_get(&stet_layer.store, r->key, &entry, &err);
+    enum stet_rc rc = stet_store_get(s, r->key, &entry, &err);
 
     if (rc == STET_NOT_FOUND)
         return "miss";
@@ -216,12 +170,12 @@ static const char *from_disk(struct stet_reload *r, struct stet_plugin *p,
         stet_log("store: %s", err.text);
         return rc == STET_UNSUPPORTED ? "newer" : "damaged";
     }
-    if (stet_quarantine_condemned(&stet_layer.store, r->key)) {
+    if (stet_quarantine_condemned(s, r->key)) {
         word = "condemned";
     } else if (stet_entry_program(&entry, &program, &err) == STET_OK &&
                stet_entry_executable(&entry, &executable, &err) == STET_OK) {
         if (same_program(r, stet_buf_as_view(&program), code))
-            word = load_entry(r, p, args, stet_buf_as_view(&executable));
+            word = load_entry(r, s, p, args, stet_buf_as_view(&executable));
         else
             word = "other-program";
     } else {
@@ -238,25 +192,44 @@ static const char *from_disk(struct stet_reload *r, struct stet_plugin *p,
 static void look_up(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
                     struct stet_view code)
 {
-    r->word = from_memory(r, p, args, code) ? "hit" : from_disk(r, p, args, code);
+    r->word =
+        from_memory(r, p, args, code) ? "hit" : from_disk(r, &stet_layer.store, p, args, code);
+}
+
+/* Where the agent shall put what it finds: into the store, or beside the journal when that is only
+ * to be read. */
+static bool make_place(struct stet_store *place)
+{
+    *place = stet_layer.store;
+    if (!place->read_only)
+        return true;
+    place->read_only = place->group = false;
+    return snprintf(place->folder, sizeof place->folder, "%s/fetched-%ld", stet_layer.dir,
+                    (long)getpid()) < (int)sizeof place->folder;
 }
 
 /* What the agent fetched lies in the store, and is treated like any entry there; but one that is no
  * good must not stay. Ranks that compile `together` may need each other for it: none may wait until
- * another is done. */
+ * another is done. Who keeps nothing leads nobody, and so does not wait either. */
 static void from_agent(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
                        struct stet_view code, bool together)
 {
-    if (!stet_remote_ask(&r->remote, r->key, together))
+    bool aside = stet_layer.store.read_only;
+    struct stet_store place;
+
+    if (!make_place(&place) ||
+        !stet_remote_ask(&r->remote, place.folder, r->key, together || aside))
         return;
-    r->word = from_disk(r, p, args, code);
+    r->word = from_disk(r, &place, p, args, code);
+    if (aside)
+        stet_store_remove(&place, r->key, NULL);
     if (r->served == STET_SERVED_DISK && strcmp(r->remote.tier, "agent") != 0)
         r->served = STET_SERVED_REMOTE;
     if (r->served)
         return;
-    stet_remote_refuse(&r->remote, r->key, r->word);
+    stet_remote_refuse(&r->remote, place.folder, r->key, r->word);
     if (strcmp(r->word, "other-program") == 0) {
-        stet_store_remove(&stet_layer.store, r->key, NULL);
+        stet_store_remove(&place, r->key, NULL);
         r->word = "refused";
     }
 }
@@ -274,7 +247,7 @@ static bool by_bytes(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
     struct stet_hash program;
 
     r->bytes = stet_hash_bytes(code);
-    if (!stet_store_alias(&stet_layer.store, r->bytes, STET_FINGERPRINT_VERSION, &program))
+    if (!stet_store_alias(&stet_layer.store, r->bytes, STET_HINT_VERSION, &program))
         return false;
     r->parts.part[STET_COMPONENT_PROGRAM] = hash_text(&r->arena, STET_FINGERPRINT_VERSION, program);
     if (r->arena.failed)
@@ -309,7 +282,7 @@ bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
     struct stet_ranks ranks;
     struct stet_view code;
 
-    *r = (struct stet_reload){0};
+    *r = (struct stet_reload){.word = stet_layer.no_store};
     if (!stet_layer.storing)
         return false;
     stet_arena_init(&r->arena, (size_t)1 << 20);
@@ -333,7 +306,7 @@ bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
         }
         look_up(r, p, args, code);
     }
-    if (is_absent(r) && !stet_layer.store.read_only)
+    if (is_absent(r))
         from_agent(r, p, args, code, ranks.count > 0);
     if (ranks.count)
         agree(r, p, args, &ranks);

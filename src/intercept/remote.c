@@ -70,18 +70,17 @@ void stet_remote_fork_child(void)
     }
 }
 
-static struct stet_message message(uint32_t kind, struct stet_hash key)
+static struct stet_message message(uint32_t kind, const char *store, struct stet_hash key)
 {
-    return (struct stet_message){
-        .kind = kind, .key = key, .store = stet_view_str(stet_layer.store.folder)};
+    return (struct stet_message){.kind = kind, .key = key, .store = stet_view_str(store)};
 }
 
 /* The answer; true when it is there. Each sign of life buys another `wait_ms`. */
-static enum stet_rc converse(struct stet_wire *l, struct stet_hash key, bool look,
-                             struct stet_message *m, struct stet_err *err)
+static enum stet_rc converse(struct stet_wire *l, const char *store, struct stet_hash key,
+                             bool look, struct stet_message *m, struct stet_err *err)
 {
     uint64_t now = stet_wire_now_ms(), end = now + flight_ms + wait_ms;
-    struct stet_message ask = message(STET_MESSAGE_GET, key);
+    struct stet_message ask = message(STET_MESSAGE_GET, store, key);
     enum stet_rc rc;
 
     ask.wait_ms = wait_ms / 5 * 4; /* it should give up before we do */
@@ -122,7 +121,7 @@ static bool understand(struct stet_remote *r, struct stet_wire *l, unsigned leas
     }
 }
 
-bool stet_remote_ask(struct stet_remote *r, struct stet_hash key, bool look)
+bool stet_remote_ask(struct stet_remote *r, const char *store, struct stet_hash key, bool look)
 {
     uint64_t begin = stet_journal_now();
     struct stet_err err = STET_ERR_INIT;
@@ -142,7 +141,7 @@ bool stet_remote_ask(struct stet_remote *r, struct stet_hash key, bool look)
         r->word = "agent-absent";
     } else {
         lease = remember(l.fd); /* at once: a child that is forked while we wait must not hold it */
-        rc = converse(&l, key, look, &m, &err);
+        rc = converse(&l, store, key, look, &m, &err);
         if (rc == STET_OK)
             found = understand(r, &l, lease, &m);
         else if (rc == STET_LIMIT)
@@ -176,9 +175,10 @@ static void tell(int fd, const struct stet_message *m)
     stet_wire_close(&l);
 }
 
-void stet_remote_refuse(const struct stet_remote *r, struct stet_hash key, const char *why)
+void stet_remote_refuse(const struct stet_remote *r, const char *store, struct stet_hash key,
+                        const char *why)
 {
-    struct stet_message m = message(STET_MESSAGE_REFUSED, key);
+    struct stet_message m = message(STET_MESSAGE_REFUSED, store, key);
 
     m.tier = stet_view_str(r->tier);
     m.text = stet_view_str(why);
@@ -187,14 +187,14 @@ void stet_remote_refuse(const struct stet_remote *r, struct stet_hash key, const
 
 void stet_remote_kept(unsigned lease, struct stet_hash key)
 {
-    struct stet_message m = message(STET_MESSAGE_KEPT, key);
+    struct stet_message m = message(STET_MESSAGE_KEPT, stet_layer.store.folder, key);
 
     tell(recall(lease), &m);
 }
 
 void stet_remote_failed(unsigned lease, struct stet_hash key)
 {
-    struct stet_message m = message(STET_MESSAGE_FAILED, key);
+    struct stet_message m = message(STET_MESSAGE_FAILED, stet_layer.store.folder, key);
     int fd = recall(lease);
 
     if (fd >= 0)

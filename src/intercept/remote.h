@@ -17,9 +17,10 @@ struct stet_remote {
 void stet_remote_init(void);
 /* True when the entry lies in the store now. False: compile. Never longer than the bound, but for
  * waiting on another who compiles the same; with `look`, not for that either, and no lease. */
-bool stet_remote_ask(struct stet_remote *r, struct stet_hash key, bool look);
+bool stet_remote_ask(struct stet_remote *r, const char *store, struct stet_hash key, bool look);
 /* What the agent found could not be used. */
-void stet_remote_refuse(const struct stet_remote *r, struct stet_hash key, const char *why);
+void stet_remote_refuse(const struct stet_remote *r, const char *store, struct stet_hash key,
+                        const char *why);
 /* The compile is over and its entry lies in the store: it is shared. Without a lease too. */
 void stet_remote_kept(unsigned lease, struct stet_hash key);
 /* The compile is over and there is nothing to share; nothing happens without a lease. */

@@ -47,7 +47,7 @@ void stet_store_alias_set(const struct stet_store *s, struct stet_hash bytes, un
         unlink(path); /* of another version */
     } else {
         path[folder] = '\0';
-        if (stet_fs_mkdirs(path, NULL) != STET_OK)
+        if (stet_store_mkdirs(s, path, NULL) != STET_OK)
             return;
         path[folder] = '/';
     }

@@ -1,23 +1,20 @@
-/* The layout: a fixed head, words as lines, then two zstd frames. Everything is covered by a
- * checksum, and the head's own covers the others. */
+/* Reading. A file is read piece by piece and never mapped: under a mapping, a folder on the network
+ * or a hand that cuts the file short would end the process. */
 #include "store/entry.h"
 
 #include "base/mem.h"
 #include "base/reader.h"
+#include "store/layout.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zstd.h>
 
-static const char magic[8] = {'S', 'T', 'E', 'T', 'E', 'X', 'E', '\n'};
-
-enum {
-    HEAD = 8 + 4 + 4 + 4 * 8 + 3 * 16,
-    SUM = 16,
-    WORDS_MAX = 1 << 20,
-    OPTIONS_MAX = 1 << 17,
-    LEVEL = 1
-};
+/* What is unpacked at a time, and the most that a frame may look back. */
+enum { PIECE = 1 << 20, WINDOW_LOG = 24 };
 
 static const struct {
     const char *name, *about;
@@ -49,12 +46,6 @@ struct stet_hash stet_key_of(const struct stet_key_parts *parts)
 }
 
 static void take_words(struct stet_entry_file *f, struct stet_view words);
-
-static void add_hash(struct stet_buf *out, struct stet_hash h)
-{
-    stet_buf_u64(out, h.hi);
-    stet_buf_u64(out, h.lo);
-}
 
 static struct stet_hash read_hash(struct stet_reader *r)
 {
@@ -91,71 +82,6 @@ void stet_entry_options(const struct stet_entry_file *f, struct stet_buf *out)
             return;
         stet_buf_char(out, (char)(high << 4 | low));
     }
-}
-
-static void add_words(struct stet_buf *out, const struct stet_kept *e)
-{
-    stet_buf_printf(out, "name=%.*s\nformat=%.*s\nplugin_path=%.*s\ncompile_ns=%" PRIu64 "\n",
-                    STET_FMT(e->name), STET_FMT(e->format), STET_FMT(e->plugin_path),
-                    e->compile_ns);
-    if (e->options.len && e->options.len <= OPTIONS_MAX) {
-        stet_buf_str(out, "options_hex=");
-        for (size_t i = 0; i < e->options.len; i++) {
-            stet_buf_char(out, "0123456789abcdef"[(unsigned char)e->options.ptr[i] >> 4]);
-            stet_buf_char(out, "0123456789abcdef"[e->options.ptr[i] & 15]);
-        }
-        stet_buf_char(out, '\n');
-    }
-    stet_key_words(out, &e->parts);
-}
-
-/* Appends the frame; the view is its place, valid until `out` grows. */
-static size_t add_packed(struct stet_buf *out, struct stet_view bytes)
-{
-    size_t room = ZSTD_compressBound(bytes.len);
-    char *at = stet_buf_reserve(out, room);
-    size_t n = at ? ZSTD_compress(at, room, bytes.len ? bytes.ptr : "", bytes.len, LEVEL) : 0;
-
-    if (!at || ZSTD_isError(n)) {
-        out->failed = true;
-        return 0;
-    }
-    stet_buf_grew(out, n);
-    return n;
-}
-
-enum stet_rc stet_entry_pack(struct stet_buf *out, const struct stet_kept *e, struct stet_err *err)
-{
-    struct stet_buf body = {.cap = SIZE_MAX}, head = STET_BUF_INIT;
-    size_t words, program, executable;
-
-    add_words(&body, e);
-    words = body.len;
-    program = add_packed(&body, e->program);
-    executable = add_packed(&body, e->executable);
-    if (!body.failed) {
-        stet_buf_add(&head, magic, sizeof magic);
-        stet_buf_u32(&head, STET_ENTRY_VERSION);
-        stet_buf_u32(&head, (uint32_t)words);
-        stet_buf_u64(&head, e->program.len);
-        stet_buf_u64(&head, program);
-        stet_buf_u64(&head, e->executable.len);
-        stet_buf_u64(&head, executable);
-        add_hash(&head, stet_hash_bytes(stet_view_of(body.ptr, words)));
-        add_hash(&head, stet_hash_bytes(stet_view_of(body.ptr + words, program)));
-        add_hash(&head, stet_hash_bytes(stet_view_of(body.ptr + words + program, executable)));
-        add_hash(&head, stet_hash_bytes(stet_buf_as_view(&head)));
-    }
-    out->cap = SIZE_MAX;
-    if (stet_buf_reserve(out, head.len + body.len)) {
-        stet_buf_view(out, stet_buf_as_view(&head));
-        stet_buf_view(out, stet_buf_as_view(&body));
-    }
-    out->failed |= head.failed || body.failed;
-    stet_buf_release(&head);
-    stet_buf_release(&body);
-    return out->failed ? stet_fail(err, STET_NO_MEMORY, "out of memory for a store entry")
-                       : STET_OK;
 }
 
 static void take_word(struct stet_entry_file *f, struct stet_view name, struct stet_view value)
@@ -196,101 +122,258 @@ static void take_words(struct stet_entry_file *f, struct stet_view words)
     f->key = stet_key_of(&f->parts);
 }
 
-enum stet_rc stet_entry_read(struct stet_entry_file *f, struct stet_view bytes,
-                             struct stet_err *err)
-{
+/* Head and words; `all` is what the whole entry should come to. */
+struct start {
     struct stet_hash words_sum;
-    struct stet_reader r;
-    struct stet_view start, words;
-    uint64_t program, executable;
-    uint32_t version, words_size;
+    uint32_t words;
+    uint64_t all;
+};
 
-    *f = (struct stet_entry_file){0};
-    stet_reader_init(&r, bytes, 0);
-    start = stet_reader_bytes(&r, sizeof magic);
-    if (start.len != sizeof magic || memcmp(start.ptr, magic, sizeof magic) != 0)
+static enum stet_rc read_head(struct stet_entry_file *f, struct start *s, struct stet_view head,
+                              struct stet_err *err)
+{
+    struct stet_reader r;
+    struct stet_view begin;
+    uint32_t version;
+
+    stet_reader_init(&r, head, 0);
+    begin = stet_reader_bytes(&r, sizeof stet_entry_magic);
+    if (begin.len != sizeof stet_entry_magic || memcmp(begin.ptr, stet_entry_magic, begin.len) != 0)
         return stet_fail_at(err, STET_BAD_INPUT, 0, "not a store entry");
     version = stet_reader_u32(&r);
     if (version > STET_ENTRY_VERSION)
         return stet_fail(err, STET_UNSUPPORTED,
                          "a newer Stet wrote it: version %" PRIu32 ", this one reads %d", version,
                          STET_ENTRY_VERSION);
-    words_size = stet_reader_u32(&r);
-    f->program_size = stet_reader_u64(&r);
-    program = stet_reader_u64(&r);
-    f->executable_size = stet_reader_u64(&r);
-    executable = stet_reader_u64(&r);
-    words_sum = read_hash(&r);
-    f->program_sum = read_hash(&r);
-    f->executable_sum = read_hash(&r);
-    if (bytes.len < HEAD + SUM)
-        return stet_fail_at(err, STET_BAD_INPUT, bytes.len, "store entry: cut short in its head");
-    if (!stet_hash_eq(read_hash(&r), stet_hash_bytes(stet_view_of(bytes.ptr, HEAD))))
-        return stet_fail_at(err, STET_BAD_INPUT, HEAD, "store entry: checksum of the head differs");
-    if (words_size > WORDS_MAX || f->program_size > STET_ENTRY_MAX ||
-        f->executable_size > STET_ENTRY_MAX)
+    s->words = stet_reader_u32(&r);
+    f->program.size = stet_reader_u64(&r);
+    f->program.packed = stet_reader_u64(&r);
+    f->executable.size = stet_reader_u64(&r);
+    f->executable.packed = stet_reader_u64(&r);
+    s->words_sum = read_hash(&r);
+    f->program.sum = read_hash(&r);
+    f->executable.sum = read_hash(&r);
+    if (head.len < STET_ENTRY_START)
+        return stet_fail_at(err, STET_BAD_INPUT, head.len, "store entry: cut short in its head");
+    if (!stet_hash_eq(read_hash(&r), stet_hash_bytes(stet_view_of(head.ptr, STET_ENTRY_HEAD))))
+        return stet_fail_at(err, STET_BAD_INPUT, STET_ENTRY_HEAD,
+                            "store entry: checksum of the head differs");
+    if (s->words > STET_ENTRY_WORDS_MAX || f->program.size > STET_ENTRY_MAX ||
+        f->executable.size > STET_ENTRY_MAX || f->program.packed > 2 * STET_ENTRY_MAX ||
+        f->executable.packed > 2 * STET_ENTRY_MAX)
         return stet_fail_at(err, STET_LIMIT, 12, "store entry: larger than this build reads");
-    words = stet_reader_bytes(&r, words_size);
-    if (stet_reader_ok(&r) && !stet_hash_eq(words_sum, stet_hash_bytes(words)))
-        stet_reader_fail(&r, "checksum of the words differs");
-    f->program = stet_reader_bytes(&r, program);
-    f->executable = stet_reader_bytes(&r, executable);
-    if (stet_reader_left(&r))
-        stet_reader_fail(&r, "bytes after the end");
+    f->program.at = STET_ENTRY_START + s->words;
+    f->executable.at = f->program.at + f->program.packed;
+    s->all = f->executable.at + f->executable.packed;
+    return STET_OK;
+}
+
+static enum stet_rc read_words(struct stet_entry_file *f, const struct start *s,
+                               struct stet_view words, struct stet_err *err)
+{
+    if (f->bytes_size != s->all)
+        return stet_fail_at(err, STET_BAD_INPUT, f->bytes_size, "store entry: %s",
+                            f->bytes_size < s->all ? "cut short" : "bytes after the end");
+    if (!stet_hash_eq(s->words_sum, stet_hash_bytes(words)))
+        return stet_fail_at(err, STET_BAD_INPUT, STET_ENTRY_START,
+                            "store entry: checksum of the words differs");
     take_words(f, words);
-    return stet_reader_finish(&r, "store entry", err);
+    return STET_OK;
+}
+
+enum stet_rc stet_entry_read(struct stet_entry_file *f, struct stet_view bytes,
+                             struct stet_err *err)
+{
+    struct start s;
+    enum stet_rc rc;
+
+    *f = (struct stet_entry_file){.fd = -1, .bytes = bytes, .bytes_size = bytes.len};
+    rc = read_head(
+        f, &s, stet_view_of(bytes.ptr, bytes.len < STET_ENTRY_START ? bytes.len : STET_ENTRY_START),
+        err);
+    if (rc == STET_OK && bytes.len - STET_ENTRY_START < s.words)
+        rc = stet_fail_at(err, STET_BAD_INPUT, bytes.len, "store entry: cut short in its words");
+    if (rc == STET_OK)
+        rc = read_words(f, &s, stet_view_of(bytes.ptr + STET_ENTRY_START, s.words), err);
+    return rc;
+}
+
+/* Fewer than asked for at the end of the file; -1 on failure. */
+static ssize_t read_at(int fd, char *to, size_t n, uint64_t at)
+{
+    size_t done = 0;
+
+    while (done < n) {
+        ssize_t got = pread(fd, to + done, n - done, (off_t)(at + done));
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        done += (size_t)got;
+    }
+    return (ssize_t)done;
+}
+
+static enum stet_rc read_start(struct stet_entry_file *f, struct stet_err *err)
+{
+    char head[STET_ENTRY_START];
+    ssize_t got = read_at(f->fd, head, sizeof head, 0);
+    struct start s;
+    enum stet_rc rc;
+
+    if (got < 0)
+        return stet_fail_errno(err, "cannot read");
+    rc = read_head(f, &s, stet_view_of(head, (size_t)got), err);
+    if (rc != STET_OK)
+        return rc;
+    f->words = stet_mem_alloc((size_t)s.words + 1);
+    if (!f->words)
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for its words");
+    got = read_at(f->fd, f->words, s.words, STET_ENTRY_START);
+    if (got != (ssize_t)s.words)
+        return got < 0 ? stet_fail_errno(err, "cannot read")
+                       : stet_fail_at(err, STET_BAD_INPUT, f->bytes_size,
+                                      "store entry: cut short in its words");
+    return read_words(f, &s, stet_view_of(f->words, s.words), err);
 }
 
 enum stet_rc stet_entry_open(struct stet_entry_file *f, const char *path, struct stet_err *err)
 {
     struct stet_err inner = STET_ERR_INIT;
-    struct stet_file file;
-    enum stet_rc rc = stet_file_open(&file, path, err);
+    struct stat st;
+    enum stet_rc rc;
 
-    if (rc != STET_OK)
-        return rc;
-    rc = stet_entry_read(f, file.bytes, &inner);
-    if (rc != STET_OK) {
-        stet_file_close(&file);
-        return stet_fail_at(err, rc, inner.offset, "%s: %s", path, inner.text);
+    *f = (struct stet_entry_file){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+    if (f->fd < 0) {
+        bool none = errno == ENOENT || errno == ESTALE; /* the latter of a network's folder */
+
+        stet_fail_errno(err, "%s: cannot open", path);
+        return none ? STET_NOT_FOUND : STET_IO;
     }
-    f->file = file;
-    return STET_OK;
+    if (fstat(f->fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        rc = stet_fail(&inner, STET_IO, "not a file");
+    } else {
+        f->bytes_size = (uint64_t)st.st_size;
+        rc = read_start(f, &inner);
+    }
+    if (rc == STET_OK)
+        return STET_OK;
+    close(f->fd);
+    stet_mem_free(f->words);
+    *f = (struct stet_entry_file){.fd = -1};
+    return stet_fail_at(err, rc, inner.offset, "%s: %s", path, inner.text);
 }
 
 void stet_entry_close(struct stet_entry_file *f)
 {
-    stet_file_close(&f->file);
-    *f = (struct stet_entry_file){0};
+    if (f->words)
+        close(f->fd);
+    stet_mem_free(f->words);
+    *f = (struct stet_entry_file){.fd = -1};
 }
 
-static enum stet_rc unpack(struct stet_view packed, struct stet_hash sum, uint64_t size,
+/* The packed bytes in pieces: from memory all at once. */
+struct pieces {
+    const struct stet_entry_file *file;
+    const struct stet_entry_part *part;
+    char *room;
+    uint64_t done;
+};
+
+static enum stet_rc next_piece(struct pieces *p, struct stet_view *out, struct stet_err *err)
+{
+    uint64_t left = p->part->packed - p->done;
+    size_t n = p->room && left > PIECE ? PIECE : (size_t)left;
+    ssize_t got;
+
+    if (!p->room) {
+        *out = stet_view_of(p->file->bytes.ptr + p->part->at, n);
+        p->done += n;
+        return STET_OK;
+    }
+    got = read_at(p->file->fd, p->room, n, p->part->at + p->done);
+    if (got < 0)
+        return stet_fail_errno(err, "store entry: cannot read");
+    if ((size_t)got < n)
+        return stet_fail(err, STET_BAD_INPUT, "store entry: cut short while it was read");
+    *out = stet_view_of(p->room, n);
+    p->done += n;
+    return STET_OK;
+}
+
+/* Unpacks all pieces to `to`, which has room for part->size bytes, and checks them on the way: what
+ * is there afterwards counts only when this returns STET_OK. */
+static enum stet_rc unpack_pieces(struct pieces *p, ZSTD_DCtx *z, char *to, const char *what,
+                                  struct stet_err *err)
+{
+    ZSTD_outBuffer out = {to, p->part->size, 0};
+    struct stet_hasher sum;
+    size_t more = 1;
+
+    stet_hasher_init(&sum);
+    while (p->done < p->part->packed) {
+        struct stet_view piece = {0};
+        enum stet_rc rc = next_piece(p, &piece, err);
+        ZSTD_inBuffer in = {piece.ptr, piece.len, 0};
+
+        if (rc != STET_OK)
+            return rc;
+        stet_hasher_add(&sum, piece.ptr, piece.len);
+        while (in.pos < in.size && more && !ZSTD_isError(more)) {
+            size_t in_before = in.pos, out_before = out.pos;
+
+            more = ZSTD_decompressStream(z, &out, &in);
+            if (in.pos == in_before && out.pos == out_before)
+                break; /* it wants more room than it said */
+        }
+        if (ZSTD_isError(more) || in.pos < in.size)
+            return stet_fail(err, STET_BAD_INPUT, "store entry: the %s does not unpack", what);
+    }
+    if (!stet_hash_eq(p->part->sum, stet_hasher_digest(&sum)))
+        return stet_fail(err, STET_BAD_INPUT, "store entry: checksum of the %s differs", what);
+    return more || out.pos != p->part->size
+               ? stet_fail(err, STET_BAD_INPUT, "store entry: the %s does not unpack", what)
+               : STET_OK;
+}
+
+static enum stet_rc unpack(const struct stet_entry_file *f, const struct stet_entry_part *part,
                            const char *what, struct stet_buf *out, struct stet_err *err)
 {
+    struct pieces pieces = {.file = f, .part = part};
+    enum stet_rc rc = STET_OK;
+    ZSTD_DCtx *z;
     char *to;
-    size_t n;
 
-    if (!stet_hash_eq(sum, stet_hash_bytes(packed)))
-        return stet_fail(err, STET_BAD_INPUT, "store entry: checksum of the %s differs", what);
+    if (f->words) {
+        pieces.room = stet_mem_alloc((part->packed < PIECE ? (size_t)part->packed : PIECE) + 1);
+        if (!pieces.room)
+            return stet_fail(err, STET_NO_MEMORY, "out of memory for the %s", what);
+    }
     out->cap = STET_ENTRY_MAX + 4096;
-    to = stet_buf_reserve(out, size + 1);
-    if (!to)
-        return stet_fail(err, STET_NO_MEMORY, "out of memory for the %s", what);
-    n = ZSTD_decompress(to, size, packed.ptr, packed.len);
-    if (ZSTD_isError(n) || n != size)
-        return stet_fail(err, STET_BAD_INPUT, "store entry: the %s does not unpack", what);
-    stet_buf_grew(out, n);
-    return STET_OK;
+    to = stet_buf_reserve(out, part->size + 1);
+    z = ZSTD_createDCtx();
+    if (!to || !z || ZSTD_isError(ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, WINDOW_LOG)))
+        rc = stet_fail(err, STET_NO_MEMORY, "out of memory for the %s", what);
+    if (rc == STET_OK)
+        rc = unpack_pieces(&pieces, z, to, what, err);
+    if (rc == STET_OK)
+        stet_buf_grew(out, part->size);
+    ZSTD_freeDCtx(z);
+    stet_mem_free(pieces.room);
+    return rc;
 }
 
 enum stet_rc stet_entry_program(const struct stet_entry_file *f, struct stet_buf *out,
                                 struct stet_err *err)
 {
-    return unpack(f->program, f->program_sum, f->program_size, "program", out, err);
+    return unpack(f, &f->program, "program", out, err);
 }
 
 enum stet_rc stet_entry_executable(const struct stet_entry_file *f, struct stet_buf *out,
                                    struct stet_err *err)
 {
-    return unpack(f->executable, f->executable_sum, f->executable_size, "executable", out, err);
+    return unpack(f, &f->executable, "executable", out, err);
 }

@@ -47,18 +47,30 @@ struct stet_kept {
 
 /* The file's bytes. STET_NO_MEMORY is the only failure. */
 enum stet_rc stet_entry_pack(struct stet_buf *out, const struct stet_kept *e, struct stet_err *err);
+/* The same into an empty file, piece by piece: needs about a megabyte however large the executable
+ * is. `bytes` is what it came to. */
+enum stet_rc stet_entry_write(int fd, const struct stet_kept *e, uint64_t *bytes,
+                              struct stet_err *err);
 
-/* An entry as it lies on disk: checked as far as its words go, bytes are unpacked when asked. */
+/* A program or an executable in an entry. */
+struct stet_entry_part {
+    uint64_t at, packed; /* where in the file, and how many bytes there */
+    uint64_t size;       /* unpacked */
+    struct stet_hash sum;
+};
+
+/* An entry as it lies on disk: checked as far as its words go, the rest is read when asked. */
 struct stet_entry_file {
-    struct stet_file file;
+    int fd;
+    char *words;            /* of an open file; NULL for bytes in memory: */
+    struct stet_view bytes; /* all of it */
+    uint64_t bytes_size;    /* of the file */
     struct stet_hash key;
-    struct stet_key_parts parts; /* views into the file, as are the next four */
+    struct stet_key_parts parts; /* views into the words, as are the next four */
     struct stet_view name, format, plugin_path;
     struct stet_view options_hex;
     uint64_t compile_ns;
-    uint64_t program_size, executable_size; /* unpacked */
-    struct stet_view program, executable;   /* packed */
-    struct stet_hash program_sum, executable_sum;
+    struct stet_entry_part program, executable;
 };
 
 /* STET_NOT_FOUND when there is none, STET_BAD_INPUT (with the offset) when it is damaged,
@@ -70,7 +82,7 @@ enum stet_rc stet_entry_read(struct stet_entry_file *f, struct stet_view bytes,
 void stet_entry_close(struct stet_entry_file *f);
 /* The compile options as they came, into `out`: nothing for entries of an older Stet. */
 void stet_entry_options(const struct stet_entry_file *f, struct stet_buf *out);
-/* Unpacked and checked, into `out`. */
+/* Unpacked and checked, into `out`; beside it about a megabyte is needed. */
 enum stet_rc stet_entry_program(const struct stet_entry_file *f, struct stet_buf *out,
                                 struct stet_err *err);
 enum stet_rc stet_entry_executable(const struct stet_entry_file *f, struct stet_buf *out,

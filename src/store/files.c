@@ -36,8 +36,8 @@ static void note_down(const struct stet_store *s, const char *note, struct stet_
     snprintf(folder, sizeof folder, "%s/files", s->folder);
     stet_hash_format(h, text);
     text[32] = '\n';
-    if (!s->read_only && stet_fs_mkdirs(folder, NULL) == STET_OK)
-        stet_fs_write_unsynced(note, stet_view_of(text, 33), NULL);
+    if (!s->read_only && stet_store_mkdirs(s, folder, NULL) == STET_OK)
+        stet_store_write_note(s, note, stet_view_of(text, 33));
 }
 
 enum stet_rc stet_store_file_hash(const struct stet_store *s, const char *path,

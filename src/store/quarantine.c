@@ -19,6 +19,7 @@ static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction before[FATAL];
 /* made ready before, since a handler may not format */
 static char note[PATH_MAX + 96], note_folder[PATH_MAX + 16];
+static bool note_group;
 static _Atomic long loader; /* the kernel's id of the loading thread; 0 for none */
 
 static void folder_of(const struct stet_store *s, char out[PATH_MAX + 16])
@@ -78,7 +79,9 @@ static void on_fatal(int number)
     if (atomic_load(&loader) == syscall(SYS_gettid)) {
         int fd;
 
-        mkdir(note_folder, 0700); /* the store itself is there: an entry was read from it */
+        /* the store itself is there: an entry was read from it */
+        if (mkdir(note_folder, 0700) == 0 && note_group)
+            chmod(note_folder, 02770);
         fd = open(note, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
         if (fd >= 0)
             close(fd);
@@ -93,6 +96,7 @@ static bool make_note(const struct stet_store *s, struct stet_hash key, const ch
     char name[STET_HASH_TEXT];
 
     folder_of(s, note_folder);
+    note_group = s->group;
     stet_hash_format(key, name);
     return snprintf(note, sizeof note, "%s/%s.%s-%ld", note_folder, name, what, (long)getpid()) <
            (int)sizeof note;
@@ -138,7 +142,7 @@ void stet_quarantine_failed(const struct stet_store *s, struct stet_hash key, st
     folder_of(s, folder);
     stet_hash_format(key, name);
     snprintf(path, sizeof path, "%s/%s.failed-%ld", folder, name, (long)getpid());
-    if (stet_fs_mkdirs(folder, NULL) == STET_OK)
-        stet_fs_write_unsynced(path, why, NULL);
+    if (stet_store_mkdirs(s, folder, NULL) == STET_OK)
+        stet_store_write_note(s, path, why);
     stet_store_remove(s, key, NULL);
 }

@@ -13,11 +13,19 @@
 enum stet_rc stet_store_open(struct stet_store *s, const char *folder, struct stet_err *err)
 {
     const char *mode = getenv("STET_STORE_MODE");
+    struct stat st;
 
     *s = (struct stet_store){.read_only = mode && !strcmp(mode, "read-only")};
     if (strlen(folder) >= sizeof s->folder)
         return stet_fail(err, STET_LIMIT, "%s: path too long", folder);
     strcpy(s->folder, folder);
+    if (stat(folder, &st) != 0)
+        return STET_OK; /* made when something is put */
+    if (st.st_mode & S_IWOTH)
+        return stet_fail(err, STET_REFUSED,
+                         "%s: anyone can write there, and what lies there is loaded as code",
+                         folder);
+    s->group = (st.st_mode & S_ISGID) && (st.st_mode & S_IWGRP);
     return STET_OK;
 }
 
@@ -73,10 +81,32 @@ void stet_store_touch(const struct stet_store *s, struct stet_hash key)
         utimensat(AT_FDCWD, path, NULL, 0);
 }
 
-enum stet_rc stet_store_put_bytes(const struct stet_store *s, struct stet_hash key,
-                                  struct stet_view bytes, struct stet_err *err)
+static unsigned file_mode(const struct stet_store *s)
 {
-    char path[PATH_MAX + 64];
+    return s->group ? 0660 : 0600;
+}
+
+enum stet_rc stet_store_mkdirs(const struct stet_store *s, const char *path, struct stet_err *err)
+{
+    return stet_fs_mkdirs_as(path, s->group ? 02770 : 0700, err);
+}
+
+enum stet_rc stet_store_write_note(const struct stet_store *s, const char *path,
+                                   struct stet_view bytes)
+{
+    struct stet_writing w;
+    enum stet_rc rc = stet_fs_begin(&w, path, NULL);
+
+    if (rc != STET_OK)
+        return rc;
+    if (stet_fs_write_all(w.fd, bytes.ptr, bytes.len) != 0)
+        rc = STET_IO;
+    return stet_fs_end(&w, path, false, file_mode(s), rc, NULL);
+}
+
+static enum stet_rc begin(const struct stet_store *s, struct stet_hash key,
+                          char path[PATH_MAX + 64], struct stet_writing *w, struct stet_err *err)
+{
     enum stet_rc rc;
     char *slash;
 
@@ -85,23 +115,39 @@ enum stet_rc stet_store_put_bytes(const struct stet_store *s, struct stet_hash k
     stet_store_path(s, key, path);
     slash = strrchr(path, '/');
     *slash = '\0';
-    rc = stet_fs_mkdirs(path, err);
+    rc = stet_store_mkdirs(s, path, err);
     *slash = '/';
-    return rc == STET_OK ? stet_fs_write(path, bytes, err) : rc;
+    return rc == STET_OK ? stet_fs_begin(w, path, err) : rc;
+}
+
+enum stet_rc stet_store_put_bytes(const struct stet_store *s, struct stet_hash key,
+                                  struct stet_view bytes, struct stet_err *err)
+{
+    char path[PATH_MAX + 64];
+    struct stet_writing w;
+    enum stet_rc rc = begin(s, key, path, &w, err);
+
+    if (rc != STET_OK)
+        return rc;
+    if (stet_fs_write_all(w.fd, bytes.ptr, bytes.len) != 0)
+        rc = stet_fail_errno(err, "%s: cannot write", w.temporary);
+    return stet_fs_end(&w, path, true, file_mode(s), rc, err);
 }
 
 enum stet_rc stet_store_put(const struct stet_store *s, const struct stet_kept *e, uint64_t *bytes,
                             struct stet_err *err)
 {
-    struct stet_buf out = STET_BUF_INIT;
-    enum stet_rc rc = stet_entry_pack(&out, e, err);
+    char path[PATH_MAX + 64];
+    struct stet_writing w;
+    enum stet_rc rc = begin(s, stet_key_of(&e->parts), path, &w, err);
 
     *bytes = 0;
-    if (rc == STET_OK)
-        rc = stet_store_put_bytes(s, stet_key_of(&e->parts), stet_buf_as_view(&out), err);
-    if (rc == STET_OK)
-        *bytes = out.len;
-    stet_buf_release(&out);
+    if (rc != STET_OK)
+        return rc;
+    rc = stet_entry_write(w.fd, e, bytes, err);
+    rc = stet_fs_end(&w, path, true, file_mode(s), rc, err);
+    if (rc != STET_OK)
+        *bytes = 0;
     return rc;
 }
 

@@ -20,9 +20,11 @@
 struct stet_store {
     char folder[PATH_MAX];
     bool read_only;
+    bool group; /* the folder is set-group-id and the group may write: files are the group's */
 };
 
-/* STET_LIMIT when the path is too long. Nothing is made or looked at yet. */
+/* STET_LIMIT when the path is too long, STET_REFUSED when anyone may write to the folder. It need
+ * not be there yet: then it is made, for this user alone, when something is put. */
 enum stet_rc stet_store_open(struct stet_store *s, const char *folder, struct stet_err *err);
 /* $STET_STORE when it is a path, else $XDG_CACHE_HOME/stet/store, else ~/.cache/stet/store; to be
  * freed with stet_mem_free. */
@@ -42,6 +44,11 @@ enum stet_rc stet_store_put_bytes(const struct stet_store *s, struct stet_hash k
                                   struct stet_view bytes, struct stet_err *err);
 enum stet_rc stet_store_remove(const struct stet_store *s, struct stet_hash key,
                                struct stet_err *err);
+
+/* Folders and small files with the modes that go with the store's folder. */
+enum stet_rc stet_store_mkdirs(const struct stet_store *s, const char *path, struct stet_err *err);
+enum stet_rc stet_store_write_note(const struct stet_store *s, const char *path,
+                                   struct stet_view bytes);
 
 /* What a folder listing tells of an entry. */
 struct stet_stored {

@@ -146,7 +146,7 @@ TEST(ranks_that_compile_together_only_look)
 
     listen_in(folder, &at);
     EXPECT_INT(0, pthread_create(&thread, NULL, lead, NULL));
-    EXPECT(!stet_remote_ask(&r, (struct stet_hash){1, 2}, true));
+    EXPECT(!stet_remote_ask(&r, stet_layer.store.folder, (struct stet_hash){1, 2}, true));
     pthread_join(thread, &agent);
     EXPECT_INT(STET_MESSAGE_LOOK, flags_asked);
     stet_remote_fork_child(); /* as the end of this process would */
@@ -169,7 +169,7 @@ TEST(a_child_does_not_hold_its_parents_lease)
 
     listen_in(folder, &at);
     EXPECT_INT(0, pthread_create(&thread, NULL, lead, NULL));
-    EXPECT(!stet_remote_ask(&r, (struct stet_hash){1, 2}, false));
+    EXPECT(!stet_remote_ask(&r, stet_layer.store.folder, (struct stet_hash){1, 2}, false));
     EXPECT_INT(0, flags_asked);
     EXPECT_STR("lead", r.word);
     EXPECT(r.lease != 0);

@@ -140,7 +140,7 @@ TEST(no_damage_goes_unseen)
         whole.ptr[bit / 8] ^= (char)(1 << bit % 8);
     }
     /* only damage in the packed bytes waits until they are unpacked */
-    EXPECT(accepted <= (f.program.len + f.executable.len) * 8);
+    EXPECT(accepted <= (f.program.packed + f.executable.packed) * 8);
     stet_buf_release(&whole);
 }
 

@@ -199,7 +199,9 @@ TEST(counts_and_lengths_beyond_the_bytes_are_refused)
 TEST(a_remote_answer_must_be_the_entry_asked_for)
 {
     struct stet_buf one, two, sealed = STET_BUF_INIT, longer = STET_BUF_INIT, three;
+    char path[PATH_MAX + 64];
     struct stet_entry_file f;
+    struct stet_file file;
     struct stet_hash key;
 
     begin();
@@ -220,8 +222,12 @@ TEST(a_remote_answer_must_be_the_entry_asked_for)
                stet_archive_admit(&store, &trust, key, stet_buf_as_view(&three), NULL));
     EXPECT_INT(STET_OK, stet_archive_admit(&store, &trust, key, stet_buf_as_view(&sealed), NULL));
     EXPECT_INT(STET_OK, stet_store_get(&store, key, &f, NULL));
-    EXPECT(stet_view_eq(f.file.bytes, stet_buf_as_view(&one)));
+    EXPECT_INT(one.len, f.bytes_size);
     stet_entry_close(&f);
+    stet_store_path(&store, key, path);
+    EXPECT_INT(STET_OK, stet_file_open(&file, path, NULL));
+    EXPECT(stet_view_eq(file.bytes, stet_buf_as_view(&one)));
+    stet_file_close(&file);
     stet_buf_release(&one);
     stet_buf_release(&two);
     stet_buf_release(&three);
