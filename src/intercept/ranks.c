@@ -96,11 +96,18 @@ static bool job_of(uint32_t client, struct job *out)
     return j;
 }
 
+static bool told(const char *word)
+{
+    const char *mode = getenv("STET_RANKS");
+
+    return mode && !strcmp(mode, word);
+}
+
 bool stet_ranks_can(uint32_t client)
 {
     struct job j;
 
-    return job_of(client, &j);
+    return told("each") || job_of(client, &j);
 }
 
 /* ---- who ---- */
@@ -223,11 +230,12 @@ bool stet_ranks_span(struct stet_plugin *p, PJRT_Client *client)
 bool stet_ranks_of(struct stet_ranks *r, struct stet_plugin *p, PJRT_Client *client,
                    struct stet_view options, struct stet_arena *a)
 {
-    const char *always = getenv("STET_RANKS");
-    bool all = always && !strcmp(always, "all");
+    bool all = told("all");
     struct job j;
 
     *r = (struct stet_ranks){.client = stet_plugin_client(p, client)};
+    if (told("each"))
+        return true;
     if (!job_of(r->client, &j))
         return !stet_ranks_span(p, client);
     if (!all && !stet_ranks_span(p, client))
@@ -306,9 +314,9 @@ static bool decide(const struct job *j, const char *key, bool serve)
 
 static int64_t wait_ms(void)
 {
-    const char *told = getenv("STET_RANKS_WAIT_MS");
+    const char *ms = getenv("STET_RANKS_WAIT_MS");
 
-    return told && *told ? strtoll(told, NULL, 10) : WAIT_MS;
+    return ms && *ms ? strtoll(ms, NULL, 10) : WAIT_MS;
 }
 
 static int64_t left_ms(uint64_t until_ns)
@@ -377,7 +385,7 @@ static struct stet_hash name_of(const struct stet_ranks *r, const struct stet_ke
 bool stet_ranks_agree(const struct stet_ranks *r, const struct stet_key_parts *parts, bool have)
 {
     uint64_t until = stet_journal_now() + (uint64_t)wait_ms() * 1000000;
-    char name[STET_HASH_TEXT], base[96], vote[128], decision[128], told;
+    char name[STET_HASH_TEXT], base[96], vote[128], decision[128], answer;
     struct stet_hash what = name_of(r, parts);
     uint32_t times = times_asked(what);
     bool silent = false, serve;
@@ -399,9 +407,9 @@ bool stet_ranks_agree(const struct stet_ranks *r, const struct stet_key_parts *p
     if ((uint32_t)j.rank == r->ranks[0]) {
         serve = decide(&j, decision, all_have(&j, r, base, until, &silent));
     } else {
-        told = get(&j, decision, left_ms(until));
-        silent = !told;
-        serve = told ? told == 'y' : decide(&j, decision, false);
+        answer = get(&j, decision, left_ms(until));
+        silent = !answer;
+        serve = answer ? answer == 'y' : decide(&j, decision, false);
     }
     if (silent)
         give_up(r->client);

@@ -38,7 +38,7 @@ class Layer(Case):
         folder = f"{self.dir}/run{self.runs}"
         env = dict(os.environ, LD_PRELOAD=PRELOAD, STET_DIR=folder, STET_STORE=host.store if host else self.dir + "/store",
                    STET_AGENT=socket or host.socket, **{"STET_AGENT_WAIT": "30s", "ASAN_OPTIONS": "detect_leaks=0", **env})
-        for name in ("STET", "STET_PLUGIN", "STET_RUN", "STET_STORE_MODE"):
+        for name in ("STET", "STET_PLUGIN", "STET_RUN"):
             env.pop(name, None)
         p = subprocess.Popen([HARNESS, plugin, *programs], env=env, stdout=subprocess.PIPE, text=True)
         p.folder = folder
@@ -101,6 +101,26 @@ class Layer(Case):
         second, ends = self.finish(self.start(self.host(redis.url), self.programs, CPU))
         self.assertEqual(first, second)
         self.assertEqual({(e["served"], e["tier"], e["agent"]) for e in ends}, {(3, "redis", "found")})
+
+    def test_a_store_that_is_only_read_is_served_too_and_stays_as_it_is(self):
+        redis = self.redis()
+        _, ends = self.finish(self.start(self.host(redis.url), self.programs, CPU))
+        self.assertEqual(self.compiled(ends), 10)
+        self.assertTrue(wait_for(lambda: redis.ask("DBSIZE") == b":10\r\n"))
+        reader = self.host(redis.url, STET_STORE_MODE="read-only")
+        p = self.start(reader, self.programs, CPU, STET_STORE_MODE="read-only")
+        _, ends = self.finish(p)
+        self.assertEqual({(e["served"], e["tier"]) for e in ends}, {(3, "redis")})
+        self.assertEqual(os.listdir(reader.store), [])
+        self.assertEqual([f for _, _, files in os.walk(p.folder) for f in files if f.endswith(".stet")], [])
+        # what nobody has is compiled at once, and nobody waits for one who keeps nothing
+        with open(self.programs[0]) as f:
+            text = f.read().replace("stablehlo.add", "stablehlo.multiply")
+        with open(self.programs[0], "w") as f:
+            f.write(text)
+        _, ends = self.finish(self.start(reader, self.programs[:1], CPU, STET_STORE_MODE="read-only"))
+        self.assertEqual((self.compiled(ends), ends[0]["agent"]), (1, "alone"))
+        self.assertEqual(reader.status()["led"], 0)
 
     def alone(self, socket, word, bound=None, compile_ms=0, **env):
         begin = time.monotonic()

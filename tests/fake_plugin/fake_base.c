@@ -36,11 +36,14 @@ static struct fake_settings settings;
 static void read_settings(void)
 {
     const char *devices = getenv("FAKE_DEVICES"), *ms = getenv("FAKE_COMPILE_MS");
-    const char *stats_ms = getenv("FAKE_STATS_MS");
+    const char *stats_ms = getenv("FAKE_STATS_MS"), *foreign = getenv("FAKE_FOREIGN");
 
     settings.num_devices = devices ? (size_t)atoi(devices) : 1;
     if (settings.num_devices < 1 || settings.num_devices > FAKE_DEVICES_MAX)
         settings.num_devices = 1;
+    settings.num_foreign = foreign ? (size_t)atoi(foreign) : 0;
+    if (settings.num_foreign >= settings.num_devices)
+        settings.num_foreign = 0;
     settings.compile_ms = ms ? atol(ms) : 0;
     settings.stats_ms = stats_ms ? atol(stats_ms) : 0;
     settings.platform = getenv("FAKE_PLATFORM") ? getenv("FAKE_PLATFORM") : "fake";

@@ -293,7 +293,7 @@ PJRT_Error *fake_PJRT_Client_Devices(PJRT_Client_Devices_Args *args)
 PJRT_Error *fake_PJRT_Client_AddressableDevices(PJRT_Client_AddressableDevices_Args *args)
 {
     args->addressable_devices = args->client->device_list;
-    args->num_addressable_devices = args->client->num_devices;
+    args->num_addressable_devices = args->client->num_devices - fake_settings()->num_foreign;
     return NULL;
 }
 
@@ -339,9 +339,16 @@ PJRT_Error *fake_PJRT_DeviceDescription_Id(PJRT_DeviceDescription_Id_Args *args)
     return NULL;
 }
 
+static bool is_foreign(const PJRT_DeviceDescription *d)
+{
+    const struct fake_settings *s = fake_settings();
+
+    return (size_t)d->id >= s->num_devices - s->num_foreign;
+}
+
 PJRT_Error *fake_PJRT_DeviceDescription_ProcessIndex(PJRT_DeviceDescription_ProcessIndex_Args *args)
 {
-    args->process_index = 0;
+    args->process_index = is_foreign(args->device_description);
     return NULL;
 }
 
@@ -378,7 +385,7 @@ PJRT_Error *fake_PJRT_Device_GetDescription(PJRT_Device_GetDescription_Args *arg
 
 PJRT_Error *fake_PJRT_Device_IsAddressable(PJRT_Device_IsAddressable_Args *args)
 {
-    args->is_addressable = true;
+    args->is_addressable = !is_foreign(args->device->description);
     return NULL;
 }
 

@@ -1,11 +1,11 @@
-/* store-move STORE COMPONENT VALUE: every entry as if that component had been VALUE when it was
- * compiled; it gets the key that goes with it. */
+/* store-move STORE COMPONENT VALUE [PROGRAM]: every entry as if that component had been VALUE when
+ * it was compiled, and its program that file; it gets the key that goes with it. */
 #include "store/store.h"
 
 #include <stdio.h>
 
 static bool move(const struct stet_store *s, struct stet_hash key, const char *component,
-                 const char *value, struct stet_err *err)
+                 const char *value, const struct stet_file *other, struct stet_err *err)
 {
     struct stet_buf program = STET_BUF_INIT, executable = STET_BUF_INIT, options = STET_BUF_INIT;
     struct stet_entry_file f;
@@ -23,7 +23,7 @@ static bool move(const struct stet_store *s, struct stet_hash key, const char *c
         .format = f.format,
         .plugin_path = f.plugin_path,
         .options = stet_buf_as_view(&options),
-        .program = stet_buf_as_view(&program),
+        .program = other->bytes.len ? other->bytes : stet_buf_as_view(&program),
         .executable = stet_buf_as_view(&executable),
     };
     for (size_t i = 0; i < STET_COMPONENTS; i++) {
@@ -43,19 +43,22 @@ int main(int argc, char **argv)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_stored_list all;
+    struct stet_file other = {0};
     struct stet_store s;
 
-    if (argc != 4 || stet_store_open(&s, argv[1], &err) != STET_OK ||
+    if (argc < 4 || (argc > 4 && stet_file_open(&other, argv[4], &err) != STET_OK) ||
+        stet_store_open(&s, argv[1], &err) != STET_OK ||
         stet_store_list(&s, &all, &err) != STET_OK) {
         fprintf(stderr, "store-move: %s\n", err.text);
         return 1;
     }
     for (size_t i = 0; i < all.count; i++) {
-        if (!move(&s, all.items[i].key, argv[2], argv[3], &err)) {
+        if (!move(&s, all.items[i].key, argv[2], argv[3], &other, &err)) {
             fprintf(stderr, "store-move: %s\n", err.text);
             return 1;
         }
     }
     stet_stored_list_release(&all);
+    stet_file_close(&other);
     return 0;
 }
