@@ -108,6 +108,10 @@ static void check_one(struct lane *l, uint32_t compile)
                  STET_FMT(f->limit), f->limit_value);
         if (l->c->no_limit)
             say_compile(l, compile, STET_CLAUSE_LIMIT, l->c->torch_line, what);
+    } else if (c->fail_type.len && l->c->no_failure) {
+        snprintf(what, sizeof what, "frame %.*s could not be compiled: %.*s",
+                 STET_FMT(stet_contract_frame(f->code.function)), STET_FMT(c->fail_type));
+        say_compile(l, compile, STET_CLAUSE_FAILURE, l->c->torch_line, what);
     } else if (!frame) {
         snprintf(what, sizeof what, "frame %.*s is not in the contract",
                  STET_FMT(stet_contract_frame(f->code.function)));

@@ -427,6 +427,9 @@ static bool take_torch(struct stet_contract *c, const struct stet_torch *t)
     for (size_t i = firsts; i < t->compile_count; i++)
         late += t->compiles[i].number > 0;
     c->no_late = t->compile_count && !late;
+    c->no_failure = t->compile_count > 0;
+    for (size_t i = 0; i < t->compile_count; i++)
+        c->no_failure &= !t->compiles[i].fail_type.len || t->compiles[i].limit;
     return true;
 }
 

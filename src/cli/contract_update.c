@@ -162,6 +162,8 @@ static bool widen_frames(struct update *u)
         u->c.no_limit = false, u->torch_moved = true;
     if (u->c.no_late && !u->fresh.no_late && u->l.has_torch)
         u->c.no_late = false, u->torch_moved = true;
+    if (u->c.no_failure && !u->fresh.no_failure && u->l.has_torch)
+        u->c.no_failure = false, u->torch_moved = true;
     for (uint32_t i = 0; i < u->fresh.frame_count; i++) {
         const struct stet_clause_frame *from = &u->fresh.frames[i];
         struct stet_clause_frame *to = NULL;
@@ -354,9 +356,7 @@ static void term_pieces(struct update *u, const struct stet_contract *before, st
     pair_pieces(u, "flags", &t->flags, &before->terms.flags, out);
     pair_pieces(u, "bundle", &t->bundle, &before->terms.bundle, out);
     if (u->torch_moved && (p = add_piece(out))) {
-        if (u->c.no_late || u->c.no_limit)
-            stet_buf_printf(&p->text, "torch %s\n",
-                            u->c.no_late ? "no recompile after warm-up" : "no recompile limit");
+        stet_contract_print_torch(&p->text, &u->c);
         place_line(p, u->file.bytes, u->c.torch_line);
     }
 }

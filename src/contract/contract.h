@@ -103,7 +103,8 @@ struct stet_contract {
     struct stet_clause_frame *frames;
     uint32_t frame_count, frame_room;
     struct stet_terms terms;
-    bool no_limit, no_late; /* torch: no recompile limit; no recompile after warm-up */
+    /* torch: no recompile limit; no recompile after warm-up; no frame that fails to compile */
+    bool no_limit, no_late, no_failure;
     uint32_t torch_line;
 };
 
@@ -118,6 +119,8 @@ enum stet_rc stet_contract_read(struct stet_contract *c, const char *path, struc
 /* As they stand in a file, with a newline at the end. */
 void stet_contract_print(struct stet_buf *out, const struct stet_contract *c);
 void stet_contract_print_family(struct stet_buf *out, const struct stet_family *f);
+/* Nothing when the contract has nothing to say of all frames. */
+void stet_contract_print_torch(struct stet_buf *out, const struct stet_contract *c);
 void stet_contract_print_frame(struct stet_buf *out, const struct stet_clause_frame *f);
 void stet_contract_print_pair(struct stet_buf *out, const char *word, const struct stet_pair *p);
 void stet_contract_print_dim(struct stet_buf *out, const struct stet_dim *d);

@@ -257,6 +257,22 @@ void stet_contract_print_frame(struct stet_buf *out, const struct stet_clause_fr
     stet_buf_char(out, '\n');
 }
 
+void stet_contract_print_torch(struct stet_buf *out, const struct stet_contract *c)
+{
+    const char *parts[] = {c->no_late ? "no recompile after warm-up" : NULL,
+                           c->no_limit ? "no recompile limit" : NULL,
+                           c->no_failure ? "no failure" : NULL};
+    const char *before = "torch ";
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i]) {
+            stet_buf_printf(out, "%s%s", before, parts[i]);
+            before = ", ";
+        }
+    if (*before == ',')
+        stet_buf_char(out, '\n');
+}
+
 static void launch(struct stet_buf *out, const struct stet_terms *t)
 {
     if (t->settled != STET_NO_BUDGET)
@@ -288,12 +304,9 @@ void stet_contract_print(struct stet_buf *out, const struct stet_contract *c)
         stet_buf_char(out, '\n');
         stet_contract_print_family(out, &c->families[i]);
     }
-    if (c->frame_count || c->no_limit || c->no_late)
+    if (c->frame_count || c->no_limit || c->no_late || c->no_failure)
         stet_buf_char(out, '\n');
     for (uint32_t i = 0; i < c->frame_count; i++)
         stet_contract_print_frame(out, &c->frames[i]);
-    if (c->no_limit || c->no_late)
-        stet_buf_printf(out, "torch %s%s%s\n", c->no_late ? "no recompile after warm-up" : "",
-                        c->no_late && c->no_limit ? ", " : "",
-                        c->no_limit ? "no recompile limit" : "");
+    stet_contract_print_torch(out, c);
 }

@@ -55,6 +55,32 @@ TEST(a_family_reads_as_people_write_it)
     stet_contract_release(&c);
 }
 
+TEST(the_last_word_on_where_it_was_made_counts)
+{
+    struct stet_contract c = read_all(HEAD "made on cpu backend\nmade on tpu\n");
+
+    EXPECT(!c.on_cpu);
+    EXPECT(stet_view_is(c.made_on, "tpu"));
+    stet_contract_release(&c);
+}
+
+TEST(what_is_said_of_all_frames_prints_in_every_combination)
+{
+    for (int i = 0; i < 8; i++) {
+        struct stet_contract c = read_all(HEAD), again;
+        struct stet_buf out = STET_BUF_INIT;
+
+        c.no_late = i & 1, c.no_limit = i & 2, c.no_failure = i & 4;
+        stet_contract_print(&out, &c);
+        again = read_all(out.ptr);
+        EXPECT(again.no_late == c.no_late && again.no_limit == c.no_limit);
+        EXPECT(again.no_failure == c.no_failure);
+        stet_buf_release(&out);
+        stet_contract_release(&c);
+        stet_contract_release(&again);
+    }
+}
+
 TEST(what_is_printed_is_read_again_the_same)
 {
     struct stet_contract c = read_all(
