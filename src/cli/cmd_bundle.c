@@ -36,8 +36,7 @@ static void show_text(struct stet_buf *out, const struct stet_inventory *v)
         stet_buf_printf(out, "  %-28.*s %.*s\n", STET_FMT(item->name), STET_FMT(item->value));
     }
     if (others)
-        stet_buf_printf(out, "\nand %zu other package%s (--all)\n", others,
-                        others == 1 ? "" : "s");
+        stet_buf_printf(out, "\nand %zu other package%s (--all)\n", others, others == 1 ? "" : "s");
 }
 
 static int print(const struct stet_args *args, struct stet_inventory *v)

@@ -155,9 +155,9 @@ static int fix_files(struct stet_buf *out, const struct stet_lint_result *r, boo
         fixed += count;
         files++;
     }
-    fprintf(stderr, "stet: %s %zu of %zu finding%s in %zu file%s\n",
-            apply ? "fixed" : "would fix", fixed, r->finding_count,
-            r->finding_count == 1 ? "" : "s", files, files == 1 ? "" : "s");
+    fprintf(stderr, "stet: %s %zu of %zu finding%s in %zu file%s\n", apply ? "fixed" : "would fix",
+            fixed, r->finding_count, r->finding_count == 1 ? "" : "s", files,
+            files == 1 ? "" : "s");
     return (apply ? fixed < r->finding_count : r->finding_count) ? STET_EXIT_FINDING
                                                                  : STET_EXIT_FINE;
 }

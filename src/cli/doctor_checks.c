@@ -139,10 +139,10 @@ void stet_doctor_store(struct stet_doctor *d)
         free_room(d, folder);
     bad = quarantined(folder);
     if (bad)
-        stet_doctor_check(
-            d, "store quarantine", STET_CHECK_NOTE, "stet cache verify, then stet cache rm KEY",
-            "%zu load%s of entries went wrong before; such entries are left alone", bad,
-            bad == 1 ? "" : "s");
+        stet_doctor_check(d, "store quarantine", STET_CHECK_NOTE,
+                          "stet cache verify, then stet cache rm KEY",
+                          "%zu load%s of entries went wrong before; such entries are left alone",
+                          bad, bad == 1 ? "" : "s");
     stet_mem_free(folder);
 }
 

@@ -35,7 +35,8 @@ static bool is_plain_name(struct stet_view v)
     char quote = 0;
 
     if (!v.len || v.ptr[0] == '"' || v.ptr[0] == ' ' || v.ptr[v.len - 1] == ' ' ||
-        v.ptr[v.len - 1] == '*' || stet_view_is(v, "...") || stet_view_is(v, "\xe2\x80\xa6"))
+        v.ptr[v.len - 1] == '*' || stet_view_starts(v, "...") ||
+        stet_view_starts(v, "\xe2\x80\xa6"))
         return false;
     for (size_t i = 0; i < v.len; i++) {
         char c = v.ptr[i];

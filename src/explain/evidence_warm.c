@@ -1,11 +1,14 @@
 /* What belongs to the beginning of a run, or repeats an earlier one, alarms nobody. */
 #include "explain/history_internal.h"
 
+/* Nobody compiles more programs of one function ahead; each finding looks at so many only. */
+enum { MOST_AHEAD = 1024 };
+
 static uint32_t number_in_group(const struct stet_history *h, uint32_t at)
 {
     uint32_t n = 0;
 
-    while ((at = h->sightings[at].before) != STET_NONE && n < 1024)
+    while ((at = h->sightings[at].before) != STET_NONE && n < MOST_AHEAD)
         n++;
     return n;
 }
@@ -17,14 +20,14 @@ static bool is_ahead(struct stet_history *h, const struct stet_finding *f)
     const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->trigger.file);
     const struct stet_order *o = s->process < h->order_count ? &h->orders[s->process] : NULL;
-    uint32_t programs = 0, later = 0;
+    uint32_t programs = 0, later = 0, n = 0;
 
     if (!file || !o || !stet_py_called_elsewhere(file, s->traits->function, s->trigger.line))
         return false;
     for (uint32_t at = f->sighting; at != STET_NONE; at = h->sightings[at].before)
-        if (!stet_place_eq(&h->sightings[at].trigger, &s->trigger))
+        if (n++ == MOST_AHEAD || !stet_place_eq(&h->sightings[at].trigger, &s->trigger))
             return false;
-    for (size_t i = 0; i < o->count && later < 1024; i++) {
+    for (size_t i = 0; i < o->count && later < MOST_AHEAD; i++) {
         uint32_t ran = o->items[i];
 
         if (ran == STET_NONE || h->sightings[ran].group != s->group)

@@ -1,13 +1,15 @@
 /* A run folder of any size, written as the layer writes one: journals by the journal's own writer,
  * programs as files. For tests of the report; no framework is needed.
  *
- * usage: make_run STATE_DIR ID COMPILES RANKS SOURCE [FUNCTION]
+ * usage: make_run STATE_DIR ID COMPILES RANKS SOURCE [FUNCTION [PROGRAMS]]
  *
- * Each rank compiles FUNCTION (train_step) again and again with another batch size, from lines of
- * SOURCE; what repeats is the same program. */
+ * Each rank compiles FUNCTION (train_step) again and again with another batch size, PROGRAMS (200)
+ * of them, from lines of SOURCE; what repeats is the same program. With
+ * PROGRAMS they run, too. */
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "journal/execs.h"
 #include "journal/write.h"
 
 #include <stdio.h>
@@ -16,14 +18,16 @@
 #include <time.h>
 #include <zstd.h>
 
-enum { DISTINCT = 200 };
+enum { MOST_PROGRAMS = 100000, RUN_AT_ONCE = 256 };
 
 struct making {
     char folder[512];
     const char *source, *function;
     uint64_t started_ns; /* CLOCK_REALTIME */
-    struct stet_hash programs[DISTINCT];
-    uint64_t sizes[DISTINCT];
+    unsigned distinct;
+    bool runs;
+    struct stet_hash programs[MOST_PROGRAMS];
+    uint64_t sizes[MOST_PROGRAMS];
 };
 
 static _Noreturn void fail(const char *what)
@@ -110,7 +114,7 @@ static void write_run(const struct making *m, const char *id, uint64_t seconds)
 static void write_compile(const struct making *m, struct stet_journal *j, uint64_t index,
                           uint64_t begin_ns)
 {
-    unsigned variant = (unsigned)(index % DISTINCT);
+    unsigned variant = (unsigned)(index % m->distinct);
     char name[600];
     struct stet_frame frame = {stet_view_str(m->source), STET_VIEW("main"), 5};
     struct stet_rec_compile_begin begin = {.index = index,
@@ -137,6 +141,18 @@ static void write_compile(const struct making *m, struct stet_journal *j, uint64
     stet_journal_write_at(j, STET_REC_compiled_memory, begin_ns + end.plugin_ns, &memory);
 }
 
+/* Each program of a batch runs twice, one after the other. */
+static void write_executions(struct stet_journal *j, uint64_t first, uint64_t end, uint64_t at)
+{
+    static struct stet_exec execs[2 * RUN_AT_ONCE];
+    size_t n = 0;
+
+    for (uint64_t i = first; i < end; i++)
+        for (int k = 0; k < 2; k++, n++)
+            execs[n] = (struct stet_exec){at + n * 1000, i + 1};
+    stet_journal_write_execs(j, execs, n);
+}
+
 static void write_rank(const struct making *m, unsigned rank, uint64_t compiles)
 {
     char dir[600], env[32];
@@ -161,6 +177,8 @@ static void write_rank(const struct making *m, unsigned rank, uint64_t compiles)
         uint64_t at = now + i * 3000000;
 
         write_compile(m, j, i, at);
+        if (m->runs && (i + 1) % RUN_AT_ONCE == 0)
+            write_executions(j, i + 1 - RUN_AT_ONCE, i + 1, at + 1500000);
         if (i % 64 == 0) {
             struct stet_rec_memory memory = {.plugin = 1,
                                              .device = rank,
@@ -187,13 +205,17 @@ int main(int argc, char **argv)
     ranks = strtoull(argv[4], NULL, 10);
     m.source = argv[5];
     m.function = argc > 6 ? argv[6] : "train_step";
+    m.distinct = argc > 7 ? (unsigned)strtoul(argv[7], NULL, 10) : 200;
+    m.runs = argc > 7;
+    if (!m.distinct || m.distinct > MOST_PROGRAMS)
+        return 2;
     snprintf(m.folder, sizeof m.folder, "%s/runs/%s", argv[1], argv[2]);
     snprintf(path, sizeof path, "%s/programs", m.folder);
     if (stet_fs_mkdirs(path, NULL) != STET_OK)
         fail(path);
     clock_gettime(CLOCK_REALTIME, &now);
     m.started_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-    for (unsigned i = 0; i < DISTINCT; i++)
+    for (unsigned i = 0; i < m.distinct; i++)
         write_program(&m, i);
     for (unsigned i = 0; i < ranks; i++)
         write_rank(&m, i, compiles / ranks);

@@ -55,6 +55,20 @@ TEST(a_family_reads_as_people_write_it)
     stet_contract_release(&c);
 }
 
+TEST(a_name_that_begins_like_dots_keeps_its_quotes)
+{
+    struct stet_contract c = read_all(HEAD "f(\"... n\": any)\n"), again;
+    struct stet_buf out = STET_BUF_INIT;
+
+    EXPECT(!c.families[0].open);
+    stet_contract_print(&out, &c);
+    again = read_all(out.ptr);
+    EXPECT(!again.families[0].open && again.families[0].arg_count == 1);
+    stet_buf_release(&out);
+    stet_contract_release(&c);
+    stet_contract_release(&again);
+}
+
 TEST(the_last_word_on_where_it_was_made_counts)
 {
     struct stet_contract c = read_all(HEAD "made on cpu backend\nmade on tpu\n");
