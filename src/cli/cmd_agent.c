@@ -2,6 +2,7 @@
 #include "cli/command.h"
 
 #include "agent/agent.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "cli/run_agent.h"
 #include "wire/client.h"
@@ -11,6 +12,26 @@
 #include <string.h>
 
 enum { ANSWER_MS = 5000, IDLE_S = 600 };
+
+/* The schema of what an agent says of itself (agent/status.c), of one that is not there. */
+static int absent(const char *socket, enum stet_format format)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_json j;
+
+    if (format == STET_FORMAT_TEXT) {
+        fprintf(stderr, "stet: no agent listens at %s\n", socket);
+        return STET_EXIT_FINDING;
+    }
+    stet_json_init(&j, &out);
+    stet_json_object(&j, NULL);
+    stet_json_cstr(&j, "schema", "stet.agent/1");
+    stet_json_null(&j, "pid");
+    stet_json_cstr(&j, "socket", socket);
+    stet_json_end_object(&j);
+    stet_buf_char(&out, '\n');
+    return stet_print(&out, STET_EXIT_FINDING);
+}
 
 /* One question to the agent that listens there. */
 static int ask(const char *socket, uint32_t kind, enum stet_format format)
@@ -23,10 +44,8 @@ static int ask(const char *socket, uint32_t kind, enum stet_format format)
     struct stet_wire line;
     enum stet_rc rc = stet_wire_open(&line, socket, &err);
 
-    if (rc == STET_NOT_FOUND) {
-        fprintf(stderr, "stet: no agent listens at %s\n", socket);
-        return STET_EXIT_FINDING;
-    }
+    if (rc == STET_NOT_FOUND)
+        return absent(socket, format);
     if (rc == STET_OK)
         rc = stet_wire_send(&line, &m, until, &err);
     if (rc == STET_OK)

@@ -4,6 +4,7 @@
 #include "cli/contract_update.h"
 
 #include "base/fs.h"
+#include "base/json.h"
 
 #include <stdio.h>
 
@@ -16,22 +17,51 @@ static const struct stet_usage usage = {
     "docs/contract.md",
 };
 
-/* A contract allows what the run did, recompiles too. */
-static void doubt(const struct stet_history *h)
+/* A contract allows what the run did, recompiles too. How many there are. */
+static unsigned doubt(const struct stet_lanes *l)
 {
+    const struct stet_history *h = &l->x.history;
     unsigned n = 0;
 
     for (uint32_t i = 0; i < h->finding_count; i++)
         n += h->findings[i].reason < STET_REASONS && !h->findings[i].benign &&
              !h->findings[i].facts.past;
+    for (size_t i = 0; l->has_torch && i < l->torch.compile_count; i++)
+        n += l->torch.compiles[i].failures != STET_TORCH_NONE;
     if (n)
         fprintf(
             stderr,
             "stet: this run recompiled %u time%s (`stet explain`), and the contract allows it\n", n,
             n == 1 ? "" : "s");
+    return n;
 }
 
-static int init(const char *run, const char *file, bool force)
+static int tell(enum stet_format format, const char *file, const char *run,
+                const struct stet_contract *c, unsigned recompiles)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_json j;
+
+    if (format == STET_FORMAT_TEXT) {
+        fprintf(stderr, "stet: wrote %s from run %s: %u famil%s, %u frame%s\n", file, run,
+                c->family_count, c->family_count == 1 ? "y" : "ies", c->frame_count,
+                c->frame_count == 1 ? "" : "s");
+        return STET_EXIT_FINE;
+    }
+    stet_json_init(&j, &out);
+    stet_json_object(&j, NULL);
+    stet_json_cstr(&j, "schema", "stet.contract/1");
+    stet_json_cstr(&j, "file", file);
+    stet_json_cstr(&j, "run", run);
+    stet_json_uint(&j, "families", c->family_count);
+    stet_json_uint(&j, "frames", c->frame_count);
+    stet_json_uint(&j, "recompiles", recompiles);
+    stet_json_end_object(&j);
+    stet_buf_char(&out, '\n');
+    return stet_print(&out, STET_EXIT_FINE);
+}
+
+static int init(const char *run, const char *file, bool force, enum stet_format format)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_buf out = STET_BUF_INIT;
@@ -39,6 +69,7 @@ static int init(const char *run, const char *file, bool force)
     struct stet_lanes l;
     int code = STET_EXIT_FINE;
     bool to_stdout = !strcmp(file, "-");
+    unsigned recompiles;
 
     if (!to_stdout && !force && stet_fs_exists(file)) {
         fprintf(stderr, "stet: %s is there already: `stet contract update`, or --force\n", file);
@@ -50,16 +81,14 @@ static int init(const char *run, const char *file, bool force)
         stet_lanes_close(&l);
         return stet_complain(&err);
     }
-    doubt(&l.x.history);
+    recompiles = doubt(&l);
     stet_contract_write(&out, &c, &l);
     if (to_stdout)
         code = stet_print(&out, code);
     else if (out.failed || stet_fs_write(file, stet_buf_as_view(&out), &err) != STET_OK)
         code = stet_complain(&err);
     else
-        fprintf(stderr, "stet: wrote %s from run %s: %u famil%s, %u frame%s\n", file, l.run->id,
-                c.family_count, c.family_count == 1 ? "y" : "ies", c.frame_count,
-                c.frame_count == 1 ? "" : "s");
+        code = tell(format, file, l.run->id, &c, recompiles);
     stet_buf_release(&out);
     stet_contract_release(&c);
     stet_lanes_close(&l);
@@ -91,7 +120,7 @@ int cmd_contract(int argc, char **argv)
         return stet_usage_error(&usage, "say init or update, and at most one run");
     run = args.count == 2 ? args.values[1] : NULL;
     if (!strcmp(args.values[0], "init"))
-        return init(run, file, force);
+        return init(run, file, force, args.format);
     if (!strcmp(args.values[0], "update"))
         return stet_contract_update(run, file, write, args.format);
     return stet_usage_error(&usage, "say init or update");

@@ -73,6 +73,7 @@ static enum stet_rc write_run(const struct run *r, struct stet_err *err)
 
     stet_run_record_begin(&j, &out, r->id, r->argv);
     stet_json_int(&j, "pid", r->child.pid);
+    stet_json_int(&j, "parent", getpid());
     stet_json_cstr(&j, "stet_version", STET_VERSION);
     stet_json_uint(&j, "started_ns", nanoseconds(r->started));
     if (r->own_trace)

@@ -2,6 +2,8 @@
 #include "cli/command.h"
 
 #include "cli/run_text.h"
+#include "cli/torch.h"
+#include "cli/torch_rows.h"
 #include "ledger/ledger.h"
 
 #include <ftw.h>
@@ -16,7 +18,21 @@
 struct totals {
     struct stet_ledger_totals all;
     bool explained; /* recompiles and lost_ns are known */
+    /* torch.compile's, of a run in which nothing else was compiled */
+    uint64_t torch_compiles, torch_ns;
 };
+
+static void take_torch(struct totals *t, const struct stet_run *run)
+{
+    struct stet_torch torch;
+
+    stet_torch_init(&torch);
+    if (stet_torch_load_run(&torch, run, NULL) == STET_OK)
+        for (size_t i = 0; i < torch.compile_count; i++)
+            t->torch_ns += stet_torch_cost(&torch.compiles[i]) * 1000;
+    t->torch_compiles = torch.compile_count;
+    stet_torch_release(&torch);
+}
 
 static struct totals totals_of(struct stet_ledger *l, const struct stet_run *run)
 {
@@ -36,6 +52,8 @@ static struct totals totals_of(struct stet_ledger *l, const struct stet_run *run
                                             .processes = d.process_count};
         stet_run_unload(&d);
     }
+    if (!t.all.compiles)
+        take_torch(&t, run);
     return t;
 }
 
@@ -44,9 +62,10 @@ static void row_text(struct stet_buf *out, const struct stet_run *run, const str
     struct stet_buf cell = STET_BUF_INIT;
 
     stet_text_outcome(&cell, run);
-    stet_buf_printf(out, "%-22s  %-9s  %8" PRIu64 "  ", run->id, cell.ptr, t->all.compiles);
+    stet_buf_printf(out, "%-22s  %-9s  %8" PRIu64 "  ", run->id, cell.ptr,
+                    t->all.compiles + t->torch_compiles);
     stet_buf_release(&cell);
-    stet_text_duration(&cell, t->all.compile_ns);
+    stet_text_duration(&cell, t->all.compile_ns + t->torch_ns);
     stet_buf_printf(out, "%9s  ", cell.ptr);
     stet_buf_release(&cell);
     if (t->explained)
@@ -77,6 +96,10 @@ static void row_json(struct stet_json *j, const struct stet_run *run, const stru
     stet_json_uint(j, "compiles", t->all.compiles);
     stet_json_uint(j, "loads", t->all.loads);
     stet_json_number(j, "compile_s", (double)t->all.compile_ns / 1e9);
+    if (t->torch_compiles) {
+        stet_json_uint(j, "torch_compiles", t->torch_compiles);
+        stet_json_number(j, "torch_compile_s", (double)t->torch_ns / 1e9);
+    }
     stet_json_uint(j, "executions", t->all.executions);
     if (t->explained) {
         stet_json_uint(j, "recompiles", t->all.recompiles);
@@ -138,8 +161,11 @@ static int remove_entry(const char *path, const struct stat *st, int kind, struc
 }
 
 /* Only what has ended, or whose process is gone, and is old. */
-static int prune(const struct stet_runs *runs, struct stet_ledger *l, unsigned long days)
+static int prune(enum stet_format format, const struct stet_runs *runs, struct stet_ledger *l,
+                 unsigned long days)
 {
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_json j;
     uint64_t now = (uint64_t)time(NULL) * 1000000000u, age = days * 86400u * (uint64_t)1000000000u;
     size_t gone = 0, failed = 0;
 
@@ -156,11 +182,21 @@ static int prune(const struct stet_runs *runs, struct stet_ledger *l, unsigned l
         if (l)
             stet_ledger_forget(l, r->id, NULL);
     }
-    printf("%zu runs deleted", gone);
-    if (failed)
-        printf(", %zu could not be", failed);
-    printf("\n");
-    return failed ? STET_EXIT_FAILURE : STET_EXIT_FINE;
+    if (format == STET_FORMAT_JSON) {
+        stet_json_init(&j, &out);
+        stet_json_object(&j, NULL);
+        stet_json_cstr(&j, "schema", "stet.prune/1");
+        stet_json_uint(&j, "deleted", gone);
+        stet_json_uint(&j, "failed", failed);
+        stet_json_end_object(&j);
+    } else {
+        stet_text_count(&out, gone, "run");
+        stet_buf_str(&out, " deleted");
+        if (failed)
+            stet_buf_printf(&out, ", %zu could not be", failed);
+    }
+    stet_buf_char(&out, '\n');
+    return stet_print(&out, failed ? STET_EXIT_FAILURE : STET_EXIT_FINE);
 }
 
 static bool number(const char *text, unsigned long *out)
@@ -203,7 +239,8 @@ int cmd_runs(int argc, char **argv)
         return stet_complain(&err);
     stet_ledger_open(&l, NULL, NULL); /* without it the journals are read */
     folder = here ? getcwd(NULL, 0) : NULL;
-    done = prune_text ? prune(&runs, l, days) : list(args.format, &runs, l, folder, most);
+    done =
+        prune_text ? prune(args.format, &runs, l, days) : list(args.format, &runs, l, folder, most);
     free(folder);
     stet_ledger_close(l);
     stet_runs_close(&runs);

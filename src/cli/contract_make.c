@@ -398,6 +398,17 @@ static bool same_code(const struct stet_torch_frame *a, const struct stet_torch_
            stet_view_eq(stet_contract_base(a->code.file), stet_contract_base(b->code.file));
 }
 
+/* What the limit refused is no program. */
+static uint64_t programs_of(const struct stet_torch *t, uint32_t frame)
+{
+    const struct stet_torch_frame *f = &t->frames[frame];
+    uint64_t n = f->compiles;
+
+    for (size_t i = 0; f->limit.len && i < t->compile_count; i++)
+        n -= t->compiles[i].frame == frame && t->compiles[i].limit;
+    return n;
+}
+
 static bool take_torch(struct stet_contract *c, const struct stet_torch *t)
 {
     uint32_t firsts = 0, late = 0;
@@ -410,9 +421,9 @@ static bool take_torch(struct stet_contract *c, const struct stet_torch *t)
 
         if (!f->code.function.len || !f->compiles)
             continue;
-        for (size_t k = 0; k < t->frame_count; k++)
+        for (uint32_t k = 0; k < t->frame_count; k++)
             if (same_code(&t->frames[k], f)) {
-                programs += t->frames[k].compiles;
+                programs += programs_of(t, k);
                 breaks += t->frames[k].breaks;
             }
         if (!(out = frame_of(c, f)))

@@ -67,6 +67,13 @@ enum stet_rc stet_load_open(struct stet_loaded *l, const char *path, const char 
         return err->rc;
     if (stet_decode(&l->program, l->file.bytes, err) != STET_OK) {
         stet_file_close(&l->file);
+        if (stet_view_ends(stet_view_str(path), ".py")) {
+            *err = (struct stet_err)STET_ERR_INIT;
+            return stet_fail(err, STET_BAD_INPUT,
+                             "%s is Python, and no program: `stet run -- python %s` records the "
+                             "programs it compiles, `stet show` lists them",
+                             path, path);
+        }
         return name_file(err, path);
     }
     if (options_path && read_options(l, options_path, err) != STET_OK) {

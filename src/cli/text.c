@@ -53,7 +53,9 @@ void stet_text_count(struct stet_buf *out, uint64_t n, const char *what)
 
 bool stet_run_is_alive(const struct stet_run *run)
 {
-    return run->pid > 0 && kill((pid_t)run->pid, 0) == 0;
+    /* When the command has ended its parent has yet to say how. */
+    return (run->pid > 0 && kill((pid_t)run->pid, 0) == 0) ||
+           (run->parent > 0 && kill((pid_t)run->parent, 0) == 0);
 }
 
 void stet_text_outcome(struct stet_buf *out, const struct stet_run *run)

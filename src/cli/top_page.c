@@ -125,7 +125,8 @@ static void compiles_row(const struct stet_top *t, struct stet_page *p,
     stet_page_printf(p, STET_STYLE_STRONG, "%" PRIu64, s->compiles);
     stet_page_printf(p, STET_STYLE_PLAIN, " in %s", duration(&a, s->compile_ns));
     if (t->rank == STET_ALL_RANKS)
-        stet_page_printf(p, STET_STYLE_PLAIN, ", %" PRIu64 " programs", t->attach->pulse->programs);
+        stet_page_printf(p, STET_STYLE_PLAIN, ", %" PRIu64 " program%s", t->attach->pulse->programs,
+                         t->attach->pulse->programs == 1 ? "" : "s");
     stet_page_printf(p, s->recompiles ? STET_STYLE_WARN : STET_STYLE_GOOD,
                      "   %" PRIu64 " again, %s lost", s->recompiles, duration(&a, s->lost_ns));
     if (s->failed)

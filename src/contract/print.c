@@ -240,10 +240,10 @@ void stet_contract_print_family(struct stet_buf *out, const struct stet_family *
 void stet_contract_print_frame(struct stet_buf *out, const struct stet_clause_frame *f)
 {
     stet_buf_str(out, "frame ");
-    quoted(out, f->function);
+    word(out, f->function);
     if (f->file.len) {
         stet_buf_str(out, " in ");
-        quoted(out, f->file);
+        word(out, f->file);
     }
     if (f->programs != STET_NO_BUDGET) {
         stet_buf_str(out, " at most ");

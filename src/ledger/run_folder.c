@@ -79,6 +79,7 @@ enum stet_rc stet_run_read(struct stet_run *run, struct stet_arena *arena, const
         .started_ns = number_of(root, "started_ns"),
         .ended_ns = number_of(root, "ended_ns"),
         .pid = json_integer_value(json_object_get(root, "pid")),
+        .parent = json_integer_value(json_object_get(root, "parent")),
         .exit_code = -1,
         .signal = (int)number_of(root, "signal"),
         .unchecked = number_of(root, "unchecked_count"),

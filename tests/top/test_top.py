@@ -81,7 +81,7 @@ class Top(unittest.TestCase):
 
     def start(self, *ranks, tail="read x; exit 6"):
         """A job that has done its work and waits for a line."""
-        done = os.path.join(self.dir, "done")
+        done = tempfile.mktemp(prefix="done-", dir=self.dir)
         p = subprocess.Popen([STET, "run", "--quiet", "--", *self.job(*ranks, tail=f"touch {done}; {tail}")],
                              cwd=self.dir, env=self.env, stdin=subprocess.PIPE, text=True)
         self.addCleanup(lambda: p.poll() is None and (p.kill(), p.wait()))
@@ -194,6 +194,33 @@ class Top(unittest.TestCase):
         self.stet("run", "--quiet", "--", "true")
         self.assertNotEqual(os.path.basename(self.run_folder()), running)
         self.assertEqual(json.loads(self.stet("top", "--once", "--format=json").stdout)["run"], running)
+
+    def test_several_jobs_at_once_are_told_apart(self):
+        first = self.start(0, 1)
+        one = os.path.basename(self.run_folder())
+        time.sleep(1.1)  # ids go by the second
+        second = self.start(0, 1, 2, tail="read x; exit 7")
+        two = os.path.basename(self.run_folder())
+        left = Screen(self, self.state, 80, 24, str(first.pid))
+        right = Screen(self, self.state, 100, 30)  # the newest
+        log = subprocess.Popen([STET, "top", "--interval=0.2", one], env=self.env, cwd=self.dir, stdout=subprocess.PIPE, text=True)
+        left.until(f"^ stet top  {one}  running", "compiles +4 in", "processes 0 of 2")
+        right.until(f"^ stet top  {two}  running", "compiles +6 in", "processes 0 of 3")
+        left.resize(60, 12)
+        text = left.until(f"^ stet top  {one}  running", "compiles +4 in")
+        self.assertLessEqual(max(map(len, text.splitlines())), 60)
+        first.communicate("\n", timeout=20)
+        left.until(f"^ stet top  {one}  exit 6 ")
+        right.until(f"^ stet top  {two}  running")
+        heads = re.findall(r"^ stet top +(\S+) +(running|exit \d)", log.communicate(timeout=20)[0], re.M)
+        self.assertEqual({run for run, _ in heads}, {one})
+        self.assertEqual(heads[-1][1], "exit 6")
+        left.resize(80, 24)
+        left.press("n")  # on to the one that still runs
+        left.until(f"^ stet top  {two}  running", "compiles +6 in")
+        second.communicate("\n", timeout=20)
+        left.until(f"^ stet top  {two}  exit 7 ")
+        right.until(f"^ stet top  {two}  exit 7 ")
 
     def test_logs_get_a_block_an_interval_until_the_end(self):
         p = self.start(0)
