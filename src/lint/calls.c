@@ -76,6 +76,7 @@ struct lint_call *lint_add_call(struct lint_walk *w, lint_ref at, uint32_t calle
                                                           : (struct stet_view){0},
                             .class_index = owner,
                             .lanes = lanes,
+                            .in_loop = w->loops != 0,
                             .line = lint_at(w->ast, at)->row + 1,
                             .how = stet_view_str(how)};
     return c;
@@ -115,6 +116,7 @@ static void pass_arguments(struct lint_walk *w, lint_ref call, struct lint_call 
             arg->deps = v.deps;
         else if (v.kind == LINT_V_PYTHON)
             arg->static_deps = v.deps;
+        arg->varies = v.kind <= LINT_V_PYTHON && (v.flags & LINT_VARIES);
         c->arg_count++;
     }
 }
@@ -125,6 +127,7 @@ static struct lint_value of_arguments(struct lint_walk *w, lint_ref call)
     const struct lint_ast *a = w->ast;
     lint_ref args = lint_field(a, call, LINT_FIELD_ARGUMENTS);
     struct lint_value all = python;
+    bool turns = false;
 
     if (lint_kind(a, args) != LINT_ARGUMENTS)
         return lint_element(lint_value_of(w, args));
@@ -133,15 +136,19 @@ static struct lint_value of_arguments(struct lint_walk *w, lint_ref call)
 
         if (v.kind != LINT_V_FN && v.kind != LINT_V_JITTED)
             all = lint_join(all, lint_element(v));
+        turns |= lint_turns(v);
     }
+    all.f.flags |= turns ? LINT_F_TURNS : 0;
     return all;
 }
 
 static struct lint_value weakly(struct lint_value v)
 {
     if (v.kind != LINT_V_TENSOR)
-        return unknown;
+        return (struct lint_value){.flags = v.kind <= LINT_V_PYTHON ? v.flags & LINT_VARIES : 0,
+                                   .f = {.flags = v.f.flags & LINT_F_TURNS}};
     v.flags = LINT_WEAK | LINT_GUESS;
+    v.f = (struct lint_facts){.flags = v.f.flags & (LINT_F_DRIFTS | LINT_F_SHORT | LINT_F_TURNS)};
     return v;
 }
 
@@ -173,7 +180,7 @@ static struct lint_value returned(struct lint_walk *w, lint_ref call, uint32_t c
     }
     v.deps = deps;
     if (!deps && v.kind >= LINT_V_TENSOR && v.kind <= LINT_V_HOST)
-        v = unknown;
+        v = (struct lint_value){.f = v.f};
     return v;
 }
 
@@ -492,7 +499,28 @@ static struct lint_value call_attribute(struct lint_walk *w, lint_ref n, lint_re
     if (self.kind == LINT_V_HOST || self.kind == LINT_V_SHAPE)
         return self;
     pass_functions(w, n);
-    return weakly(of_arguments(w, n));
+    out = weakly(of_arguments(w, n));
+    if (self.kind <= LINT_V_PYTHON && out.kind == LINT_V_UNKNOWN && (self.flags & LINT_VARIES)) {
+        out.kind = self.kind; /* a method of what varies */
+        out.flags |= LINT_VARIES;
+    }
+    return out;
+}
+
+/* A compiled function's result lies on the device; what goes in may vary. */
+static struct lint_value call_jitted(struct lint_walk *w, lint_ref n, uint32_t jit)
+{
+    uint32_t fn = w->jits[jit].fn;
+
+    if (fn != LINT_NONE && w->fns[fn].progress == LINT_NOT_YET && w->depth < 60)
+        lint_run_function(w, fn);
+    if (w->jits[jit].fn != LINT_NONE && !w->jits[jit].shifted)
+        pass_arguments(
+            w, n, lint_add_call(w, n, w->jits[jit].fn, (struct stet_view){0}, LINT_NONE, 0, ""));
+    return (struct lint_value){.kind = LINT_V_TENSOR,
+                               .deps = LINT_ALWAYS,
+                               .flags = LINT_WEAK | LINT_TREE,
+                               .f = {.flags = LINT_F_DEVICE}};
 }
 
 static struct lint_value call_value(struct lint_walk *w, lint_ref n)
@@ -531,8 +559,7 @@ static struct lint_value call_value(struct lint_walk *w, lint_ref n)
         return call_function(w, n, f.index);
     pass_functions(w, n);
     if (f.kind == LINT_V_JITTED)
-        return (struct lint_value){
-            .kind = LINT_V_TENSOR, .deps = LINT_ALWAYS, .flags = LINT_WEAK | LINT_TREE};
+        return call_jitted(w, n, f.index);
     return weakly(of_arguments(w, n));
 }
 
@@ -540,7 +567,9 @@ struct lint_value lint_eval_call(struct lint_walk *w, lint_ref n)
 {
     struct lint_value v = call_value(w, n);
 
+    v.f = lint_facts_call(w, n, v.f);
     w->values[n] = v;
     lint_rules(w, ON_CALL, n);
+    lint_fed_remember(w, n);
     return v;
 }

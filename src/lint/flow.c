@@ -49,19 +49,42 @@ static bool guards_once(const struct lint_walk *w, lint_ref n)
     return lint_kind(a, n) == LINT_COMPARISON && (op == 's' || op == 'n');
 }
 
+/* i % 10, of a number that the loop counts */
+static bool counts_turns(const struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+
+    for (lint_ref c = n;
+         w->loops && c < a->count && (c == n || a->nodes[c].start < a->nodes[n].end); c++) {
+        if (a->nodes[c].kind == LINT_BINARY && a->nodes[c].op == '%' &&
+            (lint_value_of(w, lint_field(a, c, LINT_FIELD_LEFT)).flags & LINT_VARIES))
+            return true;
+    }
+    return false;
+}
+
 static void run_if(struct lint_walk *w, lint_ref n)
 {
     const struct lint_ast *a = w->ast;
     lint_ref test = lint_field(a, n, LINT_FIELD_CONDITION);
     bool about_compiling = lint_mentions(w, test, compiling);
     bool negated = about_compiling && is_negated(w, test), once = guards_once(w, test);
+    bool periodic, open = w->if_open;
+    uint32_t if_start = w->if_start, branch_start = w->branch_start;
 
     w->quiet += negated;
     lint_eval(w, test);
     lint_condition(w, test);
     w->quiet -= negated;
+    periodic = lint_every_n(w, test) || lint_asks_rank(w, test) || counts_turns(w, test);
     w->branches++;
+    w->periodic += periodic;
     for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
+        if (lint_kind(a, n) == LINT_IF) { /* an elif belongs to its if */
+            w->if_start = lint_at(a, n)->start;
+            w->if_open = !lint_child_of(a, n, LINT_ELSE);
+        }
+        w->branch_start = lint_at(a, c)->start;
         switch (lint_kind(a, c)) {
         case LINT_BLOCK:
             w->quiet += negated;
@@ -83,7 +106,11 @@ static void run_if(struct lint_walk *w, lint_ref n)
             break;
         }
     }
+    w->periodic -= periodic;
     w->branches--;
+    w->if_start = if_start;
+    w->branch_start = branch_start;
+    w->if_open = open;
 }
 
 /* A torch_xla step ends somewhere in this loop. */
@@ -109,53 +136,101 @@ static bool holds_step(const struct lint_walk *w, lint_ref n)
     return false;
 }
 
+static void mark_counter(struct lint_walk *w, lint_ref left)
+{
+    struct lint_binding *b = lint_scope_find(&w->fns[w->fn].scope, lint_name(w->ast, left));
+
+    if (b && b->value.kind == LINT_V_PYTHON)
+        b->value.flags |= LINT_VARIES;
+}
+
+/* lr = lr * decay */
+static void mark_scaled(struct lint_walk *w, lint_ref left, lint_ref right)
+{
+    const struct lint_ast *a = w->ast;
+    uint32_t name = lint_name(a, left);
+
+    if (!name || lint_kind(a, right) != LINT_BINARY)
+        return;
+    for (lint_ref c = right; c < a->count && a->nodes[c].start < a->nodes[right].end; c++) {
+        if (lint_name(a, c) == name) {
+            mark_counter(w, left);
+            return;
+        }
+    }
+}
+
 /* Numbers that the loop counts up vary from its first line on. */
 static void mark_counters(struct lint_walk *w, lint_ref n)
 {
     const struct lint_ast *a = w->ast;
 
     for (lint_ref c = n + 1; c < a->count && a->nodes[c].start < a->nodes[n].end; c++) {
-        struct lint_binding *b;
+        lint_ref left = lint_field(a, c, LINT_FIELD_LEFT), right;
 
-        if (a->nodes[c].kind != LINT_AUGMENTED)
+        if (a->nodes[c].kind == LINT_AUGMENTED)
+            mark_counter(w, left);
+        if (a->nodes[c].kind != LINT_ASSIGNMENT)
             continue;
-        b = lint_scope_find(&w->fns[w->fn].scope, lint_name(a, lint_field(a, c, LINT_FIELD_LEFT)));
-        if (b && b->value.kind == LINT_V_PYTHON)
-            b->value.flags |= LINT_VARIES;
+        right = lint_field(a, c, LINT_FIELD_RIGHT);
+        if (lint_kind(a, left) == LINT_PATTERN_LIST &&
+            lint_kind(a, right) == LINT_EXPRESSION_LIST) {
+            lint_ref r = lint_child(a, right);
+
+            for (lint_ref l = lint_child(a, left); l && r; l = lint_next(a, l), r = lint_next(a, r))
+                mark_scaled(w, l, r);
+        } else {
+            mark_scaled(w, left, right);
+        }
     }
 }
 
 static void run_loop(struct lint_walk *w, lint_ref n, lint_ref body)
 {
     bool step = !w->step_loops && holds_step(w, n);
-    lint_ref outer = w->loop;
+    lint_ref outer = w->loop, outermost = w->outer_loop;
 
     mark_counters(w, n);
     w->loops++;
     w->branches++;
     w->loop = n;
+    w->outer_loop = outermost ? outermost : n;
     w->step_loops += step || w->step_loops;
     run_block(w, body);
     w->step_loops -= w->step_loops && (step || w->step_loops > 1);
     w->loop = outer;
+    w->outer_loop = outermost;
     w->branches--;
     w->loops--;
 }
 
-/* A number or a word, or made of NAMES that are constants by convention. */
-static bool is_constant(const struct lint_ast *a, lint_ref n)
+/* A constant, or a list, tuple or object made of such. */
+static bool is_written_down(const struct lint_ast *a, lint_ref n, unsigned depth)
 {
-    struct stet_view text = lint_text(a, n);
-
-    if (lint_kind(a, n) == LINT_INTEGER || lint_kind(a, n) == LINT_FLOAT ||
-        lint_kind(a, n) == LINT_STRING || lint_kind(a, n) == LINT_UNARY)
+    if (lint_is_constant(a, n))
         return true;
-    if (lint_kind(a, n) != LINT_IDENTIFIER && lint_kind(a, n) != LINT_BINARY)
+    if (lint_kind(a, n) == LINT_CALL)
+        n = lint_field(a, n, LINT_FIELD_ARGUMENTS);
+    if (depth > 3 || (lint_kind(a, n) != LINT_LIST && lint_kind(a, n) != LINT_TUPLE &&
+                      lint_kind(a, n) != LINT_ARGUMENTS))
         return false;
-    for (size_t i = 0; i < text.len; i++)
-        if ((text.ptr[i] >= 'a' && text.ptr[i] <= 'z') || text.ptr[i] == '(')
+    for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
+        if (!is_written_down(a, c, depth + 1))
             return false;
+    }
     return true;
+}
+
+/* range(0, rows, batch), unless batch is known to divide rows */
+static bool leaves_rest(struct lint_walk *w, lint_ref range)
+{
+    long whole, stride;
+
+    if (lint_arg_count(w, range) != 3)
+        return false;
+    whole = lint_known_integer(w, lint_arg_at(w, range, 1));
+    stride = lint_known_integer(w, lint_arg_at(w, range, 2));
+    return whole < 0 || stride <= 0 || whole % stride;
 }
 
 /* A list or tuple written out, of constants that are not all the same. */
@@ -170,7 +245,7 @@ static bool lists_constants(const struct lint_walk *w, lint_ref right)
     for (lint_ref c = lint_child(a, right); c; c = lint_next(a, c)) {
         struct stet_view text = lint_text(a, c);
 
-        if (!is_constant(a, c))
+        if (!is_written_down(a, c, 0))
             return false;
         differ |= first.ptr && !stet_view_eq(first, text);
         first = first.ptr ? first : text;
@@ -196,12 +271,45 @@ static struct lint_value loop_value(struct lint_walk *w, lint_ref n, lint_ref ri
         v.flags |= LINT_VARIES;
         if (v.kind == LINT_V_UNKNOWN)
             v.kind = LINT_V_PYTHON;
+        v.f = (struct lint_facts){0};
+        if (lint_kind(w->ast, right) != LINT_CALL &&
+            lint_kind(w->ast, lint_child(w->ast, right)) == LINT_STRING)
+            v.f.flags = LINT_F_TEXT;
+        else if (stet_view_is(name, "range") && leaves_rest(w, right))
+            v.f.flags = LINT_F_STRIDES;
         return v;
     }
     if (holds_step(w, n) && v.kind == LINT_V_UNKNOWN)
         return (struct lint_value){
             .kind = LINT_V_TENSOR, .deps = LINT_ALWAYS, .flags = LINT_WEAK | LINT_TREE};
     return v;
+}
+
+/* What is known of each part of a tuple that a function of this file returns or yields. */
+static void note_items(struct lint_walk *w, lint_ref left, lint_ref right)
+{
+    const struct lint_ast *a = w->ast;
+    struct lint_value f;
+    uint32_t fn, i = 0;
+
+    if (lint_kind(a, right) != LINT_CALL || lint_kind(a, left) != LINT_PATTERN_LIST)
+        return;
+    f = lint_value_of(w, lint_bare(a, lint_field(a, right, LINT_FIELD_FUNCTION)));
+    if (f.kind != LINT_V_FN && f.kind != LINT_V_JITTED)
+        return;
+    fn = f.kind == LINT_V_FN ? f.index : w->jits[f.index].fn;
+    if (fn == LINT_NONE || w->fns[fn].progress != LINT_DONE)
+        return;
+    for (lint_ref l = lint_child(a, left); l && i < w->fns[fn].item_count;
+         l = lint_next(a, l), i++) {
+        struct lint_binding *b = lint_scope_find(&w->fns[w->fn].scope, lint_name(a, l));
+
+        if (!b)
+            continue;
+        b->value.f = w->fns[fn].items[i];
+        if (f.kind == LINT_V_JITTED)
+            b->value.f.flags = (uint16_t)((b->value.f.flags & ~LINT_F_EAGER) | LINT_F_DEVICE);
+    }
 }
 
 static void run_for(struct lint_walk *w, lint_ref n)
@@ -215,6 +323,7 @@ static void run_for(struct lint_walk *w, lint_ref n)
     lint_eval(w, right);
     v = loop_value(w, n, right);
     lint_assign(w, left, v);
+    note_items(w, left, right);
     first = lint_kind(a, left) == LINT_PATTERN_LIST ? lint_child(a, left) : 0;
     if (first && lint_kind(a, right) == LINT_CALL &&
         stet_view_is(lint_callee_name(w, right), "enumerate"))
@@ -239,7 +348,8 @@ static void run_with(struct lint_walk *w, lint_ref n)
     static const char *const module[] = {"torch_xla", NULL};
     const struct lint_ast *a = w->ast;
     lint_ref clause = lint_child_of(a, n, LINT_WITH_CLAUSE);
-    bool step = false;
+    static const char *const silent[] = {"no_grad", "inference_mode", NULL};
+    bool step = false, no_grad = clause && lint_mentions(w, clause, silent);
 
     for (lint_ref c = clause ? lint_child(a, clause) : 0; c; c = lint_next(a, c)) {
         lint_ref value = lint_field(a, c, LINT_FIELD_VALUE), call = value;
@@ -259,7 +369,9 @@ static void run_with(struct lint_walk *w, lint_ref n)
     }
     lint_rules(w, ON_WITH, n);
     w->step_loops += step;
+    w->no_grad += no_grad;
     run_block(w, lint_field(a, n, LINT_FIELD_BODY));
+    w->no_grad -= no_grad;
     w->step_loops -= step;
 }
 
@@ -290,6 +402,7 @@ static void run_assignment(struct lint_walk *w, lint_ref n)
     v.from = right;
     w->values[n] = v;
     lint_assign(w, left, v);
+    note_items(w, left, right);
     lint_rules(w, ON_ASSIGN, n);
 }
 
@@ -353,11 +466,30 @@ static void run_simple(struct lint_walk *w, lint_ref n)
     }
 }
 
+void lint_note_return(struct lint_walk *w, lint_ref value, struct lint_value v)
+{
+    const struct lint_ast *a = w->ast;
+    struct lint_function *f = &w->fns[w->fn];
+    struct lint_facts facts = f->returned ? lint_facts_either(f->returns.f, v.f) : v.f;
+    uint8_t count = 0;
+
+    f->returns = lint_join(f->returns, v);
+    f->returns.f = facts;
+    if (lint_kind(a, value) == LINT_EXPRESSION_LIST || lint_kind(a, value) == LINT_TUPLE) {
+        for (lint_ref c = lint_child(a, value); c && count < 4; c = lint_next(a, c), count++)
+            f->items[count] = f->returned
+                                  ? lint_facts_either(f->items[count], lint_value_of(w, c).f)
+                                  : lint_value_of(w, c).f;
+    }
+    f->item_count = f->returned && f->item_count < count ? f->item_count : count;
+    f->returned = 1;
+}
+
 static void run_return(struct lint_walk *w, lint_ref n)
 {
-    struct lint_value v = lint_child(w->ast, n) ? lint_eval(w, lint_child(w->ast, n)) : unknown;
+    lint_ref value = lint_child(w->ast, n);
 
-    w->fns[w->fn].returns = lint_join(w->fns[w->fn].returns, v);
+    lint_note_return(w, value, value ? lint_eval(w, value) : unknown);
 }
 
 static void run_assert(struct lint_walk *w, lint_ref n)
@@ -513,7 +645,9 @@ void lint_run_function(struct lint_walk *w, uint32_t fn)
     f->progress = LINT_RUNNING;
     w->fn = fn;
     w->loops = w->branches = w->step_loops = w->quiet = w->once = 0;
-    w->loop = 0;
+    w->periodic = w->no_grad = w->if_start = w->branch_start = 0;
+    w->loop = w->outer_loop = 0;
+    w->statement = f->node;
     w->depth++;
     bind_parameters(w, fn);
     if (fn && lint_kind(w->ast, f->node) == LINT_LAMBDA)
@@ -528,7 +662,13 @@ void lint_run_function(struct lint_walk *w, uint32_t fn)
     w->step_loops = outer.step_loops;
     w->quiet = outer.quiet;
     w->once = outer.once;
+    w->periodic = outer.periodic;
+    w->no_grad = outer.no_grad;
+    w->if_start = outer.if_start;
+    w->branch_start = outer.branch_start;
+    w->if_open = outer.if_open;
     w->loop = outer.loop;
+    w->outer_loop = outer.outer_loop;
     w->statement = outer.statement;
     w->block_end = outer.block_end;
     w->target = outer.target;

@@ -24,6 +24,9 @@ struct state {
     uint8_t lanes;
     bool queued;
     uint64_t tensors, statics; /* of the nest; kept at its outermost function */
+    uint64_t varying;          /* so is this: given another Python value at each turn of a loop */
+    uint64_t rooted;           /* arguments of the compiled function itself */
+    bool repeated;             /* called in a loop outside of traced code */
     struct why why;
 };
 
@@ -335,8 +338,10 @@ static void apply(struct linker *l, uint32_t file, const struct lint_call *c)
     f = &l->files[p.file].fns[p.fn];
     if (!c->lanes)
         why.caller = (struct place){file, c->caller};
-    if (c->all_tensors)
+    if (c->all_tensors) {
         root_masks(f, c, c->lanes, &tensors, &statics);
+        l->states[p.file][f->nest].rooted |= statics;
+    }
     for (uint32_t i = 0; i < c->arg_count; i++) {
         const struct lint_arg *a = &c->args[i];
         uint32_t param = a->position >= 0 ? (uint32_t)a->position + (f->is_method ? 1 : 0)
@@ -417,6 +422,78 @@ static void spread(struct linker *l, struct calls_of *index)
     }
 }
 
+/* One call's part in it; true when something is new. */
+static bool vary_by(struct linker *l, uint32_t file, const struct lint_call *c)
+{
+    const struct lint_summary *s = &l->files[file];
+    const struct state *caller = c->caller == LINT_NONE ? NULL : &l->states[file][c->caller];
+    const struct state *nest =
+        c->caller == LINT_NONE ? NULL : &l->states[file][s->fns[c->caller].nest];
+    bool traced = caller && caller->lanes, changed = false;
+    /* A loop inside traced code is unrolled: the same values whenever it is traced. */
+    bool counts = !(traced && c->in_loop);
+    struct place p;
+    const struct lint_fn *f;
+    struct state *to;
+    bool repeated;
+
+    if (c->all_tensors)
+        return false; /* names the function, does not call it */
+    p = callee_of(l, file, c);
+    if (p.file == LINT_NONE)
+        return false;
+    f = &l->files[p.file].fns[p.fn];
+    to = &l->states[p.file][f->nest];
+    for (uint32_t i = 0; i < c->arg_count; i++) {
+        const struct lint_arg *a = &c->args[i];
+        uint32_t param = a->position >= 0 ? (uint32_t)a->position + (f->is_method ? 1 : 0)
+                                          : param_named(f, a->name);
+        uint64_t bit = bit_of(f, param);
+
+        if (((a->varies && counts) || (nest && ((a->deps | a->static_deps) & nest->varying))) &&
+            !(to->varying & bit)) {
+            to->varying |= bit;
+            changed = changed || bit;
+        }
+    }
+    repeated = (!traced && c->in_loop) || (caller && caller->repeated);
+    if (repeated && !l->states[p.file][p.fn].repeated)
+        l->states[p.file][p.fn].repeated = changed = true;
+    return changed;
+}
+
+/* Which parameters vary, and who is called again and again: asked only where a candidate waits for
+ * it, and from other files only of calls that bring something varying. */
+static void vary(struct linker *l)
+{
+    for (uint32_t f = 0; f < l->file_count; f++) {
+        const struct lint_summary *s = &l->files[f];
+
+        for (uint32_t i = 0; i < s->call_count; i++) {
+            const struct lint_call *c = &s->calls[i];
+            bool brings = false;
+
+            for (uint32_t k = 0; k < c->arg_count; k++)
+                brings |= c->args[k].varies;
+            if (brings && c->callee == LINT_NONE)
+                vary_by(l, f, c);
+        }
+    }
+    for (uint32_t f = 0; f < l->file_count; f++) {
+        const struct lint_summary *s = &l->files[f];
+        bool waits = false, changed = true;
+
+        for (uint32_t i = 0; i < s->candidate_count && !waits; i++)
+            waits = s->candidates[i].mode == LINT_VARYING ||
+                    s->candidates[i].mode == LINT_REPEATED || s->candidates[i].mode == LINT_STATIC;
+        for (unsigned round = 0; waits && changed && round < 8; round++) {
+            changed = false;
+            for (uint32_t i = 0; i < s->call_count; i++)
+                changed |= s->calls[i].callee != LINT_NONE && vary_by(l, f, &s->calls[i]);
+        }
+    }
+}
+
 static bool holds(const struct linker *l, uint32_t file, const struct lint_candidate *c)
 {
     const struct lint_fn *f = &l->files[file].fns[c->fn];
@@ -424,9 +501,21 @@ static bool holds(const struct linker *l, uint32_t file, const struct lint_candi
 
     if (c->lanes && !(fn->lanes & c->lanes))
         return false;
-    if (c->mode == LINT_TENSOR)
+    switch ((enum lint_mode)c->mode) {
+    case LINT_TENSOR:
         return c->deps & (nest->tensors | LINT_ALWAYS);
-    return c->mode == LINT_STATIC ? (c->deps & nest->statics) != 0 : true;
+    case LINT_STATIC:
+        return c->deps & (nest->statics | (nest->varying & ~nest->tensors));
+    case LINT_VARYING:
+        return c->deps & nest->varying & ~nest->tensors;
+    case LINT_REPEATED:
+        return fn->repeated;
+    case LINT_ROOTED:
+        return c->deps & (nest->tensors | nest->rooted | LINT_ALWAYS);
+    case LINT_ANY:
+        break;
+    }
+    return true;
 }
 
 /* "train_step, compiled by jax.jit (train.py:30)" */
@@ -568,6 +657,7 @@ enum stet_rc lint_link(struct stet_lint_finding **findings, size_t *count, struc
     if (prepare(&l, &index)) {
         start(&l);
         spread(&l, index);
+        vary(&l);
         *findings = stet_mem_calloc(most, sizeof **findings);
         for (uint32_t f = 0; *findings && f < file_count; f++)
             add_findings(&l, f, *findings, count);

@@ -62,6 +62,17 @@ struct stet_view lint_quote(const struct lint_walk *w, lint_ref n);
 bool lint_mentions(const struct lint_walk *w, lint_ref n, const char *const *names);
 /* self.name is assigned or counted outside of the builders of its class. */
 bool lint_attribute_moves(const struct lint_walk *w, uint32_t owner, struct stet_view name);
+/* What compiled functions are fed (rules_feed.c), for the rules of other files. */
+void lint_fed_keys(struct lint_walk *w, lint_ref call);
+void lint_fed_short(struct lint_walk *w, lint_ref call);
+void lint_fed_static(struct lint_walk *w, lint_ref call);
+void lint_fed_remember(struct lint_walk *w, lint_ref call);
+/* Reports a loop that gives a compiled function more values than torch keeps programs. */
+bool lint_passes_limit(struct lint_walk *w, const struct lint_jit *j, lint_ref at);
+/* The condition asks for the rank of the process. */
+bool lint_asks_rank(const struct lint_walk *w, lint_ref n);
+/* `step % n` somewhere in a condition, or 0. */
+lint_ref lint_every_n(const struct lint_walk *w, lint_ref n);
 /* Integer literal; -1 otherwise. */
 long lint_integer(const struct lint_walk *w, lint_ref n);
 

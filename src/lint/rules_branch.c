@@ -20,6 +20,25 @@ static bool compared_with_number(const struct lint_walk *w, lint_ref n)
     return false;
 }
 
+/* An `if` in a loop, with a compiled function called inside. */
+static bool chooses_program(struct lint_walk *w)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref body = lint_kind(a, w->statement) == LINT_IF && w->loops && !w->periodic
+                        ? lint_field(a, w->statement, LINT_FIELD_CONSEQUENCE)
+                        : 0;
+
+    for (lint_ref c = body; body && c < a->count && a->nodes[c].start < a->nodes[body].end; c++) {
+        uint32_t name =
+            a->nodes[c].kind == LINT_CALL ? lint_name(a, lint_field(a, c, LINT_FIELD_FUNCTION)) : 0;
+        struct lint_binding *b = name ? lint_lookup(w, w->fn, name) : NULL;
+
+        if (b && b->value.kind == LINT_V_JITTED)
+            return true;
+    }
+    return false;
+}
+
 void rule_value_branch(struct lint_walk *w, lint_ref n)
 {
     const struct lint_ast *a = w->ast;
@@ -45,6 +64,12 @@ void rule_value_branch(struct lint_walk *w, lint_ref n)
         return;
     }
     v = lint_value_of(w, n);
+    if (v.kind == LINT_V_HOST && (v.f.flags & LINT_F_DEVICE) && chooses_program(w)) {
+        lint_report(w, LINT_RULE_value_branch, n, 0, LINT_ANY, 0,
+                    "`%.*s` waits for the device, and decides which program runs",
+                    STET_FMT(lint_quote(w, n)));
+        return;
+    }
     if (!lint_is_tensor(v) || (v.flags & (LINT_GUESS | LINT_TREE)))
         return;
     if ((v.flags & LINT_WEAK) &&
@@ -57,11 +82,14 @@ void rule_value_branch(struct lint_walk *w, lint_ref n)
 
 static void report_key(struct lint_walk *w, lint_ref at, lint_ref object, lint_ref key)
 {
+    static const char *const settings[] = {"config", "cfg",    "kwargs",   "options", "opts",
+                                           "args",   "params", "settings", NULL};
     struct lint_value v = lint_value_of(w, object);
 
     if (lint_kind(w->ast, key) != LINT_STRING || v.kind != LINT_V_TENSOR || !v.deps)
         return;
-    lint_report(w, LINT_RULE_optional_key, at, LINT_TRACED, LINT_TENSOR, v.deps,
+    lint_report(w, LINT_RULE_optional_key, at, LINT_TRACED,
+                lint_mentions(w, object, settings) ? LINT_TENSOR : LINT_ROOTED, v.deps,
                 "the program depends on whether `%.*s` has %.*s", STET_FMT(lint_quote(w, object)),
                 STET_FMT(lint_quote(w, key)));
 }
@@ -73,6 +101,7 @@ void rule_optional_key(struct lint_walk *w, lint_ref n)
 
     n = lint_bare(a, n);
     if (lint_kind(a, n) == LINT_CALL) {
+        lint_fed_keys(w, n);
         if (stet_view_is(lint_callee_name(w, n), "get") && lint_callee_object(w, n) &&
             lint_arg_at(w, n, 0))
             report_key(w, n, lint_callee_object(w, n), lint_arg_at(w, n, 0));
@@ -105,7 +134,7 @@ static bool statement_reads(const struct lint_walk *w)
     return lint_mentions(w, w->statement, reads);
 }
 
-void rule_rank_branch(struct lint_walk *w, lint_ref n)
+bool lint_asks_rank(const struct lint_walk *w, lint_ref n)
 {
     static const char *const ranks[] = {"rank",
                                         "local_rank",
@@ -121,7 +150,12 @@ void rule_rank_branch(struct lint_walk *w, lint_ref n)
                                         "is_rank_zero",
                                         NULL};
 
-    if (!lint_mentions(w, n, ranks) || (w->step_loops && !statement_reads(w)))
+    return lint_mentions(w, n, ranks);
+}
+
+void rule_rank_branch(struct lint_walk *w, lint_ref n)
+{
+    if (!lint_asks_rank(w, n) || (w->step_loops && !statement_reads(w)))
         return;
     if (lint_kind(w->ast, w->statement) != LINT_IF &&
         lint_kind(w->ast, w->statement) != LINT_WHILE &&
@@ -132,7 +166,7 @@ void rule_rank_branch(struct lint_walk *w, lint_ref n)
 }
 
 /* step % n, somewhere in the condition. */
-static lint_ref find_every_n(const struct lint_walk *w, lint_ref n)
+lint_ref lint_every_n(const struct lint_walk *w, lint_ref n)
 {
     static const char *const counters[] = {"step",     "steps",      "global_step", "iteration",
                                            "iter",     "it",         "batch_idx",   "num_updates",
@@ -154,7 +188,7 @@ void rule_logging_branch(struct lint_walk *w, lint_ref n)
 
     if (!n || lint_kind(w->ast, w->statement) != LINT_IF)
         return;
-    every = find_every_n(w, n);
+    every = lint_every_n(w, n);
     if (!every || (w->step_loops && !statement_reads(w)))
         return;
     if (!w->step_loops && w->loops &&
@@ -162,4 +196,61 @@ void rule_logging_branch(struct lint_walk *w, lint_ref n)
         return; /* the loop is unrolled: always the same program */
     lint_report(w, LINT_RULE_logging_branch, n, LINT_TRACED, LINT_ANY, 0,
                 "runs at some steps only: `%.*s`", STET_FMT(lint_quote(w, n)));
+}
+
+/* self.flag or config.flag that a loop elsewhere sets */
+static bool is_switched(const struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    uint32_t object, attribute, fn = w->fn;
+
+    if (lint_kind(a, n) != LINT_ATTRIBUTE || !w->move_count)
+        return false;
+    object = lint_name(a, lint_field(a, n, LINT_FIELD_OBJECT));
+    attribute = lint_name(a, lint_field(a, n, LINT_FIELD_ATTRIBUTE));
+    if (!lint_name_is(w, object, "self"))
+        return object && lint_object_attribute_moved(w, object, attribute);
+    while (fn && w->fns[fn].owner == LINT_NONE)
+        fn = w->fns[fn].parent;
+    return fn && lint_class_attribute_moved(w, w->fns[fn].owner, attribute);
+}
+
+/* Parameters that the condition reads as Python values. */
+static uint64_t switches(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    uint64_t deps = 0;
+
+    for (lint_ref c = n; c < a->count && (c == n || a->nodes[c].start < a->nodes[n].end); c++) {
+        struct lint_binding *b = lint_name(a, c) && a->nodes[c].field != LINT_FIELD_ATTRIBUTE
+                                     ? lint_lookup(w, w->fn, lint_name(a, c))
+                                     : NULL;
+
+        if (b && !lint_is_strong(b->value) &&
+            (b->value.kind == LINT_V_PYTHON || b->value.kind == LINT_V_TENSOR))
+            deps |= b->value.deps & ~LINT_ALWAYS;
+    }
+    return deps;
+}
+
+void rule_late_branch(struct lint_walk *w, lint_ref n)
+{
+    static const char *const shapes[] = {"shape", "size", "ndim", "len", NULL};
+    lint_ref test = lint_bare(w->ast, n);
+    uint64_t deps;
+
+    if (lint_kind(w->ast, test) == LINT_NOT)
+        test = lint_bare(w->ast, lint_child(w->ast, test));
+    if (is_switched(w, test)) {
+        lint_report(w, LINT_RULE_late_branch, n, LINT_TRACED, LINT_ANY, 0,
+                    "`%.*s` is switched in a loop elsewhere", STET_FMT(lint_quote(w, test)));
+        return;
+    }
+    if (!(w->facts & LINT_USES_JIT) || lint_every_n(w, n))
+        return;
+    deps = switches(w, n);
+    if (deps && !lint_mentions(w, n, shapes)) /* a shape's branch is its shape's program */
+        lint_report(w, LINT_RULE_late_branch, n, LINT_JAX | LINT_TORCH | LINT_XLA, LINT_VARYING,
+                    deps, "`%.*s` turns over while the caller's loop runs",
+                    STET_FMT(lint_quote(w, n)));
 }

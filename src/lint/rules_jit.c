@@ -69,13 +69,64 @@ static bool runs_once(const struct lint_walk *w)
     return false;
 }
 
+/* jit(partial(f, rate=rate)) with a rate that varies: the number is baked in. */
+static bool bakes_bound(struct lint_walk *w, lint_ref operand)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref args;
+    char room[160];
+    bool found = false;
+
+    operand = lint_bare(a, operand);
+    if (lint_kind(a, operand) != LINT_CALL || !w->loops ||
+        !stet_view_is(lint_imported(w, lint_field(a, operand, LINT_FIELD_FUNCTION), room),
+                      "functools.partial"))
+        return false;
+    args = lint_field(a, operand, LINT_FIELD_ARGUMENTS);
+    for (lint_ref c = lint_child(a, args); c; c = lint_next(a, c)) {
+        lint_ref value = lint_arg_value(w, c);
+        struct lint_value v = value ? lint_value_of(w, value) : (struct lint_value){0};
+
+        if (v.kind > LINT_V_PYTHON || !(v.flags & LINT_VARIES))
+            continue;
+        lint_report(w, LINT_RULE_baked_schedule, value, 0, LINT_ANY, 0,
+                    "`%.*s` is bound into the function, and is another value at each turn",
+                    STET_FMT(lint_quote(w, value)));
+        found = true;
+    }
+    return found;
+}
+
+/* step = jit(…), and step is then called in this function and nowhere kept. */
+static bool is_used_here_only(const struct lint_walk *w, lint_ref call)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref assign = lint_child(a, w->statement), left, fn = w->fns[w->fn].node;
+    bool called = false;
+    uint32_t name;
+
+    if (lint_kind(a, w->statement) != LINT_EXPRESSION_STATEMENT ||
+        lint_kind(a, assign) != LINT_ASSIGNMENT || lint_field(a, assign, LINT_FIELD_RIGHT) != call)
+        return false;
+    left = lint_field(a, assign, LINT_FIELD_LEFT);
+    name = lint_name(a, left);
+    for (lint_ref c = fn + 1; name && c < a->count && a->nodes[c].start < a->nodes[fn].end; c++) {
+        if (a->nodes[c].kind == LINT_CALL &&
+            lint_name(a, lint_field(a, c, LINT_FIELD_FUNCTION)) == name)
+            called = true;
+        else if (lint_name(a, c) == name && c != left && a->nodes[c].field != LINT_FIELD_FUNCTION)
+            return false;
+    }
+    return called;
+}
+
 void rule_fresh_jit(struct lint_walk *w, lint_ref n)
 {
     lint_ref operand = lint_arg_at(w, n, 0);
     bool in_loop = w->loops && !w->once && !(w->fn && w->fns[w->fn].memoized);
     struct lint_value v = lint_value_of(w, n);
 
-    if (!operand)
+    if (!operand || bakes_bound(w, operand))
         return;
     if (in_loop && !is_collected(w) &&
         (is_fresh(w, operand) ||
@@ -84,10 +135,16 @@ void rule_fresh_jit(struct lint_walk *w, lint_ref n)
                     "`%.*s` is made anew at each turn of the loop", STET_FMT(lint_quote(w, n)));
         return;
     }
-    if (!w->loops && !runs_once(w) && following(w, n) == '(' && is_fresh(w, operand))
+    if (w->loops || !is_fresh(w, operand))
+        return;
+    if (!runs_once(w) && following(w, n) == '(')
         lint_report(w, LINT_RULE_fresh_jit, n, 0, LINT_ANY, 0,
                     "`%.*s` is made anew at each call of %.*s", STET_FMT(lint_quote(w, n)),
                     STET_FMT(w->out->fns[w->fn].name));
+    else if (w->fn && !w->once && !w->fns[w->fn].memoized && is_used_here_only(w, n))
+        lint_report(w, LINT_RULE_fresh_jit, n, 0, LINT_REPEATED, 0,
+                    "`%.*s` is made anew at each call of %.*s, which a loop calls",
+                    STET_FMT(lint_quote(w, n)), STET_FMT(w->out->fns[w->fn].name));
 }
 
 static const struct lint_jit *called_jit(struct lint_walk *w, lint_ref call, unsigned *shift)
@@ -113,6 +170,8 @@ static const struct lint_jit *called_jit(struct lint_walk *w, lint_ref call, uns
         if (v.kind == LINT_V_JITTED && w->jits[v.index].fn != LINT_NONE &&
             w->fns[w->jits[v.index].fn].jit == v.index + 1)
             *shift = 1;
+    } else if (lint_kind(a, f) == LINT_ATTRIBUTE) {
+        return NULL; /* a method of the compiled function: lower, eval_shape */
     }
     return v.kind == LINT_V_JITTED ? &w->jits[v.index] : NULL;
 }
@@ -149,10 +208,38 @@ static void each_static(struct lint_walk *w, lint_ref call,
     }
 }
 
+/* self.calls, which a method counts up */
+static bool counts_itself(const struct lint_walk *w, lint_ref value)
+{
+    const struct lint_ast *a = w->ast;
+    uint32_t fn = w->fn;
+    lint_ref class_node;
+
+    while (fn && w->fns[fn].owner == LINT_NONE)
+        fn = w->fns[fn].parent;
+    if (!fn || lint_kind(a, value) != LINT_ATTRIBUTE ||
+        !lint_name_is(w, lint_name(a, lint_field(a, value, LINT_FIELD_OBJECT)), "self"))
+        return false;
+    class_node = w->classes[w->fns[fn].owner].node;
+    for (lint_ref c = class_node + 1; c < a->count && a->nodes[c].start < a->nodes[class_node].end;
+         c++) {
+        if (a->nodes[c].kind == LINT_AUGMENTED &&
+            stet_view_eq(lint_text(a, lint_field(a, c, LINT_FIELD_LEFT)), lint_text(a, value)))
+            return true;
+    }
+    return false;
+}
+
 static void look_varies(struct lint_walk *w, lint_ref call, lint_ref value)
 {
     struct lint_value v = lint_value_of(w, value);
 
+    if (counts_itself(w, value)) {
+        lint_report(w, LINT_RULE_python_counter, value, 0, LINT_ANY, 0,
+                    "`%.*s` counts calls, and is a static argument",
+                    STET_FMT(lint_quote(w, value)));
+        return;
+    }
     if ((w->loops && v.kind <= LINT_V_PYTHON && (v.flags & LINT_VARIES)) || v.kind == LINT_V_HOST ||
         (v.kind == LINT_V_SHAPE && (v.flags & LINT_DYNAMIC)))
         lint_report(w, LINT_RULE_static_varies, value, 0, LINT_ANY, 0, "static argument `%.*s` %s",
@@ -166,6 +253,7 @@ static void look_varies(struct lint_walk *w, lint_ref call, lint_ref value)
 void rule_static_varies(struct lint_walk *w, lint_ref n)
 {
     each_static(w, n, look_varies);
+    lint_fed_static(w, n);
 }
 
 static void look_unhashable(struct lint_walk *w, lint_ref call, lint_ref value)
@@ -217,6 +305,14 @@ void rule_static_self(struct lint_walk *w, lint_ref n)
                 STET_FMT(w->out->fns[fn].name));
 }
 
+/* A truth, not a number: late-branch speaks of what it switches. */
+static bool is_switch(const struct lint_walk *w, lint_ref value)
+{
+    enum lint_kind k = lint_kind(w->ast, lint_bare(w->ast, value));
+
+    return k == LINT_COMPARISON || k == LINT_NOT || k == LINT_BOOLEAN;
+}
+
 void rule_baked_schedule(struct lint_walk *w, lint_ref n)
 {
     unsigned shift;
@@ -229,12 +325,45 @@ void rule_baked_schedule(struct lint_walk *w, lint_ref n)
         lint_ref value = lint_arg_value(w, c);
         struct lint_value v = value ? lint_value_of(w, value) : (struct lint_value){0};
 
-        if ((v.flags & LINT_VARIES) && !(v.deps & LINT_ALWAYS) &&
-            (v.kind == LINT_V_PYTHON || (v.kind == LINT_V_TENSOR && (v.flags & LINT_WEAK))))
+        if (!(v.flags & LINT_VARIES) || (v.deps & LINT_ALWAYS) || is_switch(w, value) ||
+            (v.kind != LINT_V_PYTHON && !(v.kind == LINT_V_TENSOR && (v.flags & LINT_WEAK))))
+            continue;
+        if (v.f.flags & LINT_F_TEXT)
+            lint_report(w, LINT_RULE_static_varies, value, 0, LINT_ANY, 0,
+                        "`%.*s` is another string at each turn", STET_FMT(lint_quote(w, value)));
+        else if (!j->fixed || !lint_passes_limit(w, j, value))
             lint_report(w, LINT_RULE_baked_schedule, value, 0, LINT_ANY, 0,
-                        "`%.*s` is another Python number at each turn",
+                        "`%.*s` is another Python value at each turn",
                         STET_FMT(lint_quote(w, value)));
     }
+}
+
+/* A parameter of the function around it: baked into what is compiled inside. */
+static void closure_value(struct lint_walk *w, lint_ref n, uint32_t name)
+{
+    struct lint_binding *b = NULL;
+    uint32_t fn = w->fns[w->fn].parent;
+
+    if (!(w->facts & LINT_USES_JIT) || lint_scope_find(&w->fns[w->fn].scope, name))
+        return;
+    for (; fn && !b; fn = w->fns[fn].parent)
+        b = lint_scope_find(&w->fns[fn].scope, name);
+    if (!b || b->writes != 1 || !(b->value.deps & ~LINT_ALWAYS) || b->value.kind == LINT_V_FN ||
+        b->value.kind == LINT_V_JITTED || b->value.kind == LINT_V_SHAPE ||
+        lint_at(w->ast, n)->field == LINT_FIELD_FUNCTION ||
+        lint_kind(w->ast, w->statement) == LINT_FOR) /* python-loop says it */
+        return;
+    for (uint32_t i = w->out->candidate_count; i-- > 0 && i + 16 > w->out->candidate_count;) {
+        const struct lint_candidate *c = &w->out->candidates[i];
+
+        if (c->rule == LINT_RULE_baked_schedule && c->mode == LINT_VARYING &&
+            c->deps == b->value.deps)
+            return; /* once a value */
+    }
+    lint_report(w, LINT_RULE_baked_schedule, n, LINT_TRACED, LINT_VARYING,
+                b->value.deps & ~LINT_ALWAYS,
+                "`%.*s` is baked in, and is another value from call to call",
+                STET_FMT(w->ast->names[name]));
 }
 
 void rule_global_value(struct lint_walk *w, lint_ref n)
@@ -244,6 +373,7 @@ void rule_global_value(struct lint_walk *w, lint_ref n)
 
     if (!w->fn || !name)
         return;
+    closure_value(w, n, name);
     for (uint32_t fn = w->fn; fn; fn = w->fns[fn].parent) {
         if (lint_scope_find(&w->fns[fn].scope, name))
             return;
@@ -267,13 +397,45 @@ static bool is_compiled(const struct lint_walk *w, uint32_t fn)
     return false;
 }
 
+static bool in_condition(const struct lint_walk *w, lint_ref n)
+{
+    lint_ref test = lint_field(w->ast, w->statement, LINT_FIELD_CONDITION);
+
+    return test && lint_at(w->ast, n)->start >= lint_at(w->ast, test)->start &&
+           lint_at(w->ast, n)->end <= lint_at(w->ast, test)->end;
+}
+
+/* An attribute that a loop elsewhere sets: config.scale, or self.scale of an object made there. */
+static bool outside_value(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    uint32_t object = lint_name(a, lint_field(a, n, LINT_FIELD_OBJECT)), fn = w->fn;
+    uint32_t attribute = lint_name(a, lint_field(a, n, LINT_FIELD_ATTRIBUTE));
+    bool self = lint_name_is(w, object, "self");
+
+    if (!w->move_count || !fn || !object || w->target)
+        return false;
+    while (self && fn && w->fns[fn].owner == LINT_NONE)
+        fn = w->fns[fn].parent;
+    if (self ? !fn || !lint_class_attribute_moved(w, w->fns[fn].owner, attribute)
+             : !lint_object_attribute_moved(w, object, attribute) ||
+                   lint_scope_find(&w->fns[w->fn].scope, object))
+        return !self;
+    if (lint_kind(a, w->statement) == LINT_IF && in_condition(w, n))
+        return true; /* late-branch says it */
+    lint_report(w, LINT_RULE_self_value, n, LINT_TRACED, LINT_ANY, 0,
+                "`%.*s` is set in a loop elsewhere, and its value here is baked in",
+                STET_FMT(lint_quote(w, n)));
+    return true;
+}
+
 void rule_self_value(struct lint_walk *w, lint_ref n)
 {
     const struct lint_ast *a = w->ast;
     uint32_t fn = w->fn;
     struct stet_view name;
 
-    if (lint_kind(a, n) != LINT_ATTRIBUTE)
+    if (lint_kind(a, n) != LINT_ATTRIBUTE || outside_value(w, n))
         return;
     while (fn && w->fns[fn].owner == LINT_NONE)
         fn = w->fns[fn].parent;

@@ -26,6 +26,26 @@ static bool is_named_mask(const struct lint_ast *a, lint_ref n)
     return lint_kind(a, n) == LINT_IDENTIFIER && stet_view_ends(lint_text(a, n), "mask");
 }
 
+/* The same between compiled functions: each size is a small program, and one of what takes it. */
+static bool gather_eager(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+
+    for (lint_ref c = lint_next(a, lint_field(a, n, LINT_FIELD_VALUE)); c; c = lint_next(a, c)) {
+        struct lint_value index = lint_value_of(w, c);
+        bool mask = index.f.dtype == LINT_DTYPE_BOOL ||
+                    (index.flags & (LINT_BOOL | LINT_DYNAMIC)) || is_named_mask(a, c);
+
+        if (!mask || lint_kind(a, c) == LINT_STRING)
+            continue;
+        lint_report(w, LINT_RULE_mask_gather, n, 0, LINT_ANY, 0,
+                    "the size of `%.*s` depends on values, between compiled functions",
+                    STET_FMT(lint_quote(w, n)));
+        return true;
+    }
+    return false;
+}
+
 /* x[mask] read, not written. */
 static void gather_by_mask(struct lint_walk *w, lint_ref n)
 {
@@ -33,6 +53,8 @@ static void gather_by_mask(struct lint_walk *w, lint_ref n)
     lint_ref value = lint_field(a, n, LINT_FIELD_VALUE);
     struct lint_value v = lint_value_of(w, value);
 
+    if (!w->target && w->loops && (v.f.flags & LINT_F_DEVICE) && gather_eager(w, n))
+        return;
     if (w->target || !lint_is_tensor(v) || (v.flags & (LINT_TREE | LINT_GUESS)))
         return;
     if (lint_kind(a, value) == LINT_ATTRIBUTE &&
@@ -204,6 +226,16 @@ void rule_varlen(struct lint_walk *w, lint_ref n)
                                         "pack_padded_sequence",
                                         NULL};
 
+    if (lint_callee_object(w, n) && lint_arg_at(w, n, 0) &&
+        stet_view_starts(lint_callee_name(w, n), "split")) {
+        struct lint_value v = lint_value_of(w, lint_arg_at(w, n, 0));
+
+        if (lint_is_tensor(lint_value_of(w, lint_callee_object(w, n))) && v.deps & ~LINT_ALWAYS)
+            lint_report(w, LINT_RULE_varlen, n, LINT_JAX | LINT_TORCH, LINT_VARYING,
+                        v.deps & ~LINT_ALWAYS, "`%.*s` is split into other lengths by each call",
+                        STET_FMT(lint_quote(w, n)));
+        return;
+    }
     if (lint_any_of(lint_callee_name(w, n), calls))
         lint_report(w, LINT_RULE_varlen, n, LINT_TRACED, LINT_ANY, 0,
                     "`%.*s` takes its layout from the lengths in the batch",
@@ -304,8 +336,12 @@ void rule_python_loop(struct lint_walk *w, lint_ref n)
     bool range =
         lint_kind(a, right) == LINT_CALL && stet_view_is(lint_callee_name(w, right), "range");
 
-    if (w->step_loops)
+    if (w->step_loops) {
+        if (range && (v.flags & LINT_VARIES) && v.kind <= LINT_V_PYTHON)
+            lint_report(w, LINT_RULE_python_loop, right, 0, LINT_ANY, 0,
+                        "`%.*s` is another count in each step", STET_FMT(lint_quote(w, right)));
         return;
+    }
     if (range && v.deps && (v.kind == LINT_V_SHAPE || v.kind == LINT_V_HOST))
         lint_report(w, LINT_RULE_python_loop, right, LINT_TRACED, LINT_TENSOR, v.deps,
                     "the loop is unrolled `%.*s` times, which %s", STET_FMT(lint_quote(w, right)),

@@ -3,10 +3,22 @@
 
 static void report_sync(struct lint_walk *w, lint_ref n, enum lint_mode mode, uint64_t deps)
 {
-    if (w->step_loops && w->branches > w->loops)
+    if (w->step_loops && w->periodic)
         return; /* not at every step: logging-branch says it */
     lint_report(w, LINT_RULE_host_sync, n, LINT_TRACED, mode, deps,
                 "`%.*s` brings a value to the host", STET_FMT(lint_quote(w, n)));
+}
+
+/* Between compiled steps: operations on a step's result that are their own small programs, read
+ * back. */
+static bool sync_eager(struct lint_walk *w, lint_ref n, struct lint_value v)
+{
+    if (!w->loops || w->periodic || !(v.f.flags & LINT_F_EAGER) || !(w->facts & LINT_USES_JAX))
+        return false;
+    lint_report(w, LINT_RULE_host_sync, n, 0, LINT_ANY, 0,
+                "`%.*s` computes between the compiled steps and waits for it",
+                STET_FMT(lint_quote(w, n)));
+    return true;
 }
 
 /* x.item(), x.tolist(), x.cpu(), x.numpy(), x.to("cpu") */
@@ -24,6 +36,8 @@ static bool sync_method(struct lint_walk *w, lint_ref n, struct stet_view name)
         name = STET_VIEW("cpu");
     if (!lint_any_of(name, reads))
         return false;
+    if (sync_eager(w, n, v))
+        return true;
     if (v.kind == LINT_V_TENSOR && v.deps && !(v.flags & LINT_TREE))
         report_sync(w, n, LINT_TENSOR, v.deps);
     else if (lint_any_of(name, telling) && !first && v.kind == LINT_V_UNKNOWN &&
@@ -77,6 +91,8 @@ void rule_host_sync(struct lint_walk *w, lint_ref n)
     if (lint_callee_object(w, n) || !first || !lint_any_of(name, casts))
         return;
     v = lint_value_of(w, first);
+    if (sync_eager(w, n, v))
+        return;
     if (lint_is_tensor(v) && !(v.flags & (LINT_GUESS | LINT_TREE)))
         report_sync(w, n, LINT_TENSOR, v.deps);
 }

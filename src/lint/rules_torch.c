@@ -95,6 +95,20 @@ static void offer_replace(struct lint_walk *w, struct lint_candidate *c, lint_re
                                      stet_arena_copy(&w->out->arena, stet_view_str(text))};
 }
 
+/* A loop inside this one calls backward, so that several calls add to one gradient. */
+static bool accumulates(const struct lint_walk *w)
+{
+    static const char *const backward[] = {"backward", NULL};
+    const struct lint_ast *a = w->ast;
+
+    for (lint_ref c = w->loop + 1; c < a->count && a->nodes[c].start < a->nodes[w->loop].end; c++) {
+        if (a->nodes[c].kind == LINT_FOR && lint_mentions(w, c, backward) &&
+            !lint_mentions(w, c, (const char *const[]){"zero_grad", NULL}))
+            return true;
+    }
+    return false;
+}
+
 void rule_grad_accumulate(struct lint_walk *w, lint_ref n)
 {
     lint_ref kept = lint_arg_named(w, n, "set_to_none");
@@ -102,9 +116,9 @@ void rule_grad_accumulate(struct lint_walk *w, lint_ref n)
 
     if (!stet_view_is(lint_callee_name(w, n), "zero_grad") || !w->loops)
         return;
-    if ((w->facts & (LINT_USES_XLA | LINT_USES_ACCUMULATION)) !=
-            (LINT_USES_XLA | LINT_USES_ACCUMULATION) ||
-        (kept && lint_kind(w->ast, kept) != LINT_TRUE))
+    if (!(w->facts & LINT_USES_XLA) || (kept && lint_kind(w->ast, kept) != LINT_TRUE))
+        return;
+    if (!(w->facts & LINT_USES_ACCUMULATION) && !accumulates(w))
         return;
     c = lint_report(w, LINT_RULE_grad_accumulate, n, 0, LINT_ANY, 0,
                     "`%.*s` drops the gradients, so the next micro-step creates them",
@@ -196,6 +210,44 @@ static void report_lr_write(struct lint_walk *w, lint_ref n)
                 "the learning rate is a new Python number at each step");
 }
 
+/* optax.adamw(rate) with a rate that is a static argument; optimizer.step() of a scheduled rate. */
+static void scalar_in_step(struct lint_walk *w, lint_ref n)
+{
+    static const char *const makers[] = {"adam",    "adamw",     "sgd",  "lion", "adagrad",
+                                         "rmsprop", "adafactor", "lamb", "lars", NULL};
+    struct stet_view name = lint_callee_name(w, n);
+    lint_ref object = lint_callee_object(w, n), rate = lint_arg_at(w, n, 0);
+    struct lint_binding *b = object ? lint_lookup(w, w->fn, lint_name(w->ast, object)) : NULL;
+    char room[160];
+
+    if (!rate)
+        rate = lint_arg_named(w, n, "learning_rate");
+    if (rate && lint_any_of(name, makers) &&
+        stet_view_starts(lint_imported(w, lint_field(w->ast, n, LINT_FIELD_FUNCTION), room),
+                         "optax.")) {
+        lint_report(w, LINT_RULE_optimizer_scalar, n, LINT_JAX, LINT_STATIC,
+                    lint_value_of(w, rate).deps & ~LINT_ALWAYS,
+                    "the rate of `%.*s` is a Python argument, baked in",
+                    STET_FMT(lint_quote(w, n)));
+        return;
+    }
+    if (!stet_view_is(name, "step") || !b || !(w->facts & LINT_USES_SCHEDULER) || !b->value.from)
+        return;
+    if (lint_kind(w->ast, b->value.from) == LINT_CALL) {
+        lint_ref lr = lint_arg_named(w, b->value.from, "lr");
+
+        struct stet_view made =
+            lint_dotted(w, lint_field(w->ast, b->value.from, LINT_FIELD_FUNCTION), room);
+
+        if (stet_view_starts(made, "torch.optim.") &&
+            !stet_view_starts(made, "torch.optim.lr_scheduler") &&
+            lint_kind(w->ast, lr) != LINT_CALL)
+            lint_report(w, LINT_RULE_optimizer_scalar, n, LINT_TORCH, LINT_ANY, 0,
+                        "a scheduler changes the rate of `%.*s`, a Python number",
+                        STET_FMT(lint_quote(w, object)));
+    }
+}
+
 void rule_optimizer_scalar(struct lint_walk *w, lint_ref n)
 {
     static const char *const capturable[] = {
@@ -207,6 +259,8 @@ void rule_optimizer_scalar(struct lint_walk *w, lint_ref n)
     lint_ref kept;
     char room[160];
 
+    if (lint_kind(w->ast, n) == LINT_CALL)
+        scalar_in_step(w, n);
     if (!(w->facts & (LINT_USES_XLA | LINT_COMPILES_OPTIMIZER)))
         return;
     if (lint_kind(w->ast, n) == LINT_ASSIGNMENT) {
@@ -270,7 +324,7 @@ static bool compiled_file(const struct lint_walk *w)
     return (w->facts & (LINT_USES_XLA | LINT_USES_COMPILE)) || w->jit_count;
 }
 
-void rule_last_batch(struct lint_walk *w, lint_ref n)
+static void loader_last_batch(struct lint_walk *w, lint_ref n)
 {
     static const char *const evaluation[] = {"val", "test", "eval", "valid", "dev", "infer", NULL};
     char room[160];
@@ -293,6 +347,12 @@ void rule_last_batch(struct lint_walk *w, lint_ref n)
     }
     lint_report(w, LINT_RULE_last_batch, n, 0, LINT_ANY, 0,
                 "the loader's last batch may be short: no drop_last");
+}
+
+void rule_last_batch(struct lint_walk *w, lint_ref n)
+{
+    lint_fed_short(w, n);
+    loader_last_batch(w, n);
 }
 
 /* The file feeds a training loop, not one prompt. */

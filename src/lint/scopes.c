@@ -80,6 +80,7 @@ void lint_bind(struct lint_walk *w, struct lint_scope *s, uint32_t name, struct 
         *b = (struct lint_binding){.name = name};
     }
     b->value = v;
+    b->at = lint_at(w->ast, w->statement)->start;
     b->writes++;
 }
 
@@ -236,12 +237,14 @@ static void add_function(struct lint_walk *w, lint_ref n, uint32_t parent, uint3
     };
 }
 
-static void add_class(struct lint_walk *w, lint_ref n)
+static void add_class(struct lint_walk *w, lint_ref n, bool decorated)
 {
     if (!room_for(w, (void **)&w->classes, w->class_count, &w->class_room, sizeof *w->classes))
         return;
-    w->classes[w->class_count++] = (struct lint_class_info){
-        .node = n, .name = lint_name(w->ast, lint_field(w->ast, n, LINT_FIELD_NAME))};
+    w->classes[w->class_count++] =
+        (struct lint_class_info){.node = n,
+                                 .name = lint_name(w->ast, lint_field(w->ast, n, LINT_FIELD_NAME)),
+                                 .decorated = decorated};
 }
 
 static void note_globals(struct lint_walk *w, lint_ref n)
@@ -257,7 +260,7 @@ bool lint_collect(struct lint_walk *w)
 {
     const struct lint_ast *a = w->ast;
     struct open stack[256] = {{.end = UINT32_MAX, .fn = 0, .owner = LINT_NONE}};
-    uint32_t depth = 0;
+    uint32_t depth = 0, loop_end = 0;
     lint_ref decorated = 0;
 
     add_function(w, 0, 0, LINT_NONE, 0);
@@ -282,6 +285,16 @@ bool lint_collect(struct lint_walk *w)
         case LINT_GLOBAL:
             note_globals(w, n);
             break;
+        case LINT_FOR:
+        case LINT_WHILE:
+            loop_end = node->end > loop_end ? node->end : loop_end;
+            lint_note_moves(w, n, true);
+            break;
+        case LINT_ASSIGNMENT:
+        case LINT_AUGMENTED:
+        case LINT_CALL:
+            lint_note_moves(w, n, node->start < loop_end);
+            break;
         case LINT_FUNCTION:
         case LINT_LAMBDA:
             add_function(w, n, stack[depth].fn, stack[depth].owner,
@@ -293,7 +306,7 @@ bool lint_collect(struct lint_walk *w)
                 stack[++depth] = (struct open){node->end, w->fn_count - 1, LINT_NONE};
             break;
         case LINT_CLASS:
-            add_class(w, n);
+            add_class(w, n, decorated && lint_field(a, decorated, LINT_FIELD_DEFINITION) == n);
             if (depth + 1 < 256)
                 stack[depth + 1] = (struct open){node->end, stack[depth].fn, w->class_count - 1},
                               depth++;

@@ -48,7 +48,7 @@ static void put_call(struct stet_buf *out, const struct lint_call *c)
     stet_buf_varint(out, c->lanes);
     stet_buf_varint(out, c->line);
     put_text(out, c->how);
-    stet_buf_varint(out, c->all_tensors);
+    stet_buf_varint(out, (uint64_t)c->all_tensors | (uint64_t)c->in_loop << 1);
     stet_buf_varint(out, c->static_positions);
     stet_buf_varint(out, c->static_name_count);
     for (uint32_t i = 0; i < c->static_name_count; i++)
@@ -59,6 +59,7 @@ static void put_call(struct stet_buf *out, const struct lint_call *c)
         put_text(out, c->args[i].name);
         stet_buf_varint(out, c->args[i].deps);
         stet_buf_varint(out, c->args[i].static_deps);
+        stet_buf_varint(out, c->args[i].varies);
     }
 }
 
@@ -173,6 +174,8 @@ static void get_fn(struct lint_summary *s, struct stet_reader *r, struct lint_fn
 
 static void get_call(struct lint_summary *s, struct stet_reader *r, struct lint_call *c)
 {
+    uint32_t bits;
+
     c->caller = get_index(r);
     c->callee = get_index(r);
     c->target = get_text(r);
@@ -180,7 +183,9 @@ static void get_call(struct lint_summary *s, struct stet_reader *r, struct lint_
     c->lanes = (uint8_t)get_u32(r);
     c->line = get_u32(r);
     c->how = get_text(r);
-    c->all_tensors = get_u32(r) != 0;
+    bits = get_u32(r);
+    c->all_tensors = bits & 1;
+    c->in_loop = bits & 2;
     c->static_positions = stet_reader_varint(r);
     c->static_names = get_texts(s, r, &c->static_name_count);
     c->arg_count = get_count(r);
@@ -190,6 +195,7 @@ static void get_call(struct lint_summary *s, struct stet_reader *r, struct lint_
         c->args[i].name = get_text(r);
         c->args[i].deps = stet_reader_varint(r);
         c->args[i].static_deps = stet_reader_varint(r);
+        c->args[i].varies = get_u32(r) != 0;
     }
 }
 

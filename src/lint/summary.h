@@ -25,9 +25,12 @@ enum lint_lane {
 
 /* What a candidate waits for beside its function being traced. */
 enum lint_mode {
-    LINT_ANY,    /* nothing */
-    LINT_TENSOR, /* one of `deps` is a tensor */
-    LINT_STATIC, /* one of `deps` is a static argument: a Python value that may vary by call */
+    LINT_ANY,      /* nothing */
+    LINT_TENSOR,   /* one of `deps` is a tensor */
+    LINT_STATIC,   /* one of `deps` is a static argument: a Python value that may vary by call */
+    LINT_VARYING,  /* one of `deps` is given another Python value at each turn of somebody's loop */
+    LINT_REPEATED, /* its function is called in a loop outside of traced code */
+    LINT_ROOTED,   /* one of `deps` is a tensor or an argument of the compiled function itself */
 };
 
 struct lint_import {
@@ -62,6 +65,7 @@ struct lint_arg {
     struct stet_view name;
     uint64_t deps;
     uint64_t static_deps; /* parameters it passes on as Python values */
+    bool varies;          /* another Python value at each turn of a loop */
 };
 
 struct lint_call {
@@ -73,6 +77,7 @@ struct lint_call {
     uint32_t line;
     struct stet_view how; /* "jax.jit", for the words */
     bool all_tensors;     /* every parameter not static is a tensor */
+    bool in_loop;
     uint64_t static_positions;
     struct stet_view *static_names;
     uint32_t static_name_count;

@@ -211,7 +211,10 @@ static uint32_t add_jit(struct lint_walk *w, struct lint_jit j)
 static struct lint_jit read_jit(struct lint_walk *w, lint_ref call, uint32_t fn, uint8_t lane)
 {
     struct lint_jit j = {.fn = fn, .lane = lane, .node = call};
+    lint_ref dynamic = call ? lint_arg_named(w, call, "dynamic") : 0;
 
+    j.dynamic = lint_kind(w->ast, dynamic) == LINT_TRUE;
+    j.fixed = lint_kind(w->ast, dynamic) == LINT_FALSE;
     if (!call)
         return j;
     j.static_positions = positions(w, lint_arg_named(w, call, "static_argnums")) |
@@ -300,6 +303,8 @@ static struct lint_value make_jit(struct lint_walk *w, lint_ref call, const stru
     struct lint_jit j = read_jit(w, call, o.fn, t->lane);
     uint32_t index;
 
+    j.shifted = o.bound != 0;
+    j.module = lint_name(w->ast, lint_bare(w->ast, lint_arg_at(w, call, 0)));
     trace(w, call, &o, &j, t);
     index = add_jit(w, j);
     if (t->lane == LINT_TORCH)

@@ -31,6 +31,7 @@ struct lint_value lint_join(struct lint_value a, struct lint_value b)
 
 struct lint_value lint_element(struct lint_value v)
 {
+    v.f.traits = (uint8_t)(v.f.traits & ~LINT_TRAIT_LIST);
     if (v.kind == LINT_V_TENSOR && (v.flags & LINT_TREE)) {
         v.flags = (uint8_t)((v.flags & ~LINT_TREE) | LINT_WEAK);
         return v;
@@ -38,6 +39,30 @@ struct lint_value lint_element(struct lint_value v)
     if (v.kind == LINT_V_FN || v.kind == LINT_V_JITTED)
         return unknown;
     return v;
+}
+
+/* What was bound before may still be there after this branch. */
+static bool is_alternative(const struct lint_walk *w, const struct lint_binding *old)
+{
+    if (!w->branch_start || old->at >= w->branch_start)
+        return false;
+    return w->if_open || old->at >= w->if_start;
+}
+
+/* batch["mask"] = … by one way only; lengths[0] = n with an n that varies. */
+static void assign_item(struct lint_walk *w, lint_ref target, struct lint_value v)
+{
+    lint_ref base = lint_field(w->ast, target, LINT_FIELD_VALUE);
+    uint32_t name = lint_name(w->ast, base);
+    struct lint_binding *b = name ? lint_scope_find(&w->fns[w->fn].scope, name) : NULL;
+
+    if (!b)
+        return;
+    if ((b->value.f.traits & LINT_TRAIT_DICT) && is_alternative(w, b) &&
+        lint_kind(w->ast, lint_next(w->ast, base)) == LINT_STRING)
+        b->value.f.flags |= LINT_F_KEYS;
+    if ((v.flags & LINT_VARIES) && v.kind <= LINT_V_PYTHON && b->value.kind <= LINT_V_PYTHON)
+        b->value.flags |= LINT_VARIES;
 }
 
 void lint_assign(struct lint_walk *w, lint_ref target, struct lint_value v)
@@ -50,9 +75,13 @@ void lint_assign(struct lint_walk *w, lint_ref target, struct lint_value v)
     switch (lint_kind(a, target)) {
     case LINT_IDENTIFIER: {
         struct lint_binding *old = lint_scope_find(&f->scope, lint_name(a, target));
+        struct lint_facts facts = v.f;
 
+        if (old && is_alternative(w, old))
+            facts = lint_facts_either(old->value.f, v.f);
         if (old && w->branches)
             v = lint_join(old->value, v);
+        v.f = facts;
         lint_bind(w, &f->scope, lint_name(a, target), v);
         break;
     }
@@ -79,6 +108,7 @@ void lint_assign(struct lint_walk *w, lint_ref target, struct lint_value v)
         w->target = true;
         lint_eval(w, target);
         w->target = false;
+        assign_item(w, target, v);
         break;
     case LINT_LIST_SPLAT_PATTERN:
         lint_assign(w, lint_child(a, target), v);
@@ -175,6 +205,8 @@ static struct lint_value eval_attribute(struct lint_walk *w, lint_ref n)
         return python;
     }
     v = lint_eval(w, object);
+    if (w->move_count && lint_kind(a, object) == LINT_IDENTIFIER)
+        lint_rules(w, ON_NAME, n);
     if (v.kind == LINT_V_TENSOR && v.deps) {
         v = tensor_attribute(v, lint_text(a, attribute));
         if (v.kind == LINT_V_SHAPE)
@@ -207,6 +239,7 @@ static struct lint_value eval_subscript(struct lint_walk *w, lint_ref n)
     w->target = target;
     lint_rules(w, ON_SUBSCRIPT, n);
     w->target = false;
+    v.f = lint_facts_subscript(w, n);
     if (v.kind == LINT_V_TENSOR) {
         lint_ref first = lint_next(a, value);
 
@@ -238,13 +271,22 @@ static struct lint_value eval_comparison(struct lint_walk *w, lint_ref n)
 {
     struct lint_value v = unknown;
     char op = lint_at(w->ast, n)->op;
+    struct lint_facts facts = {0};
 
-    for (lint_ref c = lint_child(w->ast, n); c; c = lint_next(w->ast, c))
-        v = lint_join(v, lint_element(lint_eval(w, c)));
+    for (lint_ref c = lint_child(w->ast, n); c; c = lint_next(w->ast, c)) {
+        struct lint_value part = lint_eval(w, c);
+
+        facts = facts.rank || facts.flags ? facts : part.f;
+        v = lint_join(v, lint_element(part));
+    }
+    facts.dtype = facts.rank ? LINT_DTYPE_BOOL : 0;
+    facts.flags &= LINT_F_DRIFTS | LINT_F_SHORT | LINT_F_DEVICE | LINT_F_EAGER;
     if (op == 'i' || op == 'n' || op == 's' || op == 't' || has_literal_text(w, n))
-        return python;
+        return (struct lint_value){.kind = LINT_V_PYTHON,
+                                   .flags = v.kind <= LINT_V_PYTHON ? v.flags & LINT_VARIES : 0};
     if (v.kind == LINT_V_TENSOR)
         v.flags = (uint8_t)((v.flags | LINT_BOOL) & ~LINT_DYNAMIC);
+    v.f = facts;
     return v;
 }
 
@@ -257,18 +299,47 @@ static struct lint_value eval_binary(struct lint_walk *w, lint_ref n)
 
     if (v.kind == LINT_V_TENSOR && op != '&' && op != '|' && op != '^')
         v.flags = (uint8_t)(v.flags & ~LINT_BOOL);
+    v.f = l.f.rank || l.f.dtype || l.f.flags ? l.f : r.f;
+    v.f.flags &= (uint16_t)~(LINT_F_NUMBER | LINT_F_OBJECT);
+    if ((l.f.flags | r.f.flags) & LINT_F_DEVICE)
+        v.f.flags |= LINT_F_DEVICE | LINT_F_EAGER;
     return v;
 }
 
 static struct lint_value eval_items(struct lint_walk *w, lint_ref n)
 {
     struct lint_value all = python;
+    struct lint_facts facts = {0};
+    bool first = true, turns = false;
 
-    for (lint_ref c = lint_child(w->ast, n); c; c = lint_next(w->ast, c))
-        all = lint_join(all, lint_element(lint_eval(w, c)));
+    for (lint_ref c = lint_child(w->ast, n); c; c = lint_next(w->ast, c), first = false) {
+        struct lint_value part = lint_eval(w, c);
+
+        facts = first ? part.f : lint_facts_either(facts, part.f);
+        turns |= lint_turns(part);
+        all = lint_join(all, lint_element(part));
+    }
     if (all.kind == LINT_V_TENSOR)
         all.flags = LINT_TREE | LINT_WEAK;
+    all.f =
+        lint_kind(w->ast, n) == LINT_DICTIONARY
+            ? lint_facts_dictionary(w, n)
+            : lint_facts_list(lint_kind(w->ast, n) == LINT_LIST ? facts : (struct lint_facts){0});
+    all.f.flags |= turns ? LINT_F_TURNS : 0;
     return all;
+}
+
+/* A generator gives what it yields. */
+static struct lint_value eval_yield(struct lint_walk *w, lint_ref n)
+{
+    lint_ref value = lint_child(w->ast, n);
+
+    if (value) {
+        struct lint_value v = lint_eval(w, value);
+
+        lint_note_return(w, value, v);
+    }
+    return unknown;
 }
 
 static struct lint_value eval_comprehension(struct lint_walk *w, lint_ref n)
@@ -276,12 +347,15 @@ static struct lint_value eval_comprehension(struct lint_walk *w, lint_ref n)
     const struct lint_ast *a = w->ast;
     lint_ref body = lint_field(a, n, LINT_FIELD_BODY);
     struct lint_value v;
+    bool varies = false;
 
     for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
         if (lint_kind(a, c) == LINT_FOR_IN) {
             lint_ref right = lint_field(a, c, LINT_FIELD_RIGHT);
             struct lint_value over = right ? lint_eval(w, right) : unknown;
 
+            varies |= over.kind <= LINT_V_PYTHON && (over.flags & LINT_VARIES) &&
+                      lint_kind(a, right) == LINT_CALL;
             lint_assign(w, lint_field(a, c, LINT_FIELD_LEFT), lint_element(over));
         } else if (lint_kind(a, c) == LINT_IF_CLAUSE && lint_child(a, c)) {
             lint_eval(w, lint_child(a, c));
@@ -291,6 +365,8 @@ static struct lint_value eval_comprehension(struct lint_walk *w, lint_ref n)
     w->loops++;
     v = body ? lint_eval(w, body) : unknown;
     w->loops--;
+    v.f = lint_facts_list(v.f);
+    v.f.flags |= varies ? LINT_F_LIST : 0;
     if (v.kind == LINT_V_TENSOR)
         v.flags = LINT_TREE | LINT_WEAK;
     return v;
@@ -301,14 +377,21 @@ static struct lint_value eval_conditional(struct lint_walk *w, lint_ref n)
     const struct lint_ast *a = w->ast;
     lint_ref yes = lint_child(a, n), test = yes ? lint_next(a, yes) : 0;
     lint_ref no = test ? lint_next(a, test) : 0;
-    struct lint_value v;
+    struct lint_value v, other;
+    struct lint_facts facts;
 
     if (!no)
         return unknown;
     lint_eval(w, test);
     lint_condition(w, test);
     v = lint_eval(w, yes);
-    return lint_join(v, lint_eval(w, no));
+    other = lint_eval(w, no);
+    facts = lint_facts_either(v.f, other.f);
+    v = lint_join(v, other);
+    v.f = facts;
+    if (lint_value_of(w, test).kind <= LINT_V_PYTHON)
+        v.flags |= lint_value_of(w, test).flags & LINT_VARIES;
+    return v;
 }
 
 static struct lint_value eval_children(struct lint_walk *w, lint_ref n)
@@ -357,15 +440,17 @@ static struct lint_value eval_kind(struct lint_walk *w, lint_ref n)
         return eval_name(w, n);
     case LINT_INTEGER:
     case LINT_FLOAT:
+        return (struct lint_value){.kind = LINT_V_PYTHON, .f = {.flags = LINT_F_NUMBER}};
+    case LINT_NONE_:
+        return (struct lint_value){.kind = LINT_V_PYTHON, .f = {.flags = LINT_F_NONE}};
     case LINT_TRUE:
     case LINT_FALSE:
-    case LINT_NONE_:
     case LINT_ELLIPSIS:
         return python;
     case LINT_STRING:
     case LINT_CONCATENATED_STRING:
         eval_children(w, n);
-        return python;
+        return (struct lint_value){.kind = LINT_V_PYTHON, .f = {.flags = LINT_F_TEXT}};
     case LINT_ATTRIBUTE:
         return eval_attribute(w, n);
     case LINT_SUBSCRIPT:
@@ -393,6 +478,8 @@ static struct lint_value eval_kind(struct lint_walk *w, lint_ref n)
     case LINT_DICTIONARY:
     case LINT_EXPRESSION_LIST:
         return eval_items(w, n);
+    case LINT_YIELD:
+        return eval_yield(w, n);
     case LINT_PAIR:
         return lint_eval(w, lint_field(a, n, LINT_FIELD_VALUE));
     case LINT_LIST_COMPREHENSION:

@@ -52,6 +52,7 @@ static enum role role_of_name(struct stet_view name)
     static const char *const ends[] = {"_ids",    "_mask",   "_states", "_embeds", "_logits",
                                        "_tensor", "_values", "_scores", NULL};
 
+    static const char *const hosts[] = {"rng", "config", "cfg", "generator", "tokenizer", NULL};
     static const char *const flags[] = {"output_", "return_", "use_", "is_",  "has_", "num_",
                                         "do_",     "n_",      "max_", "min_", NULL};
 
@@ -59,6 +60,8 @@ static enum role role_of_name(struct stet_view name)
         if (stet_view_starts(name, *f))
             return ROLE_UNKNOWN;
     }
+    if (lint_any_of(name, hosts))
+        return ROLE_PYTHON;
     if (lint_any_of(name, words))
         return ROLE_TENSOR;
     for (const char *const *e = ends; *e; e++) {
@@ -217,7 +220,11 @@ static uint32_t find_facts(const struct lint_walk *w)
             facts |= LINT_USES_SCHEDULER;
     }
     if (memmem(w->ast->text.ptr, w->ast->text.len, "torch.compile", 13))
-        facts |= LINT_USES_COMPILE;
+        facts |= LINT_USES_COMPILE | LINT_USES_JIT;
+    if (stet_view_contains(w->ast->text, "jit"))
+        facts |= LINT_USES_JIT;
+    if (stet_view_contains(w->ast->text, "mark_dynamic"))
+        facts |= LINT_MARKS_DYNAMIC;
     if ((facts & LINT_USES_COMPILE) && (stet_view_contains(w->ast->text, "torch.compile(opt") ||
                                         stet_view_contains(w->ast->text, "torch.compile(self.opt")))
         facts |= LINT_COMPILES_OPTIMIZER;
@@ -390,6 +397,8 @@ static void release(struct lint_walk *w)
     stet_mem_free(w->fn_of_node);
     stet_mem_free(w->global_writes);
     stet_mem_free(w->values);
+    stet_mem_free(w->moves);
+    stet_mem_free(w->instances);
 }
 
 static bool walk(struct lint_walk *w)

@@ -3,6 +3,7 @@
 #define STET_LINT_WALK_H
 
 #include "lint/ast.h"
+#include "lint/facts.h"
 #include "lint/summary.h"
 
 /* What is known of a value. "If its deps are tensors" stands before each of these but the first
@@ -31,21 +32,36 @@ struct lint_value {
     uint8_t kind, flags;
     uint32_t index; /* of the function or jit */
     lint_ref from;  /* the expression it was made by */
+    struct lint_facts f;
 };
+
+enum { LINT_FED = 6 };
 
 /* A compiled function made in this file: jax.jit(f, …) or a decorated definition. */
 struct lint_jit {
     uint32_t fn; /* LINT_NONE when it can't be told */
     uint8_t lane;
+    bool shifted;  /* arguments are bound before the first */
+    bool dynamic;  /* dynamic=True */
+    bool fixed;    /* dynamic=False */
+    uint8_t modes; /* called with gradients (1), without (2), at all (4); .eval() came after that
+                      (8), and then another call (16) */
     uint64_t static_positions, donated_positions;
     struct stet_view static_names[8];
     uint32_t static_name_count;
     lint_ref node;
+    uint32_t module; /* the name of what was compiled, when it has one */
+    struct lint_fed {
+        struct lint_facts f;
+        uint32_t line, fn;
+        struct stet_view text; /* a value written down */
+    } fed[LINT_FED];           /* by position: how it was called first */
 };
 
 struct lint_binding {
     uint32_t name;
     uint32_t writes;
+    uint32_t at; /* of the statement that bound it last, in bytes */
     struct lint_value value;
 };
 
@@ -65,6 +81,8 @@ struct lint_function {
     enum lint_progress progress;
     struct lint_scope scope;
     struct lint_value returns;
+    struct lint_facts items[4]; /* of a tuple that is returned */
+    uint8_t returned, item_count;
     uint32_t jit;  /* index + 1 of its own jit when a decorator makes one */
     bool memoized; /* lru_cache and kin: runs once per argument */
 };
@@ -72,7 +90,19 @@ struct lint_function {
 struct lint_class_info {
     lint_ref node;
     uint32_t name;
+    bool decorated;
     struct lint_scope attributes; /* of self */
+};
+
+/* `object.attribute = …` outside of the object's own methods, in a loop. */
+struct lint_move {
+    uint32_t object, attribute;
+    lint_ref at;
+};
+
+/* `object = Class(…)`, anywhere. */
+struct lint_instance {
+    uint32_t object, class_name;
 };
 
 struct lint_walk {
@@ -85,6 +115,10 @@ struct lint_walk {
     uint32_t class_count, class_room;
     struct lint_jit *jits;
     uint32_t jit_count, jit_room;
+    struct lint_move *moves;
+    uint32_t move_count, move_room;
+    struct lint_instance *instances;
+    uint32_t instance_count, instance_room;
     uint32_t call_room, candidate_room, import_room;
     struct stet_view *alias; /* by name number: the dotted target of an import, or empty */
     uint32_t *fn_of_node;    /* hash from node to function + 1 */
@@ -99,12 +133,17 @@ struct lint_walk {
     uint32_t step_loops; /* loops around it that hold a torch_xla step */
     uint32_t quiet;      /* inside code that is not traced */
     uint32_t once;       /* guarded by "if it is not made yet" */
+    uint32_t periodic;   /* inside `if step % n == 0` or a branch of one rank */
+    uint32_t no_grad;
+    uint32_t if_start, branch_start; /* the innermost if and its branch, in bytes; 0 for none */
+    bool if_open;                    /* it has no else */
     uint32_t facts;
     lint_ref statement;
-    lint_ref loop;      /* innermost */
-    uint32_t block_end; /* of the innermost block, in bytes */
-    bool target;        /* the subscript looked at is written, not read */
-    bool failed;        /* out of memory */
+    lint_ref loop;       /* innermost */
+    lint_ref outer_loop; /* outermost of this function */
+    uint32_t block_end;  /* of the innermost block, in bytes */
+    bool target;         /* the subscript looked at is written, not read */
+    bool failed;         /* out of memory */
 };
 
 /* Facts of a whole file, found by names before the walk. */
@@ -117,6 +156,8 @@ enum lint_fact {
     LINT_USES_SCHEDULER = 32,
     LINT_USES_TORCH_XLA = 64,
     LINT_COMPILES_OPTIMIZER = 128, /* the optimizer's step itself is compiled */
+    LINT_USES_JIT = 256,
+    LINT_MARKS_DYNAMIC = 512,
 };
 
 /* The whole analysis: fills `out`, whose arena it uses. */
@@ -138,6 +179,12 @@ struct stet_view lint_dotted(struct lint_walk *w, lint_ref n, char room[160]);
 /* As above, but empty unless the head is an import. */
 struct stet_view lint_imported(struct lint_walk *w, lint_ref n, char room[160]);
 
+/* moves.c */
+void lint_note_moves(struct lint_walk *w, lint_ref n, bool in_loop);
+/* The attribute is set from outside, in a loop: of an object of this class, or of this name. */
+bool lint_class_attribute_moved(const struct lint_walk *w, uint32_t owner, uint32_t attribute);
+bool lint_object_attribute_moved(const struct lint_walk *w, uint32_t object, uint32_t attribute);
+
 /* values.c: expressions */
 struct lint_value lint_eval(struct lint_walk *w, lint_ref n);
 struct lint_value lint_join(struct lint_value a, struct lint_value b);
@@ -158,6 +205,7 @@ bool lint_transform(struct lint_walk *w, lint_ref call, struct stet_view dotted,
 bool lint_is_library(struct stet_view dotted);
 void lint_decorators(struct lint_walk *w, uint32_t fn);
 /* flow.c: statements */
+void lint_note_return(struct lint_walk *w, lint_ref value, struct lint_value v);
 void lint_run_function(struct lint_walk *w, uint32_t fn);
 
 /* Arguments of a call. */
@@ -166,6 +214,12 @@ lint_ref lint_arg_named(const struct lint_walk *w, lint_ref call, const char *na
 unsigned lint_arg_count(const struct lint_walk *w, lint_ref call);
 /* The value node of a keyword_argument, or the node itself. */
 lint_ref lint_arg_value(const struct lint_walk *w, lint_ref arg);
+
+/* It varies with a loop, or something that does went into it. */
+static inline bool lint_turns(struct lint_value v)
+{
+    return (v.flags & LINT_VARIES) || (v.f.flags & LINT_F_TURNS);
+}
 
 static inline bool lint_is_tensor(struct lint_value v)
 {

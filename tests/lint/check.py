@@ -4,7 +4,7 @@ usage: check.py STET
 
 A line that ends in "# expect: code, code" must give exactly those findings; one that ends in
 "# clean: code" is a look-alike of that rule and must give none. A line without a comment must give
-none either. Every rule needs five lines of each kind.
+none either. Every rule needs five lines of each kind, and its trap a page.
 """
 import collections
 import json
@@ -14,6 +14,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+PAGES = os.path.join(os.path.dirname(os.path.dirname(HERE)), "docs", "traps")
 LEAST = 5
 
 
@@ -56,6 +57,10 @@ def main():
     rules = json.loads(subprocess.run([stet, "lint", "--rules", "--format=json"], capture_output=True,
                                       text=True, check=True).stdout)["rules"]
     codes = {rule["code"] for rule in rules}
+    for rule in rules:
+        if not os.path.exists(os.path.join(PAGES, rule["rule"] + ".md")):
+            bad += 1
+            print(f"{rule['code']}: no page docs/traps/{rule["rule"]}.md")
     for code in sorted((set(true) | set(clean)) - codes):
         bad += 1
         print(f"no rule {code}")

@@ -1,0 +1,427 @@
+/* Sizes, ranks and dtypes as they can be read off the calls that make arrays. */
+#include "lint/rules.h"
+#include "lint/walk.h"
+
+static const char *const dtype_names[] = {"float32", "float64", "float16", "bfloat16", "int32",
+                                          "int64",   "uint8",   "bool_",   "int8",     "int16",
+                                          "uint32",  "uint16",  NULL};
+static const char *const dtype_aliases[] = {"float", "double", "half", "bfloat16", "int",
+                                            "long",  "byte",   "bool", "char",     "short",
+                                            "uint",  "",       NULL};
+enum { DTYPE_FLOAT32 = 1, DTYPE_INT64 = 6 };
+
+bool lint_is_constant(const struct lint_ast *a, lint_ref n)
+{
+    struct stet_view text = lint_text(a, n);
+    enum lint_kind k = lint_kind(a, n);
+
+    if (k == LINT_INTEGER || k == LINT_FLOAT || k == LINT_STRING || k == LINT_UNARY ||
+        k == LINT_TRUE || k == LINT_FALSE || k == LINT_NONE_)
+        return true;
+    if (k != LINT_IDENTIFIER && k != LINT_BINARY)
+        return false;
+    for (size_t i = 0; i < text.len; i++)
+        if ((text.ptr[i] >= 'a' && text.ptr[i] <= 'z') || text.ptr[i] == '(')
+            return false;
+    return true;
+}
+
+long lint_known_integer(struct lint_walk *w, lint_ref n)
+{
+    struct lint_binding *b;
+
+    if (lint_kind(w->ast, n) == LINT_INTEGER)
+        return lint_integer(w, n);
+    if (lint_kind(w->ast, n) != LINT_IDENTIFIER)
+        return -1;
+    b = lint_lookup(w, w->fn, lint_name(w->ast, n));
+    return b && b->writes == 1 ? lint_integer(w, b->value.from) : -1;
+}
+
+static uint8_t dtype_named(struct stet_view name)
+{
+    for (uint8_t i = 0; dtype_names[i]; i++) {
+        if (stet_view_is(name, dtype_names[i]) || stet_view_is(name, dtype_aliases[i]))
+            return (uint8_t)(i + 1);
+    }
+    return 0;
+}
+
+/* np.float32, torch.half, "float32", bool */
+static uint8_t dtype_of(const struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+
+    if (lint_kind(a, n) == LINT_STRING)
+        return dtype_named(lint_string(a, n));
+    if (lint_kind(a, n) == LINT_ATTRIBUTE)
+        n = lint_field(a, n, LINT_FIELD_ATTRIBUTE);
+    return lint_kind(a, n) == LINT_IDENTIFIER ? dtype_named(lint_text(a, n)) : 0;
+}
+
+static void add_dim(struct lint_walk *w, struct lint_facts *f, lint_ref n, bool *known)
+{
+    struct lint_value v = lint_value_of(w, n);
+
+    if (lint_kind(w->ast, n) == LINT_LIST_SPLAT) {
+        v = lint_value_of(w, lint_child(w->ast, n));
+        if (v.flags & LINT_VARIES)
+            f->flags |= LINT_F_RANKS;
+        *known = false;
+        f->rank = 0;
+        return;
+    }
+    if ((v.flags & LINT_VARIES) && v.kind <= LINT_V_PYTHON)
+        f->flags |= LINT_F_DRIFTS;
+    if (f->rank && f->rank < 32)
+        f->rank++;
+    if (lint_is_constant(w->ast, n)) {
+        struct stet_view text = lint_text(w->ast, n);
+
+        for (size_t i = 0; i < text.len; i++)
+            f->dims = (f->dims ^ (uint8_t)text.ptr[i]) * 16777619u;
+        f->dims = f->dims * 16777619u + 1;
+    } else {
+        *known = false;
+    }
+}
+
+/* (n, 3), [n, 3] or n. */
+static void read_shape(struct lint_walk *w, struct lint_facts *f, lint_ref shape)
+{
+    const struct lint_ast *a = w->ast;
+    bool known = true;
+
+    f->rank = 1;
+    f->dims = 2166136261u;
+    if (lint_kind(a, shape) == LINT_TUPLE || lint_kind(a, shape) == LINT_LIST) {
+        for (lint_ref c = lint_child(a, shape); c; c = lint_next(a, c))
+            add_dim(w, f, c, &known);
+    } else {
+        add_dim(w, f, shape, &known);
+        if (!lint_is_constant(a, shape))
+            f->rank = 0; /* a number or a whole shape */
+    }
+    if (!known)
+        f->dims = 0;
+}
+
+/* torch.ones(n, 3): each argument is a size. */
+static void read_sizes(struct lint_walk *w, struct lint_facts *f, lint_ref call)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref args = lint_field(a, call, LINT_FIELD_ARGUMENTS);
+    bool known = true;
+
+    f->rank = 1;
+    f->dims = 2166136261u;
+    for (lint_ref c = lint_child(a, args); c; c = lint_next(a, c)) {
+        if (lint_kind(a, c) != LINT_KEYWORD_ARGUMENT && lint_kind(a, c) != LINT_COMMENT)
+            add_dim(w, f, c, &known);
+    }
+    if (!known)
+        f->dims = 0;
+}
+
+static const struct maker {
+    const char *name;
+    uint8_t shape, dtype; /* positions; dtype 9: none */
+    bool spread;          /* in torch each argument is a size */
+} makers[] = {
+    {"zeros", 0, 1, true},
+    {"ones", 0, 1, true},
+    {"empty", 0, 1, true},
+    {"full", 0, 2, false},
+    {"randn", 0, 9, true},
+    {"rand", 0, 9, true},
+    {"normal", 1, 9, false},
+    {"uniform", 1, 9, false},
+    {"integers", 2, 9, false},
+    {"randint", 2, 9, false},
+    {"random", 0, 9, false},
+    {"standard_normal", 0, 9, false},
+    {"ShapeDtypeStruct", 0, 1, false},
+    {"arange", 0, 9, false},
+};
+
+static const struct maker *find_maker(struct stet_view name)
+{
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+        if (stet_view_is(name, makers[i].name))
+            return &makers[i];
+    }
+    return NULL;
+}
+
+static bool made(struct lint_walk *w, lint_ref call, const struct maker *m, struct stet_view dotted,
+                 struct lint_facts *f)
+{
+    bool torch = stet_view_starts(dotted, "torch.");
+    lint_ref shape = lint_arg_named(w, call, "size"), dtype = lint_arg_named(w, call, "dtype");
+    lint_ref grad = lint_arg_named(w, call, "requires_grad"), first = lint_arg_at(w, call, 0);
+    lint_ref args = lint_field(w->ast, call, LINT_FIELD_ARGUMENTS);
+    unsigned at = stet_view_starts(dotted, "jax.random.") ? 1 : m->shape;
+
+    *f = (struct lint_facts){0};
+    if (!shape)
+        shape = lint_arg_named(w, call, "shape");
+    if (!shape && m->spread && (torch || m->dtype == 9) && lint_kind(w->ast, first) != LINT_TUPLE &&
+        lint_kind(w->ast, first) != LINT_LIST) {
+        if (lint_kind(w->ast, args) != LINT_ARGUMENTS)
+            return false;
+        read_sizes(w, f, call);
+    } else {
+        if (!shape)
+            shape = lint_arg_at(w, call, at);
+        if (!shape)
+            return false;
+        read_shape(w, f, shape);
+    }
+    if (!dtype && m->dtype != 9 && !torch)
+        dtype = lint_arg_at(w, call, m->dtype);
+    f->dtype = dtype ? dtype_of(w, dtype) : 0;
+    if (torch && !dtype && !stet_view_is(STET_VIEW("arange"), m->name))
+        f->dtype = stet_view_is(STET_VIEW("randint"), m->name) ? DTYPE_INT64 : DTYPE_FLOAT32;
+    if (lint_kind(w->ast, grad) == LINT_TRUE)
+        f->traits |= LINT_TRAIT_GRAD;
+    return true;
+}
+
+/* A method of an array: what it keeps. */
+static struct lint_facts method(struct lint_walk *w, lint_ref call, struct stet_view name,
+                                struct lint_facts f)
+{
+    static const char *const same[] = {"copy", "clone", "detach",     "cuda",
+                                       "cpu",  "numpy", "pin_memory", "clip",
+                                       "to",   "type",  "contiguous", NULL};
+    static const char *const trees[] = {
+        "items", "values", "keys", "get", "item", "tolist", "_asdict", "block_until_ready", NULL};
+    lint_ref first = lint_arg_at(w, call, 0);
+    uint8_t dtype = first ? dtype_of(w, first) : 0;
+
+    if (stet_view_is(name, "astype")) {
+        f.dtype = dtype;
+        return f;
+    }
+    if (lint_any_of(name, same)) {
+        if (dtype && (stet_view_is(name, "to") || stet_view_is(name, "type")))
+            f.dtype = dtype;
+        if (stet_view_is(name, "contiguous"))
+            f.traits = (uint8_t)(f.traits & ~LINT_TRAIT_TURNED);
+        return f;
+    }
+    if (!first && dtype_named(name)) {
+        f.dtype = dtype_named(name);
+        return f;
+    }
+    if (stet_view_is(name, "t") || stet_view_is(name, "transpose")) {
+        f.traits |= LINT_TRAIT_TURNED;
+        f.dims = 0;
+        return f;
+    }
+    if (stet_view_is(name, "requires_grad_")) {
+        f.traits |= LINT_TRAIT_GRAD;
+        return f;
+    }
+    if (stet_view_is(name, "unsqueeze")) {
+        f.rank = f.rank ? (uint8_t)(f.rank + 1) : 0;
+        f.dims = 0;
+        return f;
+    }
+    if (stet_view_is(name, "reshape") || stet_view_is(name, "view")) {
+        struct lint_facts made_so = {0};
+
+        if (first && (lint_kind(w->ast, first) == LINT_TUPLE))
+            read_shape(w, &made_so, first);
+        else
+            read_sizes(w, &made_so, call);
+        made_so.dtype = f.dtype;
+        made_so.flags |= f.flags & LINT_F_DRIFTS;
+        return made_so;
+    }
+    f = (struct lint_facts){.flags = f.flags &
+                                     (LINT_F_DRIFTS | LINT_F_SHORT | LINT_F_DEVICE | LINT_F_EAGER)};
+    if ((f.flags & LINT_F_DEVICE) && !lint_any_of(name, trees))
+        f.flags |= LINT_F_EAGER;
+    return f;
+}
+
+/* What goes through a function of the array libraries. */
+static struct lint_facts through(struct lint_walk *w, lint_ref call, struct stet_view dotted)
+{
+    static const char *const same[] = {
+        "asarray", "array", "device_put", "from_numpy", "as_tensor", "ascontiguousarray", NULL};
+    lint_ref args = lint_field(w->ast, call, LINT_FIELD_ARGUMENTS), first = lint_arg_at(w, call, 0);
+    struct lint_facts f = {0};
+
+    if (first && lint_any_of(lint_callee_name(w, call), same)) {
+        lint_ref dtype = lint_arg_named(w, call, "dtype");
+
+        f = lint_value_of(w, first).f;
+        f.flags &= (uint16_t)~LINT_F_NUMBER;
+        if (dtype)
+            f.dtype = dtype_of(w, dtype);
+        return f;
+    }
+    for (lint_ref c = args ? lint_child(w->ast, args) : 0; c; c = lint_next(w->ast, c))
+        f.flags |= lint_value_of(w, lint_arg_value(w, c)).f.flags &
+                   (LINT_F_DRIFTS | LINT_F_SHORT | LINT_F_DEVICE);
+    if (!stet_view_starts(dotted, "jax."))
+        f.flags &= (uint16_t)~LINT_F_DEVICE;
+    if (f.flags & LINT_F_DEVICE)
+        f.flags |= LINT_F_EAGER;
+    return f;
+}
+
+static uint32_t class_named(const struct lint_walk *w, uint32_t name)
+{
+    for (uint32_t i = 0; name && i < w->class_count; i++) {
+        if (w->classes[i].name == name)
+            return i;
+    }
+    return LINT_NONE;
+}
+
+/* Config(…) of a class that says nothing of equality. */
+static bool makes_object(struct lint_walk *w, lint_ref function)
+{
+    uint32_t c = class_named(w, lint_name(w->ast, function)), hash, eq;
+
+    if (c == LINT_NONE || lint_field(w->ast, w->classes[c].node, LINT_FIELD_SUPERCLASSES))
+        return false;
+    hash = lint_ast_name(w->ast, "__hash__");
+    eq = lint_ast_name(w->ast, "__eq__");
+    return !w->classes[c].decorated && (!hash || lint_method(w, c, hash) == LINT_NONE) &&
+           (!eq || lint_method(w, c, eq) == LINT_NONE);
+}
+
+struct lint_facts lint_facts_list(struct lint_facts element)
+{
+    element.flags &= LINT_F_RANKS | LINT_F_DTYPES | LINT_F_DRIFTS;
+    element.traits = LINT_TRAIT_LIST;
+    return element;
+}
+
+/* rows.append(x): a list may come to hold other arrays than it was made with. */
+static void add_element(struct lint_walk *w, lint_ref call, lint_ref object)
+{
+    static const char *const adds[] = {"append", "insert", NULL};
+    uint32_t name = lint_name(w->ast, object);
+    struct lint_binding *b = name ? lint_scope_find(&w->fns[w->fn].scope, name) : NULL;
+    struct stet_view method_name = lint_callee_name(w, call);
+    lint_ref added = lint_arg_at(w, call, stet_view_is(method_name, "insert") ? 1 : 0);
+
+    if (b && added && (b->value.f.traits & LINT_TRAIT_LIST) && lint_any_of(method_name, adds) &&
+        b->value.f.rank)
+        b->value.f = lint_facts_list(lint_facts_either(b->value.f, lint_value_of(w, added).f));
+}
+
+struct lint_facts lint_facts_call(struct lint_walk *w, lint_ref call, struct lint_facts so_far)
+{
+    lint_ref function = lint_bare(w->ast, lint_field(w->ast, call, LINT_FIELD_FUNCTION));
+    lint_ref object = lint_callee_object(w, call);
+    struct stet_view name = lint_callee_name(w, call), dotted;
+    const struct maker *m = find_maker(name);
+    struct lint_facts f;
+    char room[160];
+
+    dotted = lint_imported(w, function, room);
+    if (m && (dotted.len || object) &&
+        (dotted.len || lint_value_of(w, object).kind <= LINT_V_PYTHON) &&
+        made(w, call, m, dotted, &f))
+        return f;
+    if (dotted.len) {
+        f = through(w, call, dotted);
+        f.flags |= so_far.flags;
+        return f;
+    }
+    if (object && !lint_name_is(w, lint_name(w->ast, object), "self")) {
+        add_element(w, call, object);
+        return method(w, call, name, lint_value_of(w, object).f);
+    }
+    if (lint_kind(w->ast, function) == LINT_IDENTIFIER && makes_object(w, function))
+        so_far.flags |= LINT_F_OBJECT;
+    return so_far;
+}
+
+struct lint_facts lint_facts_subscript(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref value = lint_field(a, n, LINT_FIELD_VALUE);
+    struct lint_facts f = lint_value_of(w, value).f;
+
+    f.dims = 0;
+    if (f.traits & LINT_TRAIT_DICT)
+        return (struct lint_facts){.flags = f.flags & (LINT_F_DEVICE | LINT_F_EAGER)};
+    if (f.traits & LINT_TRAIT_LIST) { /* an element, or a part of the list */
+        if (lint_kind(a, lint_next(a, value)) != LINT_SLICE)
+            f.traits = (uint8_t)(f.traits & ~LINT_TRAIT_LIST);
+        f.flags &= (uint16_t)~LINT_F_LIST;
+        return f;
+    }
+    for (lint_ref c = lint_next(a, value); c; c = lint_next(a, c)) {
+        struct lint_value index = lint_value_of(w, c);
+        lint_ref start = lint_kind(a, c) == LINT_SLICE ? lint_child(a, c) : 0;
+
+        if (lint_kind(a, c) == LINT_NONE_)
+            f.rank = f.rank ? (uint8_t)(f.rank + 1) : 0;
+        else if (lint_kind(a, c) == LINT_INTEGER)
+            f.rank = f.rank > 1 ? (uint8_t)(f.rank - 1) : 0;
+        else if (start && (lint_value_of(w, start).f.flags & LINT_F_STRIDES) && lint_next(a, start))
+            f.flags |= LINT_F_SHORT;
+        else if (lint_kind(a, c) != LINT_SLICE)
+            f.rank = 0;
+        if (index.f.flags & LINT_F_SHORT)
+            f.flags |= LINT_F_SHORT;
+    }
+    return f;
+}
+
+/* Its keys, when all of them are written down. */
+struct lint_facts lint_facts_dictionary(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    struct lint_facts f = {.traits = LINT_TRAIT_DICT, .dims = 2166136261u};
+
+    for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
+        lint_ref key = lint_kind(a, c) == LINT_PAIR ? lint_child(a, c) : 0;
+        struct stet_view text;
+
+        if (lint_kind(a, c) == LINT_COMMENT)
+            continue;
+        if (lint_kind(a, key) != LINT_STRING) {
+            f.dims = 0;
+            return f;
+        }
+        text = lint_text(a, key);
+        for (size_t i = 0; i < text.len; i++)
+            f.dims = (f.dims ^ (uint8_t)text.ptr[i]) * 16777619u;
+    }
+    return f;
+}
+
+struct lint_facts lint_facts_either(struct lint_facts a, struct lint_facts b)
+{
+    struct lint_facts f = {.flags = (a.flags | b.flags) & (uint16_t)~(LINT_F_NONE | LINT_F_NUMBER)};
+    bool nothing = a.flags & LINT_F_NONE, nothing_either = b.flags & LINT_F_NONE;
+
+    if (nothing != nothing_either)
+        f.flags |= LINT_F_MAYBE_NONE;
+    else if (nothing)
+        f.flags |= LINT_F_NONE;
+    if (nothing)
+        a = b;
+    if (nothing_either)
+        b = a;
+    if (a.rank && b.rank && a.rank != b.rank)
+        f.flags |= LINT_F_RANKS;
+    else if (a.dims && b.dims && a.dims != b.dims)
+        f.flags |= a.traits & b.traits & LINT_TRAIT_DICT ? LINT_F_KEYS : LINT_F_DRIFTS;
+    if (a.dtype && b.dtype && a.dtype != b.dtype)
+        f.flags |= LINT_F_DTYPES;
+    f.rank = a.rank == b.rank ? a.rank : 0;
+    f.dtype = a.dtype == b.dtype ? a.dtype : 0;
+    f.dims = a.dims == b.dims ? a.dims : 0;
+    f.traits = a.traits & b.traits;
+    return f;
+}

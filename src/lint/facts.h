@@ -1,0 +1,53 @@
+/* What the source tells of an array before it runs: sizes, rank, dtype, and what makes them differ
+ * from call to call. */
+#ifndef STET_LINT_FACTS_H
+#define STET_LINT_FACTS_H
+
+#include "lint/ast.h"
+
+enum {
+    LINT_F_DRIFTS = 1,      /* its size follows a Python number that changes */
+    LINT_F_SHORT = 2,       /* a slice of which the last is short */
+    LINT_F_RANKS = 4,       /* its rank depends on the way taken */
+    LINT_F_DTYPES = 8,      /* so does its dtype */
+    LINT_F_MAYBE_NONE = 16, /* None by one way, something by another */
+    LINT_F_NONE = 32,
+    LINT_F_KEYS = 64,      /* a dict with a field that only one way gives */
+    LINT_F_TEXT = 128,     /* a string */
+    LINT_F_DEVICE = 256,   /* a result of a compiled function, outside of traced code */
+    LINT_F_EAGER = 512,    /* made from such a result by operations of their own */
+    LINT_F_NUMBER = 1024,  /* a number written down */
+    LINT_F_STRIDES = 2048, /* counts by a stride that may not divide the whole */
+    LINT_F_LIST = 4096,    /* a list whose length changes */
+    LINT_F_OBJECT = 8192,  /* an object of a class without equality */
+    LINT_F_TURNS = 16384,  /* something that varies went into it */
+};
+
+enum { LINT_DTYPE_BOOL = 8 };
+enum { LINT_TRAIT_GRAD = 1, LINT_TRAIT_TURNED = 2, LINT_TRAIT_DICT = 4, LINT_TRAIT_LIST = 8 };
+
+struct lint_facts {
+    uint16_t flags;
+    uint8_t rank;  /* + 1; 0 is unknown */
+    uint8_t dtype; /* 0 is unknown */
+    uint8_t traits;
+    uint32_t dims; /* a hash of sizes or keys written down; 0 is unknown */
+};
+
+struct lint_walk;
+struct lint_value;
+
+/* What the call's result is known to be. */
+struct lint_facts lint_facts_call(struct lint_walk *w, lint_ref call, struct lint_facts so_far);
+struct lint_facts lint_facts_subscript(struct lint_walk *w, lint_ref n);
+struct lint_facts lint_facts_dictionary(struct lint_walk *w, lint_ref n);
+/* Of a list whose elements are so. */
+struct lint_facts lint_facts_list(struct lint_facts element);
+/* One or the other, by the way taken. */
+struct lint_facts lint_facts_either(struct lint_facts a, struct lint_facts b);
+/* A number or a word, or made of NAMES that are constants by convention. */
+bool lint_is_constant(const struct lint_ast *a, lint_ref n);
+/* An integer written here or bound to a name of the module; -1 when it can't be told. */
+long lint_known_integer(struct lint_walk *w, lint_ref n);
+
+#endif

@@ -1,0 +1,122 @@
+/* Attributes that somebody else's loop changes: found by names before the walk, because a method is
+ * mostly written above the loop. */
+#include "lint/rules.h"
+#include "lint/walk.h"
+
+#include "base/mem.h"
+
+enum { MAX_MOVES = 512 };
+
+static void *one_more(struct lint_walk *w, void *items, uint32_t count, uint32_t *room, size_t size)
+{
+    void *more;
+
+    if (count < *room)
+        return items;
+    more = count < MAX_MOVES ? stet_mem_resize(items, *room ? *room * 2 : 16, size) : NULL;
+    if (more)
+        *room = *room ? *room * 2 : 16;
+    else if (count < MAX_MOVES)
+        w->failed = true;
+    return more;
+}
+
+static void add_move(struct lint_walk *w, uint32_t object, uint32_t attribute, lint_ref at)
+{
+    struct lint_move *more;
+
+    if (!object || !attribute || lint_name_is(w, object, "self"))
+        return;
+    more = one_more(w, w->moves, w->move_count, &w->move_room, sizeof *more);
+    if (!more)
+        return;
+    w->moves = more;
+    w->moves[w->move_count++] = (struct lint_move){object, attribute, at};
+}
+
+static void add_instance(struct lint_walk *w, uint32_t object, uint32_t class_name)
+{
+    struct lint_instance *more;
+
+    if (!object || !class_name)
+        return;
+    more = one_more(w, w->instances, w->instance_count, &w->instance_room, sizeof *more);
+    if (!more)
+        return;
+    w->instances = more;
+    w->instances[w->instance_count++] = (struct lint_instance){object, class_name};
+}
+
+static void note_target(struct lint_walk *w, lint_ref left)
+{
+    if (lint_kind(w->ast, left) == LINT_ATTRIBUTE)
+        add_move(w, lint_name(w->ast, lint_field(w->ast, left, LINT_FIELD_OBJECT)),
+                 lint_name(w->ast, lint_field(w->ast, left, LINT_FIELD_ATTRIBUTE)), left);
+}
+
+/* eqx.tree_at(lambda m: m.rate, model, …) */
+static void note_tree_at(struct lint_walk *w, lint_ref call)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref where = lint_arg_at(w, call, 0), object = lint_arg_at(w, call, 1), body;
+
+    if (lint_kind(a, where) != LINT_LAMBDA || !object)
+        return;
+    body = lint_field(a, where, LINT_FIELD_BODY);
+    if (lint_kind(a, body) == LINT_ATTRIBUTE)
+        add_move(w, lint_name(a, object), lint_name(a, lint_field(a, body, LINT_FIELD_ATTRIBUTE)),
+                 call);
+}
+
+void lint_note_moves(struct lint_walk *w, lint_ref n, bool in_loop)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref left = lint_field(a, n, LINT_FIELD_LEFT), right;
+
+    switch (lint_kind(a, n)) {
+    case LINT_ASSIGNMENT:
+        right = lint_field(a, n, LINT_FIELD_RIGHT);
+        if (lint_kind(a, right) == LINT_CALL)
+            add_instance(w, lint_name(a, left),
+                         lint_name(a, lint_field(a, right, LINT_FIELD_FUNCTION)));
+        if (in_loop)
+            note_target(w, left);
+        break;
+    case LINT_AUGMENTED:
+        if (in_loop)
+            note_target(w, left);
+        break;
+    case LINT_FOR:
+        note_target(w, left);
+        break;
+    case LINT_CALL:
+        if (in_loop && stet_view_is(lint_callee_name(w, n), "tree_at"))
+            note_tree_at(w, n);
+        break;
+    default:
+        break;
+    }
+}
+
+bool lint_object_attribute_moved(const struct lint_walk *w, uint32_t object, uint32_t attribute)
+{
+    for (uint32_t i = 0; i < w->move_count; i++) {
+        if (w->moves[i].object == object && w->moves[i].attribute == attribute)
+            return true;
+    }
+    return false;
+}
+
+bool lint_class_attribute_moved(const struct lint_walk *w, uint32_t owner, uint32_t attribute)
+{
+    for (uint32_t i = 0; i < w->move_count; i++) {
+        if (w->moves[i].attribute != attribute)
+            continue;
+        for (uint32_t k = 0; k < w->instance_count; k++) {
+            if (w->instances[k].object == w->moves[i].object &&
+                w->instances[k].class_name == w->classes[owner].name)
+                return true;
+        }
+    }
+    return false;
+}
