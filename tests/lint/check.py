@@ -60,7 +60,7 @@ def main():
     for rule in rules:
         if not os.path.exists(os.path.join(PAGES, rule["rule"] + ".md")):
             bad += 1
-            print(f"{rule['code']}: no page docs/traps/{rule["rule"]}.md")
+            print(f"{rule['code']}: no page docs/traps/{rule['rule']}.md")
     for code in sorted((set(true) | set(clean)) - codes):
         bad += 1
         print(f"no rule {code}")
