@@ -3,7 +3,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
-#include "cli/torch.h"
+#include "cli/torch_rows.h"
 #include "ledger/run_folder.h"
 
 #include <stdio.h>
@@ -24,6 +24,19 @@ static enum stet_rc add_folder(struct stet_torch_files *files, const char *folde
     stet_mem_free(json);
     stet_mem_free(torch);
     return rc;
+}
+
+/* With a run given, or none: what earlier ones asked of the caches. */
+static void add_past(struct stet_torch *t, const char *name)
+{
+    const struct stet_run *run;
+    struct stet_runs runs;
+
+    if (stet_runs_open(&runs, NULL) != STET_OK)
+        return;
+    if (stet_runs_find(&runs, name, &run, NULL) == STET_OK)
+        stet_torch_load_past(t, run);
+    stet_runs_close(&runs);
 }
 
 static enum stet_rc add_run(struct stet_torch_files *files, const char *name, struct stet_buf *from,
@@ -74,6 +87,8 @@ enum stet_rc stet_torch_load(struct stet_torch *t, char **names, int count, stru
         rc = stet_fail(err, STET_NOT_FOUND, "%s: no torch.compile trace there",
                        from->len ? from->ptr : "?");
     stet_torch_files_free(files);
+    if (rc == STET_OK && count < 2 && stet_view_starts(stet_buf_as_view(from), "run "))
+        add_past(t, count ? names[0] : NULL);
     return rc;
 }
 
@@ -92,6 +107,8 @@ static const struct part parts[] = {
      stet_torch_breaks_text, stet_torch_breaks_json},
     {"fixes", "what would save the recompiles, as environment lines and as edits",
      "stet.torch.fixes/1", stet_torch_fixes_text, stet_torch_fixes_json},
+    {"caches", "what torch's caches did not have, and the component of the key that moved",
+     "stet.torch.caches/1", stet_torch_caches_text, stet_torch_caches_json},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 

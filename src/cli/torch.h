@@ -32,6 +32,11 @@ void stet_torch_breaks_text(const struct stet_torch *t, struct stet_buf *out);
 void stet_torch_breaks_json(const struct stet_torch *t, struct stet_json *j);
 void stet_torch_fixes_text(const struct stet_torch *t, struct stet_buf *out);
 void stet_torch_fixes_json(const struct stet_torch *t, struct stet_json *j);
+void stet_torch_caches_text(const struct stet_torch *t, struct stet_buf *out);
+void stet_torch_caches_json(const struct stet_torch *t, struct stet_json *j);
+/* The component of Inductor's key that moved, of a compile that its cache did not have; false when
+ * it had it, or there is nothing to compare with. */
+bool stet_torch_cache_missed(const struct stet_torch *t, uint32_t compile, struct stet_buf *out);
 /* Makes the model a run: a folder with links to the logs, and its rows in the ledger. `argv` is the
  * command that it is listed under. The id of the run into `id`. */
 enum stet_rc stet_torch_keep_run(struct stet_torch *t, char *const *argv, char id[40],

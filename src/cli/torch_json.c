@@ -110,13 +110,19 @@ static void changes(const struct stet_torch_why *why, struct stet_json *j)
     stet_buf_release(&what);
 }
 
-static void cache(const struct stet_torch_compile *c, struct stet_json *j)
+static void cache(const struct stet_torch *t, uint32_t compile, struct stet_json *j)
 {
+    const struct stet_torch_compile *c = &t->compiles[compile];
+    struct stet_buf moved = STET_BUF_INIT;
+
     stet_json_object(j, "cache");
     stet_json_cstr(j, "autograd", stet_torch_cache_name(c->aot_cache));
     stet_json_cstr(j, "inductor", stet_torch_cache_name(c->fx_cache));
     if (c->bypass.len)
         stet_json_string(j, "bypass_reason", c->bypass);
+    if (stet_torch_cache_missed(t, compile, &moved))
+        stet_json_string(j, "miss_reason", stet_buf_as_view(&moved));
+    stet_buf_release(&moved);
     stet_json_end_object(j);
     if (c->cudagraph_skip.len)
         stet_json_string(j, "cudagraph_skipped", c->cudagraph_skip);
@@ -185,7 +191,7 @@ void stet_torch_json_compile(const struct stet_torch *t, uint32_t compile, struc
     stet_json_number(j, "cost_s", (double)stet_torch_cost(c) / 1e6);
     phase(j, "forward", &c->forward);
     phase(j, "backward", &c->backward);
-    cache(c, j);
+    cache(t, compile, j);
     graphs(t, compile, j);
     stet_json_uint(j, "attempts", c->attempts);
     if (c->fail_type.len)

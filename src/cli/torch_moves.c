@@ -2,6 +2,7 @@
 #include "cli/torch_moves.h"
 
 #include "cli/torch_rows.h"
+#include "ingest/cache_key.h"
 
 struct cause {
     struct stet_view class, what;
@@ -78,6 +79,55 @@ static struct stet_view times(struct stet_arena *arena, uint64_t n)
              : (struct stet_view){0};
 }
 
+static const char *moved_component(struct stet_view name)
+{
+    return stet_view_starts(name, "example_inputs[")                                      ? "shapes"
+           : stet_view_is(name, "torch_version") || stet_view_starts(name, "system_info") ? "bundle"
+           : stet_view_is(name, "gm") ? "branch"
+                                      : "profile";
+}
+
+enum { COMPONENTS = 16 };
+
+/* Each component of a cache key that moved, once. */
+struct components {
+    struct stet_torch_move items[COMPONENTS];
+    size_t count;
+};
+
+/* What the second run's keys have otherwise than the nearest ones of the first. */
+static void gather_keys(struct components *out, struct stet_torch *t,
+                        const struct stet_torch *first, const char *id, struct stet_arena *arena)
+{
+    uint32_t own = (uint32_t)t->torch_key_count;
+
+    stet_torch_know_keys(t, first, id);
+    for (uint32_t i = 0; i < own; i++) {
+        struct stet_cache_why why;
+
+        if (t->torch_keys[i].got != STET_CACHE_MISS)
+            continue;
+        stet_torch_cache_why(t, i, &why);
+        for (size_t k = 0; why.nearest && why.nearest->run.len && k < why.count &&
+                           k < STET_CACHE_MOVES && out->count < COMPONENTS;
+             k++) {
+            const struct stet_cache_move *m = &why.moves[k];
+            struct stet_view what =
+                stet_arena_printf(arena, "torch's cache key, %.*s", STET_FMT(m->name));
+            size_t n = 0;
+
+            while (n < out->count && !stet_view_eq(out->items[n].what, what))
+                n++;
+            if (n == out->count)
+                out->items[out->count++] = (struct stet_torch_move){moved_component(m->name),
+                                                                    what,
+                                                                    stet_arena_copy(arena, m->from),
+                                                                    stet_arena_copy(arena, m->to),
+                                                                    {{0}, {0}, 0}};
+        }
+    }
+}
+
 enum stet_rc stet_torch_moves(const struct stet_run *a, const struct stet_run *b,
                               struct stet_arena *arena,
                               void (*tell)(void *context, const struct stet_torch_move *move),
@@ -85,28 +135,33 @@ enum stet_rc stet_torch_moves(const struct stet_run *a, const struct stet_run *b
 {
     struct causes *c = STET_NEW(arena, struct causes);
     const struct stet_run *const runs[2] = {a, b};
+    struct components keys = {0};
     struct stet_view versions[2];
+    struct stet_torch t[2];
+    enum stet_rc rc = STET_OK;
 
     if (!c)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for comparing traces");
     c->arena = arena;
-    for (c->side = 0; c->side < 2; c->side++) {
-        struct stet_torch t;
-        enum stet_rc rc;
-
-        stet_torch_init(&t);
-        rc = stet_torch_load_run(&t, runs[c->side], err);
+    stet_torch_init(&t[0]);
+    stet_torch_init(&t[1]);
+    for (c->side = 0; c->side < 2 && rc == STET_OK; c->side++) {
+        rc = stet_torch_load_run(&t[c->side], runs[c->side], err);
         if (rc == STET_OK)
-            stet_torch_each(&t, gather, c);
-        versions[c->side] = version_of(&t, arena);
-        stet_torch_release(&t);
-        if (rc != STET_OK)
-            return rc == STET_NOT_FOUND ? STET_OK
-                                        : rc; /* one without a trace: nothing to compare */
+            stet_torch_each(&t[c->side], gather, c);
+        versions[c->side] = version_of(&t[c->side], arena);
     }
+    if (rc == STET_OK)
+        gather_keys(&keys, &t[1], &t[0], a->id, arena);
+    stet_torch_release(&t[0]);
+    stet_torch_release(&t[1]);
+    if (rc != STET_OK)
+        return rc == STET_NOT_FOUND ? STET_OK : rc; /* one without a trace: nothing to compare */
     if (!stet_view_eq(versions[0], versions[1]))
         tell(context, &(struct stet_torch_move){
                           "bundle", STET_VIEW("torch"), versions[0], versions[1], {{0}, {0}, 0}});
+    for (size_t i = 0; i < keys.count; i++)
+        tell(context, &keys.items[i]);
     for (size_t i = 0; i < c->count; i++) {
         const struct cause *k = &c->items[i];
 

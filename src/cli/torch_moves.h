@@ -6,7 +6,8 @@
 #include "ledger/recompile.h"
 #include "ledger/run_folder.h"
 
-/* One difference; `moved` is "shapes", "branch", "bundle" or "constants". Text lives in the arena.
+/* One difference; `moved` is "shapes", "branch", "bundle", "profile" or "constants". Text lives in
+ * the arena.
  */
 struct stet_torch_move {
     const char *moved;

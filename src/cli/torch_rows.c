@@ -13,12 +13,12 @@ enum { TORCH_ROWS_VERSION = 2, CHANGES = 8 };
 struct row {
     struct stet_recompile recompile;
     struct stet_row_change changes[CHANGES];
-    struct stet_buf also, fix, evidence, what;
+    struct stet_buf also, fix, evidence, what, missed;
 };
 
 static void row_clear(struct row *r)
 {
-    r->also.len = r->fix.len = r->evidence.len = r->what.len = 0;
+    r->also.len = r->fix.len = r->evidence.len = r->what.len = r->missed.len = 0;
 }
 
 static void row_release(struct row *r)
@@ -27,6 +27,7 @@ static void row_release(struct row *r)
     stet_buf_release(&r->fix);
     stet_buf_release(&r->evidence);
     stet_buf_release(&r->what);
+    stet_buf_release(&r->missed);
 }
 
 static struct stet_view view_or_absent(struct stet_view v)
@@ -99,6 +100,8 @@ static void evidence_of(const struct stet_torch *t, uint32_t compile,
         if (!stet_torch_values(t, compile, why, 8, &r->evidence))
             r->evidence.len -= strlen("; values ");
     }
+    if (c->fx_cache == STET_CACHE_MISS && stet_torch_cache_missed(t, compile, &r->missed))
+        stet_buf_printf(&r->evidence, "; Inductor's cache missed: %s", r->missed.ptr);
     if (c->limit)
         stet_buf_printf(&r->evidence, "; %.*s (%llu) reached: it runs eagerly from here on",
                         STET_FMT(t->frames[c->frame].limit),

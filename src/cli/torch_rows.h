@@ -21,6 +21,8 @@ enum stet_rc stet_torch_feed(struct stet_ledger *l, const struct stet_run *run,
 /* The same of a model that has been read already. */
 enum stet_rc stet_torch_feed_model(struct stet_ledger *l, const struct stet_run *run,
                                    struct stet_torch *t, struct stet_err *err);
+/* What earlier runs in the same folder asked of torch's caches, for a run that missed. */
+void stet_torch_load_past(struct stet_torch *t, const struct stet_run *run);
 /* The traces of a run into an empty model; STET_NOT_FOUND when it has none. */
 enum stet_rc stet_torch_load_run(struct stet_torch *t, const struct stet_run *run,
                                  struct stet_err *err);

@@ -134,6 +134,9 @@ static uint32_t cause_text(const struct stet_torch *t, uint32_t i, struct stet_b
     if (c->aot_cache == STET_CACHE_EARLIER || c->aot_cache == STET_CACHE_SAME)
         stet_buf_printf(out, "\n      loaded from torch's cache (%s)",
                         stet_torch_cache_name(c->aot_cache));
+    values.len = 0;
+    if (stet_torch_cache_missed(t, i, &values))
+        stet_buf_printf(out, "\n      Inductor's cache missed: %s", values.ptr);
     stet_buf_str(out, "\n      fix: ");
     stet_torch_fix(t, &why, out);
     stet_buf_char(out, '\n');

@@ -227,6 +227,11 @@ bool stet_jscan_element(struct stet_jscan *j)
     return more(j, ']');
 }
 
+void stet_jscan_comma(struct stet_jscan *j)
+{
+    take(j, ',');
+}
+
 static struct stet_view scalar(struct stet_jscan *j)
 {
     enum stet_jkind kind = stet_jscan_kind(j);

@@ -49,6 +49,8 @@ struct stet_view stet_jscan_string(struct stet_jscan *j);
 int64_t stet_jscan_int(struct stet_jscan *j);
 double stet_jscan_number(struct stet_jscan *j);
 bool stet_jscan_bool(struct stet_jscan *j);
+/* Eats a comma, for members that are read without their list. */
+void stet_jscan_comma(struct stet_jscan *j);
 /* Any value, as its text. */
 struct stet_view stet_jscan_skip(struct stet_jscan *j);
 /* Only blanks are left, and nothing was wrong. */

@@ -30,6 +30,9 @@ void stet_torch_release(struct stet_torch *t)
     stet_mem_free(t->specials);
     stet_mem_free(t->breaks);
     stet_mem_free(t->rerecords);
+    stet_mem_free(t->torch_keys);
+    stet_mem_free(t->components);
+    stet_mem_free(t->settings);
     stet_mem_free(t->inputs);
     stet_mem_free(t->held);
     stet_mem_free(t->sizes);
@@ -491,7 +494,9 @@ static size_t want(void *context, const struct stet_trace_record *r)
     name = artifact_name(r->body);
     if (stet_view_is(name, "recompile_reasons"))
         return 1 << 20;
-    if (is_break(name) || is_cache(name) || stet_view_is(name, "torch_version"))
+    if (is_cache(name))
+        return 1 << 20;
+    if (is_break(name) || stet_view_is(name, "torch_version"))
         return 16 << 10;
     return 0;
 }

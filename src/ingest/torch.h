@@ -150,7 +150,28 @@ struct stet_torch_fault {
     uint64_t offset, line;
 };
 
-struct stet_torch_cache_key;
+/* One part of a key of Inductor's cache. Texts are pooled: equal ones have one pointer. */
+struct stet_torch_component {
+    struct stet_view name, digest, value; /* the value may be cut */
+};
+
+/* Settings that were written alike in several keys. */
+struct stet_torch_setting_set {
+    uint64_t hash;
+    uint32_t first, count; /* components, by name */
+};
+
+/* What was asked of a cache. */
+struct stet_torch_key {
+    struct stet_view id;  /* torch's own key */
+    struct stet_view run; /* of an earlier run; empty: of this one */
+    struct stet_view bypass;
+    uint32_t compile; /* STET_TORCH_NONE in an earlier run */
+    bool aot;         /* AOTAutograd's cache, whose keys tell no components; else Inductor's */
+    enum stet_torch_cache got;
+    uint32_t first, count, settings; /* components by name; STET_TORCH_NONE: none */
+};
+
 struct stet_torch_log;
 
 #define STET_TORCH_FAULTS_KEPT 64
@@ -178,7 +199,12 @@ struct stet_torch {
         break_room;
     uint32_t *index; /* frames by process and id, chained; a power of two */
     size_t index_room;
-    struct stet_pool keys;   /* cache keys that this run wrote */
+    struct stet_pool keys;             /* cache keys that this run wrote */
+    struct stet_torch_key *torch_keys; /* in the order in which they were asked for */
+    struct stet_torch_component *components;
+    struct stet_torch_setting_set *settings;
+    size_t torch_key_count, torch_key_room, component_count, component_room, setting_count,
+        setting_room;
     struct stet_view *parts; /* the files that were read, in order */
     size_t part_count, part_room;
     struct stet_torch_log **logs;

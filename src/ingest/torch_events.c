@@ -5,6 +5,8 @@
     stet_torch_grow((t), (void **)&(t)->what##s, &(t)->what##_count, &(t)->what##_room,            \
                     sizeof *(t)->what##s)
 
+enum { KEYS = 1 << 14 }; /* of caches that are kept for comparing */
+
 /* Fields of compilation_metrics. One line of it has about 130 fields and 38 KB, nearly all of it
  * three settings strings; only these are looked at. Old versions have seconds, new ones both. */
 enum field {
@@ -427,14 +429,17 @@ void stet_torch_drifted(struct stet_torch *t, uint32_t compile, struct stet_view
 void stet_torch_cache_event(struct stet_torch *t, uint32_t compile, struct stet_view name,
                             struct stet_view payload)
 {
-    struct stet_torch_compile *c = &t->compiles[compile];
+    bool aot = !stet_view_starts(name, "fx_graph_");
     enum stet_torch_cache *slot =
-        stet_view_starts(name, "fx_graph_") ? &c->fx_cache : &c->aot_cache;
+        aot ? &t->compiles[compile].aot_cache : &t->compiles[compile].fx_cache;
     enum stet_torch_cache got = STET_CACHE_UNSEEN;
     struct stet_view key, id = {"", 0}, why = {"", 0};
     struct stet_jscan j;
     size_t known = t->keys.count;
+    uint32_t at = t->torch_key_count < KEYS ? GROW(t, torch_key) : STET_TORCH_NONE;
 
+    if (at != STET_TORCH_NONE)
+        t->torch_keys[at].settings = STET_TORCH_NONE;
     stet_jscan_init(&j, payload);
     if (stet_jscan_object(&j)) {
         while (stet_jscan_key(&j, &key)) {
@@ -442,6 +447,8 @@ void stet_torch_cache_event(struct stet_torch *t, uint32_t compile, struct stet_
                 id = stet_jscan_string(&j);
             else if (stet_view_is(key, "cache_bypass_reason"))
                 why = stet_jscan_string(&j);
+            else if (stet_view_is(key, "components"))
+                stet_torch_key_components(t, at, &j);
             else
                 stet_jscan_skip(&j);
         }
@@ -450,11 +457,21 @@ void stet_torch_cache_event(struct stet_torch *t, uint32_t compile, struct stet_
         stet_pool_add(&t->keys, id);
         got = STET_CACHE_MISS;
     } else if (stet_view_ends(name, "_bypass")) {
-        c->bypass = stet_torch_keep_raw(t, why);
+        t->compiles[compile].bypass = stet_torch_keep_raw(t, why);
         got = STET_CACHE_BYPASS;
     } else if (stet_view_ends(name, "_hit")) {
         stet_pool_add(&t->keys, id);
         got = id.len && t->keys.count == known ? STET_CACHE_SAME : STET_CACHE_EARLIER;
+    }
+    if (at != STET_TORCH_NONE) {
+        struct stet_torch_key *k = &t->torch_keys[at];
+
+        k->id = stet_torch_keep(t, id);
+        k->run = stet_view_of("", 0);
+        k->bypass = got == STET_CACHE_BYPASS ? t->compiles[compile].bypass : stet_view_of("", 0);
+        k->compile = compile;
+        k->aot = aot;
+        k->got = got;
     }
     /* Forward and backward are two entries: the worse of them is the truth. */
     if (got != STET_CACHE_UNSEEN && (*slot == STET_CACHE_UNSEEN || got < *slot))

@@ -63,6 +63,8 @@ uint32_t stet_torch_add_break(struct stet_torch *t, uint32_t compile, struct ste
 struct stet_view stet_torch_event_name(struct stet_view payload);
 /* The instant event "automatic_dynamic". */
 void stet_torch_drifted(struct stet_torch *t, uint32_t compile, struct stet_view payload);
+/* Takes a key's list of components; with STET_TORCH_NONE it is passed over. */
+void stet_torch_key_components(struct stet_torch *t, uint32_t key, struct stet_jscan *j);
 void stet_torch_cache_event(struct stet_torch *t, uint32_t compile, struct stet_view name,
                             struct stet_view payload);
 /* What old traces tell instead of reasons, and the reasons made of it. */

@@ -2,10 +2,11 @@
  * it has an answer. */
 #include "fuzz.h"
 
+#include "ingest/cache_key.h"
 #include "ingest/plan.h"
 
 struct totals {
-    uint64_t records, compiles, failures, breaks, faults;
+    uint64_t records, compiles, failures, breaks, faults, keys, components, rerecords;
 };
 
 static struct totals read_all(struct stet_torch *t, const uint8_t *data, size_t size, size_t piece)
@@ -28,6 +29,9 @@ static struct totals read_all(struct stet_torch *t, const uint8_t *data, size_t 
     sum.compiles = t->compile_count;
     sum.failures = t->failure_count;
     sum.breaks = t->break_count;
+    sum.keys = t->torch_key_count;
+    sum.components = t->component_count;
+    sum.rerecords = t->rerecord_count;
     return sum;
 }
 
@@ -44,6 +48,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     b = read_all(&cut, data, size, 7);
     CHECK(a.records == b.records && a.compiles == b.compiles && a.faults == b.faults);
     CHECK(a.failures == b.failures && a.breaks == b.breaks);
+    CHECK(a.keys == b.keys && a.components == b.components && a.rerecords == b.rerecords);
+    stet_torch_know_keys(&whole, &cut, "earlier");
+    for (uint32_t i = 0; i < a.keys && i < 16; i++) {
+        struct stet_cache_why missed;
+
+        stet_torch_cache_why(&whole, i, &missed);
+        stet_torch_cache_words(&missed, &out);
+        /* The other model has the same key. */
+        CHECK(missed.gone || whole.failed || cut.failed);
+    }
+    for (uint32_t i = 0; i < whole.compile_count && i < 64; i++)
+        CHECK(stet_torch_rerecord_fix(
+                  stet_torch_rerecord_kind(&whole, i, whole.compiles[i].rerecords)) != NULL);
     for (uint32_t i = 0; i < whole.compile_count && i < 64; i++) {
         struct stet_torch_why why;
 
