@@ -225,6 +225,40 @@ static inline const struct stet_type *bc_type(struct bc *b, struct stet_reader *
     return bc_type_at(b, stet_reader_ok(r) ? index : UINT64_MAX);
 }
 
+/* A number of one or two bytes before `end`; false, with nothing read, for any other. */
+static inline bool bc_short(const unsigned char **at, const unsigned char *end, uint32_t *out)
+{
+    const unsigned char *p = *at;
+
+    if (p < end && (*p & 1)) {
+        *out = *p >> 1;
+        *at = p + 1;
+        return true;
+    }
+    if (end - p < 2 || !(*p & 2))
+        return false;
+    *out = (*p | (uint32_t)p[1] << 8) >> 2;
+    *at = p + 2;
+    return true;
+}
+
+/* The text of an attribute that is a string written as strings usually are; false for any other. */
+static inline bool bc_usual_text(const struct bc *b, const struct bc_entry *e,
+                                 struct stet_view *out)
+{
+    enum { STRING = 2 << 1 | 1, VHLO_STRING = 14 << 1 | 1 };
+    const unsigned char *at = e->data + 1, *end = e->data + e->size;
+    enum bc_dialect_kind kind = b->dialects[e->dialect].kind;
+    uint32_t index;
+
+    if (!e->custom || e->size < 2 || (kind != BC_VHLO && kind != BC_BUILTIN) ||
+        e->data[0] != (kind == BC_VHLO ? VHLO_STRING : STRING) || !bc_short(&at, end, &index) ||
+        at != end || index >= b->string_count)
+        return false;
+    *out = b->strings[index];
+    return true;
+}
+
 /* ---- making attributes (bytecode_make.c); stand-ins when the arena is full ---- */
 
 extern const struct stet_attr bc_bad_attr;

@@ -310,15 +310,25 @@ static inline bool usual_operands(const struct scope *scope, const unsigned char
                                   struct stet_value **to, uint32_t count)
 {
     struct stet_value *const *values = scope->values;
+    const unsigned char *p = *at;
     size_t defined = scope->count;
 
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t index;
+    for (struct stet_value **end = to + count; to != end; to++) {
+        uint32_t index = *p++;
+        struct stet_value *value;
 
-        if (!short_number(at, &index) || index >= defined || !values[index])
+        if (index & 1) {
+            index >>= 1;
+        } else {
+            if (!(index & 2))
+                return false;
+            index = (index | (uint32_t)*p++ << 8) >> 2;
+        }
+        if (index >= defined || !(value = values[index]))
             return false;
-        to[i] = values[index];
+        *to = value;
     }
+    *at = p;
     return true;
 }
 

@@ -67,14 +67,53 @@ static const struct stet_attr *custom_attr(struct bc *b, const struct bc_dialect
     }
 }
 
+/* A name around a location that is known, as every argument of a function has one. */
+static const struct stet_loc *usual_name(struct bc *b, const struct bc_entry *e)
+{
+    enum { NAME = 14 << 1 | 1 };
+    const unsigned char *at = e->data + 1, *end = e->data + e->size;
+    struct {
+        struct stet_loc loc;
+        const struct stet_loc *child;
+    } *made;
+    uint32_t name, child;
+    struct stet_view text;
+
+    if (!e->custom || e->size < 3 || e->data[0] != NAME ||
+        b->dialects[e->dialect].kind != BC_BUILTIN || !bc_short(&at, end, &name) ||
+        !bc_short(&at, end, &child) || at != end || name >= b->attr_count ||
+        child >= b->attr_count || b->attrs[child].state != BC_LOC ||
+        !bc_usual_text(b, &b->attrs[name], &text))
+        return NULL;
+    made = stet_arena_raw(b->arena, 1, sizeof *made);
+    if (!made)
+        return NULL;
+    made->child = b->attrs[child].made;
+    made->loc =
+        (struct stet_loc){.kind = STET_LOC_NAME, .text = text, .count = 1, .parts = &made->child};
+    return &made->loc;
+}
+
 static void decode_attr(struct bc *b, struct bc_entry *e)
 {
     struct stet_reader r = bc_reader(b, e->data, e->size);
     const struct bc_dialect *d = &b->dialects[e->dialect];
+    struct stet_view text;
     const void *made;
     enum bc_state state = BC_ATTR;
     uint64_t code;
 
+    if (bc_usual_text(b, e, &text)) {
+        e->made = bc_make_string(b, text);
+        e->state = BC_ATTR;
+        return;
+    }
+    made = usual_name(b, e);
+    if (made) {
+        e->made = made;
+        e->state = BC_LOC;
+        return;
+    }
     if (!enter(b, e, &r))
         return;
     if (!e->custom) {
@@ -125,19 +164,13 @@ const struct stet_attr *bc_attr_at(struct bc *b, uint64_t index)
 
 struct stet_view bc_text(struct bc *b, struct stet_reader *r)
 {
-    enum { STRING = 2, VHLO_STRING = 14 };
     uint64_t index = bc_varint(r);
-    const struct bc_entry *e;
-    struct stet_reader peek;
+    struct stet_view text;
 
     if (!stet_reader_ok(r) || index >= b->attr_count)
         return bc_attr_at(b, UINT64_MAX)->text;
-    e = &b->attrs[index];
-    peek = bc_reader(b, e->data, e->size);
-    if (e->custom && b->dialects[e->dialect].kind == BC_BUILTIN && bc_varint(&peek) == STRING)
-        return bc_string(b, &peek);
-    if (e->custom && b->dialects[e->dialect].kind == BC_VHLO && bc_varint(&peek) == VHLO_STRING)
-        return bc_string(b, &peek);
+    if (bc_usual_text(b, &b->attrs[index], &text))
+        return text;
     return bc_attr_at(b, index)->text;
 }
 

@@ -297,9 +297,12 @@ static void tables(struct stet_hlo_text *t)
 static enum stet_rc module(struct stet_hlo_text *t)
 {
     struct stet_view name, entry = {0};
+    const char *zero = t->src.len ? memchr(t->src.ptr, '\0', t->src.len) : NULL;
     size_t start;
 
-    if (!takes_word(t, "HloModule"))
+    if (zero) /* it would end a name for some and not for others */
+        stet_hlo_text_fail_at(t, (size_t)(zero - t->src.ptr), "a zero byte");
+    else if (!takes_word(t, "HloModule"))
         stet_hlo_text_fail(t, "expected HloModule");
     stet_hlo_skip(t);
     for (start = t->at; t->at < t->src.len && t->src.ptr[t->at] != ',' &&
@@ -311,8 +314,6 @@ static enum stet_rc module(struct stet_hlo_text *t)
     tables(t);
     while (!t->failed && !t->b.a->failed && stet_hlo_peek(t))
         computation(t, &entry);
-    if (!t->failed && !t->b.a->failed && t->at < t->src.len)
-        stet_hlo_text_fail(t, "a zero byte");
     if (!t->failed && !t->b.a->failed && !entry.ptr)
         stet_hlo_text_fail(t, "no ENTRY computation");
     if (t->b.err->rc != STET_OK)

@@ -207,19 +207,20 @@ static void fill_attr(struct stet_canon *c, struct stet_attr_memo *memo, const s
     memo->plain = !memo->symbols && memo->class <= STET_CLASS_SKELETON;
 }
 
-/* Two places for each, so that two that are used by turns do not push each other out. */
+/* Four places for each, so that few that are used by turns push each other out. */
 const struct stet_attr_memo *stet_canon_memo_slow(struct stet_canon *c, const struct stet_op *op,
                                                   const struct stet_named_attr *a)
 {
-    struct stet_attr_memo *first = &c->attrs[stet_memo_slot(a->value, STET_ATTR_BITS)];
-    struct stet_attr_memo *second = c->attrs + ((first - c->attrs) ^ 1);
+    size_t first = stet_memo_slot(a->value, STET_ATTR_BITS);
 
-    if (stet_memo_is(second, op, a))
-        return second;
-    if (first->value)
-        *second = *first;
-    fill_attr(c, first, op, a);
-    return first;
+    for (size_t i = 1; i < STET_ATTR_PLACES; i++)
+        if (stet_memo_is(&c->attrs[first ^ i], op, a))
+            return &c->attrs[first ^ i];
+    for (size_t i = STET_ATTR_PLACES - 1; i; i--)
+        if (c->attrs[first ^ (i - 1)].value)
+            c->attrs[first ^ i] = c->attrs[first ^ (i - 1)];
+    fill_attr(c, &c->attrs[first], op, a);
+    return &c->attrs[first];
 }
 
 static void fill_type(struct stet_type_memo *memo, const struct stet_type *t)

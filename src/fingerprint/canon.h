@@ -74,7 +74,7 @@ struct stet_type_memo {
 
 _Static_assert(sizeof(struct stet_type_memo) == 128, "a power of two");
 
-enum { STET_NAME_BITS = 8, STET_ATTR_BITS = 8, STET_TYPE_BITS = 7 };
+enum { STET_NAME_BITS = 8, STET_ATTR_BITS = 8, STET_TYPE_BITS = 7, STET_ATTR_PLACES = 4 };
 
 struct stet_symbol;
 

@@ -443,6 +443,17 @@ TEST(errors_in_text_carry_line_and_column)
     }
 }
 
+TEST(a_zero_byte_is_no_part_of_a_text)
+{
+    static const char text[] = "HloModule m\n\nENTRY e {\n  ROOT a = f32[] parameter(0), "
+                               "frontend_attributes={x\0y=\"z\"}\n}\n";
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_program p;
+
+    EXPECT_INT(STET_BAD_INPUT, stet_decode_hlo_text(&p, stet_view_of(text, sizeof text - 1), &err));
+    EXPECT_STR("HLO text, line 4 column 54: a zero byte", err.text);
+}
+
 static struct stet_fingerprint fingerprint_of(reader read, const char *path)
 {
     struct stet_err err = STET_ERR_INIT;
