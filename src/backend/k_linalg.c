@@ -1,5 +1,5 @@
 /* Cholesky, triangular solve, Fourier transforms: plain loops in double complex or the matrix's own
- * type. Compared with XLA in tests/backend. */
+ * type. Twin: ref/linalg.c. */
 #include <complex.h>
 #include <math.h>
 

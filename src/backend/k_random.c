@@ -1,5 +1,5 @@
 /* Counter-based random bits, as XLA defines them: Threefry-2x32 with 20 rounds, Philox-4x32 with 10
- * (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"). */
+ * (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"). Twin: ref/random.c. */
 #include "backend/params.h"
 
 static uint32_t rotate(uint32_t v, int by)

@@ -51,6 +51,61 @@ static enum stet_rc same_operands(struct stet_lower *l, struct stet_gval *a, str
     return stet_lower_fail(l, STET_BAD_INPUT, "operands have different types");
 }
 
+/* Registers hold these as memory does, so a change of type needs no work. */
+static bool plain_bits(enum stet_dtype t)
+{
+    return stet_tile_ctype(t) == t && t != STET_DT_PRED && t != STET_DT_TOKEN;
+}
+
+/* The same bytes as another shape; NULL when out of memory, and the error says so. */
+static struct stet_gval *bits_as(struct stet_lower *l, struct stet_gval *a,
+                                 const struct stet_shape *s)
+{
+    enum stet_dtype from = a ? a->shape.dtype : s->dtype, to = s->dtype;
+    struct stet_gnode *n;
+    uint64_t *bytes;
+
+    if (!a || from == to)
+        return a;
+    if (plain_bits(from) && plain_bits(to) && stet_dtype_bytes(from) == stet_dtype_bytes(to) &&
+        !stet_g_splat_value(a)) {
+        n = stet_g_node(l, STET_G_ALIAS, &a, 1, s, 1);
+        return n ? n->out[0] : NULL;
+    }
+    bytes = STET_NEW(l->arena, uint64_t);
+    if (!bytes) {
+        stet_lower_memory(l);
+        return NULL;
+    }
+    *bytes = s->bytes;
+    n = stet_g_call(l, &stet_kernel_move, bytes, &a, 1, s, 1);
+    return n ? n->out[0] : NULL;
+}
+
+/* The next number of a half-width type, by its bits: registers hold those types as f32, whose next
+ * number is nearer. */
+static struct stet_gval *next_half(struct stet_lower *l, struct stet_gval *x, struct stet_gval *y)
+{
+    struct stet_shape bits, pred;
+    struct stet_gval *xb, *yb, *zero, *one, *up, *v, *none;
+
+#define EW(op, type, a, b, c) stet_g_ew(l, STET_TILE_##op, STET_DT_##type, a, b, c)
+    stet_shape_set(&bits, STET_DT_U16, x->shape.dims, x->shape.rank);
+    stet_shape_set(&pred, STET_DT_PRED, x->shape.dims, x->shape.rank);
+    xb = bits_as(l, x, &bits), yb = bits_as(l, y, &bits);
+    zero = stet_g_number(l, &x->shape, 0), one = stet_g_number(l, &bits, 1);
+    up = EW(EQ, PRED, EW(LT, PRED, x, y, NULL), EW(LT, PRED, zero, x, NULL), NULL);
+    v = EW(SELECT, U16, up, EW(ADD, U16, xb, one, NULL), EW(SUB, U16, xb, one, NULL));
+    none = EW(OR, U16, EW(AND, U16, yb, stet_g_number(l, &bits, 0x8000), NULL), one, NULL);
+    v = EW(SELECT, U16, EW(EQ, PRED, x, zero, NULL), none, v);
+    v = EW(SELECT, U16, EW(EQ, PRED, x, y, NULL), yb, v);
+    v = bits_as(l, v, &x->shape);
+    none = EW(AND, PRED, EW(EQ, PRED, x, x, NULL), EW(EQ, PRED, y, y, NULL), NULL);
+#undef EW
+    return stet_g_ew(l, STET_TILE_SELECT, x->shape.dtype, none, v,
+                     stet_g_number(l, &x->shape, __builtin_nan("")));
+}
+
 enum stet_rc stet_lower_binary(struct stet_lower *l, int op)
 {
     struct stet_gval *a, *b;
@@ -61,6 +116,8 @@ enum stet_rc stet_lower_binary(struct stet_lower *l, int op)
     if (!has_kernel(op, a->shape.dtype))
         return stet_lower_fail(l, STET_BAD_INPUT, "not defined for %s",
                                stet_dtype_name(a->shape.dtype));
+    if (op == STET_TILE_NEXTAFTER && stet_dtype_bytes(a->shape.dtype) == 2)
+        return stet_lower_out(l, 0, next_half(l, a, b));
     return stet_lower_out(l, 0, stet_g_ew(l, op, a->shape.dtype, a, b, NULL));
 }
 
@@ -196,38 +253,16 @@ enum stet_rc stet_lower_convert(struct stet_lower *l, int arg)
     return stet_lower_out(l, 0, stet_g_convert(l, a, s.dtype));
 }
 
-/* Registers hold these as memory does, so a change of type needs no work. */
-static bool plain_bits(enum stet_dtype t)
-{
-    return stet_tile_ctype(t) == t && t != STET_DT_PRED && t != STET_DT_TOKEN;
-}
-
 enum stet_rc stet_lower_bitcast(struct stet_lower *l, int arg)
 {
     struct stet_gval *a;
-    struct stet_gnode *n;
     struct stet_shape s;
-    enum stet_dtype from, to;
 
     (void)arg;
     OPERAND(a, 0);
     TRY(stet_lower_shape(l, 0, &s));
-    from = a->shape.dtype;
-    to = s.dtype;
-    CHECK(from != STET_DT_TOKEN && a->shape.bytes == s.bytes, "the sizes do not agree");
-    if (from == to)
-        return stet_lower_out(l, 0, a);
-    if (plain_bits(from) && plain_bits(to) && stet_dtype_bytes(from) == stet_dtype_bytes(to) &&
-        !stet_g_splat_value(a)) {
-        n = stet_g_node(l, STET_G_ALIAS, &a, 1, &s, 1);
-    } else {
-        n = stet_g_call(l, &stet_kernel_move, &s, &a, 1, &s, 1);
-        if (n && (n->params = STET_NEW(l->arena, uint64_t)))
-            *(uint64_t *)n->params = s.bytes;
-    }
-    if (!n || (n->kind == STET_G_CALL && !n->params))
-        return stet_lower_memory(l);
-    return stet_lower_out(l, 0, n->out[0]);
+    CHECK(a->shape.dtype != STET_DT_TOKEN && a->shape.bytes == s.bytes, "the sizes do not agree");
+    return stet_lower_out(l, 0, bits_as(l, a, &s));
 }
 
 enum stet_rc stet_lower_reduce_precision(struct stet_lower *l, int arg)

@@ -11,8 +11,10 @@ static struct stet_matrix *matrix_of(struct stet_lower *l, const struct stet_sha
         stet_lower_memory(l);
         return NULL;
     }
-    if (a->rank < 2 || (a->dtype != STET_DT_F32 && a->dtype != STET_DT_F64)) {
-        stet_lower_fail(l, STET_UNSUPPORTED, "not a matrix of f32 or f64");
+    if (a->rank < 2 ||
+        (a->dtype != STET_DT_F32 && a->dtype != STET_DT_F64 && !stet_dtype_is_complex(a->dtype))) {
+        stet_lower_fail(l, STET_UNSUPPORTED, "%s is not a matrix of f32, f64, c64 or c128",
+                        stet_shape_text(a).text);
         return NULL;
     }
     m->dtype = a->dtype;
@@ -113,9 +115,13 @@ enum stet_rc stet_lower_eigh(struct stet_lower *l)
     m->lower = how.len < 1 || how.ptr[0] != '0';
     m->sort = how.len < 3 || how.ptr[2] != '0';
     out[0] = a->shape;
-    vectors(&out[1], &a->shape, m->dtype, m->n);
+    vectors(&out[1], &a->shape,
+            m->dtype == STET_DT_C64    ? STET_DT_F32
+            : m->dtype == STET_DT_C128 ? STET_DT_F64
+                                       : m->dtype,
+            m->n);
     n = stet_g_call(l, &stet_kernel_eigh, m, &a, 1, out, 2);
-    if (n)
-        n->scratch = (uint64_t)(2 * m->n * m->n) * sizeof(double);
+    if (n) /* the matrix and its vectors, in c128 */
+        n->scratch = (uint64_t)(2 * m->n * m->n) * 16;
     return give(l, n);
 }

@@ -92,7 +92,7 @@ def elementwise():
     for dtype in FLOATS:
         x, y = values((41,), dtype), values((41,), dtype)[::-1].copy()
         case(f"pow_{np.dtype(dtype).name}", lambda x, y: [lax.pow(x, y), lax.atan2(x, y), x ** 3,
-                                                          lax.nextafter(x, y) if x.dtype.itemsize > 2 else x], x, y)
+                                                          lax.nextafter(x, y)], x, y)
     for dtype in COMPLEX:
         x, y = tame((19,), dtype), tame((19,), dtype)
         case(f"binary_{np.dtype(dtype).name}",
@@ -278,9 +278,22 @@ def algebra():
         case(f"triangular_{np.dtype(dtype).name}", lambda m, b: [lax.linalg.triangular_solve(m, b if left else b.transpose(0, 2, 1), left_side=left,
              lower=lower, transpose_a=t, unit_diagonal=u) for left in (True, False) for lower in (True, False)
              for t in (True, False) for u in (True, False)], m, b)
+    for dtype in [np.float32, np.float64, np.complex64, np.complex128]:
+        m = tame((2, 5, 5), dtype) + 3 * np.eye(5, dtype=dtype)
+        case(f"factors_{np.dtype(dtype).name}", factors, m, tame((2, 6, 4), dtype))
     x = tame((3, 12))
     case("fft", lambda x: [jnp.fft.fft(x), jnp.fft.ifft(x), jnp.fft.rfft(x), jnp.fft.irfft(jnp.fft.rfft(x)), jnp.fft.fft2(x),
                            jnp.fft.irfft2(jnp.fft.rfft2(x)), jnp.fft.fft(x[:, :7])], x)
+
+
+def factors(m, tall):
+    """Put together again: vectors may have any sign, or phase."""
+    adjoint = lambda a: a.conj().swapaxes(-1, -2)
+    q, r = jnp.linalg.qr(tall)
+    w, v = jnp.linalg.eigh(m + adjoint(m))
+    lu, pivots, order = lax.linalg.lu(m)
+    return [q @ r, adjoint(q) @ q, w, (v * w[..., None, :]) @ adjoint(v), lu, pivots, order, jnp.linalg.solve(m, m[..., :2]),
+            jnp.linalg.inv(m), jnp.linalg.det(m), jnp.linalg.svd(tall, compute_uv=False)]
 
 
 def name_of(dtype):

@@ -1,4 +1,4 @@
-/* The CPU backend's kernels against ref/: products, indices, sorting. */
+/* The CPU backend's kernels against ref/: products, sorting. */
 #include "backend_help.h"
 
 /* ---- products ---- */
@@ -93,46 +93,13 @@ TEST(convolutions_agree_with_the_reference)
         put_array(&m, "lhs_dilation", w.base_dilation, 2), put(&m, ", ");
         put_array(&m, "rhs_dilation", w.window_dilation, 2), put(&m, "}>");
         want = tensor(t, out, 4), got = tensor(t, out, 4);
-        stet_ref_conv(&want, &a, &b, &w, groups);
+        stet_ref_conv(&want, &a, &b, &w, groups, 1);
         EXPECT(run_op(&got, "convolution", m.s, in, 2) && same(&want, &got, 30, "convolution"));
         free(a.data), free(b.data), free(want.data), free(got.data);
     }
 }
 
-/* ---- indices ---- */
-
-TEST(gather_and_scatter_agree_with_the_reference)
-{
-    for (int i = 0; i < 40; i++) {
-        enum stet_dtype t = all_types[1 + next() % (TYPES - 1)];
-        int64_t rows = pick(1, 9), width = pick(0, 70), n = pick(0, 12);
-        struct stet_ref a = fill(t, (int64_t[]){rows, width}, 2, false);
-        struct stet_ref index = fill(STET_DT_S32, (int64_t[]){n, 1}, 2, true);
-        struct stet_ref up = fill(t, (int64_t[]){n, width}, 2, false);
-        struct stet_ref want = like(&up, t), got = like(&up, t), sum = like(&a, t),
-                        out = like(&a, t);
-        const struct stet_ref *in[3] = {&a, &index, &up};
-        struct text m = {.n = 0};
-
-        put(&m,
-            "<{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = "
-            "[0], "
-            "start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, %lld>}>",
-            (long long)width);
-        stet_ref_take(&want, &a, &index);
-        EXPECT(run_op(&got, "gather", m.s, in, 2) && same(&want, &got, 0, "gather"));
-        m.n = 0;
-        put(&m, "<{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], "
-                "inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim "
-                "= 1>}> ");
-        put_body(&m, "add", t);
-        memcpy(sum.data, a.data, a.shape.bytes);
-        stet_ref_scatter(&sum, &index, &up, STET_TILE_ADD);
-        EXPECT(run_op(&out, "scatter", m.s, in, 3) && same(&sum, &out, 10, "scatter"));
-        free(a.data), free(index.data), free(up.data), free(want.data), free(got.data);
-        free(sum.data), free(out.data);
-    }
-}
+/* ---- order ---- */
 
 TEST(sorting_agrees_with_the_reference)
 {

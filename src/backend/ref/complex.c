@@ -53,6 +53,28 @@ struct stet_scalar stet_ref_complex_op(int op, const struct stet_scalar *x)
         return parts(csqrt(a));
     case STET_TILE_RSQRT:
         return parts(1 / csqrt(a));
+    case STET_TILE_TAN:
+        return parts(ctan(a));
+    case STET_TILE_ASIN:
+        return parts(casin(a));
+    case STET_TILE_ACOS:
+        return parts(cacos(a));
+    case STET_TILE_ATAN:
+        return parts(catan(a));
+    case STET_TILE_SINH:
+        return parts(csinh(a));
+    case STET_TILE_COSH:
+        return parts(ccosh(a));
+    case STET_TILE_ASINH:
+        return parts(casinh(a));
+    case STET_TILE_ACOSH:
+        return parts(cacosh(a));
+    case STET_TILE_ATANH:
+        return parts(catanh(a));
+    case STET_TILE_CONJ:
+        return parts(conj(a));
+    case STET_TILE_COMPLEX: /* of two real numbers */
+        return (struct stet_scalar){0, x[0].f, x[1].f};
     case STET_TILE_EQ:
         return (struct stet_scalar){a == b, 0, 0};
     case STET_TILE_NE:

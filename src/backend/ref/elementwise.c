@@ -129,6 +129,21 @@ static bool int_less(enum stet_dtype t, int64_t x, int64_t y)
     return stet_dtype_is_signed(t) ? x < y : (uint64_t)x < (uint64_t)y;
 }
 
+/* Multiplied out; a negative power of anything but 1 and -1 is 0. */
+static int64_t int_power(enum stet_dtype t, int64_t x, int64_t y)
+{
+    uint64_t result = 1, base = (uint64_t)x, e = (uint64_t)y;
+
+    if (stet_dtype_is_signed(t) && y < 0)
+        return x == 1 ? 1 : x == -1 ? (y & 1 ? -1 : 1) : 0;
+    for (int bit = 63; bit >= 0; bit--) {
+        result *= result;
+        if (e >> bit & 1)
+            result *= base;
+    }
+    return wrapped(t, result);
+}
+
 static int64_t int_op(int op, enum stet_dtype t, int64_t x, int64_t y)
 {
     uint64_t a = (uint64_t)x, b = (uint64_t)y;
@@ -180,6 +195,8 @@ static int64_t int_op(int op, enum stet_dtype t, int64_t x, int64_t y)
         return __builtin_popcountll(a & mask);
     case STET_TILE_CLZ:
         return (a & mask) ? __builtin_clzll(a & mask) - unused : bits_of(t);
+    case STET_TILE_POW:
+        return int_power(t, x, y);
     default:
         return 0;
     }
@@ -243,7 +260,7 @@ static double float_op(int op, double x, double y)
     case STET_TILE_LOGISTIC:
         return 1 / (1 + exp(-x));
     default:
-        return NAN;
+        return stet_ref_special(op, x);
     }
 }
 
@@ -265,6 +282,29 @@ static bool compare(int op, bool less, bool equal, bool ordered)
     }
 }
 
+/* The next number of the type from x towards y, by walking the type's own numbers in order. */
+static struct stet_scalar next_after(enum stet_dtype t, double x, double y)
+{
+    struct stet_scalar v = {0, x + y, 0};
+    struct stet_ref one = {.data = &(uint64_t){0}};
+    uint64_t bits = 0;
+
+    if (x != x || y != y)
+        return v;
+    v.f = y;
+    if (x == y)
+        return v;
+    stet_shape_set(&one.shape, t, NULL, 0);
+    v.f = fabs(x);
+    stet_ref_set(&one, 0, v);
+    memcpy(&bits, one.data, one.shape.bytes);
+    bits = x == 0 ? 1 : (x < y) == (x > 0) ? bits + 1 : bits - 1;
+    memcpy(one.data, &bits, one.shape.bytes);
+    v = stet_ref_get(&one, 0);
+    v.f = x < 0 || (x == 0 && y < 0) ? -v.f : v.f;
+    return v;
+}
+
 struct stet_scalar stet_ref_op(int op, enum stet_dtype t, const struct stet_scalar *x)
 {
     struct stet_scalar v = {0, 0, 0};
@@ -272,6 +312,18 @@ struct stet_scalar stet_ref_op(int op, enum stet_dtype t, const struct stet_scal
 
     if (op == STET_TILE_SELECT)
         return x[0].i ? x[1] : x[2];
+    if (op == STET_TILE_COPY)
+        return x[0];
+    if (op == STET_TILE_CLAMP) { /* lower bound, value, upper bound */
+        struct stet_scalar low[2] = {x[1], x[0]}, both[2] = {{0, 0, 0}, x[2]};
+
+        if (f && (x[0].f != x[0].f || x[1].f != x[1].f || x[2].f != x[2].f))
+            return (struct stet_scalar){0, NAN, 0};
+        both[0] = stet_ref_op(STET_TILE_MAX, t, low);
+        return stet_ref_op(STET_TILE_MIN, t, both);
+    }
+    if (op == STET_TILE_NEXTAFTER)
+        return next_after(t, x[0].f, x[1].f);
     if (stet_dtype_is_complex(t))
         return stet_ref_complex_op(op, x);
     if (op >= STET_TILE_EQ && op <= STET_TILE_GE)
@@ -280,6 +332,8 @@ struct stet_scalar stet_ref_op(int op, enum stet_dtype t, const struct stet_scal
               : compare(op, int_less(t, x[0].i, x[1].i), x[0].i == x[1].i, true);
     else if (op == STET_TILE_IS_FINITE)
         v.i = isfinite(x[0].f);
+    else if (op == STET_TILE_COMPLEX)
+        v.f = x[0].f, v.im = x[1].f;
     else if (f)
         v.f = float_op(op, x[0].f, x[1].f);
     else
@@ -318,15 +372,17 @@ static int64_t saturated(enum stet_dtype t, double x)
 void stet_ref_convert(struct stet_ref *out, const struct stet_ref *a)
 {
     enum stet_dtype from = a->shape.dtype, to = out->shape.dtype;
+    bool was = stet_dtype_is_float(from) || stet_dtype_is_complex(from);
+    bool is = stet_dtype_is_float(to) || stet_dtype_is_complex(to);
 
     for (uint64_t i = 0; i < out->shape.elements; i++) {
         struct stet_scalar v = stet_ref_get(a, i);
 
         if (to == STET_DT_PRED)
-            v.i = stet_dtype_is_float(from) ? v.f != 0 : v.i != 0;
-        else if (!stet_dtype_is_float(from) && stet_dtype_is_float(to))
+            v.i = was ? v.f != 0 || v.im != 0 : v.i != 0;
+        else if (!was && is)
             v.f = from == STET_DT_U64 ? (double)(uint64_t)v.i : (double)v.i;
-        else if (stet_dtype_is_float(from) && !stet_dtype_is_float(to))
+        else if (was && !is)
             v.i = saturated(to, v.f);
         stet_ref_set(out, i, v);
     }

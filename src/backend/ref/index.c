@@ -1,33 +1,85 @@
-/* Reference: rows by index, sorting. */
+/* Reference: gather and scatter by StableHLO's definitions, sorting. */
 #include "backend/ref/ref.h"
 
-void stet_ref_take(struct stet_ref *out, const struct stet_ref *a, const struct stet_ref *index)
+static int find(const struct stet_ref_dims *l, int64_t d)
 {
-    uint64_t row = a->shape.elements / (uint64_t)a->shape.dims[0];
+    for (uint32_t i = 0; i < l->count; i++)
+        if (l->v[i] == d)
+            return (int)i;
+    return -1;
+}
 
-    for (uint64_t i = 0; i < index->shape.elements; i++) {
-        int64_t at = stet_ref_get(index, i).i, most = a->shape.dims[0] - 1;
+/* Where the element of the result (or the update) at `at` belongs in the operand: `start` by the
+ * index vector, `offset` by the window, without batching dimensions' part in either. */
+static void place(const struct stet_ref_indexing *n, uint32_t rank, const struct stet_ref *index,
+                  const int64_t *at, uint32_t at_rank, int64_t *start, int64_t *offset)
+{
+    int64_t batch[STET_MAX_RANK], window[STET_MAX_RANK], vector[STET_MAX_RANK] = {0};
+    uint32_t batches = 0, windows = 0, w = 0;
 
-        at = at < 0 ? 0 : at > most ? most : at;
-        for (uint64_t j = 0; j < row; j++)
-            stet_ref_set(out, i * row + j, stet_ref_get(a, (uint64_t)at * row + j));
+    for (uint32_t d = 0; d < at_rank; d++)
+        if (find(&n->window, d) >= 0)
+            window[windows++] = at[d];
+        else
+            batch[batches++] = at[d];
+    for (uint32_t d = 0, b = 0; d < index->shape.rank; d++)
+        if (d != n->vector)
+            vector[d] = batch[b++];
+    for (uint32_t d = 0; d < rank; d++) {
+        int k = find(&n->map, d), b = find(&n->batching, d);
+
+        start[d] = offset[d] = 0;
+        if (k >= 0) {
+            if (n->vector < index->shape.rank)
+                vector[n->vector] = k;
+            start[d] = stet_ref_get(index, stet_ref_at(&index->shape, vector)).i;
+        } else if (b >= 0) {
+            start[d] = vector[n->index_batching.v[b]];
+        }
+        if (find(&n->dropped, d) < 0 && b < 0)
+            offset[d] = window[w++];
+    }
+}
+
+void stet_ref_gather(struct stet_ref *out, const struct stet_ref *a, const struct stet_ref *index,
+                     const struct stet_ref_indexing *n, const int64_t *sizes)
+{
+    for (uint64_t i = 0; i < out->shape.elements; i++) {
+        int64_t at[STET_MAX_RANK], start[STET_MAX_RANK], offset[STET_MAX_RANK];
+
+        stet_ref_index(&out->shape, i, at);
+        place(n, a->shape.rank, index, at, out->shape.rank, start, offset);
+        for (uint32_t d = 0; d < a->shape.rank; d++) { /* the whole window is kept inside */
+            int64_t most = a->shape.dims[d] - sizes[d];
+
+            at[d] = (start[d] < 0 ? 0 : start[d] > most ? most : start[d]) + offset[d];
+        }
+        stet_ref_set(out, i, stet_ref_get(a, stet_ref_at(&a->shape, at)));
     }
 }
 
 void stet_ref_scatter(struct stet_ref *out, const struct stet_ref *index,
-                      const struct stet_ref *update, int op)
+                      const struct stet_ref *update, const struct stet_ref_indexing *n,
+                      const int64_t *sizes, int op)
 {
-    uint64_t row = out->shape.elements / (uint64_t)out->shape.dims[0];
+    for (uint64_t i = 0; i < update->shape.elements; i++) {
+        int64_t at[STET_MAX_RANK], start[STET_MAX_RANK], offset[STET_MAX_RANK];
+        bool inside = true;
+        uint64_t to;
 
-    for (uint64_t i = 0; i < index->shape.elements; i++) {
-        int64_t at = stet_ref_get(index, i).i;
+        stet_ref_index(&update->shape, i, at);
+        place(n, out->shape.rank, index, at, update->shape.rank, start, offset);
+        for (uint32_t d = 0; d < out->shape.rank; d++) { /* a window is written whole or not */
+            inside &= start[d] >= 0 && start[d] <= out->shape.dims[d] - sizes[d];
+            at[d] = start[d] + offset[d];
+        }
+        if (!inside)
+            continue;
+        to = stet_ref_at(&out->shape, at);
+        {
+            struct stet_scalar x[3] = {stet_ref_get(out, to), stet_ref_get(update, i), {0, 0, 0}};
 
-        for (uint64_t j = 0; at >= 0 && at < out->shape.dims[0] && j < row; j++) {
-            struct stet_scalar x[3] = {stet_ref_get(out, (uint64_t)at * row + j),
-                                       stet_ref_get(update, i * row + j),
-                                       {0, 0, 0}};
-
-            stet_ref_set(out, (uint64_t)at * row + j, stet_ref_op(op, out->shape.dtype, x));
+            stet_ref_set(out, to, op < 0 ? x[1] : stet_ref_op(op, out->shape.dtype, x));
         }
     }
 }

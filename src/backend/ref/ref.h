@@ -30,6 +30,8 @@ void stet_ref_convert(struct stet_ref *out, const struct stet_ref *a);
 /* As if stored with so many bits of exponent and of fraction; normal numbers. */
 void stet_ref_reduce_precision(struct stet_ref *out, const struct stet_ref *a, int exponent,
                                int fraction);
+/* special.c: digamma, the inverse of erf, the scaled Bessel function. */
+double stet_ref_special(int op, double x);
 /* complex.c */
 struct stet_scalar stet_ref_complex_op(int op, const struct stet_scalar *x);
 
@@ -57,15 +59,40 @@ void stet_ref_select_and_scatter(struct stet_ref *out, const struct stet_ref *a,
                                  const struct stet_ref *source, struct stet_scalar init,
                                  const struct stet_ref_window *w, int select);
 
-/* dot.c: out[m, n] = a[m, k] b[k, n]; NHWC by HWIO. */
-void stet_ref_dot(struct stet_ref *out, const struct stet_ref *a, const struct stet_ref *b);
-void stet_ref_conv(struct stet_ref *out, const struct stet_ref *x, const struct stet_ref *w,
-                   const struct stet_ref_window *window, int64_t groups);
+/* Some dimensions of a tensor. */
+struct stet_ref_dims {
+    int64_t v[STET_MAX_RANK];
+    uint32_t count;
+};
 
-/* index.c: rows by clamped index; rows combined into rows, those outside skipped; a stable sort. */
-void stet_ref_take(struct stet_ref *out, const struct stet_ref *a, const struct stet_ref *index);
+/* dot.c: out[m, n] = a[m, k] b[k, n]; the same over any dimensions, of a then of b. */
+void stet_ref_dot(struct stet_ref *out, const struct stet_ref *a, const struct stet_ref *b);
+void stet_ref_dot_general(struct stet_ref *out, const struct stet_ref *a, const struct stet_ref *b,
+                          const struct stet_ref_dims batch[2], const struct stet_ref_dims over[2]);
+/* [n, spatial…, c] by [spatial…, i, o]. */
+void stet_ref_conv(struct stet_ref *out, const struct stet_ref *x, const struct stet_ref *w,
+                   const struct stet_ref_window *window, int64_t groups, int64_t batch_groups);
+
+/* random.c: bits of state = {key, counter…}; the counters used up are returned. */
+uint64_t stet_ref_threefry(struct stet_ref *out, const uint64_t state[2]);
+uint64_t stet_ref_philox(struct stet_ref *out, const uint64_t state[3]);
+
+/* index.c. Names are those of StableHLO's gather; scatter has others for the same. */
+struct stet_ref_indexing {
+    struct stet_ref_dims window;  /* offset_dims: dimensions of the result, or of the updates */
+    struct stet_ref_dims dropped; /* collapsed_slice_dims of the operand */
+    struct stet_ref_dims batching, index_batching;
+    struct stet_ref_dims map; /* start_index_map */
+    int64_t vector;           /* index_vector_dim */
+};
+/* `sizes` of the window in each dimension of the operand. */
+void stet_ref_gather(struct stet_ref *out, const struct stet_ref *a, const struct stet_ref *index,
+                     const struct stet_ref_indexing *n, const int64_t *sizes);
+/* Into `out`, in the order of the updates; op < 0 replaces. */
 void stet_ref_scatter(struct stet_ref *out, const struct stet_ref *index,
-                      const struct stet_ref *update, int op);
+                      const struct stet_ref *update, const struct stet_ref_indexing *n,
+                      const int64_t *sizes, int op);
+/* A stable sort. */
 void stet_ref_sort(struct stet_ref *out, const struct stet_ref *a, bool descending);
 /* The order of a stable sort: s32. */
 void stet_ref_order(struct stet_ref *out, const struct stet_ref *a, bool descending);
@@ -81,7 +108,15 @@ struct stet_ref_triangle {
 };
 double stet_ref_solved(const struct stet_ref *a, const struct stet_ref *x, const struct stet_ref *b,
                        const struct stet_ref_triangle *t);
-/* By the definition, along the last dimension; sign of the exponent -1 or 1. */
-void stet_ref_fourier(struct stet_ref *out, const struct stet_ref *a, int sign);
+/* By the definition, along the last `dims` dimensions; sign of the exponent -1 or 1. */
+void stet_ref_fourier(struct stet_ref *out, const struct stet_ref *a, uint32_t dims, int sign);
+/* The largest difference between a matrix and what its factors make; infinite when they are not
+ * what they should be otherwise. `order` is the permutation of a's rows that `pivots` makes. */
+double stet_ref_lu_error(const struct stet_ref *a, const struct stet_ref *lu,
+                         const struct stet_ref *pivots, const struct stet_ref *order);
+double stet_ref_qr_error(const struct stet_ref *a, const struct stet_ref *q,
+                         const struct stet_ref *r);
+double stet_ref_eigh_error(const struct stet_ref *a, const struct stet_ref *vectors,
+                           const struct stet_ref *values);
 
 #endif
