@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "cli/run_text.h"
+#include "cli/torch_ranks.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -230,6 +231,7 @@ bool stet_attach_poll(struct stet_attach *a)
         stet_torch_files_finish(a->files, NULL);
     else
         stet_torch_files_poll(a->files, NULL);
+    stet_torch_take_ranks(&a->torch, stet_live_digest(a->live));
     stet_pulse_update(a->pulse, a->live, &a->torch, last);
     a->over = last;
     return !last;

@@ -2,6 +2,7 @@
 #include "cli/contract.h"
 
 #include "cli/explain_shelf.h"
+#include "cli/torch_ranks.h"
 #include "cli/torch_rows.h"
 
 #include <ctype.h>
@@ -24,6 +25,8 @@ enum stet_rc stet_lanes_open(struct stet_lanes *l, const char *name, struct stet
     stet_torch_init(&l->torch);
     rc = stet_torch_load_run(&l->torch, l->run, err);
     l->has_torch = rc == STET_OK && l->torch.compile_count;
+    if (l->has_torch)
+        stet_torch_take_ranks(&l->torch, &l->x.digest);
     if (rc != STET_OK && rc != STET_NOT_FOUND) {
         stet_lanes_close(l);
         return rc;

@@ -6,6 +6,7 @@
 #include "cli/dump.h"
 #include "cli/excerpt.h"
 #include "cli/run_text.h"
+#include "cli/torch_ranks.h"
 #include "cli/torch_rows.h"
 #include "explain/traits.h"
 #include "ledger/events.h"
@@ -280,6 +281,23 @@ static bool take_recompile(void *context, const struct stet_recompile *row)
     return !stet_causes_failed(&r->causes) && !r->failed_memory;
 }
 
+/* A recompile that shows in both lanes is told with its program; torch's own compile of it has the
+ * same cause. */
+static void join_torch(struct stet_report_run *r, const struct stet_torch *t)
+{
+    struct stet_report_event *events = r->events + (r->event_count - t->compile_count);
+
+    for (uint32_t i = 0; i < t->compile_count; i++) {
+        struct stet_torch_why why;
+
+        if (events[i].cause >= 0 || t->compiles[i].failures == STET_TORCH_NONE)
+            continue;
+        stet_torch_explain(t, i, &why);
+        events[i].cause = stet_causes_find(&r->causes, stet_view_str(why.class),
+                                           t->frames[t->compiles[i].frame].code.function);
+    }
+}
+
 static struct stet_view kept(struct stet_report_run *r, const char *text)
 {
     return text[0] ? stet_arena_copy(&r->arena, stet_view_str(text)) : (struct stet_view){0};
@@ -329,6 +347,8 @@ static enum stet_rc load(struct stet_report_run *r, struct stet_run_digest *d, s
     }
     if (rc == STET_OK)
         rc = stet_torch_load_run(t, r->run, err);
+    if (rc == STET_OK)
+        stet_torch_take_ranks(t, d);
     return rc == STET_NOT_FOUND ? STET_OK : rc;
 }
 
@@ -355,6 +375,8 @@ enum stet_rc stet_report_gather(struct stet_report_run *r, const struct stet_run
         stet_report_torch_events(r, t);
         rc = stet_account_of_run(runs, r->run, take_account, &taking, err);
     }
+    if (rc == STET_OK && !r->failed_memory)
+        join_torch(r, t);
     if (rc == STET_OK)
         stet_report_torch_details(r, t, (uint32_t)taking.torch_first);
     if (rc == STET_OK &&

@@ -102,6 +102,15 @@ int stet_causes_add(struct stet_causes *c, const struct stet_recompile *r)
     return (int)(of - c->items);
 }
 
+int stet_causes_find(const struct stet_causes *c, struct stet_view class, struct stet_view function)
+{
+    for (size_t i = 0; i < c->count; i++)
+        if (stet_view_eq(c->items[i].first.class, class) &&
+            stet_view_eq(c->items[i].first.function, function))
+            return (int)i;
+    return -1;
+}
+
 bool stet_causes_init(struct stet_causes *c)
 {
     *c = (struct stet_causes){.items = stet_mem_calloc(STET_CAUSES_MOST, sizeof *c->items)};

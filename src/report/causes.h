@@ -28,6 +28,10 @@ void stet_causes_release(struct stet_causes *c);
 /* The number of its cause, or -1 when there is no room for another. */
 int stet_causes_add(struct stet_causes *c, const struct stet_recompile *r);
 
+/* The number of the first cause of that class in that function, or -1. */
+int stet_causes_find(const struct stet_causes *c, struct stet_view class,
+                     struct stet_view function);
+
 static inline bool stet_causes_failed(const struct stet_causes *c)
 {
     return c->arena.failed;

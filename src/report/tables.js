@@ -44,16 +44,17 @@
   // ---- every compile ----
   const columns = [
     { key: "at", text: "after", num: true, of: (r, i) => r.events.at_us[i], show: (r, i) => (r.events.at_us[i] < 0 ? "" : seconds(r.events.at_us[i] / 1e6)) },
-    { key: "process", text: "process", of: (r, i) => r.events.process[i], show: (r, i) => Stet.processLabel(r, r.events.process[i]) },
-    { key: "step", text: "step", num: true, of: (r, i) => r.events.step[i], show: (r, i) => (r.events.step[i] < 0 ? "" : String(r.events.step[i])) },
+    { key: "process", text: "process", rare: true, of: (r, i) => r.events.process[i], show: (r, i) => Stet.processLabel(r, r.events.process[i]) },
+    { key: "step", text: "step", num: true, rare: true, of: (r, i) => r.events.step[i], show: (r, i) => (r.events.step[i] < 0 ? "" : String(r.events.step[i])) },
     { key: "function", text: "function", of: (r, i) => r.functionOf(i), show: (r, i) => el("code", { text: r.functionOf(i) }) },
     { key: "cause", text: "why", of: (r, i) => (r.events.cause[i] < 0 ? "" : r.causes[r.events.cause[i]].class),
       show: (r, i) => el("span", {}, swatch(r, r.events.cause[i]), r.events.cause[i] < 0 ? (r.events.kind[i] === 1 ? "loaded" : "first of its kind") : r.causes[r.events.cause[i]].class) },
-    { key: "line", text: "line", of: (r, i) => (r.events.cause[i] < 0 ? "" : place(r.causes[r.events.cause[i]].origin)),
+    { key: "line", text: "line", place: true, of: (r, i) => (r.events.cause[i] < 0 ? "" : place(r.causes[r.events.cause[i]].origin)),
       show: (r, i) => (r.events.cause[i] < 0 ? "" : el("code", { text: place(r.causes[r.events.cause[i]].origin) })) },
-    { key: "served", text: "served", of: (r, i) => r.events.served[i], show: (r, i) => (r.events.kind[i] > 1 ? el("span", { class: "bad", text: Stet.kinds[r.events.kind[i]] }) : Stet.served[r.events.served[i]]) },
+    { key: "served", text: "served", rare: true, of: (r, i) => r.events.served[i], show: (r, i) => (r.events.kind[i] > 1 ? el("span", { class: "bad", text: Stet.kinds[r.events.kind[i]] }) : Stet.served[r.events.served[i]]) },
     { key: "cost", text: "cost", num: true, of: (r, i) => r.events.cost_us[i], show: (r, i) => seconds(r.events.cost_us[i] / 1e6) },
   ];
+  const css = (c) => [c.num ? "num" : "", c.rare ? "rare" : "", c.place ? "place" : ""].join(" ").trim() || null;
   const sort = { key: "cost", down: true };
   Stet.compiles = (run) => {
     const by = columns.find((c) => c.key === sort.key), body = el("tbody"), info = el("span", { "aria-live": "polite" });
@@ -67,7 +68,7 @@
     function turn(by) {
       page = Math.min(last, Math.max(0, page + by));
       body.replaceChildren(...events.slice(page * PAGE, page * PAGE + PAGE).map((i) => el("tr", {}, columns.map((c) =>
-        el("td", { class: c.num ? "num" : null }, c.show(run, i))))));
+        el("td", { class: css(c) }, c.show(run, i))))));
       info.textContent = events.length ? page * PAGE + 1 + "–" + Math.min(events.length, page * PAGE + PAGE) + " of " + events.length.toLocaleString("en") : "none";
     }
     const again = (key) => {
@@ -77,7 +78,7 @@
       s.replaceWith(next);
       next.querySelector('button[data-key="' + key + '"]').focus();
     };
-    const head = el("tr", {}, columns.map((c) => el("th", { scope: "col", class: c.num ? "num" : null, "aria-sort": c.key === sort.key ? (sort.down ? "descending" : "ascending") : null },
+    const head = el("tr", {}, columns.map((c) => el("th", { scope: "col", class: css(c), "aria-sort": c.key === sort.key ? (sort.down ? "descending" : "ascending") : null },
       el("button", { type: "button", "data-key": c.key, text: c.text + (c.key === sort.key ? (sort.down ? " ▼" : " ▲") : ""), onclick: () => again(c.key) }))));
     const s = section("compiles", "Every compile", count(events.length, "compile"), el("div", { class: "scroll" }, el("table", {},
       el("caption", { class: "sr", text: "Every compile, with its cause and its cost" }), el("thead", {}, head), body)),

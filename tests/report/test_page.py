@@ -205,6 +205,56 @@ class InTheBrowser(unittest.TestCase):
         self.assertGreater(page.js(start), at)
         self.quiet(page)
 
+    def test_fingers_drag_and_pinch_the_timeline(self):
+        page = page_of(A, width=390, height=800, mobile=True)
+        page.send("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 2})
+        view = "(() => { const [a, b] = Stet.timelines()[0].view(); return b - a; })()"
+        start = "Stet.timelines()[0].view()[0]"
+        page.js("document.querySelector('canvas').scrollIntoView({block: 'center', behavior: 'instant'})")
+        x, y = page.js("(() => { const r = document.querySelector('canvas').getBoundingClientRect(); return [r.x + r.width / 2, r.y + 20]; })()")
+
+        def touch(kind, *at):
+            page.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x + dx, "y": y, "id": i} for i, dx in enumerate(at)]})
+
+        def pinch(near, far):
+            touch("touchStart", -near)
+            touch("touchStart", -near, near)
+            for step in range(1, 9):
+                d = near + (far - near) * step / 8
+                touch("touchMove", -d, d)
+            touch("touchEnd")
+
+        whole = page.js(view)
+        pinch(30, 120)
+        page.wait(f"{view} < {whole} * 0.6")
+        near = page.js(view)
+        at = page.js(start)
+        touch("touchStart", 60)
+        for d in (40, 10, -20, -60):
+            touch("touchMove", d)
+        touch("touchEnd")
+        page.wait(f"{start} > {at}")
+        self.assertAlmostEqual(page.js(view), near, delta=near / 1000)  # moved, not zoomed
+        pinch(120, 30)
+        page.wait(f"{view} > {near} * 1.5")
+        self.assertEqual(page.js("visualViewport.scale"), 1)  # the page itself was not zoomed
+        self.quiet(page)
+
+    def test_a_screen_reader_finds_landmarks_headings_and_names(self):
+        page = page_of(A)
+        nodes = [n for n in page.send("Accessibility.getFullAXTree")["nodes"] if not n.get("ignored")]
+        said = [(n.get("role", {}).get("value"), n.get("name", {}).get("value", "")) for n in nodes]
+        roles = {role for role, _ in said}
+        self.assertTrue({"main", "navigation", "banner", "table", "columnheader", "list"} <= roles, sorted(map(str, roles)))
+        headings = [name for role, name in said if role == "heading"]
+        for title in ("Timeline", "Causes and fixes", "Cost by line", "Program families", "Memory", "Every compile"):
+            self.assertIn(title, headings)
+        named = ("button", "link", "combobox", "searchbox", "textbox", "checkbox", "table", "img", "application", "DisclosureTriangle")
+        self.assertEqual([(role, name) for role, name in said if role in named and not name.strip()], [])
+        self.assertTrue(any("Timeline of compiles" in name for _, name in said))
+        self.assertTrue(any(role == "status" or role == "StatusIndicator" for role, _ in said) or
+                        page.js("document.querySelectorAll('[aria-live]').length") > 0)
+
     def test_tables_sort_and_turn_pages_and_the_keyboard_reaches_all(self):
         page = page_of(A)
         page.click("#compiles button[data-key=step]")

@@ -1,6 +1,6 @@
-"""The report of a real JAX run, cold and warm, in a real browser.
+"""The report of a real JAX run, cold and warm, and of TorchTPU's two lanes, in a real browser.
 
-usage: test_run.py BUILD_DIR PYTHON_WITH_JAX [--shots DIR | unittest arguments]
+usage: test_run.py BUILD_DIR PYTHON_WITH_JAX PYTHON_WITH_TORCHTPU [--shots DIR | unittest arguments]
 
 --shots writes the pictures of docs/report.md instead.
 """
@@ -18,6 +18,7 @@ from browser import Browser
 
 BUILD = os.path.abspath(sys.argv.pop(1))
 PYTHON = os.path.abspath(sys.argv.pop(1))
+TORCHTPU = os.path.abspath(sys.argv.pop(1))
 STET = os.path.join(BUILD, "bin", "stet")
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "train.py")
 
@@ -85,6 +86,31 @@ class Run(unittest.TestCase):
             self.assertIn("time compiling", text)
             self.assertIn("hidden-branch in train_step", text)
             self.assertEqual(page.problems(), [])
+
+
+class BothLanes(unittest.TestCase):
+    def test_a_recompile_that_shows_in_both_lanes_has_one_cause_and_one_rank(self):
+        script = os.path.join(os.path.dirname(SCRIPT), "traps", "torchtpu", "shape-drift.py")
+        shutil.copy(script, DIR)
+        env = dict(ENV, SLURM_PROCID="1", PYTHONWARNINGS="ignore", TORCHINDUCTOR_CACHE_DIR=os.path.join(TOP, "inductor"))
+        done = subprocess.run([STET, "run", "--quiet", "--cpu", "--", TORCHTPU, "shape-drift.py"], cwd=DIR, env=env, capture_output=True,
+                              text=True, timeout=200)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        run = json.loads(stet("report", "--format=json").stdout)["runs"][0]
+        self.assertEqual([(c["class"], c["times"]) for c in run["causes"]], [("shape-drift", 2)])
+        self.assertEqual([p["rank"] for p in run["processes"]], [1, 1])
+        lanes = [run["families"][f]["lane"] for f in run["events"]["family"]]
+        for lane in ("xla", "torch"):
+            causes = [c for c, of in zip(run["events"]["cause"], lanes) if of == lane]
+            self.assertEqual(causes.count(0), 2, (lane, causes))
+        run = next(r["run"] for r in json.loads(stet("runs", "--format=json").stdout)["runs"])
+        with Browser() as browser:
+            for how in ({}, {"dark": True}, {"width": 360, "height": 740, "mobile": True}):
+                page = browser.page(**how)
+                page.open(written(run))
+                self.assertIn("torch frame, 3 compiles", page.js("document.getElementById('families').textContent"))
+                self.assertLessEqual(page.js("document.documentElement.scrollWidth"), how.get("width", 1280))
+                self.assertEqual(page.problems(), [])
 
 
 def shots(folder):
