@@ -28,7 +28,7 @@ static void fail(const struct stet_err *err)
 
 /* ---- a history ---- */
 
-enum { ROUNDS = 201, WIDER = 11, APART = 60 };
+enum { ROUNDS = 201, WIDER = 41, APART = 60 };
 
 /* A program that JAX lowered, and the place of a number in it that drifts. */
 struct source {

@@ -34,10 +34,8 @@ static bool has(uint64_t bits, uint32_t d)
 }
 
 /* "dynamic-slice" of HLO is "dynamic_slice". */
-static bool is_named(const struct stet_op *op, const char *name)
+static bool is_named(struct stet_view v, const char *name)
 {
-    struct stet_view v = stet_words_mnemonic(op);
-
     if (v.len != strlen(name))
         return false;
     for (size_t i = 0; i < v.len; i++)
@@ -46,10 +44,10 @@ static bool is_named(const struct stet_op *op, const char *name)
     return true;
 }
 
-static bool is_one_of(const struct stet_op *op, const char *const *names)
+static bool is_one_of(struct stet_view v, const char *const *names)
 {
     for (; *names; names++)
-        if (is_named(op, *names))
+        if (is_named(v, *names))
             return true;
     return false;
 }
@@ -186,11 +184,12 @@ static rule *find_rule(const struct stet_op *op)
                  {"reshape", of_reshape},
                  {"convolution", of_convolution},
                  {"custom_call", of_custom_call}};
+    struct stet_view name = stet_words_mnemonic(op);
 
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (is_named(op, rules[i].name))
+        if (is_named(name, rules[i].name))
             return rules[i].check;
-    return is_one_of(op, fixed) || !op->known ? refused : NULL;
+    return is_one_of(name, fixed) || !op->known ? refused : NULL;
 }
 
 static const char *passes(const struct stet_op *op, const uint64_t *moved)

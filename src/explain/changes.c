@@ -141,7 +141,7 @@ struct stet_change *stet_change_add(struct stet_comparison *c, const struct stet
         return NULL;
     }
     c->out->changes[c->out->change_count++] = n;
-    c->groups[slot] = c->out->change_count;
+    c->groups[slot] = (uint16_t)c->out->change_count;
     return &c->out->changes[c->out->change_count - 1];
 }
 

@@ -11,7 +11,7 @@ struct stet_size_pair {
     double from, to;
 };
 
-enum { STET_TYPE_PAIRS = 256 };
+enum { STET_TYPE_PAIRS = 256, STET_CONSTANT_PAIRS = 64 };
 
 struct stet_type_pair {
     const struct stet_type *x, *y;
@@ -21,6 +21,7 @@ struct stet_type_pair {
 struct stet_constant_pair {
     const struct stet_op *in_a, *in_b;
     bool same;
+    unsigned follows; /* of one that moved: the facet that explains it, or STET_NO_FACET */
     struct stet_view from, to;
 };
 
@@ -29,7 +30,7 @@ struct stet_comparison {
     struct stet_diff *out;
     struct stet_buf scratch;
     uint32_t room;
-    uint32_t *groups; /* open addressing over changes: index + 1 */
+    uint16_t *groups; /* open addressing over changes: index + 1 */
     uint32_t group_mask;
     uint8_t *told_a, *told_b; /* by operation id: plumbing already reported */
     bool all_matched;         /* every operation has a counterpart */
@@ -38,7 +39,9 @@ struct stet_comparison {
     uint32_t size_count;
     bool rank_moved, shape_moved, dtype_moved; /* of some argument */
     struct stet_type_pair types[STET_TYPE_PAIRS];
-    struct stet_constant_pair constant; /* the last one compared */
+    struct stet_constant_pair constants[STET_CONSTANT_PAIRS];
+    struct stet_view constant_in; /* "constant in multiply", of the operation that was last */
+    uint32_t constant_in_known;
 };
 
 /* Adds a change at the place of `of_a` or `of_b` (the latter preferred; either may be NULL). Equal

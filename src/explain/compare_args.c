@@ -29,21 +29,16 @@ struct subject {
 static void point_at_use(struct stet_change *change, struct stet_side *s,
                          const struct stet_value *v)
 {
-    if (!stet_side_need_uses(s))
-        return;
-    for (uint32_t i = s->use_start[v->id]; i < s->use_start[v->id + 1]; i++) {
-        const struct stet_op *op = s->uses[i].op;
-        const struct stet_loc *file = stet_loc_file(op->loc);
+    const struct stet_op *op = stet_side_need_first_uses(s) ? s->first_uses[v->index] : NULL;
+    const struct stet_loc *file = op ? stet_loc_file(op->loc) : NULL;
 
-        if (!file)
-            continue;
-        change->loc = op->loc;
-        change->file = file->text;
-        change->line = file->line;
-        change->column = file->column;
-        change->function = stet_loc_function(op->loc);
+    if (!file)
         return;
-    }
+    change->loc = op->loc;
+    change->file = file->text;
+    change->line = file->line;
+    change->column = file->column;
+    change->function = stet_loc_function(op->loc);
 }
 
 static struct stet_change *say(struct stet_comparison *c, const struct subject *of, unsigned facet,

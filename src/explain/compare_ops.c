@@ -52,8 +52,8 @@ static uint32_t difference_of(const struct stet_type *x, const struct stet_type 
 static uint32_t type_difference(struct stet_comparison *c, const struct stet_type *x,
                                 const struct stet_type *y)
 {
-    size_t slot = (size_t)(stet_mix((uintptr_t)x, (uintptr_t)y) % STET_TYPE_PAIRS);
-    struct stet_type_pair *p = &c->types[slot];
+    uint64_t both = ((uint64_t)(uintptr_t)x << 1 ^ (uintptr_t)y) * UINT64_C(0x9e3779b97f4a7c15);
+    struct stet_type_pair *p = &c->types[both >> 32 & (STET_TYPE_PAIRS - 1)];
 
     if (p->x != x || p->y != y)
         *p = (struct stet_type_pair){x, y, stet_type_eq(x, y) ? 0 : difference_of(x, y)};
@@ -121,29 +121,46 @@ static bool same_constant(const struct stet_attr *x, const struct stet_attr *y)
            (x->bytes.len || stet_attr_eq(x, y));
 }
 
+/* One constant has many uses, most of them by operations of one kind. */
+static const struct stet_constant_pair *
+compare_values(struct stet_comparison *c, const struct stet_op *in_a, const struct stet_op *in_b)
+{
+    struct stet_constant_pair *p = &c->constants[in_b->id % STET_CONSTANT_PAIRS];
+    const struct stet_attr *x, *y;
+
+    if (p->in_a == in_a && p->in_b == in_b)
+        return p;
+    x = stet_canon_value(in_a);
+    y = stet_canon_value(in_b);
+    *p = (struct stet_constant_pair){.in_a = in_a, .in_b = in_b, .same = same_constant(x, y)};
+    if (!p->same) {
+        p->follows = constant_follows(c, x, y);
+        p->from = stet_change_attr(c, x);
+        p->to = stet_change_attr(c, y);
+    }
+    return p;
+}
+
 static void compare_constants(struct stet_comparison *c, const struct stet_op *a,
                               const struct stet_op *b, const struct stet_op *in_a,
                               const struct stet_op *in_b)
 {
-    const struct stet_attr *x = stet_canon_value(in_a), *y = stet_canon_value(in_b);
-    struct stet_constant_pair *p = &c->constant;
+    const struct stet_constant_pair *p = compare_values(c, in_a, in_b);
 
-    if (p->in_a != in_a || p->in_b != in_b) { /* one constant has many uses in a row */
-        *p = (struct stet_constant_pair){in_a, in_b, same_constant(x, y), {0}, {0}};
-        if (!p->same) {
-            p->from = stet_change_attr(c, x);
-            p->to = stet_change_attr(c, y);
-        }
-    }
     if (p->same)
         return;
+    if (!c->constant_in.len || !b->known || c->constant_in_known != b->known) {
+        c->constant_in =
+            stet_change_text(c, "constant in %.*s", STET_FMT(stet_words_mnemonic(b)));
+        c->constant_in_known = b->known;
+    }
     stet_change_add(
         c,
         &(struct stet_change){
             .kind = STET_CHANGE_CONSTANT,
             .facet = STET_FACET_CONSTANTS,
-            .follows = constant_follows(c, x, y),
-            .what = stet_change_text(c, "constant in %.*s", STET_FMT(stet_words_mnemonic(b))),
+            .follows = p->follows,
+            .what = c->constant_in,
             .from = p->from,
             .to = p->to},
         stet_loc_file(a->loc) ? a : in_a, stet_loc_file(b->loc) ? b : in_b);
@@ -328,17 +345,31 @@ static void say_type(struct stet_comparison *c, const struct stet_op *a, const s
     }
 }
 
+/* What the operands' types explain of a result's. */
+static uint32_t operand_difference(struct stet_comparison *c, const struct stet_op *a,
+                                   const struct stet_op *b)
+{
+    uint32_t sizes = 1u << STET_FACET_RANKS | 1u << STET_FACET_SHAPES, bits = 0;
+
+    for (uint32_t i = 0; i < a->operand_count && i < b->operand_count; i++)
+        bits |= type_difference(c, stet_op_operand(a, i)->type, stet_op_operand(b, i)->type);
+    return bits & sizes ? bits | sizes : bits;
+}
+
 static void compare_results(struct stet_comparison *c, const struct stet_op *a,
                             const struct stet_op *b)
 {
-    uint32_t operands = 0;
+    uint32_t results = 0, operands;
 
     if (!(c->moved & TYPES))
         return;
-    for (uint32_t i = 0; i < a->operand_count && i < b->operand_count; i++)
-        operands |= type_difference(c, stet_op_operand(a, i)->type, stet_op_operand(b, i)->type);
-    if (operands & ((1u << STET_FACET_RANKS) | (1u << STET_FACET_SHAPES)))
-        operands |= 1u << STET_FACET_RANKS | 1u << STET_FACET_SHAPES;
+    for (uint32_t i = 0; i < a->result_count && i < b->result_count; i++)
+        results |= type_difference(c, a->results[i].type, b->results[i].type);
+    if (!results)
+        return;
+    operands = operand_difference(c, a, b);
+    if (!(results & ~operands))
+        return;
     for (uint32_t i = 0; i < a->result_count && i < b->result_count; i++) {
         uint32_t bits = type_difference(c, a->results[i].type, b->results[i].type) & ~operands;
 
@@ -421,7 +452,7 @@ static void compare_chains(struct stet_comparison *c, const struct chain *x, con
     while (i > 0 && j > 0) {
         const struct stet_op *a = x->ops[i - 1], *b = y->ops[j - 1];
 
-        if (stet_view_eq(stet_op_name(a), stet_op_name(b))) {
+        if (a->known ? a->known == b->known : stet_view_eq(stet_op_name(a), stet_op_name(b))) {
             compare_plumbing(c, a, b);
             i--, j--;
         } else if (i > j) {
@@ -465,6 +496,13 @@ static bool alone(struct stet_side *s, const struct stet_value *v)
     return stet_side_counts(s, stet_value_def(v)) && !s->match[stet_value_def(v)->id];
 }
 
+/* A value as an operation made it, or an argument: nothing holds it in another way. */
+static bool is_bare(struct stet_side *s, const struct stet_value *v)
+{
+    return !stet_value_def(v) ||
+           stet_canon_kind(&s->canon, stet_value_def(v)) == STET_KIND_PLAIN;
+}
+
 static void compare_operand(struct stet_comparison *c, const struct stet_op *a,
                             const struct stet_op *b, uint32_t i)
 {
@@ -472,6 +510,10 @@ static void compare_operand(struct stet_comparison *c, const struct stet_op *a,
     struct chain x, y;
     bool constant_a, constant_b;
 
+    /* Equal skeletons have the same dataflow. */
+    if (c->all_matched && c->out->same_skeleton && is_bare(c->a, stet_op_operand(a, i)) &&
+        is_bare(c->b, stet_op_operand(b, i)))
+        return;
     if (c->moved & HELD) {
         trace(c->a, stet_op_operand(a, i), &x);
         trace(c->b, stet_op_operand(b, i), &y);
@@ -491,9 +533,11 @@ static void compare_operand(struct stet_comparison *c, const struct stet_op *a,
         compare_constants(c, a, b, in_a, in_b);
         if (!c->told_b[in_b->id]++)
             compare_results(c, in_a, in_b);
-        compare_chains(c, &x, &y);
+        if (x.count | y.count)
+            compare_chains(c, &x, &y);
     } else if (!constant_a && !constant_b && stet_match_same(c->a, x.source, y.source)) {
-        compare_chains(c, &x, &y);
+        if (x.count | y.count)
+            compare_chains(c, &x, &y);
     } else if (!alone(c->a, x.source) && !alone(c->b, y.source)) {
         stet_change_add(
             c,

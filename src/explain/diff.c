@@ -112,7 +112,7 @@ static enum stet_rc compare_sides(struct stet_diff *out, struct stet_side *a, st
                                 .b = b,
                                 .out = out,
                                 .moved = out->same_skeleton && out->moved ? out->moved : UINT32_MAX,
-                                .group_mask = 4 * STET_DIFF_MOST - 1};
+                                .group_mask = 2 * STET_DIFF_MOST - 1};
     enum stet_rc rc = match(out, a, b, &c.all_matched, err);
 
     if (rc != STET_OK)

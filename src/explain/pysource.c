@@ -116,6 +116,7 @@ static bool read_file(struct stet_pyfile *f, struct stet_view path)
     if (!split(f))
         return false;
     find_starts(f);
+    f->has_static = memmem(f->file.bytes.ptr, f->file.bytes.len, "static_arg", 10);
     return true;
 }
 

@@ -13,6 +13,7 @@ struct stet_pyfile {
     struct stet_view *lines; /* [line - 1] */
     uint32_t *starts;        /* [line - 1]: the first line of its statement */
     uint32_t count;
+    bool has_static; /* says static_argnums or static_argnames somewhere */
 };
 
 enum { STET_PYFILES = 16 };

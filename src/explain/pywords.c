@@ -334,7 +334,7 @@ struct stet_view stet_py_static_in(const struct stet_pyfile *f, struct stet_view
 {
     struct parameters p = {.count = 0};
     struct stet_view found = {0};
-    uint32_t def = find_def(f, function);
+    uint32_t def = f->has_static ? find_def(f, function) : 0;
 
     if (!def)
         return found;

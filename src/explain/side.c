@@ -307,6 +307,34 @@ bool stet_side_need_uses(struct stet_side *s)
     return s->uses != NULL;
 }
 
+static void note_first_uses(struct stet_side *s, const struct stet_op *op, uint32_t *left)
+{
+    const struct stet_program *p = s->program;
+
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        const struct stet_value *v = stet_canon_source(&s->canon, stet_op_operand(op, i));
+
+        if (stet_value_def(v) || v->index >= p->argument_count || s->first_uses[v->index] ||
+            p->arguments[v->index].value != v || !stet_loc_file(op->loc))
+            continue;
+        s->first_uses[v->index] = op;
+        --*left;
+    }
+}
+
+bool stet_side_need_first_uses(struct stet_side *s)
+{
+    uint32_t left = s->program->argument_count;
+
+    if (s->first_uses)
+        return true;
+    s->first_uses = STET_NEW_ARRAY(&s->arena, const struct stet_op *, (size_t)left + 1);
+    for (uint32_t i = 0; s->first_uses && left && i < s->program->op_count; i++)
+        if (s->ops[i] && stet_side_counts(s, s->ops[i]))
+            note_first_uses(s, s->ops[i], &left);
+    return s->first_uses != NULL;
+}
+
 bool stet_side_need_signatures(struct stet_side *s)
 {
     const struct stet_program *p = s->program;

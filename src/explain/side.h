@@ -28,6 +28,7 @@ struct stet_side {
     const struct stet_value **value_match; /* the same for block arguments, by value id */
     uint32_t *use_start;   /* by value id: uses[use_start[v]] … uses[use_start[v + 1]] */
     struct stet_use *uses; /* through plumbing, by operations that are not plumbing; or NULL */
+    const struct stet_op **first_uses; /* of the program's arguments: the first that has a line */
 };
 
 /* With signatures and uses. */
@@ -43,6 +44,7 @@ void stet_side_release(struct stet_side *s);
 /* False when out of memory. */
 bool stet_side_need_signatures(struct stet_side *s);
 bool stet_side_need_uses(struct stet_side *s);
+bool stet_side_need_first_uses(struct stet_side *s);
 /* Forgets the matches of an earlier comparison. */
 void stet_side_clear(struct stet_side *s);
 

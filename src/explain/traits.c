@@ -20,7 +20,7 @@ struct line_memo {
     uint64_t line;
 };
 
-enum { NAME_SLOTS = 64, LINE_SLOTS = 256 };
+enum { NAME_SLOTS = 256, LINE_SLOTS = 256 };
 
 struct gather {
     struct stet_traits *t;

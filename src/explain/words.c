@@ -70,10 +70,10 @@ void stet_words_type(struct stet_buf *out, const struct stet_type *t)
 
 struct stet_view stet_words_mnemonic(const struct stet_op *op)
 {
-    for (size_t i = 0; i < stet_op_name(op).len; i++)
-        if (stet_op_name(op).ptr[i] == '.')
-            return stet_view_of(stet_op_name(op).ptr + i + 1, stet_op_name(op).len - i - 1);
-    return stet_op_name(op);
+    struct stet_view name = stet_op_name(op);
+    const char *dot = name.len ? memchr(name.ptr, '.', name.len) : NULL;
+
+    return dot ? stet_view_of(dot + 1, (size_t)(name.ptr + name.len - dot) - 1) : name;
 }
 
 /* ---- attributes ---- */
