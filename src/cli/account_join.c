@@ -100,6 +100,31 @@ struct walk {
     uint32_t guard; /* number of the next row that is one */
 };
 
+/* A guard on a number knows that it moved; what it did there, the program may know: start a slice,
+ * count the turns of a loop, be the k of a top-k. With one cause on each side they are the same. */
+static bool is_the_same(const struct stet_recompile *r, const struct stet_guard_row *g)
+{
+    static const char *const uses[] = {"slice-start", "python-loop", "topk-k", "capacity-leak",
+                                       "optimizer-scalar"};
+
+    if (!stet_view_is(g->class, "baked-constant") || r->also.len)
+        return false;
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
+        if (stet_view_is(r->class, uses[i]))
+            return true;
+    return false;
+}
+
+/* TorchTPU folds a view into the operation that uses it, and gives it that one's line. */
+static void take_origin(struct stet_recompile *one, const struct stet_guard_row *g)
+{
+    const struct stet_row_change *c = g->change_count ? &g->changes[0] : NULL;
+
+    if (c && c->line && stet_view_is(one->class, "slice-start") &&
+        stet_view_eq(c->file, one->origin.file))
+        one->origin.line = c->line;
+}
+
 /* The guard says more surely why than the program does; the program, where it enters. */
 static bool tell(struct walk *w, const struct stet_recompile *r, const struct stet_guard_row *g)
 {
@@ -118,11 +143,14 @@ static bool tell(struct walk *w, const struct stet_recompile *r, const struct st
     one.changes = changes;
     one.evidence =
         stet_view_of(evidence, n < (int)sizeof evidence ? (size_t)n : sizeof evidence - 1);
-    one.fix = g->fix.len ? g->fix : r->fix;
+    if (is_the_same(r, g))
+        take_origin(&one, g);
+    else
+        one.fix = g->fix.len ? g->fix : r->fix;
     one.cost_ns = g->cost_ns > r->cost_ns ? g->cost_ns : r->cost_ns;
     if (!one.trigger.line)
         one.trigger = g->trigger;
-    if (!stet_view_eq(g->class, r->class)) {
+    if (!stet_view_eq(g->class, r->class) && !is_the_same(r, g)) {
         bool vague = stet_view_is(r->class, "graph-change") || stet_view_is(r->class, "unknown");
 
         n = snprintf(also, sizeof also, "%.*s%s%.*s", STET_FMT(r->also),

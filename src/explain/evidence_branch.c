@@ -32,21 +32,27 @@ static bool loop_goes_on(const struct stet_history *h, const struct stet_sightin
     return false;
 }
 
+/* How often the loop's own function had run when this program first did. */
+static uint32_t runs_by_then(const struct stet_history *h, const struct stet_sighting *s,
+                             uint32_t number)
+{
+    const struct stet_order *o = order_of(h, s);
+    uint32_t loop = stet_history_loop(h, s->process), ran = 0;
+
+    if (before_loop(h, s, number))
+        return 0;
+    for (size_t i = 0; o && i < o->count && o->items[i] != number; i++)
+        ran += o->items[i] != STET_NONE &&
+               h->sightings[o->items[i]].group == h->sightings[loop - 1].group;
+    return ran;
+}
+
 /* A first of its kind that comes when the loop has long been running. */
 static bool is_late(const struct stet_history *h, const struct stet_sighting *s, uint32_t number)
 {
-    const struct stet_order *o = order_of(h, s);
-    uint32_t ran = 0;
-
     if (before_loop(h, s, number) || !loop_goes_on(h, s, number))
         return false;
-    if (s->step_known)
-        return s->step >= 2;
-    for (size_t i = 0; o && i < o->count && o->items[i] != number; i++)
-        ran += o->items[i] != STET_NONE &&
-               h->sightings[o->items[i]].group ==
-                   h->sightings[stet_history_loop(h, s->process) - 1].group;
-    return ran >= 3;
+    return s->step_known ? s->step >= 2 : runs_by_then(h, s, number) >= 3;
 }
 
 /* A condition around the call rests on a value read back. */
@@ -118,8 +124,8 @@ static void first_of_kind(struct stet_history *h, struct stet_finding *f)
 
     if (host_sync(h, f))
         return;
-    if (!stet_history_is_eager(s) && !before_loop(h, s, f->sighting) && on_value(h, s, &line) &&
-        loop_goes_on(h, s, f->sighting)) {
+    if (!stet_history_is_eager(s) && runs_by_then(h, s, f->sighting) >= 2 &&
+        on_value(h, s, &line) && loop_goes_on(h, s, f->sighting)) {
         stet_finding_is(h, f, STET_REASON_VALUE_BRANCH, STET_SURE_LIKELY, false,
                         "its first call depends on a value read back in line %u", line);
         f->origin = f->facts.new_line.line ? f->facts.new_line : s->traits->place;
@@ -183,6 +189,46 @@ static bool brings_code(const struct stet_finding *f)
     return arguments && f->facts.unfed && f->facts.new_lines > f->facts.came;
 }
 
+/* The line in the loop around the call, under a condition, that says what the new operations do;
+ * programs without locations have nothing better. */
+static void find_late_line(struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+    const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->trigger.file);
+    uint32_t line = 0;
+
+    for (uint32_t i = 0; file && !line && i < f->change_count; i++) {
+        struct stet_view op = f->changes[i].op;
+        const char *dot = op.len ? memrchr(op.ptr, '.', op.len) : NULL;
+
+        if (f->changes[i].kind == STET_CHANGE_OP_CAME && dot)
+            line = stet_py_conditional_line(
+                file, s->trigger.line, stet_view_of(dot + 1, (size_t)(op.ptr + op.len - dot) - 1));
+    }
+    if (line)
+        f->origin = (struct stet_place){.file = s->trigger.file,
+                                        .function = s->trigger.function,
+                                        .line = line};
+}
+
+/* Without locations: operations on top of a program that had run several times. */
+static bool comes_late(struct stet_history *h, struct stet_finding *f)
+{
+    struct stet_turns turns;
+
+    if (stet_sighting_of(h, f)->traits->line_count || !f->facts.only_more)
+        return false;
+    turns = stet_turns_of(h, f);
+    if (!turns.known || turns.others_before < 2)
+        return false;
+    stet_finding_rename(h, f, STET_REASON_GRAPH_CHANGE, STET_REASON_HIDDEN_BRANCH, STET_SURE_LIKELY,
+                        "%u operation%s on top of a program that had run %u times, which is all "
+                        "there otherwise",
+                        f->facts.new_ops, f->facts.new_ops == 1 ? "" : "s", turns.others_before);
+    find_late_line(h, f);
+    return true;
+}
+
 void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -210,6 +256,8 @@ void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
         stet_finding_rename(h, f, STET_REASON_GRAPH_CHANGE, STET_REASON_HIDDEN_BRANCH,
                             STET_SURE_CERTAIN, "%u line%s that no program had before",
                             f->facts.new_lines, f->facts.new_lines == 1 ? "" : "s");
+    } else if (comes_late(h, f)) {
+        return;
     }
     if ((f->reason == STET_REASON_VALUE_BRANCH || f->reason == STET_REASON_HIDDEN_BRANCH) &&
         f->facts.new_line.line)

@@ -182,6 +182,74 @@ static void shape_facts(struct stet_finding *f)
     }
 }
 
+static bool is_named(const struct stet_op *op, const char *name)
+{
+    return op && stet_view_is(stet_words_mnemonic(op), name);
+}
+
+/* The operation that sorted what this slice takes the first or last of; NULL when none did. */
+static const struct stet_op *sort_below(const struct stet_op *slice)
+{
+    const struct stet_op *def = stet_value_def(stet_op_operand(slice, 0));
+
+    if (is_named(def, "get-tuple-element") || is_named(def, "get_tuple_element"))
+        def = stet_value_def(stet_op_operand(def, 0));
+    return is_named(def, "sort") ? def : NULL;
+}
+
+static int64_t sorted_dimension(const struct stet_op *sort)
+{
+    const struct stet_attr *one = stet_op_attr(sort, "dimension");
+    const struct stet_attr *list = stet_op_attr(sort, "dimensions");
+
+    if (one && one->kind == STET_ATTR_INTEGER)
+        return one->integer;
+    return list && list->kind == STET_ATTR_INTS && list->count == 1 ? list->ints[0] : -1;
+}
+
+/* Frameworks that have no top-k of their own sort and take a part: a top-k by another name. */
+static bool cuts_a_sort(const struct stet_op *op)
+{
+    const struct stet_op *sort =
+        is_named(op, "slice") && op->operand_count == 1 ? sort_below(op) : NULL;
+    const struct stet_type *whole = sort ? stet_op_operand(op, 0)->type : NULL;
+    const struct stet_type *part = sort ? op->results[0].type : NULL;
+    int64_t d = sort ? sorted_dimension(sort) : -1;
+
+    if (!sort || whole->rank != part->rank)
+        return false;
+    if (d < 0)
+        d += whole->rank;
+    return d >= 0 && d < whole->rank && whole->dims[d] != part->dims[d];
+}
+
+struct cut {
+    const struct stet_finding *finding;
+    bool found;
+};
+
+static bool find_cut(const struct stet_op *op, void *context)
+{
+    struct cut *cut = context;
+
+    for (uint32_t i = 0; i < cut->finding->change_count && !cut->found; i++) {
+        const struct stet_told *c = &cut->finding->changes[i];
+
+        cut->found = c->kind == STET_CHANGE_TYPE && c->facet == STET_FACET_SHAPES &&
+                     c->order == op->id && cuts_a_sort(op);
+    }
+    return !cut->found;
+}
+
+static void sort_facts(struct stet_finding *f, const struct stet_program *p)
+{
+    struct cut cut = {f, false};
+
+    if (f->facts.inner_shape && !f->facts.argument_shape && !f->facts.topk)
+        stet_program_walk(p, find_cut, &cut);
+    f->facts.topk |= cut.found;
+}
+
 /* An integer that is a size, or moved by the same amount or in the same proportion. */
 static bool moves_alike(const struct stet_facts *facts, double from, double to)
 {
@@ -395,6 +463,9 @@ enum stet_rc stet_facts_gather(struct stet_history *h, struct stet_finding *f,
         stet_options_diff(a->options, b->options, add_option, &d);
     f->facts.same = d.reason == STET_REASON_IDENTICAL;
     f->facts.unfed = d.ops_unexplained;
+    f->facts.new_ops = d.ops_came;
+    f->facts.only_more = d.reason == STET_REASON_GRAPH_CHANGE && !d.also_count && d.ops_came &&
+                         !d.ops_went && !(d.moved & ~(1u << STET_FACET_ATTRIBUTES));
     f->facts.bounded_known = d.bounded.known;
     if (d.bounded.forbids) {
         f->facts.forbids = keep(h, stet_words_mnemonic(d.bounded.forbids));
@@ -412,6 +483,7 @@ enum stet_rc stet_facts_gather(struct stet_history *h, struct stet_finding *f,
     stet_mem_free(uses.items);
     stet_diff_release(&d);
     shape_facts(f);
+    sort_facts(f, b->program.program);
     constant_facts(f);
     argument_facts(f, a->program.program, b->program.program);
     f->pair_origin = origin_of(f);

@@ -22,6 +22,7 @@ void stet_history_release(struct stet_history *h)
         stet_map_release(&h->index->groups);
         stet_map_release(&h->index->keys);
         stet_map_release(&h->index->skeletons);
+        stet_map_release(&h->index->unnamed);
         stet_map_release(&h->index->lines);
         stet_map_release(&h->index->eager);
         stet_mem_free(h->index->known);
@@ -177,9 +178,31 @@ uint64_t stet_history_group(const struct stet_sighting *s, uint64_t process)
     /* PyTorch/XLA's graphs have no name: the line that waits tells them apart. */
     if (s->traits->framework == STET_FRAMEWORK_TORCH_XLA ||
         (stet_history_is_eager(s) && s->traits->framework != STET_FRAMEWORK_TORCH_TPU))
-        name = stet_hash_mix_u64(stet_hash_mix(name, stet_hash_bytes(s->trigger.file)),
-                                 s->trigger.line);
+        name = stet_hash_mix_u64(name, s->line);
     return stet_history_key(process, name);
+}
+
+/* Where nobody was seen waiting for a graph without a name, one of its skeleton tells its line. */
+static void find_line(const struct stet_history *h, struct stet_sighting *s)
+{
+    uint32_t like = STET_NONE;
+
+    s->line = s->trigger.line ? stet_line_hash(s->trigger.file, s->trigger.line) : 0;
+    if (!s->line && s->traits->readable && s->traits->framework == STET_FRAMEWORK_TORCH_XLA)
+        like = stet_map_get(&h->index->unnamed,
+                            stet_history_key(s->process, s->traits->fingerprint.skeleton));
+    if (like != STET_NONE)
+        s->line = h->sightings[like].line;
+}
+
+static bool keep_line(struct stet_history *h, uint32_t number)
+{
+    const struct stet_sighting *s = &h->sightings[number];
+
+    return !s->line || s->past || !s->traits->readable ||
+           s->traits->framework != STET_FRAMEWORK_TORCH_XLA ||
+           stet_map_put(&h->index->unnamed,
+                        stet_history_key(s->process, s->traits->fingerprint.skeleton), number);
 }
 
 static bool index_it(struct stet_history *h, uint32_t number)
@@ -201,7 +224,7 @@ static bool index_it(struct stet_history *h, uint32_t number)
     executions = s->executions;
     s->executions = 0;
     stet_history_ran(h, number, executions);
-    return stet_map_put(&h->index->groups, key, number) &&
+    return keep_line(h, number) && stet_map_put(&h->index->groups, key, number) &&
            (!s->traits->readable ||
             (stet_map_put(&h->index->keys, stet_history_key(process, s->traits->fingerprint.key),
                           number) &&
@@ -274,6 +297,7 @@ enum stet_rc stet_history_add(struct stet_history *h, const struct stet_sighting
     mine->trigger.file = stet_arena_copy(&h->arena, mine->trigger.file);
     mine->trigger.function = stet_arena_copy(&h->arena, mine->trigger.function);
     mine->eager = is_eager(mine);
+    find_line(h, mine);
     against = stet_nearest_find(h, mine);
     h->sighting_count++;
     if (!index_it(h, number))

@@ -41,6 +41,7 @@ struct stet_sighting {
     /* The history's own. */
     const struct stet_traits *traits;
     uint32_t group, finding, before; /* before: the one before it in its group, or STET_NONE */
+    uint64_t line; /* tells a group whose programs have no name from others; 0 when not known */
     bool eager;                      /* no more than the line that waits for it */
 };
 
@@ -69,11 +70,12 @@ struct stet_facts {
     bool inner_shape;      /* a shape inside moved of itself: inner_from, inner_to */
     bool constant_is_size; /* an integer constant moved as a shape did */
     bool topk, gather;     /* the shape that moved is that of a top-k, of a gather */
+    bool only_more;        /* all of the earlier program is there, and operations besides */
     bool vector;           /* a one-dimensional integer argument has another length */
     bool accumulates;      /* each argument that came is added to a result */
     struct stet_view size_what, vector_what;
     int64_t size_from, size_to, inner_from, inner_to;
-    uint32_t came, went, new_lines;
+    uint32_t came, went, new_lines, new_ops;
     uint32_t unfed; /* operations without counterpart that no argument that came or went feeds */
     struct stet_place new_line;
     bool bounded_known;                    /* could one bounded dimension have served both sizes? */

@@ -51,6 +51,11 @@ bool stet_py_makes_jit(struct stet_view text);
 bool stet_py_condition_reads(const struct stet_pyfile *f, uint32_t at, uint32_t *line);
 bool stet_py_argument_reads(const struct stet_pyfile *f, uint32_t at, uint32_t *line);
 
+/* A line of the loop around `at` that stands under a condition and names the operation; 0 when there
+ * is none, or when another line of the loop names it too. */
+uint32_t stet_py_conditional_line(const struct stet_pyfile *f, uint32_t at,
+                                  struct stet_view operation);
+
 /* Is the function called in another statement than that of line `at`? */
 bool stet_py_called_elsewhere(const struct stet_pyfile *f, struct stet_view function, uint32_t at);
 /* Has the parameter of this function a default value? */

@@ -208,6 +208,66 @@ bool stet_py_argument_reads(const struct stet_pyfile *f, uint32_t at, uint32_t *
                                   f->starts[at - 1], span_of(f, at), reads_scalar, line);
 }
 
+/* ---- branches ---- */
+
+/* What Python calls an operation, where that is another name. */
+static struct stet_view python_name(struct stet_view operation)
+{
+    static const struct {
+        const char *operation, *python;
+    } names[] = {{"exponential", "exp"}, {"logistic", "sigmoid"}, {"cosine", "cos"},
+                 {"sine", "sin"},        {"power", "pow"},        {"dot", "matmul"},
+                 {"dot_general", "matmul"}};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (stet_view_is(operation, names[i].operation))
+            return stet_view_str(names[i].python);
+    return operation;
+}
+
+static bool is_loop(struct stet_view s)
+{
+    while (s.len && *s.ptr == ' ')
+        s.ptr++, s.len--;
+    return stet_view_starts(s, "for ") || stet_view_starts(s, "while ");
+}
+
+/* Does a condition stand between the line and the loop? `loop` is the header that must be met. */
+static bool under_condition(const struct stet_pyfile *f, uint32_t line, uint32_t loop, bool *inside)
+{
+    uint32_t headers[16], n = stet_py_around(f, line, headers, 16);
+    bool condition_met = false;
+
+    *inside = false;
+    for (uint32_t i = 0; i < n && !*inside; i++) {
+        *inside = headers[i] == loop;
+        condition_met |= !*inside && condition(f->lines[if_of_else(f, headers[i]) - 1]).len > 0;
+    }
+    return *inside && condition_met;
+}
+
+uint32_t stet_py_conditional_line(const struct stet_pyfile *f, uint32_t at,
+                                  struct stet_view operation)
+{
+    uint32_t headers[16], n = stet_py_around(f, at, headers, 16), loop = 0, found = 0;
+    struct stet_view name = python_name(operation);
+
+    for (uint32_t i = 0; i < n && !loop; i++)
+        loop = is_loop(f->lines[headers[i] - 1]) ? headers[i] : 0;
+    for (uint32_t line = loop + 1; loop && line <= f->count && line - loop < 400; line++) {
+        bool inside, branch;
+
+        if (f->starts[line - 1] != line || !stet_py_mentions(stet_py_statement(f, line), name))
+            continue;
+        branch = under_condition(f, line, loop, &inside);
+        if (inside && (!branch || found))
+            return 0;
+        if (inside)
+            found = line;
+    }
+    return found;
+}
+
 /* ---- static arguments ---- */
 
 struct parameters {

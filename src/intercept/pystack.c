@@ -14,14 +14,15 @@
 #include <pthread.h>
 
 /* A call that is over waits this long for a look under way; and no longer than the shorter after
- * one that came to nothing, so that a host whose GIL is never free pays the longer once. */
-enum { GRACE_MS = 10, SHORT_GRACE_MS = 1, LOOKS_MAX = 4 };
+ * one that came to nothing, so that a host whose GIL is never free pays the longer once. On a busy
+ * machine the thread that looks may not have begun at all: that is waited for first. */
+enum { GRACE_MS = 10, SHORT_GRACE_MS = 1, BEGIN_MS = 50, LOOKS_MAX = 4 };
 
 struct stet_pystack {
     atomic_int holders;
     atomic_bool claimed; /* by the walk when it begins, or by the caller who gives up */
     atomic_bool first;   /* of a load: the walk is done, or the call is over; the second sends */
-    struct stet_flag done;
+    struct stet_flag begun, done;
     const struct stet_python *py;
     const char *missing; /* why there are no frames; a literal */
     uint64_t index, walk_ns;
@@ -131,6 +132,7 @@ static void *look(void *p)
     const char *unfit = stet_python_unfit(s->py);
     int gil;
 
+    stet_flag_set(&s->begun);
     if (unfit) {
         if (!atomic_exchange(&s->claimed, true)) {
             s->missing = unfit;
@@ -198,6 +200,8 @@ void stet_pystack_end(struct stet_pystack *s)
 
     if (!s)
         return;
+    if (!atomic_load(&s->claimed))
+        stet_flag_wait(&s->begun, BEGIN_MS);
     in_time = stet_flag_wait(&s->done, atomic_load(&last_failed) ? SHORT_GRACE_MS : GRACE_MS);
     atomic_store(&last_failed, !in_time);
     if (!in_time && !atomic_exchange(&s->claimed, true)) {
