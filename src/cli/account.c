@@ -66,9 +66,10 @@ static bool count(void *context, const struct stet_recompile *r)
     t->torch += stet_view_is(r->lane, "torch");
     t->alarms += !r->benign;
     t->harmless += r->benign;
-    t->lost_ns += r->benign ? 0 : r->cost_ns;
     if (r->benign)
         return true;
+    t->served += !stet_recompile_lost(r);
+    t->lost_ns += stet_recompile_lost(r) ? r->cost_ns : 0;
     answer(t, r->class, r);
     while (rest.len) {
         const char *blank = memchr(rest.ptr, ' ', rest.len);
@@ -88,6 +89,22 @@ enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_tally 
 {
     *out = (struct stet_tally){0};
     return (a->each_brief ? a->each_brief : a->each)(a->source, count, out, err);
+}
+
+void stet_account_lost(struct stet_buf *out, const struct stet_tally *t)
+{
+    stet_text_count(out, t->alarms, "recompile");
+    stet_buf_str(out, " (");
+    if (t->alarms && t->served == t->alarms) {
+        stet_buf_printf(out, "nothing lost: %s from the store)",
+                        t->served == 1 ? "it came" : "all came");
+        return;
+    }
+    stet_text_duration(out, t->lost_ns);
+    stet_buf_str(out, " lost");
+    if (t->served)
+        stet_buf_printf(out, "; %llu came from the store", (unsigned long long)t->served);
+    stet_buf_char(out, ')');
 }
 
 void stet_account_saved(struct stet_buf *out, const char *indent, const struct stet_account *a)

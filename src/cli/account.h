@@ -7,6 +7,12 @@
 
 struct stet_framework_log;
 
+/* Was it compiled, and not served from somewhere? */
+static inline bool stet_recompile_lost(const struct stet_recompile *r)
+{
+    return !r->served.len || stet_view_is(r->served, "compiled");
+}
+
 typedef bool stet_visit_recompile(void *context, const struct stet_recompile *r);
 
 struct stet_misses;
@@ -44,12 +50,16 @@ struct stet_answer {
 
 /* One walk over all recompiles. */
 struct stet_tally {
-    uint64_t alarms, harmless, lost_ns, torch; /* torch: of that lane */
+    uint64_t alarms, harmless, torch; /* torch: of that lane */
+    uint64_t served;                  /* of the alarms: came from a store, nothing was compiled */
+    uint64_t lost_ns;                 /* by compiling the others */
     struct stet_answer answers[STET_QUESTIONS];
 };
 
 enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_tally *out,
                                 struct stet_err *err);
+/* "5 recompiles (1.2 s lost)", and how many of them a store served. */
+void stet_account_lost(struct stet_buf *out, const struct stet_tally *t);
 /* "3 of 10 programs came from the store: 20 ms instead of 4.1 s"; nothing when none did. */
 void stet_account_saved(struct stet_buf *out, const char *indent, const struct stet_account *a);
 const char *stet_question_key(enum stet_question q);

@@ -96,6 +96,8 @@ void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r)
     if (r->has_more)
         stet_json_int(j, "temp_bytes_more", r->temp_bytes_more);
     stet_json_string(j, "fix", r->fix);
+    if (r->advice.len)
+        stet_json_raw(j, "advice", r->advice);
     stet_json_end_object(j);
 }
 

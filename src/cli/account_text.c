@@ -24,16 +24,6 @@ static struct pen pen_of(struct stet_buf *out, bool colour)
 
 enum { VALUES = 5 };
 
-static struct stet_view short_path(struct stet_view path)
-{
-    size_t slashes = 0;
-
-    for (size_t i = path.len; i > 0; i--)
-        if (path.ptr[i - 1] == '/' && ++slashes == 2)
-            return stet_view_of(path.ptr + i, path.len - i);
-    return path;
-}
-
 static void place(const struct pen *p, const char *label, const struct stet_line *at)
 {
     size_t before;
@@ -41,7 +31,7 @@ static void place(const struct pen *p, const char *label, const struct stet_line
     if (!at->line)
         return;
     stet_buf_printf(p->out, "  %s%-8s%s %s%.*s:%" PRIu64 "%s", p->dim, label, p->plain, p->cyan,
-                    STET_FMT(short_path(at->file)), at->line, p->plain);
+                    STET_FMT(stet_text_path(at->file)), at->line, p->plain);
     if (at->function.len)
         stet_buf_printf(p->out, " in %.*s", STET_FMT(at->function));
     stet_buf_char(p->out, '\n');
@@ -129,7 +119,17 @@ static void title(const struct pen *p, const struct stet_recompile *r)
         n += blank != NULL;
         also = stet_view_of(also.ptr + n, also.len - n);
     }
-    stet_buf_printf(p->out, ": %.*s compiled again", STET_FMT(r->function));
+    stet_buf_printf(p->out, ": %.*s %s again", STET_FMT(r->function),
+                    stet_recompile_lost(r) ? "compiled" : "asked for");
+}
+
+/* What a program took, and from where it came when nothing was compiled. */
+static void took(const struct pen *p, const struct stet_recompile *r, uint64_t ns)
+{
+    stet_buf_str(p->out, ", ");
+    stet_text_duration(p->out, ns);
+    if (!stet_recompile_lost(r))
+        stet_buf_printf(p->out, " (from %.*s)", STET_FMT(r->served));
 }
 
 static void rest(const struct pen *p, const struct stet_recompile *r,
@@ -165,8 +165,7 @@ static void say_cause(const struct pen *p, const struct stet_cause *c, bool all,
         stet_buf_printf(p->out, " at steps %" PRIu64 "…%" PRIu64, c->first_step, c->last_step);
     if (c->first.rank >= 0)
         stet_buf_printf(p->out, " on rank %" PRId64, c->first.rank);
-    stet_buf_str(p->out, ", ");
-    stet_text_duration(p->out, c->cost_ns);
+    took(p, &c->first, c->cost_ns);
     stet_buf_printf(p->out, "%s\n", c->first.benign ? " (harmless)" : "");
     changes(p, &c->first, all, 4);
     values(p, c);
@@ -181,8 +180,7 @@ void stet_account_text_one(struct stet_buf *out, const struct stet_recompile *r,
     title(&p, r);
     if (r->step_known)
         stet_buf_printf(out, " at step %" PRIu64, r->step);
-    stet_buf_str(out, ", ");
-    stet_text_duration(out, r->cost_ns);
+    took(&p, r, r->cost_ns);
     stet_buf_char(out, '\n');
     changes(&p, r, false, 1);
     place(&p, "origin", &r->origin);
@@ -198,21 +196,19 @@ static void head(const struct pen *p, const struct stet_account *a, const struct
     } else {
         stet_buf_str(p->out, "torch.compile alone, ");
     }
-    stet_text_count(p->out, t->alarms, "recompile");
-    stet_buf_str(p->out, " (");
-    stet_text_duration(p->out, t->lost_ns);
-    stet_buf_str(p->out, " lost)");
+    stet_account_lost(p->out, t);
     if (t->harmless)
         stet_buf_printf(p->out, ", %" PRIu64 " harmless", t->harmless);
     stet_buf_char(p->out, '\n');
-    if (!a->totals.compiles && t->torch)
-        ;
-    else if (a->totals.settled)
-        stet_buf_printf(p->out, "  settled at step %" PRIu64 " with %" PRIu64 " programs\n",
-                        a->totals.settled_step, a->totals.programs);
-    else
-        stet_buf_printf(p->out, "  %" PRIu64 " programs, not settled: %.*s\n", a->totals.programs,
-                        STET_FMT(a->totals.settled_why));
+    if (a->totals.compiles || !t->torch) {
+        stet_buf_str(p->out, "  ");
+        if (a->totals.settled)
+            stet_buf_printf(p->out, "settled at step %" PRIu64 " with ", a->totals.settled_step);
+        stet_text_count(p->out, a->totals.programs, "program");
+        if (!a->totals.settled)
+            stet_buf_printf(p->out, ", not settled: %.*s", STET_FMT(a->totals.settled_why));
+        stet_buf_char(p->out, '\n');
+    }
     for (int q = 0; q < STET_QUESTIONS; q++) {
         const struct stet_answer *answer = &t->answers[q];
 
@@ -259,8 +255,8 @@ enum stet_rc stet_account_text(struct stet_buf *out, const struct stet_account *
             stet_buf_printf(out, "\n%s%" PRIu64 " harmless recompile%s not shown (--all)%s\n",
                             p.dim, hidden, hidden == 1 ? "" : "s", p.plain);
         if (c.beyond)
-            stet_buf_printf(out, "\n%" PRIu64 " recompiles of further causes (--format=json)\n",
-                            c.beyond);
+            stet_buf_printf(out, "\n%" PRIu64 " recompile%s of further causes (--format=json)\n",
+                            c.beyond, c.beyond == 1 ? "" : "s");
         if (a->misses)
             stet_misses_text(a->misses, out);
     }

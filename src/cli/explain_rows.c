@@ -86,6 +86,7 @@ void stet_explain_row(struct stet_explain_row *row, const struct stet_history *h
         .has_more = s->has_memory && a && a->has_memory,
         .temp_bytes_more = a ? (int64_t)s->temp_bytes - (int64_t)a->temp_bytes : 0,
         .fix = f->fix,
+        .advice = f->advice,
     };
 }
 

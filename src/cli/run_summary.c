@@ -29,7 +29,7 @@ static void stranger_lines(struct stet_buf *out, const struct stet_watch *w)
 /* ---- causes ---- */
 
 struct cause {
-    char class[32], function[64], file[64];
+    char class[32], function[64], file[256];
     uint64_t line, times, cost_ns;
 };
 
@@ -38,23 +38,14 @@ struct causes {
     size_t count;
 };
 
-static const char *tail_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 static bool gather(void *context, const struct stet_recompile *r)
 {
     struct causes *c = context;
     struct cause one = {.line = r->origin.line};
-    char file[512];
 
-    if (r->benign)
+    if (r->benign || !stet_recompile_lost(r))
         return true;
-    snprintf(file, sizeof file, "%.*s", STET_FMT(r->origin.file));
-    snprintf(one.file, sizeof one.file, "%.63s", tail_of(file));
+    snprintf(one.file, sizeof one.file, "%.*s", STET_FMT(stet_text_path(r->origin.file)));
     snprintf(one.class, sizeof one.class, "%.*s", STET_FMT(r->class));
     snprintf(one.function, sizeof one.function, "%.*s", STET_FMT(r->function));
     for (size_t i = 0; i < c->count; i++) {
@@ -108,17 +99,15 @@ static void say_account(struct stet_buf *out, const struct stet_account *a)
         return;
     stet_buf_str(out, "stet: ");
     if (t.alarms) {
-        stet_text_count(out, t.alarms, "recompile");
-        stet_buf_str(out, ", ");
-        stet_text_duration(out, t.lost_ns);
-        stet_buf_str(out, " lost; ");
+        stet_account_lost(out, &t);
+        stet_buf_str(out, "; ");
     }
     if (a->totals.settled)
-        stet_buf_printf(out, "settled at step %" PRIu64 " with %" PRIu64 " programs\n",
-                        a->totals.settled_step, a->totals.programs);
-    else
-        stet_buf_printf(out, "%" PRIu64 " programs, not settled: %.*s\n", a->totals.programs,
-                        STET_FMT(a->totals.settled_why));
+        stet_buf_printf(out, "settled at step %" PRIu64 " with ", a->totals.settled_step);
+    stet_text_count(out, a->totals.programs, "program");
+    if (!a->totals.settled)
+        stet_buf_printf(out, ", not settled: %.*s", STET_FMT(a->totals.settled_why));
+    stet_buf_char(out, '\n');
     for (int q = 0; q < STET_QUESTIONS; q++) {
         stet_buf_printf(out, "stet: %s %s", stet_question_text((enum stet_question)q),
                         t.answers[q].count ? "yes" : "no");

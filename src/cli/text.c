@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 void stet_text_time(struct stet_buf *out, uint64_t wall_ns)
 {
@@ -44,6 +45,19 @@ void stet_text_bytes(struct stet_buf *out, uint64_t bytes)
     for (; v >= 1024 && unit < 6; unit++)
         v /= 1024;
     stet_buf_printf(out, unit && v < 100 ? "%.1f %s" : "%.0f %s", v, units[unit]);
+}
+
+struct stet_view stet_text_path(struct stet_view path)
+{
+    static char here[4096]; /* no command changes it */
+    size_t n;
+
+    if (!*here && !getcwd(here, sizeof here))
+        return path;
+    n = strlen(here);
+    if (n > 1 && path.len > n + 1 && path.ptr[n] == '/' && !memcmp(path.ptr, here, n))
+        return stet_view_of(path.ptr + n + 1, path.len - n - 1);
+    return path;
 }
 
 void stet_text_count(struct stet_buf *out, uint64_t n, const char *what)

@@ -5,11 +5,6 @@
 
 #include <stdio.h>
 
-struct alone {
-    enum stet_reason reason;
-    uint64_t programs;
-};
-
 /* Which facet a class is seen in; STET_NO_FACET for those that have no values. */
 static unsigned facet_of(enum stet_reason r)
 {
@@ -51,11 +46,11 @@ static uint64_t programs_of(const struct stet_history *h, const struct stet_find
     return most;
 }
 
-static void sort(struct alone *causes, uint32_t count)
+static void sort(struct stet_alone *causes, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++)
         for (uint32_t k = i; k > 0 && causes[k].programs > causes[k - 1].programs; k--) {
-            struct alone held = causes[k];
+            struct stet_alone held = causes[k];
 
             causes[k] = causes[k - 1];
             causes[k - 1] = held;
@@ -72,22 +67,30 @@ static void cost(char *out, size_t room, double ns)
         snprintf(out, room, "%.0f us", ns / 1e3);
 }
 
-void stet_alone_rank(struct stet_history *h, struct stet_finding *f)
+uint32_t stet_alone_of(const struct stet_history *h, const struct stet_finding *f,
+                       struct stet_alone out[STET_ALSO_MOST + 1])
 {
-    const struct stet_sighting *s = stet_sighting_of(h, f);
-    struct alone causes[STET_ALSO_MOST + 1];
-    struct stet_view text = f->evidence;
     uint32_t count = 0;
 
     if (f->reason >= STET_REASONS || !f->also_count)
-        return;
-    causes[count++] = (struct alone){f->reason, programs_of(h, f, f->reason)};
+        return 0;
+    out[count++] = (struct stet_alone){f->reason, programs_of(h, f, f->reason)};
     for (uint32_t i = 0; i < f->also_count; i++)
-        causes[count++] = (struct alone){f->also[i], programs_of(h, f, f->also[i])};
-    sort(causes + 1, count - 1);
-    for (uint32_t i = 0; i < f->also_count; i++)
-        f->also[i] = causes[i + 1].reason;
-    sort(causes, count);
+        out[count++] = (struct stet_alone){f->also[i], programs_of(h, f, f->also[i])};
+    sort(out, count);
+    return count;
+}
+
+void stet_alone_rank(struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+    struct stet_alone causes[STET_ALSO_MOST + 1];
+    struct stet_view text = f->evidence;
+    uint32_t count = stet_alone_of(h, f, causes), also = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (causes[i].reason != f->reason)
+            f->also[also++] = causes[i].reason;
     for (uint32_t i = 0; i < count; i++) {
         char each[32];
 

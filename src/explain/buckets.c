@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SETS = 3 };
+enum { SETS = STET_BUCKET_SETS };
 
 struct size {
     double size, runs;
@@ -47,40 +47,54 @@ static void fill(struct plan *p)
     }
 }
 
-static void say(struct stet_buf *out, const struct plan *p, uint32_t k, double used)
+static struct stet_bucket_set set_of(const struct plan *p, uint32_t k, double used)
 {
-    double buckets[SETS];
+    struct stet_bucket_set s = {.count = k, .padding = 1 - used / p->least[k][p->count]};
     uint32_t at = p->count;
 
     for (uint32_t n = k; n > 0; at = p->split[n][at], n--)
-        buckets[n - 1] = p->sizes[at - 1].size;
-    for (uint32_t n = 0; n < k; n++)
-        stet_buf_printf(out, "%s%.0f", !n ? "" : n + 1 == k ? " and " : ", ", buckets[n]);
-    if (k == 1)
-        stet_buf_str(out, " alone covers them");
-    stet_buf_printf(out, " with %.0f %% padding", 100 * (1 - used / p->least[k][p->count]));
+        s.sizes[n - 1] = p->sizes[at - 1].size;
+    return s;
 }
 
-void stet_buckets_text(struct stet_buf *out, const double *sizes, const uint64_t *runs,
-                       uint32_t count)
+uint32_t stet_buckets_make(struct stet_bucket_set out[STET_BUCKET_SETS], const double *sizes,
+                           const uint64_t *runs, uint32_t count)
 {
     struct plan p = {.count = count};
     double used = 0;
+    uint32_t n = 0;
 
     if (count < 2 || count > STET_BUCKETS_SIZES)
-        return;
+        return 0;
     for (uint32_t i = 0; i < count; i++) {
         if (!(sizes[i] >= 1))
-            return;
+            return 0;
         p.sizes[i] = (struct size){sizes[i], runs[i] ? (double)runs[i] : 1};
         used += p.sizes[i].size * p.sizes[i].runs;
     }
     qsort(p.sizes, count, sizeof *p.sizes, by_size);
     fill(&p);
-    for (uint32_t k = 1; k <= SETS && k < count; k++) {
-        stet_buf_str(out, k == 1 ? "" : "; ");
-        say(out, &p, k, used);
-        if (used / p.least[k][count] > 0.95)
-            break;
+    while (n < SETS && n + 1 < count && (!n || out[n - 1].padding >= 0.05)) {
+        out[n] = set_of(&p, n + 1, used);
+        n++;
+    }
+    return n;
+}
+
+void stet_buckets_text(struct stet_buf *out, const double *sizes, const uint64_t *runs,
+                       uint32_t count)
+{
+    struct stet_bucket_set sets[STET_BUCKET_SETS];
+    uint32_t n = stet_buckets_make(sets, sizes, runs, count);
+
+    for (uint32_t i = 0; i < n; i++) {
+        const struct stet_bucket_set *s = &sets[i];
+
+        stet_buf_str(out, i ? "; " : "");
+        for (uint32_t k = 0; k < s->count; k++)
+            stet_buf_printf(out, "%s%.0f", !k ? "" : k + 1 == s->count ? " and " : ", ",
+                            s->sizes[k]);
+        stet_buf_printf(out, "%s with %.0f %% padding", s->count == 1 ? " alone covers them" : "",
+                        100 * s->padding);
     }
 }

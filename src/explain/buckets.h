@@ -4,7 +4,17 @@
 
 #include "base/buf.h"
 
-enum { STET_BUCKETS_SIZES = 16 };
+enum { STET_BUCKETS_SIZES = 16, STET_BUCKET_SETS = 3 };
+
+struct stet_bucket_set {
+    double sizes[STET_BUCKET_SETS];
+    uint32_t count;
+    double padding; /* 0 … 1: of all that is computed */
+};
+
+/* Sets of one, two and three of the sizes seen, until one pads less than 5 %; how many sets. */
+uint32_t stet_buckets_make(struct stet_bucket_set out[STET_BUCKET_SETS], const double *sizes,
+                           const uint64_t *runs, uint32_t count);
 
 /* "512 alone covers them with 41 % padding; 128 and 512 with 17 %": sets of one, two and three of
  * the sizes seen (at most STET_BUCKETS_SIZES, in any order), each the one that pads least; runs[i]

@@ -96,14 +96,21 @@ static void expand(struct stet_buf *out, const char *text, const struct stet_fin
     }
 }
 
-/* Which sizes to pad to, where sizes of an argument were seen. */
-static void add_buckets(struct stet_history *h, const struct stet_finding *f, struct stet_buf *out)
+const struct stet_series *stet_fix_sizes(const struct stet_history *h, const struct stet_finding *f)
 {
-    const struct stet_told *c = cause_of(f);
+    const struct stet_told *c = f->reason == STET_REASON_SHAPE_DRIFT ? cause_of(f) : NULL;
     const struct stet_series *s =
         c && c->kind == STET_CHANGE_ARGUMENT ? stet_series_of(h, f, c) : NULL;
 
-    if (!s || s->distinct < 2)
+    return s && s->distinct >= 2 ? s : NULL;
+}
+
+/* Which sizes to pad to, where sizes of an argument were seen. */
+static void add_buckets(struct stet_history *h, const struct stet_finding *f, struct stet_buf *out)
+{
+    const struct stet_series *s = stet_fix_sizes(h, f);
+
+    if (!s)
         return;
     stet_buf_printf(out, " Of the %u sizes seen%s, ", s->distinct,
                     s->distinct == STET_SERIES_VALUES ? " first" : "");
@@ -119,8 +126,7 @@ void stet_fix_write(struct stet_history *h, struct stet_finding *f)
     if (f->reason >= STET_REASONS)
         return;
     expand(&out, stet_fix_of(f->reason, stet_sighting_of(h, f)->traits->framework), f);
-    if (f->reason == STET_REASON_SHAPE_DRIFT)
-        add_buckets(h, f, &out);
+    add_buckets(h, f, &out);
     f->fix = stet_arena_copy(&h->arena, stet_buf_as_view(&out));
     stet_buf_release(&out);
 }

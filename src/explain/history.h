@@ -96,6 +96,7 @@ struct stet_finding {
     struct stet_view evidence; /* in words */
     struct stet_view detail;   /* what the fix names: a parameter, an option, a library */
     struct stet_view fix;      /* what to do about it */
+    struct stet_view advice;   /* a JSON object of what the words say in numbers, or empty */
     uint32_t reads;            /* line of the trigger's file that reads back what decides, or 0 */
     struct stet_place origin;
     const struct stet_told *changes;

@@ -118,10 +118,23 @@ const struct stet_told *stet_finding_change(const struct stet_finding *f,
                                             enum stet_change_kind kind);
 /* A cause that is explained by another is none. */
 void stet_finding_drop(struct stet_finding *f, enum stet_reason reason);
+/* What each cause of a finding alone would have cost. */
+struct stet_alone {
+    enum stet_reason reason;
+    uint64_t programs; /* more than one */
+};
+
+/* Those of a finding with several causes, the dearest first; 0 for a single one. */
+uint32_t stet_alone_of(const struct stet_history *h, const struct stet_finding *f,
+                       struct stet_alone out[STET_ALSO_MOST + 1]);
 /* Ranks further causes by what each alone would have cost, and says so. */
 void stet_alone_rank(struct stet_history *h, struct stet_finding *f);
 /* Fills the fix of a judged finding. */
 void stet_fix_write(struct stet_history *h, struct stet_finding *f);
+/* The sizes of the argument that drifts; NULL where that is not the class. */
+const struct stet_series *stet_fix_sizes(const struct stet_history *h, const struct stet_finding *f);
+/* Fills the advice of a judged finding. */
+void stet_advice_write(struct stet_history *h, struct stet_finding *f);
 /* Reads a number that is the whole text. */
 bool stet_told_number(struct stet_view text, double *out);
 

@@ -311,6 +311,8 @@ enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, str
         stet_fix_write(h, &h->findings[i]);
     for (uint32_t i = first; i < h->finding_count; i++)
         stet_alone_rank(h, &h->findings[i]);
+    for (uint32_t i = first; i < h->finding_count; i++)
+        stet_advice_write(h, &h->findings[i]);
     return h->arena.failed ? stet_fail(err, STET_NO_MEMORY, "out of memory for judging a run")
                            : STET_OK;
 }

@@ -76,13 +76,21 @@ static int user_version(struct stet_ledger *l)
     return version;
 }
 
-/* What version 2 added; the rest of an older file is as it was. Everything is fed again anyway when
- * it is asked for (STET_EXPLAIN_VERSION). */
-static const char upgrade[] =
+/* What versions 2 and 3 added; the rest of an older file is as it was. Everything is fed again
+ * anyway when it is asked for (STET_EXPLAIN_VERSION). */
+static const char *const upgrades[STET_LEDGER_VERSION] = {
+    [1] =
     "CREATE TABLE counter (run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE, "
     "process INTEGER NOT NULL, framework TEXT NOT NULL, name TEXT NOT NULL, "
     "samples INTEGER NOT NULL, total INTEGER NOT NULL, file TEXT, line INTEGER, "
-    "PRIMARY KEY (run, process, framework, name)) WITHOUT ROWID";
+    "PRIMARY KEY (run, process, framework, name)) WITHOUT ROWID",
+    [2] = "ALTER TABLE recompile ADD COLUMN advice TEXT; DROP VIEW cause; "
+          "CREATE VIEW cause AS "
+          "SELECT run, lane, class, function, origin_file, origin_line, count(*) AS times, "
+          "sum(CASE served WHEN 'compiled' THEN cost_ns ELSE 0 END) / 1e9 AS seconds, "
+          "min(step) AS first_step, max(step) AS last_step FROM recompile WHERE NOT benign "
+          "GROUP BY run, lane, class, function, origin_file, origin_line",
+};
 
 /* Several may come at once to an empty or older file: one makes the tables, the others find them.
  */
@@ -96,12 +104,12 @@ static enum stet_rc make_tables(struct stet_ledger *l, struct stet_err *err)
         return rc;
     snprintf(set, sizeof set, "PRAGMA user_version = %d", STET_LEDGER_VERSION);
     version = user_version(l);
-    if (version < STET_LEDGER_VERSION) {
-        rc = stet_ledger_exec(l, version ? upgrade : stet_ledger_schema, "cannot make the tables",
-                              err);
-        if (rc == STET_OK)
-            rc = stet_ledger_exec(l, set, "cannot set the version", err);
-    }
+    if (version == 0)
+        rc = stet_ledger_exec(l, stet_ledger_schema, "cannot make the tables", err);
+    for (int from = version; from > 0 && from < STET_LEDGER_VERSION && rc == STET_OK; from++)
+        rc = stet_ledger_exec(l, upgrades[from], "cannot make the tables", err);
+    if (rc == STET_OK)
+        rc = stet_ledger_exec(l, set, "cannot set the version", err);
     if (rc == STET_OK)
         return stet_ledger_exec(l, "COMMIT", "cannot make the tables", err);
     sqlite3_exec(l->db, "ROLLBACK", NULL, NULL, NULL);

@@ -87,6 +87,7 @@ static struct stet_recompile row_of(sqlite3_stmt *s, const struct changes *c)
         .temp_bytes_more = sqlite3_column_int64(s, 23),
         .left_out = number(s, 24),
         .fix = text(s, 25),
+        .advice = text(s, 26),
         .changes = c->items,
         .change_count = c->count,
     };
@@ -95,11 +96,12 @@ static struct stet_recompile row_of(sqlite3_stmt *s, const struct changes *c)
 /* The columns that counting needs, and all of them. */
 #define BRIEF                                                                                      \
     "SELECT id, lane, process, compile, NULL, NULL, class, also, function, NULL, NULL, NULL, "     \
-    "NULL, NULL, NULL, NULL, NULL, cost_ns, NULL, benign, NULL, evidence, NULL, NULL, 0, NULL "
+    "NULL, NULL, NULL, NULL, NULL, cost_ns, served, benign, NULL, evidence, NULL, NULL, 0, NULL, NULL "
 #define FULL                                                                                       \
     "SELECT id, lane, process, compile, rank, step, class, also, function, program, against, "     \
     "origin_file, origin_line, origin_function, trigger_file, trigger_line, trigger_function, "    \
-    "cost_ns, served, benign, sure, evidence, temp_bytes, temp_bytes_more, left_out, fix "
+    "cost_ns, served, benign, sure, evidence, temp_bytes, temp_bytes_more, left_out, fix, " \
+    "advice "
 /* In the order of the index, so that nothing is sorted. */
 #define OF_LANE "FROM recompile WHERE run = ? AND lane = ? ORDER BY process, compile"
 
@@ -271,7 +273,8 @@ enum stet_rc stet_ledger_run_totals(struct stet_ledger *l, const char *run,
             "SELECT compiles, loads, failed, executions, compile_ns, programs, processes, "
             "settled_step, settled_why, "
             "(SELECT count(*) FROM recompile AS c WHERE c.run = r.id AND NOT benign), "
-            "(SELECT sum(cost_ns) FROM recompile AS c WHERE c.run = r.id AND NOT benign) "
+            "(SELECT sum(cost_ns) FROM recompile AS c WHERE c.run = r.id AND NOT benign AND "
+            "served = 'compiled') "
             "FROM run AS r WHERE r.id = ?",
             -1, &s, NULL) != SQLITE_OK)
         return stet_ledger_fail(l, err, "cannot read");

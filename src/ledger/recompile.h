@@ -47,6 +47,7 @@ struct stet_recompile {
     uint64_t temp_bytes;
     int64_t temp_bytes_more;
     struct stet_view fix;
+    struct stet_view advice; /* a JSON object: what the words say in numbers; absent for none */
 };
 
 #endif

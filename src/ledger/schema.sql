@@ -97,7 +97,8 @@ CREATE TABLE recompile (
     temp_bytes INTEGER,
     temp_bytes_more INTEGER,          -- than the program it is compared with
     left_out INTEGER NOT NULL,        -- changes that are not in the table
-    fix TEXT NOT NULL
+    fix TEXT NOT NULL,
+    advice TEXT                       -- JSON: what "advice" is in stet.explain/1; null for none
 );
 CREATE INDEX recompile_by_run ON recompile (run, lane, process, compile);
 CREATE INDEX recompile_by_class ON recompile (class);
@@ -133,6 +134,6 @@ CREATE TABLE counter (
 -- What a person asks first: SELECT * FROM cause WHERE run = '…' ORDER BY seconds DESC.
 CREATE VIEW cause AS
     SELECT run, lane, class, function, origin_file, origin_line, count(*) AS times,
-           sum(cost_ns) / 1e9 AS seconds, min(step) AS first_step, max(step) AS last_step
+           sum(CASE served WHEN 'compiled' THEN cost_ns ELSE 0 END) / 1e9 AS seconds, min(step) AS first_step, max(step) AS last_step
     FROM recompile WHERE NOT benign
     GROUP BY run, lane, class, function, origin_file, origin_line;

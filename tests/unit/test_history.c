@@ -38,9 +38,8 @@ static void start(struct run *r)
     r->order.items = r->items;
 }
 
-/* f(x) = x * value, written in line 7 of train.py, called in line 20; `more` goes in between. */
-static void compile_of(struct run *r, int batch, const char *value, const char *more,
-                       const char *name, uint64_t executions)
+/* The text that was written last, called in `line` of train.py, or by nobody that was seen. */
+static void add(struct run *r, uint32_t line, uint64_t executions)
 {
     uint32_t n = r->count++, id;
     struct stet_err err = STET_ERR_INIT;
@@ -50,8 +49,23 @@ static void compile_of(struct run *r, int batch, const char *value, const char *
         .index = n,
         .executions = executions,
         .executable = n + 1,
-        .trigger = {STET_VIEW("/nowhere/train.py"), STET_VIEW("main"), 20},
+        .trigger = {STET_VIEW("/nowhere/train.py"), STET_VIEW("main"), line},
     };
+
+    if (!read_program(&r->programs[n], stet_view_str(r->texts[n])))
+        return;
+    EXPECT_INT(STET_OK, stet_fingerprint_make(&r->fingerprints[n], &r->programs[n],
+                                              (struct stet_view){0}, &err));
+    s.program = stet_hash_bytes(stet_view_str(r->texts[n]));
+    open_program(r, n, &side, &err);
+    EXPECT_INT(STET_OK, stet_history_add(&r->h, &s, &side, NULL, &id, &err));
+}
+
+/* f(x) = x * value, written in line 7 of train.py, called in line 20; `more` goes in between. */
+static void compile_of(struct run *r, int batch, const char *value, const char *more,
+                       const char *name, uint64_t executions)
+{
+    uint32_t n = r->count;
 
     snprintf(r->texts[n], sizeof r->texts[n],
              "module @%s {\n"
@@ -64,13 +78,37 @@ static void compile_of(struct run *r, int batch, const char *value, const char *
              "loc(\"f\"(\"/nowhere/train.py\":9:5 to :9))\n"
              "return %%y : tensor<%dx4xf32>\n}\n}\n",
              name, batch, batch, value, batch, batch, more, *more ? "%b" : "%a", batch, batch);
-    if (!read_program(&r->programs[n], stet_view_str(r->texts[n])))
-        return;
-    EXPECT_INT(STET_OK, stet_fingerprint_make(&r->fingerprints[n], &r->programs[n],
-                                              (struct stet_view){0}, &err));
-    s.program = stet_hash_bytes(stet_view_str(r->texts[n]));
-    open_program(r, n, &side, &err);
-    EXPECT_INT(STET_OK, stet_history_add(&r->h, &s, &side, NULL, &id, &err));
+    add(r, 20, executions);
+}
+
+/* A graph as PyTorch/XLA sends it, without names and lines. */
+static void graph_of(struct run *r, const char *value, const char *more, uint32_t line)
+{
+    snprintf(r->texts[r->count], sizeof r->texts[0],
+             "module @SyncTensorsGraph.%u {\n"
+             "func.func public @main(%%x: tensor<4xf32>) -> tensor<4xf32> {\n"
+             "%%c = stablehlo.constant dense<%s> : tensor<4xf32>\n"
+             "%%a = stablehlo.multiply %%x, %%c : tensor<4xf32>\n%s"
+             "%%y = stablehlo.tanh %s : tensor<4xf32>\n"
+             "return %%y : tensor<4xf32>\n}\n}\n",
+             r->count, value, more, *more ? "%b" : "%a");
+    add(r, line, 1);
+}
+
+/* The k largest of eight, by a sort. */
+static void largest_of(struct run *r, int k)
+{
+    snprintf(r->texts[r->count], sizeof r->texts[0],
+             "module @SyncTensorsGraph.%u {\n"
+             "func.func public @main(%%x: tensor<8xf32>) -> tensor<%dxf32> {\n"
+             "%%s = \"stablehlo.sort\"(%%x) <{dimension = 0 : i64, is_stable = false}> ({\n"
+             "^bb0(%%l: tensor<f32>, %%r: tensor<f32>):\n"
+             "%%p = stablehlo.compare GT, %%l, %%r : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+             "stablehlo.return %%p : tensor<i1>\n}) : (tensor<8xf32>) -> tensor<8xf32>\n"
+             "%%y = stablehlo.slice %%s [0:%d] : (tensor<8xf32>) -> tensor<%dxf32>\n"
+             "return %%y : tensor<%dxf32>\n}\n}\n",
+             r->count, k, k, k, k);
+    add(r, 20, 1);
 }
 
 static void ran(struct run *r, const char *order)
@@ -193,6 +231,48 @@ TEST(lines_never_seen_are_a_hidden_branch)
     end(&r);
 }
 
+TEST(without_lines_operations_on_top_of_a_program_that_ran_are_a_hidden_branch)
+{
+    const char *more = "%b = stablehlo.sqrt %a : tensor<4xf32>\n";
+
+    start(&r);
+    graph_of(&r, "1.5", "", 20);
+    graph_of(&r, "1.5", more, 20);
+    ran(&r, "aaab");
+    EXPECT_CLASS("hidden-branch", judged(&r, 1));
+    EXPECT_INT(STET_SURE_LIKELY, judged(&r, 1)->sure);
+    end(&r);
+    start(&r); /* no branch that came late: it was the second of all */
+    graph_of(&r, "1.5", "", 20);
+    graph_of(&r, "1.5", more, 20);
+    ran(&r, "ab");
+    EXPECT_CLASS("graph-change", judged(&r, 1));
+    end(&r);
+}
+
+TEST(a_sort_that_is_cut_elsewhere_is_a_topk)
+{
+    start(&r);
+    largest_of(&r, 2);
+    largest_of(&r, 3);
+    ran(&r, "aab");
+    EXPECT_CLASS("topk-k", judged(&r, 1));
+    end(&r);
+}
+
+TEST(a_graph_for_which_nobody_was_seen_waiting_is_known_by_its_skeleton)
+{
+    start(&r);
+    graph_of(&r, "1.5", "", 20);
+    graph_of(&r, "2.5", "", 0);
+    graph_of(&r, "3.5", "%b = stablehlo.sqrt %a : tensor<4xf32>\n", 0);
+    ran(&r, "aabc");
+    EXPECT_CLASS("baked-constant", judged(&r, 1));
+    EXPECT_INT(0, judged(&r, 1)->against);
+    EXPECT_CLASS("nothing", judged(&r, 2)); /* another one, of a line that is not known */
+    end(&r);
+}
+
 TEST(the_same_program_again_is_told_as_such)
 {
     start(&r);
@@ -240,6 +320,9 @@ TEST(sizes_come_with_a_bound_and_buckets)
     EXPECT(says(f->evidence, "one bounded dimension would have absorbed it"));
     EXPECT(says(f->fix,
                 "Of the 3 sizes seen, 8 alone covers them with 43 % padding; 4 and 8 with 4 %"));
+    EXPECT(says(f->advice, "\"bounded\":{\"absorbs\":true}"));
+    EXPECT(says(f->advice, "\"sizes\":[{\"size\":4,\"runs\":8},{\"size\":6,\"runs\":1}"));
+    EXPECT(says(f->advice, "\"buckets\":[{\"sizes\":[8],\"padding\":0.42"));
     end(&r);
 }
 
@@ -258,5 +341,6 @@ TEST(several_causes_are_ranked_by_what_each_alone_would_cost)
     EXPECT_INT(1, f->also_count);
     EXPECT(says(f->evidence,
                 "alone: baked-constant 3 programs more (0 us), shape-drift 1 program more"));
+    EXPECT(says(f->advice, "\"alone\":[{\"class\":\"baked-constant\",\"programs\":3,"));
     end(&r);
 }
