@@ -55,12 +55,15 @@ static bool is_late(const struct stet_history *h, const struct stet_sighting *s,
     return s->step_known ? s->step >= 2 : runs_by_then(h, s, number) >= 3;
 }
 
-/* A condition around the call rests on a value read back. */
-static bool on_value(struct stet_history *h, const struct stet_sighting *s, uint32_t *line)
+/* A condition around the call rests on a value read back. That of a loop decides how often, not
+ * which: it tells nothing of a first program. */
+static bool on_value(struct stet_history *h, const struct stet_finding *f, uint32_t *line)
 {
+    const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->trigger.file);
 
-    return file && s->trigger.line && stet_py_condition_reads(file, s->trigger.line, line);
+    return file && s->trigger.line &&
+           stet_py_condition_reads(file, s->trigger.line, !f->facts.first, line);
 }
 
 /* Or what is passed does, and really comes from the device: a program ran in that line, or the run
@@ -125,7 +128,7 @@ static void first_of_kind(struct stet_history *h, struct stet_finding *f)
     if (host_sync(h, f))
         return;
     if (!stet_history_is_eager(s) && runs_by_then(h, s, f->sighting) >= 2 &&
-        on_value(h, s, &line) && loop_goes_on(h, s, f->sighting)) {
+        on_value(h, f, &line) && loop_goes_on(h, s, f->sighting)) {
         stet_finding_is(h, f, STET_REASON_VALUE_BRANCH, STET_SURE_LIKELY, false,
                         "its first call depends on a value read back in line %u", line);
         f->origin = f->facts.new_line.line ? f->facts.new_line : s->traits->place;
@@ -245,7 +248,7 @@ void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
     promote(f, STET_REASON_GRAPH_CHANGE);
     if (!stet_finding_has(f, STET_REASON_GRAPH_CHANGE))
         return;
-    if (on_value(h, s, &line) || on_argument(h, s, &line) || on_cut(h, s, &line)) {
+    if (on_value(h, f, &line) || on_argument(h, s, &line) || on_cut(h, s, &line)) {
         f->reads = line;
         stet_finding_rename(h, f, STET_REASON_GRAPH_CHANGE, STET_REASON_VALUE_BRANCH,
                             STET_SURE_LIKELY,

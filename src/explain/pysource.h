@@ -46,9 +46,10 @@ bool stet_py_reads_back(struct stet_view text);
 /* Does it make a jitted function? */
 bool stet_py_makes_jit(struct stet_view text);
 
-/* Does a condition around a line rest on a value read back, by itself or by a name in it? Does what
- * is passed to the call there? The line that reads is *line. */
-bool stet_py_condition_reads(const struct stet_pyfile *f, uint32_t at, uint32_t *line);
+/* Does a condition around a line rest on a value read back, by itself or by a name in it (that of a
+ * loop only when asked for)? Does what is passed to the call there? The line that reads is *line.
+ */
+bool stet_py_condition_reads(const struct stet_pyfile *f, uint32_t at, bool loops, uint32_t *line);
 bool stet_py_argument_reads(const struct stet_pyfile *f, uint32_t at, uint32_t *line);
 
 /* A line of the loop around `at` that stands under a condition and names the operation; 0 when there

@@ -185,7 +185,14 @@ static uint32_t if_of_else(const struct stet_pyfile *f, uint32_t at)
     return at;
 }
 
-bool stet_py_condition_reads(const struct stet_pyfile *f, uint32_t at, uint32_t *line)
+static bool is_loop(struct stet_view s)
+{
+    while (s.len && *s.ptr == ' ')
+        s.ptr++, s.len--;
+    return stet_view_starts(s, "for ") || stet_view_starts(s, "while ");
+}
+
+bool stet_py_condition_reads(const struct stet_pyfile *f, uint32_t at, bool loops, uint32_t *line)
 {
     uint32_t headers[16], n = stet_py_around(f, at, headers, 16);
 
@@ -193,7 +200,8 @@ bool stet_py_condition_reads(const struct stet_pyfile *f, uint32_t at, uint32_t 
         uint32_t header = if_of_else(f, headers[i]);
         struct stet_view c = condition(stet_py_statement(f, header));
 
-        if (c.len && rests_on_value(f, c, header, span_of(f, at), stet_py_reads_back, line))
+        if (c.len && (loops || !is_loop(c)) &&
+            rests_on_value(f, c, header, span_of(f, at), stet_py_reads_back, line))
             return true;
     }
     return false;
@@ -223,13 +231,6 @@ static struct stet_view python_name(struct stet_view operation)
         if (stet_view_is(operation, names[i].operation))
             return stet_view_str(names[i].python);
     return operation;
-}
-
-static bool is_loop(struct stet_view s)
-{
-    while (s.len && *s.ptr == ' ')
-        s.ptr++, s.len--;
-    return stet_view_starts(s, "for ") || stet_view_starts(s, "while ");
 }
 
 /* Does a condition stand between the line and the loop? `loop` is the header that must be met. */

@@ -3,6 +3,9 @@
 
 #include "explain/history.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
 enum { MOST = 16 };
 
 struct run {
@@ -13,6 +16,7 @@ struct run {
     struct stet_order order;
     uint32_t items[256];
     uint32_t count;
+    const char *file; /* that calls; one that is not there unless said */
 };
 
 static enum stet_rc open_program(void *context, uint32_t number, struct stet_history_side *out,
@@ -33,6 +37,7 @@ static void start(struct run *r)
     EXPECT_INT(STET_OK, stet_history_init(&r->h, &err));
     r->h.open = open_program;
     r->h.context = r;
+    r->file = "/nowhere/train.py";
     r->h.orders = &r->order;
     r->h.order_count = 1;
     r->order.items = r->items;
@@ -49,7 +54,7 @@ static void add(struct run *r, uint32_t line, uint64_t executions)
         .index = n,
         .executions = executions,
         .executable = n + 1,
-        .trigger = {STET_VIEW("/nowhere/train.py"), STET_VIEW("main"), line},
+        .trigger = {stet_view_str(r->file), STET_VIEW("main"), line},
     };
 
     if (!read_program(&r->programs[n], stet_view_str(r->texts[n])))
@@ -292,6 +297,43 @@ TEST(another_function_is_no_recompile)
     compile_of(&r, 8, "1.5", "", "jit_g", 1);
     ran(&r, "ab");
     EXPECT_CLASS("nothing", judged(&r, 1));
+    end(&r);
+}
+
+/* `other` is first compiled when f has run three times, in line 4 of this source. */
+static const struct stet_finding *first_of_other(const char *source)
+{
+    static char path[] = "/tmp/stet-history-XXXXXX";
+    struct stet_err err = STET_ERR_INIT;
+    int fd = mkstemp(path);
+    const struct stet_finding *f;
+
+    start(&r);
+    r.file = path;
+    EXPECT(fd >= 0 && write(fd, source, strlen(source)) == (ssize_t)strlen(source));
+    compile_of(&r, 4, "1.5", "", "jit_f", 5);
+    compile_of(&r, 8, "1.5", "", "jit_other", 1);
+    r.h.sightings[1].trigger.line = 4;
+    ran(&r, "aaabaa");
+    EXPECT_INT(STET_OK, stet_history_judge(&r.h, &err));
+    f = judged(&r, 1);
+    unlink(path);
+    close(fd);
+    memcpy(path + sizeof path - 7, "XXXXXX", 6);
+    return f;
+}
+
+TEST(a_loop_until_a_value_chooses_no_program_and_a_condition_does)
+{
+    const struct stet_finding *f =
+        first_of_other("def main():\n    while float(loss) > 1:\n        y = f(x)\n"
+                       "        loss = other(y)\n");
+
+    EXPECT(f->reason != STET_REASON_VALUE_BRANCH && (f->benign || f->reason == STET_REASONS));
+    end(&r);
+    f = first_of_other("def main():\n    for x in data:\n        if float(f(x)) > 1:\n"
+                       "            loss = other(x)\n");
+    EXPECT_CLASS("value-branch", f);
     end(&r);
 }
 
