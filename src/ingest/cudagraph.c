@@ -7,6 +7,11 @@
     stet_torch_grow((t), (void **)&(t)->what##s, &(t)->what##_count, &(t)->what##_room,            \
                     sizeof *(t)->what##s)
 
+/* A re-recording whose graph the next line names. */
+enum { NEXT = INT32_MAX };
+
+static const char new_size[] = "Recording cudagraph tree for symint key ";
+
 uint32_t stet_torch_recordings(const struct stet_torch_compile *c)
 {
     return c->recordings > c->text_recordings ? c->recordings : c->text_recordings;
@@ -237,6 +242,18 @@ static void flush_limit(struct stet_torch_log *log)
     add_rerecord(log->t, compile, &log->rerecord);
 }
 
+static void size_line(struct stet_torch_log *log, uint32_t compile, struct stet_view v)
+{
+    struct stet_view key = skip(v, strlen(new_size));
+
+    log->rerecord = (struct stet_torch_rerecord){.kind = STET_RERECORD_SIZE,
+                                                 .count = 1,
+                                                 .input = {"", 0},
+                                                 .size = stet_torch_keep(log->t, key),
+                                                 .next = STET_TORCH_NONE};
+    log->rerecord_of = compile;
+}
+
 /* Lines about one graph begin with its compile id. "Re-recording" is said for every entry that did
  * not fit, also when a later one did: only a "Recording" that follows makes it true. */
 static void graph_line(struct stet_torch_log *log, uint32_t compile, struct stet_view v)
@@ -246,6 +263,8 @@ static void graph_line(struct stet_torch_log *log, uint32_t compile, struct stet
 
     flush_limit(log);
     log->graph_compile = compile;
+    if (log->rerecord_of == NEXT)
+        log->rerecord_of = compile;
     if (stet_view_starts(v, "Re-recording function")) {
         *r = (struct stet_torch_rerecord){.kind = kind_of(after(v, "reason=")),
                                           .count = 1,
@@ -253,14 +272,8 @@ static void graph_line(struct stet_torch_log *log, uint32_t compile, struct stet
                                           .size = {"", 0},
                                           .next = STET_TORCH_NONE};
         log->rerecord_of = compile;
-    } else if (stet_view_starts(v, "Recording cudagraph tree for symint key ")) {
-        *r = (struct stet_torch_rerecord){
-            .kind = STET_RERECORD_SIZE,
-            .count = 1,
-            .input = {"", 0},
-            .size = stet_torch_keep(t, skip(v, strlen("Recording cudagraph tree for symint key "))),
-            .next = STET_TORCH_NONE};
-        log->rerecord_of = compile;
+    } else if (stet_view_starts(v, new_size)) {
+        size_line(log, compile, v);
     } else if (stet_view_starts(v, "Recording function=")) {
         if (t->compiles[compile].text_recordings++ && log->rerecord_of == compile) {
             add_rerecord(t, compile, r);
@@ -286,6 +299,8 @@ void stet_torch_graph_text(struct stet_torch_log *log, const struct stet_trace_l
     } else if (stet_view_starts(v, "input name: ")) {
         if (log->rerecord_limit || log->rerecord_of != STET_TORCH_NONE)
             input_line(log, v);
+    } else if (stet_view_starts(v, new_size)) { /* torch 2.11 names the graph in its next line */
+        size_line(log, NEXT, v);
     } else if (stet_view_starts(v, "skipping cudagraph due to function")) {
         *r = (struct stet_torch_rerecord){
             .kind = kind_of(after(after(v, "re-recording limit"), " due to ")),

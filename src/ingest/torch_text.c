@@ -58,7 +58,7 @@ static struct stet_view spaces(struct stet_view v)
     return v;
 }
 
-void stet_torch_text_flush(struct stet_torch_log *log)
+static void flush_text(struct stet_torch_log *log)
 {
     struct stet_view text = stet_buf_as_view(&log->text);
 
@@ -69,6 +69,11 @@ void stet_torch_text_flush(struct stet_torch_log *log)
     log->text.len = 0;
     log->text_reason = false;
     log->text_break = STET_TORCH_NONE;
+}
+
+void stet_torch_text_flush(struct stet_torch_log *log)
+{
+    flush_text(log);
     stet_torch_graph_flush(log);
 }
 
@@ -145,6 +150,7 @@ void stet_torch_text(struct stet_torch_log *log, const struct stet_trace_line *l
     bool within = compile_id(&v, &frame, &number);
 
     if (tag(&v, "[__cudagraphs] ")) {
+        flush_text(log);
         stet_torch_graph_text(log, line, v);
         return;
     }

@@ -50,8 +50,22 @@ def reasons_of_stet(frames):
     return found, inferred, explained
 
 
+def graphs_of(log):
+    with tempfile.TemporaryDirectory() as folder:
+        out = subprocess.run([STET, "torch", "frames", "--format=json", log], text=True, check=True,
+                             env=dict(os.environ, STET_STATE_DIR=folder), capture_output=True).stdout
+    return {(f["frame"], e["number"]): (e["cudagraph"]["recordings"],
+                                        [(a["reason"], a.get("count"), a.get("input")) for a in e["cudagraph"]["again"]])
+            for f in json.loads(out)["frames"] for e in f["entries"] if "cudagraph" in e}
+
+
 def main():
     failed = False
+    graphs = graphs_of(RECORDED / "torch-2.11.0-cuda.cudagraphs")
+    if graphs != {(0, 0): (1, []), (0, 1): (9, [("another size", 8, "")]), (3, 0): (1, []),
+                  (1, 0): (2, [("the address of a static input moved", 1, "arg0_1")])}:
+        print("CUDA graphs:", graphs)
+        failed = True
     for trace in sorted(RECORDED.glob("*.log.zst")):
         version = trace.name.removesuffix(".log.zst")
         log = subprocess.run(["zstd", "-dcq", RECORDED / f"{version}.recompiles.zst"], capture_output=True,
