@@ -100,7 +100,9 @@ static void evidence_of(const struct stet_torch *t, uint32_t compile,
         if (!stet_torch_values(t, compile, why, 8, &r->evidence))
             r->evidence.len -= strlen("; values ");
     }
-    if (c->fx_cache == STET_CACHE_MISS && stet_torch_cache_missed(t, compile, &r->missed))
+    /* where a guard failed the graph is another: of course no cache had it */
+    if (!why->has_guard && c->fx_cache == STET_CACHE_MISS &&
+        stet_torch_cache_missed(t, compile, &r->missed))
         stet_buf_printf(&r->evidence, "; Inductor's cache missed: %s", r->missed.ptr);
     if (c->limit)
         stet_buf_printf(&r->evidence, "; %.*s (%llu) reached: it runs eagerly from here on",
