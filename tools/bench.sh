@@ -39,7 +39,7 @@ done >"$out/lines.json"
 if [[ -n ${lint:-} ]]; then tools/bench-lint.sh >>"$out/lines.json"; fi
 
 python3 - "$out/lines.json" "$out/results.json" <<'END'
-import datetime, json, os, platform, sys
+import datetime, json, os, platform, re, sys
 
 results = [json.loads(line) for line in open(sys.argv[1])]
 cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "")
@@ -56,6 +56,18 @@ for r in results:
     print(f"{r['bench']:{width}}  {r['value']:10.3f} {r['p10']:10.3f} {r['p90']:10.3f} {r['unit']:4} "
           f"{r['baseline']:10.3f}  {'' if limit is None else f'{limit:g}':>6}"
           f"  {'OVER THE LIMIT, ' if bad else ''}against {r['against']}")
-print(f"kept in {sys.argv[2]}")
+# What was measured at several sizes, as a curve: bars as long as the figure, the largest of a curve is full.
+curves = {}
+for r in results:
+    match = re.fullmatch(r"(.*?)\.?(?:against-)?(\d+)-(programs|recompiles|operations)(.*)", r["bench"])
+    if match:
+        curves.setdefault((match[1] + match[4], match[3], r["unit"]), []).append((int(match[2]), r["value"]))
+for (name, what, unit), points in curves.items():
+    if len(points) < 3:
+        continue
+    print(f"\n{name}, {unit} by {what}")
+    for size, value in sorted(points):
+        print(f"  {size:>9,} {value:10.3f}  {'█' * max(1, round(40 * value / max(v for _, v in points)))}")
+print(f"\nkept in {sys.argv[2]}")
 sys.exit(1 if over else 0)
 END

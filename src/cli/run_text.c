@@ -38,12 +38,16 @@ void stet_text_trouble(struct stet_buf *out, const struct stet_run_digest *d)
         damaged += d->processes[i].damage.bytes;
     }
     if (faults)
-        stet_buf_printf(out, "stet: the layer stood aside %" PRIu64 " times\n", faults);
-    if (lost || damaged || d->unreadable)
-        stet_buf_printf(out,
-                        "stet: %" PRIu64 " records lost, %" PRIu64 " bytes damaged, %" PRIu64
-                        " files unreadable\n",
-                        lost, damaged, d->unreadable);
+        stet_buf_printf(out, "stet: the layer stood aside %" PRIu64 "×\n", faults);
+    if (!lost && !damaged && !d->unreadable)
+        return;
+    stet_buf_str(out, "stet: ");
+    stet_text_count(out, lost, "record");
+    stet_buf_str(out, " lost, ");
+    stet_text_count(out, damaged, "byte");
+    stet_buf_str(out, " damaged, ");
+    stet_text_count(out, d->unreadable, "file");
+    stet_buf_str(out, " unreadable\n");
 }
 
 static const char *tail_of(struct stet_view path)
@@ -65,7 +69,7 @@ static void compile_line(struct stet_buf *out, const struct stet_compile_event *
     if (c->step_known)
         stet_buf_printf(out, "  at step %" PRIu64, c->step);
     if (c->executions)
-        stet_buf_printf(out, "  run %" PRIu64 " times", c->executions);
+        stet_buf_printf(out, "  run %" PRIu64 "×", c->executions);
     if (!c->ended)
         stet_buf_str(out, "  (never came back)");
     if (c->error_code)
@@ -103,7 +107,8 @@ static void process_text(struct stet_buf *out, const struct stet_process_digest 
         stet_buf_printf(out, "  plugin %s, PJRT API %" PRIu64 ".%" PRIu64, tail_of(e->path),
                         e->api_major, e->api_minor);
         if (e->platform.len)
-            stet_buf_printf(out, ", %.*s, %" PRIu64 " devices", STET_FMT(e->platform), e->devices);
+            stet_buf_printf(out, ", %.*s, %" PRIu64 " device%s", STET_FMT(e->platform), e->devices,
+                            e->devices == 1 ? "" : "s");
         if (e->note.len)
             stet_buf_printf(out, " (%.*s)", STET_FMT(e->note));
         stet_buf_char(out, '\n');
@@ -116,7 +121,7 @@ static void process_text(struct stet_buf *out, const struct stet_process_digest 
     stet_text_bytes(out, p->to_host_bytes);
     stet_buf_str(out, " back\n");
     if (p->steps_known)
-        stet_buf_printf(out, "  %" PRIu64 " steps\n", p->steps);
+        stet_buf_printf(out, "  %" PRIu64 " step%s\n", p->steps, p->steps == 1 ? "" : "s");
     else if (p->steps_why && p->executions)
         stet_buf_printf(out, "  steps not known: %s\n", p->steps_why);
     for (size_t i = 0; i < p->compile_count; i++)

@@ -254,14 +254,18 @@ static void summary(struct stet_run_torch *r)
         cost += stet_torch_cost(&t->compiles[i]);
         limits += t->compiles[i].limit;
     }
-    stet_buf_printf(&r->out, "stet: torch.compile: %zu frames, %zu compiles in ", t->frame_count,
-                    t->compile_count);
+    stet_buf_str(&r->out, "stet: torch.compile: ");
+    stet_text_count(&r->out, t->frame_count, "frame");
+    stet_buf_str(&r->out, ", ");
+    stet_text_count(&r->out, t->compile_count, "compile");
+    stet_buf_str(&r->out, " in ");
     stet_text_duration(&r->out, cost * 1000);
     stet_buf_printf(&r->out, ", %u of them again", stet_torch_recompiles(t));
     if (t->break_count)
-        stet_buf_printf(&r->out, ", %zu graph breaks", t->break_count);
+        stet_buf_printf(&r->out, ", %zu graph break%s", t->break_count,
+                        t->break_count == 1 ? "" : "s");
     if (limits)
-        stet_buf_printf(&r->out, ", %" PRIu64 " frames gave up", limits);
+        stet_buf_printf(&r->out, ", %" PRIu64 " frame%s gave up", limits, limits == 1 ? "" : "s");
     stet_buf_str(&r->out, "; `stet torch frames` tells more\n");
     stet_torch_text_damage(t, &r->out);
 }

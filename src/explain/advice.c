@@ -12,8 +12,7 @@ static void bounded(struct stet_json *j, const struct stet_facts *f)
     if (f->forbids.len) {
         stet_json_string(j, "operation", f->forbids);
         stet_json_string(j, "why", f->forbids_why);
-        stet_json_told(j, "file",
-                       f->forbids_at.line ? f->forbids_at.file : (struct stet_view){0});
+        stet_json_told(j, "file", f->forbids_at.line ? f->forbids_at.file : (struct stet_view){0});
         stet_json_known(j, "line", f->forbids_at.line != 0, f->forbids_at.line);
     }
     stet_json_end_object(j);

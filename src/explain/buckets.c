@@ -92,7 +92,10 @@ void stet_buckets_text(struct stet_buf *out, const double *sizes, const uint64_t
 
         stet_buf_str(out, i ? "; " : "");
         for (uint32_t k = 0; k < s->count; k++)
-            stet_buf_printf(out, "%s%.0f", !k ? "" : k + 1 == s->count ? " and " : ", ",
+            stet_buf_printf(out, "%s%.0f",
+                            !k                  ? ""
+                            : k + 1 == s->count ? " and "
+                                                : ", ",
                             s->sizes[k]);
         stet_buf_printf(out, "%s with %.0f %% padding", s->count == 1 ? " alone covers them" : "",
                         100 * s->padding);

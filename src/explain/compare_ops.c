@@ -150,20 +150,17 @@ static void compare_constants(struct stet_comparison *c, const struct stet_op *a
     if (p->same)
         return;
     if (!c->constant_in.len || !b->known || c->constant_in_known != b->known) {
-        c->constant_in =
-            stet_change_text(c, "constant in %.*s", STET_FMT(stet_words_mnemonic(b)));
+        c->constant_in = stet_change_text(c, "constant in %.*s", STET_FMT(stet_words_mnemonic(b)));
         c->constant_in_known = b->known;
     }
-    stet_change_add(
-        c,
-        &(struct stet_change){
-            .kind = STET_CHANGE_CONSTANT,
-            .facet = STET_FACET_CONSTANTS,
-            .follows = p->follows,
-            .what = c->constant_in,
-            .from = p->from,
-            .to = p->to},
-        stet_loc_file(a->loc) ? a : in_a, stet_loc_file(b->loc) ? b : in_b);
+    stet_change_add(c,
+                    &(struct stet_change){.kind = STET_CHANGE_CONSTANT,
+                                          .facet = STET_FACET_CONSTANTS,
+                                          .follows = p->follows,
+                                          .what = c->constant_in,
+                                          .from = p->from,
+                                          .to = p->to},
+                    stet_loc_file(a->loc) ? a : in_a, stet_loc_file(b->loc) ? b : in_b);
 }
 
 /* ---- attributes ---- */
@@ -499,8 +496,7 @@ static bool alone(struct stet_side *s, const struct stet_value *v)
 /* A value as an operation made it, or an argument: nothing holds it in another way. */
 static bool is_bare(struct stet_side *s, const struct stet_value *v)
 {
-    return !stet_value_def(v) ||
-           stet_canon_kind(&s->canon, stet_value_def(v)) == STET_KIND_PLAIN;
+    return !stet_value_def(v) || stet_canon_kind(&s->canon, stet_value_def(v)) == STET_KIND_PLAIN;
 }
 
 static void compare_operand(struct stet_comparison *c, const struct stet_op *a,

@@ -209,9 +209,8 @@ static void find_late_line(struct stet_history *h, struct stet_finding *f)
                 file, s->trigger.line, stet_view_of(dot + 1, (size_t)(op.ptr + op.len - dot) - 1));
     }
     if (line)
-        f->origin = (struct stet_place){.file = s->trigger.file,
-                                        .function = s->trigger.function,
-                                        .line = line};
+        f->origin = (struct stet_place){
+            .file = s->trigger.file, .function = s->trigger.function, .line = line};
 }
 
 /* Without locations: operations on top of a program that had run several times. */

@@ -15,10 +15,12 @@ void stet_evidence_state(struct stet_history *h, struct stet_finding *f)
     if (f->facts.accumulates && (f->facts.came == 0) != (f->facts.went == 0)) {
         stet_finding_is(h, f, STET_REASON_GRAD_CREATE_ACCUMULATE,
                         turns.switches >= 3 ? STET_SURE_CERTAIN : STET_SURE_LIKELY, false,
-                        "%u arguments %s that are only added to a result; the two programs "
+                        "%u argument%s %s that %s only added to a result; the two programs "
                         "changed places %u times",
-                        f->facts.came + f->facts.went, f->facts.came ? "came" : "went",
-                        turns.switches);
+                        f->facts.came + f->facts.went,
+                        f->facts.came + f->facts.went == 1 ? "" : "s",
+                        f->facts.came ? "came" : "went",
+                        f->facts.came + f->facts.went == 1 ? "is" : "are", turns.switches);
         stet_finding_drop(f, STET_REASON_GRAPH_CHANGE);
         stet_finding_drop(f, STET_REASON_DONATION_CHANGE);
         return;
@@ -27,9 +29,10 @@ void stet_evidence_state(struct stet_history *h, struct stet_finding *f)
     if (f->facts.came > f->facts.went && first->executions == 1 && turns.known &&
         turns.others == turns.others_before && turns.mine > 1 && (!s->step_known || s->step <= 2)) {
         stet_finding_is(h, f, STET_REASON_OPTIMIZER_STATE_INIT, STET_SURE_CERTAIN, false,
-                        "the program without these %u arguments ran once, this one %llu times "
-                        "after it",
-                        f->facts.came, (unsigned long long)s->executions);
+                        "the program without the %u argument%s that came ran once, this one %llu "
+                        "times after it",
+                        f->facts.came, f->facts.came == 1 ? "" : "s",
+                        (unsigned long long)s->executions);
         f->also_count = 0;
         f->benign = true;
     }

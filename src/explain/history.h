@@ -42,7 +42,7 @@ struct stet_sighting {
     const struct stet_traits *traits;
     uint32_t group, finding, before; /* before: the one before it in its group, or STET_NONE */
     uint64_t line; /* tells a group whose programs have no name from others; 0 when not known */
-    bool eager;                      /* no more than the line that waits for it */
+    bool eager;    /* no more than the line that waits for it */
 };
 
 /* A program with its options, while it is compared. */

@@ -132,7 +132,8 @@ void stet_alone_rank(struct stet_history *h, struct stet_finding *f);
 /* Fills the fix of a judged finding. */
 void stet_fix_write(struct stet_history *h, struct stet_finding *f);
 /* The sizes of the argument that drifts; NULL where that is not the class. */
-const struct stet_series *stet_fix_sizes(const struct stet_history *h, const struct stet_finding *f);
+const struct stet_series *stet_fix_sizes(const struct stet_history *h,
+                                         const struct stet_finding *f);
 /* Fills the advice of a judged finding. */
 void stet_advice_write(struct stet_history *h, struct stet_finding *f);
 /* Reads a number that is the whole text. */

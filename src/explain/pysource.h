@@ -52,8 +52,8 @@ bool stet_py_makes_jit(struct stet_view text);
 bool stet_py_condition_reads(const struct stet_pyfile *f, uint32_t at, bool loops, uint32_t *line);
 bool stet_py_argument_reads(const struct stet_pyfile *f, uint32_t at, uint32_t *line);
 
-/* A line of the loop around `at` that stands under a condition and names the operation; 0 when there
- * is none, or when another line of the loop names it too. */
+/* A line of the loop around `at` that stands under a condition and names the operation; 0 when
+ * there is none, or when another line of the loop names it too. */
 uint32_t stet_py_conditional_line(const struct stet_pyfile *f, uint32_t at,
                                   struct stet_view operation);
 

@@ -223,8 +223,8 @@ static struct stet_view python_name(struct stet_view operation)
 {
     static const struct {
         const char *operation, *python;
-    } names[] = {{"exponential", "exp"}, {"logistic", "sigmoid"}, {"cosine", "cos"},
-                 {"sine", "sin"},        {"power", "pow"},        {"dot", "matmul"},
+    } names[] = {{"exponential", "exp"},   {"logistic", "sigmoid"}, {"cosine", "cos"},
+                 {"sine", "sin"},          {"power", "pow"},        {"dot", "matmul"},
                  {"dot_general", "matmul"}};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -79,11 +79,10 @@ static int user_version(struct stet_ledger *l)
 /* What versions 2 and 3 added; the rest of an older file is as it was. Everything is fed again
  * anyway when it is asked for (STET_EXPLAIN_VERSION). */
 static const char *const upgrades[STET_LEDGER_VERSION] = {
-    [1] =
-    "CREATE TABLE counter (run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE, "
-    "process INTEGER NOT NULL, framework TEXT NOT NULL, name TEXT NOT NULL, "
-    "samples INTEGER NOT NULL, total INTEGER NOT NULL, file TEXT, line INTEGER, "
-    "PRIMARY KEY (run, process, framework, name)) WITHOUT ROWID",
+    [1] = "CREATE TABLE counter (run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE, "
+          "process INTEGER NOT NULL, framework TEXT NOT NULL, name TEXT NOT NULL, "
+          "samples INTEGER NOT NULL, total INTEGER NOT NULL, file TEXT, line INTEGER, "
+          "PRIMARY KEY (run, process, framework, name)) WITHOUT ROWID",
     [2] = "ALTER TABLE recompile ADD COLUMN advice TEXT; DROP VIEW cause; "
           "CREATE VIEW cause AS "
           "SELECT run, lane, class, function, origin_file, origin_line, count(*) AS times, "

@@ -96,11 +96,12 @@ static struct stet_recompile row_of(sqlite3_stmt *s, const struct changes *c)
 /* The columns that counting needs, and all of them. */
 #define BRIEF                                                                                      \
     "SELECT id, lane, process, compile, NULL, NULL, class, also, function, NULL, NULL, NULL, "     \
-    "NULL, NULL, NULL, NULL, NULL, cost_ns, served, benign, NULL, evidence, NULL, NULL, 0, NULL, NULL "
+    "NULL, NULL, NULL, NULL, NULL, cost_ns, served, benign, NULL, evidence, NULL, NULL, 0, NULL, " \
+    "NULL "
 #define FULL                                                                                       \
     "SELECT id, lane, process, compile, rank, step, class, also, function, program, against, "     \
     "origin_file, origin_line, origin_function, trigger_file, trigger_line, trigger_function, "    \
-    "cost_ns, served, benign, sure, evidence, temp_bytes, temp_bytes_more, left_out, fix, " \
+    "cost_ns, served, benign, sure, evidence, temp_bytes, temp_bytes_more, left_out, fix, "        \
     "advice "
 /* In the order of the index, so that nothing is sorted. */
 #define OF_LANE "FROM recompile WHERE run = ? AND lane = ? ORDER BY process, compile"

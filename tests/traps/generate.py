@@ -4,8 +4,8 @@
 
 renamed: every name of the script's own is another one, and sizes differ. reshuffled: definitions stand
 in another order, among comments, and sizes differ. embedded: renamed, reshuffled, and part of a bigger
-script whose own models train before, after and within the trap's loop. Marks of lines, and names in
-the header, go along.
+script whose own models train before, after and within the trap's loop (PyTorch's before and after: what
+runs within a loop of PyTorch/XLA is part of its graph). Marks of lines, and names in the header, go along.
 """
 
 import argparse
@@ -167,11 +167,19 @@ def reshuffle(source, rng):
     return assembled(head, [with_remarks(b, rng) for b in bodies], tail)
 
 
+def side_folder(source):
+    """What may stand around a trap, of its framework."""
+    if "import torch\n" not in source:
+        return HERE / "side"
+    return HERE / "side" / ("torch_xla" if "import torch_xla\n" in source else "torchtpu")
+
+
 def embed(source, rng):
     """Among other models: side/*.py hold what may stand around a trap."""
     head, bodies, tail = parts(source)
+    torch = "import torch\n" in source
     on_cpu = "# run: libtpu" not in source
-    sides = rng.sample(sorted((HERE / "side").glob("*.py")), 3)
+    sides = rng.sample(sorted(side_folder(source).glob("*.py")), 3)
     blocks, calls, states = [], [], []
     for path in sides:
         text = path.read_text()
@@ -179,14 +187,15 @@ def embed(source, rng):
         states.extend(re.findall(r"^[A-Z]+ = \[\]$", text, re.M))
         calls.append(path.stem)
     bodies = [b.replace("def main():", "def experiment():") for b in bodies]
-    if on_cpu:
+    if on_cpu and not torch:
         within = calls[1]
         bodies = [within_loop(b, within) if "def experiment():" in b else b for b in bodies]
     bodies += blocks
     rng.shuffle(bodies)
     run = ["    " + calls[0] + "(3)", "    experiment()", "    " + calls[2] + "(2)"]
     main = "def main():\n" + "\n".join(run if on_cpu else run[1:2])
-    imports = [l for l in ["import jax", "import jax.numpy as jnp", "import numpy as np"] if l not in head]
+    wanted = [] if torch else ["import jax", "import jax.numpy as jnp", "import numpy as np"]
+    imports = [l for l in wanted if l not in head]
     return assembled("\n".join([head, *imports, *states]), [with_remarks(b, rng) for b in bodies] + [main], tail)
 
 

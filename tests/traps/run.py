@@ -49,8 +49,7 @@ class Outcome:
 
 
 def python_of(trap):
-    lane = trap.name.split("/")[0] if "/" in trap.name else ""
-    return ROOT / "build" / "env" / LANES.get(lane, "jax") / "bin" / "python"
+    return ROOT / "build" / "env" / LANES.get(trap.lane, "jax") / "bin" / "python"
 
 
 def other_build(plugin, into):
@@ -174,13 +173,13 @@ def judge_one(outcome, trap, r, script):
 
 
 def kinds_for(trap, wanted):
-    """Unless a number is asked for: each kind for the script that bears a trap's name, one for its other
-    forms. PyTorch's scripts are not embedded (the models around are JAX's), and cost more."""
-    kinds = [k for k in generate.KINDS if k != "embedded"] if trap.torch else generate.KINDS
+    """Unless a number is asked for: each kind for the script that bears a trap's name in its lane, one for
+    its other forms."""
+    kinds = generate.KINDS
     if not trap.variants:
         return []
     if wanted is None:
-        wanted = 1 if trap.torch else 3 if trap.name == trap.id else 1
+        wanted = 3 if trap.name.split("/")[-1] == trap.id and trap.lane in LANES else 1
         kinds = kinds[-wanted:]
     return [kinds[n % len(kinds)] for n in range(wanted)]
 

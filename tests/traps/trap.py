@@ -38,8 +38,8 @@ class Trap:
     lines: dict = dataclasses.field(default_factory=dict)
 
     @property
-    def torch(self):
-        return self.name.startswith("torch")
+    def lane(self):
+        return self.name.split("/")[0] if "/" in self.name else ""
 
     @property
     def classes(self):

@@ -293,7 +293,9 @@ TEST(an_older_ledger_gets_the_new_tables_and_keeps_its_rows)
     EXPECT_INT(STET_OK, feed(l, "r1", "xla", "shape-drift", 2, "s"));
     stet_ledger_close(l);
     EXPECT_INT(SQLITE_OK, sqlite3_open(path, &db));
-    sqlite3_exec(db, "DROP TABLE counter; ALTER TABLE recompile DROP COLUMN advice; PRAGMA user_version = 1", NULL, NULL, NULL);
+    sqlite3_exec(
+        db, "DROP TABLE counter; ALTER TABLE recompile DROP COLUMN advice; PRAGMA user_version = 1",
+        NULL, NULL, NULL);
     sqlite3_close(db);
     l = opened();
     EXPECT_INT(2, all_of(l, "r1").count);
