@@ -7,7 +7,7 @@
 
 struct stet_cache_wishes {
     const char *folder, *max_bytes, *max_age, *key;
-    bool unsigned_too;
+    bool unsigned_too, cpu;
 };
 
 extern struct stet_cache_wishes stet_cache_wishes;

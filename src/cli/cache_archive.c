@@ -278,7 +278,23 @@ int stet_cache_import(const struct stet_store *s, const struct stet_args *args)
 
 /* ---- keys ---- */
 
-static int key_new(const char *signing, const char *trusted, struct stet_err *err)
+static int tell_key(const char *what, const char *name, const char *file)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_json j;
+
+    stet_json_init(&j, &out);
+    stet_json_object(&j, NULL);
+    stet_json_cstr(&j, "schema", "stet.cachekey/1");
+    stet_json_cstr(&j, what, name);
+    stet_json_cstr(&j, "file", file);
+    stet_json_end_object(&j);
+    stet_buf_char(&out, '\n');
+    return stet_print(&out, STET_EXIT_FINE);
+}
+
+static int key_new(const struct stet_args *args, const char *signing, const char *trusted,
+                   struct stet_err *err)
 {
     char name[STET_PUBLIC_TEXT];
     struct stet_signer signer;
@@ -287,6 +303,10 @@ static int key_new(const char *signing, const char *trusted, struct stet_err *er
         stet_trust_add(trusted, &signer.public, "own", err) != STET_OK)
         return stet_complain(err);
     stet_public_format(&signer.public, name);
+    if (args->format == STET_FORMAT_JSON) {
+        stet_signer_release(&signer);
+        return tell_key("own", name, signing);
+    }
     printf("%s\nthe secret half is in %s; others trust this one by `stet cache key trust %s`\n",
            name, signing, name);
     stet_signer_release(&signer);
@@ -347,9 +367,10 @@ static int key_trust(const struct stet_args *args, const char *trusted, struct s
                   "stet cache key trust KEY [COMMENT]: KEY is ed25519:<64 digits>");
         return stet_complain(err);
     }
-    return stet_trust_add(trusted, &key, args->count > 2 ? args->values[2] : "", err) == STET_OK
-               ? STET_EXIT_FINE
-               : stet_complain(err);
+    if (stet_trust_add(trusted, &key, args->count > 2 ? args->values[2] : "", err) != STET_OK)
+        return stet_complain(err);
+    return args->format == STET_FORMAT_JSON ? tell_key("trusts", args->values[1], trusted)
+                                            : STET_EXIT_FINE;
 }
 
 int stet_cache_key(const struct stet_store *s, const struct stet_args *args)
@@ -364,7 +385,7 @@ int stet_cache_key(const struct stet_store *s, const struct stet_args *args)
     if (!signing || !trusted)
         code = stet_complain(&err);
     else if (!strcmp(args->values[0], "new"))
-        code = key_new(signing, trusted, &err);
+        code = key_new(args, signing, trusted, &err);
     else if (!strcmp(args->values[0], "show"))
         code = key_show(args, signing, trusted, &err);
     else if (!strcmp(args->values[0], "trust"))

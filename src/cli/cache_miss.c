@@ -276,6 +276,9 @@ enum stet_rc stet_misses_make(struct stet_misses *m, const struct stet_run_diges
         }
     }
     close_near(near);
+    stet_served_count(&m->places, d);
+    for (size_t i = 0; i < m->places.places; i++)
+        m->places.name[i] = stet_arena_copy(&m->arena, m->places.name[i]);
     if (!m->arena.failed)
         return STET_OK;
     stet_misses_release(m);
@@ -318,16 +321,30 @@ static void say(struct stet_buf *out, const struct stet_miss *m, size_t times)
     stet_buf_printf(out, "; nearest entry %.12s\n", key);
 }
 
+/* From one of the agent's tiers. */
+static bool from_afar(const struct stet_misses *m)
+{
+    for (size_t i = 0; i < m->places.places; i++) {
+        if (!stet_view_is(m->places.name[i], "memory") && !stet_view_is(m->places.name[i], "disk"))
+            return true;
+    }
+    return false;
+}
+
 void stet_misses_text(const struct stet_misses *m, struct stet_buf *out)
 {
     size_t fresh = 0, told = 0;
 
     for (size_t i = 0; i < m->count; i++)
         fresh += !m->items[i].moved.len && stet_view_is(m->items[i].word, "miss");
-    if (!m->count || fresh == m->count)
+    if ((!m->count || fresh == m->count) && !from_afar(m))
         return;
-    stet_buf_printf(out, "\nthe store served %" PRIu64 " of %" PRIu64 " compiles; of the others\n",
-                    m->served, m->compiles);
+    stet_buf_printf(out, "\nthe store served %" PRIu64 " of %" PRIu64 " compiles", m->served,
+                    m->compiles);
+    for (size_t i = 0; i < m->places.places; i++)
+        stet_buf_printf(out, "%s%" PRIu64 " from %.*s", i ? ", " : ": ", m->places.count[i],
+                        STET_FMT(m->places.name[i]));
+    stet_buf_str(out, m->count ? "; of the others\n" : "\n");
     if (fresh)
         stet_buf_printf(out, "  %zu x never compiled before\n", fresh);
     for (size_t i = 0; i < m->count; i++) {

@@ -3,6 +3,7 @@
 #define STET_CLI_CACHE_MISS_H
 
 #include "base/json.h"
+#include "cli/served.h"
 #include "ledger/run_load.h"
 #include "store/store.h"
 
@@ -20,7 +21,8 @@ struct stet_misses {
     struct stet_arena arena;
     struct stet_miss *items;
     size_t count;
-    uint64_t compiles, served; /* of the run */
+    uint64_t compiles, served;       /* of the run */
+    struct stet_served_tally places; /* where the served ones came from */
 };
 
 /* Of every compile of a run that was not served. Entries that the run itself wrote do not count as
@@ -29,7 +31,7 @@ enum stet_rc stet_misses_make(struct stet_misses *m, const struct stet_run_diges
                               struct stet_err *err);
 void stet_misses_release(struct stet_misses *m);
 
-/* Lines for people, alike ones joined; nothing when all was served or new. */
+/* Lines for people, alike ones joined; nothing when all was served from here, or new. */
 void stet_misses_text(const struct stet_misses *m, struct stet_buf *out);
 /* An array under `key`. */
 void stet_misses_json(const struct stet_misses *m, struct stet_json *j, const char *key);

@@ -44,15 +44,17 @@ static _Noreturn void become(char **command, const char *store, const char *stat
 
     while (command[n])
         n++;
-    argv = stet_mem_calloc(n + 5, sizeof *argv);
+    argv = stet_mem_calloc(n + 6, sizeof *argv);
     if (!argv || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 || setenv("STET_STORE", store, 1) != 0 ||
         setenv("STET_STATE_DIR", state, 1) != 0)
         _exit(STET_EXIT_FAILURE);
     argv[0] = (char[]){"stet"};
     argv[1] = (char[]){"run"};
     argv[2] = (char[]){"--quiet"};
+    if (stet_cache_wishes.cpu)
+        argv[3] = (char[]){"--cpu"};
     /* what stands before the command belongs to `stet run`: stet cache prove -- --cpu -- python… */
-    memcpy(argv + 3, command, n * sizeof *command);
+    memcpy(argv + 3 + stet_cache_wishes.cpu, command, n * sizeof *command);
     execv("/proc/self/exe", argv);
     _exit(STET_EXIT_FAILURE);
 }

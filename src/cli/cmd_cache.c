@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 static int64_t now_ns(void)
@@ -41,12 +42,14 @@ static void row_text(struct stet_buf *out, const struct stet_stored *s,
 }
 
 static void row_json(struct stet_json *j, const struct stet_stored *s,
-                     const struct stet_entry_file *f)
+                     const struct stet_entry_file *f, const char *schema)
 {
     char key[STET_HASH_TEXT];
 
     stet_hash_format(s->key, key);
     stet_json_object(j, NULL);
+    if (schema)
+        stet_json_cstr(j, "schema", schema);
     stet_json_cstr(j, "key", key);
     stet_json_uint(j, "bytes", s->bytes);
     stet_json_number(j, "used", (double)s->used_ns / 1e9);
@@ -55,6 +58,8 @@ static void row_json(struct stet_json *j, const struct stet_stored *s,
         stet_json_string(j, "name", f->name);
         stet_json_number(j, "compile_s", (double)f->compile_ns / 1e9);
         stet_json_uint(j, "executable_bytes", f->executable.size);
+        stet_json_string(j, "plugin_path", f->plugin_path);
+        stet_json_string(j, "format", f->format);
         for (size_t i = 0; i < STET_COMPONENTS; i++)
             stet_json_string(j, stet_component_name((enum stet_component)i), f->parts.part[i]);
     }
@@ -74,7 +79,7 @@ static void rows(const struct stet_store *s, const struct stet_stored_list *all,
         stet_store_path(s, one->key, path);
         readable = stet_entry_open(&f, path, NULL) == STET_OK;
         if (j)
-            row_json(j, one, readable ? &f : NULL);
+            row_json(j, one, readable ? &f : NULL, NULL);
         else
             row_text(out, one, readable ? &f : NULL);
         if (readable)
@@ -179,6 +184,7 @@ int stet_cache_path(const struct stet_store *s, const struct stet_args *args)
     if (args->format == STET_FORMAT_JSON) {
         stet_json_init(&j, &out);
         stet_json_object(&j, NULL);
+        stet_json_cstr(&j, "schema", "stet.cachepath/1");
         stet_json_cstr(&j, "folder", s->folder);
         stet_json_end_object(&j);
     } else {
@@ -227,10 +233,13 @@ int stet_cache_show(const struct stet_store *s, const struct stet_args *args)
     if (stet_entry_open(&f, path, &err) != STET_OK)
         return stet_complain(&err);
     if (args->format == STET_FORMAT_JSON) {
+        struct stat st = {0};
         struct stet_stored one = {.key = key, .bytes = f.bytes_size};
 
+        if (fstat(f.fd, &st) == 0)
+            one.used_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
         stet_json_init(&j, &out);
-        row_json(&j, &one, &f);
+        row_json(&j, &one, &f, "stet.cacheentry/1");
         stet_buf_char(&out, '\n');
     } else {
         stet_buf_printf(&out, "%s\nprogram name  %.*s\nplugin file   %.*s\nexecutable    ", path,
@@ -249,17 +258,35 @@ int stet_cache_show(const struct stet_store *s, const struct stet_args *args)
 
 int stet_cache_rm(const struct stet_store *s, const struct stet_args *args)
 {
+    bool json = args->format == STET_FORMAT_JSON;
     struct stet_err err = STET_ERR_INIT;
+    struct stet_buf out = STET_BUF_INIT;
+    enum stet_rc rc = STET_OK;
     struct stet_hash key;
+    struct stet_json j;
 
-    for (int i = 0; i < args->count; i++) {
-        if (stet_cache_find(s, args->values[i], &key, &err) != STET_OK)
-            return stet_complain(&err);
+    stet_json_init(&j, &out);
+    stet_json_object(&j, NULL);
+    stet_json_cstr(&j, "schema", "stet.cacherm/1");
+    stet_json_array(&j, "removed");
+    for (int i = 0; rc == STET_OK && i < args->count; i++) {
+        char name[STET_HASH_TEXT];
+
+        rc = stet_cache_find(s, args->values[i], &key, &err);
+        if (rc != STET_OK)
+            break;
         stet_quarantine_clear(s, key);
-        if (stet_store_remove(s, key, &err) == STET_IO)
-            return stet_complain(&err);
+        rc = stet_store_remove(s, key, &err) == STET_IO ? STET_IO : STET_OK;
+        stet_hash_format(key, name);
+        stet_json_cstr(&j, NULL, name);
     }
-    return STET_EXIT_FINE;
+    stet_json_end_array(&j);
+    stet_json_end_object(&j);
+    stet_buf_char(&out, '\n');
+    if (rc == STET_OK && json)
+        return stet_print(&out, STET_EXIT_FINE);
+    stet_buf_release(&out);
+    return rc == STET_OK ? STET_EXIT_FINE : stet_complain(&err);
 }
 
 struct part {
@@ -273,7 +300,7 @@ static const struct part parts[] = {
     {"show", "KEY", "what an entry's key is made of", 1, stet_cache_show},
     {"stats", "", "how much is kept", 0, stet_cache_stats},
     {"verify", "", "reload every entry in a child process", 0, stet_cache_verify},
-    {"prove", "-- COMMAND…", "run a command twice, and count what was reloaded", 1,
+    {"prove", "[--cpu] -- COMMAND…", "run a command twice, and count what was reloaded", 1,
      stet_cache_prove},
     {"gc", "", "remove the least recently used: --max-bytes, --max-age", 0, stet_cache_gc},
     {"rm", "KEY…", "remove entries", 1, stet_cache_rm},
@@ -299,6 +326,8 @@ static int run_part(const struct part *p, int argc, char **argv)
         {"max-age", "N[smhd]", "gc: keep nothing unused for longer", STET_OPTION_VALUE,
          &stet_cache_wishes.max_age},
         {"key", "FILE", "export, key: sign by this key", STET_OPTION_VALUE, &stet_cache_wishes.key},
+        {"cpu", NULL, "prove: on the embedded CPU backend, as with stet run --cpu",
+         STET_OPTION_FLAG, &stet_cache_wishes.cpu},
         {"unsigned", NULL, "export without a signature; import from anyone", STET_OPTION_FLAG,
          &stet_cache_wishes.unsigned_too},
         {0},
@@ -341,7 +370,7 @@ int cmd_cache(int argc, char **argv)
           "Executables that were compiled under `stet run`, kept and loaded again.\n\n",
           to);
     for (size_t i = 0; i < PARTS; i++)
-        fprintf(to, "  %-7s %-15s %s\n", parts[i].name, parts[i].operands, parts[i].about);
+        fprintf(to, "  %-7s %-20s %s\n", parts[i].name, parts[i].operands, parts[i].about);
     fputs("\nMore in docs/cache.md\n", to);
     return help ? STET_EXIT_FINE : STET_EXIT_USAGE;
 }

@@ -1,15 +1,7 @@
-/* By tier where the agent fetched it, else by where it lay. */
+/* Counted from a run's digest. */
 #include "cli/served.h"
 
 #include <inttypes.h>
-
-enum { PLACES = 12 };
-
-struct tally {
-    struct stet_view name[PLACES];
-    uint64_t count[PLACES], compiled;
-    size_t places;
-};
 
 const char *stet_served_name(const struct stet_compile_event *c)
 {
@@ -18,22 +10,22 @@ const char *stet_served_name(const struct stet_compile_event *c)
     return names[c->served < sizeof names / sizeof *names ? c->served : 0];
 }
 
-static void add(struct tally *t, struct stet_view name)
+static void add(struct stet_served_tally *t, struct stet_view name)
 {
     size_t i = 0;
 
     while (i < t->places && !stet_view_eq(t->name[i], name))
         i++;
-    if (i == PLACES)
+    if (i == STET_PLACES)
         return;
     t->places += i == t->places;
     t->name[i] = name;
     t->count[i]++;
 }
 
-static void tally(struct tally *t, const struct stet_run_digest *d)
+void stet_served_count(struct stet_served_tally *t, const struct stet_run_digest *d)
 {
-    *t = (struct tally){0};
+    *t = (struct stet_served_tally){0};
     for (size_t p = 0; p < d->process_count; p++) {
         for (size_t i = 0; i < d->processes[p].compile_count; i++) {
             const struct stet_compile_event *c = &d->processes[p].compiles[i];
@@ -50,23 +42,29 @@ static void tally(struct tally *t, const struct stet_run_digest *d)
 
 void stet_served_text(struct stet_buf *out, const struct stet_run_digest *d)
 {
-    struct tally t;
+    struct stet_served_tally t;
 
-    tally(&t, d);
+    stet_served_count(&t, d);
     for (size_t i = 0; i < t.places; i++)
         stet_buf_printf(out, ", %" PRIu64 " from %.*s", t.count[i], STET_FMT(t.name[i]));
 }
 
+void stet_served_tally_json(struct stet_json *j, const struct stet_served_tally *t)
+{
+    stet_json_uint(j, "compiled", t->compiled);
+    for (size_t i = 0; i < t->places; i++) {
+        char name[32] = "";
+        size_t n = t->name[i].len < sizeof name ? t->name[i].len : sizeof name - 1;
+
+        memcpy(name, t->name[i].ptr, n);
+        stet_json_uint(j, name, t->count[i]);
+    }
+}
+
 void stet_served_json(struct stet_json *j, const struct stet_run_digest *d)
 {
-    struct tally t;
+    struct stet_served_tally t;
 
-    tally(&t, d);
-    stet_json_uint(j, "compiled", t.compiled);
-    for (size_t i = 0; i < t.places; i++) {
-        char name[32] = "";
-
-        memcpy(name, t.name[i].ptr, t.name[i].len < sizeof name ? t.name[i].len : sizeof name - 1);
-        stet_json_uint(j, name, t.count[i]);
-    }
+    stet_served_count(&t, d);
+    stet_served_tally_json(j, &t);
 }

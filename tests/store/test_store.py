@@ -52,6 +52,39 @@ jax.jit(f, in_shardings=(s, s), out_shardings=s).trace(a, a).lower().compile()
 """
 TPU_CALLBACK = TPU_AHEAD.format(body="w + jax.pure_callback(lambda v: v, a, x)")
 TPU_AHEAD = TPU_AHEAD.format(body="w - jnp.tanh(x @ w)")
+TPU = dict(TPU_SKIP_MDS_QUERY="1", TPU_ACCELERATOR_TYPE="v6e-8", TPU_WORKER_HOSTNAMES="localhost",
+           ALLOW_MULTIPLE_LIBTPU_LOAD="1", JAX_PLATFORMS="cpu")
+
+# Both give the compiler a function of this process: the first by an id, the second by an address.
+PARTITIONED = """\
+import jax, jax.numpy as jnp, numpy as np
+from jax.experimental import topologies
+from jax.experimental.custom_partitioning import custom_partitioning
+from jax.sharding import NamedSharding, PartitionSpec as P
+t = topologies.get_topology_desc(platform="tpu", topology_name="v6e:2x4")
+s = NamedSharding(jax.sharding.Mesh(np.array(t.devices), "x"), P("x"))
+a = jax.ShapeDtypeStruct((128, 128), jnp.float32)
+"""
+CUSTOM_PARTITIONING = PARTITIONED + """
+@custom_partitioning
+def g(x):
+    return jnp.tanh(x)
+
+def partition(mesh, args, result):
+    return mesh, lambda x: jnp.tanh(x), args[0].sharding, (args[0].sharding,)
+
+g.def_partition(partition=partition, infer_sharding_from_operands=lambda mesh, args, result: args[0].sharding,
+                sharding_rule="i j -> i j")
+jax.jit(lambda x: g(x) + 1, in_shardings=s, out_shardings=s).trace(a).lower().compile()
+"""
+INSPECTED = PARTITIONED + """
+def f(x):
+    y = x + 1
+    jax.debug.inspect_array_sharding(y, callback=print)
+    return y * 2
+
+jax.jit(f, in_shardings=s, out_shardings=s).trace(a).lower().compile()
+"""
 
 FRESH = """\
 import time
@@ -222,6 +255,13 @@ class Store(unittest.TestCase):
         self.assertTrue(first)
         self.assert_warm(second)
 
+    def test_torch_xla_restarts_without_a_compile_when_it_sends_mlir(self):
+        cold, first = self.run_it(TORCH_XLA, "torchxla", XLA_STABLEHLO_COMPILE="1")
+        warm, second = self.run_it(TORCH_XLA, "torchxla", XLA_STABLEHLO_COMPILE="1")
+        self.assertEqual(cold, warm)
+        self.assertTrue(first)
+        self.assert_warm(second)
+
     def test_torch_xla_restarts_without_a_compile_though_its_own_cache_is_on(self):
         text = TORCH_XLA.replace("torch.manual_seed(0)\n",
                                  "import torch_xla.runtime as xr\nxr.initialize_cache('own', readonly=False)\n"
@@ -247,6 +287,22 @@ class Store(unittest.TestCase):
         self.assertEqual(cold, warm)
         self.assertTrue(first)
         self.assert_warm(second)
+
+    def test_torchtpu_restarts_without_a_compile_whatever_its_own_caches_do(self):
+        name = "stet-store-" + os.path.basename(self.dir)
+        self.addCleanup(shutil.rmtree, "/dev/shm/torch_tpu_cache/" + name, ignore_errors=True)
+        own = dict(TORCH_TPU_TIER2_COMPILATION_CACHE=name, TORCH_TPU_TIER3_COMPILATION_CACHE_ROOT=self.dir + "/own")
+        cold, first = self.run_it(TORCHTPU, "torchtpu", **own)
+        warm, second = self.run_it(TORCHTPU, "torchtpu", **own)
+        self.assertEqual(cold, warm)
+        self.assert_cold(first)
+        self.assertNotIn("compiled", {served for served, _ in second})
+        # its own are gone: ours answers
+        shutil.rmtree("/dev/shm/torch_tpu_cache/" + name, ignore_errors=True)
+        shutil.rmtree(self.dir + "/own", ignore_errors=True)
+        again, third = self.run_it(TORCHTPU, "torchtpu", **own)
+        self.assertEqual(cold, again)
+        self.assert_warm(third)
 
     def test_prove_counts_what_was_reloaded(self):
         script = self.script(STEP.format(lr=0.1, comment=""))
@@ -321,10 +377,8 @@ class Store(unittest.TestCase):
                 self.assertEqual(self.warm(*words)["kept"], 0)
 
     def test_warm_fills_the_store_for_a_tpu_on_a_machine_without_one(self):
-        env = dict(TPU_SKIP_MDS_QUERY="1", TPU_ACCELERATOR_TYPE="v6e-8", TPU_WORKER_HOSTNAMES="localhost",
-                   ALLOW_MULTIPLE_LIBTPU_LOAD="1", JAX_PLATFORMS="cpu")
         done = subprocess.run([STET, "run", "--quiet", "--", f"{ENVS}/jax/bin/python", self.script(TPU_AHEAD)],
-                              capture_output=True, text=True, timeout=120, cwd=self.dir, env=dict(self.env, **env))
+                              capture_output=True, text=True, timeout=120, cwd=self.dir, env=dict(self.env, **TPU))
         self.assertEqual(done.returncode, 0, done.stderr)
         made = sorted(os.path.basename(p) for p in glob.glob(self.dir + "/store/entries/*/*.stet"))
         self.assertEqual(len(made), 1)
@@ -333,17 +387,34 @@ class Store(unittest.TestCase):
         # the same key as when JAX compiled it
         self.assertEqual(made, sorted(os.path.basename(p) for p in glob.glob(self.dir + "/store/entries/*/*.stet")))
 
-    def test_a_program_that_calls_back_is_not_kept_and_says_so(self):
-        done = subprocess.run([STET, "run", "--quiet", "--", f"{ENVS}/jax/bin/python", self.script(TPU_CALLBACK)],
-                              capture_output=True, text=True, timeout=120, cwd=self.dir,
-                              env=dict(self.env, TPU_SKIP_MDS_QUERY="1", TPU_ACCELERATOR_TYPE="v6e-8",
-                                       TPU_WORKER_HOSTNAMES="localhost", ALLOW_MULTIPLE_LIBTPU_LOAD="1",
-                                       JAX_PLATFORMS="cpu"))
-        shown = subprocess.run([STET, "show", "--format=json"], capture_output=True, text=True,
-                               cwd=self.dir, env=self.env, check=True)
-        words = [c["store"] for p in json.loads(shown.stdout)["processes"] for c in p["compiles"]]
-        self.assertEqual(words, ["process-local"], done.stderr[-2000:])
-        self.assertFalse(glob.glob(self.dir + "/store/entries/*/*.stet"))
+    def test_warm_fills_the_store_for_a_gpu_on_a_machine_without_one(self):
+        plugin = glob.glob(f"{ENVS}/cuda/lib/python3*/site-packages/jax_plugins/xla_cuda*/xla_cuda_plugin.so")
+        self.assertTrue(plugin)
+        target = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../conformance/h200.txtpb")
+        self.run_it("import jax, jax.numpy as jnp\nprint(jax.jit(lambda x: jnp.tanh(x @ x) + 1)(jnp.ones((8, 8))).sum())")
+        words = ("--plugin", plugin[0], "--topology", "1x1x1", "--target", target, "--store", self.dir + "/gpu")
+        report = self.warm(*words)
+        self.assertEqual((report["kept"], report["failed"]), (len(report["programs"]), 0))
+        listed = json.loads(self.cache("ls", "--format=json", "--store", self.dir + "/gpu").stdout)["entries"]
+        self.assertEqual(len(listed), report["kept"])
+        for entry in listed:
+            self.assertEqual(entry["platform"], "cuda NVIDIA H200")
+            self.assertRegex(entry["topology"], r"1 x NVIDIA H200.*core_count: 132 ")
+            self.assertNotIn("driver=", entry["toolkit"])  # it is the target's, not this machine's
+        self.assertEqual(self.warm(*words)["present"], report["kept"])
+
+    def test_programs_of_this_process_alone_are_not_kept_and_say_so(self):
+        for name, text in (("callback", TPU_CALLBACK), ("custom_partitioning", CUSTOM_PARTITIONING), ("inspected", INSPECTED)):
+            with self.subTest(name):
+                done = subprocess.run([STET, "run", "--quiet", "--", f"{ENVS}/jax/bin/python", self.script(text)],
+                                      capture_output=True, text=True, timeout=120, cwd=self.dir, env=dict(self.env, **TPU))
+                shown = subprocess.run([STET, "show", "--format=json"], capture_output=True, text=True,
+                                       cwd=self.dir, env=self.env, check=True)
+                words = [c["store"] for p in json.loads(shown.stdout)["processes"] for c in p["compiles"]]
+                self.assertEqual(words, ["process-local"], done.stderr[-2000:])
+                self.assertFalse(glob.glob(self.dir + "/store/entries/*/*.stet"))
+                said = subprocess.run([STET, "explain"], capture_output=True, text=True, cwd=self.dir, env=self.env)
+                self.assertIn("process-local", said.stdout)
 
     def two_ranks(self, **second):
         """How each of two processes of one job was served, over JAX's own key-value store."""
