@@ -301,6 +301,42 @@ class Flight(Case):
         doomed.wait()
 
 
+class Races(Case):
+    """One busy scene that decides nothing by the clock, for ThreadSanitizer: flights, leaders that die, shares,
+    lies, a tier that goes away and comes back, questions about it all the while."""
+    fly, lead_and_die = Flight.fly, Flight.lead_and_die
+
+    def test_nothing_races(self):
+        redis, nginx = self.redis(), self.nginx()
+        redis.put(self.key(self.programs[9]), b"a lie")
+        hosts = [self.host(redis.patient, nginx.url + "?timeout=10s") for _ in range(2)]
+        doomed = [self.lead_and_die(hosts[i % 2], p) for i, p in enumerate(self.programs[:3])]
+        answers, over = [], threading.Event()
+        flying = threading.Thread(target=lambda: answers.extend(self.fly(hosts, 8, 20)))
+        asking = threading.Thread(target=lambda: [h.status() for _ in range(200) if not over.wait(0.05) for h in hosts])
+        flying.start()
+        asking.start()
+        time.sleep(0.5)
+        for d in doomed:
+            d.kill()
+            d.wait()
+        flying.join(200)
+        redis.stop()
+        for h in hosts:
+            h.ask(self.programs[0])
+            os.remove(h.store + "/entries/{0:.2}/{0}.stet".format(self.key(self.programs[0])))
+            h.ask(self.programs[0])
+        redis.start()
+        over.set()
+        asking.join(100)
+        self.assertEqual([(len(a), a[-1]) for a in answers], [(11, 0)] * 8)
+        for h in hosts:
+            h.process.terminate()
+            self.assertEqual(h.process.wait(60), 0)
+            with open(h.dir + "/log") as f:
+                self.assertNotIn("ThreadSanitizer", f.read())
+
+
 class Process(Case):
     def test_one_agent_at_a_place(self):
         a = self.host()

@@ -107,12 +107,14 @@ TEST(a_large_executable_streams)
     k = kept("large", stet_view_of(bytes, size));
     before = memory("VmRSS:");
     key = put(&s, &k);
+    printf("put %zu MB with %ld KB beside it", size >> 20, (memory("VmHWM:") - before) >> 10);
     if (!SANITIZED)
         EXPECT(memory("VmHWM:") - before < (long)slack);
     EXPECT_INT(STET_OK, stet_store_get(&s, key, &f, NULL));
     EXPECT(f.executable.packed > size / 2 - size / 16 && f.executable.packed < size * 3 / 4);
     before = memory("VmRSS:");
     EXPECT_INT(STET_OK, stet_entry_executable(&f, &out, NULL));
+    printf(", got with %ld KB\n", (memory("VmHWM:") - before - (long)size) >> 10);
     if (!SANITIZED)
         EXPECT(memory("VmHWM:") - before < (long)(size + slack));
     EXPECT(out.len == size && !memcmp(out.ptr, bytes, size));
