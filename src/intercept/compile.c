@@ -260,22 +260,24 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
 }
 
 /* The contract's word, before anybody works: what it forbids is not served from a store either. */
-static PJRT_Error *refused(const struct stet_compile *c, const char *options, size_t size)
+static PJRT_Error *refused(const struct stet_compile *c, struct stet_looked *looked)
 {
-    return c->outermost ? stet_contract_refuse(c->program, stet_view_of(options, size)) : NULL;
+    *looked = (struct stet_looked){0};
+    return c->outermost ? stet_contract_refuse(c->program, c->options, looked) : NULL;
 }
 
 PJRT_Error *on_PJRT_Client_Compile(struct stet_plugin *p, PJRT_Client_Compile_Args *args)
 {
     struct stet_compile c;
+    struct stet_looked looked;
     PJRT_Error *error;
 
     compile_begin(&c, p, ENTRY_CLIENT_COMPILE, "PJRT_Client_Compile", args->client, NULL,
                   args->program, stet_view_of(args->compile_options, args->compile_options_size));
-    error = refused(&c, args->compile_options, args->compile_options_size);
+    error = refused(&c, &looked);
     if (error)
         return compile_end(&c, error, NULL, NULL);
-    if (c.outermost && stet_reload_try(&c.reload, p, args))
+    if (c.outermost && stet_reload_try(&c.reload, p, args, &looked))
         return compile_end(&c, NULL, args->executable, NULL);
     c.plugin_begin_ns = stet_journal_now();
     error = stet_plugin_real(p)->PJRT_Client_Compile(args);
@@ -285,15 +287,16 @@ PJRT_Error *on_PJRT_Client_Compile(struct stet_plugin *p, PJRT_Client_Compile_Ar
 PJRT_Error *on_PJRT_Compile(struct stet_plugin *p, PJRT_Compile_Args *args)
 {
     struct stet_compile c;
+    struct stet_looked looked;
     PJRT_Error *error;
 
     compile_begin(&c, p, ENTRY_COMPILE, "PJRT_Compile", args->client, args->topology, args->program,
                   stet_view_of(args->compile_options, args->compile_options_size));
-    error = refused(&c, args->compile_options, args->compile_options_size);
+    error = refused(&c, &looked);
     if (error)
         return compile_end(&c, error, NULL, NULL);
     if (c.outermost)
-        stet_reload_ahead(&c.reload, p, args);
+        stet_reload_ahead(&c.reload, p, args, &looked);
     c.plugin_begin_ns = stet_journal_now();
     error = stet_plugin_real(p)->PJRT_Compile(args);
     return compile_end(&c, error, NULL, error ? NULL : args->executable);

@@ -1,4 +1,4 @@
-/* Decodes the program once more than the store does, which only those pay who ask for the gate. */
+/* Decodes the program before the store would, which then need not. */
 #include "intercept/contract.h"
 
 #include "abi/error.h"
@@ -6,6 +6,7 @@
 #include "contract/gate.h"
 #include "decode/decode.h"
 #include "intercept/layer.h"
+#include "intercept/local.h"
 #include "intercept/memo.h"
 
 #include <stdlib.h>
@@ -51,7 +52,7 @@ static PJRT_Error *error_of(const struct stet_seen *s, const struct stet_breach 
 }
 
 static PJRT_Error *judge(const struct stet_program *program, struct stet_hash options,
-                         struct stet_arena *arena)
+                         struct stet_arena *arena, struct stet_looked *looked)
 {
     struct stet_traits traits = {0};
     struct stet_fingerprint print;
@@ -66,13 +67,15 @@ static PJRT_Error *judge(const struct stet_program *program, struct stet_hash op
         stet_fault(STET_FAULT_NO_MEMORY);
         return NULL;
     }
+    *looked = (struct stet_looked){true, stet_program_is_local(program), print.key};
     pthread_mutex_lock(&lock);
     broken = stet_gate_breaks(&gate, &seen, &breach);
     pthread_mutex_unlock(&lock);
     return broken ? error_of(&seen, &breach) : NULL;
 }
 
-PJRT_Error *stet_contract_refuse(const PJRT_Program *program, struct stet_view options)
+PJRT_Error *stet_contract_refuse(const PJRT_Program *program, struct stet_view options,
+                                 struct stet_looked *looked)
 {
     struct stet_program decoded;
     struct stet_arena arena;
@@ -86,7 +89,7 @@ PJRT_Error *stet_contract_refuse(const PJRT_Program *program, struct stet_view o
     if (options.ptr && stet_memo_options(options, &hash) != STET_OK)
         hash = (struct stet_hash){0};
     stet_arena_init(&arena, (size_t)64 << 20);
-    error = judge(&decoded, hash, &arena);
+    error = judge(&decoded, hash, &arena, looked);
     stet_arena_release(&arena);
     stet_program_release(&decoded);
     return error;

@@ -3,13 +3,15 @@
 #ifndef STET_INTERCEPT_CONTRACT_H
 #define STET_INTERCEPT_CONTRACT_H
 
-#include "intercept/plugin.h"
+#include "intercept/reload.h"
 
 /* At the layer's start. A table that can't be read is a fault, and nothing is refused. */
 void stet_contract_start(void);
 
-/* The error to return in place of compiling, or NULL. What can't be decoded is not refused. */
-PJRT_Error *stet_contract_refuse(const PJRT_Program *program, struct stet_view options);
+/* The error to return in place of compiling, or NULL. What can't be decoded is not refused; of what
+ * can be, `looked` is filled in. */
+PJRT_Error *stet_contract_refuse(const PJRT_Program *program, struct stet_view options,
+                                 struct stet_looked *looked);
 
 void stet_contract_fork_prepare(void);
 void stet_contract_fork_done(void);

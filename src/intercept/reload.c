@@ -26,7 +26,7 @@ static struct stet_view hash_text(struct stet_arena *a, unsigned version, struct
 }
 
 /* NULL, or why the program has no key. */
-static const char *program_part(struct stet_reload *r, struct stet_view code)
+static const char *read_program(struct stet_view code, struct stet_hash *key)
 {
     struct stet_program program;
     struct stet_fingerprint print;
@@ -38,12 +38,25 @@ static const char *program_part(struct stet_reload *r, struct stet_view code)
         why = "process-local";
     else if (stet_fingerprint_make(&print, &program, (struct stet_view){0}, NULL) != STET_OK)
         why = "no-memory";
-    if (!why) {
-        r->program = print.key;
-        r->parts.part[STET_COMPONENT_PROGRAM] =
-            hash_text(&r->arena, STET_FINGERPRINT_VERSION, print.key);
-    }
+    else
+        *key = print.key;
     stet_arena_release(&program.arena);
+    return why;
+}
+
+static const char *program_part(struct stet_reload *r, struct stet_view code)
+{
+    const char *why = NULL;
+
+    if (!r->looked->known)
+        why = read_program(code, &r->program);
+    else if (r->looked->local)
+        why = "process-local";
+    else
+        r->program = r->looked->key;
+    if (!why)
+        r->parts.part[STET_COMPONENT_PROGRAM] =
+            hash_text(&r->arena, STET_FINGERPRINT_VERSION, r->program);
     return why;
 }
 
@@ -276,13 +289,14 @@ static void agree(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Comp
     r->word = "ranks-differ";
 }
 
-bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args)
+bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
+                     const struct stet_looked *looked)
 {
     const PJRT_Program *program = args->program;
     struct stet_ranks ranks;
     struct stet_view code;
 
-    *r = (struct stet_reload){.word = stet_layer.no_store};
+    *r = (struct stet_reload){.looked = looked, .word = stet_layer.no_store};
     if (!stet_layer.storing)
         return false;
     stet_arena_init(&r->arena, (size_t)1 << 20);
@@ -316,12 +330,13 @@ bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
     return r->served != STET_SERVED_COMPILED;
 }
 
-void stet_reload_ahead(struct stet_reload *r, struct stet_plugin *p, const PJRT_Compile_Args *args)
+void stet_reload_ahead(struct stet_reload *r, struct stet_plugin *p, const PJRT_Compile_Args *args,
+                       const struct stet_looked *looked)
 {
     const PJRT_Program *program = args->program;
     struct stet_entry_file entry;
 
-    *r = (struct stet_reload){0};
+    *r = (struct stet_reload){.looked = looked};
     if (!stet_layer.storing || !program || !STET_HAS(program, format_size) || !program->code)
         return;
     stet_arena_init(&r->arena, (size_t)8 << 20);

@@ -9,8 +9,15 @@
 
 enum stet_served { STET_SERVED_COMPILED, STET_SERVED_MEMORY, STET_SERVED_DISK, STET_SERVED_REMOTE };
 
+/* What the gate has found out about the program, if it is on: it need not be read again. */
+struct stet_looked {
+    bool known, local; /* local: as stet_program_is_local */
+    struct stet_hash key;
+};
+
 /* One compile and the store; lives on the caller's stack. */
 struct stet_reload {
+    const struct stet_looked *looked;
     struct stet_arena arena;
     struct stet_key_parts parts;
     struct stet_hash key;
@@ -25,9 +32,11 @@ struct stet_reload {
 };
 
 /* True when args->executable is loaded and the plugin need not compile. */
-bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args);
+bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
+                     const struct stet_looked *looked);
 /* Ahead of time nothing can be loaded, for want of a client; but what is compiled is kept. */
-void stet_reload_ahead(struct stet_reload *r, struct stet_plugin *p, const PJRT_Compile_Args *args);
+void stet_reload_ahead(struct stet_reload *r, struct stet_plugin *p, const PJRT_Compile_Args *args,
+                       const struct stet_looked *looked);
 /* What a miss was made of, in words for the journal; empty for anything else. */
 struct stet_view stet_reload_words(const struct stet_reload *r, struct stet_arena *a);
 void stet_reload_end(struct stet_reload *r);

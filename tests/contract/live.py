@@ -10,6 +10,7 @@ job, torch.compile's own clauses, hand edits and what `contract update` makes of
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -31,7 +32,8 @@ FRAMEWORKS = [
 def environment(folder, **more):
     env = {k: v for k, v in os.environ.items() if not k.startswith(("JAX_", "XLA_", "PJRT_", "TPU_", "STET_", "RANK"))}
     env.update(STET_STATE_DIR=str(folder / "state"), STET_STORE="off", STET_CPU_THREADS="1", PYTHONWARNINGS="ignore",
-               NO_COLOR="1", **more)
+               NO_COLOR="1")
+    env.update(more)
     return env
 
 
@@ -103,6 +105,16 @@ def flags(folder):
     print("flags: set, verified, strangers and switches named")
 
 
+def stored(folder):
+    """The gate reads programs for the store, too: keys are the same with and without a contract."""
+    own, store = folder / "jax", str(folder / "store")
+    run(own, "jax", "good.py", "--quiet", STET_STORE=store)
+    done = run(own, "jax", "good.py", "--contract=stet.contract", "--on-breach=fail", STET_STORE=store)
+    served = re.search(r"(\d+) compiles? .*, (\d+) from disk", done.stderr)
+    assert served and served[1] == served[2], done.stderr
+    print("stored: a run with a contract is served what one without kept")
+
+
 def ranks(folder):
     own = folder / "jax"
     python = ENVS / "jax" / "bin" / "python"
@@ -156,6 +168,6 @@ def torch(folder):
 
 with tempfile.TemporaryDirectory(prefix="stet-live-") as scratch:
     scratch = pathlib.Path(scratch)
-    for part in (frameworks, flags, ranks, updates, torch):
+    for part in (frameworks, flags, stored, ranks, updates, torch):
         if not PARTS or part is frameworks or part.__name__ in PARTS:  # all need what the first makes
             part(scratch)
