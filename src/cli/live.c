@@ -310,7 +310,8 @@ static void say(struct stet_live *l, const struct stet_recompile *r)
         t = &l->told[l->told_count++];
         *t = (struct told){.key = key, .next = 1};
     }
-    if (!t || (t->cost_ns += r->cost_ns, ++t->times < t->next) || !may_print(l)) {
+    if (!t || (t->cost_ns += stet_recompile_lost(r) ? r->cost_ns : 0, ++t->times < t->next) ||
+        !may_print(l)) {
         l->unsaid++;
         return;
     }

@@ -25,7 +25,8 @@ class Explain(unittest.TestCase):
     def setUpClass(cls):
         cls.dir = tempfile.mkdtemp(prefix="stet-explain-")
         shutil.copy(SCRIPT, cls.dir)
-        cls.env = dict(os.environ, STET_STATE_DIR=os.path.join(cls.dir, "state"), NO_COLOR="1")
+        cls.env = dict(os.environ, STET_STATE_DIR=os.path.join(cls.dir, "state"),
+                       STET_STORE=os.path.join(cls.dir, "store"), NO_COLOR="1")
         for name in ("JAX_PLATFORMS", "PJRT_DEVICE", "PJRT_NAMES_AND_LIBRARY_PATHS", "XLA_FLAGS", "STET_LEDGER"):
             cls.env.pop(name, None)
         cls.run_out = cls.stet("run", "--cpu", "--json-events", "events.jsonl", "--", PYTHON, "train.py")
@@ -123,6 +124,23 @@ class Explain(unittest.TestCase):
         self.assertIn("argument batch['x'] dimension 1", [c["what"] for c in told["changes"]])
         self.assertEqual(self.stet("diff", last, last).returncode, 0)
         shutil.rmtree(os.path.join(self.dir, "state", "runs", last))
+
+    def test_what_a_store_served_is_told_and_not_lost(self):
+        out = self.stet("run", "--cpu", "--", PYTHON, "train.py")
+        self.assertIn("5 recompiles (nothing lost: all came from the store)", out.stderr)
+        self.assertIn("10 of 10 programs came from the store", out.stderr)
+        self.assertNotIn("compiled again", out.stderr)
+        explained, _ = self.explained()
+        self.assertEqual(self.causes(explained), self.WANTED)
+        self.assertEqual((explained["lost_s"], explained["saved"]["served"]), (0, 10))
+        self.assertEqual({r["served"] for r in explained["recompiles"]}, {"disk"})
+        shutil.rmtree(os.path.join(self.dir, "state", "runs", explained["run"]))
+
+    def test_what_the_words_say_is_there_as_fields(self):
+        explained, _ = self.explained(self.first_run())
+        branch = next(r for r in explained["recompiles"] if r["class"] == "hidden-branch")
+        self.assertEqual([(a["class"], a["programs"]) for a in branch["advice"]["alone"]],
+                         [("static-argument", 2), ("hidden-branch", 1)])
 
     def test_the_text_is_for_people(self):
         out = self.stet("explain").stdout

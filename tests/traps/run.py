@@ -66,6 +66,7 @@ def other_build(plugin, into):
 def launch(build, trap, script, folder, setting):
     env = {k: v for k, v in os.environ.items() if not k.startswith(("JAX_", "XLA_", "PJRT_", "TPU_", "STET_"))}
     env.update(STET_STATE_DIR=str(folder / "state"), STET_CPU_THREADS="1", PYTHONWARNINGS="ignore", NO_COLOR="1")
+    env["STET_STORE"] = str(folder / "store")  # what earlier runs left is not served
     env["TORCHINDUCTOR_CACHE_DIR"] = str(folder / "torch-cache")  # TorchTPU keeps executables in it
     key, _, value = setting.partition("=")
     cpu = ["--cpu"] if trap.run == "cpu" else []
