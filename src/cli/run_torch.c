@@ -96,6 +96,10 @@ static void notice(void *context, struct stet_torch *t, uint32_t compile)
                         STET_FMT(t->frames[c->frame].limit), t->frames[c->frame].limit_value);
     else
         stet_buf_str(&r->out, " compiled again");
+    if (c->limit && t->frames[c->frame].nested != STET_TORCH_NONE) {
+        stet_buf_str(&r->out, " with all it calls");
+        stet_torch_text_nested(t, &t->frames[c->frame], &r->out);
+    }
     stet_buf_printf(&r->out, ", %s: ", c->limit && why.also_count ? why.also[0] : why.class);
     stet_torch_text_change(&why, &r->out);
     if (!c->limit) {

@@ -21,6 +21,9 @@ void stet_torch_text_damage(const struct stet_torch *t, struct stet_buf *out);
 
 /* file:line with the working folder taken off. */
 void stet_torch_text_place(const struct stet_torch_place *p, struct stet_buf *out);
+/* ": g (a.py:3), h (a.py:9)": the functions that were compiled into a frame; nothing for none. */
+void stet_torch_text_nested(const struct stet_torch *t, const struct stet_torch_frame *f,
+                            struct stet_buf *out);
 /* "x.shape[0] 4 → 6" */
 void stet_torch_text_change(const struct stet_torch_why *why, struct stet_buf *out);
 /* Forward and backward, in microseconds. */

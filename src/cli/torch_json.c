@@ -230,6 +230,10 @@ void stet_torch_frames_json(const struct stet_torch *t, struct stet_json *j)
         } else {
             stet_json_null(j, "limit");
         }
+        stet_json_array(j, "nested");
+        for (uint32_t k = f->nested; k != STET_TORCH_NONE; k = t->nesteds[k].next)
+            stet_torch_json_place(j, NULL, &t->nesteds[k].place);
+        stet_json_end_array(j);
         stet_json_array(j, "entries");
         for (uint32_t c = f->first; c != STET_TORCH_NONE; c = t->compiles[c].next) {
             cost += stet_torch_cost(&t->compiles[c]);

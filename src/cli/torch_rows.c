@@ -104,10 +104,14 @@ static void evidence_of(const struct stet_torch *t, uint32_t compile,
     if (!why->has_guard && c->fx_cache == STET_CACHE_MISS &&
         stet_torch_cache_missed(t, compile, &r->missed))
         stet_buf_printf(&r->evidence, "; Inductor's cache missed: %s", r->missed.ptr);
-    if (c->limit)
+    if (c->limit) {
         stet_buf_printf(&r->evidence, "; %.*s (%llu) reached: it runs eagerly from here on",
                         STET_FMT(t->frames[c->frame].limit),
                         (unsigned long long)t->frames[c->frame].limit_value);
+        if (t->frames[c->frame].nested != STET_TORCH_NONE)
+            stet_buf_str(&r->evidence, ", and so does what it calls");
+        stet_torch_text_nested(t, &t->frames[c->frame], &r->evidence);
+    }
     if (stet_torch_diverges(t, compile, &with, &without) && with <= without) {
         stet_buf_printf(&r->evidence, "; %u rank%s did not compile this", without,
                         without == 1 ? "" : "s");

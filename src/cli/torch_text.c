@@ -75,6 +75,19 @@ static bool same_cause(const struct stet_torch_why *a, const struct stet_torch_w
            stet_view_eq(a->origin.file, b->origin.file) && stet_view_eq(a->what, b->what);
 }
 
+void stet_torch_text_nested(const struct stet_torch *t, const struct stet_torch_frame *f,
+                            struct stet_buf *out)
+{
+    const char *before = ": ";
+
+    for (uint32_t i = f->nested; i != STET_TORCH_NONE; i = t->nesteds[i].next) {
+        stet_buf_printf(out, "%s%.*s (", before, STET_FMT(t->nesteds[i].place.function));
+        stet_torch_text_place(&t->nesteds[i].place, out);
+        stet_buf_char(out, ')');
+        before = ", ";
+    }
+}
+
 static void cause_head(const struct stet_torch *t, const struct stet_torch_why *why, uint32_t i,
                        struct stet_buf *out)
 {
@@ -87,9 +100,11 @@ static void cause_head(const struct stet_torch *t, const struct stet_torch_why *
     stet_torch_text_change(why, &change);
     if (change.len)
         stet_buf_printf(out, ": %s", change.ptr);
-    if (limit)
+    if (limit) {
         stet_buf_str(out, "\n      not compiled: it runs eagerly from here on, and so does what it "
                           "calls");
+        stet_torch_text_nested(t, &t->frames[t->compiles[i].frame], out);
+    }
     stet_buf_release(&change);
 }
 
@@ -188,11 +203,32 @@ static void graphs_text(const struct stet_torch *t, uint32_t compile, struct ste
         graph_cause(t, compile, i, out);
 }
 
-static bool recorded_again(const struct stet_torch *t, const struct stet_torch_frame *f)
+/* Symbols that were to be dynamic and became constants: a size that varies will compile again. */
+static void specials_text(const struct stet_torch *t, uint32_t compile, struct stet_buf *out)
+{
+    for (uint32_t i = t->compiles[compile].specials; i != STET_TORCH_NONE;
+         i = t->specials[i].next) {
+        const struct stet_torch_special *s = &t->specials[i];
+
+        stet_buf_printf(out, "  specialised in compile #%u: %.*s became %.*s",
+                        t->compiles[compile].number, STET_FMT(s->source), STET_FMT(s->value));
+        if (s->reason.len)
+            stet_buf_printf(out, ", %.*s", STET_FMT(s->reason));
+        if (s->place.line) {
+            stet_buf_str(out, "\n      at ");
+            stet_torch_text_place(&s->place, out);
+        }
+        stet_buf_char(out, '\n');
+    }
+}
+
+/* Is there more to tell of it than its recompiles? */
+static bool has_more(const struct stet_torch *t, const struct stet_torch_frame *f)
 {
     for (uint32_t c = f->first; c != STET_TORCH_NONE; c = t->compiles[c].next) {
         if (stet_torch_recordings(&t->compiles[c]) > 1 ||
-            t->compiles[c].rerecords != STET_TORCH_NONE)
+            t->compiles[c].rerecords != STET_TORCH_NONE ||
+            t->compiles[c].specials != STET_TORCH_NONE)
             return true;
     }
     return false;
@@ -229,8 +265,10 @@ static void frame_text(const struct stet_torch *t, uint32_t i, uint64_t cost, st
             continue;
         c = cause_text(t, c, out);
     }
-    for (uint32_t c = f->first; c != STET_TORCH_NONE; c = t->compiles[c].next)
+    for (uint32_t c = f->first; c != STET_TORCH_NONE; c = t->compiles[c].next) {
+        specials_text(t, c, out);
         graphs_text(t, c, out);
+    }
 }
 
 void stet_torch_frames_text(const struct stet_torch *t, struct stet_buf *out)
@@ -251,7 +289,7 @@ void stet_torch_frames_text(const struct stet_torch *t, struct stet_buf *out)
     for (size_t i = 0; i < t->frame_count; i++) {
         const struct stet_torch_frame *f = &t->frames[by[i].frame];
 
-        if (f->compiles > 1 || f->limit.len || recorded_again(t, f))
+        if (f->compiles > 1 || f->limit.len || has_more(t, f))
             frame_text(t, by[i].frame, by[i].cost, out);
         else
             plain++;

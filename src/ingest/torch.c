@@ -30,6 +30,7 @@ void stet_torch_release(struct stet_torch *t)
     stet_mem_free(t->specials);
     stet_mem_free(t->breaks);
     stet_mem_free(t->rerecords);
+    stet_mem_free(t->nesteds);
     stet_mem_free(t->torch_keys);
     stet_mem_free(t->components);
     stet_mem_free(t->settings);
@@ -205,6 +206,7 @@ uint32_t stet_torch_frame_of(struct stet_torch *t, uint32_t process, int64_t id,
                                              .id = id,
                                              .first = STET_TORCH_NONE,
                                              .last = STET_TORCH_NONE,
+                                             .nested = STET_TORCH_NONE,
                                              .same = t->index[at]};
     t->index[at] = i;
     return i;
@@ -489,6 +491,8 @@ static size_t want(void *context, const struct stet_trace_record *r)
         return 4 << 10;
     if (stet_view_is(r->type, "dynamo_cpp_guards_str"))
         return log->t->tells_reasons ? 0 : 256 << 10;
+    if (stet_view_is(r->type, "dynamo_output_graph"))
+        return r->compile == 0 ? 64 << 10 : 0;
     if (!stet_view_is(r->type, "artifact"))
         return 0;
     name = artifact_name(r->body);
@@ -582,6 +586,11 @@ static void take_record(void *context, const struct stet_trace_record *r)
     } else if (stet_view_is(r->type, "describe_tensor") ||
                stet_view_is(r->type, "dynamo_cpp_guards_str")) {
         take_old(log, r);
+    } else if (stet_view_is(r->type, "dynamo_output_graph") && r->payload.len) {
+        uint32_t compile = compile_of(log, r, false);
+
+        if (compile != STET_TORCH_NONE)
+            stet_torch_take_nested(log->t, compile, r->payload);
     } else if (stet_view_is(r->type, "create_symbol")) {
         take_call(log, r);
     } else if (stet_view_is(r->type, "symbolic_shape_specialization")) {

@@ -102,10 +102,16 @@ struct stet_torch_frame {
     int64_t id;
     struct stet_torch_place code; /* the code object: function, file, first line */
     uint32_t first, last;         /* compiles; STET_TORCH_NONE for none */
-    uint32_t compiles, breaks;
+    uint32_t compiles, breaks, nested;
     struct stet_view limit; /* "recompile_limit", "accumulated_recompile_limit"; empty: not hit */
     uint64_t limit_value;
     uint32_t same; /* next frame in the bucket of the index */
+};
+
+/* A function of the user's own that a frame calls and that was compiled into it. */
+struct stet_torch_nested {
+    struct stet_torch_place place;
+    uint32_t next;
 };
 
 struct stet_torch_break {
@@ -185,6 +191,8 @@ struct stet_torch {
     struct stet_torch_drift *drifts;
     struct stet_torch_special *specials;
     struct stet_torch_break *breaks;
+    struct stet_torch_nested *nesteds;
+    size_t nested_count, nested_room;
     struct stet_torch_rerecord *rerecords;
     size_t rerecord_count, rerecord_room;
     struct stet_torch_input *inputs;

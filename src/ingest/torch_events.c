@@ -478,6 +478,48 @@ void stet_torch_cache_event(struct stet_torch *t, uint32_t compile, struct stet_
         *slot = got;
 }
 
+static void add_nested(struct stet_torch *t, uint32_t frame, const struct stet_torch_place *place)
+{
+    enum { MOST = 16 };
+    uint32_t i, n = 0;
+
+    for (i = t->frames[frame].nested; i != STET_TORCH_NONE; i = t->nesteds[i].next, n++) {
+        if (stet_view_eq(t->nesteds[i].place.function, place->function) &&
+            stet_view_eq(t->nesteds[i].place.file, place->file))
+            return;
+    }
+    if (n >= MOST || (i = GROW(t, nested)) == STET_TORCH_NONE)
+        return;
+    t->nesteds[i] = (struct stet_torch_nested){
+        {stet_torch_keep(t, place->file), stet_torch_keep(t, place->function), place->line},
+        t->frames[frame].nested};
+    t->frames[frame].nested = i;
+}
+
+/* "# File: /a.py:4 in f, code: return x + 1", before the operations of each line. */
+void stet_torch_take_nested(struct stet_torch *t, uint32_t compile, struct stet_view graph)
+{
+    uint32_t frame = t->compiles[compile].frame;
+    static const char mark[] = "# File: ";
+
+    for (;;) {
+        size_t at = stet_view_find(graph, mark);
+        struct stet_torch_place place;
+        struct stet_view line;
+
+        if (at == graph.len)
+            return;
+        line = line_at(graph, at + sizeof mark - 1);
+        graph = stet_view_of(line.ptr + line.len,
+                             (size_t)(graph.ptr + graph.len - line.ptr) - line.len);
+        line.len = stet_view_find(line, ", code: ");
+        if (stet_guard_place(line, &place.file, &place.line, &place.function) &&
+            place.function.len && !stet_guard_is_library(place.file) &&
+            !stet_view_eq(place.function, t->frames[frame].code.function))
+            add_nested(t, frame, &place);
+    }
+}
+
 void stet_torch_specialised(struct stet_torch_log *log, uint32_t compile, struct stet_view body)
 {
     struct stet_torch_special s = {.source = {"", 0}, .value = {"", 0}, .reason = {"", 0}};

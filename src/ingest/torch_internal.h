@@ -72,6 +72,8 @@ void stet_torch_hold_guards(struct stet_torch *t, uint32_t compile, struct stet_
 void stet_torch_describe(struct stet_torch_log *log, struct stet_view body);
 void stet_torch_described(struct stet_torch_log *log, uint32_t compile, struct stet_view body);
 void stet_torch_infer(struct stet_torch *t, uint32_t compile);
+/* The comments of a graph name the functions that its operations come from. */
+void stet_torch_take_nested(struct stet_torch *t, uint32_t compile, struct stet_view graph);
 void stet_torch_specialised(struct stet_torch_log *log, uint32_t compile, struct stet_view body);
 /* A chromium event of a CUDA graph's recording. */
 void stet_torch_recorded(struct stet_torch_log *log, uint32_t process, struct stet_view payload);

@@ -1,4 +1,5 @@
-"""Every trap of examples/traps/torch under real torch.compile: the reasons are torch's own, word for word
+"""Every trap of examples/traps/torch, and every example of PyTorch's page "Dealing with Recompilations" (those that are no
+traps, or traps that are there already, in tests/torch/page), under real torch.compile: the reasons are torch's own, word for word
 (TORCH_LOGS=recompiles), and class, line, call, values and fix are what the head of each script says.
 
 usage: test_traps.py BUILD_DIR PYTHON [--only NAME…] [--keep DIR]
@@ -17,7 +18,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-SCRIPTS = ROOT / "examples" / "traps" / "torch"
+FOLDERS = [ROOT / "examples" / "traps" / "torch", HERE / "page"]
 
 
 def head_of(path):
@@ -78,6 +79,11 @@ def judge(path, frames, breaks):
     again = [e for e in entries if e["guards"]]
     wrong = []
     allowed = {keys["trap"], *keys.get("also-classes", "").split()}
+    for e in entries:
+        if e["class"] in keys.get("never", "").split():
+            wrong.append(f"{e['class']}: {[g['guard'] for g in e['guards']][:2]}")
+    if keys["trap"] == "none":  # a cure: whatever else is compiled again is not for what it cures
+        return wrong + ([] if len(again) in span(keys["recompiles"]) else [f"{len(again)} recompiles"])
     if len(again) not in span(keys["recompiles"]):
         wrong.append(f"{len(again)} recompiles, not {keys['recompiles']}")
     main = [e for e in entries if e["class"] == keys["trap"]]
@@ -108,6 +114,8 @@ def judge(path, frames, breaks):
             wrong.append(f"fix without {keys['fix']!r}: {e['fix']}")
     if "limit" in keys and not any(f["limit"] and f["limit"]["value"] == int(keys["limit"]) for f in own):
         wrong.append("no limit hit")
+    if "nested" in keys and [n["function"] for f in own for n in f["nested"]] != keys["nested"].split():
+        wrong.append(f"nested calls {[f['nested'] for f in own]}, not {keys['nested']}")
     return wrong
 
 
@@ -124,7 +132,7 @@ def main():
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--keep")
     args = parser.parse_args()
-    scripts = [p for p in sorted(SCRIPTS.glob("*.py")) if not args.only or p.stem in args.only]
+    scripts = [p for folder in FOLDERS for p in sorted(folder.glob("*.py")) if not args.only or p.stem in args.only]
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(args.keep or temporary) / "trace"
         env = {k: v for k, v in os.environ.items() if not k.startswith("TORCH")}
@@ -150,10 +158,16 @@ def main():
         print("stet says, torch does not:", reason)
     bad += said != told
     print(f"{sum(said.values())} guard failures, {sum((said & told).values())} word for word the same")
+    named = {str(p) for p in scripts}
+    running = None
+    frames_of = collections.defaultdict(list)
+    for frame in frames["frames"]:  # in the order in which they were first seen
+        file = frame["code"]["file"] if frame["code"] else ""
+        running = file if file in named else running
+        if file in named or "/torch/optim/" in file:  # an optimizer's frames are those of the script that calls it
+            frames_of[running].append(frame)
     for path in scripts:
-        own_frames = [f for f in frames["frames"] if f["code"] and f["code"]["file"] == str(path)]
-        if path.stem == "optimizer-scalar":  # its frames lie in torch.optim too
-            own_frames += [f for f in frames["frames"] if f["code"] and "/torch/optim/" in f["code"]["file"]]
+        own_frames = frames_of[str(path)]
         wrong = judge(path, own_frames, [b for b in breaks if b["at"] and b["at"]["file"] == str(path)])
         keys, lines = head_of(path)
         if "split" in keys and not any(
