@@ -212,6 +212,8 @@ static const struct stet_attr *attribute(struct mlir *p, const struct mlir_op *o
         return direction(p);
     if (stet_view_starts(kind, "sdy:"))
         return stet_mlir_sdy_attr(p, stet_view_of(kind.ptr + 4, kind.len - 4));
+    if (stet_view_starts(kind, "mpmd:"))
+        return stet_mlir_mpmd_attr(p, stet_view_of(kind.ptr + 5, kind.len - 5));
     if (stet_view_starts(kind, "enum:")) {
         dialect.len = (size_t)((const char *)memchr(dialect.ptr, '.', dialect.len) - dialect.ptr);
         return stet_mlir_known_attr(p, dialect, stet_view_of(kind.ptr + 5, kind.len - 5), false);

@@ -9,6 +9,9 @@ void stet_mlir_read_form(struct mlir *p, struct mlir_op *o, const char *form);
 /* "@slice" and so on (mlir_parts.c). */
 void stet_mlir_form_part(struct mlir *p, struct mlir_op *o, struct stet_view word);
 
+/* "@fragment" (mlir_mpmd.c). */
+mlir_form_code stet_mlir_mpmd_fragment;
+
 /* Whole forms (mlir_custom.c): everything after the name. */
 mlir_form_code stet_mlir_module, stet_mlir_func, stet_mlir_constant, stet_mlir_reduce,
     stet_mlir_while, stet_mlir_scan, stet_mlir_branch;

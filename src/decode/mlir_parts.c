@@ -233,7 +233,8 @@ void stet_mlir_form_part(struct mlir *p, struct mlir_op *o, struct stet_view wor
                  {"@cast", cast},
                  {"@regions", stet_mlir_region_list},
                  {"@branch", stet_mlir_branch},
-                 {"@barrier", barrier}};
+                 {"@barrier", barrier},
+                 {"@fragment", stet_mlir_mpmd_fragment}};
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
         if (stet_view_is(word, parts[i].word)) {

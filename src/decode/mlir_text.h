@@ -236,6 +236,9 @@ const struct stet_attr *stet_mlir_sdy_attr(struct mlir *p, struct stet_view mnem
 /* [<@mesh, …>, …] without the angle brackets around it, as operations have it. */
 const struct stet_attr *stet_mlir_sdy_per_value(struct mlir *p);
 
+/* user_origin, origins or reduction, as mpmd's operations have them in their short forms. */
+const struct stet_attr *stet_mlir_mpmd_attr(struct mlir *p, struct stet_view mnemonic);
+
 /* A record being filled: slots in the order of its table, NULL for a field left out. */
 struct mlir_record {
     const struct stet_record *table;

@@ -145,6 +145,8 @@ static bool shorten(struct stet_scalar *out, const struct format *f, double v)
         if (shift >= TENS || -shift >= TENS)
             return false;
         m = nearest(shift >= 0 ? v * tens[shift] : v / tens[-shift]);
+        if (m >= 1e16) /* beyond the table: digits would be lost */
+            return false;
         candidate = shift >= 0 ? m / tens[shift] : m * tens[-shift];
         if (rounded(f, candidate) == v) {
             set_integer(out, (uint64_t)m, -shift);

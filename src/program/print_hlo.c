@@ -221,6 +221,13 @@ static const struct stet_value *parameter_at(const struct stet_block *block, uin
     return NULL;
 }
 
+static void print_thread(struct stet_buf *out, struct stet_view name)
+{
+    stet_buf_str(out, ", execution_thread=\"");
+    stet_print_hlo_escaped(out, name);
+    stet_buf_str(out, "\"");
+}
+
 static void computation(struct printer *p, const struct stet_op *op, bool entry)
 {
     const struct stet_block *block = stet_op_region(op, 0)->blocks[0];
@@ -250,7 +257,7 @@ static void computation(struct printer *p, const struct stet_op *op, bool entry)
     }
     stet_buf_char(p->out, '}');
     if (thread)
-        stet_buf_printf(p->out, ", execution_thread=\"%.*s\"", STET_FMT(thread->text));
+        print_thread(p->out, thread->text);
     stet_buf_str(p->out, "\n\n");
 }
 

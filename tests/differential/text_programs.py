@@ -285,3 +285,37 @@ func.func @main(%a: !mpmd.mesh_tensor<"m1", tensor<4xf32>>) -> !mpmd.mesh_tensor
   %0 = mpmd.transfer %a : (!mpmd.mesh_tensor<"m1", tensor<4xf32>>) -> !mpmd.mesh_tensor<"m1", tensor<4xf32>>
   return %0 : !mpmd.mesh_tensor<"m1", tensor<4xf32>>
 }"""
+
+MESH_TENSOR = '!mpmd.mesh_tensor<"m1", tensor<4xf32>>'
+PROGRAMS["mpmd-forms"] = """
+func.func @main(%a: T, %b: T, %c: tensor<4xf32>) -> T attributes {topology = #mpmd.topology<<"m1": <["x"=2]>>>} {
+  %0 = mpmd.fragment<mesh="m1", origin=["f1", "f2"(1)], stage=3, in_shardings=[<@mesh, [{"x"}]>, <@mesh, [{?}]>],
+      out_shardings=[<@mesh, [{}]>]> (%a, %b) {foo = 1 : i32} (%x: tensor<4xf32>, %y: tensor<4xf32>) {
+    %s = stablehlo.add %x, %y : tensor<4xf32>
+    mpmd.return %s : tensor<4xf32>
+  } : (T, T) -> T
+  %1 = mpmd.fragment<mesh="m1", origin=[], out_shardings=[<@mesh, [{}]>]> (%0) (%x: tensor<4xf32>) {
+    mpmd.return %x : tensor<4xf32>
+  } : (T) -> T
+  %2:2 = mpmd.for (%1, %b) {iterations = 4 : ui32, unroll_factor = 2 : ui32} (%x: T, %y: T, %i: tensor<ui32>) {
+    mpmd.return %x, %y : T, T
+  } : T, T
+  %3 = mpmd.fragment_call<mesh="m1", origin=["f1"]> @callee(%2#0) {bar} : (T) -> T
+  %4 = mpmd.assign {origin = "o"} %c : (tensor<4xf32>) -> T
+  %5 = mpmd.unassign %4 : (T) -> tensor<4xf32>
+  return %3 : T
+}
+func.func private @callee(%x: tensor<4xf32>) -> tensor<4xf32> attributes {mesh_shape = #sdy.mesh<["x"=2]>} {
+  return %x : tensor<4xf32>
+}
+func.func @plain(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = mpmd.named_computation<"n"(2)> (%a) (%x: tensor<4xf32>) {
+    mpmd.return %x : tensor<4xf32>
+  } : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = mpmd.named_tensor %0 name="t" : tensor<4xf32>
+  %2 = mpmd.reduce<add> %1, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %3 = mpmd.reduce<none> %2 : (tensor<4xf32>) -> tensor<4xf32>
+  %4 = mpmd.broadcast %3 : tensor<4xf32>
+  %5 = mpmd.call @callee(%4) : (tensor<4xf32>) -> tensor<4xf32>
+  return %5 : tensor<4xf32>
+}""".replace(" T", " " + MESH_TENSOR).replace("(T", "(" + MESH_TENSOR)

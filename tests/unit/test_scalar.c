@@ -73,6 +73,14 @@ TEST(a_literal_is_the_same_in_every_type_that_holds_it)
     EXPECT_STR("3000", integer(3000, 32, STET_SIGNLESS));
 }
 
+TEST(huge_numbers_stay_apart)
+{
+    EXPECT_STR("1e+60", f64(1e60));
+    EXPECT_STR("1e+100", f64(1e100));
+    EXPECT_STR("2e+100", f64(2e100));
+    EXPECT_STR("1.7976931348623157e+308", f64(1.7976931348623157e308));
+}
+
 TEST(integers_print_exactly)
 {
     EXPECT_STR("-1", integer(-1, 32, STET_SIGNLESS));

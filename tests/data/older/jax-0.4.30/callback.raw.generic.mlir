@@ -1,0 +1,23 @@
+#loc1 = loc("x")
+"builtin.module"() <{sym_name = "jit_callback"}> ({
+  "func.func"() <{arg_attrs = [{mhlo.layout_mode = "default"}], function_type = (tensor<4x8xf32>) -> tensor<4x8xf32>, res_attrs = [{jax.result_info = "", mhlo.layout_mode = "default"}], sym_name = "main", sym_visibility = "public"}> ({
+  ^bb0(%arg0: tensor<4x8xf32> loc("x")):
+    %0 = "stablehlo.constant"() <{value = dense<94661022200800> : tensor<i64>}> : () -> tensor<i64> loc(#loc13)
+    %1 = "stablehlo.custom_call"(%0, %arg0) <{api_version = 2 : i32, backend_config = "94661022200800", call_target_name = "xla_python_cpu_callback", called_computations = [], has_side_effect = false, operand_layouts = [dense<> : tensor<0xindex>, dense<[1, 0]> : tensor<2xindex>], result_layouts = [dense<[1, 0]> : tensor<2xindex>]}> {mhlo.sharding = "{maximal device=0}"} : (tensor<i64>, tensor<4x8xf32>) -> tuple<tensor<4x8xf32>> loc(#loc13)
+    %2 = "stablehlo.get_tuple_element"(%1) <{index = 0 : i32}> : (tuple<tensor<4x8xf32>>) -> tensor<4x8xf32> loc(#loc13)
+    "func.return"(%2) : (tensor<4x8xf32>) -> () loc(#loc)
+  }) : () -> () loc(#loc)
+}) {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} : () -> () loc(#loc)
+#loc = loc(unknown)
+#loc2 = loc("record_older.py":96:11)
+#loc3 = loc("record_older.py":111:24)
+#loc4 = loc("record_older.py":170:19)
+#loc5 = loc("record_older.py":183:4)
+#loc6 = loc("callback"(#loc2))
+#loc7 = loc("<lambda>"(#loc3))
+#loc8 = loc("main"(#loc4))
+#loc9 = loc("<module>"(#loc5))
+#loc10 = loc(callsite(#loc8 at #loc9))
+#loc11 = loc(callsite(#loc7 at #loc10))
+#loc12 = loc(callsite(#loc6 at #loc11))
+#loc13 = loc("jit(callback)/jit(main)/pure_callback[callback=_FlatCallback(callback_func=<function callback.<locals>.<lambda> at 0x7f1891a3a480>, in_tree=PyTreeDef(((*,), {}))) result_avals=(ShapedArray(float32[4,8]),) sharding=None vectorized=False]"(#loc12))

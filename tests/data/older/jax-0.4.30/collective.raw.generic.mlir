@@ -1,0 +1,51 @@
+#loc1 = loc("x")
+#loc2 = loc("record_older.py":85:11)
+#loc3 = loc("record_older.py":170:19)
+#loc4 = loc("record_older.py":183:4)
+#loc5 = loc("[('d',), None]")
+#loc6 = loc("record_older.py":83:32)
+#loc7 = loc("record_older.py":83:51)
+#loc8 = loc("collective"(#loc2))
+#loc9 = loc("main"(#loc3))
+#loc10 = loc("<module>"(#loc4))
+#loc11 = loc("collective.<locals>.<lambda>"(#loc6))
+#loc12 = loc("collective.<locals>.<lambda>"(#loc7))
+#loc13 = loc(callsite(#loc9 at #loc10))
+#loc14 = loc(callsite(#loc8 at #loc13))
+#loc16 = loc(callsite(#loc11 at #loc14))
+#loc17 = loc(callsite(#loc12 at #loc14))
+#loc18 = loc("jit(<lambda>)/jit(main)/jit(shmap_body)/psum[axes=('d',) axis_index_groups=None]"(#loc16))
+#loc21 = loc("jit(<lambda>)/jit(main)/jit(shmap_body)/reduce_sum[axes=(0, 1)]"(#loc17))
+"builtin.module"() <{sym_name = "jit__lambda_"}> ({
+  "func.func"() <{arg_attrs = [{mhlo.layout_mode = "default"}], function_type = (tensor<4x8xf32>) -> tensor<1x8xf32>, res_attrs = [{jax.result_info = "", mhlo.layout_mode = "default"}], sym_name = "main", sym_visibility = "public"}> ({
+  ^bb0(%arg5: tensor<4x8xf32> loc("x")):
+    %8 = "stablehlo.custom_call"(%arg5) <{api_version = 1 : i32, backend_config = "", call_target_name = "Sharding", called_computations = [], has_side_effect = false}> {mhlo.sharding = "{devices=[4,1]<=[4]}"} : (tensor<4x8xf32>) -> tensor<4x8xf32> loc(#loc15)
+    %9 = "stablehlo.custom_call"(%8) <{api_version = 1 : i32, backend_config = "", call_target_name = "SPMDFullToShardShape", called_computations = [], has_side_effect = false}> {mhlo.sharding = "{manual}"} : (tensor<4x8xf32>) -> tensor<1x8xf32> loc(#loc15)
+    %10 = "func.call"(%9) <{callee = @shmap_body}> : (tensor<1x8xf32>) -> tensor<1x8xf32> loc(#loc15)
+    %11 = "stablehlo.custom_call"(%10) <{api_version = 1 : i32, backend_config = "", call_target_name = "Sharding", called_computations = [], has_side_effect = false}> {mhlo.sharding = "{manual}"} : (tensor<1x8xf32>) -> tensor<1x8xf32> loc(#loc15)
+    %12 = "stablehlo.custom_call"(%11) <{api_version = 1 : i32, backend_config = "", call_target_name = "SPMDShardToFullShape", called_computations = [], has_side_effect = false}> {mhlo.sharding = "{replicated}"} : (tensor<1x8xf32>) -> tensor<1x8xf32> loc(#loc15)
+    "func.return"(%12) : (tensor<1x8xf32>) -> () loc(#loc)
+  }) : () -> () loc(#loc)
+  "func.func"() <{arg_attrs = [{}], function_type = (tensor<1x8xf32>) -> tensor<1x8xf32>, res_attrs = [{jax.result_info = "[None, None]"}], sym_name = "shmap_body", sym_visibility = "private"}> ({
+  ^bb0(%arg0: tensor<1x8xf32> loc("[('d',), None]")):
+    %0 = "stablehlo.all_reduce"(%arg0) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, use_global_device_ids}> ({
+    ^bb0(%arg3: tensor<f32> loc("jit(<lambda>)/jit(main)/jit(shmap_body)/psum[axes=('d',) axis_index_groups=None]"(#loc16)), %arg4: tensor<f32> loc("jit(<lambda>)/jit(main)/jit(shmap_body)/psum[axes=('d',) axis_index_groups=None]"(#loc16))):
+      %7 = "stablehlo.add"(%arg3, %arg4) : (tensor<f32>, tensor<f32>) -> tensor<f32> loc(#loc19)
+      "stablehlo.return"(%7) : (tensor<f32>) -> () loc(#loc18)
+    }) : (tensor<1x8xf32>) -> tensor<1x8xf32> loc(#loc18)
+    %1 = "stablehlo.all_gather"(%arg0) <{all_gather_dim = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 2, type = 1>, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, use_global_device_ids}> : (tensor<1x8xf32>) -> tensor<4x8xf32> loc(#loc20)
+    %2 = "stablehlo.constant"() <{value = dense<0.000000e+00> : tensor<f32>}> : () -> tensor<f32> loc(#loc21)
+    %3 = "stablehlo.reduce"(%1, %2) <{dimensions = array<i64: 0, 1>}> ({
+    ^bb0(%arg1: tensor<f32> loc("jit(<lambda>)/jit(main)/jit(shmap_body)/reduce_sum[axes=(0, 1)]"(#loc17)), %arg2: tensor<f32> loc("jit(<lambda>)/jit(main)/jit(shmap_body)/reduce_sum[axes=(0, 1)]"(#loc17))):
+      %6 = "stablehlo.add"(%arg1, %arg2) : (tensor<f32>, tensor<f32>) -> tensor<f32> loc(#loc21)
+      "stablehlo.return"(%6) : (tensor<f32>) -> () loc(#loc21)
+    }) : (tensor<4x8xf32>, tensor<f32>) -> tensor<f32> loc(#loc21)
+    %4 = "stablehlo.broadcast_in_dim"(%3) <{broadcast_dimensions = array<i64>}> : (tensor<f32>) -> tensor<1x8xf32> loc(#loc19)
+    %5 = "stablehlo.add"(%0, %4) : (tensor<1x8xf32>, tensor<1x8xf32>) -> tensor<1x8xf32> loc(#loc19)
+    "func.return"(%5) : (tensor<1x8xf32>) -> () loc(#loc15)
+  }) : () -> () loc(#loc15)
+}) {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 1 : i32} : () -> () loc(#loc)
+#loc = loc(unknown)
+#loc15 = loc("jit(<lambda>)/jit(main)/shard_map[mesh=Mesh('d': 4) in_names=({0: ('d',)},) out_names=({},) check_rep=False rewrite=False auto=frozenset()]"(#loc14))
+#loc19 = loc("jit(<lambda>)/jit(main)/jit(shmap_body)/add"(#loc16))
+#loc20 = loc("jit(<lambda>)/jit(main)/jit(shmap_body)/all_gather[all_gather_dimension=0 axis_name=d axis_index_groups=None axis_size=4 tiled=True]"(#loc17))

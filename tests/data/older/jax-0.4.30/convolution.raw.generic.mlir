@@ -1,0 +1,33 @@
+#loc1 = loc("x")
+#loc2 = loc("k")
+#loc4 = loc("record_older.py":103:27)
+#loc5 = loc("record_older.py":170:19)
+#loc6 = loc("record_older.py":183:4)
+#loc7 = loc("record_older.py":50:11)
+#loc9 = loc("<lambda>"(#loc4))
+#loc10 = loc("main"(#loc5))
+#loc11 = loc("<module>"(#loc6))
+#loc12 = loc("convolution"(#loc7))
+#loc13 = loc(callsite(#loc10 at #loc11))
+#loc14 = loc(callsite(#loc9 at #loc13))
+#loc16 = loc(callsite(#loc12 at #loc14))
+#loc18 = loc("jit(convolution)/jit(main)/reduce_window_max[window_dimensions=(1, 2, 2, 1) window_strides=(1, 2, 2, 1) padding=((0, 0), (0, 0), (0, 0), (0, 0)) base_dilation=(1, 1, 1, 1) window_dilation=(1, 1, 1, 1)]"(#loc16))
+"builtin.module"() <{sym_name = "jit_convolution"}> ({
+  "func.func"() <{arg_attrs = [{mhlo.layout_mode = "default"}, {mhlo.layout_mode = "default"}], function_type = (tensor<1x8x8x3xf32>, tensor<3x3x3x4xf32>) -> tensor<1x2x4x4xf32>, res_attrs = [{jax.result_info = "", mhlo.layout_mode = "default"}], sym_name = "main", sym_visibility = "public"}> ({
+  ^bb0(%arg0: tensor<1x8x8x3xf32> loc("x"), %arg1: tensor<3x3x3x4xf32> loc("k")):
+    %0 = "stablehlo.convolution"(%arg0, %arg1) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, feature_group_count = 1 : i64, lhs_dilation = array<i64: 1, 1>, padding = dense<[[0, 1], [1, 1]]> : tensor<2x2xi64>, precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision DEFAULT>], rhs_dilation = array<i64: 1, 1>, window_reversal = array<i1: false, false>, window_strides = array<i64: 2, 1>}> : (tensor<1x8x8x3xf32>, tensor<3x3x3x4xf32>) -> tensor<1x4x8x4xf32> loc(#loc17)
+    %1 = "stablehlo.constant"() <{value = dense<0xFF800000> : tensor<f32>}> : () -> tensor<f32> loc(#loc18)
+    %2 = "stablehlo.broadcast_in_dim"(%1) <{broadcast_dimensions = array<i64>}> : (tensor<f32>) -> tensor<f32> loc(#loc18)
+    %3 = "stablehlo.reduce_window"(%0, %2) <{base_dilations = array<i64: 1, 1, 1, 1>, padding = dense<0> : tensor<4x2xi64>, window_dilations = array<i64: 1, 1, 1, 1>, window_dimensions = array<i64: 1, 2, 2, 1>, window_strides = array<i64: 1, 2, 2, 1>}> ({
+    ^bb0(%arg2: tensor<f32> loc("jit(convolution)/jit(main)/reduce_window_max[window_dimensions=(1, 2, 2, 1) window_strides=(1, 2, 2, 1) padding=((0, 0), (0, 0), (0, 0), (0, 0)) base_dilation=(1, 1, 1, 1) window_dilation=(1, 1, 1, 1)]"(#loc16)), %arg3: tensor<f32> loc("jit(convolution)/jit(main)/reduce_window_max[window_dimensions=(1, 2, 2, 1) window_strides=(1, 2, 2, 1) padding=((0, 0), (0, 0), (0, 0), (0, 0)) base_dilation=(1, 1, 1, 1) window_dilation=(1, 1, 1, 1)]"(#loc16))):
+      %4 = "stablehlo.maximum"(%arg2, %arg3) : (tensor<f32>, tensor<f32>) -> tensor<f32> loc(#loc18)
+      "stablehlo.return"(%4) : (tensor<f32>) -> () loc(#loc18)
+    }) : (tensor<1x4x8x4xf32>, tensor<f32>) -> tensor<1x2x4x4xf32> loc(#loc18)
+    "func.return"(%3) : (tensor<1x2x4x4xf32>) -> () loc(#loc)
+  }) : () -> () loc(#loc)
+}) {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} : () -> () loc(#loc)
+#loc = loc(unknown)
+#loc3 = loc("record_older.py":49:8)
+#loc8 = loc("convolution"(#loc3))
+#loc15 = loc(callsite(#loc8 at #loc14))
+#loc17 = loc("jit(convolution)/jit(main)/conv_general_dilated[window_strides=(2, 1) padding=((np.int64(0), np.int64(1)), (np.int64(1), np.int64(1))) lhs_dilation=(1, 1) rhs_dilation=(1, 1) dimension_numbers=ConvDimensionNumbers(lhs_spec=(0, 3, 1, 2), rhs_spec=(3, 2, 0, 1), out_spec=(0, 3, 1, 2)) feature_group_count=1 batch_group_count=1 precision=None preferred_element_type=None]"(#loc15))
