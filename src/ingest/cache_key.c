@@ -143,11 +143,17 @@ static struct slice slice(const struct stet_torch *t, uint32_t first, uint32_t c
     return (struct slice){t->components + first, t->components + first + count};
 }
 
+static int bracket(char c)
+{
+    return c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
+}
+
 /* Cuts what both values begin and end with, at places where a word ends. */
 static void trim_alike(struct stet_view *a, struct stet_view *b)
 {
     static const char ends[] = " ,([{=";
     size_t n = a->len < b->len ? a->len : b->len, front = 0, back = 0, keep;
+    int depth = 0;
 
     while (front < n && a->ptr[front] == b->ptr[front])
         front++;
@@ -160,8 +166,10 @@ static void trim_alike(struct stet_view *a, struct stet_view *b)
         back++;
     while (back && !memchr(",)]} ", a->ptr[a->len - back], 5))
         back--;
-    while (back && memchr(")]}", a->ptr[a->len - back], 3)) /* brackets stay closed */
-        back--;
+    for (size_t i = keep; i + back < a->len; i++)
+        depth += bracket(a->ptr[i]);
+    for (; depth > 0 && back; back--) /* what was opened is closed */
+        depth += bracket(a->ptr[a->len - back]);
     if (keep + back <= a->len && keep + back <= b->len) {
         *a = stet_view_of(a->ptr + keep, a->len - keep - back);
         *b = stet_view_of(b->ptr + keep, b->len - keep - back);

@@ -22,8 +22,8 @@ def main():
         env = {k: v for k, v in os.environ.items() if not k.startswith(("TORCH", "STET_"))}
         env.update(STET_STATE_DIR=state, TORCH_DEVICE_BACKEND_AUTOLOAD="0", PYTHONWARNINGS="ignore",
                    OMP_NUM_THREADS="1")
-        run = subprocess.Popen([build / "bin" / "stet", "run", f"--metrics-file={state}/ranks.prom", "--", python,
-                                HERE / "ranks.py"], env=env, text=True,
+        run = subprocess.Popen([build / "bin" / "stet", "run", f"--metrics-file={state}/ranks.prom",
+                                f"--json-events={state}/events.json", "--", python, HERE / "ranks.py"], env=env, text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         told, lines = None, []
         for line in run.stderr:
@@ -42,6 +42,9 @@ def main():
             for word in ("rank 2:", "step (", "3 other ranks", "size mismatch at index 0. expected 8, actual 9"):
                 if word not in told[1]:
                     bad.append(f"{word!r} is not in {told[1]!r}")
+        events = [json.loads(l) for l in pathlib.Path(state, "events.json").read_text().splitlines()]
+        if [(e["lane"], e["rank"], e["class"], e["function"]) for e in events] != [("torch", 2, "shape-drift", "step")]:
+            bad.append(f"events: {events}")
         explain = subprocess.run([build / "bin" / "stet", "explain", "--format=json"], env=env, capture_output=True)
         again = json.loads(explain.stdout)["recompiles"]
         if [r["rank"] for r in again] != [2] or "rank-divergence" not in again[0]["also"]:
