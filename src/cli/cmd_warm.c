@@ -1,4 +1,5 @@
 /* stet warm: compile what really ran, before the next launch needs it. */
+#include "base/fs.h"
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/run_env.h"
@@ -19,12 +20,11 @@
 #include <unistd.h>
 
 static const struct stet_usage usage = {
-    "stet warm [options] [RUN]",
-    "Compiles the programs of a run (the latest one when none is named) into the store, in "
-    "parallel,\n"
-    "so that the next launch loads them. With --topology nothing but the compiler is needed: "
-    "libtpu\n"
-    "fills the store on a machine without a TPU. Exit 1 when a program could not be compiled.",
+    "stet warm [options] [RUN|LEDGER]",
+    "Compiles the programs of a run (the latest one when none is named), or of all runs of a\n"
+    "ledger, into the store, in parallel, so that the next launch loads them. With --topology\n"
+    "nothing but the compiler is needed: libtpu fills the store on a machine without a TPU.\n"
+    "Exit 1 when a program could not be compiled.",
     "docs/warm.md",
 };
 
@@ -57,7 +57,7 @@ static void take_flags(struct stet_warm_item *i, const struct stet_process_diges
 }
 
 static void take(struct stet_warm_plan *plan, const struct stet_process_digest *d,
-                 const struct stet_compile_event *c, const struct wishes *w)
+                 const struct stet_compile_event *c, const char *folder, const struct wishes *w)
 {
     struct stet_warm_item *i = &plan->items[plan->count];
 
@@ -66,6 +66,7 @@ static void take(struct stet_warm_plan *plan, const struct stet_process_digest *
             stet_hash_eq(plan->items[k].options, c->options))
             return;
     }
+    i->folder = folder;
     i->program = c->program;
     i->options = c->options;
     snprintf(i->format, sizeof i->format, "%.*s", STET_FMT(c->format));
@@ -92,20 +93,87 @@ static void *shared(size_t bytes)
     return p == MAP_FAILED ? NULL : p;
 }
 
-static enum stet_rc gather(struct stet_warm_plan *plan, const struct stet_run_digest *d,
-                           const struct wishes *w, struct stet_err *err)
+/* The runs to be replayed, loaded. */
+struct ran {
+    struct stet_runs runs;
+    struct stet_run_digest *digests;
+    size_t count;
+};
+
+/* A state folder by its ledger: `name` is that file, or the folder that has it. */
+static bool is_ledger(const char *name, char folder[PATH_MAX])
 {
-    plan->items = shared((d->compiles + 1) * sizeof *plan->items);
-    if (!plan->items)
-        return stet_fail_errno(err, "no memory for %" PRIu64 " programs", d->compiles);
+    size_t n = strlen(name), tail = strlen("/ledger.db");
+    char path[PATH_MAX + 16];
+
+    if (n >= PATH_MAX)
+        return false;
+    strcpy(folder, name);
+    if (n > tail && !strcmp(name + n - tail, "/ledger.db"))
+        folder[n - tail] = '\0';
+    snprintf(path, sizeof path, "%s/runs", folder); /* programs lie with the runs */
+    return strchr(name, '/') && stet_fs_exists(path);
+}
+
+/* One run, or all of another ledger. */
+static enum stet_rc load_ran(struct ran *r, const char *name, struct stet_err *err)
+{
+    char folder[PATH_MAX];
+    bool all = name && is_ledger(name, folder);
+    const struct stet_run *first = NULL;
+    enum stet_rc rc;
+
+    if (all && setenv("STET_STATE_DIR", folder, 1) != 0)
+        return stet_fail_errno(err, "cannot set the environment");
+    rc = stet_runs_open(&r->runs, err);
+    if (rc == STET_OK && !all)
+        rc = stet_runs_find(&r->runs, name, &first, err);
+    if (rc == STET_OK && !(r->digests = stet_mem_calloc(r->runs.count + 1, sizeof *r->digests)))
+        rc = stet_fail(err, STET_NO_MEMORY, "out of memory for %zu runs", r->runs.count);
+    for (size_t i = 0; rc == STET_OK && i < (all ? r->runs.count : 1); i++) {
+        rc = stet_run_load(&r->digests[i], all ? r->runs.items[i].folder : first->folder, err);
+        r->count += rc == STET_OK;
+    }
+    if (first && rc == STET_OK)
+        r->runs.items[0] = *first; /* digest 0 is of run 0 */
+    return rc;
+}
+
+static void unload_ran(struct ran *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        stet_run_unload(&r->digests[i]);
+    stet_mem_free(r->digests);
+    stet_runs_close(&r->runs);
+}
+
+static void gather_one(struct stet_warm_plan *plan, const struct stet_run_digest *d,
+                       const char *folder, const struct wishes *w)
+{
     for (size_t p = 0; p < d->process_count; p++) {
         for (size_t i = 0; i < d->processes[p].compile_count; i++) {
             const struct stet_compile_event *c = &d->processes[p].compiles[i];
 
-            if (!c->load && c->ended && !c->error_code && plan->count < d->compiles)
-                take(plan, &d->processes[p], c, w);
+            if (!c->load && c->ended && !c->error_code)
+                take(plan, &d->processes[p], c, folder, w);
         }
     }
+}
+
+static enum stet_rc gather(struct stet_warm_plan *plan, const struct ran *r, const struct wishes *w,
+                           struct stet_err *err)
+{
+    size_t room = 1;
+
+    for (size_t n = 0; n < r->count; n++) {
+        for (size_t p = 0; p < r->digests[n].process_count; p++)
+            room += r->digests[n].processes[p].compile_count;
+    }
+    plan->items = shared(room * sizeof *plan->items);
+    if (!plan->items)
+        return stet_fail_errno(err, "no memory for %zu programs", room);
+    for (size_t n = 0; n < r->count; n++)
+        gather_one(plan, &r->digests[n], r->runs.items[n].folder, w);
     return plan->count ? STET_OK : stet_fail(err, STET_NOT_FOUND, "the run compiled nothing");
 }
 
@@ -227,6 +295,15 @@ static const char *word_of(const struct stet_warm_item *i, const struct stet_com
     }
 }
 
+/* What is known to help against what a compiler said; NULL for nothing. */
+static const char *advice_on(const char *detail)
+{
+    if (strstr(detail, "Failed to get configs") || strstr(detail, "No supported config"))
+        return "XLA times these kernels on the device: launch and warm with "
+               "XLA_FLAGS=--xla_gpu_enable_triton_gemm=false, or warm where the device is";
+    return NULL;
+}
+
 static void tell_one(const struct stet_warm_item *i, const struct stet_compile_event *c,
                      struct account *a, struct stet_buf *out, struct stet_json *j)
 {
@@ -242,6 +319,7 @@ static void tell_one(const struct stet_warm_item *i, const struct stet_compile_e
         stet_json_cstr(j, "program", i->name);
         stet_json_cstr(j, "verdict", word);
         stet_json_cstr(j, "detail", i->detail);
+        stet_json_cstr(j, "advice", advice_on(i->detail));
         stet_json_string(j, "store", c ? c->store : (struct stet_view){0});
         stet_json_number(j, "compile_s", c ? (double)c->plugin_ns / 1e9 : 0);
         stet_json_end_object(j);
@@ -250,6 +328,8 @@ static void tell_one(const struct stet_warm_item *i, const struct stet_compile_e
         if (c && c->store.len)
             stet_buf_printf(out, " (%.*s)", STET_FMT(c->store));
         stet_buf_char(out, '\n');
+        if (advice_on(i->detail))
+            stet_buf_printf(out, "    %s\n", advice_on(i->detail));
     }
 }
 
@@ -318,27 +398,16 @@ static int warm(const char *name, const struct wishes *w, bool json)
     struct stet_warm_plan plan = {.layer = layer, .topology = w->topology, .target = w->target};
     long jobs = w->jobs ? strtol(w->jobs, NULL, 10) : sysconf(_SC_NPROCESSORS_ONLN);
     struct stet_err err = STET_ERR_INIT;
-    struct stet_run_digest ran, did;
+    struct stet_run_digest did;
     struct timespec begin, end;
-    const struct stet_run *run;
-    struct stet_runs runs;
-    enum stet_rc rc = stet_runs_open(&runs, &err);
+    struct ran ran = {0};
+    enum stet_rc rc = load_ran(&ran, name, &err);
     int code;
 
-    if (rc != STET_OK)
-        return stet_complain(&err);
-    rc = stet_runs_find(&runs, name, &run, &err);
-    if (rc == STET_OK)
-        rc = stet_run_load(&ran, run->folder, &err);
-    if (rc != STET_OK) {
-        stet_runs_close(&runs);
-        return stet_complain(&err);
-    }
-    snprintf(plan.folder, sizeof plan.folder, "%s", run->folder);
-    if (!mkdtemp(state))
-        rc = stet_fail_errno(&err, "%s: cannot make folder", state);
     if (rc == STET_OK)
         rc = gather(&plan, &ran, w, &err);
+    if (rc == STET_OK && !mkdtemp(state))
+        rc = stet_fail_errno(&err, "%s: cannot make folder", state);
     if (rc == STET_OK)
         rc = set_up(w, layer, state, &err);
     clock_gettime(CLOCK_MONOTONIC, &begin);
@@ -355,9 +424,9 @@ static int warm(const char *name, const struct wishes *w, bool json)
     } else {
         code = stet_complain(&err);
     }
-    nftw(state, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    stet_run_unload(&ran);
-    stet_runs_close(&runs);
+    if (!strstr(state, "XXXXXX"))
+        nftw(state, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    unload_ran(&ran);
     return code;
 }
 

@@ -20,6 +20,7 @@ enum stet_warm_verdict {
 /* One program that really ran; in memory that the children share. */
 struct stet_warm_item {
     struct stet_hash program, options;
+    const char *folder; /* of its run: programs lie there; children have it at the same address */
     char format[32], name[64], plugin[512];
     char flags[4][2048]; /* of the environment it ran in; see stet_warm_flags */
     _Atomic int verdict;
@@ -32,7 +33,6 @@ struct stet_warm_item {
 extern const char *const stet_warm_flags[4];
 
 struct stet_warm_plan {
-    char folder[4096];                          /* of the run: programs lie there */
     const char *layer;                          /* libstet_plugin.so */
     const char *topology;                       /* NULL: a client of the plugin */
     const char *target;                         /* a file, GpuTargetConfigProto as text, or NULL: */

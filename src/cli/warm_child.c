@@ -196,8 +196,7 @@ static bool compile_ahead(const struct alive *a, PJRT_Program *program, struct s
     return !failed(a, a->api->PJRT_Executable_Destroy(&destroy), i);
 }
 
-static enum stet_warm_verdict compile(const struct alive *a, const struct stet_warm_plan *plan,
-                                      struct stet_warm_item *i)
+static enum stet_warm_verdict compile(const struct alive *a, struct stet_warm_item *i)
 {
     static const char *const codes[] = {"mlirbc", "mlir", "hlo.pb", "hlo_with_config.pb",
                                         "bin",    NULL};
@@ -208,10 +207,10 @@ static enum stet_warm_verdict compile(const struct alive *a, const struct stet_w
                             .format_size = strlen(i->format)};
     bool done;
 
-    if (!open_whole(&code, plan->folder, i->program, codes))
+    if (!open_whole(&code, i->folder, i->program, codes))
         return STET_WARM_NOT_CAPTURED;
     if (!stet_hash_is_zero(i->options) &&
-        !open_whole(&options, plan->folder, i->options, options_kind)) {
+        !open_whole(&options, i->folder, i->options, options_kind)) {
         stet_file_close(&code);
         return STET_WARM_NOT_CAPTURED;
     }
@@ -256,7 +255,7 @@ _Noreturn void stet_warm_child(const struct stet_warm_plan *plan)
             continue;
         }
         i->order = order++;
-        atomic_store(&i->verdict, compile(&alive, plan, i));
+        atomic_store(&i->verdict, compile(&alive, i));
     }
     exit(0); /* as a framework ends: the layer writes what is left */
 }

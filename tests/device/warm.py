@@ -20,7 +20,8 @@ STET = os.path.join(BUILD, "bin", "stet")
 STEPS = 20
 ENV = dict(
     os.environ,
-    XLA_FLAGS="--xla_gpu_deterministic_ops=true --xla_gpu_autotune_level=0",
+    # Triton's matrix products can't be compiled without the device: XLA chooses among them by timing
+    XLA_FLAGS="--xla_gpu_deterministic_ops=true --xla_gpu_autotune_level=0 --xla_gpu_enable_triton_gemm=false",
     XLA_PYTHON_CLIENT_PREALLOCATE="false",
     STET_STATE_DIR=os.path.join(OUT, "state"),
     TF_CPP_MIN_LOG_LEVEL="3",

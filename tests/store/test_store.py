@@ -381,6 +381,19 @@ class Store(unittest.TestCase):
                 self.assert_warm(second)
                 self.assertEqual(self.warm(*words)["kept"], 0)
 
+    def test_warm_compiles_what_all_runs_of_a_ledger_compiled(self):
+        self.run_it(STEP.format(lr=0.1, comment=""))
+        self.run_it(STEP.format(lr=0.2, comment=""))
+        shutil.rmtree(self.dir + "/store")
+        os.rename(self.dir + "/state", self.dir + "/copied")
+        report = self.warm(self.dir + "/copied/ledger.db")
+        self.assertEqual(report["failed"], 0)
+        os.rename(self.dir + "/copied", self.dir + "/state")
+        for lr in (0.1, 0.2):
+            _, served = self.run_it(STEP.format(lr=lr, comment=""))
+            self.assert_warm(served)
+        self.assertEqual(self.warm(self.dir + "/state")["kept"], 0)
+
     def test_warm_fills_the_store_for_a_tpu_on_a_machine_without_one(self):
         done = subprocess.run([STET, "run", "--quiet", "--", f"{ENVS}/jax/bin/python", self.script(TPU_AHEAD)],
                               capture_output=True, text=True, timeout=120, cwd=self.dir, env=dict(self.env, **TPU))
