@@ -134,6 +134,8 @@ void stet_fix_write(struct stet_history *h, struct stet_finding *f);
 /* The sizes of the argument that drifts; NULL where that is not the class. */
 const struct stet_series *stet_fix_sizes(const struct stet_history *h,
                                          const struct stet_finding *f);
+/* Names `rank-divergence` where one rank alone has a program; when all ranks have been read. */
+void stet_ranks_tell(struct stet_history *h);
 /* Fills the advice of a judged finding. */
 void stet_advice_write(struct stet_history *h, struct stet_finding *f);
 /* Reads a number that is the whole text. */

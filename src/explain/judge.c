@@ -319,5 +319,9 @@ enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, str
 
 enum stet_rc stet_history_judge(struct stet_history *h, struct stet_err *err)
 {
-    return stet_history_judge_from(h, 0, err);
+    enum stet_rc rc = stet_history_judge_from(h, 0, err);
+
+    if (rc == STET_OK)
+        stet_ranks_tell(h);
+    return rc;
 }

@@ -19,6 +19,26 @@ PYTHON = os.path.abspath(sys.argv.pop(1))
 STET = os.path.join(BUILD, "bin", "stet")
 SCRIPT = os.path.join(os.path.dirname(__file__), "..", "..", "examples", "train.py")
 
+RANKS = """
+import os
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+@jax.jit
+def train_step(weights, batch):
+    return weights - 0.1 * jnp.mean(jnp.tanh(batch) * weights)
+
+
+weights = np.ones(4, np.float32)
+for step in range(6):
+    rows = 16 if step % 3 == 2 else 8
+    if os.environ["RANK"] == "1" and step == 4:
+        rows = 12
+    weights = train_step(weights, np.ones((rows, 4), np.float32))
+"""
+
 
 class Explain(unittest.TestCase):
     @classmethod
@@ -141,6 +161,18 @@ class Explain(unittest.TestCase):
         branch = next(r for r in explained["recompiles"] if r["class"] == "hidden-branch")
         self.assertEqual([(a["class"], a["programs"]) for a in branch["advice"]["alone"]],
                          [("static-argument", 2), ("hidden-branch", 1)])
+
+    def test_what_one_rank_compiled_alone_is_told(self):
+        with open(os.path.join(self.dir, "ranks.py"), "w") as f:
+            f.write(RANKS)
+        out = self.stet("run", "--cpu", "--quiet", "--", "sh", "-c",
+                        f"RANK=0 {PYTHON} ranks.py & RANK=1 {PYTHON} ranks.py; wait", WORLD_SIZE="2")
+        self.assertEqual(out.returncode, 0, out.stderr)
+        explained, _ = self.explained()
+        told = [(r["rank"], r["changes"][0]["to"]) for r in explained["recompiles"] if "rank-divergence" in r["also"]]
+        self.assertEqual(told, [(1, "12")])
+        self.assertEqual(len(explained["recompiles"]), 3)
+        shutil.rmtree(os.path.join(self.dir, "state", "runs", explained["run"]))
 
     def test_the_text_is_for_people(self):
         out = self.stet("explain").stdout

@@ -121,7 +121,8 @@ def try_one(build, name, source, kind, keep, count_only):
         outcome.note("failed", f"still running after {late.timeout} s")
     finally:
         if keep:
-            shutil.copytree(folder, keep / name.replace("/", "-") / kind, symlinks=True, dirs_exist_ok=True)
+            shutil.copytree(folder, keep / name.replace("/", "-") / kind, ignore=shutil.ignore_patterns("store"),
+                            dirs_exist_ok=True)
         shutil.rmtree(folder, ignore_errors=True)
     return outcome
 

@@ -17,6 +17,7 @@ struct run {
     uint32_t items[256];
     uint32_t count;
     const char *file; /* that calls; one that is not there unless said */
+    int64_t rank;     /* and process; -1 for one without */
 };
 
 static enum stet_rc open_program(void *context, uint32_t number, struct stet_history_side *out,
@@ -38,6 +39,7 @@ static void start(struct run *r)
     r->h.open = open_program;
     r->h.context = r;
     r->file = "/nowhere/train.py";
+    r->rank = -1;
     r->h.orders = &r->order;
     r->h.order_count = 1;
     r->order.items = r->items;
@@ -50,7 +52,8 @@ static void add(struct run *r, uint32_t line, uint64_t executions)
     struct stet_err err = STET_ERR_INIT;
     struct stet_history_side side;
     struct stet_sighting s = {
-        .rank = -1,
+        .process = r->rank > 0 ? (uint32_t)r->rank : 0,
+        .rank = r->rank,
         .index = n,
         .executions = executions,
         .executable = n + 1,
@@ -334,6 +337,30 @@ TEST(a_loop_until_a_value_chooses_no_program_and_a_condition_does)
     f = first_of_other("def main():\n    for x in data:\n        if float(f(x)) > 1:\n"
                        "            loss = other(x)\n");
     EXPECT_CLASS("value-branch", f);
+    end(&r);
+}
+
+TEST(a_program_that_one_rank_has_alone_is_told)
+{
+    struct stet_order orders[2] = {0};
+    const struct stet_finding *f;
+
+    start(&r);
+    r.h.orders = orders;
+    r.h.order_count = 2;
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        r.rank = rank;
+        compile_of(&r, 4, "1.5", "", "jit_f", 5);
+        compile_of(&r, 8, "1.5", "", "jit_f", 5);
+    }
+    compile_of(&r, 6, "1.5", "", "jit_f", 1);
+    f = judged(&r, 3);
+    EXPECT_INT(0, f->also_count); /* both have it */
+    f = judged(&r, 4);
+    EXPECT_CLASS("shape-drift", f);
+    EXPECT_INT(1, f->also_count);
+    EXPECT_INT(STET_REASON_RANK_DIVERGENCE, f->also[0]);
+    EXPECT(memmem(f->evidence.ptr, f->evidence.len, "rank 1 alone has this program", 29));
     end(&r);
 }
 
