@@ -125,6 +125,11 @@ void stet_plan_free(struct stet_plan *plan)
     stet_mem_free(plan);
 }
 
+void stet_plan_limit(struct stet_plan *plan, uint64_t turns)
+{
+    plan->most_turns = turns;
+}
+
 const struct stet_plan_info *stet_plan_info(const struct stet_plan *plan)
 {
     return &plan->info;
@@ -170,36 +175,57 @@ static uint32_t branch_of(const struct stet_step *s, const void *index)
     return i < 0 || (uint32_t)i >= s->select.count ? s->select.count - 1 : (uint32_t)i;
 }
 
-static void run_steps(const struct stet_steps *steps, void *const *table, struct stet_pool *pool)
+struct run {
+    void *const *table;
+    struct stet_pool *pool;
+    uint64_t turns_left;
+};
+
+static bool run_steps(const struct stet_steps *steps, struct run *r);
+
+/* False when loops have turned as often as they may. */
+static bool run_while(const struct stet_step *s, struct run *r)
+{
+    const uint8_t *go_on = r->table[s->first];
+
+    for (;;) {
+        if (!run_steps(&s->blocks[0], r))
+            return false;
+        if (!*go_on)
+            return true;
+        if (r->turns_left-- == 0 || !run_steps(&s->blocks[1], r))
+            return false;
+    }
+}
+
+static bool run_steps(const struct stet_steps *steps, struct run *r)
 {
     for (uint32_t i = 0; i < steps->count; i++) {
         const struct stet_step *s = &steps->v[i];
-        void *const *bufs = table + s->first;
+        void *const *bufs = r->table + s->first;
 
         switch (s->kind) {
         case STET_STEP_TILE:
-            run_tile(s, bufs, pool);
+            run_tile(s, bufs, r->pool);
             break;
         case STET_STEP_KERNEL:
-            s->kernel.run(s->kernel.params, bufs, pool);
+            s->kernel.run(s->kernel.params, bufs, r->pool);
             break;
         case STET_STEP_COPY:
             if (bufs[0] != bufs[1])
                 memcpy(bufs[1], bufs[0], s->bytes);
             break;
         case STET_STEP_WHILE:
-            for (;;) {
-                run_steps(&s->blocks[0], table, pool);
-                if (!*(const uint8_t *)bufs[0])
-                    break;
-                run_steps(&s->blocks[1], table, pool);
-            }
+            if (!run_while(s, r))
+                return false;
             break;
         case STET_STEP_CASE:
-            run_steps(&s->select.branches[branch_of(s, bufs[0])], table, pool);
+            if (!run_steps(&s->select.branches[branch_of(s, bufs[0])], r))
+                return false;
             break;
         }
     }
+    return true;
 }
 
 static void *address(const struct stet_plan *plan, const struct stet_ref *r,
@@ -221,10 +247,12 @@ enum stet_rc stet_plan_run(const struct stet_plan *plan, const void *const *inpu
                            struct stet_err *err)
 {
     void **table = (void **)(void *)((char *)scratch + plan->table_offset);
+    struct run r = {table, pool, plan->most_turns ? plan->most_turns : UINT64_MAX};
 
-    (void)err;
     for (uint32_t i = 0; i < plan->ref_count; i++)
         table[i] = address(plan, &plan->refs[i], inputs, outputs, scratch);
-    run_steps(&plan->steps, table, pool);
+    if (!run_steps(&plan->steps, &r))
+        return stet_fail(err, STET_LIMIT, "loops turned more than %llu times",
+                         (unsigned long long)plan->most_turns);
     return STET_OK;
 }

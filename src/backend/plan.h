@@ -30,6 +30,9 @@ enum stet_rc stet_plan_new(struct stet_plan **out, const struct stet_program *p,
                            struct stet_err *err);
 void stet_plan_free(struct stet_plan *plan);
 const struct stet_plan_info *stet_plan_info(const struct stet_plan *plan);
+/* For programs that may never end: a run in which loops turn more often than this, all together, is
+ * given up with STET_LIMIT. Before the first run. */
+void stet_plan_limit(struct stet_plan *plan, uint64_t turns);
 
 /* Buffers are 64-byte aligned, dense, row-major; pred is one byte, 0 or 1; a token has no memory.
  * outputs[i] may be the same memory as the input it is aliased with (output_alias), and no other;

@@ -54,6 +54,7 @@ struct stet_plan {
     struct stet_ref *refs;
     uint32_t ref_count;
     uint64_t table_offset; /* of the table of pointers, in scratch */
+    uint64_t most_turns;   /* of all loops in one run; 0: any number */
 };
 
 /* Offsets of all scratch buffers; p->scratch_bytes. */

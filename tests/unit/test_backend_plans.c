@@ -200,3 +200,31 @@ TEST(planning_survives_every_failed_allocation)
     }
     EXPECT(plan_text(program) == STET_OK);
 }
+
+TEST(loops_without_end_are_given_up_when_asked)
+{
+    static const char program[] =
+        MAIN("%a: tensor<i32>", "tensor<i32>",
+             "%k = stablehlo.constant dense<1> : tensor<i32> %0 = stablehlo.while(%x = %a) : "
+             "tensor<i32> cond { %c = stablehlo.compare GE, %x, %k : (tensor<i32>, tensor<i32>) -> "
+             "tensor<i1> stablehlo.return %c : tensor<i1> } do { %y = stablehlo.subtract %x, %k : "
+             "tensor<i32> stablehlo.return %y : tensor<i32> }");
+    struct stet_program p;
+    struct stet_plan *plan;
+    int32_t turns = 100, left = -1;
+    const void *in = &turns;
+    void *out = &left, *scratch;
+
+    EXPECT(stet_decode(&p, stet_view_str(program), &last) == STET_OK &&
+           stet_plan_new(&plan, &p, &last) == STET_OK);
+    scratch = aligned_alloc(64, (size_t)(stet_plan_info(plan)->scratch_bytes + 64) / 64 * 64);
+    stet_plan_limit(plan, 99);
+    EXPECT(stet_plan_run(plan, &in, &out, scratch, NULL, &last) == STET_LIMIT);
+    EXPECT(strstr(last.text, "99 times") != NULL);
+    stet_plan_limit(plan, 100);
+    EXPECT(stet_plan_run(plan, &in, &out, scratch, NULL, &last) == STET_OK);
+    EXPECT_INT(0, left);
+    free(scratch);
+    stet_plan_free(plan);
+    stet_program_release(&p);
+}

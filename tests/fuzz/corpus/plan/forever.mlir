@@ -1,0 +1,1 @@
+module { func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> { %0 = stablehlo.while(%x = %a) : tensor<4xf32> cond { %t = stablehlo.constant dense<true> : tensor<i1> stablehlo.return %t : tensor<i1> } do { %y = stablehlo.add %x, %x : tensor<4xf32> stablehlo.return %y : tensor<4xf32> } return %0 : tensor<4xf32> } }
