@@ -380,6 +380,16 @@ enum stet_rc stet_lower_batch_norm_grad(struct stet_lower *l, int arg)
     return stet_lower_out(l, 2, gsum);
 }
 
+/* ---- the host ---- */
+
+enum stet_rc stet_lower_host_transfer(struct stet_lower *l, int arg)
+{
+    (void)arg;
+    return stet_lower_fail(l, STET_UNSUPPORTED,
+                           "a program can't talk to the host while it runs here: no callbacks "
+                           "(pure_callback, io_callback, jax.debug.print)");
+}
+
 /* ---- custom calls ---- */
 
 static enum stet_rc custom_top_k(struct stet_lower *l)

@@ -471,3 +471,31 @@ TEST(what_it_cannot_run_is_named_with_its_module_and_line)
         h.text);
     harness_client_destroy(&h);
 }
+
+TEST(what_it_does_not_serve_answers_by_its_name)
+{
+    static const bool served[STET_ENTRY_COUNT] = {
+        [STET_ENTRY_PJRT_Error_Destroy] = true,
+        [STET_ENTRY_PJRT_Error_Message] = true,
+        [STET_ENTRY_PJRT_Error_GetCode] = true,
+        [STET_ENTRY_PJRT_Error_ForEachPayload] = true,
+#define IMPL(name) [STET_ENTRY_##name] = true,
+#include "backend/api/implemented.def"
+    };
+    struct harness h;
+    int left_out = 0;
+
+    open_cpu(&h);
+#define ENTRY(name, since, last)                                                                   \
+    if (!served[STET_ENTRY_##name]) {                                                              \
+        ARGS(name, args, );                                                                        \
+        EXPECT(!harness_ok(&h, h.api->name(&args)));                                               \
+        EXPECT_INT(PJRT_Error_Code_UNIMPLEMENTED, h.code);                                         \
+        EXPECT(strstr(h.text, #name));                                                             \
+        left_out++;                                                                                \
+    }
+#define ENTRY_VOID(name, since, last)
+#include "abi/entries.def"
+    EXPECT(left_out > 10);
+    harness_client_destroy(&h);
+}
