@@ -86,7 +86,7 @@ class Identity(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory(prefix="stet-identity-")
-        cls.made = 0
+        cls.made, cls.lowered = 0, {}
         cls.base = cls.lower()
 
     @classmethod
@@ -95,7 +95,14 @@ class Identity(unittest.TestCase):
 
     @classmethod
     def lower(cls, *knobs, folder="here", lines=0, **env):
-        """A program and its options, lowered in a process of its own."""
+        """A program and its options, lowered in a process of its own; the same again when asked for again."""
+        what = (knobs, folder, lines, tuple(env.items()))
+        if what not in cls.lowered:
+            cls.lowered[what] = cls.really_lower(*knobs, folder=folder, lines=lines, **env)
+        return cls.lowered[what]
+
+    @classmethod
+    def really_lower(cls, *knobs, folder, lines, **env):
         where = os.path.join(cls.folder.name, folder)
         os.makedirs(where, exist_ok=True)
         with open(os.path.join(HERE, "lower.py"), encoding="utf-8") as f:
@@ -142,15 +149,41 @@ class Identity(unittest.TestCase):
             self.assertEqual(base["skeleton"], got["skeleton"])
             self.assertEqual(base["facets"], got["facets"])
 
-    def test_options_in_another_map_order_are_the_same_options(self):
-        other = self.lower()
-        with open(self.options(other), "rb") as f:
+    @classmethod
+    def lower_with_reordered_options(cls):
+        other = cls.really_lower(folder="here", lines=0)
+        with open(cls.options(other), "rb") as f:
             written = f.read()
         turned = reordered(written)
-        self.assertNotEqual(written, turned)
-        self.assertEqual(len(written), len(turned))
-        with open(self.options(other), "wb") as f:
+        assert written != turned and len(written) == len(turned)
+        with open(cls.options(other), "wb") as f:
             f.write(turned)
+        return other
+
+    def served(self, program):
+        """How the layer's store serves it, over a plugin that compiles anything."""
+        with tempfile.TemporaryDirectory(dir=self.folder.name) as run:
+            env = dict(os.environ, LD_PRELOAD=BUILD + "/lib/libstet.so", STET_DIR=run, STET_STORE=self.folder.name + "/store")
+            for name in ("STET", "STET_RUN", "STET_PLUGIN", "STET_STORE_MODE"):
+                env.pop(name, None)
+            subprocess.run([BUILD + "/bin/pjrt_harness", "--execute", "0", "--options", self.options(program),
+                            BUILD + "/lib/libfake_pjrt.so", program], check=True, env=env, stdout=subprocess.DEVNULL)
+            dump = subprocess.run([BUILD + "/bin/journal_dump", run], check=True, capture_output=True, text=True).stdout
+        (end,) = (r for r in map(json.loads, dump.splitlines()) if r["record"] == "compile_end")
+        return end.get("served", 0), end["store"]
+
+    def test_the_store_serves_what_is_the_same_and_nothing_else(self):
+        self.assertEqual(self.served(self.base), (0, "miss"))
+        for same in (self.base, self.lower(folder="another/folder"), self.lower(lines=7), self.lower(PYTHONHASHSEED="12345"),
+                     self.lower(PYTHONHASHSEED="54321"), self.lower_with_reordered_options()):
+            self.assertEqual(self.served(same), (2, "hit"))
+        for knob in ("lr=9.99e-4", "start=3", "batch=6", "rank=3", "dtype=bfloat16", "shard=x", "donate=yes", "layout=yes",
+                     "option=yes"):
+            with self.subTest(knob):
+                self.assertEqual(self.served(self.lower(knob)), (0, "miss"))
+
+    def test_options_in_another_map_order_are_the_same_options(self):
+        other = self.lower_with_reordered_options()
         self.assertEqual(self.identity(self.base)["facets"], self.identity(other)["facets"])
         answer = stet("diff", "--options-a=" + self.options(self.base),
                       "--options-b=" + self.options(other), self.base, other)

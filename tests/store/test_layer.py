@@ -6,9 +6,11 @@ import glob
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 BUILD = os.path.abspath(sys.argv.pop(1))
@@ -99,6 +101,40 @@ class Layer(unittest.TestCase):
             os.unlink(link)
         os.symlink(f"{hint}:{key}", link)  # the entry is sound: only the rules stand between
         self.assertEqual(self.compile(local), (2, "hit"))
+
+    def crash(self, text, **env):
+        folder = f"{self.dir}/crashed"
+        env = dict(os.environ, LD_PRELOAD=BUILD + "/lib/libstet.so", STET_DIR=folder, STET_STORE=self.store, **env)
+        for name in ("STET", "STET_PLUGIN", "STET_RUN"):
+            env.pop(name, None)
+        return subprocess.Popen([HARNESS, FAKE, self.program(text)], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def quarantined(self):
+        return len(glob.glob(self.store + "/quarantine/*"))
+
+    def test_two_crashes_inside_a_load_condemn_its_entry(self):
+        crashing = dict(FAKE_CRASH="PJRT_Executable_DeserializeAndLoad")
+        self.compile(PLAIN)
+        for times in (1, 2):
+            self.assertEqual(self.crash(PLAIN, **crashing).wait(30), -signal.SIGABRT)
+            self.assertEqual(self.quarantined(), times)
+        self.assertEqual(self.compile(PLAIN, **crashing), (0, "condemned"))
+        self.assertEqual(self.compile(PLAIN), (0, "condemned"))
+        (path,) = self.entries()
+        subprocess.run([STET, "cache", "rm", "--store", self.store, os.path.basename(path)[:32]], check=True)
+        self.assertEqual(self.compile(PLAIN), (0, "miss"))
+        self.assertEqual(self.compile(PLAIN), (2, "hit"))
+
+    def test_a_kill_inside_a_load_condemns_nothing(self):
+        self.compile(PLAIN)
+        for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL):
+            hanging = self.crash(PLAIN, FAKE_HANG="PJRT_Executable_DeserializeAndLoad")
+            time.sleep(0.5)
+            self.assertIsNone(hanging.poll())
+            hanging.send_signal(number)
+            self.assertEqual(hanging.wait(30), -number)
+        self.assertEqual(self.quarantined(), 0)
+        self.assertEqual(self.compile(PLAIN), (2, "hit"))
 
     def test_entries_of_a_newer_stet_are_left_alone(self):
         self.compile(PLAIN)
