@@ -191,6 +191,7 @@ enum stet_rc stet_account_json(const struct stet_account *a, const struct stet_t
         stet_json_uint(&w.j, "compiles", a->misses->compiles);
         stet_json_uint(&w.j, "served", a->misses->served);
         stet_json_object(&w.j, "from");
+        stet_json_uint(&w.j, "compiled", a->misses->places.compiled);
         stet_served_tally_json(&w.j, &a->misses->places);
         stet_json_end_object(&w.j);
         stet_misses_json(a->misses, &w.j, "missed");

@@ -24,6 +24,9 @@ int stet_cache_export(const struct stet_store *s, const struct stet_args *args);
 int stet_cache_import(const struct stet_store *s, const struct stet_args *args);
 int stet_cache_key(const struct stet_store *s, const struct stet_args *args);
 
+/* After a run: the limits of STET_STORE_MAX_BYTES and STET_STORE_MAX_AGE, when they are set. */
+void stet_cache_tidy(const char *folder);
+
 /* The one key that begins so; STET_NOT_FOUND, or STET_USAGE when there are several. */
 enum stet_rc stet_cache_find(const struct stet_store *s, const char *prefix, struct stet_hash *key,
                              struct stet_err *err);

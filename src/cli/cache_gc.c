@@ -26,24 +26,56 @@ static bool read_amount(const char *text, const char *units, const uint64_t *wor
     return !__builtin_mul_overflow(n, unit ? worth[unit - units] : 1, out);
 }
 
-int stet_cache_gc(const struct stet_store *s, const struct stet_args *args)
+/* Limits as they are written; `names` are for the complaint. */
+static enum stet_rc read_limits(struct stet_store_gc *gc, const char *max_bytes,
+                                const char *max_age, const char *const names[2],
+                                struct stet_err *err)
 {
     static const uint64_t bytes[] = {1u << 10, 1u << 20, 1u << 30, UINT64_C(1) << 40};
     static const uint64_t seconds[] = {1, 60, 3600, 86400};
+
+    if (!read_amount(max_bytes, "KMGT", bytes, &gc->max_bytes))
+        return stet_fail(err, STET_USAGE, "%s %s: not a number with K, M, G or T", names[0],
+                         max_bytes);
+    if (max_bytes && !gc->max_bytes)
+        gc->max_bytes = 1; /* none was asked for, and no entry is that small */
+    if (!read_amount(max_age, "smhd", seconds, &gc->max_age_s))
+        return stet_fail(err, STET_USAGE, "%s %s: not a number with s, m, h or d", names[1],
+                         max_age);
+    return STET_OK;
+}
+
+void stet_cache_tidy(const char *folder)
+{
+    static const char *const names[] = {"STET_STORE_MAX_BYTES", "STET_STORE_MAX_AGE"};
+    const char *bytes = getenv(names[0]), *age = getenv(names[1]);
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_store_gc gc = {0};
+    struct stet_store store;
+    enum stet_rc rc;
+
+    if ((!bytes && !age) || !folder || *folder != '/')
+        return;
+    rc = read_limits(&gc, bytes, age, names, &err);
+    if (rc == STET_OK)
+        rc = stet_store_open(&store, folder, &err);
+    if (rc == STET_OK && !store.read_only)
+        rc = stet_store_gc(&store, &gc, &err);
+    if (rc != STET_OK)
+        stet_complain(&err);
+}
+
+int stet_cache_gc(const struct stet_store *s, const struct stet_args *args)
+{
+    static const char *const names[] = {"--max-bytes", "--max-age"};
     struct stet_err err = STET_ERR_INIT;
     struct stet_buf out = STET_BUF_INIT;
     struct stet_store_gc gc = {0};
     struct stet_json j;
 
-    if (!read_amount(stet_cache_wishes.max_bytes, "KMGT", bytes, &gc.max_bytes))
-        stet_fail(&err, STET_USAGE, "--max-bytes %s: not a number with K, M, G or T",
-                  stet_cache_wishes.max_bytes);
-    if (stet_cache_wishes.max_bytes && !gc.max_bytes)
-        gc.max_bytes = 1; /* none was asked for, and no entry is that small */
-    if (!read_amount(stet_cache_wishes.max_age, "smhd", seconds, &gc.max_age_s))
-        stet_fail(&err, STET_USAGE, "--max-age %s: not a number with s, m, h or d",
-                  stet_cache_wishes.max_age);
-    if (err.rc != STET_OK || stet_store_gc(s, &gc, &err) != STET_OK)
+    if (read_limits(&gc, stet_cache_wishes.max_bytes, stet_cache_wishes.max_age, names, &err) !=
+            STET_OK ||
+        stet_store_gc(s, &gc, &err) != STET_OK)
         return stet_complain(&err);
     if (args->format == STET_FORMAT_JSON) {
         stet_json_init(&j, &out);

@@ -7,6 +7,7 @@
 #include "store/quarantine.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,6 +122,7 @@ int stet_cache_ls(const struct stet_store *s, const struct stet_args *args)
 static void last_run(struct stet_buf *out, struct stet_json *j)
 {
     const struct stet_run *run;
+    struct stet_served_tally unkept;
     struct stet_run_digest d;
     struct stet_runs runs;
 
@@ -128,15 +130,23 @@ static void last_run(struct stet_buf *out, struct stet_json *j)
         return;
     if (stet_runs_find(&runs, NULL, &run, NULL) == STET_OK &&
         stet_run_load(&d, run->folder, NULL) == STET_OK) {
+        stet_unkept_count(&unkept, &d);
         if (j) {
             stet_json_object(j, "last_run");
             stet_json_cstr(j, "id", run->id);
             stet_served_json(j, &d);
+            stet_json_object(j, "not_kept");
+            stet_served_tally_json(j, &unkept);
+            stet_json_end_object(j);
             stet_json_end_object(j);
         } else {
             stet_buf_printf(out, "run %s: ", run->id);
             stet_text_count(out, d.compiles, "program");
             stet_served_text(out, &d);
+            for (size_t i = 0; i < unkept.places; i++)
+                stet_buf_printf(out, "%s%" PRIu64 " %.*s",
+                                i ? ", " : "\nnot kept: ", unkept.count[i],
+                                STET_FMT(unkept.name[i]));
             stet_buf_char(out, '\n');
         }
         stet_run_unload(&d);

@@ -1,4 +1,5 @@
 /* stet run: the command, with the layer in every process it starts. */
+#include "cli/cache.h"
 #include "cli/command.h"
 
 #include "base/fs.h"
@@ -267,6 +268,7 @@ static int run(struct run *r, const struct wishes *w)
     clock_gettime(CLOCK_REALTIME, &r->ended);
     stet_bundle_follow(&r->recorder, r->folder, r->argv, env.vars);
     stet_bundle_wait(r->recorder);
+    stet_cache_tidy(stet_env_get(&env, "STET_STORE"));
     stet_env_release(&env);
     r->over = true;
     if (write_run(r, &err) != STET_OK)

@@ -160,6 +160,30 @@ class Layer(unittest.TestCase):
         self.assertEqual(listed.returncode, 3)
         self.assertIn("anyone can write there", listed.stderr)
 
+    def run_it(self, text, **env):
+        subprocess.run([STET, "run", "--quiet", "--", HARNESS, FAKE, self.program(text)], check=True, cwd=self.dir,
+                       stdout=subprocess.DEVNULL, env=dict(os.environ, STET_STORE=self.store, STET_STATE_DIR=self.dir + "/state", **env))
+
+    def test_what_was_not_kept_is_counted_by_its_reason(self):
+        def stats():
+            return json.loads(subprocess.run([STET, "cache", "stats", "--format=json"], check=True, capture_output=True, text=True,
+                                             cwd=self.dir, env=dict(os.environ, STET_STORE=self.store, STET_STATE_DIR=self.dir + "/state")).stdout)
+
+        self.run_it(call("CustomSPMDPartitioning"))
+        self.assertEqual(stats()["last_run"]["not_kept"], {"process-local": 1})
+        self.run_it(PLAIN, FAKE_FAIL="PJRT_Executable_Serialize")
+        self.assertEqual(stats()["last_run"]["not_kept"], {"not-written": 1})
+        self.run_it(PLAIN)
+        self.assertEqual((stats()["entries"], stats()["last_run"]["not_kept"]), (1, {}))
+
+    def test_a_run_keeps_the_limits_it_was_given(self):
+        self.run_it(PLAIN)
+        self.run_it(call("Sharding"), STET_STORE_MAX_BYTES="1G", STET_STORE_MAX_AGE="1d")
+        self.assertEqual(len(self.entries()), 2)
+        self.run_it(PLAIN, STET_STORE_MAX_BYTES=str(os.path.getsize(self.entries()[0]) + 8))
+        self.assertEqual(len(self.entries()), 1)  # the one just used
+        self.assertEqual(self.compile(PLAIN), (2, "hit"))
+
     def test_a_group_shares_its_folder(self):
         os.makedirs(self.store)
         os.chmod(self.store, 0o2770)
