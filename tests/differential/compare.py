@@ -1,6 +1,6 @@
 """Compare Stet's reader with MLIR's own, program by program.
 
-Every program of programs.py and text_programs.py is written as the bytecode JAX sends to a plugin (VHLO,
+Every program of programs.py, lax_programs.py and text_programs.py is written as the bytecode JAX sends to a plugin (VHLO,
 several target versions) and as raw StableHLO bytecode (every format version). MLIR's Python bindings and
 stet-dump then read the same bytes, and each operation's name, operands, result types, attributes, regions,
 arguments and location must be the same text. `--text` also has both read what Stet prints and compares again.
@@ -99,6 +99,7 @@ class Forms:
 
 
 def all_programs():
+    import lax_programs  # adds its families to those of programs
     import programs
     import text_programs
 
@@ -217,6 +218,13 @@ func.func @main(%a: tensor<4xf32> loc("first"), %b: tensor<4xf32> loc("second"))
 }"""
 
 
+def lax_functions_left_out():
+    prepare()
+    import lax_programs
+
+    return lax_programs.unnamed()
+
+
 def undetected(options, folder):
     """Mutations that the comparison would miss: there must be none."""
     import mlir_walk
@@ -252,6 +260,7 @@ def main():
         with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
             parts = pool.starmap(work, [(options, i, options.jobs, folder) for i in range(options.jobs)])
             missed = pool.apply(undetected, (options, folder))
+            unnamed = pool.apply(lax_functions_left_out)
     total = {k: sum(p[k] for p in parts) for k in ("programs", "files", "operations")}
     wrong = [w for p in parts for w in p["wrong"]]
     skipped = [s for p in parts for s in p["skipped"]]
@@ -261,12 +270,14 @@ def main():
         print("WRONG", line)
     for what in missed:
         print("WRONG the comparison does not notice a change of", what)
+    for name in unnamed:
+        print(f"WRONG no program has jax.lax.{name} (tests/differential/lax_programs.py)")
     print(f"{total['programs']} programs, {total['files']} files, {total['operations']} operations: "
           f"{len(wrong)} differ from MLIR, {len(skipped)} skipped")
     enough = options.only or total["programs"] >= MINIMUM
     if not enough:
         print(f"at least {MINIMUM} programs are needed")
-    return 1 if wrong or missed or not enough else 0
+    return 1 if wrong or missed or unnamed or not enough else 0
 
 
 if __name__ == "__main__":
