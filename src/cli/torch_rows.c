@@ -379,8 +379,10 @@ enum stet_rc stet_torch_feed(struct stet_ledger *l, const struct stet_run *run,
         return STET_OK;
     stet_torch_init(&t);
     rc = stet_torch_load_run(&t, run, err);
-    if (rc == STET_OK)
+    if (rc == STET_OK) {
+        stet_torch_load_past(&t, run);
         rc = stet_torch_feed_model(l, run, &t, err);
+    }
     stet_torch_release(&t);
     return rc == STET_NOT_FOUND ? STET_OK : rc;
 }
