@@ -62,6 +62,8 @@ struct stet_view lint_quote(const struct lint_walk *w, lint_ref n);
 bool lint_mentions(const struct lint_walk *w, lint_ref n, const char *const *names);
 /* self.name is assigned or counted outside of the builders of its class. */
 bool lint_attribute_moves(const struct lint_walk *w, uint32_t owner, struct stet_view name);
+/* More than None at first and set once, late. */
+bool lint_attribute_keeps_moving(const struct lint_walk *w, uint32_t owner, struct stet_view name);
 /* What compiled functions are fed (rules_feed.c), for the rules of other files. */
 void lint_fed_keys(struct lint_walk *w, lint_ref call);
 void lint_fed_short(struct lint_walk *w, lint_ref call);

@@ -84,9 +84,12 @@ static void report_key(struct lint_walk *w, lint_ref at, lint_ref object, lint_r
 {
     static const char *const settings[] = {"config", "cfg",    "kwargs",   "options", "opts",
                                            "args",   "params", "settings", NULL};
+    static const char *const words[] = {"keys", "key",      "path",     "name", "names",
+                                        "meta", "metadata", "__dict__", NULL};
     struct lint_value v = lint_value_of(w, object);
 
-    if (lint_kind(w->ast, key) != LINT_STRING || v.kind != LINT_V_TENSOR || !v.deps)
+    if (lint_kind(w->ast, key) != LINT_STRING || v.kind != LINT_V_TENSOR || !v.deps ||
+        lint_mentions(w, object, words))
         return;
     lint_report(w, LINT_RULE_optional_key, at, LINT_TRACED,
                 lint_mentions(w, object, settings) ? LINT_TENSOR : LINT_ROOTED, v.deps,
@@ -209,7 +212,8 @@ static bool is_switched(const struct lint_walk *w, lint_ref n)
     object = lint_name(a, lint_field(a, n, LINT_FIELD_OBJECT));
     attribute = lint_name(a, lint_field(a, n, LINT_FIELD_ATTRIBUTE));
     if (!lint_name_is(w, object, "self"))
-        return object && lint_object_attribute_moved(w, object, attribute);
+        return object && lint_object_attribute_moved(w, object, attribute) &&
+               !lint_scope_find(&w->fns[w->fn].scope, object);
     while (fn && w->fns[fn].owner == LINT_NONE)
         fn = w->fns[fn].parent;
     return fn && lint_class_attribute_moved(w, w->fns[fn].owner, attribute);

@@ -140,9 +140,15 @@ static bool is_list(const struct lint_walk *w, const struct feed *f)
     return (f->v.f.flags & LINT_F_LIST) || k == LINT_LIST || k == LINT_LIST_COMPREHENSION;
 }
 
+/* Its elements may differ from each other as they like. */
+static bool is_tree(const struct feed *f)
+{
+    return f->v.f.traits & (LINT_TRAIT_LIST | LINT_TRAIT_DICT);
+}
+
 static void look_shape(struct lint_walk *w, const struct feed *f)
 {
-    if (f->jit && f->jit->dynamic)
+    if ((f->jit && f->jit->dynamic) || is_tree(f))
         return;
     if ((f->v.f.flags & LINT_F_DRIFTS) && w->loops && !is_list(w, f))
         report_fed(w, LINT_RULE_shape_drift, f, "has another size at each turn");
@@ -158,6 +164,8 @@ void rule_shape_drift(struct lint_walk *w, lint_ref n)
 
 static void look_rank(struct lint_walk *w, const struct feed *f)
 {
+    if (is_tree(f))
+        return;
     if (f->v.f.flags & LINT_F_RANKS) {
         if (!f->jit || !w->loops || !lint_passes_limit(w, f->jit, f->arg))
             report_fed(w, LINT_RULE_rank_change, f,
@@ -200,6 +208,8 @@ static void look_dtype(struct lint_walk *w, const struct feed *f)
     int part = w->loops ? part_named(w, f->call, lint_name(w->ast, f->arg)) : -1;
     const struct lint_function *fn = f->jit && f->jit->fn != LINT_NONE ? &w->fns[f->jit->fn] : NULL;
 
+    if (is_tree(f))
+        return;
     if (f->v.f.flags & LINT_F_DTYPES)
         report_fed(w, LINT_RULE_dtype_change, f, "has another dtype by another way");
     else if (f->first && f->v.f.dtype && f->first->f.dtype && f->v.f.dtype != f->first->f.dtype)

@@ -444,7 +444,7 @@ void rule_self_value(struct lint_walk *w, lint_ref n)
     name = lint_text(a, lint_field(a, n, LINT_FIELD_ATTRIBUTE));
     if (lint_method(w, w->fns[fn].owner, lint_name(a, lint_field(a, n, LINT_FIELD_ATTRIBUTE))) !=
             LINT_NONE ||
-        !lint_attribute_moves(w, w->fns[fn].owner, name))
+        !lint_attribute_keeps_moving(w, w->fns[fn].owner, name))
         return;
     lint_report(w, LINT_RULE_self_value, n, LINT_JAX, LINT_ANY, 0,
                 "`self.%.*s` is changed after construction, and its value here is baked in",

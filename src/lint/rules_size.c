@@ -127,6 +127,17 @@ void rule_mask_gather(struct lint_walk *w, lint_ref n)
         report_gather(w, n, false, v.deps);
 }
 
+/* min(k, n), here or where the name was bound: a bound, as a rule the first. */
+static bool is_clamped(struct lint_walk *w, lint_ref n)
+{
+    struct lint_binding *b =
+        lint_name(w->ast, n) ? lint_lookup(w, w->fn, lint_name(w->ast, n)) : NULL;
+
+    if (b && b->value.from)
+        n = b->value.from;
+    return lint_kind(w->ast, n) == LINT_CALL && stet_view_is(lint_callee_name(w, n), "min");
+}
+
 void rule_topk_k(struct lint_walk *w, lint_ref n)
 {
     struct stet_view name = lint_callee_name(w, n);
@@ -140,7 +151,7 @@ void rule_topk_k(struct lint_walk *w, lint_ref n)
     k = lint_arg_named(w, n, "k");
     if (!k)
         k = lint_arg_at(w, n, library_name(w, n, room).len ? 1 : 0);
-    if (!k || (lint_kind(w->ast, k) == LINT_CALL && stet_view_is(lint_callee_name(w, k), "min")))
+    if (!k || is_clamped(w, k))
         return;
     v = lint_value_of(w, k);
     if (v.deps && (v.kind == LINT_V_HOST || v.kind == LINT_V_SHAPE || lint_is_strong(v)))
@@ -242,14 +253,29 @@ void rule_varlen(struct lint_walk *w, lint_ref n)
                     STET_FMT(lint_quote(w, n)));
 }
 
-/* self.name is changed by `self.name += …` or assigned outside __init__, anywhere in the class. */
-bool lint_attribute_moves(const struct lint_walk *w, uint32_t owner, struct stet_view name)
+static bool starts_as(struct stet_view name, const char *const *words)
 {
-    static const char *const builders[] = {"__init__", "setup", "__post_init__", "__new__", NULL};
+    for (; *words; words++) {
+        if (stet_view_starts(name, *words))
+            return true;
+    }
+    return false;
+}
+
+/* How often self.name is changed outside the builders of its class, in which `begun` counts what is
+ * not None. */
+static unsigned attribute_writes(const struct lint_walk *w, uint32_t owner, struct stet_view name,
+                                 unsigned *begun)
+{
+    static const char *const builders[] = {
+        "__init__", "setup", "__post_init__", "__new__", "_setup",  "load", "_load",
+        "init",     "_init", "build",         "_build",  "prepare", NULL};
     const struct lint_ast *a = w->ast;
     lint_ref class_node = w->classes[owner].node;
     bool building = false;
+    unsigned writes = 0;
 
+    *begun = 0;
     for (lint_ref c = class_node + 1; c < a->count && a->nodes[c].start < a->nodes[class_node].end;
          c++) {
         lint_ref left, object;
@@ -257,19 +283,38 @@ bool lint_attribute_moves(const struct lint_walk *w, uint32_t owner, struct stet
         if (a->nodes[c].kind == LINT_FUNCTION) {
             lint_ref fn_name = lint_field(a, c, LINT_FIELD_NAME);
 
-            building = fn_name && lint_any_of(lint_text(a, fn_name), builders);
+            building = fn_name && starts_as(lint_text(a, fn_name), builders);
         }
-        if (building || (a->nodes[c].kind != LINT_AUGMENTED && a->nodes[c].kind != LINT_ASSIGNMENT))
+        if (a->nodes[c].kind != LINT_AUGMENTED && a->nodes[c].kind != LINT_ASSIGNMENT)
             continue;
         left = lint_field(a, c, LINT_FIELD_LEFT);
         if (lint_kind(a, left) != LINT_ATTRIBUTE)
             continue;
         object = lint_field(a, left, LINT_FIELD_OBJECT);
-        if (lint_name_is(w, lint_name(a, object), "self") &&
-            stet_view_eq(lint_text(a, lint_field(a, left, LINT_FIELD_ATTRIBUTE)), name))
-            return true;
+        if (!lint_name_is(w, lint_name(a, object), "self") ||
+            !stet_view_eq(lint_text(a, lint_field(a, left, LINT_FIELD_ATTRIBUTE)), name))
+            continue;
+        if (building)
+            *begun += lint_kind(a, lint_field(a, c, LINT_FIELD_RIGHT)) != LINT_NONE_;
+        else
+            writes++;
     }
-    return false;
+    return writes;
+}
+
+bool lint_attribute_moves(const struct lint_walk *w, uint32_t owner, struct stet_view name)
+{
+    unsigned begun;
+
+    return attribute_writes(w, owner, name, &begun) != 0;
+}
+
+/* Not None at first and set once, late: that is how caches and lazy parts are made. */
+bool lint_attribute_keeps_moving(const struct lint_walk *w, uint32_t owner, struct stet_view name)
+{
+    unsigned begun, writes = attribute_writes(w, owner, name, &begun);
+
+    return writes > 1 || (writes && begun);
 }
 
 /* The class's attribute in `self.pos`, somewhere in n, that moves. */

@@ -80,6 +80,8 @@ def ranks(rng, params, single, flip):
     same = [np.zeros((2, 3)), np.ones((2, 3))]
     for row in same:
         step(params, row)  # clean: rank-change
+    tree = [np.zeros((4, 3)), np.zeros(3)]
+    step(params, tree)  # clean: rank-change, dtype-change, shape-drift
     d = np.zeros((4, 3))
     d = d[0]
     step(params, d)  # clean: rank-change
