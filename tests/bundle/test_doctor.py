@@ -162,6 +162,14 @@ class Doctor(Staged):
         self.broken(told, "libtpu.so", "file", "failed", "no such file")
         self.assertIn("tpu-library-path-missing", self.rows(told))
 
+    def test_broken_27_written_and_never_read_back(self):
+        told = self.doctor(f"--plugin={LIB}/libdeaf_pjrt.so")
+        p = self.broken(told, "libdeaf_pjrt.so", "reload", "failed", "PJRT_Executable_DeserializeAndLoad")
+        self.assertEqual([s["result"] for s in p["steps"]], ["fine"] * 10 + ["failed", "skipped"])
+        text = self.stet("doctor", "--no-frameworks", f"--plugin={LIB}/libdeaf_pjrt.so")
+        self.assertEqual(text.returncode, 1)
+        self.assertIn("INSTALLED, NOT ALIVE", text.stdout)
+
     # -- the store
 
     def test_broken_17_a_store_that_can_not_be_made(self):

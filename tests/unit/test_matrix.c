@@ -158,3 +158,149 @@ TEST(the_built_in_rows_are_whole_and_fit_nothing_in_an_empty_bundle)
     stet_matrix_release(&m);
     stet_inventory_release(&nothing);
 }
+
+/* What each row fires on, and a bundle that is nearly so: group.name=value, separated by "; ". */
+static const struct {
+    const char *id, *fires, *silent;
+} built_in[] = {
+    {"jaxlib-newer-than-jax", "package.jax=0.10.1; package.jaxlib=0.10.2",
+     "package.jax=0.10.2; package.jaxlib=0.10.2"},
+    {"jaxlib-too-old", "commit.jax needs jaxlib=0.10.1; package.jaxlib=0.9.9",
+     "commit.jax needs jaxlib=0.10.1; package.jaxlib=0.10.1"},
+    {"cuda-plugin-skew", "package.jax_cuda13_plugin=0.10.1; package.jaxlib=0.10.2",
+     "package.jax_cuda13_plugin=0.10.2; package.jaxlib=0.10.2"},
+    {"cuda-pjrt-skew", "package.jax_cuda12_plugin=0.10.1; package.jax_cuda12_pjrt=0.10.2",
+     "package.jax_cuda12_plugin=0.10.2; package.jax_cuda12_pjrt=0.10.2"},
+    {"torch-xla-torch-skew", "package.torch=2.8.0; package.torch_xla=2.9.0",
+     "package.torch=2.9.1+cpu; package.torch_xla=2.9.0"},
+    {"torch-tpu-torch-range", "package.torch_tpu=0.2.0; package.torch=2.10.0",
+     "package.torch_tpu=0.2.0; package.torch=2.13.0"},
+    {"torch-tpu-libtpu-old", "package.torch_tpu=0.2.0; compiler.libtpu=0.0.49",
+     "package.torch_tpu=0.2.0; compiler.libtpu=0.0.51"},
+    {"numpy-2-with-old-jaxlib", "package.jaxlib=0.4.20; other.numpy=2.0.0",
+     "package.jaxlib=0.4.20; other.numpy=1.26.4"},
+    {"glibc-too-old-for-jaxlib", "package.jaxlib=0.5.0; system.glibc=2.17",
+     "package.jaxlib=0.5.0; system.glibc=2.36"},
+    {"driver-too-old-for-cuda13", "package.jax_cuda13_pjrt=0.12; driver.nvidia=570.86",
+     "package.jax_cuda13_pjrt=0.12; driver.nvidia=580.82.07"},
+    {"driver-too-old-for-cuda12", "package.jax_cuda12_pjrt=0.10; driver.nvidia=515.65",
+     "package.jax_cuda12_pjrt=0.10; driver.nvidia=535.54"},
+    {"cuda-plugin-without-driver", "package.jax_cuda13_pjrt=0.12",
+     "package.jax_cuda13_pjrt=0.12; driver.nvidia=580.82.07"},
+    {"cuda-libraries-from-ld-library-path",
+     "package.nvidia_cublas=13; env.LD_LIBRARY_PATH=/usr/local/cuda/lib64",
+     "package.nvidia_cublas=13; env.LD_LIBRARY_PATH=/opt/lib"},
+    {"cuda-toolkit-not-visible", "package.jax_cuda13_pjrt=0.12",
+     "package.jax_cuda13_pjrt=0.12; package.nvidia_cuda_nvcc=13.4"},
+    {"no-tpu-on-the-bus", "compiler.libtpu=0.0.51; probe.tpus=0",
+     "compiler.libtpu=0.0.51; probe.tpus=4"},
+    {"tpu-in-use", "probe.libtpu.so client=failed: the TPU is already in use by pid 7",
+     "probe.libtpu.so client=fine"},
+    {"multiple-libtpu-load", "env.ALLOW_MULTIPLE_LIBTPU_LOAD=1; probe.tpus=4",
+     "env.ALLOW_MULTIPLE_LIBTPU_LOAD=1; probe.tpus=0"},
+    {"tpu-library-path-missing",
+     "env.TPU_LIBRARY_PATH=/x; probe.x found by TPU_LIBRARY_PATH file=failed: no such file",
+     "env.TPU_LIBRARY_PATH=/x; probe.x found by TPU_LIBRARY_PATH file=fine"},
+    {"plugin-api-too-old", "plugin.a.so api=0.28", "plugin.a.so api=0.29"},
+    {"plugin-api-0-56", "plugin.a.so api=0.56", "plugin.a.so api=0.57"},
+    {"memory-statistics-missing", "probe.a.so memory=missing: UNIMPLEMENTED",
+     "probe.a.so memory=fine"},
+    {"memory-of-a-virtual-device", "package.torch_xla=2.9.0; env.XLA_USE_SPMD=1",
+     "package.torch_xla=2.9.0; env.XLA_USE_SPMD=0"},
+    {"torch-xla-cache-never-read", "package.torch_xla=2.9.0; env.XLA_PERSISTENT_CACHE_PATH=/x",
+     "package.torch_xla=2.9.0"},
+    {"jax-cache-threshold", "env.JAX_COMPILATION_CACHE_DIR=/x",
+     "env.JAX_COMPILATION_CACHE_DIR=/x; env.JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0"},
+    {"jax-cache-path-in-key", "env.JAX_COMPILATION_CACHE_DIR=/x; package.jax=0.10.2",
+     "env.JAX_COMPILATION_CACHE_DIR=/x; package.jax=0.10.2; "
+     "env.JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES=none"},
+    {"jax-cache-remote", "env.JAX_COMPILATION_CACHE_DIR=gs://bucket/x",
+     "env.JAX_COMPILATION_CACHE_DIR=/gs/x"},
+    {"jax-cpu-cache-moved", "env.JAX_COMPILATION_CACHE_DIR=/x; env.JAX_PLATFORMS=cpu",
+     "env.JAX_COMPILATION_CACHE_DIR=/x; env.JAX_PLATFORMS=tpu"},
+    {"jax-cache-and-rebuilt-plugin",
+     "env.JAX_COMPILATION_CACHE_DIR=/x; env.PJRT_NAMES_AND_LIBRARY_PATHS=a:/a.so",
+     "env.JAX_COMPILATION_CACHE_DIR=/x"},
+    {"inductor-cache-off", "env.TORCHINDUCTOR_FX_GRAPH_CACHE=0",
+     "env.TORCHINDUCTOR_FX_GRAPH_CACHE=1"},
+    {"tpu-flags-in-xla-flags", "env.XLA_FLAGS=--xla_a=1 --xla_tpu_b=2",
+     "env.XLA_FLAGS=--xla_gpu_b=2"},
+    {"tpu-flags-without-libtpu", "env.LIBTPU_INIT_ARGS=--xla_tpu_a=1",
+     "env.LIBTPU_INIT_ARGS=--xla_tpu_a=1; compiler.libtpu=0.0.51"},
+    {"optimization-off", "flag.xla_backend_optimization_level=0",
+     "flag.xla_backend_optimization_level=3"},
+    {"autotuning-off", "flag.xla_gpu_autotune_level=0", "flag.xla_gpu_autotune_level=4"},
+    {"deterministic-ops-on", "flag.xla_gpu_deterministic_ops=true",
+     "flag.xla_gpu_deterministic_ops=false"},
+    {"dump-left-on", "flag.xla_dump_to=/tmp/d", "flag.xla_gpu_autotune_level=4"},
+    {"torch-xla-debug-left-on", "env.XLA_IR_DEBUG=1", "env.XLA_IR_DEBUG=0"},
+    {"jax-debug-left-on", "env.JAX_DISABLE_JIT=1", "env.JAX_DISABLE_JIT=0"},
+    {"torch-compile-disabled", "env.TORCH_COMPILE_DISABLE=1", "env.TORCH_COMPILE_DISABLE=0"},
+    {"verbose-logs-left-on", "env.TF_CPP_VMODULE=a=3", "env.TF_CPP_MIN_LOG_LEVEL=0"},
+    {"sync-wait-left-on", "env.XLA_SYNC_WAIT=1", "env.XLA_SYNC_WAIT=0"},
+    {"xla-use-bf16", "env.XLA_USE_BF16=1", "env.XLA_USE_BF16=0"},
+    {"torch-xla-cuda-gone", "package.torch_xla=2.9.0; env.PJRT_DEVICE=CUDA",
+     "package.torch_xla=2.7.0; env.PJRT_DEVICE=CUDA"},
+    {"library-device-in-launch", "package.torch_xla=2.9.0; env.PJRT_DEVICE=LIBRARY",
+     "package.torch_xla=2.9.0; env.PJRT_DEVICE=TPU"},
+    {"torch-compile-on-xla", "run.torch compiles=2; run.lazy programs=4",
+     "run.torch compiles=2; run.lazy programs=0"},
+    {"scan-layers-absent", "package.torch_xla=2.5.1", "package.torch_xla=2.6.0"},
+    {"layers-not-scanned", "run.scannable blocks=12", "run.scannable blocks=2"},
+};
+
+static enum stet_group group_named(struct stet_view name)
+{
+    int g = 0;
+
+    while (g < STET_GROUPS && !stet_view_is(name, stet_group_name((enum stet_group)g)))
+        g++;
+    EXPECT(g < STET_GROUPS);
+    return (enum stet_group)g;
+}
+
+static bool row_fits(const struct stet_row *row, const char *items)
+{
+    struct stet_inventory v;
+    bool fits_it;
+
+    stet_inventory_init(&v);
+    for (const char *p = items; *p;) {
+        const char *end = strstr(p, "; "), *dot = strchr(p, '.'), *equals;
+        size_t len = end ? (size_t)(end - p) : strlen(p);
+
+        equals = memchr(p, '=', len);
+        stet_inventory_put(&v, group_named(stet_view_of(p, (size_t)(dot - p))),
+                           stet_view_of(dot + 1, (size_t)(equals - dot - 1)),
+                           stet_view_of(equals + 1, len - (size_t)(equals + 1 - p)));
+        p += end ? len + 2 : len;
+    }
+    fits_it = stet_row_fits(row, &v, NULL);
+    stet_inventory_release(&v);
+    return fits_it;
+}
+
+TEST(every_built_in_row_fires_where_it_should_and_not_beside)
+{
+    struct stet_matrix m;
+
+    stet_matrix_init(&m);
+    EXPECT_INT(STET_OK, stet_matrix_built_in(&m, NULL));
+    EXPECT_INT(sizeof built_in / sizeof *built_in, m.count);
+    for (size_t i = 0; i < m.count; i++) {
+        bool known = false;
+
+        for (size_t k = 0; k < sizeof built_in / sizeof *built_in; k++) {
+            if (!stet_view_is(m.rows[i].id, built_in[k].id))
+                continue;
+            known = true;
+            if (!row_fits(&m.rows[i], built_in[k].fires) ||
+                row_fits(&m.rows[i], built_in[k].silent))
+                fprintf(stderr, "row %s\n", built_in[k].id);
+            EXPECT(row_fits(&m.rows[i], built_in[k].fires));
+            EXPECT(!row_fits(&m.rows[i], built_in[k].silent));
+        }
+        EXPECT(known);
+    }
+    stet_matrix_release(&m);
+}
