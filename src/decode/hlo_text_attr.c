@@ -230,7 +230,7 @@ const struct stet_attr *stet_hlo_text_strings(struct stet_hlo_text *t)
         struct stet_view *name = STET_NEW(t->b.a, struct stet_view);
         size_t start = t->at;
 
-        while (t->at < t->src.len && t->src.ptr[t->at] != '=' && t->src.ptr[t->at] != '\n')
+        while (t->at < t->src.len && !memchr("= \n\"{}(),", t->src.ptr[t->at], 9))
             t->at++;
         if (name)
             *name = stet_view_of(t->src.ptr + start, t->at - start);
@@ -342,6 +342,23 @@ static const struct stet_attr *boolean(struct stet_hlo_text *t, enum stet_hlo_at
     return v || which == STET_HLO_A_IS_ASSOCIATIVE ? stet_hlo_new_bool(t->b.a, v) : NULL;
 }
 
+/* b01f_01io->b01f */
+static struct stet_view labels(struct stet_hlo_text *t)
+{
+    size_t start;
+
+    stet_hlo_skip(t);
+    for (start = t->at; t->at < t->src.len; t->at++) {
+        char c = t->src.ptr[t->at];
+
+        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && !memchr("?_->", c, 4))
+            break;
+    }
+    if (t->at == start)
+        stet_hlo_text_fail(t, "expected the labels of dimensions");
+    return stet_view_of(t->src.ptr + start, t->at - start);
+}
+
 const struct stet_attr *stet_hlo_text_attr(struct stet_hlo_text *t, enum stet_hlo_attr which)
 {
     switch (stet_hlo_attr_form(which)) {
@@ -374,7 +391,7 @@ const struct stet_attr *stet_hlo_text_attr(struct stet_hlo_text *t, enum stet_hl
     case STET_HLO_F_WINDOW:
         return window(t);
     case STET_HLO_F_LABELS:
-        return stet_hlo_new_string(t->b.a, stet_hlo_raw(t));
+        return stet_hlo_new_string(t->b.a, labels(t));
     case STET_HLO_F_GROUPS:
         return groups(t);
     case STET_HLO_F_COMPUTATION:
