@@ -40,6 +40,16 @@ static void against(const struct stet_torch *t, const struct stet_torch_key *nea
                         STET_FMT(t->frames[t->compiles[nearest->compile].frame].code.function));
 }
 
+static void one_line(struct stet_view v, struct stet_buf *out)
+{
+    for (size_t i = 0; i < v.len; i++) {
+        bool blank = v.ptr[i] == '\n' || v.ptr[i] == ' ';
+
+        if (!blank || (out->len && out->ptr[out->len - 1] != ' '))
+            stet_buf_char(out, blank ? ' ' : v.ptr[i]);
+    }
+}
+
 static void key_text(const struct stet_torch *t, uint32_t at, struct stet_buf *out)
 {
     const struct stet_torch_key *k = &t->torch_keys[at];
@@ -47,7 +57,9 @@ static void key_text(const struct stet_torch *t, uint32_t at, struct stet_buf *o
 
     who(t, k, out);
     if (k->got == STET_CACHE_BYPASS) {
-        stet_buf_printf(out, "bypassed\n      %.*s\n", STET_FMT(k->bypass));
+        stet_buf_str(out, "bypassed\n      ");
+        one_line(k->bypass, out);
+        stet_buf_printf(out, "\n      fix: %s\n", stet_torch_bypass_fix(k->bypass));
         return;
     }
     stet_buf_str(out, "missed\n      ");
@@ -148,8 +160,10 @@ void stet_torch_caches_json(const struct stet_torch *t, struct stet_json *j)
         stet_torch_json_place(j, "code", &f->code);
         stet_json_int(j, "frame", f->id);
         stet_json_uint(j, "compile", t->compiles[k->compile].number);
-        if (k->got == STET_CACHE_BYPASS)
+        if (k->got == STET_CACHE_BYPASS) {
             stet_json_string(j, "bypass_reason", k->bypass);
+            stet_json_cstr(j, "fix", stet_torch_bypass_fix(k->bypass));
+        }
         if (k->got == STET_CACHE_MISS)
             why_json(t, i, j);
         stet_json_end_object(j);

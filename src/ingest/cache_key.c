@@ -291,6 +291,16 @@ const char *stet_torch_cache_fix(struct stet_view component)
     return "the same settings of torch at every launch";
 }
 
+const char *stet_torch_bypass_fix(struct stet_view reason)
+{
+    if (stet_view_contains(reason, "Unsupported call_function target"))
+        return "make it a torch.library.custom_op, or, when it is pure, name it in "
+               "torch._inductor.config.unsafe_marked_cacheable_functions";
+    if (stet_view_contains(reason, "pickle"))
+        return "what the graph holds can't be written to a file: pass it as a tensor";
+    return "keep what is named here out of the compiled function";
+}
+
 /* As much as fits a line. */
 static void brief(struct stet_view v, struct stet_buf *out)
 {

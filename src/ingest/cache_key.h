@@ -23,6 +23,8 @@ struct stet_cache_why {
 void stet_torch_cache_why(const struct stet_torch *t, uint32_t key, struct stet_cache_why *why);
 /* What to do about a component. */
 const char *stet_torch_cache_fix(struct stet_view component);
+/* What to do about a graph that a cache refuses, by torch's reason. */
+const char *stet_torch_bypass_fix(struct stet_view reason);
 /* "a graph that was not there before", or what moved: "inductor_config[debug] False → True". */
 void stet_torch_cache_words(const struct stet_cache_why *why, struct stet_buf *out);
 

@@ -1,7 +1,7 @@
-"""One small program through Inductor's caches: caches.py SIZE [SETTING=VALUE]…
+"""One small program through Inductor's caches: caches.py SIZE[,SIZE]…|bypass [SETTING=VALUE]…
 
 A setting of torch._inductor.config is part of the caches' key, and so is every input. `bypass` calls a function that
-the caches refuse.
+AOTAutograd's cache refuses.
 """
 
 import sys
@@ -9,7 +9,7 @@ import sys
 import torch
 import torch._inductor.config as config
 
-sizes = [int(s) for s in sys.argv[1].split(",")]
+sizes = [int(s) for s in sys.argv[1].split(",")] if sys.argv[1] != "bypass" else []
 for setting in sys.argv[2:]:
     name, _, value = setting.partition("=")
     setattr(config, name, {"True": True, "False": False}.get(value, value))
@@ -22,3 +22,17 @@ def soften(x):
 
 for size in sizes:
     print(size, float(soften(torch.ones(size)).sum()))
+
+
+@torch._dynamo.allow_in_graph
+def opaque(x):
+    return x * 3
+
+
+@torch.compile
+def tripled(x):
+    return opaque(x) + 1
+
+
+if not sizes:
+    print(float(tripled(torch.ones(4)).sum()))

@@ -52,6 +52,11 @@ def main():
         lost = [k["entry_gone"] for k in json.loads(stet("torch", "caches", "--format=json", again))["caches"]]
         if lost != [True, True]:
             bad.append(f"gone: {lost}")
+        refused = [k for k in json.loads(stet("torch", "caches", "--format=json", str(RECORDED / "bypass.log.zst")))["caches"]
+                   if k["result"] == "bypass"]
+        if len(refused) != 1 or refused[0]["cache"] != "autograd" or "custom_op" not in refused[0]["fix"] or \
+                not refused[0]["bypass_reason"].startswith("Unsupported call_function target <function opaque at "):
+            bad.append(f"bypass: {refused}")
         text = stet("torch", "frames", runs[2])
         if "Inductor's cache missed: example_inputs[0] shape=torch.Size([8])" not in text:
             bad.append(f"frames: {text}")
