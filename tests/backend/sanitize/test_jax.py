@@ -35,7 +35,7 @@ class Sanitized(unittest.TestCase):
         lib = os.path.join(BUILD, "lib")
         env.update(LD_PRELOAD=" ".join(RUNTIMES), JAX_PLATFORMS="stet", STET_CPU_THREADS="3",
                    PJRT_NAMES_AND_LIBRARY_PATHS=f"stet:{lib}/libstet_cpu_door.so", STET_DOOR_OF=f"{lib}/libstet_cpu.so")
-        run = subprocess.run([PYTHON, *script], env=dict(os.environ, **env), capture_output=True, text=True, timeout=250)
+        run = subprocess.run([PYTHON, *script], env=dict(os.environ, **env), capture_output=True, text=True, timeout=400)
         reports = ""
         for path in glob.glob(self.log + "*"):
             with open(path) as f:
