@@ -97,9 +97,12 @@ static bool calls(struct stet_scan *s, struct stet_family *f)
         return true;
     do {
         struct stet_view v;
+        const char *from = s->at;
 
         if (!stet_scan_text(s, &v, "the name of a kernel"))
             return false;
+        if (!v.len || memchr(v.ptr, ' ', v.len)) /* blanks stand between them */
+            return stet_scan_fail(s, from, "the name of a kernel has no blanks");
         f->calls = stet_arena_printf(&s->c->arena, "%.*s%s%.*s", STET_FMT(f->calls),
                                      f->calls.len ? " " : "", STET_FMT(v));
         if (!f->calls.ptr)

@@ -214,6 +214,15 @@ static struct stet_view join(const struct walk *w)
     return all;
 }
 
+/* [{}, {}]: over no axis. */
+static bool is_everywhere(struct stet_view sharding)
+{
+    for (size_t i = 0; i < sharding.len; i++)
+        if (!strchr("[]{}?, ", sharding.ptr[i]))
+            return false;
+    return true;
+}
+
 enum stet_rc stet_seen_make(struct stet_seen *s, const struct stet_program *p,
                             const struct stet_traits *t, const struct stet_fingerprint *print,
                             struct stet_hash options, struct stet_arena *arena)
@@ -232,6 +241,11 @@ enum stet_rc stet_seen_make(struct stet_seen *s, const struct stet_program *p,
         take_arg(&s->args[s->arg_count++], p, i, t->framework, arena);
     stet_program_walk(p, visit, &w);
     s->mesh = w.mesh;
+    /* On one device it says nothing, and whether it is said depends on how the program was asked
+     * for. */
+    for (uint32_t i = 0; !s->mesh.len && i < s->arg_count; i++)
+        if (is_everywhere(s->args[i].sharding))
+            s->args[i].sharding = (struct stet_view){0};
     s->calls = join(&w);
     return arena->failed ? STET_NO_MEMORY : STET_OK;
 }

@@ -29,6 +29,28 @@ FRAMEWORKS = [
 ]
 
 
+AHEAD = """
+import sys
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+@jax.jit
+def predict(weights, x):
+    return jnp.tanh(x @ weights).sum()
+
+place = None
+if sys.argv[1] == "tpu":
+    from jax.experimental import topologies
+    place = jax.sharding.SingleDeviceSharding(topologies.get_topology_desc(platform="tpu", topology_name="v6e:2x4").devices[0])
+for rows in map(int, sys.argv[2:]):
+    if place:
+        predict.trace(*(jax.ShapeDtypeStruct(s, jnp.float32, sharding=place) for s in ((16, 16), (rows, 16)))).lower().compile()
+    else:
+        predict(np.ones((16, 16), np.float32), np.ones((rows, 16), np.float32))
+"""
+
+
 def environment(folder, **more):
     env = {k: v for k, v in os.environ.items() if not k.startswith(("JAX_", "XLA_", "PJRT_", "TPU_", "STET_", "RANK"))}
     env.update(STET_STATE_DIR=str(folder / "state"), STET_STORE="off", STET_CPU_THREADS="1", PYTHONWARNINGS="ignore",
@@ -115,6 +137,25 @@ def stored(folder):
     print("stored: a run with a contract is served what one without kept")
 
 
+def target(folder):
+    """A contract made on the CPU backend holds for what the TPU's own compiler is given, ahead of time."""
+    own = folder / "target"
+    own.mkdir()
+    (own / "ahead.py").write_text(AHEAD)
+    tpu = dict(JAX_PLATFORMS="cpu", TPU_SKIP_MDS_QUERY="1", TPU_ACCELERATOR_TYPE="v6e-8", TPU_WORKER_HOSTNAMES="localhost",
+               ALLOW_MULTIPLE_LIBTPU_LOAD="1")
+    command = ["--", ENVS / "jax" / "bin" / "python", "ahead.py"]
+    stet(own, "run", "--quiet", "--cpu", *command, "cpu", "8")
+    stet(own, "contract", "init")
+    assert "made on cpu backend" in (own / "stet.contract").read_text()
+    stet(own, "run", "--quiet", *command, "tpu", "8", **tpu)
+    said = stet(own, "check").stdout
+    assert "made on the CPU backend, and this run is elsewhere: bundle, donated, layout and calls are not checked" in said, said
+    done = stet(own, "run", "--contract=stet.contract", "--on-breach=fail", *command, "tpu", "8", "24", code=1, **tpu)
+    assert "this compile breaks the contract: dims of predict: dimension 0 of x is 24, allowed is 8" in done.stderr, done.stderr[-2000:]
+    print("target: a contract of the CPU backend holds, and stops, what is compiled for a TPU")
+
+
 def ranks(folder):
     own = folder / "jax"
     python = ENVS / "jax" / "bin" / "python"
@@ -168,6 +209,6 @@ def torch(folder):
 
 with tempfile.TemporaryDirectory(prefix="stet-live-") as scratch:
     scratch = pathlib.Path(scratch)
-    for part in (frameworks, flags, stored, ranks, updates, torch):
+    for part in (frameworks, flags, stored, target, ranks, updates, torch):
         if not PARTS or part is frameworks or part.__name__ in PARTS:  # all need what the first makes
             part(scratch)

@@ -55,6 +55,12 @@ TEST(a_family_reads_as_people_write_it)
     stet_contract_release(&c);
 }
 
+TEST(kernels_have_names_without_blanks)
+{
+    refuses(HEAD "f() calls \"a b\"\n", "c:2:11: the name of a kernel has no blanks");
+    refuses(HEAD "f() calls \"\"\n", "c:2:11: the name of a kernel has no blanks");
+}
+
 TEST(a_name_that_begins_like_dots_keeps_its_quotes)
 {
     struct stet_contract c = read_all(HEAD "f(\"... n\": any)\n"), again;
