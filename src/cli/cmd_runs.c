@@ -1,16 +1,20 @@
 /* stet runs: the runs there are, newest first; and the old ones away. */
 #include "cli/command.h"
 
+#include "base/fs.h"
+#include "base/mem.h"
 #include "cli/run_text.h"
 #include "cli/torch.h"
 #include "cli/torch_rows.h"
 #include "ledger/ledger.h"
 
+#include <dirent.h>
 #include <ftw.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,12 +24,34 @@ struct totals {
     bool explained; /* recompiles and lost_ns are known */
     /* torch.compile's, of a run in which nothing else was compiled */
     uint64_t torch_compiles, torch_ns;
+    bool unread; /* its traces are too large for a list */
 };
+
+enum { MOST_TRACES = 64 << 20 };
+
+static uint64_t size_of_traces(const struct stet_run *run)
+{
+    char *folder = stet_fs_join(run->folder, "torch");
+    DIR *dir = folder ? opendir(folder) : NULL;
+    uint64_t all = 0;
+    struct stat st;
+
+    for (struct dirent *e; dir && (e = readdir(dir));)
+        if (fstatat(dirfd(dir), e->d_name, &st, 0) == 0 && S_ISREG(st.st_mode))
+            all += (uint64_t)st.st_size;
+    if (dir)
+        closedir(dir);
+    stet_mem_free(folder);
+    return all;
+}
 
 static void take_torch(struct totals *t, const struct stet_run *run)
 {
     struct stet_torch torch;
 
+    t->unread = size_of_traces(run) > MOST_TRACES;
+    if (t->unread)
+        return;
     stet_torch_init(&torch);
     if (stet_torch_load_run(&torch, run, NULL) == STET_OK)
         for (size_t i = 0; i < torch.compile_count; i++)
@@ -62,11 +88,13 @@ static void row_text(struct stet_buf *out, const struct stet_run *run, const str
     struct stet_buf cell = STET_BUF_INIT;
 
     stet_text_outcome(&cell, run);
-    stet_buf_printf(out, "%-22s  %-9s  %8" PRIu64 "  ", run->id, cell.ptr,
-                    t->all.compiles + t->torch_compiles);
+    stet_buf_printf(out, "%-22s  %-9s  ", run->id, cell.ptr);
     stet_buf_release(&cell);
     stet_text_duration(&cell, t->all.compile_ns + t->torch_ns);
-    stet_buf_printf(out, "%9s  ", cell.ptr);
+    if (t->unread)
+        stet_buf_printf(out, "%8s  %9s  ", "-", "-");
+    else
+        stet_buf_printf(out, "%8" PRIu64 "  %9s  ", t->all.compiles + t->torch_compiles, cell.ptr);
     stet_buf_release(&cell);
     if (t->explained)
         stet_buf_printf(out, "%10" PRIu64 "  ", t->all.recompiles);

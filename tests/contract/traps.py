@@ -268,9 +268,11 @@ def main():
     names = args.only or (QUICK if args.quick else list(TRAPS))
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         outcomes, bad = [], 0
-        for one in pool.map(lambda n: try_one(build, n, args.keep, not (args.quick or args.once) or n == QUICK[0]), names):
+        repeat = lambda n: not (args.quick or args.once) or n == QUICK[0]
+        for one in pool.map(lambda n: try_one(build, n, args.keep, repeat(n)), names):
             if one[3]:  # a busy machine may miss a stack; what is wrong is wrong again
-                one = try_one(build, one[0], args.keep, False)
+                print(f"again  {one[0]:34} {one[3]}", flush=True)
+                one = try_one(build, one[0], args.keep, repeat(one[0]))
             outcomes.append(one)
             bad += bool(one[3])
             print(f"{'wrong' if one[3] else 'right':6} {one[0]:34} {one[1]:13} {one[3]}", flush=True)
