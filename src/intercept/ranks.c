@@ -201,13 +201,14 @@ static bool by_assignment(struct stet_ranks *r, struct stet_plugin *p, PJRT_Clie
     struct device *devices = NULL;
     size_t count = all_devices(p, client, a, &devices);
     struct stet_options options;
-    bool known;
+    bool known, silent;
 
     if (!count || stet_options_decode(&options, bytes, NULL) != STET_OK)
         return false;
     known = add_assigned(r, &options, devices, count);
     stet_options_release(&options);
-    for (size_t i = 0; known && !r->count && i < count; i++)
+    silent = known && !r->count;
+    for (size_t i = 0; silent && i < count; i++)
         add_rank(r, devices[i].rank);
     return known;
 }

@@ -1,0 +1,273 @@
+/* Who must agree on a program, by the devices it runs on; and two ranks that agree, through a
+ * key-value store like a job's: a folder in which a name can be taken once. */
+#include "test.h"
+
+#include "abi/api.h"
+#include "intercept/layer.h"
+#include "intercept/ranks.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+const char stet_entry_name[] = "test";
+
+/* Four devices; two of each process. */
+enum { DEVICES = 4 };
+static int ids[DEVICES] = {0, 1, 2, 3};
+static PJRT_Device *devices[DEVICES];
+static int64_t own_rank;
+static char folder[32];
+
+static int id_of(const void *device)
+{
+    return *(const int *)device;
+}
+
+static PJRT_Error *all_devices(PJRT_Client_Devices_Args *args)
+{
+    args->devices = devices;
+    args->num_devices = DEVICES;
+    return NULL;
+}
+
+static PJRT_Error *own_devices(PJRT_Client_AddressableDevices_Args *args)
+{
+    args->addressable_devices = devices + 2 * own_rank;
+    args->num_addressable_devices = 2;
+    return NULL;
+}
+
+static PJRT_Error *description(PJRT_Device_GetDescription_Args *args)
+{
+    args->device_description = (PJRT_DeviceDescription *)(void *)args->device;
+    return NULL;
+}
+
+static PJRT_Error *device_id(PJRT_DeviceDescription_Id_Args *args)
+{
+    args->id = id_of(args->device_description);
+    return NULL;
+}
+
+static PJRT_Error *process_index(PJRT_DeviceDescription_ProcessIndex_Args *args)
+{
+    args->process_index = id_of(args->device_description) / 2;
+    return NULL;
+}
+
+static PJRT_Api table = {.struct_size = PJRT_Api_STRUCT_SIZE,
+                         .PJRT_Client_Devices = all_devices,
+                         .PJRT_Client_AddressableDevices = own_devices,
+                         .PJRT_Device_GetDescription = description,
+                         .PJRT_DeviceDescription_Id = device_id,
+                         .PJRT_DeviceDescription_ProcessIndex = process_index};
+
+static void path_of(const char *key, size_t size, char out[256])
+{
+    int n = snprintf(out, 256, "%s/%.*s", folder, (int)size, key);
+
+    for (char *p = out + strlen(folder) + 1; p < out + n; p++)
+        *p = *p == '/' ? '_' : *p;
+}
+
+static PJRT_Error *no(PJRT_CallbackError *make)
+{
+    return (*make)(PJRT_Error_Code_UNKNOWN, "no", 2);
+}
+
+static PJRT_Error *put(PJRT_KeyValuePutCallback_Args *args)
+{
+    char path[256];
+    int fd;
+
+    path_of(args->key, args->key_size, path);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    if (fd < 0)
+        return no(args->callback_error);
+    if (write(fd, args->value, args->value_size) != (ssize_t)args->value_size)
+        abort();
+    close(fd);
+    return NULL;
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static PJRT_Error *get(PJRT_KeyValueGetCallback_Args *args)
+{
+    static char value[8];
+    char path[256];
+
+    path_of(args->key, args->key_size, path);
+    for (uint64_t until = now_ms() + (uint64_t)args->timeout_in_ms; now_ms() < until;) {
+        int fd = open(path, O_RDONLY);
+        ssize_t n = fd >= 0 ? read(fd, value, sizeof value) : 0;
+
+        if (fd >= 0)
+            close(fd);
+        if (n > 0) {
+            args->value = value;
+            args->value_size = (size_t)n;
+            args->value_deleter_callback = NULL;
+            return NULL;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    }
+    return no(args->callback_error);
+}
+
+static struct stet_plugin plugin;
+static char handle;
+#define CLIENT ((PJRT_Client *)(void *)&handle)
+
+/* A client of this rank; with a key-value store when its job has one. */
+static void begin(int64_t rank, bool job)
+{
+    PJRT_NamedValue numbers[2] = {
+        {.name = "node_id", .name_size = 7, .type = PJRT_NamedValue_kInt64, .int64_value = rank},
+        {.name = "num_nodes", .name_size = 9, .type = PJRT_NamedValue_kInt64, .int64_value = 2}};
+    PJRT_Client_Create_Args args = {.struct_size = PJRT_Client_Create_Args_STRUCT_SIZE,
+                                    .create_options = numbers,
+                                    .num_options = 2,
+                                    .kv_get_callback = job ? get : NULL,
+                                    .kv_put_callback = job ? put : NULL};
+
+    for (size_t i = 0; i < DEVICES; i++)
+        devices[i] = (PJRT_Device *)(void *)&ids[i];
+    own_rank = rank;
+    atomic_store(&plugin.real, &table);
+    atomic_store(&plugin.clients[0].handle, CLIENT);
+    atomic_store(&plugin.clients[0].id, 1);
+    stet_ranks_leave(1);
+    stet_ranks_join(1, &args);
+}
+
+/* CompileOptionsProto with a device assignment: executable_build_options (3), device_assignment
+ * (9), computation_devices (3), replica_device_ids (1). */
+static struct stet_view assigned(char out[32], const char *which)
+{
+    size_t n = strlen(which);
+    char *at = out;
+
+    *at++ = 0x1a;
+    *at++ = (char)(n + 6);
+    *at++ = 0x4a;
+    *at++ = (char)(n + 4);
+    *at++ = 0x1a;
+    *at++ = (char)(n + 2);
+    *at++ = 0x0a;
+    *at++ = (char)n;
+    for (size_t i = 0; i < n; i++)
+        *at++ = (char)(which[i] - '0');
+    return stet_view_of(out, n + 8);
+}
+
+/* How many must agree on a program that runs on these devices; -1 when it can't be told. */
+static int count(const char *which)
+{
+    struct stet_arena a;
+    struct stet_ranks r;
+    char bytes[32];
+    bool known;
+
+    stet_arena_init(&a, 1 << 20);
+    known = stet_ranks_of(&r, &plugin, CLIENT, assigned(bytes, which), &a);
+    if (known && r.count)
+        EXPECT(r.ranks[0] == 0 && r.ranks[1] == 1);
+    stet_arena_release(&a);
+    return known ? (int)r.count : -1;
+}
+
+TEST(those_whose_devices_a_program_runs_on_must_agree)
+{
+    begin(0, true);
+    EXPECT_INT(2, count("0123"));
+    EXPECT_INT(2, count("12"));
+    EXPECT_INT(0, count("01")); /* its own */
+    EXPECT_INT(0, count("1"));
+    EXPECT_INT(-1, count("7")); /* nobody's */
+    EXPECT_INT(2, count(""));   /* says nothing of devices: may run on all */
+    setenv("STET_RANKS", "all", 1);
+    EXPECT_INT(2, count("1"));
+    setenv("STET_RANKS", "each", 1);
+    EXPECT_INT(0, count("0123"));
+    unsetenv("STET_RANKS");
+}
+
+TEST(without_a_key_value_store_nobody_can_agree)
+{
+    begin(0, false);
+    EXPECT_INT(-1, count("0123"));
+    EXPECT_INT(-1, count("1")); /* the compiler may talk to its peers all the same */
+    EXPECT(!stet_ranks_can(1));
+    setenv("STET_RANKS", "each", 1);
+    EXPECT(stet_ranks_can(1));
+    EXPECT_INT(0, count("0123"));
+    unsetenv("STET_RANKS");
+}
+
+static bool is_decided(void)
+{
+    char command[64];
+
+    snprintf(command, sizeof command, "ls %s | grep -q decision", folder);
+    return system(command) == 0;
+}
+
+/* What a rank decides is its exit code. One that is late comes when it has been decided. */
+static pid_t rank(int64_t number, bool have, bool late)
+{
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        struct stet_key_parts parts = {0};
+        uint32_t both[2] = {0, 1};
+        struct stet_ranks r = {.client = 1, .count = 2, .ranks = both};
+
+        begin(number, true);
+        while (late && !is_decided())
+            usleep(10000);
+        parts.part[STET_COMPONENT_PROGRAM] = STET_VIEW("p");
+        parts.part[STET_COMPONENT_OPTIONS] = STET_VIEW("o");
+        _exit(stet_ranks_agree(&r, &parts, have));
+    }
+    return pid;
+}
+
+static void expect_both(bool first, bool second, bool late, bool serve)
+{
+    char command[64];
+    pid_t pids[2];
+
+    strcpy(folder, "/tmp/stet-ranks-XXXXXX");
+    EXPECT(mkdtemp(folder) != NULL);
+    setenv("STET_RANKS_WAIT_MS", late ? "100" : "60000", 1);
+    pids[0] = rank(0, first, false);
+    pids[1] = rank(1, second, late);
+    for (int i = 0; i < 2; i++) {
+        int status = -1;
+
+        EXPECT_INT(pids[i], waitpid(pids[i], &status, 0));
+        EXPECT(WIFEXITED(status));
+        EXPECT_INT(serve, WEXITSTATUS(status));
+    }
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    EXPECT_INT(0, system(command));
+}
+
+TEST(all_are_served_or_none)
+{
+    expect_both(true, true, false, true);
+    expect_both(true, false, false, false);
+    expect_both(false, true, false, false);
+    expect_both(false, false, false, false);
+    expect_both(true, true, true, false); /* one comes when the other has given up: neither */
+}
