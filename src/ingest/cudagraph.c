@@ -92,6 +92,14 @@ static bool compile_id(struct stet_view v, int64_t *frame, int64_t *compile)
     return true;
 }
 
+/* Both the trace and the printed log may tell of a recording: whichever comes first is passed on.
+ */
+static void tell(struct stet_torch *t, uint32_t compile, uint32_t now, uint32_t other)
+{
+    if (t->on_recording && now > 1 && now > other)
+        t->on_recording(t->context, t, compile);
+}
+
 static struct stet_view args_id(struct stet_jscan *j)
 {
     struct stet_view key, id = {"", 0};
@@ -142,8 +150,7 @@ void stet_torch_recorded(struct stet_torch_log *log, uint32_t process, struct st
     if (log->recording_since > 0 && at >= log->recording_since && at - log->recording_since < 1e12)
         t->compiles[i].recording_us += (uint64_t)(at - log->recording_since);
     log->recording_since = 0;
-    if (t->on_recording && t->compiles[i].recordings > 1)
-        t->on_recording(t->context, t, i);
+    tell(t, i, t->compiles[i].recordings, t->compiles[i].text_recordings);
 }
 
 /* What TORCH_LOGS prints. */
@@ -277,8 +284,7 @@ static void graph_line(struct stet_torch_log *log, uint32_t compile, struct stet
     } else if (stet_view_starts(v, "Recording function=")) {
         if (t->compiles[compile].text_recordings++ && log->rerecord_of == compile) {
             add_rerecord(t, compile, r);
-            if (t->on_recording && !t->compiles[compile].recordings)
-                t->on_recording(t->context, t, compile);
+            tell(t, compile, t->compiles[compile].text_recordings, t->compiles[compile].recordings);
         }
         log->rerecord_of = STET_TORCH_NONE;
     }

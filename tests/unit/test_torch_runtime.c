@@ -70,6 +70,13 @@ static const char printed[] = FRONT
     FRONT "[__cudagraphs] [0/0] Re-recording function=call, mode=INFERENCE, reason=static input "
     "data pointer changed.\n";
 
+static void count(void *context, struct stet_torch *t, uint32_t compile)
+{
+    (void)t;
+    (void)compile;
+    ++*(int *)context;
+}
+
 TEST(a_trace_and_a_printed_log_of_one_process_are_one)
 {
     struct stet_buf trace = STET_BUF_INIT, text = STET_BUF_INIT;
@@ -80,10 +87,14 @@ TEST(a_trace_and_a_printed_log_of_one_process_are_one)
     for (int order = 0; order < 2; order++) {
         const struct stet_torch_rerecord *r;
         struct stet_torch t;
+        int told = 0;
 
         stet_torch_init(&t);
+        t.on_recording = count;
+        t.context = &told;
         feed(&t, "a.log", order ? &trace : &text);
         feed(&t, "b.log", order ? &text : &trace);
+        EXPECT_INT(1, told);
         EXPECT_INT(1, t.process_count);
         EXPECT_INT(1, t.compile_count);
         EXPECT_INT(2, stet_torch_recordings(&t.compiles[0]));
