@@ -128,7 +128,7 @@ uint64_t stet_float_bits_of(enum stet_float f, double v)
     if (isinf(v))
         return t->special == STET_FLOAT_IEEE     ? sign | ((1ull << t->exponent) - 1) << t->mantissa
                : t->special == STET_FLOAT_FINITE ? sign | largest(t)
-                                      : nan_bits(t, sign);
+                                                 : nan_bits(t, sign);
     if (v == 0)
         return t->special == STET_FLOAT_FNUZ ? 0 : sign;
     frexp(v, &e); /* v = 0.1… * 2^e */
@@ -144,7 +144,7 @@ uint64_t stet_float_bits_of(enum stet_float f, double v)
     if (n > largest(t))
         return t->special == STET_FLOAT_IEEE     ? sign | ((1ull << t->exponent) - 1) << t->mantissa
                : t->special == STET_FLOAT_FINITE ? sign | largest(t)
-                                      : nan_bits(t, sign);
+                                                 : nan_bits(t, sign);
     return n == 0 && t->special == STET_FLOAT_FNUZ ? 0 : sign | n;
 }
 
