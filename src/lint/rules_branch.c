@@ -185,6 +185,25 @@ lint_ref lint_every_n(const struct lint_walk *w, lint_ref n)
     return 0;
 }
 
+/* Inside the branch a tensor of the step becomes another one: in a lazy loop, another graph. */
+static bool statement_computes(struct lint_walk *w)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref body = lint_field(a, w->statement, LINT_FIELD_CONSEQUENCE);
+
+    for (lint_ref c = body; body && c < a->count && a->nodes[c].start < a->nodes[body].end; c++) {
+        struct lint_binding *b = NULL;
+
+        if (a->nodes[c].kind == LINT_ASSIGNMENT || a->nodes[c].kind == LINT_AUGMENTED)
+            b = lint_scope_find(&w->fns[w->fn].scope,
+                                lint_name(a, lint_field(a, c, LINT_FIELD_LEFT)));
+        if (b && lint_is_tensor(b->value) && (b->value.deps & LINT_ALWAYS) &&
+            !(b->value.flags & LINT_TREE))
+            return true;
+    }
+    return false;
+}
+
 void rule_logging_branch(struct lint_walk *w, lint_ref n)
 {
     lint_ref every;
@@ -192,7 +211,7 @@ void rule_logging_branch(struct lint_walk *w, lint_ref n)
     if (!n || lint_kind(w->ast, w->statement) != LINT_IF)
         return;
     every = lint_every_n(w, n);
-    if (!every || (w->step_loops && !statement_reads(w)))
+    if (!every || (w->step_loops && !statement_reads(w) && !statement_computes(w)))
         return;
     if (!w->step_loops && w->loops &&
         (lint_value_of(w, lint_field(w->ast, every, LINT_FIELD_LEFT)).flags & LINT_VARIES))

@@ -154,6 +154,11 @@ void rule_topk_k(struct lint_walk *w, lint_ref n)
     if (!k || is_clamped(w, k))
         return;
     v = lint_value_of(w, k);
+    if (w->step_loops && v.kind <= LINT_V_PYTHON && (v.flags & LINT_VARIES)) {
+        lint_report(w, LINT_RULE_topk_k, n, 0, LINT_ANY, 0,
+                    "k is `%.*s`, another number in each step", STET_FMT(lint_quote(w, k)));
+        return;
+    }
     if (v.deps && (v.kind == LINT_V_HOST || v.kind == LINT_V_SHAPE || lint_is_strong(v)))
         lint_report(w, LINT_RULE_topk_k, n, LINT_TRACED, LINT_TENSOR, v.deps,
                     "k is `%.*s`, which %s", STET_FMT(lint_quote(w, k)),

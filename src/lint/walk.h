@@ -207,6 +207,13 @@ void lint_decorators(struct lint_walk *w, uint32_t fn);
 /* flow.c: statements */
 void lint_note_return(struct lint_walk *w, lint_ref value, struct lint_value v);
 void lint_run_function(struct lint_walk *w, uint32_t fn);
+/* Statements among the children; also of try, match and what the parser could not place. */
+void lint_run_block(struct lint_walk *w, lint_ref block);
+/* loops.c */
+void lint_run_for(struct lint_walk *w, lint_ref n);
+void lint_run_while(struct lint_walk *w, lint_ref n);
+/* What is known of each part of a tuple that a function of this file returns or yields. */
+void lint_note_items(struct lint_walk *w, lint_ref left, lint_ref right);
 
 /* Arguments of a call. */
 lint_ref lint_arg_at(const struct lint_walk *w, lint_ref call, unsigned position);

@@ -61,6 +61,33 @@ class Frameworks(Staged):
         self.assertEqual(self.alive(told), {"libstet_cpu.so": True})
         self.assertEqual(told["checks"]["torch_tpu"]["text"], "runs on a tpu device")
 
+    def rows_of_run(self, environment, text):
+        """The rows that fit a run of this script."""
+        script = os.path.join(self.dir, "script.py")
+        with open(script, "w") as f:
+            f.write(text)
+        env = dict(self.env)
+        env.pop("PYTHONPATH")
+        python = os.path.join(ENVS, environment, "bin", "python")
+        out = subprocess.run([STET, "run", "--quiet", "--cpu", "--", python, script], capture_output=True, text=True,
+                             timeout=200, cwd=self.dir, env=env)
+        self.assertEqual(out.returncode, 0, out.stderr)
+        out = subprocess.run([STET, "doctor", "--format=json", "--no-frameworks", "--quick", "--run=latest",
+                              f"--python={python}"], capture_output=True, text=True, timeout=200, cwd=self.dir, env=env)
+        return [r["id"] for r in json.loads(out.stdout)["rows"]]
+
+    def test_torch_compile_on_top_of_xla_is_seen_in_the_run(self):
+        stacked = ("import torch, torch_xla\n"
+                   "step = torch.compile(lambda x: x * 2 + 1, backend='eager')\n"
+                   "x = torch.ones(3).to('xla')\n"
+                   "for _ in range(3):\n"
+                   "    x = step(x)\n"
+                   "    torch_xla.sync()\n"
+                   "print(x.cpu())\n")
+        self.assertIn("torch-compile-on-xla", self.rows_of_run("torchxla", stacked))
+        plain = stacked.replace("torch.compile(lambda x: x * 2 + 1, backend='eager')", "lambda x: x * 2 + 1")
+        self.assertNotIn("torch-compile-on-xla", self.rows_of_run("torchxla", plain))
+
     def test_scanning_is_proposed_where_blocks_repeat(self):
         script = os.path.join(self.dir, "layers.py")
         with open(script, "w") as f:

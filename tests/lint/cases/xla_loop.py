@@ -162,3 +162,20 @@ def one_region(model, loader, optimizer, accum_steps):
     torch.zero_grad = None
     model.zero_grad(set_to_none=False)  # clean: grad-set-to-none
     return model.zero_grad  # clean: grad-set-to-none
+
+
+def late(model, loader):
+    for step, batch in enumerate(loader):
+        score = torch.relu(model(batch))
+        if step % 4 == 3:  # expect: logging-branch
+            score = score + torch.sqrt(score)
+        if step % 4 == 2:  # clean: logging-branch
+            best = step
+        xm.mark_step()
+
+
+def widths(model, x):
+    for k in [2, 3, 5]:
+        score = torch.topk(model(x), k).values  # expect: topk-k
+        same = torch.topk(model(x), 4).values  # clean: topk-k
+        xm.mark_step()

@@ -1,0 +1,234 @@
+/* Loops: what their targets are, which numbers change with their turns, and whether they hold a
+ * step. */
+#include "lint/rules.h"
+#include "lint/walk.h"
+
+/* A torch_xla step ends somewhere in this loop. */
+static bool holds_step(const struct lint_walk *w, lint_ref n)
+{
+    static const char *const ends[] = {"mark_step", "optimizer_step", NULL};
+    static const char *const module[] = {"torch_xla", "xm", NULL};
+    const struct lint_ast *a = w->ast;
+
+    if (!(w->facts & LINT_USES_XLA))
+        return false;
+    if (lint_mentions(w, n, ends))
+        return true;
+    for (lint_ref c = n + 1; c < a->count && a->nodes[c].start < a->nodes[n].end; c++) {
+        if (lint_kind(a, c) == LINT_CALL) {
+            struct stet_view name = lint_callee_name(w, c);
+
+            if ((stet_view_is(name, "sync") || stet_view_is(name, "step")) &&
+                lint_mentions(w, lint_field(a, c, LINT_FIELD_FUNCTION), module))
+                return true;
+        }
+    }
+    return false;
+}
+
+static void mark_counter(struct lint_walk *w, lint_ref left)
+{
+    struct lint_binding *b = lint_scope_find(&w->fns[w->fn].scope, lint_name(w->ast, left));
+
+    if (b && b->value.kind == LINT_V_PYTHON)
+        b->value.flags |= LINT_VARIES;
+}
+
+/* lr = lr * decay */
+static void mark_scaled(struct lint_walk *w, lint_ref left, lint_ref right)
+{
+    const struct lint_ast *a = w->ast;
+    uint32_t name = lint_name(a, left);
+
+    if (!name || lint_kind(a, right) != LINT_BINARY)
+        return;
+    for (lint_ref c = right; c < a->count && a->nodes[c].start < a->nodes[right].end; c++) {
+        if (lint_name(a, c) == name) {
+            mark_counter(w, left);
+            return;
+        }
+    }
+}
+
+/* Numbers that the loop counts up vary from its first line on. */
+static void mark_counters(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+
+    for (lint_ref c = n + 1; c < a->count && a->nodes[c].start < a->nodes[n].end; c++) {
+        lint_ref left = lint_field(a, c, LINT_FIELD_LEFT), right;
+
+        if (a->nodes[c].kind == LINT_AUGMENTED)
+            mark_counter(w, left);
+        if (a->nodes[c].kind != LINT_ASSIGNMENT)
+            continue;
+        right = lint_field(a, c, LINT_FIELD_RIGHT);
+        if (lint_kind(a, left) == LINT_PATTERN_LIST &&
+            lint_kind(a, right) == LINT_EXPRESSION_LIST) {
+            lint_ref r = lint_child(a, right);
+
+            for (lint_ref l = lint_child(a, left); l && r; l = lint_next(a, l), r = lint_next(a, r))
+                mark_scaled(w, l, r);
+        } else {
+            mark_scaled(w, left, right);
+        }
+    }
+}
+
+static void run_loop(struct lint_walk *w, lint_ref n, lint_ref body)
+{
+    bool step = !w->step_loops && holds_step(w, n);
+    lint_ref outer = w->loop, outermost = w->outer_loop;
+
+    mark_counters(w, n);
+    w->loops++;
+    w->branches++;
+    w->loop = n;
+    w->outer_loop = outermost ? outermost : n;
+    w->step_loops += step || w->step_loops;
+    lint_run_block(w, body);
+    w->step_loops -= w->step_loops && (step || w->step_loops > 1);
+    w->loop = outer;
+    w->outer_loop = outermost;
+    w->branches--;
+    w->loops--;
+}
+
+/* A constant, or a list, tuple or object made of such. */
+static bool is_written_down(const struct lint_ast *a, lint_ref n, unsigned depth)
+{
+    if (lint_is_constant(a, n))
+        return true;
+    if (lint_kind(a, n) == LINT_CALL)
+        n = lint_field(a, n, LINT_FIELD_ARGUMENTS);
+    if (depth > 3 || (lint_kind(a, n) != LINT_LIST && lint_kind(a, n) != LINT_TUPLE &&
+                      lint_kind(a, n) != LINT_ARGUMENTS))
+        return false;
+    for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
+        if (!is_written_down(a, c, depth + 1))
+            return false;
+    }
+    return true;
+}
+
+/* range(0, rows, batch), unless batch is known to divide rows */
+static bool leaves_rest(struct lint_walk *w, lint_ref range)
+{
+    long whole, stride;
+
+    if (lint_arg_count(w, range) != 3)
+        return false;
+    whole = lint_known_integer(w, lint_arg_at(w, range, 1));
+    stride = lint_known_integer(w, lint_arg_at(w, range, 2));
+    return whole < 0 || stride <= 0 || whole % stride;
+}
+
+/* A list or tuple written out, of constants that are not all the same. */
+static bool lists_constants(const struct lint_walk *w, lint_ref right)
+{
+    const struct lint_ast *a = w->ast;
+    struct stet_view first = {0};
+    bool differ = false;
+
+    if (lint_kind(a, right) != LINT_LIST && lint_kind(a, right) != LINT_TUPLE)
+        return false;
+    for (lint_ref c = lint_child(a, right); c; c = lint_next(a, c)) {
+        struct stet_view text = lint_text(a, c);
+
+        if (!is_written_down(a, c, 0))
+            return false;
+        differ |= first.ptr && !stet_view_eq(first, text);
+        first = first.ptr ? first : text;
+    }
+    return differ;
+}
+
+/* What a loop's target is bound to. */
+static struct lint_value loop_value(struct lint_walk *w, lint_ref n, lint_ref right)
+{
+    struct lint_value v = lint_element(lint_value_of(w, right));
+    struct stet_view name =
+        lint_kind(w->ast, right) == LINT_CALL ? lint_callee_name(w, right) : (struct stet_view){0};
+
+    if (v.kind == LINT_V_TENSOR && v.deps) {
+        /* A step loop's batches are tensors, whatever the loader is. */
+        if (!(v.deps & LINT_ALWAYS) && holds_step(w, n))
+            v.deps |= LINT_ALWAYS;
+        return v;
+    }
+    if (lists_constants(w, right) || stet_view_is(name, "range") || stet_view_is(name, "count") ||
+        stet_view_is(name, "arange") || stet_view_is(name, "linspace")) {
+        v.flags |= LINT_VARIES;
+        if (v.kind == LINT_V_UNKNOWN)
+            v.kind = LINT_V_PYTHON;
+        v.f = (struct lint_facts){0};
+        if (lint_kind(w->ast, right) != LINT_CALL &&
+            lint_kind(w->ast, lint_child(w->ast, right)) == LINT_STRING)
+            v.f.flags = LINT_F_TEXT;
+        else if (stet_view_is(name, "range") && leaves_rest(w, right))
+            v.f.flags = LINT_F_STRIDES;
+        return v;
+    }
+    if (holds_step(w, n) && v.kind == LINT_V_UNKNOWN)
+        return (struct lint_value){
+            .kind = LINT_V_TENSOR, .deps = LINT_ALWAYS, .flags = LINT_WEAK | LINT_TREE};
+    return v;
+}
+
+/* What is known of each part of a tuple that a function of this file returns or yields. */
+void lint_note_items(struct lint_walk *w, lint_ref left, lint_ref right)
+{
+    const struct lint_ast *a = w->ast;
+    struct lint_value f;
+    uint32_t fn, i = 0;
+
+    if (lint_kind(a, right) != LINT_CALL || lint_kind(a, left) != LINT_PATTERN_LIST)
+        return;
+    f = lint_value_of(w, lint_bare(a, lint_field(a, right, LINT_FIELD_FUNCTION)));
+    if (f.kind != LINT_V_FN && f.kind != LINT_V_JITTED)
+        return;
+    fn = f.kind == LINT_V_FN ? f.index : w->jits[f.index].fn;
+    if (fn == LINT_NONE || w->fns[fn].progress != LINT_DONE)
+        return;
+    for (lint_ref l = lint_child(a, left); l && i < w->fns[fn].item_count;
+         l = lint_next(a, l), i++) {
+        struct lint_binding *b = lint_scope_find(&w->fns[w->fn].scope, lint_name(a, l));
+
+        if (!b)
+            continue;
+        b->value.f = w->fns[fn].items[i];
+        if (f.kind == LINT_V_JITTED)
+            b->value.f.flags = (uint16_t)((b->value.f.flags & ~LINT_F_EAGER) | LINT_F_DEVICE);
+    }
+}
+
+void lint_run_for(struct lint_walk *w, lint_ref n)
+{
+    static const struct lint_value counter = {.kind = LINT_V_PYTHON, .flags = LINT_VARIES};
+    const struct lint_ast *a = w->ast;
+    lint_ref left = lint_field(a, n, LINT_FIELD_LEFT), right = lint_field(a, n, LINT_FIELD_RIGHT);
+    lint_ref otherwise = lint_child_of(a, n, LINT_ELSE), first;
+    struct lint_value v;
+
+    lint_eval(w, right);
+    v = loop_value(w, n, right);
+    lint_assign(w, left, v);
+    lint_note_items(w, left, right);
+    first = lint_kind(a, left) == LINT_PATTERN_LIST ? lint_child(a, left) : 0;
+    if (first && lint_kind(a, right) == LINT_CALL &&
+        stet_view_is(lint_callee_name(w, right), "enumerate"))
+        lint_assign(w, first, counter);
+    lint_rules(w, ON_FOR, n);
+    run_loop(w, n, lint_field(a, n, LINT_FIELD_BODY));
+    if (otherwise)
+        lint_run_block(w, lint_field(a, otherwise, LINT_FIELD_BODY));
+}
+
+void lint_run_while(struct lint_walk *w, lint_ref n)
+{
+    lint_ref test = lint_field(w->ast, n, LINT_FIELD_CONDITION);
+
+    lint_eval(w, test);
+    lint_condition(w, test);
+    run_loop(w, n, lint_field(w->ast, n, LINT_FIELD_BODY));
+}
