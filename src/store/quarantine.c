@@ -27,7 +27,8 @@ static void folder_of(const struct stet_store *s, char out[PATH_MAX + 16])
     snprintf(out, PATH_MAX + 16, "%s/quarantine", s->folder);
 }
 
-unsigned stet_quarantine_count(const struct stet_store *s, struct stet_hash key)
+/* Notes whose name begins with the key and then has `what`. */
+static unsigned count(const struct stet_store *s, struct stet_hash key, const char *what)
 {
     char folder[PATH_MAX + 16], name[STET_HASH_TEXT];
     unsigned n = 0;
@@ -38,15 +39,20 @@ unsigned stet_quarantine_count(const struct stet_store *s, struct stet_hash key)
     stet_hash_format(key, name);
     d = opendir(folder);
     while (d && (e = readdir(d)))
-        n += !strncmp(e->d_name, name, 32);
+        n += !strncmp(e->d_name, name, 32) && !strncmp(e->d_name + 32, what, strlen(what));
     if (d)
         closedir(d);
     return n;
 }
 
+unsigned stet_quarantine_count(const struct stet_store *s, struct stet_hash key)
+{
+    return count(s, key, "");
+}
+
 bool stet_quarantine_condemned(const struct stet_store *s, struct stet_hash key)
 {
-    return stet_quarantine_count(s, key) >= STET_STORE_STRIKES;
+    return count(s, key, ".crashed-") >= STET_STORE_STRIKES;
 }
 
 void stet_quarantine_clear(const struct stet_store *s, struct stet_hash key)

@@ -1,8 +1,8 @@
 /* Loads that went wrong: remembered on disk, so that an entry that kills its reader is left alone.
  *
  * Only a fatal signal raised in the loading thread counts, never a process that was killed from
- * outside meanwhile; two of them condemn the entry. A load that fails with an error has its entry
- * removed and is counted the same way. */
+ * outside meanwhile; two of them condemn the entry. A load that fails with an error leaves a note
+ * and has its entry removed, to be written anew: the device may have been full, no more. */
 #ifndef STET_STORE_QUARANTINE_H
 #define STET_STORE_QUARANTINE_H
 

@@ -125,6 +125,12 @@ class Layer(unittest.TestCase):
         self.assertEqual(self.compile(PLAIN), (0, "miss"))
         self.assertEqual(self.compile(PLAIN), (2, "hit"))
 
+    def test_loads_that_fail_condemn_nothing(self):
+        self.compile(PLAIN)
+        for _ in range(3):  # say, the device was full
+            self.assertEqual(self.compile(PLAIN, FAKE_FAIL="PJRT_Executable_DeserializeAndLoad"), (0, "load-failed"))
+        self.assertEqual(self.compile(PLAIN), (2, "hit"))
+
     def test_a_kill_inside_a_load_condemns_nothing(self):
         self.compile(PLAIN)
         for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL):
