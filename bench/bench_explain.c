@@ -28,7 +28,8 @@ static void fail(const struct stet_err *err)
 
 /* ---- a history ---- */
 
-enum { ROUNDS = 201, WIDER = 41, APART = 60 };
+/* A history grows while it is measured: the small ones have few wider programs. */
+enum { ROUNDS = 201, WIDER = 41, WIDER_OF_SMALL = 11, APART = 60 };
 
 /* A program that JAX lowered, and the place of a number in it that drifts. */
 struct source {
@@ -153,6 +154,7 @@ static void measure_history(struct history *b, uint32_t many)
     struct stet_err err = STET_ERR_INIT;
     double times[ROUNDS];
     enum stet_reason reason;
+    int wider = many < 10000 ? WIDER_OF_SMALL : WIDER;
 
     while (b->count < many)
         send(b, &b->program);
@@ -165,14 +167,14 @@ static void measure_history(struct history *b, uint32_t many)
     }
     print("constant", many, times, ROUNDS);
     /* Each comes so late after the one before that only narrower ones are near. */
-    for (int i = 0; i < WIDER; i++) {
+    for (int i = 0; i < wider; i++) {
         for (int k = 0; k < APART; k++)
             send(b, &b->program);
         times[i] = explain(b, &b->wider, &reason);
         if (reason != STET_REASON_SHAPE_DRIFT && reason != STET_REASON_LAST_BATCH)
             fail(&(struct stet_err){.text = "the larger batch was not named"});
     }
-    print("shape", many, times, WIDER);
+    print("shape", many, times, (size_t)wider);
 }
 
 static void open_source(struct source *s, const char *variable)
