@@ -2,6 +2,7 @@
 #include "intercept/ask.h"
 #include "intercept/describe.h"
 #include "intercept/guard.h"
+#include "intercept/identity.h"
 #include "intercept/layer.h"
 #include "intercept/object.h"
 #include "intercept/ranks.h"
@@ -209,6 +210,8 @@ static void record_client(struct stet_plugin *p, const PJRT_Client_Create_Args *
     struct stet_view text;
 
     stet_ranks_join(id, args);
+    if (id)
+        stet_identity_prepare(p, args->client);
     if (!e)
         return;
     r = &e->record.client_create;

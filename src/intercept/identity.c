@@ -1,4 +1,4 @@
-/* Asked once a client, on the thread of its first compile, and kept. */
+/* Asked once a client, when it is made, and kept. */
 #include "intercept/identity.h"
 
 #include "base/mem.h"
@@ -266,6 +266,15 @@ const char *stet_identity_of(struct stet_plugin *p, PJRT_Client *client, struct 
     *out = id->parts;
     *plugin_path = id->path;
     return id->why;
+}
+
+void stet_identity_prepare(struct stet_plugin *p, PJRT_Client *client)
+{
+    struct stet_key_parts parts;
+    struct stet_view path;
+
+    if (stet_layer.storing)
+        stet_identity_of(p, client, &parts, &path);
 }
 
 const char *stet_identity_ahead(struct stet_plugin *p, const PJRT_TopologyDescription *topology,

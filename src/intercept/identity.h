@@ -10,6 +10,8 @@
  * served nor kept. */
 const char *stet_identity_of(struct stet_plugin *p, PJRT_Client *client, struct stet_key_parts *out,
                              struct stet_view *plugin_path);
+/* Asks all that ahead of the first compile, which then does not wait for it. */
+void stet_identity_prepare(struct stet_plugin *p, PJRT_Client *client);
 /* The same of a topology without a client: what is compiled ahead is for clients that say the same
  * of themselves. Texts live in the arena. */
 const char *stet_identity_ahead(struct stet_plugin *p, const PJRT_TopologyDescription *topology,
