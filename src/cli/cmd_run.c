@@ -65,15 +65,16 @@ static uint64_t nanoseconds(struct timespec t)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* run.json is written when the run starts and again when it ends, so that a run whose parent was
- * killed is still a run. */
+/* run.json is written before the command starts, when its pid is known and when it ends: whatever
+ * the command does belongs to a run, also when we are killed. */
 static enum stet_rc write_run(const struct run *r, struct stet_err *err)
 {
     struct stet_buf out = STET_BUF_INIT;
     struct stet_json j;
 
     stet_run_record_begin(&j, &out, r->id, r->argv);
-    stet_json_int(&j, "pid", r->child.pid);
+    if (r->child.pid)
+        stet_json_int(&j, "pid", r->child.pid);
     stet_json_int(&j, "parent", getpid());
     stet_json_cstr(&j, "stet_version", STET_VERSION);
     stet_json_uint(&j, "started_ns", nanoseconds(r->started));
@@ -89,7 +90,17 @@ static enum stet_rc write_run(const struct run *r, struct stet_err *err)
             stet_json_int(&j, "exit", WEXITSTATUS(r->child.status));
         stet_watch_json(&r->watch, &j);
     }
-    return stet_run_record_end(&j, r->folder, err);
+    return stet_run_record_end(&j, r->folder, r->over, err);
+}
+
+/* A run that came to nothing. */
+static void forget_run(const struct run *r)
+{
+    char path[PATH_MAX + 16];
+
+    snprintf(path, sizeof path, "%s/run.json", r->folder);
+    unlink(path);
+    rmdir(r->folder);
 }
 
 /* Where executables are kept and looked for; a user's own choice stands. */
@@ -241,12 +252,13 @@ static int run(struct run *r, const struct wishes *w)
     if (w->torch_fix)
         learn(r, &env);
     stet_run_agent(&env);
+    write_run(r, NULL);
     rc = stet_child_start(&r->child, r->argv, env.vars, &err);
     if (rc != STET_OK) {
         stet_env_release(&env);
         stet_complain(&err);
         stet_run_metrics_end(r->metrics);
-        rmdir(r->folder);
+        forget_run(r);
         return rc == STET_NOT_FOUND ? 127 : 126;
     }
     write_run(r, NULL);

@@ -23,7 +23,7 @@ static enum stet_rc write_run(const char *folder, const char *id, char *const *a
     stet_json_uint(&j, "started_ns", ns);
     stet_json_uint(&j, "ended_ns", ns);
     stet_json_int(&j, "exit", 0);
-    return stet_run_record_end(&j, folder, err);
+    return stet_run_record_end(&j, folder, true, err);
 }
 
 /* Links, not copies: traces are large. Two logs of one name get numbers before them. */

@@ -52,7 +52,8 @@ void stet_run_record_begin(struct stet_json *j, struct stet_buf *out, const char
     stet_json_cstr(j, "host", host);
 }
 
-enum stet_rc stet_run_record_end(struct stet_json *j, const char *folder, struct stet_err *err)
+enum stet_rc stet_run_record_end(struct stet_json *j, const char *folder, bool last,
+                                 struct stet_err *err)
 {
     char path[PATH_MAX + 16];
     enum stet_rc rc;
@@ -60,8 +61,10 @@ enum stet_rc stet_run_record_end(struct stet_json *j, const char *folder, struct
     stet_json_end_object(j);
     stet_buf_char(j->out, '\n');
     snprintf(path, sizeof path, "%s/run.json", folder);
-    rc = j->out->failed ? stet_fail(err, STET_NO_MEMORY, "out of memory")
-                        : stet_fs_write(path, stet_buf_as_view(j->out), err);
+    if (j->out->failed)
+        rc = stet_fail(err, STET_NO_MEMORY, "out of memory");
+    else
+        rc = (last ? stet_fs_write : stet_fs_write_unsynced)(path, stet_buf_as_view(j->out), err);
     stet_buf_release(j->out);
     return rc;
 }

@@ -16,7 +16,9 @@ enum stet_rc stet_run_new(char *folder, size_t room, char id[STET_RUN_ID], struc
 /* What every run.json begins with, into `out`; the caller adds to `j`. */
 void stet_run_record_begin(struct stet_json *j, struct stet_buf *out, const char *id,
                            char *const *argv);
-/* Ends it, writes it into `folder` and releases the buffer. */
-enum stet_rc stet_run_record_end(struct stet_json *j, const char *folder, struct stet_err *err);
+/* Ends it, writes it into `folder` and releases the buffer. Synced when it is the last word: a disk
+ * may take seconds for that. */
+enum stet_rc stet_run_record_end(struct stet_json *j, const char *folder, bool last,
+                                 struct stet_err *err);
 
 #endif
