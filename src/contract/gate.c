@@ -221,6 +221,31 @@ static uint64_t fit(const struct stet_gate *g, const struct stet_family *f,
     return score;
 }
 
+/* PyTorch/XLA names no arguments, and another graph takes the same ones in another order. */
+static bool fits_in_any_order(const struct stet_gate *g, const struct stet_family *f,
+                              const struct stet_seen *s)
+{
+    bool taken[256] = {0};
+
+    if (f->arg_count != s->arg_count || f->arg_count > sizeof taken)
+        return false;
+    for (uint32_t i = 0; i < s->arg_count; i++) {
+        uint32_t k = 0;
+
+        for (; k < f->arg_count; k++) {
+            struct stet_breach b = {.clause = STET_CLAUSES, .number = UINT32_MAX};
+
+            if (!taken[k] &&
+                (fit_arg(g, &f->args[k], &s->args[i], i, &b), b.clause == STET_CLAUSES))
+                break;
+        }
+        if (k == f->arg_count)
+            return false;
+        taken[k] = true;
+    }
+    return true;
+}
+
 const struct stet_family *stet_gate_family(const struct stet_gate *g, const struct stet_seen *s,
                                            struct stet_breach *out)
 {
@@ -238,6 +263,9 @@ const struct stet_family *stet_gate_family(const struct stet_gate *g, const stru
         if (!stet_view_eq(f->name, s->family))
             continue;
         score = fit(g, f, s, &b);
+        if (b.clause != STET_CLAUSES && s->framework == STET_FRAMEWORK_TORCH_XLA &&
+            fits_in_any_order(g, f, s))
+            b = (struct stet_breach){.clause = STET_CLAUSES, .family = f, .line = f->line};
         if (b.clause == STET_CLAUSES) {
             *out = b;
             return f;

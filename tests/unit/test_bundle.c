@@ -167,7 +167,7 @@ TEST(a_plugin_file_is_judged_without_loading_it)
     EXPECT_INT(STET_OK, stet_file_open(&f, "/proc/self/exe", NULL));
     stet_elf_look(&e, f.bytes);
     EXPECT(!e.wrong && e.build_id[0] && !e.has_entry);
-    stet_elf_look(&e, stet_view_of(f.bytes.ptr, f.bytes.len / 2));
+    stet_elf_look(&e, stet_view_of(f.bytes.ptr, 8192)); /* within what is loaded */
     EXPECT(e.wrong && strstr(e.wrong, "cut off"));
     memcpy(copy, f.bytes.ptr, sizeof copy);
     copy[18] = (char)183; /* e_machine: aarch64 */
