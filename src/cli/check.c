@@ -211,7 +211,7 @@ static enum stet_rc check_pairs(struct stet_check *k, const struct stet_pairs *l
                                    .rank = rank};
 
         if (flags ? stet_contract_same_flags(have, p->unset ? (struct stet_view){0} : p->value)
-                  : stet_view_eq(have, p->value))
+                  : stet_contract_same_version(have, p->value))
             continue;
         snprintf(what, sizeof what, "%.*s is %s%.*s%s; the contract has %.*s", STET_FMT(p->name),
                  have.len ? "\"" : "", STET_FMT(have.len ? have : STET_VIEW("not there")),

@@ -35,6 +35,8 @@ struct stet_view stet_contract_frame(struct stet_view function);
 struct stet_view stet_contract_base(struct stet_view path);
 /* Equal but for the order of flags, and for those that only say where to dump. */
 bool stet_contract_same_flags(struct stet_view a, struct stet_view b);
+/* The same, or `wanted` names only the first numbers of it: 3.11 is kept by 3.11.7. */
+bool stet_contract_same_version(struct stet_view have, struct stet_view wanted);
 
 /* What the run did, as a contract. Failed compiles are left out. */
 enum stet_rc stet_contract_make(struct stet_contract *c, struct stet_lanes *l,

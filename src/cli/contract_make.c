@@ -297,6 +297,16 @@ static void lift_mesh(struct stet_contract *c)
 
 /* ---- the launch ---- */
 
+/* "3.11" of "3.11.7": which patch release a runner has is not for the code to say. */
+static size_t to_minor(struct stet_view v)
+{
+    size_t n = 0;
+
+    for (int dots = 0; n < v.len && (dots += v.ptr[n] == '.') < 2;)
+        n++;
+    return n;
+}
+
 static bool take_part(struct stet_contract *c, const struct stet_part *part)
 {
     struct stet_pairs *list = part->flags ? &c->terms.flags : &c->terms.bundle;
@@ -312,6 +322,8 @@ static bool take_part(struct stet_contract *c, const struct stet_part *part)
         return false;
     p->name = stet_arena_copy(&c->arena, part->name);
     p->value = stet_arena_copy(&c->arena, stet_contract_part(part));
+    if (stet_view_is(p->name, "Python"))
+        p->value.len = to_minor(p->value);
     return p->value.ptr != NULL;
 }
 

@@ -137,3 +137,10 @@ bool stet_contract_same_flags(struct stet_view a, struct stet_view b)
 {
     return has_flags_of(a, b) && has_flags_of(b, a);
 }
+
+bool stet_contract_same_version(struct stet_view have, struct stet_view wanted)
+{
+    return stet_view_eq(have, wanted) ||
+           (wanted.len && have.len > wanted.len && have.ptr[wanted.len] == '.' &&
+            !memcmp(have.ptr, wanted.ptr, wanted.len));
+}

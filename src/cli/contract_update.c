@@ -147,7 +147,8 @@ static bool widen_pairs(struct update *u, struct stet_pairs *list, const struct 
         if (!other && p->unset)
             continue;
         if (other && other->unset == p->unset &&
-            (p->unset || stet_contract_same_flags(other->value, p->value)))
+            (p->unset || stet_contract_same_flags(other->value, p->value) ||
+             stet_contract_same_version(p->value, other->value)))
             continue;
         p->unset = !other || other->unset;
         p->value = other ? other->value : (struct stet_view){0};

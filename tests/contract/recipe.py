@@ -62,8 +62,14 @@ with tempfile.TemporaryDirectory(prefix="stet-recipe-") as scratch:
     subprocess.run([BUILD / "bin" / "stet", "run", "--quiet", "--cpu", "--", PYTHON, "train.py"], cwd=repository, env=env, check=True,
                    capture_output=True, timeout=120)
     subprocess.run([BUILD / "bin" / "stet", "contract", "init"], cwd=repository, env=env, check=True, capture_output=True, timeout=60)
+    contract = (repository / "stet.contract").read_text()
+    minor = re.search(r'^bundle Python "3\.\d+"$', contract, re.M)[0]  # any patch release keeps it
     red, log = job(repository, state)
     assert not red, log
+    (repository / "stet.contract").write_text(contract.replace(minor, 'bundle Python "3.1"'))
+    red, log = job(repository, state)
+    assert red and "the contract has 3.1" in log, log
+    (repository / "stet.contract").write_text(contract)
     plant(repository, GOOD, DRIFT)
     red, log = job(repository, state)
     assert red, log
