@@ -172,6 +172,15 @@ static void options_detail(struct stet_miss *m, struct stet_arena *a,
     stet_buf_release(&y);
 }
 
+/* Neither the program nor, as far as can be told, one of its family. */
+static bool is_stranger(const struct stet_key_parts *parts, const struct candidate *c,
+                        const struct stet_fingerprint *print)
+{
+    return !stet_view_eq(parts->part[STET_COMPONENT_PROGRAM],
+                         c->file.parts.part[STET_COMPONENT_PROGRAM]) &&
+           !(print && c->has_print && stet_hash_eq(print->skeleton, c->print.skeleton));
+}
+
 /* `own` is the entry that the miss itself was kept as, when it was. */
 static void blame(struct stet_miss *m, struct stet_arena *a, const struct stet_key_parts *parts,
                   struct candidate *c, const struct stet_entry_file *own,
@@ -179,6 +188,8 @@ static void blame(struct stet_miss *m, struct stet_arena *a, const struct stet_k
 {
     int first = -1;
 
+    if (is_stranger(parts, c, print))
+        return; /* nothing moved: the program is new */
     m->nearest = c->file.key;
     for (int i = 0; i < STET_COMPONENTS; i++) {
         if (stet_view_eq(parts->part[i], c->file.parts.part[i]))
@@ -190,9 +201,6 @@ static void blame(struct stet_miss *m, struct stet_arena *a, const struct stet_k
     }
     if (first < 0)
         return;
-    if (first == STET_COMPONENT_PROGRAM &&
-        !(print && c->has_print && stet_hash_eq(print->skeleton, c->print.skeleton)))
-        return; /* another program altogether: nothing moved, it is new */
     m->moved = stet_view_str(stet_component_name((enum stet_component)first));
     m->from = stet_arena_copy(a, c->file.parts.part[first]);
     m->to = stet_arena_copy(a, parts->part[first]);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,7 @@ static void remove_tree(const char *path)
 /* Standard output belongs to the proof: the command's own goes to standard error. */
 static _Noreturn void become(char **command, const char *store, const char *state)
 {
+    static char stet[] = "stet", run[] = "run", quiet[] = "--quiet", cpu[] = "--cpu";
     size_t n = 0;
     char **argv;
 
@@ -48,11 +50,11 @@ static _Noreturn void become(char **command, const char *store, const char *stat
     if (!argv || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 || setenv("STET_STORE", store, 1) != 0 ||
         setenv("STET_STATE_DIR", state, 1) != 0)
         _exit(STET_EXIT_FAILURE);
-    argv[0] = (char[]){"stet"};
-    argv[1] = (char[]){"run"};
-    argv[2] = (char[]){"--quiet"};
+    argv[0] = stet;
+    argv[1] = run;
+    argv[2] = quiet;
     if (stet_cache_wishes.cpu)
-        argv[3] = (char[]){"--cpu"};
+        argv[3] = cpu;
     /* what stands before the command belongs to `stet run`: stet cache prove -- --cpu -- python… */
     memcpy(argv + 3 + stet_cache_wishes.cpu, command, n * sizeof *command);
     execv("/proc/self/exe", argv);
@@ -140,9 +142,16 @@ static int tell(const struct stet_args *args, const struct launch *cold, const s
         stet_misses_json(&misses, &j, "missed");
         stet_json_end_object(&j);
         stet_buf_char(&out, '\n');
+    } else if (!warm->programs) {
+        stet_buf_printf(&out, "nothing was compiled%s: nothing is proven%s\n",
+                        cold->programs ? " in the warm run" : "",
+                        cold->programs || stet_cache_wishes.cpu
+                            ? ""
+                            : " (JAX compiles for the CPU without a plugin: --cpu gives it one)");
     } else {
-        stet_buf_printf(&out, "%llu of %llu programs reloaded, ",
-                        (unsigned long long)warm->reloaded, (unsigned long long)warm->programs);
+        stet_buf_printf(&out, "%" PRIu64 " of ", warm->reloaded);
+        stet_text_count(&out, warm->programs, "program");
+        stet_buf_str(&out, " reloaded, ");
         stet_text_duration(&out, cold->ns);
         stet_buf_str(&out, " -> ");
         stet_text_duration(&out, warm->ns);
@@ -150,7 +159,8 @@ static int tell(const struct stet_args *args, const struct launch *cold, const s
         stet_misses_text(&misses, &out);
     }
     stet_misses_release(&misses);
-    return stet_print(&out, warm->reloaded == warm->programs ? STET_EXIT_FINE : STET_EXIT_FINDING);
+    return stet_print(&out, warm->programs && warm->reloaded == warm->programs ? STET_EXIT_FINE
+                                                                               : STET_EXIT_FINDING);
 }
 
 int stet_cache_prove(const struct stet_store *s, const struct stet_args *args)

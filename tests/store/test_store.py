@@ -311,15 +311,23 @@ class Store(unittest.TestCase):
 
     def test_prove_counts_what_was_reloaded(self):
         script = self.script(STEP.format(lr=0.1, comment=""))
-        done = subprocess.run(
-            [STET, "cache", "prove", "--format=json", "--", "--cpu", "--", f"{ENVS}/jax/bin/python", script],
-            capture_output=True, text=True, cwd=self.dir, env=self.env)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        proof = json.loads(done.stdout)
-        self.assertEqual(proof["schema"], "stet.prove/1")
-        self.assertEqual(proof["programs"], proof["reloaded"])
-        self.assertGreater(proof["programs"], 0)
-        self.assertEqual(proof["missed"], [])
+        for words in (("--", "--cpu", "--"), ("--cpu", "--")):
+            with self.subTest(words):
+                done = subprocess.run(
+                    [STET, "cache", "prove", "--format=json", *words, f"{ENVS}/jax/bin/python", script],
+                    capture_output=True, text=True, cwd=self.dir, env=self.env)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                proof = json.loads(done.stdout)
+                self.assertEqual(proof["schema"], "stet.prove/1")
+                self.assertEqual(proof["programs"], proof["reloaded"])
+                self.assertGreater(proof["programs"], 0)
+                self.assertEqual(proof["missed"], [])
+
+    def test_prove_proves_nothing_where_nothing_was_compiled(self):
+        done = subprocess.run([STET, "cache", "prove", "--", "true"], capture_output=True, text=True,
+                              cwd=self.dir, env=self.env)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("nothing was compiled: nothing is proven", done.stdout)
 
     def missed(self):
         done = subprocess.run([STET, "explain", "--format=json"], capture_output=True, text=True,
@@ -361,6 +369,17 @@ class Store(unittest.TestCase):
                 self.assertIn(detail, named[0]["detail"])
                 shutil.rmtree(self.dir + "/store")
                 os.rename(self.dir + "/kept", self.dir + "/store")
+
+    def test_a_program_that_was_never_in_the_store_is_new_whatever_else_differs(self):
+        self.run_it(STEP.format(lr=0.1, comment=""))
+        other = "import jax, jax.numpy as jnp\nprint(jax.jit(lambda x: jnp.tanh(x @ x.T).cumsum())(jnp.ones((3, 5))).sum())"
+        for env in ({"JAX_EXEC_TIME_OPTIMIZATION_EFFORT": "0.5"}, {"LIBTPU_INIT_ARGS": "--xla_tpu_x=1"}):
+            with self.subTest(env):
+                self.run_it(other, name="other.py", **env)
+                named = [m for m in self.missed() if m["program"] == "jit__lambda"]
+                self.assertEqual([sorted(m) for m in named], [["program", "reason"]])
+                shutil.rmtree(self.dir + "/store")
+                self.run_it(STEP.format(lr=0.1, comment=""))
 
     def warm(self, *words, **env):
         done = subprocess.run([STET, "warm", "--format=json", *words], capture_output=True, text=True, timeout=120,
