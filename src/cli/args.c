@@ -25,7 +25,8 @@ static void print_usage(const struct stet_usage *usage, const struct stet_option
 
     printf("usage: %s\n\n%s\n\noptions:\n", usage->synopsis, usage->about);
     for (; options->name; options++) {
-        print_row(options->name, options->operand, options->help);
+        if (options->help)
+            print_row(options->name, options->operand, options->help);
         own_format |= !strcmp(options->name, "format");
     }
     if (!own_format)

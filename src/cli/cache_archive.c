@@ -138,7 +138,8 @@ static int tell_export(const struct stet_args *args, const struct outgoing *o,
         stet_json_cstr(&j, "signer", name);
         stet_json_end_object(&j);
     } else {
-        stet_buf_printf(&out, "%zu entries, ", o->count);
+        stet_text_count(&out, o->count, "entry");
+        stet_buf_str(&out, ", ");
         stet_text_bytes(&out, o->bytes);
         stet_buf_printf(&out, ", in %s\n%s%s", args->values[0],
                         signer ? "signed by " : "not signed", name);
@@ -232,8 +233,11 @@ static int tell_import(const struct stet_args *args, const struct stet_archive *
         stet_json_cstr(&j, "signer", name);
         stet_json_end_object(&j);
     } else {
-        stet_buf_printf(&out, "%zu of %zu entries taken in, %zu were there, %s%s", in->taken,
-                        in->count, in->there, a->is_signed ? "signed by " : "not signed", name);
+        stet_buf_printf(&out, "%zu of ", in->taken);
+        stet_text_count(&out, in->count, "entry");
+        stet_buf_printf(&out, " taken in, %zu %s there, %s%s", in->there,
+                        in->there == 1 ? "was" : "were", a->is_signed ? "signed by " : "not signed",
+                        name);
         if (in->bad)
             stet_buf_printf(&out, "\n%zu refused: %s", in->bad, in->first_bad);
     }

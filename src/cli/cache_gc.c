@@ -89,7 +89,9 @@ int stet_cache_gc(const struct stet_store *s, const struct stet_args *args)
         stet_json_end_object(&j);
         stet_buf_char(&out, '\n');
     } else {
-        stet_buf_printf(&out, "removed %zu of %zu entries (", gc.removed, gc.removed + gc.left);
+        stet_buf_printf(&out, "removed %zu of ", gc.removed);
+        stet_text_count(&out, gc.removed + gc.left, "entry");
+        stet_buf_str(&out, " (");
         stet_text_bytes(&out, gc.removed_bytes);
         stet_buf_str(&out, "); ");
         stet_text_bytes(&out, gc.left_bytes);

@@ -202,7 +202,9 @@ static int tell(const struct stet_args *args, const struct check *checks, size_t
         stet_json_uint(&j, "loaded", loaded);
         stet_json_array(&j, "checks");
     } else {
-        stet_buf_printf(&out, "%zu of %zu entries loaded back\n", loaded, n);
+        stet_buf_printf(&out, "%zu of ", loaded);
+        stet_text_count(&out, n, "entry");
+        stet_buf_str(&out, " loaded back\n");
     }
     for (size_t i = 0; i < n; i++)
         tell_one(&out, json ? &j : NULL, &checks[i]);

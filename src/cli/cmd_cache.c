@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#define ROW_END "  %9s  " /* what it took to compile, before the name */
+
 static int64_t now_ns(void)
 {
     return (int64_t)time(NULL) * 1000000000;
@@ -30,15 +32,21 @@ static void row_text(struct stet_buf *out, const struct stet_stored *s,
     stet_text_bytes(&cell, s->bytes);
     stet_buf_printf(out, "%.12s  %9s", key, cell.ptr);
     stet_buf_release(&cell);
-    stet_text_duration(&cell, age > 0 ? (uint64_t)age / 1000000000 * 1000000000 : 0);
-    stet_buf_printf(out, "  %10s ago", cell.ptr);
+    age = age / 1000000000 * 1000000000;
+    if (age > 0) {
+        stet_text_duration(&cell, (uint64_t)age);
+        stet_buf_str(&cell, " ago");
+    } else {
+        stet_buf_str(&cell, "now");
+    }
+    stet_buf_printf(out, "  %15s", cell.ptr);
     stet_buf_release(&cell);
     if (f) {
         stet_text_duration(&cell, f->compile_ns);
-        stet_buf_printf(out, "  %9s  %.*s\n", cell.ptr, STET_FMT(f->name));
+        stet_buf_printf(out, ROW_END "%.*s\n", cell.ptr, STET_FMT(f->name));
         stet_buf_release(&cell);
     } else {
-        stet_buf_str(out, "          -  damaged, or written by a newer Stet\n");
+        stet_buf_printf(out, ROW_END "damaged, or written by a newer Stet\n", "-");
     }
 }
 
@@ -109,7 +117,8 @@ int stet_cache_ls(const struct stet_store *s, const struct stet_args *args)
         stet_json_end_object(&j);
         stet_buf_char(&out, '\n');
     } else if (all.count) {
-        stet_buf_str(&out, "key                size             used     compile  program\n");
+        stet_buf_printf(&out, "%-12s  %9s  %15s" ROW_END "program\n", "key", "size", "used",
+                        "compile");
         rows(s, &all, &out, NULL);
     } else {
         stet_buf_printf(&out, "nothing is kept in %s\n", s->folder);
@@ -175,11 +184,15 @@ int stet_cache_stats(const struct stet_store *s, const struct stet_args *args)
         stet_json_end_object(&j);
         stet_buf_char(&out, '\n');
     } else {
-        stet_buf_printf(&out, "%s\n%zu entries, ", s->folder, all.count);
+        stet_buf_printf(&out, "%s\n", s->folder);
+        stet_text_count(&out, all.count, "entry");
+        stet_buf_str(&out, ", ");
         stet_text_bytes(&out, all.bytes);
         stet_buf_char(&out, '\n');
         if (all.foreign)
-            stet_buf_printf(&out, "%zu files that are no entries\n", all.foreign);
+            stet_buf_printf(&out, "%zu file%s no entr%s\n", all.foreign,
+                            all.foreign == 1 ? " that is" : "s that are",
+                            all.foreign == 1 ? "y" : "ies");
         last_run(&out, NULL);
     }
     stet_stored_list_release(&all);
@@ -258,9 +271,12 @@ int stet_cache_show(const struct stet_store *s, const struct stet_args *args)
         stet_buf_str(&out, "\ncompiled in   ");
         stet_text_duration(&out, f.compile_ns);
         stet_buf_str(&out, "\n\nwhat its key is made of\n");
-        for (size_t i = 0; i < STET_COMPONENTS; i++)
+        for (size_t i = 0; i < STET_COMPONENTS; i++) {
+            struct stet_view part = f.parts.part[i];
+
             stet_buf_printf(&out, "  %-12s %.*s\n", stet_component_name((enum stet_component)i),
-                            STET_FMT(f.parts.part[i]));
+                            part.len ? (int)part.len : 4, part.len ? part.ptr : "none");
+        }
     }
     stet_entry_close(&f);
     return stet_print(&out, STET_EXIT_FINE);

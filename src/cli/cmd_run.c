@@ -57,7 +57,7 @@ struct run {
 /* What was asked for on the command line. */
 struct wishes {
     bool quiet, cpu, xla_dump, torch_fix, no_store;
-    const char *json_events, *contract, *on_breach, *metrics_port, *metrics_file;
+    const char *json_events, *contract, *on_breach, *metrics_port, *metrics_file, *format;
 };
 
 static uint64_t nanoseconds(struct timespec t)
@@ -328,6 +328,7 @@ int cmd_run(int argc, char **argv)
          &w.metrics_port},
         {"metrics-file", "FILE", "keep FILE up to date with them", STET_OPTION_VALUE,
          &w.metrics_file},
+        {"format", NULL, NULL, STET_OPTION_VALUE, &w.format},
         {"no-store", NULL, "compile everything: load nothing from the store, keep nothing",
          STET_OPTION_FLAG, &w.no_store},
         {0},
@@ -337,6 +338,9 @@ int cmd_run(int argc, char **argv)
 
     if (done >= 0)
         return done;
+    if (w.format)
+        return stet_usage_error(&usage,
+                                "what the command prints is its own: use --json-events=FILE");
     if (args.count == 0) {
         fprintf(stderr, "stet: no command to run\nusage: %s\n", usage.synopsis);
         return STET_EXIT_USAGE;

@@ -358,8 +358,10 @@ static int tell(const struct stet_warm_plan *plan, const struct stet_run_digest 
         stet_json_end_object(&j);
         stet_buf_char(&out, '\n');
     } else {
-        stet_buf_printf(&out, "%zu of %zu programs compiled and kept, %zu were there, ", a.kept,
-                        plan->count, a.there);
+        stet_buf_printf(&out, "%zu of ", a.kept);
+        stet_text_count(&out, plan->count, "program");
+        stet_buf_printf(&out, " compiled and kept, %zu %s there, ", a.there,
+                        a.there == 1 ? "was" : "were");
         stet_text_duration(&out, a.compile_ns);
         stet_buf_str(&out, " of compiling in ");
         stet_text_duration(&out, wall_ns);

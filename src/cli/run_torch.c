@@ -264,7 +264,8 @@ static void summary(struct stet_run_torch *r)
     stet_text_count(&r->out, t->compile_count, "compile");
     stet_buf_str(&r->out, " in ");
     stet_text_duration(&r->out, cost * 1000);
-    stet_buf_printf(&r->out, ", %u of them again", stet_torch_recompiles(t));
+    if (stet_torch_recompiles(t))
+        stet_buf_printf(&r->out, ", %u of them again", stet_torch_recompiles(t));
     if (t->break_count)
         stet_buf_printf(&r->out, ", %zu graph break%s", t->break_count,
                         t->break_count == 1 ? "" : "s");

@@ -62,7 +62,13 @@ struct stet_view stet_text_path(struct stet_view path)
 
 void stet_text_count(struct stet_buf *out, uint64_t n, const char *what)
 {
-    stet_buf_printf(out, "%" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
+    int len = (int)strlen(what);
+    bool ies = n != 1 && len > 1 && what[len - 1] == 'y' && !strchr("aeou", what[len - 2]);
+
+    stet_buf_printf(out, "%" PRIu64 " %.*s%s", n, ies ? len - 1 : len, what,
+                    ies      ? "ies"
+                    : n == 1 ? ""
+                             : "s");
 }
 
 bool stet_run_is_alive(const struct stet_run *run)

@@ -194,12 +194,14 @@ static void torch_row(struct stet_page *p, const struct stet_pulse_sum *s)
     stet_page_printf(p, STET_STYLE_PLAIN, "%" PRIu64 " frame%s, ", s->torch_frames,
                      s->torch_frames == 1 ? "" : "s");
     stet_page_printf(p, STET_STYLE_STRONG, "%" PRIu64, s->torch_compiles);
-    stet_page_printf(p, STET_STYLE_PLAIN, " compiles in %s", duration(&a, s->torch_ns));
+    stet_page_printf(p, STET_STYLE_PLAIN, " compile%s in %s", s->torch_compiles == 1 ? "" : "s",
+                     duration(&a, s->torch_ns));
     stet_page_printf(p, s->torch_recompiles ? STET_STYLE_WARN : STET_STYLE_GOOD,
                      "   %" PRIu64 " again, %s lost", s->torch_recompiles,
                      duration(&a, s->torch_lost_ns));
     if (s->torch_breaks)
-        stet_page_printf(p, STET_STYLE_WARN, "   %" PRIu64 " breaks", s->torch_breaks);
+        stet_page_printf(p, STET_STYLE_WARN, "   %" PRIu64 " break%s", s->torch_breaks,
+                         s->torch_breaks == 1 ? "" : "s");
     if (s->torch_limits)
         stet_page_printf(p, STET_STYLE_BAD, "   %" PRIu64 " gave up", s->torch_limits);
     stet_page_line(p);

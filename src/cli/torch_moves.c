@@ -75,7 +75,7 @@ static struct stet_view version_of(const struct stet_torch *t, struct stet_arena
 
 static struct stet_view times(struct stet_arena *arena, uint64_t n)
 {
-    return n ? stet_arena_printf(arena, "%llu times", (unsigned long long)n)
+    return n ? stet_arena_printf(arena, "%llu time%s", (unsigned long long)n, n == 1 ? "" : "s")
              : (struct stet_view){0};
 }
 

@@ -344,17 +344,28 @@ void stet_torch_text_damage(const struct stet_torch *t, struct stet_buf *out)
         stet_buf_str(out, "out of memory: not everything was read\n");
 }
 
+static void count(struct stet_buf *out, uint64_t n, const char *what)
+{
+    stet_text_count(out, n, what);
+    stet_buf_str(out, ", ");
+}
+
 void stet_torch_ingest_text(const struct stet_torch *t, struct stet_buf *out)
 {
+    const uint32_t again = stet_torch_recompiles(t);
     uint64_t cost = 0;
 
     for (size_t i = 0; i < t->compile_count; i++)
         cost += stet_torch_cost(&t->compiles[i]);
-    stet_buf_printf(out,
-                    "%" PRIu64 " records, %" PRIu64 " bytes, %zu logs, %zu processes\n"
-                    "%zu frames, %zu compiles, %u of them again, %zu graph breaks, ",
-                    t->records, t->bytes, t->log_count, t->process_count, t->frame_count,
-                    t->compile_count, stet_torch_recompiles(t), t->break_count);
+    count(out, t->records, "record");
+    count(out, t->bytes, "byte");
+    count(out, t->log_count, "log");
+    stet_buf_printf(out, "%zu process%s\n", t->process_count, t->process_count == 1 ? "" : "es");
+    count(out, t->frame_count, "frame");
+    count(out, t->compile_count, "compile");
+    if (again)
+        stet_buf_printf(out, "%u of them again, ", again);
+    count(out, t->break_count, "graph break");
     seconds(cost, out);
     stet_buf_str(out, " of compiling\n");
 }
