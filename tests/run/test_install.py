@@ -4,9 +4,11 @@ beside the wheel find the CPU backend by name.
 usage: test_install.py SOURCE_DIR BUILD_DIR ENVIRONMENTS     the folder of the Python environments
 """
 
+import fnmatch
 import glob
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -51,6 +53,9 @@ class Install(unittest.TestCase):
         self.run_ok(PYTHON, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-w", wheels, SOURCE,
                     env=dict(os.environ, PATH=os.path.dirname(PYTHON) + ":" + os.environ["PATH"]))
         (wheel,) = os.listdir(wheels)
+        with open(os.path.join(SOURCE, "docs", "ci", "graph-contract.yml"), encoding="utf-8") as f:
+            pattern = re.search(r"(\S+\.whl)", f.read())[1]  # what the recipe installs
+        self.assertTrue(fnmatch.fnmatch(wheel, pattern), wheel)
         venv = os.path.join(self.dir, "venv")
         self.run_ok(sys.executable, "-m", "venv", venv)
         self.run_ok(os.path.join(venv, "bin", "pip"), "install", "--no-index", "--no-deps",
