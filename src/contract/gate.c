@@ -221,27 +221,60 @@ static uint64_t fit(const struct stet_gate *g, const struct stet_family *f,
     return score;
 }
 
+/* ---- arguments in another order ---- */
+
+enum { MOST_ARGS = 1024, NOBODY = UINT16_MAX };
+
+/* What fit_arg tells, without words. */
+static bool arg_fits(const struct stet_gate *g, const struct stet_clause_arg *a,
+                     const struct stet_seen_arg *s)
+{
+    if (!has_type(a->type, s->type) || (!a->any_shape && a->rank != s->rank))
+        return false;
+    for (uint32_t d = 0; !a->any_shape && d < s->rank; d++)
+        if (!stet_dim_allows(&a->dims[d], s->dims[d]))
+            return false;
+    return a->many ||
+           (stet_view_eq(a->sharding, s->sharding) &&
+            (g->foreign || (a->donated == s->donated && stet_view_eq(a->layout, s->layout))));
+}
+
+struct order {
+    const struct stet_gate *g;
+    const struct stet_family *f;
+    const struct stet_seen *s;
+    uint16_t holder[MOST_ARGS]; /* of each of the contract's arguments */
+    bool tried[MOST_ARGS];
+};
+
+/* Finds a place for an argument, moving those that have one where that makes room. */
+static bool place(struct order *o, uint32_t i)
+{
+    for (uint32_t k = 0; k < o->f->arg_count; k++) {
+        if (o->tried[k] || !arg_fits(o->g, &o->f->args[k], &o->s->args[i]))
+            continue;
+        o->tried[k] = true;
+        if (o->holder[k] == NOBODY || place(o, o->holder[k])) {
+            o->holder[k] = (uint16_t)i;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* PyTorch/XLA names no arguments, and another graph takes the same ones in another order. */
 static bool fits_in_any_order(const struct stet_gate *g, const struct stet_family *f,
                               const struct stet_seen *s)
 {
-    bool taken[256] = {0};
+    struct order o = {g, f, s, {0}, {0}};
 
-    if (f->arg_count != s->arg_count || f->arg_count > sizeof taken)
+    if (f->arg_count != s->arg_count || f->arg_count > MOST_ARGS)
         return false;
+    memset(o.holder, 0xff, sizeof o.holder);
     for (uint32_t i = 0; i < s->arg_count; i++) {
-        uint32_t k = 0;
-
-        for (; k < f->arg_count; k++) {
-            struct stet_breach b = {.clause = STET_CLAUSES, .number = UINT32_MAX};
-
-            if (!taken[k] &&
-                (fit_arg(g, &f->args[k], &s->args[i], i, &b), b.clause == STET_CLAUSES))
-                break;
-        }
-        if (k == f->arg_count)
+        memset(o.tried, 0, sizeof o.tried);
+        if (!place(&o, i))
             return false;
-        taken[k] = true;
     }
     return true;
 }
@@ -265,7 +298,8 @@ const struct stet_family *stet_gate_family(const struct stet_gate *g, const stru
         score = fit(g, f, s, &b);
         if (b.clause != STET_CLAUSES && s->framework == STET_FRAMEWORK_TORCH_XLA &&
             fits_in_any_order(g, f, s))
-            b = (struct stet_breach){.clause = STET_CLAUSES, .family = f, .line = f->line};
+            b = (struct stet_breach){
+                .clause = STET_CLAUSES, .family = f, .line = f->line, .number = UINT32_MAX};
         if (b.clause == STET_CLAUSES) {
             *out = b;
             return f;

@@ -192,7 +192,8 @@ static const struct stet_op *sort_below(const struct stet_op *slice)
 {
     const struct stet_op *def = stet_value_def(stet_op_operand(slice, 0));
 
-    if (is_named(def, "get-tuple-element") || is_named(def, "get_tuple_element"))
+    if ((is_named(def, "get-tuple-element") || is_named(def, "get_tuple_element")) &&
+        def->operand_count == 1)
         def = stet_value_def(stet_op_operand(def, 0));
     return is_named(def, "sort") ? def : NULL;
 }
@@ -211,7 +212,8 @@ static int64_t sorted_dimension(const struct stet_op *sort)
 static bool cuts_a_sort(const struct stet_op *op)
 {
     const struct stet_op *sort =
-        is_named(op, "slice") && op->operand_count == 1 ? sort_below(op) : NULL;
+        is_named(op, "slice") && op->operand_count == 1 && op->result_count == 1 ? sort_below(op)
+                                                                                 : NULL;
     const struct stet_type *whole = sort ? stet_op_operand(op, 0)->type : NULL;
     const struct stet_type *part = sort ? op->results[0].type : NULL;
     int64_t d = sort ? sorted_dimension(sort) : -1;

@@ -1,4 +1,4 @@
-/* Asked once a client, when it is made, and kept. */
+/* Asked once a client, when it is made, and kept; but for the environment. */
 #include "intercept/identity.h"
 
 #include "base/mem.h"
@@ -25,6 +25,13 @@ struct identity {
     struct stet_arena arena;
     struct stet_key_parts parts;
     struct stet_view path; /* of the plugin's file */
+    _Atomic(struct environment *) environment;
+};
+
+/* The flags as the first compile finds them: a plugin may read them as late as that. */
+struct environment {
+    struct stet_arena arena;
+    struct stet_view text;
 };
 
 /* Only ever grows, and without a lock: a child of fork finds it whole. */
@@ -77,7 +84,16 @@ static struct stet_view platform_text(struct stet_arena *a, const struct stet_to
                     stet_arena_printf(a, "%.*s %.*s", STET_FMT(t->platform), STET_FMT(t->version)));
 }
 
-/* Of a client without a topology. */
+/* A GPU's runtime is not a part of its plugin: its version is in the topology, or the client has
+ * it. */
+static bool tells_all(const struct stet_topology *t, struct stet_view text)
+{
+    return t->platform.len && t->version.len &&
+           ((!stet_view_is(t->platform, "cuda") && !stet_view_is(t->platform, "rocm")) ||
+            stet_view_contains(text, "runtime_version"));
+}
+
+/* Of a client without a topology, or with one that tells too little. */
 static struct stet_view platform_part(struct stet_plugin *p, PJRT_Client *client,
                                       struct stet_arena *a)
 {
@@ -231,31 +247,47 @@ static void describe(struct identity *id, struct stet_plugin *p, PJRT_Client *cl
     part[STET_COMPONENT_PLUGIN] = plugin_part(p, a, &object);
     id->path = stet_arena_copy(a, stet_view_str(object.path));
     stet_describe_client_topology(p, client, a, &t);
-    part[STET_COMPONENT_PLATFORM] =
-        t.platform.len && t.version.len ? platform_text(a, &t) : platform_part(p, client, a);
     part[STET_COMPONENT_TOPOLOGY] = topology_text(a, &t);
+    part[STET_COMPONENT_PLATFORM] = tells_all(&t, part[STET_COMPONENT_TOPOLOGY])
+                                        ? platform_text(a, &t)
+                                        : platform_part(p, client, a);
     part[STET_COMPONENT_TOOLKIT] = toolkit_part(a, object.path, part[STET_COMPONENT_TOPOLOGY]);
-    part[STET_COMPONENT_ENVIRONMENT] = environment_part(a);
     if (!part[STET_COMPONENT_PLUGIN].len || !part[STET_COMPONENT_PLATFORM].len)
         id->why = "plugin-unknown";
     if (a->failed)
         id->why = "no-memory";
 }
 
-const char *stet_identity_of(struct stet_plugin *p, PJRT_Client *client, struct stet_key_parts *out,
-                             struct stet_view *plugin_path)
+/* NULL when memory is short. */
+static const struct environment *environment_of(struct identity *id)
+{
+    struct environment *e = atomic_load(&id->environment), *other = NULL;
+
+    if (e)
+        return e;
+    e = stet_mem_calloc(1, sizeof *e);
+    if (!e)
+        return NULL;
+    stet_arena_init(&e->arena, (size_t)1 << 20);
+    e->text = environment_part(&e->arena);
+    if (!e->arena.failed && atomic_compare_exchange_strong(&id->environment, &other, e))
+        return e;
+    stet_arena_release(&e->arena);
+    stet_mem_free(e);
+    return other;
+}
+
+static struct identity *identity_of(struct stet_plugin *p, PJRT_Client *client)
 {
     uint32_t number = stet_plugin_client(p, client);
     struct identity *id;
 
-    if (!number)
-        return "client-unknown";
     for (id = atomic_load(&list); id && id->client != number; id = id->next)
         continue;
     if (!id) {
-        id = stet_mem_calloc(1, sizeof *id);
+        id = number ? stet_mem_calloc(1, sizeof *id) : NULL;
         if (!id)
-            return "no-memory";
+            return NULL;
         id->client = number;
         stet_arena_init(&id->arena, (size_t)4 << 20);
         describe(id, p, client);
@@ -263,18 +295,27 @@ const char *stet_identity_of(struct stet_plugin *p, PJRT_Client *client, struct 
         while (!atomic_compare_exchange_weak(&list, &id->next, id))
             continue;
     }
+    return id;
+}
+
+const char *stet_identity_of(struct stet_plugin *p, PJRT_Client *client, struct stet_key_parts *out,
+                             struct stet_view *plugin_path)
+{
+    struct identity *id = identity_of(p, client);
+    const struct environment *e = id ? environment_of(id) : NULL;
+
+    if (!e)
+        return stet_plugin_client(p, client) ? "no-memory" : "client-unknown";
     *out = id->parts;
+    out->part[STET_COMPONENT_ENVIRONMENT] = e->text;
     *plugin_path = id->path;
     return id->why;
 }
 
 void stet_identity_prepare(struct stet_plugin *p, PJRT_Client *client)
 {
-    struct stet_key_parts parts;
-    struct stet_view path;
-
     if (stet_layer.storing)
-        stet_identity_of(p, client, &parts, &path);
+        identity_of(p, client);
 }
 
 const char *stet_identity_ahead(struct stet_plugin *p, const PJRT_TopologyDescription *topology,

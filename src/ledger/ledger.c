@@ -103,11 +103,13 @@ static enum stet_rc make_tables(struct stet_ledger *l, struct stet_err *err)
         return rc;
     snprintf(set, sizeof set, "PRAGMA user_version = %d", STET_LEDGER_VERSION);
     version = user_version(l);
-    if (version == 0)
+    if (version < 0)
+        rc = stet_ledger_fail(l, err, "cannot read the version");
+    else if (version == 0)
         rc = stet_ledger_exec(l, stet_ledger_schema, "cannot make the tables", err);
     for (int from = version; from > 0 && from < STET_LEDGER_VERSION && rc == STET_OK; from++)
         rc = stet_ledger_exec(l, upgrades[from], "cannot make the tables", err);
-    if (rc == STET_OK)
+    if (rc == STET_OK && version < STET_LEDGER_VERSION)
         rc = stet_ledger_exec(l, set, "cannot set the version", err);
     if (rc == STET_OK)
         return stet_ledger_exec(l, "COMMIT", "cannot make the tables", err);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
@@ -97,15 +98,18 @@ static void on_fatal(int number)
         raise(number);
 }
 
+/* By time as well: in a container each restart may have the same pid. */
 static bool make_note(const struct stet_store *s, struct stet_hash key, const char *what)
 {
     char name[STET_HASH_TEXT];
+    struct timespec now;
 
     folder_of(s, note_folder);
     note_group = s->group;
     stet_hash_format(key, name);
-    return snprintf(note, sizeof note, "%s/%s.%s-%ld", note_folder, name, what, (long)getpid()) <
-           (int)sizeof note;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return snprintf(note, sizeof note, "%s/%s.%s-%ld-%llx%09lx", note_folder, name, what,
+                    (long)getpid(), (unsigned long long)now.tv_sec, now.tv_nsec) < (int)sizeof note;
 }
 
 void stet_quarantine_enter(const struct stet_store *s, struct stet_hash key)
@@ -147,7 +151,7 @@ void stet_quarantine_failed(const struct stet_store *s, struct stet_hash key, st
         return;
     folder_of(s, folder);
     stet_hash_format(key, name);
-    snprintf(path, sizeof path, "%s/%s.failed-%ld", folder, name, (long)getpid());
+    snprintf(path, sizeof path, "%s/%s.failed", folder, name); /* the last reason will do */
     if (stet_store_mkdirs(s, folder, NULL) == STET_OK)
         stet_store_write_note(s, path, why);
     stet_store_remove(s, key, NULL);

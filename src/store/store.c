@@ -81,9 +81,10 @@ void stet_store_touch(const struct stet_store *s, struct stet_hash key)
         utimensat(AT_FDCWD, path, NULL, 0);
 }
 
+/* 0: the owner's alone, as files are made. Some file systems know no modes. */
 static unsigned file_mode(const struct stet_store *s)
 {
-    return s->group ? 0660 : 0600;
+    return s->group ? 0660 : 0;
 }
 
 enum stet_rc stet_store_mkdirs(const struct stet_store *s, const char *path, struct stet_err *err)

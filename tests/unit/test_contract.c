@@ -253,6 +253,31 @@ TEST(overloads_are_told_apart_and_a_star_takes_the_rest)
     stet_contract_release(&c);
 }
 
+TEST(arguments_without_names_may_come_in_any_order)
+{
+    int64_t four[] = {4}, eight[] = {8};
+    struct stet_seen_arg args[] = {
+        {.name = STET_VIEW("arg0"), .type = STET_VIEW("float32"), .dims = eight, .rank = 1},
+        {.name = STET_VIEW("arg1"), .type = STET_VIEW("float32"), .dims = four, .rank = 1},
+    };
+    struct stet_contract c = read_all(
+        HEAD "step(arg0: float32[{4,8}], arg1: float32[8]) at most 1 program of 1 graph\n");
+    struct stet_seen s = program(args, 2, 1, 1);
+    struct stet_gate g;
+
+    EXPECT_INT(STET_OK, stet_gate_init(&g, &c, false, NULL));
+    breaks(&g, s, STET_CLAUSE_DIMS, "dimension 0 of arg1 is 4, allowed is 8");
+    s.framework = STET_FRAMEWORK_TORCH_XLA; /* the first that fits is not the one to take */
+    keeps(&g, s);
+    s = program(args, 2, 2, 2);
+    s.framework = STET_FRAMEWORK_TORCH_XLA;
+    breaks(&g, s, STET_CLAUSE_GRAPHS, "another graph: the contract allows 1 graph");
+    args[0].dims = four;
+    breaks(&g, s, STET_CLAUSE_DIMS, "dimension 0 of arg1 is 4, allowed is 8");
+    stet_gate_release(&g);
+    stet_contract_release(&c);
+}
+
 TEST(meshes_and_what_is_the_backends_own)
 {
     int64_t dims[] = {6};
