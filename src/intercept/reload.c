@@ -230,9 +230,13 @@ static void from_agent(struct stet_reload *r, struct stet_plugin *p, PJRT_Client
     bool aside = stet_layer.store.read_only;
     struct stet_store place;
 
-    if (!make_place(&place) ||
-        !stet_remote_ask(&r->remote, place.folder, r->key, together || aside))
+    if (!make_place(&place) || (aside && stet_quarantine_condemned(&stet_layer.store, r->key)))
         return;
+    if (!stet_remote_ask(&r->remote, place.folder, r->key, together || aside)) {
+        if (aside) /* it may have come too late */
+            stet_store_remove(&place, r->key, NULL);
+        return;
+    }
     r->word = from_disk(r, &place, p, args, code);
     if (aside)
         stet_store_remove(&place, r->key, NULL);
