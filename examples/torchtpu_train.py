@@ -1,6 +1,7 @@
 import torch
 import torch.nn as nn
 
+torch.manual_seed(0)
 model = nn.Sequential(nn.Linear(64, 128), nn.GELU(), nn.Linear(128, 8)).to("tpu")
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
 x, y = torch.randn(32, 64, device="tpu"), torch.randn(32, 8, device="tpu")

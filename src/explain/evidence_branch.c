@@ -101,15 +101,23 @@ static bool on_cut(struct stet_history *h, const struct stet_sighting *s, uint32
     return false;
 }
 
+/* Is the program what the waiting line itself computes? PyTorch/XLA's graphs have no line of their
+ * own, and JAX's eager programs are of the line that waits. TorchTPU compiles beside the program:
+ * it may have gone on to another line by then. */
+static bool is_of_its_line(const struct stet_sighting *s)
+{
+    if (s->traits->framework == STET_FRAMEWORK_TORCH_TPU)
+        return s->eager && stet_place_eq(&s->traits->place, &s->trigger);
+    return stet_history_is_eager(s) || s->traits->framework == STET_FRAMEWORK_TORCH_XLA;
+}
+
 /* Reading back inside the loop: a program that is only the line that waits for it. */
 static bool host_sync(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->trigger.file);
 
-    bool alone = stet_history_is_eager(s) || s->traits->framework == STET_FRAMEWORK_TORCH_XLA;
-
-    if (!file || !alone || s->executions < 2 || before_loop(h, s, f->sighting) ||
+    if (!file || !is_of_its_line(s) || s->executions < 2 || before_loop(h, s, f->sighting) ||
         !stet_py_reads_back(stet_py_statement(file, s->trigger.line)))
         return false;
     stet_finding_is(h, f, STET_REASON_HOST_SYNC, STET_SURE_CERTAIN, false,

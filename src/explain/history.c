@@ -179,6 +179,10 @@ uint64_t stet_history_group(const struct stet_sighting *s, uint64_t process)
     if (s->traits->framework == STET_FRAMEWORK_TORCH_XLA ||
         (stet_history_is_eager(s) && s->traits->framework != STET_FRAMEWORK_TORCH_TPU))
         name = stet_hash_mix_u64(name, s->line);
+    /* The lines of a compiled function are those of its gradient too: two programs, not one twice.
+     */
+    if (s->traits->backward)
+        name = stet_hash_mix_u64(name, 1);
     return stet_history_key(process, name);
 }
 

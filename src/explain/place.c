@@ -5,7 +5,7 @@ struct frames {
     struct stet_place first, own; /* innermost; innermost of the user's */
     struct stet_view callee;      /* looking for this function's frame and the one after it */
     struct stet_place called, caller;
-    bool shifted;
+    bool shifted, backward;
 };
 
 bool stet_place_installed(struct stet_view file)
@@ -48,6 +48,9 @@ static void meet(struct frames *f, const struct stet_loc *file, struct stet_view
 
     if (!here.line)
         return;
+    /* Lazily or at once, AOTAutograd hands a backward graph to its backend through this one. */
+    f->backward |=
+        stet_view_is(file->function ? *file->function : function, "_wrapped_bw_compiler");
     /* The lines that TorchTPU 0.2 gives operations of a compiled function are one too far; its own
      * frames, and those of operations outside, are right. */
     if (!f->shifted && stet_view_ends(here.file, "/torch_tpu/_internal/export/export.py")) {
@@ -129,4 +132,12 @@ bool stet_place_is_compiled(const struct stet_loc *loc)
 
     walk(&f, loc, (struct stet_view){0}, 0);
     return f.shifted;
+}
+
+bool stet_place_is_backward(const struct stet_loc *loc)
+{
+    struct frames f = {.first = {.line = 0}};
+
+    walk(&f, loc, (struct stet_view){0}, 0);
+    return f.backward;
 }

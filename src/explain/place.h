@@ -22,6 +22,8 @@ void stet_place_of_function(const struct stet_loc *loc, struct stet_view functio
 
 /* Is the operation part of a function that TorchTPU compiled, and not one that ran by itself? */
 bool stet_place_is_compiled(const struct stet_loc *loc);
+/* Of the gradient of such a function? */
+bool stet_place_is_backward(const struct stet_loc *loc);
 
 /* The part of a location that its place rests on: an operation's own path around it says nothing,
  * and many operations share what is inside. */

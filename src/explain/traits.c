@@ -245,6 +245,7 @@ void stet_traits_make(struct stet_traits *t, const struct stet_program *p, struc
     if (t->framework == STET_FRAMEWORK_TORCH_TPU) {
         /* Its name ends in the last operation and line; the function is what the user knows. */
         t->eager = !stet_place_is_compiled(g.deepest);
+        t->backward = stet_place_is_backward(g.deepest);
         if (!t->eager && t->place.function.len)
             t->function = t->place.function;
     }

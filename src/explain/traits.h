@@ -36,6 +36,7 @@ struct stet_traits {
     uint64_t *lines;                         /* sorted hashes of file and line */
     uint32_t line_count;
     bool eager;                      /* TorchTPU: one operation that ran by itself */
+    bool backward;                   /* TorchTPU: the gradient graph of a compiled function */
     bool one_place;                  /* all its operations stand on one line of one function */
     struct stet_place place;         /* the first of them */
     struct stet_place root;          /* the frame of the jitted function */

@@ -105,6 +105,7 @@ TRAPS = {
     "torch_xla/optional-key": ("family", [("step in (3, 4, 7)", "False")]),
     "torch_xla/topk-k": ("programs", [("[2, 2, 3, 2, 5]", "[2] * 5")]),
     "torchtpu/rank-change": ("rank", [("[False, False, True, False, True]", "[False] * 5")]),
+    "torchtpu/benign-readback": ("", []),
     "torchtpu/benign-training": ("", []),
     "torch_xla/dtype-change": ("dtype", [('["single", "single", "half", "single", "half"]', '["single"] * 5')]),
     "torch_xla/rank-change": ("rank", [("[False, False, True, False, True]", "[False] * 5")]),

@@ -303,6 +303,70 @@ TEST(another_function_is_no_recompile)
     end(&r);
 }
 
+/* As TorchTPU sends it, in frames from the inside out. */
+static void torchtpu_of(struct run *run, const char *name, const char *argument, const char *op,
+                        const char *frames, uint32_t line)
+{
+    snprintf(run->texts[run->count], sizeof run->texts[0],
+             "module @tt_jit_%s {\n"
+             "func.func public @main(%%x: tensor<%sxf32>) -> tensor<%sxf32> {\n"
+             "%%y = stablehlo.%s %%x : tensor<%sxf32> loc(\"%s/%s\"(%s))\n"
+             "return %%y : tensor<%sxf32>\n}\n}\n",
+             name, argument, argument, op, argument, op, op, frames, argument);
+    add(run, line, 5);
+}
+
+#define COMPILED(with)                                                                             \
+    "callsite(\"loss_of\"(\"/nowhere/train.py\":8:0) at callsite(\"fx_to_mlir\"("                  \
+    "\"/p/site-packages/torch_tpu/_internal/export/export.py\":534:0) at \"" with                  \
+    "\"(\"/p/site-packages/torch/_dynamo/backends/common.py\":83:0)))"
+
+TEST(the_gradient_of_a_compiled_function_is_a_program_of_its_own)
+{
+    start(&r);
+    torchtpu_of(&r, "train_L8C0_loss_of_tanh", "4x8", "tanh", COMPILED("__call__"), 20);
+    torchtpu_of(&r, "export_L589C0_as_strided", "8", "exponential",
+                COMPILED("_wrapped_bw_compiler"), 22);
+    torchtpu_of(&r, "export_L589C0_as_strided", "6", "exponential",
+                COMPILED("_wrapped_bw_compiler"), 22);
+    ran(&r, "abacabac");
+    EXPECT(stet_view_is(r.h.sightings[1].traits->function, "loss_of"));
+    EXPECT_CLASS("nothing", judged(&r, 1));
+    EXPECT_CLASS("shape-drift", judged(&r, 2)); /* the gradient itself, compiled twice */
+    EXPECT_INT(1, judged(&r, 2)->against);
+    end(&r);
+}
+
+static const struct stet_finding *read_back(const char *file, uint32_t line)
+{
+    static char path[] = "/tmp/stet-history-XXXXXX";
+    const char *source = "for x in data:\n    y = f(x)\n    print(abs(y).item())\n";
+    char frames[128];
+    int fd = mkstemp(path);
+    const struct stet_finding *f;
+
+    start(&r);
+    r.file = path;
+    EXPECT(fd >= 0 && write(fd, source, strlen(source)) == (ssize_t)strlen(source));
+    torchtpu_of(&r, "train_L8C0_loss_of_tanh", "4x8", "tanh", COMPILED("__call__"), 2);
+    snprintf(frames, sizeof frames, "\"run\"(\"%s\":%u:0)", file ? file : path, line);
+    torchtpu_of(&r, "abs", "4", "abs", frames, 3);
+    ran(&r, "ababababab");
+    f = judged(&r, 1);
+    unlink(path);
+    close(fd);
+    memcpy(path + sizeof path - 7, "XXXXXX", 6);
+    return f;
+}
+
+TEST(a_program_of_another_line_is_not_what_the_waiting_line_reads_back)
+{
+    EXPECT_CLASS("host-sync", read_back(NULL, 3));
+    end(&r);
+    EXPECT_CLASS("nothing", read_back("/p/site-packages/torch/optim/adam.py", 793));
+    end(&r);
+}
+
 /* `other` is first compiled when f has run three times, in line 4 of this source. */
 static const struct stet_finding *first_of_other(const char *source)
 {
