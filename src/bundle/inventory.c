@@ -192,6 +192,33 @@ static bool is_detail(const struct stet_item *item)
            item->group == STET_GROUP_topology;
 }
 
+/* `name` of the plugin that the item is a detail of; NULL when v has no such thing. */
+static const struct stet_item *of_same_plugin(const struct stet_inventory *v,
+                                              const struct stet_item *item, const char *name)
+{
+    const char *blank = item->name.len ? memchr(item->name.ptr, ' ', item->name.len) : NULL;
+    char text[512];
+    int n = blank ? snprintf(text, sizeof text, "%.*s%s%s", (int)(blank - item->name.ptr),
+                             item->name.ptr, *name ? " " : "", name)
+                  : -1;
+
+    return n > 0 && n < (int)sizeof text ? find(v, STET_GROUP_plugin, stet_view_of(text, (size_t)n))
+                                         : NULL;
+}
+
+/* `own` has the item and `other` lacks it: because it did not load that plugin, or made no client
+ * of it? Then nobody knows what it would have told. */
+static bool was_not_asked(const struct stet_inventory *own, const struct stet_inventory *other,
+                          const struct stet_item *item)
+{
+    bool client = item->group == STET_GROUP_topology || stet_glob("* platform*", item->name);
+
+    if (!is_detail(item) || !of_same_plugin(own, item, "") || stet_glob("* path", item->name) ||
+        stet_glob("* found by", item->name))
+        return false;
+    return !of_same_plugin(other, item, client ? "platform" : "api");
+}
+
 static enum stet_rc add_change(struct stet_item_changes *c, const struct stet_item *from,
                                const struct stet_item *to, struct stet_err *err)
 {
@@ -232,7 +259,8 @@ enum stet_rc stet_inventory_diff(const struct stet_inventory *a, const struct st
 
         i += order <= 0;
         k += order >= 0;
-        if (!is_kept(order <= 0 ? x->group : y->group))
+        if (!is_kept(order <= 0 ? x->group : y->group) || (order < 0 && was_not_asked(a, b, x)) ||
+            (order > 0 && was_not_asked(b, a, y)))
             continue;
         if (order != 0 || !stet_view_eq(x->value, y->value))
             rc = add_change(out, order <= 0 ? x : NULL, order >= 0 ? y : NULL, err);

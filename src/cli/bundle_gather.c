@@ -239,16 +239,16 @@ enum stet_rc stet_bundle_named(struct stet_inventory *v, const char *name,
     if (!strcmp(name, "now"))
         return stet_bundle_now(v, w, err);
     snprintf(path, sizeof path, "%s/run.json", name);
-    if (stet_fs_exists(name) && !stet_fs_exists(path))
+    if (!stet_fs_exists(path) && (stet_fs_exists(name) || strchr(name, '/') || strchr(name, '.')))
         return stet_inventory_read(v, name, err);
-    if (!stet_fs_exists(name) && (strchr(name, '/') || strchr(name, '.')))
-        return stet_fail(err, STET_NOT_FOUND, "%s: no such file", name);
     rc = stet_runs_open(&runs, err);
     if (rc != STET_OK)
         return rc;
-    rc = stet_runs_find(&runs, name, &run, err);
+    rc = stet_runs_find(&runs, name, &run, NULL);
     if (rc == STET_OK)
         rc = stet_bundle_of_run(v, run->folder, err);
+    else
+        stet_fail(err, rc, "'%s' is no file and no run; `stet runs` lists them", name);
     stet_runs_close(&runs);
     return rc;
 }

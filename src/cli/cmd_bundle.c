@@ -214,6 +214,7 @@ static int run_part(const struct part *p, int argc, char **argv)
         {"deadline", "SECONDS", "for each plugin's child process (60)", STET_OPTION_VALUE,
          &wishes.deadline},
         {"output", "FILE", "record: write there", STET_OPTION_VALUE, &output},
+        {"o", "FILE", "the same", STET_OPTION_VALUE, &output},
         {"all", NULL, "show: every package", STET_OPTION_FLAG, &all},
         {"strict", NULL, "diff, check: any difference counts", STET_OPTION_FLAG, &strict},
         {0},

@@ -102,18 +102,15 @@ int cmd_contract(int argc, char **argv)
     const struct stet_option options[] = {
         {"output", "FILE", "init: where to write it (default " STET_CONTRACT_FILE "; - prints it)",
          STET_OPTION_VALUE, &file},
+        {"o", "FILE", "the same", STET_OPTION_VALUE, &file},
         {"contract", "FILE", "update: which one", STET_OPTION_VALUE, &file},
         {"force", NULL, "init: replace what is there", STET_OPTION_FLAG, &force},
         {"write", NULL, "update: make the changes", STET_OPTION_FLAG, &write},
         {0},
     };
     struct stet_args args;
-    int done;
+    int done = stet_args_parse(&args, argc, argv, &usage, options, false);
 
-    for (int i = 1; i < argc; i++) /* the one short option people expect */
-        if (!strcmp(argv[i], "-o"))
-            argv[i] = "--output";
-    done = stet_args_parse(&args, argc, argv, &usage, options, false);
     if (done >= 0)
         return done;
     if (args.count < 1 || args.count > 2)

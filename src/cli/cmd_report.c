@@ -128,7 +128,9 @@ int cmd_report(int argc, char **argv)
 {
     const char *path = NULL;
     const struct stet_option options[] = {
-        {"o", "FILE", "the file to write (default stet-report-RUN.html)", STET_OPTION_VALUE, &path},
+        {"output", "FILE", "the file to write (default stet-report-RUN.html)", STET_OPTION_VALUE,
+         &path},
+        {"o", "FILE", "the same", STET_OPTION_VALUE, &path},
         {0},
     };
     struct stet_err err = STET_ERR_INIT;

@@ -112,11 +112,6 @@ static bool is_file(const char *name)
     return stat(name, &st) == 0 && !S_ISDIR(st.st_mode);
 }
 
-static bool is_hash(const char *name)
-{
-    return strlen(name) >= 6 && strspn(name, "0123456789abcdef") == strlen(name);
-}
-
 int cmd_show(int argc, char **argv)
 {
     struct stet_show_options show = {0};
@@ -144,7 +139,7 @@ int cmd_show(int argc, char **argv)
     case STET_OK:
         return done;
     case STET_NOT_FOUND:
-        if (name && is_hash(name))
+        if (name) /* a captured program, or it says what the name is not */
             return stet_show_file(name, args.format, &show);
         /* fall through */
     default:

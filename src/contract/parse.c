@@ -4,6 +4,8 @@
 
 #include "base/fs.h"
 
+#include <stdio.h>
+
 enum { MOST_BYTES = 8 << 20 };
 
 static bool mesh(struct stet_scan *s, struct stet_terms *t, uint32_t line)
@@ -300,6 +302,11 @@ enum stet_rc stet_contract_read(struct stet_contract *c, const char *path, struc
     struct stet_file f;
     enum stet_rc rc = stet_file_open(&f, path, err);
 
+    if (rc != STET_OK && err && !stet_fs_exists(path)) {
+        size_t used = strlen(err->text);
+
+        snprintf(err->text + used, sizeof err->text - used, "; `stet contract init` makes one");
+    }
     if (rc != STET_OK)
         return rc;
     rc = stet_contract_parse(c, f.bytes, path, err); /* copies what it keeps */

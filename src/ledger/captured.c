@@ -108,6 +108,7 @@ enum stet_rc stet_captured_find(const struct stet_runs *runs, const char *prefix
     }
     if (*path)
         return STET_OK;
-    return stet_fail(err, STET_NOT_FOUND, "'%s' is no file, no run and no captured program",
+    return stet_fail(err, STET_NOT_FOUND,
+                     "'%s' is no file, no run and no captured program; `stet runs` lists the runs",
                      prefix);
 }

@@ -152,7 +152,7 @@ class Bundle(Staged):
         self.assertIn("bad.json:2:", out.stderr)
         gone = self.stet("bundle", "check", os.path.join(self.dir, "gone.json"))
         self.assertEqual(gone.returncode, 3)
-        self.assertIn("gone.json: no such file", gone.stderr)
+        self.assertIn("gone.json: No such file or directory", gone.stderr)
         self.assertEqual(self.stet("bundle", "check").returncode, 2)
         self.assertEqual(self.stet("bundle", "frobnicate").returncode, 2)
         self.assertEqual(self.stet("bundle", "record", "--python=/no/python").returncode, 2)
