@@ -1,5 +1,6 @@
-/* A recompile belongs to a finding when its origin, its trigger or one of its changes lies on the
- * finding's lines. */
+/* A recompile belongs to a finding when its origin or one of its changes lies on the finding's
+ * lines. All that a call compiles has that call's line for a trigger, so a trigger there says
+ * something only when the recompile is of the finding's own kind. */
 #include "cli/lint_run.h"
 
 #include "cli/explain.h"
@@ -29,6 +30,25 @@ static bool covers(const struct stet_lint_finding *f, struct stet_view file, uin
     return line >= f->line && line <= f->end_line && same_file(file, f->path);
 }
 
+static bool is_of_trap(const struct stet_recompile *row, const char *trap)
+{
+    struct stet_view rest = row->also, one;
+
+    if (stet_view_is(row->class, trap))
+        return true;
+    while (rest.len) {
+        const char *blank = memchr(rest.ptr, ' ', rest.len);
+        size_t n = blank ? (size_t)(blank - rest.ptr) : rest.len;
+
+        one = stet_view_of(rest.ptr, n);
+        if (stet_view_is(one, trap))
+            return true;
+        n += blank != NULL;
+        rest = stet_view_of(rest.ptr + n, rest.len - n);
+    }
+    return false;
+}
+
 static bool visit(void *context, const struct stet_recompile *row)
 {
     struct stet_lint_result *r = context;
@@ -36,7 +56,8 @@ static bool visit(void *context, const struct stet_recompile *row)
     for (size_t i = 0; i < r->finding_count && !row->benign; i++) {
         struct stet_lint_finding *f = &r->findings[i];
         bool hit = covers(f, row->origin.file, row->origin.line) ||
-                   covers(f, row->trigger.file, row->trigger.line);
+                   (covers(f, row->trigger.file, row->trigger.line) &&
+                    is_of_trap(row, stet_lint_rule_at(f->rule).trap));
 
         for (size_t c = 0; !hit && c < row->change_count; c++)
             hit = covers(f, row->changes[c].file, row->changes[c].line);
