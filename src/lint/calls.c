@@ -116,7 +116,8 @@ static void pass_arguments(struct lint_walk *w, lint_ref call, struct lint_call 
             arg->deps = v.deps;
         else if (v.kind == LINT_V_PYTHON)
             arg->static_deps = v.deps;
-        arg->varies = v.kind <= LINT_V_PYTHON && (v.flags & LINT_VARIES);
+        arg->varies =
+            v.kind <= LINT_V_PYTHON && (v.flags & (w->step_loops ? LINT_STEPS : LINT_VARIES));
         c->arg_count++;
     }
 }
@@ -145,7 +146,7 @@ static struct lint_value of_arguments(struct lint_walk *w, lint_ref call)
 static struct lint_value weakly(struct lint_value v)
 {
     if (v.kind != LINT_V_TENSOR)
-        return (struct lint_value){.flags = v.kind <= LINT_V_PYTHON ? v.flags & LINT_VARIES : 0,
+        return (struct lint_value){.flags = v.kind <= LINT_V_PYTHON ? v.flags & LINT_CHANGES : 0,
                                    .f = {.flags = v.f.flags & LINT_F_TURNS}};
     v.flags = LINT_WEAK | LINT_GUESS;
     v.f = (struct lint_facts){.flags = v.f.flags & (LINT_F_DRIFTS | LINT_F_SHORT | LINT_F_TURNS)};
@@ -502,7 +503,7 @@ static struct lint_value call_attribute(struct lint_walk *w, lint_ref n, lint_re
     out = weakly(of_arguments(w, n));
     if (self.kind <= LINT_V_PYTHON && out.kind == LINT_V_UNKNOWN && (self.flags & LINT_VARIES)) {
         out.kind = self.kind; /* a method of what varies */
-        out.flags |= LINT_VARIES;
+        out.flags |= self.flags & LINT_CHANGES;
     }
     return out;
 }

@@ -26,16 +26,68 @@ bool lint_is_constant(const struct lint_ast *a, lint_ref n)
     return true;
 }
 
+enum { LARGEST = 1000000000 };
+
+/* left * right and kin, both known; the tree keeps an operator's first character. */
+static long computed(const struct lint_walk *w, lint_ref left, lint_ref right, char op, long l,
+                     long r)
+{
+    uint32_t from = lint_at(w->ast, left)->end, to = lint_at(w->ast, right)->start;
+    struct stet_view between = stet_view_of(w->ast->text.ptr + from, to - from);
+    bool twice = stet_view_contains(between, "**") || stet_view_contains(between, "//");
+
+    switch (op) {
+    case '+':
+        return l + r;
+    case '-':
+        return l - r;
+    case '*':
+        return twice ? -1 : l * r;
+    case '/':
+        return twice && r ? l / r : -1;
+    case '%':
+        return r ? l % r : -1;
+    default:
+        return -1;
+    }
+}
+
+static long known_integer(struct lint_walk *w, lint_ref n, unsigned depth)
+{
+    const struct lint_ast *a = w->ast;
+    struct lint_binding *b;
+    lint_ref left, right;
+    long l, r, value;
+
+    n = lint_bare(a, n);
+    if (lint_kind(a, n) == LINT_INTEGER)
+        return lint_integer(w, n) < LARGEST ? lint_integer(w, n) : -1;
+    if (depth > 8) /* each name may stand twice in the next: 2^8 at most */
+        return -1;
+    if (lint_kind(a, n) == LINT_IDENTIFIER) {
+        b = lint_lookup(w, w->fn, lint_name(a, n));
+        return b && b->writes == 1 ? known_integer(w, b->value.from, depth + 1) : -1;
+    }
+    if (lint_kind(a, n) != LINT_BINARY)
+        return -1;
+    left = lint_field(a, n, LINT_FIELD_LEFT);
+    right = lint_field(a, n, LINT_FIELD_RIGHT);
+    l = known_integer(w, left, depth + 1);
+    r = l < 0 ? -1 : known_integer(w, right, depth + 1);
+    value = r < 0 ? -1 : computed(w, left, right, lint_at(a, n)->op, l, r);
+    return value < LARGEST ? value : -1;
+}
+
 long lint_known_integer(struct lint_walk *w, lint_ref n)
 {
-    struct lint_binding *b;
+    return known_integer(w, n, 0);
+}
 
-    if (lint_kind(w->ast, n) == LINT_INTEGER)
-        return lint_integer(w, n);
-    if (lint_kind(w->ast, n) != LINT_IDENTIFIER)
-        return -1;
-    b = lint_lookup(w, w->fn, lint_name(w->ast, n));
-    return b && b->writes == 1 ? lint_integer(w, b->value.from) : -1;
+static uint32_t known_size(struct lint_walk *w, lint_ref n)
+{
+    long size = lint_known_integer(w, n);
+
+    return size > 0 ? (uint32_t)size : 0;
 }
 
 static uint8_t dtype_named(struct stet_view name)
@@ -73,6 +125,8 @@ static void add_dim(struct lint_walk *w, struct lint_facts *f, lint_ref n, bool 
     }
     if ((v.flags & LINT_VARIES) && v.kind <= LINT_V_PYTHON)
         f->flags |= LINT_F_DRIFTS;
+    if (f->rank == 1)
+        f->rows = known_size(w, n);
     if (f->rank && f->rank < 32)
         f->rank++;
     if (lint_is_constant(w->ast, n)) {
@@ -161,10 +215,13 @@ static bool made(struct lint_walk *w, lint_ref call, const struct maker *m, stru
     lint_ref grad = lint_arg_named(w, call, "requires_grad"), first = lint_arg_at(w, call, 0);
     lint_ref args = lint_field(w->ast, call, LINT_FIELD_ARGUMENTS);
     unsigned at = stet_view_starts(dotted, "jax.random.") ? 1 : m->shape;
+    bool sure = at != m->shape || !at; /* uniform(0, 9, rows): other libraries, other places */
 
     *f = (struct lint_facts){0};
     if (!shape)
         shape = lint_arg_named(w, call, "shape");
+    sure =
+        shape || (sure && !(stet_view_is(STET_VIEW("arange"), m->name) && lint_arg_at(w, call, 1)));
     if (!shape && m->spread && (torch || m->dtype == 9) && lint_kind(w->ast, first) != LINT_TUPLE &&
         lint_kind(w->ast, first) != LINT_LIST) {
         if (lint_kind(w->ast, args) != LINT_ARGUMENTS)
@@ -176,7 +233,12 @@ static bool made(struct lint_walk *w, lint_ref call, const struct maker *m, stru
         if (!shape)
             return false;
         read_shape(w, f, shape);
+        sure = sure || lint_kind(w->ast, shape) == LINT_TUPLE;
     }
+    if (!sure)
+        f->rows = 0;
+    if (!lint_arg_named(w, call, "device") && (torch || stet_view_starts(dotted, "numpy.")))
+        f->traits |= LINT_TRAIT_HOST;
     if (!dtype && m->dtype != 9 && !torch)
         dtype = lint_arg_at(w, call, m->dtype);
     f->dtype = dtype ? dtype_of(w, dtype) : 0;
@@ -185,6 +247,40 @@ static bool made(struct lint_walk *w, lint_ref call, const struct maker *m, stru
     if (lint_kind(w->ast, grad) == LINT_TRUE)
         f->traits |= LINT_TRAIT_GRAD;
     return true;
+}
+
+/* What `split` and its kin leave over, where the sizes are known. `at`: where the size is given. */
+static struct lint_facts pieces(struct lint_walk *w, lint_ref call, struct stet_view name,
+                                struct lint_facts whole, unsigned at)
+{
+    static const char *const counts[] = {"array_split", "tensor_split", NULL};
+    struct lint_facts f = {.flags = whole.flags & (LINT_F_DRIFTS | LINT_F_SHORT | LINT_F_DEVICE),
+                           .traits = LINT_TRAIT_LIST | (whole.traits & LINT_TRAIT_HOST)};
+    lint_ref dim = lint_arg_at(w, call, at + 1);
+    uint32_t size = known_size(w, lint_arg_at(w, call, at)), rest;
+
+    if (f.flags & LINT_F_DEVICE)
+        f.flags |= LINT_F_EAGER;
+    dim = dim ? dim : lint_arg_named(w, call, "dim");
+    dim = dim ? dim : lint_arg_named(w, call, "axis");
+    if (!size || !whole.rows || whole.rows <= size || (dim && lint_integer(w, dim) != 0))
+        return f;
+    if (stet_view_is(name, "chunk"))
+        size = (whole.rows + size - 1) / size;
+    rest = whole.rows % size;
+    if (rest) {
+        f.flags |= LINT_F_SHORT;
+        f.rows = lint_any_of(name, counts) ? whole.rows / size : rest;
+    }
+    return f;
+}
+
+/* numpy's own split raises where it does not divide. */
+static bool is_split(struct stet_view name, bool torch)
+{
+    static const char *const splits[] = {"array_split", "tensor_split", "chunk", "split", NULL};
+
+    return lint_any_of(name, splits) && (torch || !stet_view_is(name, "split"));
 }
 
 /* A method of an array: what it keeps. */
@@ -208,6 +304,8 @@ static struct lint_facts method(struct lint_walk *w, lint_ref call, struct stet_
             f.dtype = dtype;
         if (stet_view_is(name, "contiguous"))
             f.traits = (uint8_t)(f.traits & ~LINT_TRAIT_TURNED);
+        if (stet_view_is(name, "cuda") || (stet_view_is(name, "to") && !dtype))
+            f.traits = (uint8_t)(f.traits & ~LINT_TRAIT_HOST);
         return f;
     }
     if (!first && dtype_named(name)) {
@@ -216,7 +314,7 @@ static struct lint_facts method(struct lint_walk *w, lint_ref call, struct stet_
     }
     if (stet_view_is(name, "t") || stet_view_is(name, "transpose")) {
         f.traits |= LINT_TRAIT_TURNED;
-        f.dims = 0;
+        f.dims = f.rows = 0;
         return f;
     }
     if (stet_view_is(name, "requires_grad_")) {
@@ -225,9 +323,11 @@ static struct lint_facts method(struct lint_walk *w, lint_ref call, struct stet_
     }
     if (stet_view_is(name, "unsqueeze")) {
         f.rank = f.rank ? (uint8_t)(f.rank + 1) : 0;
-        f.dims = 0;
+        f.dims = f.rows = 0;
         return f;
     }
+    if (is_split(name, true))
+        return pieces(w, call, name, f, 0);
     if (stet_view_is(name, "reshape") || stet_view_is(name, "view")) {
         struct lint_facts made_so = {0};
 
@@ -236,11 +336,13 @@ static struct lint_facts method(struct lint_walk *w, lint_ref call, struct stet_
         else
             read_sizes(w, &made_so, call);
         made_so.dtype = f.dtype;
+        made_so.traits = f.traits & LINT_TRAIT_HOST;
         made_so.flags |= f.flags & LINT_F_DRIFTS;
         return made_so;
     }
     f = (struct lint_facts){.flags = f.flags &
-                                     (LINT_F_DRIFTS | LINT_F_SHORT | LINT_F_DEVICE | LINT_F_EAGER)};
+                                     (LINT_F_DRIFTS | LINT_F_SHORT | LINT_F_DEVICE | LINT_F_EAGER),
+                            .traits = f.traits & LINT_TRAIT_HOST};
     if ((f.flags & LINT_F_DEVICE) && !lint_any_of(name, trees))
         f.flags |= LINT_F_EAGER;
     return f;
@@ -252,20 +354,35 @@ static struct lint_facts through(struct lint_walk *w, lint_ref call, struct stet
     static const char *const same[] = {
         "asarray", "array", "device_put", "from_numpy", "as_tensor", "ascontiguousarray", NULL};
     lint_ref args = lint_field(w->ast, call, LINT_FIELD_ARGUMENTS), first = lint_arg_at(w, call, 0);
+    struct stet_view name = lint_callee_name(w, call);
     struct lint_facts f = {0};
+    bool host = false, elsewhere = lint_arg_named(w, call, "device");
 
-    if (first && lint_any_of(lint_callee_name(w, call), same)) {
+    if (first && is_split(name, stet_view_starts(dotted, "torch."))) {
+        f = lint_value_of(w, first).f;
+        if (!stet_view_starts(dotted, "jax."))
+            f.flags &= (uint16_t)~LINT_F_DEVICE;
+        return pieces(w, call, name, f, 1);
+    }
+    if (first && lint_any_of(name, same)) {
         lint_ref dtype = lint_arg_named(w, call, "dtype");
 
         f = lint_value_of(w, first).f;
+        if (elsewhere || stet_view_starts(dotted, "jax."))
+            f.traits = (uint8_t)(f.traits & ~LINT_TRAIT_HOST);
         f.flags &= (uint16_t)~LINT_F_NUMBER;
         if (dtype)
             f.dtype = dtype_of(w, dtype);
         return f;
     }
-    for (lint_ref c = args ? lint_child(w->ast, args) : 0; c; c = lint_next(w->ast, c))
-        f.flags |= lint_value_of(w, lint_arg_value(w, c)).f.flags &
-                   (LINT_F_DRIFTS | LINT_F_SHORT | LINT_F_DEVICE);
+    for (lint_ref c = args ? lint_child(w->ast, args) : 0; c; c = lint_next(w->ast, c)) {
+        struct lint_value v = lint_value_of(w, lint_arg_value(w, c));
+
+        f.flags |= v.f.flags & (LINT_F_DRIFTS | LINT_F_SHORT | LINT_F_DEVICE);
+        host |= v.f.traits & LINT_TRAIT_HOST;
+        elsewhere |= v.kind == LINT_V_TENSOR && !(v.f.traits & LINT_TRAIT_HOST);
+    }
+    f.traits = host && !elsewhere ? LINT_TRAIT_HOST : 0;
     if (!stet_view_starts(dotted, "jax."))
         f.flags &= (uint16_t)~LINT_F_DEVICE;
     if (f.flags & LINT_F_DEVICE)
@@ -299,6 +416,7 @@ struct lint_facts lint_facts_list(struct lint_facts element)
 {
     element.flags &= LINT_F_RANKS | LINT_F_DTYPES | LINT_F_DRIFTS;
     element.traits = LINT_TRAIT_LIST;
+    element.rows = 0;
     return element;
 }
 
@@ -339,6 +457,9 @@ struct lint_facts lint_facts_call(struct lint_walk *w, lint_ref call, struct lin
         add_element(w, call, object);
         return method(w, call, name, lint_value_of(w, object).f);
     }
+    if (lint_kind(w->ast, function) == LINT_IDENTIFIER && lint_arg_at(w, call, 0) &&
+        (stet_view_is(name, "list") || stet_view_is(name, "tuple")))
+        so_far.traits |= lint_value_of(w, lint_arg_at(w, call, 0)).f.traits & LINT_TRAIT_LIST;
     if (lint_kind(w->ast, function) == LINT_IDENTIFIER && makes_object(w, function))
         so_far.flags |= LINT_F_OBJECT;
     return so_far;
@@ -354,11 +475,18 @@ struct lint_facts lint_facts_subscript(struct lint_walk *w, lint_ref n)
     if (f.traits & LINT_TRAIT_DICT)
         return (struct lint_facts){.flags = f.flags & (LINT_F_DEVICE | LINT_F_EAGER)};
     if (f.traits & LINT_TRAIT_LIST) { /* an element, or a part of the list */
-        if (lint_kind(a, lint_next(a, value)) != LINT_SLICE)
+        lint_ref index = lint_next(a, value);
+
+        if (lint_kind(a, index) == LINT_SLICE || lint_is_constant(a, index)) {
+            f.flags &= (uint16_t)~LINT_F_SHORT; /* the same each time, or without the last */
+            f.rows = 0;
+        }
+        if (lint_kind(a, index) != LINT_SLICE)
             f.traits = (uint8_t)(f.traits & ~LINT_TRAIT_LIST);
         f.flags &= (uint16_t)~LINT_F_LIST;
         return f;
     }
+    f.rows = 0;
     for (lint_ref c = lint_next(a, value); c; c = lint_next(a, c)) {
         struct lint_value index = lint_value_of(w, c);
         lint_ref start = lint_kind(a, c) == LINT_SLICE ? lint_child(a, c) : 0;
@@ -422,6 +550,7 @@ struct lint_facts lint_facts_either(struct lint_facts a, struct lint_facts b)
     f.rank = a.rank == b.rank ? a.rank : 0;
     f.dtype = a.dtype == b.dtype ? a.dtype : 0;
     f.dims = a.dims == b.dims ? a.dims : 0;
+    f.rows = a.rows == b.rows ? a.rows : 0;
     f.traits = a.traits & b.traits;
     return f;
 }

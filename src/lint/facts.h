@@ -24,7 +24,13 @@ enum {
 };
 
 enum { LINT_DTYPE_BOOL = 8 };
-enum { LINT_TRAIT_GRAD = 1, LINT_TRAIT_TURNED = 2, LINT_TRAIT_DICT = 4, LINT_TRAIT_LIST = 8 };
+enum {
+    LINT_TRAIT_GRAD = 1,
+    LINT_TRAIT_TURNED = 2,
+    LINT_TRAIT_DICT = 4,
+    LINT_TRAIT_LIST = 8,
+    LINT_TRAIT_HOST = 16, /* made in the host's memory and not moved since */
+};
 
 struct lint_facts {
     uint16_t flags;
@@ -32,6 +38,7 @@ struct lint_facts {
     uint8_t dtype; /* 0 is unknown */
     uint8_t traits;
     uint32_t dims; /* a hash of sizes or keys written down; 0 is unknown */
+    uint32_t rows; /* its first size; of what is SHORT, that of the last; 0 is unknown */
 };
 
 struct lint_walk;
@@ -47,7 +54,8 @@ struct lint_facts lint_facts_list(struct lint_facts element);
 struct lint_facts lint_facts_either(struct lint_facts a, struct lint_facts b);
 /* A number or a word, or made of NAMES that are constants by convention. */
 bool lint_is_constant(const struct lint_ast *a, lint_ref n);
-/* An integer written here or bound to a name of the module; -1 when it can't be told. */
+/* An integer written here, bound once to a name, or computed from such; -1 when it can't be told.
+ */
 long lint_known_integer(struct lint_walk *w, lint_ref n);
 
 #endif

@@ -167,6 +167,8 @@ static void run_assignment(struct lint_walk *w, lint_ref n)
     } else {
         v = lint_eval(w, right);
     }
+    if (targets == LINT_PATTERN_LIST && (v.f.traits & LINT_TRAIT_LIST))
+        v.f.flags &= (uint16_t)~LINT_F_SHORT; /* each part has a name, and its own size */
     v.from = right;
     w->values[n] = v;
     lint_assign(w, left, v);
@@ -193,7 +195,7 @@ static void run_augmented(struct lint_walk *w, lint_ref n)
     l = lint_join(lint_element(l), lint_element(r));
     if (w->loops && l.kind <= LINT_V_PYTHON) {
         l.kind = LINT_V_PYTHON;
-        l.flags |= LINT_VARIES;
+        l.flags |= w->ends_step ? LINT_CHANGES : LINT_VARIES;
     }
     lint_rules(w, ON_AUGASSIGN, n);
     if (lint_kind(a, left) == LINT_IDENTIFIER)
@@ -416,6 +418,7 @@ void lint_run_function(struct lint_walk *w, uint32_t fn)
     w->loops = w->branches = w->step_loops = w->quiet = w->once = 0;
     w->periodic = w->no_grad = w->if_start = w->branch_start = 0;
     w->loop = w->outer_loop = 0;
+    w->ends_step = false;
     w->statement = f->node;
     w->depth++;
     bind_parameters(w, fn);
@@ -429,6 +432,7 @@ void lint_run_function(struct lint_walk *w, uint32_t fn)
     w->loops = outer.loops;
     w->branches = outer.branches;
     w->step_loops = outer.step_loops;
+    w->ends_step = outer.ends_step;
     w->quiet = outer.quiet;
     w->once = outer.once;
     w->periodic = outer.periodic;

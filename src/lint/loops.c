@@ -26,16 +26,22 @@ static bool holds_step(const struct lint_walk *w, lint_ref n)
     return false;
 }
 
-static void mark_counter(struct lint_walk *w, lint_ref left)
+/* A loop inside a step is unrolled there: its numbers are the same in the next step. */
+static uint8_t changes_with(bool ends_step)
+{
+    return ends_step ? LINT_CHANGES : LINT_VARIES;
+}
+
+static void mark_counter(struct lint_walk *w, lint_ref left, uint8_t how)
 {
     struct lint_binding *b = lint_scope_find(&w->fns[w->fn].scope, lint_name(w->ast, left));
 
     if (b && b->value.kind == LINT_V_PYTHON)
-        b->value.flags |= LINT_VARIES;
+        b->value.flags |= how;
 }
 
 /* lr = lr * decay */
-static void mark_scaled(struct lint_walk *w, lint_ref left, lint_ref right)
+static void mark_scaled(struct lint_walk *w, lint_ref left, lint_ref right, uint8_t how)
 {
     const struct lint_ast *a = w->ast;
     uint32_t name = lint_name(a, left);
@@ -44,14 +50,14 @@ static void mark_scaled(struct lint_walk *w, lint_ref left, lint_ref right)
         return;
     for (lint_ref c = right; c < a->count && a->nodes[c].start < a->nodes[right].end; c++) {
         if (lint_name(a, c) == name) {
-            mark_counter(w, left);
+            mark_counter(w, left, how);
             return;
         }
     }
 }
 
 /* Numbers that the loop counts up vary from its first line on. */
-static void mark_counters(struct lint_walk *w, lint_ref n)
+static void mark_counters(struct lint_walk *w, lint_ref n, uint8_t how)
 {
     const struct lint_ast *a = w->ast;
 
@@ -59,7 +65,7 @@ static void mark_counters(struct lint_walk *w, lint_ref n)
         lint_ref left = lint_field(a, c, LINT_FIELD_LEFT), right;
 
         if (a->nodes[c].kind == LINT_AUGMENTED)
-            mark_counter(w, left);
+            mark_counter(w, left, how);
         if (a->nodes[c].kind != LINT_ASSIGNMENT)
             continue;
         right = lint_field(a, c, LINT_FIELD_RIGHT);
@@ -68,19 +74,20 @@ static void mark_counters(struct lint_walk *w, lint_ref n)
             lint_ref r = lint_child(a, right);
 
             for (lint_ref l = lint_child(a, left); l && r; l = lint_next(a, l), r = lint_next(a, r))
-                mark_scaled(w, l, r);
+                mark_scaled(w, l, r, how);
         } else {
-            mark_scaled(w, left, right);
+            mark_scaled(w, left, right, how);
         }
     }
 }
 
 static void run_loop(struct lint_walk *w, lint_ref n, lint_ref body)
 {
-    bool step = !w->step_loops && holds_step(w, n);
+    bool ends = holds_step(w, n), step = !w->step_loops && ends, ended = w->ends_step;
     lint_ref outer = w->loop, outermost = w->outer_loop;
 
-    mark_counters(w, n);
+    mark_counters(w, n, changes_with(ends));
+    w->ends_step = ends;
     w->loops++;
     w->branches++;
     w->loop = n;
@@ -88,6 +95,7 @@ static void run_loop(struct lint_walk *w, lint_ref n, lint_ref body)
     w->step_loops += step || w->step_loops;
     lint_run_block(w, body);
     w->step_loops -= w->step_loops && (step || w->step_loops > 1);
+    w->ends_step = ended;
     w->loop = outer;
     w->outer_loop = outermost;
     w->branches--;
@@ -158,7 +166,7 @@ static struct lint_value loop_value(struct lint_walk *w, lint_ref n, lint_ref ri
     }
     if (lists_constants(w, right) || stet_view_is(name, "range") || stet_view_is(name, "count") ||
         stet_view_is(name, "arange") || stet_view_is(name, "linspace")) {
-        v.flags |= LINT_VARIES;
+        v.flags |= changes_with(holds_step(w, n));
         if (v.kind == LINT_V_UNKNOWN)
             v.kind = LINT_V_PYTHON;
         v.f = (struct lint_facts){0};
@@ -204,7 +212,7 @@ void lint_note_items(struct lint_walk *w, lint_ref left, lint_ref right)
 
 void lint_run_for(struct lint_walk *w, lint_ref n)
 {
-    static const struct lint_value counter = {.kind = LINT_V_PYTHON, .flags = LINT_VARIES};
+    struct lint_value counter = {.kind = LINT_V_PYTHON};
     const struct lint_ast *a = w->ast;
     lint_ref left = lint_field(a, n, LINT_FIELD_LEFT), right = lint_field(a, n, LINT_FIELD_RIGHT);
     lint_ref otherwise = lint_child_of(a, n, LINT_ELSE), first;
@@ -216,8 +224,10 @@ void lint_run_for(struct lint_walk *w, lint_ref n)
     lint_note_items(w, left, right);
     first = lint_kind(a, left) == LINT_PATTERN_LIST ? lint_child(a, left) : 0;
     if (first && lint_kind(a, right) == LINT_CALL &&
-        stet_view_is(lint_callee_name(w, right), "enumerate"))
+        stet_view_is(lint_callee_name(w, right), "enumerate")) {
+        counter.flags = changes_with(holds_step(w, n));
         lint_assign(w, first, counter);
+    }
     lint_rules(w, ON_FOR, n);
     run_loop(w, n, lint_field(a, n, LINT_FIELD_BODY));
     if (otherwise)

@@ -116,7 +116,7 @@ long lint_integer(const struct lint_walk *w, lint_ref n)
     if (lint_kind(w->ast, n) != LINT_INTEGER)
         return -1;
     v = lint_text(w->ast, n);
-    for (size_t i = 0; i < v.len && value < 1000000; i++) {
+    for (size_t i = 0; i < v.len && value < 1000000000; i++) {
         if (v.ptr[i] < '0' || v.ptr[i] > '9')
             return -1;
         value = value * 10 + (v.ptr[i] - '0');

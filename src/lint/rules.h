@@ -69,6 +69,9 @@ void lint_fed_keys(struct lint_walk *w, lint_ref call);
 void lint_fed_short(struct lint_walk *w, lint_ref call);
 void lint_fed_static(struct lint_walk *w, lint_ref call);
 void lint_fed_remember(struct lint_walk *w, lint_ref call);
+/* Numbers that a lazy graph is shaped by (rules_lazy.c). */
+void lint_shaped_call(struct lint_walk *w, lint_ref call);
+void lint_shaped_subscript(struct lint_walk *w, lint_ref n);
 /* Reports a loop that gives a compiled function more values than torch keeps programs. */
 bool lint_passes_limit(struct lint_walk *w, const struct lint_jit *j, lint_ref at);
 /* The condition asks for the rank of the process. */

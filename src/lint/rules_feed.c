@@ -281,7 +281,13 @@ void lint_fed_keys(struct lint_walk *w, lint_ref n)
 
 static void look_short(struct lint_walk *w, const struct feed *f)
 {
-    if ((f->v.f.flags & LINT_F_SHORT) && w->loops && !(f->jit && f->jit->dynamic))
+    if (!(f->v.f.flags & LINT_F_SHORT) || !w->loops || (f->jit && f->jit->dynamic) || is_tree(f))
+        return;
+    if (f->v.f.rows)
+        lint_report(w, LINT_RULE_last_batch, f->arg, 0, LINT_ANY, 0,
+                    "`%.*s` is shorter in the last turn: %u", STET_FMT(lint_quote(w, f->arg)),
+                    f->v.f.rows);
+    else
         report_fed(w, LINT_RULE_last_batch, f,
                    "is shorter in the last turn, unless the stride divides");
 }

@@ -316,9 +316,16 @@ static bool is_switch(const struct lint_walk *w, lint_ref value)
 void rule_baked_schedule(struct lint_walk *w, lint_ref n)
 {
     unsigned shift;
-    const struct lint_jit *j = called_jit(w, n, &shift);
-    lint_ref args = lint_field(w->ast, n, LINT_FIELD_ARGUMENTS);
+    const struct lint_jit *j;
+    lint_ref args;
 
+    if (lint_kind(w->ast, n) == LINT_SUBSCRIPT) {
+        lint_shaped_subscript(w, n);
+        return;
+    }
+    lint_shaped_call(w, n);
+    j = called_jit(w, n, &shift);
+    args = lint_field(w->ast, n, LINT_FIELD_ARGUMENTS);
     if (!w->loops || !j || j->lane == LINT_JAX)
         return;
     for (lint_ref c = args ? lint_child(w->ast, args) : 0; c; c = lint_next(w->ast, c)) {

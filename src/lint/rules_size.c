@@ -154,7 +154,7 @@ void rule_topk_k(struct lint_walk *w, lint_ref n)
     if (!k || is_clamped(w, k))
         return;
     v = lint_value_of(w, k);
-    if (w->step_loops && v.kind <= LINT_V_PYTHON && (v.flags & LINT_VARIES)) {
+    if (w->step_loops && v.kind <= LINT_V_PYTHON && (v.flags & LINT_STEPS)) {
         lint_report(w, LINT_RULE_topk_k, n, 0, LINT_ANY, 0,
                     "k is `%.*s`, another number in each step", STET_FMT(lint_quote(w, k)));
         return;
@@ -365,8 +365,8 @@ void rule_slice_start(struct lint_walk *w, lint_ref n)
             lint_report(w, LINT_RULE_slice_start, n, LINT_TRACED, LINT_TENSOR, v.deps,
                         "`%.*s` starts at a value read back from a tensor",
                         STET_FMT(lint_quote(w, n)));
-        else if (w->step_loops && (v.flags & LINT_VARIES) && lint_is_tensor(sliced) &&
-                 !(sliced.flags & (LINT_WEAK | LINT_TREE)))
+        else if (w->step_loops && (v.flags & LINT_STEPS) && lint_is_strong(sliced) &&
+                 !(sliced.f.traits & LINT_TRAIT_HOST))
             lint_report(w, LINT_RULE_slice_start, n, LINT_XLA, LINT_ANY, 0,
                         "`%.*s` starts elsewhere at each turn", STET_FMT(lint_quote(w, n)));
         else if (v.deps && v.kind != LINT_V_SHAPE && lint_is_tensor(sliced))
@@ -387,7 +387,7 @@ void rule_python_loop(struct lint_walk *w, lint_ref n)
         lint_kind(a, right) == LINT_CALL && stet_view_is(lint_callee_name(w, right), "range");
 
     if (w->step_loops) {
-        if (range && (v.flags & LINT_VARIES) && v.kind <= LINT_V_PYTHON)
+        if (range && (v.flags & LINT_STEPS) && v.kind <= LINT_V_PYTHON)
             lint_report(w, LINT_RULE_python_loop, right, 0, LINT_ANY, 0,
                         "`%.*s` is another count in each step", STET_FMT(lint_quote(w, right)));
         return;

@@ -21,7 +21,7 @@ struct lint_value lint_join(struct lint_value a, struct lint_value b)
         v.flags = (uint8_t)((a.flags | b.flags) & ~(LINT_WEAK | LINT_TREE));
         v.flags |= (uint8_t)(a.flags & b.flags & (LINT_WEAK | LINT_TREE));
     } else {
-        v.flags = (uint8_t)(v.flags | ((a.flags | b.flags) & LINT_VARIES));
+        v.flags = (uint8_t)(v.flags | ((a.flags | b.flags) & LINT_CHANGES));
     }
     /* n * x.shape[0] is a tensor only if n is one. */
     if (weight[a.kind] == weight[b.kind] || weight[v.kind] <= 1)
@@ -62,7 +62,7 @@ static void assign_item(struct lint_walk *w, lint_ref target, struct lint_value 
         lint_kind(w->ast, lint_next(w->ast, base)) == LINT_STRING)
         b->value.f.flags |= LINT_F_KEYS;
     if ((v.flags & LINT_VARIES) && v.kind <= LINT_V_PYTHON && b->value.kind <= LINT_V_PYTHON)
-        b->value.flags |= LINT_VARIES;
+        b->value.flags |= v.flags & LINT_CHANGES;
 }
 
 void lint_assign(struct lint_walk *w, lint_ref target, struct lint_value v)
@@ -283,7 +283,7 @@ static struct lint_value eval_comparison(struct lint_walk *w, lint_ref n)
     facts.flags &= LINT_F_DRIFTS | LINT_F_SHORT | LINT_F_DEVICE | LINT_F_EAGER;
     if (op == 'i' || op == 'n' || op == 's' || op == 't' || has_literal_text(w, n))
         return (struct lint_value){.kind = LINT_V_PYTHON,
-                                   .flags = v.kind <= LINT_V_PYTHON ? v.flags & LINT_VARIES : 0};
+                                   .flags = v.kind <= LINT_V_PYTHON ? v.flags & LINT_CHANGES : 0};
     if (v.kind == LINT_V_TENSOR)
         v.flags = (uint8_t)((v.flags | LINT_BOOL) & ~LINT_DYNAMIC);
     v.f = facts;
@@ -390,7 +390,7 @@ static struct lint_value eval_conditional(struct lint_walk *w, lint_ref n)
     v = lint_join(v, other);
     v.f = facts;
     if (lint_value_of(w, test).kind <= LINT_V_PYTHON)
-        v.flags |= lint_value_of(w, test).flags & LINT_VARIES;
+        v.flags |= lint_value_of(w, test).flags & LINT_CHANGES;
     return v;
 }
 

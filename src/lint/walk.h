@@ -25,6 +25,8 @@ enum {
     LINT_VARIES = 8,  /* Python value that changes with each turn of a loop outside traced code */
     LINT_TREE = 16,   /* a dict, list or tuple that holds tensors */
     LINT_GUESS = 32,  /* weak, and only because a tensor went into a call */
+    LINT_STEPS = 64,  /* varies with each torch_xla step, not inside of one alone */
+    LINT_CHANGES = LINT_VARIES | LINT_STEPS,
 };
 
 struct lint_value {
@@ -131,6 +133,7 @@ struct lint_walk {
     uint32_t loops;      /* loops around this place, in this function */
     uint32_t branches;   /* conditions around it */
     uint32_t step_loops; /* loops around it that hold a torch_xla step */
+    bool ends_step;      /* a step ends in the innermost loop itself */
     uint32_t quiet;      /* inside code that is not traced */
     uint32_t once;       /* guarded by "if it is not made yet" */
     uint32_t periodic;   /* inside `if step % n == 0` or a branch of one rank */

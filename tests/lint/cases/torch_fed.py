@@ -277,3 +277,47 @@ for mode in ("train", "valid"):
 def best(x, limit):
     k = min(limit, x.shape[-1])
     return x.topk(k)  # clean: topk-k
+
+
+@torch.compile(dynamic=False)
+def score(x, y=None):
+    return torch.tanh(x).sum()
+
+
+BATCH = 8
+ROWS = 4 * BATCH + 3
+
+
+def pieces(loaded):
+    samples = torch.randn(4 * BATCH + 3, 16)
+    labels = torch.zeros((ROWS, 1))
+    for x in samples.split(BATCH):
+        score(x.to("cuda"))  # expect: last-batch
+    for x in torch.chunk(samples, 4):
+        score(x)  # expect: last-batch
+    for x, y in zip(samples.split(BATCH), labels.split(BATCH)):
+        score(x, y)  # expect: last-batch, last-batch
+    for i, x in enumerate(torch.tensor_split(torch.ones(size=(10, 3)), 4)):
+        score(x)  # expect: last-batch
+        dynamic(x)  # clean: last-batch
+    parts = list(samples.split(BATCH))
+    for i in range(len(parts)):
+        score(parts[i])  # expect: last-batch
+        score(parts[0])  # clean: last-batch
+    for x in parts[:-1]:
+        score(x)  # clean: last-batch
+    for x in torch.randn(4 * BATCH, 16).split(BATCH):
+        score(x)  # clean: last-batch
+    for x in samples.split(7):
+        score(x)  # clean: last-batch
+    for x in torch.chunk(samples, 5):
+        score(x)  # clean: last-batch
+    for x in samples.split(BATCH, dim=1):
+        score(x)  # clean: last-batch
+    for x in samples.split(64):
+        score(x)  # clean: last-batch
+    for x in loaded.split(BATCH):
+        score(x)  # clean: last-batch
+    first, second = samples.split(20)
+    for _ in range(3):
+        score(first)  # clean: last-batch

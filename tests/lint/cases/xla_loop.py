@@ -179,3 +179,47 @@ def widths(model, x):
         score = torch.topk(model(x), k).values  # expect: topk-k
         same = torch.topk(model(x), 4).values  # clean: topk-k
         xm.mark_step()
+
+
+def shifted(x, by, rate):
+    return torch.roll(x, by, dims=1) * rate  # expect: baked-constant
+
+
+def kept(x, by):
+    return torch.roll(x, by, dims=1)  # clean: baked-constant
+
+
+def numbers(model, loader, device):
+    table = torch.zeros(64, 8, device=device)
+    held = torch.arange(64)
+    offset = 0
+    for step, batch in enumerate(loader):
+        x = torch.randn(8, 8).to(device)
+        a = torch.roll(model(x), step, dims=1)  # expect: baked-constant
+        b = model(x).roll((0, step % 4), (0, 1))  # expect: baked-constant
+        c = x.narrow(1, offset, 2) + table.select(0, step)  # expect: baked-constant, baked-constant
+        d = x.repeat(1, step + 1)  # expect: baked-constant
+        e = torch.nn.functional.pad(x, (step, 0))  # expect: baked-constant
+        f = x[:, step]  # expect: baked-constant
+        table[step] = x[0]  # expect: baked-constant
+        g = shifted(x, step, 0.1 * step) + kept(x, 3)
+        h = x * (0.1 * step) + step  # clean: baked-constant
+        i = torch.clamp(x, max=0.5 * step)  # clean: baked-constant
+        j = torch.add(x, x, alpha=step)  # clean: baked-constant
+        k = torch.roll(x, 3, dims=1)  # clean: baked-constant
+        for turn in range(4):
+            x = x + torch.roll(x, turn, dims=1)  # clean: baked-constant
+            x = x + kept(x, turn)
+            y = x[turn:turn + 2]  # clean: slice-start
+        m = torch.roll(held, step).to(device)  # clean: baked-constant
+        n = held[step:step + 8].to(device)  # clean: slice-start
+        o = torch.gather(x, 1, torch.full((8, 1), step).to(device))  # clean: baked-constant
+        offset += 2
+        torch_xla.sync()
+    for same in [3, 3, 3]:
+        a = torch.roll(x, same, dims=1)  # clean: baked-constant
+        torch_xla.sync()
+    for by in [3, 1]:
+        a = torch.roll(x, by, dims=1)  # clean: baked-constant
+    torch_xla.sync()
+    return a

@@ -1,0 +1,77 @@
+/* Python numbers that shape a lazy PyTorch/XLA graph: shifts, positions, counts and sizes become
+ * part of it, where the numbers of plain arithmetic are passed as data. */
+#include "lint/rules.h"
+
+/* Each of these was seen to compile once a value; x * n, clamp, masked_fill and add(alpha=n) were
+ * not. */
+static const char *const shaped_by[] = {
+    "roll",   "narrow",  "select",    "repeat",         "tile",          "repeat_interleave",
+    "rot90",  "tril",    "triu",      "diagonal",       "diag_embed",    "unfold",
+    "expand", "view",    "reshape",   "split",          "chunk",         "tensor_split",
+    "pad",    "pow",     "kthvalue",  "one_hot",        "flip",          "permute",
+    "diag",   "movedim", "transpose", "select_scatter", "slice_scatter", NULL};
+
+/* The tensor that a call works on, in the host's memory or not told; 0 when it is no such call. */
+static lint_ref worked_on(struct lint_walk *w, lint_ref call, bool *library)
+{
+    lint_ref function = lint_bare(w->ast, lint_field(w->ast, call, LINT_FIELD_FUNCTION));
+    lint_ref object = lint_callee_object(w, call);
+    char room[160];
+
+    *library = stet_view_starts(lint_imported(w, function, room), "torch.");
+    if (*library)
+        return lint_arg_at(w, call, 0);
+    return object && lint_is_tensor(lint_value_of(w, object)) ? object : 0;
+}
+
+static void look_number(struct lint_walk *w, lint_ref n)
+{
+    struct lint_value v = lint_value_of(w, n);
+
+    if (w->step_loops && v.kind <= LINT_V_PYTHON && (v.flags & LINT_STEPS))
+        lint_report(w, LINT_RULE_baked_schedule, n, 0, LINT_ANY, 0,
+                    "`%.*s` is another number in each step, and a part of the graph",
+                    STET_FMT(lint_quote(w, n)));
+    else if (!w->step_loops && v.kind != LINT_V_SHAPE && v.kind != LINT_V_HOST &&
+             (v.deps & ~LINT_ALWAYS))
+        lint_report(w, LINT_RULE_baked_schedule, n, LINT_XLA, LINT_VARYING, v.deps & ~LINT_ALWAYS,
+                    "`%.*s` is another number in each step, and a part of the graph",
+                    STET_FMT(lint_quote(w, n)));
+}
+
+void lint_shaped_call(struct lint_walk *w, lint_ref call)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref args = lint_field(a, call, LINT_FIELD_ARGUMENTS), tensor;
+    bool library;
+
+    if (!(w->facts & LINT_USES_TORCH) || !lint_any_of(lint_callee_name(w, call), shaped_by) ||
+        lint_kind(a, args) != LINT_ARGUMENTS)
+        return;
+    tensor = worked_on(w, call, &library);
+    if (!tensor || (lint_value_of(w, tensor).f.traits & LINT_TRAIT_HOST))
+        return;
+    for (lint_ref c = lint_child(a, args); c; c = lint_next(a, c)) {
+        if (c != tensor && lint_kind(a, c) != LINT_COMMENT)
+            look_number(w, lint_arg_value(w, c));
+    }
+}
+
+/* x[n] and x[:, n] take a place of the graph's own; slice-start speaks of slices. */
+void lint_shaped_subscript(struct lint_walk *w, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref value = lint_field(a, n, LINT_FIELD_VALUE);
+    struct lint_value v = lint_value_of(w, value);
+
+    if (!w->step_loops || !lint_is_strong(v) ||
+        (v.f.traits & (LINT_TRAIT_HOST | LINT_TRAIT_LIST | LINT_TRAIT_DICT)))
+        return;
+    for (lint_ref c = lint_next(a, value); c; c = lint_next(a, c)) {
+        struct lint_facts f = lint_value_of(w, c).f;
+
+        if (lint_kind(a, c) != LINT_SLICE && !(f.flags & LINT_F_TEXT) &&
+            !(f.traits & LINT_TRAIT_LIST)) /* a name for several slices */
+            look_number(w, c);
+    }
+}
