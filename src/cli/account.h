@@ -31,6 +31,7 @@ struct stet_account {
     const struct stet_counter *counters;
     size_t counter_count;
     const struct stet_framework_log *log;
+    uint64_t torch_compiles; /* of torch.compile; counted where nothing else was compiled */
     const struct stet_misses *misses; /* what the store did not serve; NULL when it was not asked */
     struct stet_ledger_saved saved;   /* zero when the ledger is not at hand */
 };

@@ -28,6 +28,18 @@ enum stet_rc stet_account_joined(const struct stet_account *a, stet_use_account 
 
 /* ---- by way of the ledger ---- */
 
+static uint64_t torch_compiles(const struct stet_run *run)
+{
+    struct stet_torch t;
+    uint64_t count = 0;
+
+    stet_torch_init(&t);
+    if (stet_torch_load_run(&t, run, NULL) == STET_OK)
+        count = t.compile_count;
+    stet_torch_release(&t);
+    return count;
+}
+
 static enum stet_rc each_row(void *source, stet_visit_recompile *visit, void *context,
                              struct stet_err *err)
 {
@@ -63,6 +75,8 @@ static enum stet_rc from_ledger(struct stet_ledger *l, const struct stet_runs *r
         rc = stet_ledger_counters(l, run->id, &arena, &a.counters, &a.counter_count, err);
     if (rc == STET_OK)
         rc = stet_ledger_saved(l, run->id, &a.saved, err);
+    if (rc == STET_OK && !a.totals.compiles)
+        a.torch_compiles = torch_compiles(run);
     if (rc == STET_OK)
         rc = stet_account_joined(&a, use, context, err);
     stet_arena_release(&arena);
@@ -103,6 +117,7 @@ static enum stet_rc from_run(const struct stet_runs *runs, const struct stet_run
     a.each = each_lane;
     a.source = &both;
     rc = stet_torch_load_run(&both.torch, run, err);
+    a.torch_compiles = both.torch.compile_count;
     if (rc == STET_OK || rc == STET_NOT_FOUND)
         rc = stet_account_joined(&a, use, context, err);
     stet_torch_release(&both.torch);

@@ -120,7 +120,9 @@ static void title(const struct pen *p, const struct stet_recompile *r)
         also = stet_view_of(also.ptr + n, also.len - n);
     }
     stet_buf_printf(p->out, ": %.*s %s again", STET_FMT(r->function),
-                    stet_recompile_lost(r) ? "compiled" : "asked for");
+                    stet_view_is(r->class, "cudagraph-rerecord") ? "recorded"
+                    : stet_recompile_lost(r)                     ? "compiled"
+                                                                 : "asked for");
 }
 
 /* What a program took, and from where it came when nothing was compiled. */
@@ -189,18 +191,24 @@ void stet_account_text_one(struct stet_buf *out, const struct stet_recompile *r,
 
 static void head(const struct pen *p, const struct stet_account *a, const struct stet_tally *t)
 {
+    bool torch = !a->totals.compiles && (t->torch || a->torch_compiles);
+
     stet_buf_printf(p->out, "%srun %s%s: ", p->bold, a->run, p->plain);
-    if (a->totals.compiles || !t->torch) {
-        stet_text_count(p->out, a->totals.compiles, "compile");
-        stet_buf_str(p->out, ", ");
-    } else {
+    if (!a->totals.compiles && !torch) {
+        stet_buf_printf(p->out, "nothing was compiled\n  %s\n", STET_UNWATCHED);
+        return;
+    }
+    if (torch)
         stet_buf_str(p->out, "torch.compile alone, ");
+    if (!torch || a->torch_compiles) {
+        stet_text_count(p->out, torch ? a->torch_compiles : a->totals.compiles, "compile");
+        stet_buf_str(p->out, ", ");
     }
     stet_account_lost(p->out, t);
     if (t->harmless)
         stet_buf_printf(p->out, ", %" PRIu64 " harmless", t->harmless);
     stet_buf_char(p->out, '\n');
-    if (a->totals.compiles || !t->torch) {
+    if (!torch) {
         stet_buf_str(p->out, "  ");
         if (a->totals.settled)
             stet_buf_printf(p->out, "settled at step %" PRIu64 " with ", a->totals.settled_step);

@@ -31,12 +31,18 @@ struct stet_pulse_cell *stet_pulse_cell(struct stet_pulse *p, enum stet_pulse_la
     return &p->cells[STET_PULSE_CELLS - STET_LANES + lane];
 }
 
-/* "x.shape[0] 4 → 6", else the evidence. */
+/* "x.shape[0] 4 → 6", "+ operation multiply f32[16,32]", else the evidence. */
 static void tell(struct stet_pulse_cause *c, const struct stet_recompile *r)
 {
     const struct stet_row_change *change = r->change_count ? &r->changes[0] : NULL;
 
-    if (change && change->what.len && change->from.ptr && !change->to.ptr)
+    if (change && stet_view_ends(change->kind, "-came"))
+        snprintf(c->what, sizeof c->what, "+ %.*s %.*s", STET_FMT(change->what),
+                 STET_FMT(change->to));
+    else if (change && stet_view_ends(change->kind, "-went"))
+        snprintf(c->what, sizeof c->what, "- %.*s %.*s", STET_FMT(change->what),
+                 STET_FMT(change->from));
+    else if (change && change->what.len && change->from.ptr && !change->to.ptr)
         snprintf(c->what, sizeof c->what, "%.*s was %.*s", STET_FMT(change->what),
                  STET_FMT(change->from));
     else if (change && change->what.len && !change->from.ptr && change->to.ptr)

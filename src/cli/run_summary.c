@@ -144,7 +144,19 @@ static void explain(struct stet_buf *out, const char *folder)
     stet_runs_close(&runs);
 }
 
-void stet_run_summary(const char *folder, const char *id, const struct stet_watch *watch)
+/* Nothing came from a plugin: there was none, or it was not used. */
+static void say_nothing(struct stet_buf *out, const struct stet_run_digest *d, const char *id,
+                        bool torch)
+{
+    stet_buf_printf(out, "stet: run %s: %s\n", id,
+                    !d->process_count ? "no process loaded a compiler plugin"
+                                      : "a compiler plugin was loaded, and compiled nothing");
+    if (!torch)
+        stet_buf_printf(out, "stet: nothing was watched: %s\n", STET_UNWATCHED);
+}
+
+void stet_run_summary(const char *folder, const char *id, const struct stet_watch *watch,
+                      bool torch)
 {
     struct stet_buf out = STET_BUF_INIT;
     struct stet_err err = STET_ERR_INIT;
@@ -160,8 +172,8 @@ void stet_run_summary(const char *folder, const char *id, const struct stet_watc
     snprintf(dump.dir, sizeof dump.dir, "%s/dump", folder);
     if (d.compiles == 0 && shelf)
         stet_dump_scan(&dump, &d, shelf, true);
-    if (d.process_count == 0) {
-        stet_buf_printf(&out, "stet: run %s: no process loaded a compiler plugin\n", id);
+    if (!d.compiles && !d.loads && !d.executions) {
+        say_nothing(&out, &d, id, torch);
     } else {
         stet_buf_printf(&out, "stet: run %s: ", id);
         stet_text_run_totals(&out, &d);

@@ -30,12 +30,19 @@ void stet_text_run_totals(struct stet_buf *out, const struct stet_run_digest *d)
 
 void stet_text_trouble(struct stet_buf *out, const struct stet_run_digest *d)
 {
-    uint64_t faults = 0, lost = 0, damaged = 0;
+    uint64_t faults = 0, unread = 0, lost = 0, damaged = 0;
 
     for (size_t i = 0; i < d->process_count; i++) {
         faults += d->processes[i].faults;
+        unread += d->processes[i].unread_stacks;
         lost += d->processes[i].lost_records;
         damaged += d->processes[i].damage.bytes;
+    }
+    if (unread) {
+        stet_buf_str(out, "stet: ");
+        stet_text_count(out, unread, "compile");
+        stet_buf_printf(out, " %s over before %s Python line could be read\n",
+                        unread == 1 ? "was" : "were", unread == 1 ? "its" : "their");
     }
     if (faults)
         stet_buf_printf(out, "stet: the layer stood aside %" PRIu64 "×\n", faults);
@@ -232,6 +239,7 @@ static void process_json(struct stet_json *j, const struct stet_process_digest *
     stet_json_uint(j, "to_host_bytes", p->to_host_bytes);
     stet_json_uint(j, "plugin_errors", p->plugin_errors);
     stet_json_uint(j, "faults", p->faults);
+    stet_json_uint(j, "unread_stacks", p->unread_stacks);
     stet_json_uint(j, "lost_records", p->lost_records);
     stet_json_uint(j, "damaged_bytes", p->damage.bytes);
     stet_json_array(j, "compiles");

@@ -32,7 +32,12 @@ void stet_text_trouble(struct stet_buf *out, const struct stet_run_digest *d);
 bool stet_run_is_alive(const struct stet_run *run);
 
 /* What `stet run` says on standard error when the command has ended. */
-void stet_run_summary(const char *folder, const char *id, const struct stet_watch *watch);
+/* What to do when a run had nothing to watch. */
+#define STET_UNWATCHED                                                                             \
+    "a framework on its own CPU client is not seen: run it with `stet run --cpu -- …`, or set "    \
+    "JAX_PLATFORMS=cpu before `stet run` (XLA's dumps are read then)"
+void stet_run_summary(const char *folder, const char *id, const struct stet_watch *watch,
+                      bool torch);
 /* `stet show RUN` in both formats. */
 void stet_show_run_text(struct stet_buf *out, const struct stet_run *run,
                         const struct stet_run_digest *d, bool colour);

@@ -231,6 +231,13 @@ const struct stet_torch *stet_run_torch_model(const struct stet_run_torch *r)
     return r ? &r->torch : NULL;
 }
 
+bool stet_run_torch_compiled(struct stet_run_torch *r)
+{
+    if (r)
+        stet_torch_files_poll(r->files, NULL);
+    return r && r->torch.compile_count;
+}
+
 void stet_run_torch_poll(struct stet_run_torch *r)
 {
     struct stet_err err = STET_ERR_INIT;

@@ -26,6 +26,8 @@ struct stet_learn;
 void stet_run_torch_learn(struct stet_run_torch *r, struct stet_learn *learn, const char *folder);
 /* What was read so far; NULL for NULL. */
 const struct stet_torch *stet_run_torch_model(const struct stet_run_torch *r);
+/* Did it compile anything? For when the command has ended. */
+bool stet_run_torch_compiled(struct stet_run_torch *r);
 /* Reads what has come, and tells of each recompile on standard error. */
 void stet_run_torch_poll(struct stet_run_torch *r);
 /* Reads the rest, prints the summary, and frees. `fine`: the command succeeded. */

@@ -71,7 +71,8 @@ struct stet_process_digest {
     struct stet_counter *counters; /* what the framework counted itself; lines are not filled */
     size_t counter_count;
     uint64_t plugin_errors, faults, lost_records;
-    bool steps_known; /* after stet_run_steps */
+    uint64_t unread_stacks; /* compiles that were over before their Python line was read */
+    bool steps_known;       /* after stet_run_steps */
     uint64_t steps;
     const char *steps_why; /* how they were found, or why they are not known; a literal */
     struct stet_step_mark

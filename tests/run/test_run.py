@@ -106,6 +106,9 @@ class Run(unittest.TestCase):
 
     def test_no_plugin_is_said(self):
         self.assertIn("no process loaded a compiler plugin", self.stet("run", "--", "true").stderr)
+        idle = self.stet("run", "--", HARNESS, FAKE).stderr
+        self.assertIn("a compiler plugin was loaded, and compiled nothing\nstet: nothing was watched: ", idle)
+        self.assertIn("`stet run --cpu -- …`", idle)
 
     def test_an_existing_preload_and_trace_folder_are_kept(self):
         self.env["LD_PRELOAD"] = "/lib/x86_64-linux-gnu/libdl.so.2"

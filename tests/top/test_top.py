@@ -108,6 +108,13 @@ class Top(unittest.TestCase):
         screen.press("q")
         screen.until("^exit 0")
 
+    def test_what_came_is_said_to_have_come(self):
+        data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli", "data")
+        for other, wanted in (("branch", "+ operation cosine f32[4,8]; "), ("mask", "+ argument batch['mask'] f32[4,8]; ")):
+            self.stet("run", "--quiet", "--", HARNESS, FAKE, os.path.join(data, "base.mlirbc"),
+                      os.path.join(data, other + ".mlirbc"))
+            self.assertIn(wanted, self.stet("top", "--once").stdout)
+
     def test_keys_do_what_the_help_says(self):
         self.start(0, 1)
         screen = Screen(self, dict(self.state, NO_COLOR="1"), 80, 24)

@@ -205,6 +205,26 @@ TEST(each_compile_is_placed_at_its_step)
     drop_run();
 }
 
+TEST(a_compile_too_quick_for_its_line_is_no_fault)
+{
+    struct stet_rec_fault quick = {.what = STET_VIEW("stack-deadline"), .count = 4};
+    struct stet_rec_fault real = {.what = STET_VIEW("no-memory"), .count = 1};
+    struct stet_run_digest d;
+    struct stet_journal *j;
+
+    fresh_run();
+    j = scratch_journal(0, 0, 0);
+    stet_journal_write(j, STET_REC_fault, &quick);
+    stet_journal_write(j, STET_REC_fault, &real);
+    stet_journal_free(j);
+    EXPECT_INT(STET_OK, stet_run_load(&d, run_dir, NULL));
+    EXPECT_INT(1, d.process_count);
+    EXPECT_INT(4, d.processes[0].unread_stacks);
+    EXPECT_INT(1, d.processes[0].faults);
+    stet_run_unload(&d);
+    drop_run();
+}
+
 static void wait_at(struct stet_journal *j, uint64_t index, uint64_t line)
 {
     struct stet_frame frames[] = {{STET_VIEW("api.py"), STET_VIEW("compile"), 7},
