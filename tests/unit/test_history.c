@@ -361,9 +361,12 @@ static const struct stet_finding *read_back(const char *file, uint32_t line)
 
 TEST(a_program_of_another_line_is_not_what_the_waiting_line_reads_back)
 {
-    EXPECT_CLASS("host-sync", read_back(NULL, 3));
+    const struct stet_finding *f = read_back(NULL, 3);
+
+    EXPECT_CLASS("host-sync", f);
     end(&r);
-    EXPECT_CLASS("nothing", read_back("/p/site-packages/torch/optim/adam.py", 793));
+    f = read_back("/p/site-packages/torch/optim/adam.py", 793);
+    EXPECT_CLASS("nothing", f);
     end(&r);
 }
 
