@@ -214,6 +214,26 @@ static uint32_t utf16_column(struct columns *c, const char *path, uint32_t line,
     return p ? units : column;
 }
 
+/* A path as a URI reference (RFC 3986): whatever is not plain in one is escaped; so is ':', which
+ * would make a scheme of what stands before it. */
+static void sarif_uri(struct stet_json *j, const char *path)
+{
+    static const char plain[] = "-._~/!$&'()*+,;=@";
+    struct stet_buf uri = STET_BUF_INIT;
+
+    for (; *path; path++) {
+        bool word = (*path >= '0' && *path <= '9') || (*path >= 'A' && *path <= 'Z') ||
+                    (*path >= 'a' && *path <= 'z');
+
+        if (word || strchr(plain, *path))
+            stet_buf_char(&uri, *path);
+        else
+            stet_buf_printf(&uri, "%%%02X", (unsigned char)*path);
+    }
+    stet_json_string(j, "uri", stet_buf_as_view(&uri));
+    stet_buf_release(&uri);
+}
+
 static void sarif_result(struct stet_json *j, struct columns *c, const struct stet_lint_finding *f)
 {
     stet_json_object(j, NULL);
@@ -227,7 +247,7 @@ static void sarif_result(struct stet_json *j, struct columns *c, const struct st
     stet_json_object(j, NULL);
     stet_json_object(j, "physicalLocation");
     stet_json_object(j, "artifactLocation");
-    stet_json_cstr(j, "uri", f->path);
+    sarif_uri(j, f->path);
     stet_json_end_object(j);
     stet_json_object(j, "region");
     stet_json_uint(j, "startLine", f->line);
