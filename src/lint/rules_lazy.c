@@ -2,8 +2,8 @@
  * part of it, where the numbers of plain arithmetic are passed as data. */
 #include "lint/rules.h"
 
-/* Each of these was seen to compile once a value; x * n, clamp, masked_fill and add(alpha=n) were
- * not. */
+/* Two thirds of these were seen to compile once a value, and the others take shapes and positions
+ * alike; x * n, clamp, masked_fill and add(alpha=n) were seen not to. */
 static const char *const shaped_by[] = {
     "roll",   "narrow",  "select",    "repeat",         "tile",          "repeat_interleave",
     "rot90",  "tril",    "triu",      "diagonal",       "diag_embed",    "unfold",
