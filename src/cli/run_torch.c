@@ -21,11 +21,16 @@
  * diverged. */
 static const uint64_t patience_ns = 1000000000;
 
-enum { WAITING = 256 };
+enum { WAITING = 256, HELD = 64 };
 
 struct waiting {
     uint32_t compile;
     uint64_t since_ns;
+};
+
+/* A recording that the printed log told of before the trace has named its function. */
+struct held {
+    uint32_t compile, again;
 };
 
 struct stet_run_torch {
@@ -34,6 +39,8 @@ struct stet_run_torch {
     bool quiet, complained;
     struct waiting waiting[WAITING];
     size_t waiting_count;
+    struct held held[HELD];
+    size_t held_count;
     struct stet_buf out;
     struct stet_learn *learn;
     const char *folder, *links;
@@ -65,6 +72,10 @@ static void who(const struct stet_torch *t, uint32_t compile, struct stet_buf *o
     stet_buf_str(out, "stet: ");
     if (rank >= 0)
         stet_buf_printf(out, "rank %" PRId64 ": ", rank);
+    if (!f->code.function.len) {
+        stet_buf_str(out, "an unknown function");
+        return;
+    }
     stet_buf_printf(out, "%.*s (", STET_FMT(f->code.function));
     stet_torch_text_place(&f->code, out);
     stet_buf_char(out, ')');
@@ -113,22 +124,54 @@ static void notice(void *context, struct stet_torch *t, uint32_t compile)
     stet_buf_char(&r->out, '\n');
 }
 
-/* The first, second, fourth… time that a CUDA graph is recorded again. */
-static void recording(void *context, struct stet_torch *t, uint32_t compile)
+static void tell_recording(struct stet_run_torch *r, uint32_t compile, uint32_t again)
 {
-    struct stet_run_torch *r = context;
-    const struct stet_torch_compile *c = &t->compiles[compile];
-    enum stet_rerecord kind = stet_torch_rerecord_kind(t, compile, c->rerecords);
-    uint32_t again = stet_torch_recordings(c) - 1;
+    struct stet_torch *t = &r->torch;
+    enum stet_rerecord kind = stet_torch_rerecord_kind(t, compile, t->compiles[compile].rerecords);
 
-    if (!is_power_of_two(again))
-        return;
     if (r->live)
         stet_torch_row(t, STET_ROW_GRAPH, compile, event, r->live);
     who(t, compile, &r->out);
     stet_buf_printf(&r->out, " records its CUDA graph again (%u time%s), cudagraph-rerecord: %s\n",
                     again, again == 1 ? "" : "s", stet_torch_rerecord_words(kind));
     stet_buf_printf(&r->out, "      %s\n", stet_torch_rerecord_fix(kind));
+}
+
+static bool is_named(const struct stet_torch *t, uint32_t compile)
+{
+    return t->frames[t->compiles[compile].frame].code.function.len > 0;
+}
+
+/* The first, second, fourth… time that a CUDA graph is recorded again. */
+static void recording(void *context, struct stet_torch *t, uint32_t compile)
+{
+    struct stet_run_torch *r = context;
+    uint32_t again = stet_torch_recordings(&t->compiles[compile]) - 1;
+    size_t i = 0;
+
+    if (!is_power_of_two(again))
+        return;
+    while (i < r->held_count && r->held[i].compile != compile)
+        i++;
+    if (is_named(t, compile) || i == HELD) {
+        tell_recording(r, compile, again);
+        return;
+    }
+    r->held[i] = (struct held){compile, again};
+    r->held_count += i == r->held_count;
+}
+
+static void tell_held(struct stet_run_torch *r, bool all)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < r->held_count; i++) {
+        if (all || is_named(&r->torch, r->held[i].compile))
+            tell_recording(r, r->held[i].compile, r->held[i].again);
+        else
+            r->held[kept++] = r->held[i];
+    }
+    r->held_count = kept;
 }
 
 static void say(struct stet_run_torch *r)
@@ -238,7 +281,7 @@ bool stet_run_torch_compiled(struct stet_run_torch *r)
     return r && r->torch.compile_count;
 }
 
-void stet_run_torch_poll(struct stet_run_torch *r)
+void stet_run_torch_poll(struct stet_run_torch *r, bool last)
 {
     struct stet_err err = STET_ERR_INIT;
 
@@ -250,6 +293,7 @@ void stet_run_torch_poll(struct stet_run_torch *r)
     }
     for (; r->live && r->breaks_told < r->torch.break_count; r->breaks_told++)
         stet_torch_row(&r->torch, STET_ROW_BREAK, r->breaks_told, event, r->live);
+    tell_held(r, last);
     look_at_ranks(r, false);
     say(r);
 }
@@ -300,6 +344,7 @@ void stet_run_torch_end(struct stet_run_torch *r, bool fine)
         return;
     if (r->files)
         stet_torch_files_finish(r->files, NULL);
+    tell_held(r, true);
     look_at_ranks(r, true);
     if (r->links)
         stet_torch_link_logs(&r->torch, r->links, NULL);

@@ -28,8 +28,9 @@ void stet_run_torch_learn(struct stet_run_torch *r, struct stet_learn *learn, co
 const struct stet_torch *stet_run_torch_model(const struct stet_run_torch *r);
 /* Did it compile anything? For when the command has ended. */
 bool stet_run_torch_compiled(struct stet_run_torch *r);
-/* Reads what has come, and tells of each recompile on standard error. */
-void stet_run_torch_poll(struct stet_run_torch *r);
+/* Reads what has come, and tells of each recompile on standard error. `last`: the command is over.
+ */
+void stet_run_torch_poll(struct stet_run_torch *r, bool last);
 /* Reads the rest, prints the summary, and frees. `fine`: the command succeeded. */
 void stet_run_torch_end(struct stet_run_torch *r, bool fine);
 

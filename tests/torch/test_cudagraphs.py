@@ -52,6 +52,11 @@ def compare(frames, reasons):
     return bad
 
 
+def named(events):
+    told = [json.loads(l) for l in events.read_text().splitlines()]
+    return {e["function"] for e in told if e["class"] == "cudagraph-rerecord"}
+
+
 def main():
     build, python = pathlib.Path(sys.argv[1]).resolve(), os.path.abspath(sys.argv[2])
     stet = str(build / "bin" / "stet")
@@ -76,14 +81,21 @@ def main():
             bad.append(f"printed alone: {text}")
         if "records its CUDA graph again (8 times), cudagraph-rerecord: " not in run.stderr:
             bad.append(f"live: {run.stderr[-3000:]}")
-        told = [json.loads(l) for l in events.read_text().splitlines()]
-        if {e["function"] for e in told if e["class"] == "cudagraph-rerecord"} != {"scale", "double", "step"}:
-            bad.append(f"events: {told}")
+        again = {n for n, (_, why) in EXPECTED.items() if why}
+        if named(events) != again:
+            bad.append(f"events: {events.read_text()}")
         explain = subprocess.run([stet, "explain", "--format=json"], env=env, capture_output=True, text=True)
         rows = {r["function"]: r for r in json.loads(explain.stdout)["recompiles"]}
-        if set(rows) != {"scale", "double", "step"} or \
+        if set(rows) != again or \
                 rows["scale"]["origin"]["line"] != EXPECTED["scale"][1][3]:
             bad.append(f"explain: {rows}")
+        # The printed log comes first, and only the trace that follows names the functions.
+        late, log = pathlib.Path(state, "late.json"), pathlib.Path(state, "late.out")
+        run = subprocess.run([stet, "run", f"--json-events={late}", "--", "sh", "-c",
+                              'cat "$1" >"$TORCH_LOGS_OUT"; sleep 1; cp "$2" "$TORCH_TRACE"', "sh", printed, trace],
+                             text=True, capture_output=True, env=dict(env, TORCH_LOGS_OUT=str(log)))
+        if named(late) != again or "unknown function" in run.stderr:
+            bad.append(f"late: {run.stderr} {late.read_text()}")
     for b in bad:
         print("wrong:", b)
     print("right" if not bad else "")
