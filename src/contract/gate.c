@@ -137,46 +137,62 @@ static void say_dim(struct stet_breach *b, const struct stet_seen_arg *s,
     stet_buf_release(&out);
 }
 
-/* 0 … 4: how much of it fits. */
+/* The most particular clause that an argument breaks, STET_CLAUSES for none; how much of it fits (1
+ * to 4), and which dimension does not. */
+static enum stet_clause judge_arg(const struct stet_gate *g, const struct stet_clause_arg *a,
+                                  const struct stet_seen_arg *s, unsigned *score, uint32_t *dim)
+{
+    bool typed = has_type(a->type, s->type);
+
+    *dim = 0;
+    *score = typed ? 2 : 1;
+    if (!a->any_shape && a->rank != s->rank)
+        return typed ? STET_CLAUSE_RANK : STET_CLAUSE_DTYPE;
+    ++*score;
+    for (; !a->any_shape && *dim < s->rank; ++*dim)
+        if (!stet_dim_allows(&a->dims[*dim], s->dims[*dim]))
+            return typed ? STET_CLAUSE_DIMS : STET_CLAUSE_DTYPE;
+    ++*score;
+    if (!typed)
+        return STET_CLAUSE_DTYPE;
+    if (!a->many && !stet_view_eq(a->sharding, s->sharding))
+        return STET_CLAUSE_SHARDING;
+    if (!g->foreign && !a->many && a->donated != s->donated)
+        return STET_CLAUSE_DONATED;
+    if (!g->foreign && !a->many && !stet_view_eq(a->layout, s->layout))
+        return STET_CLAUSE_LAYOUT;
+    return STET_CLAUSES;
+}
+
+/* How much of it fits; what does not is told when it is the first of its kind. */
 static unsigned fit_arg(const struct stet_gate *g, const struct stet_clause_arg *a,
                         const struct stet_seen_arg *s, uint32_t number, struct stet_breach *b)
 {
-    unsigned score = 2;
+    unsigned score;
+    uint32_t dim;
+    enum stet_clause clause = judge_arg(g, a, s, &score, &dim);
 
-    if (!has_type(a->type, s->type)) {
-        score--;
-        if (first(b, STET_CLAUSE_DTYPE, a, s->name, number))
-            say_arg(b, s, a, "has another dtype");
-    }
-    if (!a->any_shape && a->rank != s->rank) {
-        if (first(b, STET_CLAUSE_RANK, a, s->name, number))
-            say_arg(b, s, a, "has another rank");
+    if (clause == STET_CLAUSES || !first(b, clause, a, s->name, number))
         return score;
-    }
-    score++;
-    for (uint32_t d = 0; !a->any_shape && d < s->rank; d++) {
-        if (stet_dim_allows(&a->dims[d], s->dims[d]))
-            continue;
-        if (first(b, STET_CLAUSE_DIMS, a, s->name, number))
-            say_dim(b, s, a, d);
-        return score;
-    }
-    if (!a->many && !stet_view_eq(a->sharding, s->sharding) &&
-        first(b, STET_CLAUSE_SHARDING, a, s->name, number))
+    if (clause == STET_CLAUSE_DTYPE)
+        say_arg(b, s, a, "has another dtype");
+    else if (clause == STET_CLAUSE_RANK)
+        say_arg(b, s, a, "has another rank");
+    else if (clause == STET_CLAUSE_DIMS)
+        say_dim(b, s, a, dim);
+    else if (clause == STET_CLAUSE_SHARDING)
         snprintf(b->what, sizeof b->what, "%.*s is sharded %.120s; the contract has %.120s",
                  STET_FMT(s->name), s->sharding.len ? s->sharding.ptr : "in no way",
                  a->sharding.len ? a->sharding.ptr : "no sharding");
-    if (!g->foreign && !a->many && a->donated != s->donated &&
-        first(b, STET_CLAUSE_DONATED, a, s->name, number))
+    else if (clause == STET_CLAUSE_DONATED)
         snprintf(b->what, sizeof b->what, "%.*s is %s", STET_FMT(s->name),
                  s->donated ? "donated; in the contract it is not"
                             : "not donated; in the contract it is");
-    if (!g->foreign && !a->many && !stet_view_eq(a->layout, s->layout) &&
-        first(b, STET_CLAUSE_LAYOUT, a, s->name, number))
+    else
         snprintf(b->what, sizeof b->what, "%.*s has the layout %.100s; the contract has %.100s",
                  STET_FMT(s->name), s->layout.len ? s->layout.ptr : "that is default",
                  a->layout.len ? a->layout.ptr : "the default");
-    return score + 1;
+    return score;
 }
 
 static bool is_among(const struct stet_seen *s, struct stet_view name, uint32_t hint)
@@ -225,20 +241,6 @@ static uint64_t fit(const struct stet_gate *g, const struct stet_family *f,
 
 enum { MOST_ARGS = 1024, NOBODY = UINT16_MAX };
 
-/* What fit_arg tells, without words. */
-static bool arg_fits(const struct stet_gate *g, const struct stet_clause_arg *a,
-                     const struct stet_seen_arg *s)
-{
-    if (!has_type(a->type, s->type) || (!a->any_shape && a->rank != s->rank))
-        return false;
-    for (uint32_t d = 0; !a->any_shape && d < s->rank; d++)
-        if (!stet_dim_allows(&a->dims[d], s->dims[d]))
-            return false;
-    return a->many ||
-           (stet_view_eq(a->sharding, s->sharding) &&
-            (g->foreign || (a->donated == s->donated && stet_view_eq(a->layout, s->layout))));
-}
-
 struct order {
     const struct stet_gate *g;
     const struct stet_family *f;
@@ -250,8 +252,11 @@ struct order {
 /* Finds a place for an argument, moving those that have one where that makes room. */
 static bool place(struct order *o, uint32_t i)
 {
-    for (uint32_t k = 0; k < o->f->arg_count; k++) {
-        if (o->tried[k] || !arg_fits(o->g, &o->f->args[k], &o->s->args[i]))
+    for (uint32_t k = 0, dim; k < o->f->arg_count; k++) {
+        unsigned score;
+
+        if (o->tried[k] ||
+            judge_arg(o->g, &o->f->args[k], &o->s->args[i], &score, &dim) != STET_CLAUSES)
             continue;
         o->tried[k] = true;
         if (o->holder[k] == NOBODY || place(o, o->holder[k])) {
