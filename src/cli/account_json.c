@@ -75,7 +75,7 @@ void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r)
     stet_json_string(j, "lane", r->lane);
     stet_json_string(j, "class", r->class);
     json_words(j, "also", r->also);
-    stet_json_string(j, "function", r->function);
+    stet_json_told(j, "function", r->function.len ? r->function : (struct stet_view){0});
     stet_json_told(j, "program", r->program);
     stet_json_told(j, "against", r->against);
     stet_line_json(j, "origin", &r->origin);

@@ -119,7 +119,7 @@ static void title(const struct pen *p, const struct stet_recompile *r)
         n += blank != NULL;
         also = stet_view_of(also.ptr + n, also.len - n);
     }
-    stet_buf_printf(p->out, ": %.*s %s again", STET_FMT(r->function),
+    stet_buf_printf(p->out, ": %.*s %s again", STET_FMT(stet_text_function(r->function)),
                     stet_view_is(r->class, "cudagraph-rerecord") ? "recorded"
                     : stet_recompile_lost(r)                     ? "compiled"
                                                                  : "asked for");

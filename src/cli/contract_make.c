@@ -421,9 +421,34 @@ static uint64_t programs_of(const struct stet_torch *t, uint32_t frame)
     return n;
 }
 
+static bool is_named(const struct stet_torch *t, size_t compile)
+{
+    return t->frames[t->compiles[compile].frame].code.function.len > 0;
+}
+
+/* Whether a process compiled again after each of its frames had been compiled once: as `stet check`
+ * sees it, to which a frame without a name is none. */
+static bool compiles_late(const struct stet_torch *t, bool *late)
+{
+    uint32_t *firsts = stet_mem_calloc(t->process_count + 1, sizeof *firsts);
+
+    *late = false;
+    if (!firsts)
+        return false;
+    for (size_t i = 0; i < t->compile_count; i++) {
+        if (is_named(t, i) && !t->compiles[i].number)
+            firsts[t->frames[t->compiles[i].frame].process] = (uint32_t)i;
+    }
+    for (size_t i = 0; i < t->compile_count; i++)
+        *late |= is_named(t, i) && t->compiles[i].number &&
+                 i > firsts[t->frames[t->compiles[i].frame].process];
+    stet_mem_free(firsts);
+    return true;
+}
+
 static bool take_torch(struct stet_contract *c, const struct stet_torch *t)
 {
-    uint32_t firsts = 0, late = 0;
+    bool late;
 
     c->no_limit = t->compile_count > 0;
     for (size_t i = 0; i < t->frame_count; i++) {
@@ -444,11 +469,8 @@ static bool take_torch(struct stet_contract *c, const struct stet_torch *t)
         out->breaks = breaks > out->breaks ? breaks : out->breaks;
         c->no_limit &= !f->limit.len;
     }
-    /* Warm-up ends when every frame has been compiled once. */
-    for (size_t i = 0; i < t->compile_count; i++)
-        firsts = t->compiles[i].number ? firsts : (uint32_t)i;
-    for (size_t i = firsts; i < t->compile_count; i++)
-        late += t->compiles[i].number > 0;
+    if (!compiles_late(t, &late))
+        return false;
     c->no_late = t->compile_count && !late;
     c->no_failure = t->compile_count > 0;
     for (size_t i = 0; i < t->compile_count; i++)

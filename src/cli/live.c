@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/explain.h"
+#include "cli/run_text.h"
 #include "journal/execs.h"
 #include "ledger/events.h"
 
@@ -319,9 +320,10 @@ static void say(struct stet_live *l, const struct stet_recompile *r)
     if (t->times == 1)
         stet_account_text_one(&out, r, l->colour);
     else
-        stet_buf_printf(
-            &out, "stet: %.*s: %.*s compiled again %" PRIu64 " times so far, %.1f s lost\n",
-            STET_FMT(r->class), STET_FMT(r->function), t->times, (double)t->cost_ns / 1e9);
+        stet_buf_printf(&out,
+                        "stet: %.*s: %.*s compiled again %" PRIu64 " times so far, %.1f s lost\n",
+                        STET_FMT(r->class), STET_FMT(stet_text_function(r->function)), t->times,
+                        (double)t->cost_ns / 1e9);
     t->next = t->times == 1 ? 10 : t->next * 10;
     if (!out.failed)
         stet_fs_write_all(STDERR_FILENO, out.ptr, out.len);

@@ -16,6 +16,8 @@ void stet_text_bytes(struct stet_buf *out, uint64_t bytes);
 /* "1 compile", "7 compiles". */
 /* A path as one would type it: from the working directory when it lies below, else as it is. */
 struct stet_view stet_text_path(struct stet_view path);
+/* A function's name, or that nothing told it. */
+struct stet_view stet_text_function(struct stet_view name);
 void stet_text_count(struct stet_buf *out, uint64_t n, const char *what);
 /* "running", "exit 0", "signal 9", "cut off". */
 /* For GitHub's workflow commands: %, line ends and, in properties, : and , have a form of their

@@ -47,6 +47,11 @@ void stet_text_bytes(struct stet_buf *out, uint64_t bytes)
     stet_buf_printf(out, unit && v < 100 ? "%.1f %s" : "%.0f %s", v, units[unit]);
 }
 
+struct stet_view stet_text_function(struct stet_view name)
+{
+    return name.len ? name : STET_VIEW("an unknown function");
+}
+
 struct stet_view stet_text_path(struct stet_view path)
 {
     static char here[4096]; /* no command changes it */

@@ -1,6 +1,7 @@
 /* stet torch caches: what was asked of torch's caches, and why they did not have it. */
 #include "cli/torch.h"
 
+#include "cli/run_text.h"
 #include "ingest/cache_key.h"
 
 #include <inttypes.h>
@@ -24,7 +25,7 @@ static void who(const struct stet_torch *t, const struct stet_torch_key *k, stru
     const struct stet_torch_compile *c = &t->compiles[k->compile];
     const struct stet_torch_frame *f = &t->frames[c->frame];
 
-    stet_buf_printf(out, "%.*s  ", STET_FMT(f->code.function));
+    stet_buf_printf(out, "%.*s  ", STET_FMT(stet_text_function(f->code.function)));
     stet_torch_text_place(&f->code, out);
     stet_buf_printf(out, "  compile #%u: %s cache, ", c->number, cache_of(k));
 }
@@ -37,7 +38,8 @@ static void against(const struct stet_torch *t, const struct stet_torch_key *nea
     else
         stet_buf_printf(out, "compile #%u of %.*s in this run",
                         t->compiles[nearest->compile].number,
-                        STET_FMT(t->frames[t->compiles[nearest->compile].frame].code.function));
+                        STET_FMT(stet_text_function(
+                            t->frames[t->compiles[nearest->compile].frame].code.function)));
 }
 
 static void one_line(struct stet_view v, struct stet_buf *out)
@@ -130,6 +132,7 @@ static void why_json(const struct stet_torch *t, uint32_t at, struct stet_json *
         stet_json_end_object(j);
     }
     stet_json_bool(j, "entry_gone", why.gone);
+    stet_json_bool(j, "compared_in_part", why.part);
     stet_json_uint(j, "moved_count", why.count);
     stet_json_array(j, "moved");
     for (size_t i = 0; i < why.count && i < STET_CACHE_MOVES; i++) {
@@ -180,7 +183,7 @@ bool stet_torch_cache_missed(const struct stet_torch *t, uint32_t compile, struc
         if (k->compile != compile || k->run.len || k->aot || k->got != STET_CACHE_MISS)
             continue;
         stet_torch_cache_why(t, i, &why);
-        if (!why.nearest)
+        if (!why.nearest && !why.part)
             return false;
         stet_torch_cache_words(&why, out);
         return true;

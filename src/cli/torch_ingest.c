@@ -26,7 +26,8 @@ static enum stet_rc write_run(const char *folder, const char *id, char *const *a
     return stet_run_record_end(&j, folder, true, err);
 }
 
-/* Links, not copies: traces are large. Two logs of one name get numbers before them. */
+/* Links, not copies: traces are large. Two logs of one name get numbers before them; one that was
+ * given by itself may have any name, and gets one by which it is found in a folder. */
 enum stet_rc stet_torch_link_logs(const struct stet_torch *t, const char *folder,
                                   struct stet_err *err)
 {
@@ -34,13 +35,14 @@ enum stet_rc stet_torch_link_logs(const struct stet_torch *t, const char *folder
         return STET_IO;
     for (size_t i = 0; i < t->part_count; i++) {
         char path[2 * PATH_MAX], *full = realpath(t->parts[i].ptr, NULL);
-        const char *name = strrchr(t->parts[i].ptr, '/');
+        const char *name = strrchr(t->parts[i].ptr, '/'), *front;
         int failed = 0;
 
         name = name ? name + 1 : t->parts[i].ptr;
-        snprintf(path, sizeof path, "%s/%s", folder, name);
+        front = stet_torch_is_log(name) ? "" : "torch_trace_";
+        snprintf(path, sizeof path, "%s/%s%s", folder, front, name);
         if (full && symlink(full, path) != 0 && errno == EEXIST) {
-            snprintf(path, sizeof path, "%s/%zu_%s", folder, i, name);
+            snprintf(path, sizeof path, "%s/%zu_%s%s", folder, i, front, name);
             failed = symlink(full, path);
         }
         free(full);

@@ -253,7 +253,7 @@ static void frame_text(const struct stet_torch *t, uint32_t i, uint64_t cost, st
 
     if (p->rank >= 0)
         stet_buf_printf(out, "rank %" PRId64 "  ", p->rank);
-    stet_buf_printf(out, "%.*s  ", STET_FMT(f->code.function));
+    stet_buf_printf(out, "%.*s  ", STET_FMT(stet_text_function(f->code.function)));
     stet_torch_text_place(&f->code, out);
     stet_buf_printf(out, "  %u compile%s, ", f->compiles, f->compiles == 1 ? "" : "s");
     seconds(cost, out);

@@ -11,7 +11,7 @@
     stet_torch_grow((t), (void **)&(t)->what##s, &(t)->what##_count, &(t)->what##_room,            \
                     sizeof *(t)->what##s)
 
-/* Bounds of memory: later keys are counted as misses and not compared. */
+/* Bounds of memory. What is past them is not compared, and where that matters it is said. */
 enum { COMPONENTS = 1 << 17, VALUE = 400 };
 
 static const char settings_name[] = "inductor_config[";
@@ -47,19 +47,22 @@ static bool is_setting(struct stet_view raw)
                             " inductor_config[");
 }
 
-static void keep_component(struct stet_torch *t, struct stet_view raw)
+/* False when there is no room for it. */
+static bool keep_component(struct stet_torch *t, struct stet_view raw)
 {
     struct stet_view digest, name, value;
     uint32_t i;
 
-    if (t->component_count >= COMPONENTS || !split(raw, &digest, &name, &value) ||
-        (i = GROW(t, component)) == STET_TORCH_NONE)
-        return;
+    if (!split(raw, &digest, &name, &value))
+        return true; /* no component */
+    if (t->component_count >= COMPONENTS || (i = GROW(t, component)) == STET_TORCH_NONE)
+        return false;
     t->components[i] = (struct stet_torch_component){
         .name = stet_torch_keep_raw(t, name),
         .digest = stet_torch_keep(t, digest),
         .value =
             stet_torch_keep_raw(t, stet_view_of(value.ptr, value.len < VALUE ? value.len : VALUE))};
+    return true;
 }
 
 static int by_name(const void *a, const void *b)
@@ -94,7 +97,7 @@ static uint32_t settings_of(struct stet_torch *t, struct stet_view raw)
         (struct stet_torch_setting_set){.hash = hash, .first = (uint32_t)t->component_count};
     stet_jscan_init(&j, raw);
     while (stet_jscan_kind(&j) == STET_J_STRING) {
-        keep_component(t, stet_jscan_string(&j));
+        t->settings[i].part |= !keep_component(t, stet_jscan_string(&j));
         stet_jscan_comma(&j);
     }
     sort(t, t->settings[i].first);
@@ -106,7 +109,9 @@ void stet_torch_key_components(struct stet_torch *t, uint32_t key, struct stet_j
 {
     uint32_t first = (uint32_t)t->component_count;
     const char *from = NULL, *to = NULL;
-    struct stet_view raw, settings = {0};
+    struct stet_view raw;
+    struct stet_torch_key *k;
+    bool part = false;
 
     if (!stet_jscan_array(j))
         return;
@@ -119,28 +124,36 @@ void stet_torch_key_components(struct stet_torch *t, uint32_t key, struct stet_j
             from = from ? from : raw.ptr - 1;
             to = raw.ptr + raw.len + 1;
         } else if (key != STET_TORCH_NONE) {
-            keep_component(t, raw);
+            part |= !keep_component(t, raw);
         }
     }
     if (key == STET_TORCH_NONE)
         return;
     sort(t, first);
-    t->torch_keys[key].first = first;
-    t->torch_keys[key].count = (uint32_t)t->component_count - first;
-    if (from)
-        settings = stet_view_of(from, (size_t)(to - from));
-    t->torch_keys[key].settings = from ? settings_of(t, settings) : STET_TORCH_NONE;
+    k = &t->torch_keys[key];
+    k->first = first;
+    k->count = (uint32_t)t->component_count - first;
+    k->settings = from ? settings_of(t, stet_view_of(from, (size_t)(to - from))) : STET_TORCH_NONE;
+    k->part = part || j->bad || (from && k->settings == STET_TORCH_NONE);
 }
 
 /* ---- comparing ---- */
 
 struct slice {
     const struct stet_torch_component *at, *end;
+    bool part; /* what is not in it may have been there */
 };
 
-static struct slice slice(const struct stet_torch *t, uint32_t first, uint32_t count)
+static struct slice components_of(const struct stet_torch *t, const struct stet_torch_key *k)
 {
-    return (struct slice){t->components + first, t->components + first + count};
+    return (struct slice){t->components + k->first, t->components + k->first + k->count, k->part};
+}
+
+static struct slice settings_in(const struct stet_torch *t, const struct stet_torch_key *k)
+{
+    const struct stet_torch_setting_set *s = &t->settings[k->settings];
+
+    return (struct slice){t->components + s->first, t->components + s->first + s->count, s->part};
 }
 
 static int bracket(char c)
@@ -197,13 +210,16 @@ static void moved(struct stet_cache_why *why, const struct stet_torch_component 
 /* Both are sorted by name. */
 static void compare(struct slice a, struct slice b, struct stet_cache_why *why)
 {
+    why->part |= a.part || b.part;
     while (a.at < a.end || b.at < b.end) {
         int order = a.at == a.end ? 1 : b.at == b.end ? -1 : by_name(a.at, b.at);
 
         if (order == 0 && a.at->digest.ptr != b.at->digest.ptr)
             moved(why, a.at, b.at);
-        else if (order != 0)
-            moved(why, order < 0 ? a.at : NULL, order > 0 ? b.at : NULL);
+        else if (order < 0 && !b.part)
+            moved(why, a.at, NULL);
+        else if (order > 0 && !a.part)
+            moved(why, NULL, b.at);
         a.at += order <= 0;
         b.at += order >= 0;
     }
@@ -213,11 +229,10 @@ static void compare_keys(const struct stet_torch *t, const struct stet_torch_key
                          const struct stet_torch_key *b, struct stet_cache_why *why)
 {
     *why = (struct stet_cache_why){.nearest = a};
-    compare(slice(t, a->first, a->count), slice(t, b->first, b->count), why);
+    compare(components_of(t, a), components_of(t, b), why);
     if (a->settings != b->settings && a->settings != STET_TORCH_NONE &&
         b->settings != STET_TORCH_NONE)
-        compare(slice(t, t->settings[a->settings].first, t->settings[a->settings].count),
-                slice(t, t->settings[b->settings].first, t->settings[b->settings].count), why);
+        compare(settings_in(t, a), settings_in(t, b), why);
 }
 
 /* The graph first, then inputs, settings, the rest: what says most. */
@@ -237,10 +252,22 @@ static int by_weight(const void *a, const void *b)
     return order ? order : stet_view_cmp(x->name, y->name);
 }
 
+/* A whole comparison tells more than one of parts; then the fewest differences, then an earlier
+ * run.
+ */
+static bool is_nearer(const struct stet_cache_why *a, const struct stet_cache_why *b)
+{
+    if (!b->nearest || a->part != b->part)
+        return !b->nearest || b->part;
+    if (a->count != b->count)
+        return a->count < b->count;
+    return a->nearest->run.len && !b->nearest->run.len;
+}
+
 void stet_torch_cache_why(const struct stet_torch *t, uint32_t key, struct stet_cache_why *why)
 {
     const struct stet_torch_key *k = &t->torch_keys[key];
-    struct stet_cache_why best = {0}, one;
+    struct stet_cache_why best = {.part = t->keys_lost || k->part}, one;
 
     /* Earlier runs' keys stand behind, but were there before. */
     for (uint32_t i = 0; i < t->torch_key_count; i++) {
@@ -252,11 +279,12 @@ void stet_torch_cache_why(const struct stet_torch *t, uint32_t key, struct stet_
             *why = (struct stet_cache_why){.nearest = o, .gone = true};
             return;
         }
-        if (!o->count || !k->count)
+        if (!o->count || !k->count) {
+            best.part |= o->part && !best.nearest;
             continue;
+        }
         compare_keys(t, o, k, &one);
-        if (!best.nearest || one.count < best.count ||
-            (one.count == best.count && o->run.len && !best.nearest->run.len))
+        if (is_nearer(&one, &best))
             best = one;
     }
     *why = best;
@@ -318,7 +346,8 @@ static void brief(struct stet_view v, struct stet_buf *out)
 void stet_torch_cache_words(const struct stet_cache_why *why, struct stet_buf *out)
 {
     if (!why->nearest) {
-        stet_buf_str(out, "nothing was there before");
+        stet_buf_str(out, why->part ? "not compared: more keys were told than are kept"
+                                    : "nothing was there before");
         return;
     }
     if (why->gone) {
@@ -344,6 +373,10 @@ void stet_torch_cache_words(const struct stet_cache_why *why, struct stet_buf *o
     }
     if (why->count > STET_CACHE_MOVES)
         stet_buf_printf(out, "; %zu more", why->count - STET_CACHE_MOVES);
+    if (!why->count)
+        stet_buf_str(out, "no component that torch tells differs");
+    if (why->part)
+        stet_buf_str(out, "; only a part of the components was compared");
 }
 
 static uint32_t copy_components(struct stet_torch *t, const struct stet_torch *from, uint32_t first,
@@ -383,6 +416,7 @@ static uint32_t copy_settings(struct stet_torch *t, const struct stet_torch *fro
     t->settings[i].hash = s->hash;
     t->settings[i].first = copy_components(t, from, s->first, s->count);
     t->settings[i].count = (uint32_t)t->component_count - t->settings[i].first;
+    t->settings[i].part = s->part || t->settings[i].count < s->count;
     return i;
 }
 
@@ -392,11 +426,13 @@ void stet_torch_know_keys(struct stet_torch *t, const struct stet_torch *earlier
 
     for (uint32_t i = 0; i < earlier->torch_key_count; i++) {
         const struct stet_torch_key *k = &earlier->torch_keys[i];
-        uint32_t settings = copy_settings(t, earlier, k->settings), first, n;
+        uint32_t settings, first, count, n;
 
-        if (k->run.len || t->component_count + k->count > COMPONENTS)
+        if (k->run.len)
             continue;
+        settings = copy_settings(t, earlier, k->settings);
         first = copy_components(t, earlier, k->first, k->count);
+        count = (uint32_t)t->component_count - first;
         n = GROW(t, torch_key);
         if (n == STET_TORCH_NONE)
             return;
@@ -406,7 +442,8 @@ void stet_torch_know_keys(struct stet_torch *t, const struct stet_torch *earlier
                                                    .aot = k->aot,
                                                    .got = k->got,
                                                    .first = first,
-                                                   .count = (uint32_t)t->component_count - first,
-                                                   .settings = settings};
+                                                   .count = count,
+                                                   .settings = settings,
+                                                   .part = k->part || count < k->count};
     }
 }

@@ -206,7 +206,7 @@ static bool add_file(struct stet_torch_files *f, const char *path)
     return true;
 }
 
-static bool is_log(const char *name)
+bool stet_torch_is_log(const char *name)
 {
     char *copy = stet_mem_strdup(name);
     bool yes = false;
@@ -236,8 +236,9 @@ static enum stet_rc scan(struct stet_torch_files *f, const char *folder, struct 
     if (n < 0)
         return errno == ENOENT ? STET_OK : stet_fail_errno(err, "%s", folder);
     for (int i = 0; i < n; i++) {
-        char *path =
-            fine && is_log(names[i]->d_name) ? stet_fs_join(folder, names[i]->d_name) : NULL;
+        char *path = fine && stet_torch_is_log(names[i]->d_name)
+                         ? stet_fs_join(folder, names[i]->d_name)
+                         : NULL;
         struct stat st;
 
         if (path && stat(path, &st) == 0 && S_ISREG(st.st_mode))

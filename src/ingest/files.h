@@ -15,6 +15,10 @@ void stet_torch_files_free(struct stet_torch_files *f);
  * folder need not be there yet: it is looked for at each poll. */
 enum stet_rc stet_torch_files_add(struct stet_torch_files *f, const char *path,
                                   struct stet_err *err);
+/* Whether a file of that name is taken for a log in a folder; one that is given by itself always
+ * is.
+ */
+bool stet_torch_is_log(const char *name);
 /* A file that others write to as well, and that may not be there yet: what it holds now is passed
  * over. */
 enum stet_rc stet_torch_files_tail(struct stet_torch_files *f, const char *path,

@@ -341,11 +341,12 @@ static size_t unicode(struct stet_buf *out, const char *p, const char *end)
 void stet_jscan_unescape(struct stet_buf *out, struct stet_view raw)
 {
     static const char from[] = "bfnrt", to[] = "\b\f\n\r\t";
-    const char *p = raw.ptr, *end = p + raw.len;
+    const char *p, *end;
 
     if (!raw.len)
         return;
-    while (p < end) {
+    end = raw.ptr + raw.len;
+    for (p = raw.ptr; p < end;) {
         const char *slash = memchr(p, '\\', (size_t)(end - p)), *known;
 
         stet_buf_add(out, p, (size_t)((slash ? slash : end) - p));

@@ -105,7 +105,6 @@ struct stet_torch_frame {
     uint32_t compiles, breaks, nested;
     struct stet_view limit; /* "recompile_limit", "accumulated_recompile_limit"; empty: not hit */
     uint64_t limit_value;
-    uint32_t same; /* next frame in the bucket of the index */
 };
 
 /* A function of the user's own that a frame calls and that was compiled into it. */
@@ -165,6 +164,7 @@ struct stet_torch_component {
 struct stet_torch_setting_set {
     uint64_t hash;
     uint32_t first, count; /* components, by name */
+    bool part;             /* more were told than are kept */
 };
 
 /* What was asked of a cache. */
@@ -176,9 +176,19 @@ struct stet_torch_key {
     bool aot;         /* AOTAutograd's cache, whose keys tell no components; else Inductor's */
     enum stet_torch_cache got;
     uint32_t first, count, settings; /* components by name; STET_TORCH_NONE: none */
+    bool part;                       /* more were told than are kept, or it was cut off */
 };
 
 struct stet_torch_log;
+
+/* Items by a hash of what names them; the caller compares. Never more than half full. */
+struct stet_torch_index {
+    struct stet_torch_slot {
+        uint64_t hash;
+        uint32_t item; /* STET_TORCH_NONE: free */
+    } *slots;
+    size_t room, count;
+};
 
 #define STET_TORCH_FAULTS_KEPT 64
 
@@ -205,14 +215,14 @@ struct stet_torch {
         break_count;
     size_t process_room, frame_room, compile_room, failure_room, drift_room, special_room,
         break_room;
-    uint32_t *index; /* frames by process and id, chained; a power of two */
-    size_t index_room;
+    struct stet_torch_index by_pid, by_frame, by_compile, by_break;
     struct stet_pool keys;             /* cache keys that this run wrote */
     struct stet_torch_key *torch_keys; /* in the order in which they were asked for */
     struct stet_torch_component *components;
     struct stet_torch_setting_set *settings;
     size_t torch_key_count, torch_key_room, component_count, component_room, setting_count,
         setting_room;
+    bool keys_lost;          /* more were told than are kept */
     struct stet_view *parts; /* the files that were read, in order */
     size_t part_count, part_room;
     struct stet_torch_log **logs;
@@ -249,6 +259,8 @@ enum stet_rerecord stet_torch_rerecord_kind(const struct stet_torch *t, uint32_t
                                             uint32_t rerecord);
 const char *stet_torch_rerecord_words(enum stet_rerecord kind);
 const char *stet_torch_rerecord_fix(enum stet_rerecord kind);
+/* The compile of a frame that has torch's own number, or STET_TORCH_NONE. */
+uint32_t stet_torch_compile_at(const struct stet_torch *t, uint32_t frame, uint32_t number);
 /* Compiles that were really recompiles: all but the first of each frame. */
 uint32_t stet_torch_recompiles(const struct stet_torch *t);
 

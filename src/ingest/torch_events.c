@@ -316,6 +316,7 @@ uint32_t stet_torch_add_break(struct stet_torch *t, uint32_t compile, struct ste
 {
     uint32_t frame = t->compiles[compile].frame, process = t->frames[frame].process, i;
     size_t site = stet_view_find(payload, "/gb/gb");
+    uint64_t hash;
     struct stet_torch_break b = {
         .frame = frame,
         .compile = compile,
@@ -335,18 +336,20 @@ uint32_t stet_torch_add_break(struct stet_torch *t, uint32_t compile, struct ste
         id.len = stet_view_find(id, ".");
         b.id = stet_torch_keep(t, id);
     }
-    for (i = 0; i < t->break_count; i++) {
-        struct stet_torch_break *o = &t->breaks[i];
+    hash = stet_torch_hash(stet_torch_hash(frame, b.place.line), (uintptr_t)b.reason.ptr);
+    for (struct stet_torch_slot *s = NULL; (s = stet_torch_index_next(&t->by_break, hash, s));) {
+        struct stet_torch_break *o = &t->breaks[s->item];
 
-        if (o->process == process && o->frame == frame && o->place.line == b.place.line &&
+        if (o->frame == frame && o->place.line == b.place.line &&
             o->place.file.ptr == b.place.file.ptr && o->reason.ptr == b.reason.ptr) {
             o->count++;
-            return i;
+            return s->item;
         }
     }
     i = GROW(t, break);
     if (i == STET_TORCH_NONE)
         return i;
+    t->failed |= !stet_torch_index_add(&t->by_break, hash, i);
     t->breaks[i] = b;
     t->frames[frame].breaks++;
     return i;
@@ -440,6 +443,8 @@ void stet_torch_cache_event(struct stet_torch *t, uint32_t compile, struct stet_
 
     if (at != STET_TORCH_NONE)
         t->torch_keys[at].settings = STET_TORCH_NONE;
+    else
+        t->keys_lost = true;
     stet_jscan_init(&j, payload);
     if (stet_jscan_object(&j)) {
         while (stet_jscan_key(&j, &key)) {

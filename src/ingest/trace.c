@@ -8,6 +8,7 @@
 enum {
     BATCH = 768 << 10, /* payload bytes that wait for their check: they stay in the core's cache */
     LONG = 256 << 10,  /* a payload past this does not wait */
+    FRONT = 8 << 10,   /* the longest path and line that stand before the text */
 };
 
 const char *stet_trace_fault_words(enum stet_trace_fault fault)
@@ -89,7 +90,8 @@ bool stet_trace_parse_line(struct stet_view v, struct stet_trace_line *out)
         return false;
     for (p += 22; p < end && *p >= '0' && *p <= '9' && out->pid < (uint64_t)1 << 58; p++)
         out->pid = out->pid * 10 + (uint64_t)(*p - '0');
-    close = p < end ? memchr(p, ']', (size_t)(end - p)) : NULL;
+    /* Bounded: in a broken line the front of another one is looked for at every byte. */
+    close = p < end ? memchr(p, ']', end - p < FRONT ? (size_t)(end - p) : FRONT) : NULL;
     if (!close)
         return false;
     p = close + 1;
@@ -266,7 +268,7 @@ static void give_payload(struct stet_trace *t)
                                t->bytes.len - t->payload_start - t->line_ended);
     if (payload.len > t->wanted)
         payload.len = t->wanted;
-    t->now.payload = payload;
+    t->now.payload = payload.len ? payload : stet_view_of("", 0);
     if (t->sink->record && !t->failed)
         t->sink->record(t->sink->context, &t->now);
     t->given = true;
@@ -326,7 +328,7 @@ static void take_line(struct stet_trace *t, struct stet_view v, uint64_t offset)
     while (v.len && (v.ptr[v.len - 1] == '\r' || v.ptr[v.len - 1] == '\0'))
         v.len--;
     while (v.len) {
-        struct stet_trace_record r = {.offset = offset, .number = number};
+        struct stet_trace_record r = {.offset = offset, .number = number, .payload = {"", 0}};
         bool front = stet_trace_parse_line(v, &r.line);
         size_t skip;
 

@@ -45,7 +45,7 @@ struct stet_trace_record {
     int64_t frame, compile, attempt, rank; /* -1 when not told */
     bool has_payload;
     uint64_t payload_size;
-    struct stet_view payload; /* at most as much of it as was wanted */
+    struct stet_view payload; /* at most as much of it as was wanted; never NULL */
     struct stet_md5_digest md5;
 };
 

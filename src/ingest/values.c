@@ -48,18 +48,17 @@ static bool noted(const struct stet_torch *t, uint32_t c, const struct stet_torc
 bool stet_torch_value(const struct stet_torch *t, uint32_t compile, uint32_t entry,
                       const struct stet_torch_why *why, struct stet_view *out)
 {
-    const struct stet_torch_frame *f = &t->frames[t->compiles[compile].frame];
+    enum { NEAR = 16 };
 
     *out = (struct stet_view){0};
-    for (uint32_t c = f->first; c != STET_TORCH_NONE; c = t->compiles[c].next) {
-        if (told_by(t, c, entry, why, out))
+    /* It itself, and the next few, which fail against it if any does; a frame of thousands is not
+     * searched to its end. */
+    for (uint32_t number = entry; number - entry <= NEAR; number++) {
+        uint32_t c = stet_torch_compile_at(t, t->compiles[compile].frame, number);
+
+        if (c != STET_TORCH_NONE &&
+            (told_by(t, c, entry, why, out) || (number == entry && noted(t, c, why, out))))
             return true;
-        if (t->compiles[c].number == entry && noted(t, c, why, out))
-            return true;
-        /* The next few compiles fail against it if any does; a frame of thousands is not searched
-         * to its end. */
-        if (t->compiles[c].number > entry + 16)
-            break;
     }
     return false;
 }

@@ -52,11 +52,12 @@ const Stet = {};
     run.size = n;
     run.order = order; // events by time
     run.name = (i) => (i < 0 ? "" : run.names[i]);
+    run.functionName = (i) => run.name(i) || "an unknown function";
     run.familyName = (f) => {
       const g = run.families[f];
-      return g ? run.name(g.function) + (g.skeleton >= 0 ? " · " + run.name(g.skeleton).slice(0, 8) : "") : "";
+      return g ? run.functionName(g.function) + (g.skeleton >= 0 ? " · " + run.name(g.skeleton).slice(0, 8) : "") : "";
     };
-    run.functionOf = (i) => (run.families[e.family[i]] ? run.name(run.families[e.family[i]].function) : "");
+    run.functionOf = (i) => (run.families[e.family[i]] ? run.functionName(run.families[e.family[i]].function) : "");
     run.rank = (i) => run.processes[e.process[i]].rank;
     run.end = 1;
     for (let i = 0; i < n; i++) run.end = Math.max(run.end, e.at_us[i] + e.cost_us[i]);
@@ -77,9 +78,11 @@ const Stet = {};
       return c && !c.benign && colours.has(c.class) ? colours.get(c.class) : -1;
     };
     run.classes = colours;
-    for (const c of run.causes)
+    for (const c of run.causes) {
+      c.function = c.function || "an unknown function";
       c.search = [c.class, c.also, c.function, c.evidence, c.fix, c.origin && c.origin.file, c.trigger && c.trigger.file]
         .concat(c.changes.map((x) => x.what)).join(" ").toLowerCase();
+    }
     return run;
   }
 

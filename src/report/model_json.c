@@ -318,7 +318,8 @@ static void cause(struct stet_json *j, const struct stet_report_run *r, const st
     stet_json_string(j, "lane", c->first.lane);
     stet_json_string(j, "class", c->first.class);
     stet_json_string(j, "also", c->first.also);
-    stet_json_string(j, "function", c->first.function);
+    stet_json_told(j, "function",
+                   c->first.function.len ? c->first.function : (struct stet_view){0});
     stet_json_bool(j, "benign", c->first.benign);
     stet_json_uint(j, "times", c->times);
     stet_json_number(j, "cost_s", seconds(c->cost_ns));

@@ -107,7 +107,7 @@
       const f = run.families[e.family[i]];
       if (!f) continue;
       const key = f.lane + f.function;
-      const fn = functions.get(key) || { name: run.name(f.function), lane: f.lane, cost: 0, events: 0, families: new Map() };
+      const fn = functions.get(key) || { name: run.functionName(f.function), lane: f.lane, cost: 0, events: 0, families: new Map() };
       const members = fn.families.get(e.family[i]) || new Map();
       const p = e.program[i] >= 0 ? e.program[i] : -1 - i;
       members.set(p, (members.get(p) || []).concat(i));
@@ -155,7 +155,7 @@
         return el("td", { class: "v" + Math.min(4, seen.get(c)) }, cellText(run.name(c), k && r.cells[k - 1] >= 0 ? run.name(r.cells[k - 1]) : null));
       }));
     });
-    return el("table", { class: "heat" }, el("caption", {}, el("b", { class: "mono", text: run.name(g.function) }),
+    return el("table", { class: "heat" }, el("caption", {}, el("b", { class: "mono", text: run.functionName(g.function) }),
       " " + (g.lane === "torch" ? g.events.length + " entries" : count(g.events.length, "program")) +
       (g.steady ? ", " + count(g.steady, "argument") + " that never moved" : "") + (g.more ? ", " + count(g.more, "program") + " more not shown" : "")),
     el("thead", {}, head), el("tbody", {}, rows));
@@ -165,7 +165,7 @@
     const grids = run.shapes.filter((g) => g.rows.length && g.events.some((i) => wanted.has(run.events.family[i])));
     if (!grids.length) return null;
     return section("shapes", "Shapes and values by argument", "deeper: another value; underlined: what moved",
-      grids.slice(0, 30).map((g) => el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Arguments of " + run.name(g.function) }, heat(run, g))),
+      grids.slice(0, 30).map((g) => el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Arguments of " + run.functionName(g.function) }, heat(run, g))),
       grids.length > 30 ? el("p", { class: "muted", text: count(grids.length - 30, "function") + " more; filter by family to see them." }) : null);
   };
 

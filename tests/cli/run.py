@@ -9,7 +9,7 @@ A file is a list of cases; everything up to the first "$ " is comment:
     ! what it prints on standard error
     [1]
 
-Commands run under sh in this folder with the build's programs first on PATH, without colours; the
+Commands run under sh in this folder with the build's programs first on PATH, without colours, in a state of the file's own; the
 exit code stands in brackets, and is left out when it is 0. "..." as a line of its own stands for any
 lines, and "..." within a line for any text. --update writes the files anew from what is printed. A sanitized layer
 can't be loaded into other programs: with --sanitized, cases that launch one are left to the other builds.
@@ -18,6 +18,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -38,10 +39,10 @@ def cases(text):
     return head, found
 
 
-def run(build, command):
+def run(build, state, command):
     env = dict(os.environ, NO_COLOR="1", LC_ALL="C.UTF-8", TZ="UTC")
     env["PATH"] = os.path.join(build, "bin") + os.pathsep + env["PATH"]
-    env["STET_STATE_DIR"] = os.path.join(build, "cli-state")
+    env["STET_STATE_DIR"] = state
     done = subprocess.run(["sh", "-c", command], cwd=HERE, env=env, capture_output=True, timeout=60)
     lines = done.stdout.decode("utf-8", "replace").splitlines()
     lines += ["! " + line for line in done.stderr.decode("utf-8", "replace").splitlines()]
@@ -62,14 +63,14 @@ def matches(expected, got):
     return re.fullmatch("".join(pattern), "".join(line + "\n" for line in got)) is not None
 
 
-def check(build, path, update):
+def check(build, state, path, update):
     with open(path, encoding="utf-8") as f:
         head, found = cases(f.read())
     failed, written = 0, list(head)
     if "--sanitized" in sys.argv:
         found = [case for case in found if "stet run -- " not in case[0]]
     for command, expected in found:
-        got = run(build, command)
+        got = run(build, state, command)
         fine = matches(expected, got)
         written += ["$ " + command] + (expected if fine else got) + [""]
         if fine or update:
@@ -86,7 +87,10 @@ def check(build, path, update):
 
 def main():
     args = [a for a in sys.argv[1:] if a not in ("--update", "--sanitized")]
-    results = [check(os.path.abspath(args[0]), path, "--update" in sys.argv) for path in args[1:]]
+    results = []
+    for path in args[1:]:
+        with tempfile.TemporaryDirectory() as state:  # its own: the latest run is nobody else's
+            results.append(check(os.path.abspath(args[0]), state, path, "--update" in sys.argv))
     return 1 if any(results) or not results else 0
 
 

@@ -42,10 +42,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct stet_torch_plan plan;
     struct totals a, b;
 
-    if (size > 1 << 20)
+    if (size > 1 << 17)
         return 0;
     a = read_all(&whole, data, size, size ? size : 1);
-    b = read_all(&cut, data, size, 7);
+    /* Some 64 cuts: pieces of 7 bytes of a long input took ten times as long as the reading. */
+    b = read_all(&cut, data, size, size < 448 ? 7 : size / 64);
     CHECK(a.records == b.records && a.compiles == b.compiles && a.faults == b.faults);
     CHECK(a.failures == b.failures && a.breaks == b.breaks);
     CHECK(a.keys == b.keys && a.components == b.components && a.rerecords == b.rerecords);

@@ -184,6 +184,69 @@ TEST(a_key_that_missed_names_the_component_that_moved)
     stet_buf_release(&words);
 }
 
+/* `digest` is that of the first component; `damage` cuts the list off in the middle of another. */
+static void long_key(struct stet_buf *log, const char *id, const char *digest, int many,
+                     bool damage)
+{
+    struct stet_buf payload = STET_BUF_INIT;
+
+    stet_buf_printf(&payload, "{\"key\": \"%s\", \"components\": [\"[%s] gm: g\"", id, digest);
+    for (int i = 0; i < many; i++)
+        stet_buf_printf(&payload, ",\"[a] n%d: \"", i);
+    stet_buf_str(&payload, damage ? ", \"[b" : "]}");
+    record(log, MISS(0), payload.ptr);
+    stet_buf_release(&payload);
+}
+
+static void words_of(struct stet_torch *t, uint32_t key, struct stet_cache_why *why,
+                     struct stet_buf *words)
+{
+    words->len = 0;
+    stet_torch_cache_why(t, key, why);
+    stet_torch_cache_words(why, words);
+}
+
+TEST(keys_of_which_only_a_part_is_kept_are_not_compared_as_if_whole)
+{
+    enum { MANY = 55000 };
+    struct stet_buf log = STET_BUF_INIT, words = STET_BUF_INIT;
+    struct stet_cache_why why;
+    struct stet_torch t, later;
+
+    long_key(&log, "k0", "g1", MANY, false);
+    long_key(&log, "k1", "g2", MANY, false);
+    long_key(&log, "k2", "g3", MANY, false); /* the bound of memory is in its middle */
+    long_key(&log, "k3", "g4", 2, false);
+    stet_torch_init(&t);
+    feed(&t, "a.log", &log);
+    words_of(&t, 1, &why, &words);
+    EXPECT(!why.part && why.count == 1);
+    EXPECT_STR("the graph (gm)", words.ptr);
+    words_of(&t, 2, &why, &words); /* what was not kept has not gone */
+    EXPECT(why.part && why.count == 1);
+    EXPECT_STR("the graph (gm); only a part of the components was compared", words.ptr);
+    words_of(&t, 3, &why, &words);
+    EXPECT(why.part && !why.nearest);
+    EXPECT_STR("not compared: more keys were told than are kept", words.ptr);
+    /* A later run knows that they were there, if not what was in them. */
+    log.len = 0;
+    long_key(&log, "k3", "g4", 2, false);
+    long_key(&log, "k4", "g4", 2, true); /* cut off by damage */
+    stet_torch_init(&later);
+    feed(&later, "b.log", &log);
+    stet_torch_know_keys(&later, &t, "earlier");
+    words_of(&later, 0, &why, &words);
+    EXPECT(why.gone);
+    words_of(&later, 1, &why, &words);
+    EXPECT(why.part && !why.count && why.nearest == &later.torch_keys[0]);
+    EXPECT_STR("no component that torch tells differs; only a part of the components was compared",
+               words.ptr);
+    stet_torch_release(&later);
+    stet_torch_release(&t);
+    stet_buf_release(&log);
+    stet_buf_release(&words);
+}
+
 TEST(the_functions_that_were_compiled_into_a_frame_are_known)
 {
     struct stet_buf log = STET_BUF_INIT;

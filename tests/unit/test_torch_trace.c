@@ -138,6 +138,7 @@ TEST(json_escapes_become_utf8)
 {
     struct stet_buf out = STET_BUF_INIT;
 
+    stet_jscan_unescape(&out, (struct stet_view){0}); /* a string that is not there */
     stet_jscan_unescape(&out, STET_VIEW("a\\n\\u00e9\\ud83d\\ude00\\ud800x\\/"));
     EXPECT_STR("a\n\xc3\xa9\xf0\x9f\x98\x80\xef\xbf\xbdx/", out.ptr);
     stet_buf_release(&out);
@@ -349,6 +350,62 @@ TEST(a_line_of_a_gigabyte_costs_no_memory)
     EXPECT_INT(1, f.t.faults[STET_TRACE_TOO_LONG]);
     EXPECT_INT(2, f.t.records);
     EXPECT(f.trace.held.room <= 2 * STET_TRACE_LINE);
+    feed_end(&f);
+    stet_buf_release(&b);
+}
+
+TEST(a_break_whose_payload_is_lost_is_a_break)
+{
+    static const char text[] =
+        "V1115 08:58:44.555000 1 a] {\"artifact\": {\"name\": \"dynamo_graph_break_reason\"},"
+        " \"frame_id\": 0, \"frame_compile_id\": 0, \"has_payload\": \"no MD5\"}\n";
+    struct fed f;
+
+    feed_start(&f);
+    stet_trace_feed(&f.trace, text, sizeof text - 1);
+    stet_trace_end(&f.trace);
+    EXPECT_INT(1, f.t.break_count);
+    EXPECT_INT(0, f.t.breaks[0].reason.len);
+    feed_end(&f);
+}
+
+/* Each would take minutes if what a line names were searched for one by one. */
+TEST(a_log_takes_time_by_its_length_alone)
+{
+    static const char front[] = "V1115 08:58:44.555000 ";
+    enum { MANY = 200000 };
+    struct stet_buf b = STET_BUF_INIT;
+    struct fed f;
+
+    feed_start(&f);
+    for (int i = 0; i < MANY; i++) { /* one broken line, full of beginnings */
+        stet_trace_feed(&f.trace, front, sizeof front - 1);
+        stet_trace_feed(&f.trace, "1 ", 2);
+    }
+    stet_trace_feed(&f.trace, "\n", 1);
+    for (int i = 0; i < MANY; i++) { /* processes, then compiles of one frame, then breaks */
+        b.len = 0;
+        stet_buf_printf(&b,
+                        "%s%d a] {\"dynamo_start\": {}, \"frame_id\": 0,"
+                        " \"frame_compile_id\": 0}\n",
+                        front, i);
+        stet_buf_printf(&b,
+                        "%s1 a] {\"dynamo_start\": {}, \"frame_id\": 0,"
+                        " \"frame_compile_id\": %d}\n",
+                        front, i);
+        stet_buf_printf(&b,
+                        "%s1 a] {\"artifact\": {\"name\": \"dynamo_graph_break_reason\"},"
+                        " \"frame_id\": 0, \"frame_compile_id\": 0, \"has_payload\":"
+                        " \"d41d8cd98f00b204e9800998ecf8427e\"}\n\tGraph break: %d\n",
+                        front, i);
+        stet_trace_feed(&f.trace, b.ptr, b.len);
+    }
+    stet_trace_end(&f.trace);
+    EXPECT_INT(1, f.t.faults[STET_TRACE_STRAY]);
+    EXPECT_INT(MANY, f.t.process_count);
+    EXPECT_INT(2 * MANY - 1, f.t.compile_count);
+    EXPECT_INT(MANY, f.t.break_count);
+    EXPECT_INT(MANY - 1, f.t.compiles[stet_torch_compile_at(&f.t, 1, MANY - 1)].number);
     feed_end(&f);
     stet_buf_release(&b);
 }
