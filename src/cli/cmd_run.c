@@ -161,6 +161,7 @@ static void follow(struct run *r, char *const *environment)
     while (!stet_child_wait(&r->child, r->live && wait > LIVE_MS ? LIVE_MS : wait)) {
         stet_live_poll(r->live, false);
         stet_run_torch_poll(r->torch, false);
+        stet_run_torch_ranks(r->torch, r->live);
         stet_bundle_follow(&r->recorder, r->folder, r->argv, environment);
         stet_run_metrics_poll(r->metrics, r->live, stet_run_torch_model(r->torch), false);
         until -= r->live && wait > LIVE_MS ? LIVE_MS : wait;
@@ -172,6 +173,7 @@ static void follow(struct run *r, char *const *environment)
     }
     stet_live_poll(r->live, true);
     stet_run_torch_poll(r->torch, true);
+    stet_run_torch_ranks(r->torch, r->live);
     stet_run_metrics_poll(r->metrics, r->live, stet_run_torch_model(r->torch), true);
 }
 

@@ -173,6 +173,8 @@ static void write_cells(struct writer *w, bool seconds)
     for (size_t i = 0; i < w->pulse->cell_count; i++) {
         const struct stet_pulse_cell *c = &w->pulse->cells[i];
 
+        if (!c->count) /* its process has told its rank since: it is counted there */
+            continue;
         of_rank(w, c->rank, c->lane, (struct label){"cause", stet_view_str(c->class)},
                 seconds ? NANOSECONDS : COUNT, seconds ? c->cost_ns : c->count);
     }

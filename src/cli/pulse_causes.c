@@ -58,6 +58,11 @@ static void tell(struct stet_pulse_cause *c, const struct stet_recompile *r)
     snprintf(c->fix, sizeof c->fix, "%.*s", STET_FMT(r->fix));
 }
 
+static uint64_t bit_of(int64_t rank)
+{
+    return UINT64_C(1) << ((uint64_t)(rank + 1) & 63);
+}
+
 struct stet_pulse_cause *stet_pulse_cause(struct stet_pulse *p, enum stet_pulse_lane lane,
                                           const struct stet_recompile *r)
 {
@@ -86,7 +91,7 @@ struct stet_pulse_cause *stet_pulse_cause(struct stet_pulse *p, enum stet_pulse_
         snprintf(c->file, sizeof c->file, "%.*s", STET_FMT(at->file));
     }
     c->rank = r->rank;
-    c->ranks |= UINT64_C(1) << ((uint64_t)(r->rank + 1) & 63);
+    c->ranks |= bit_of(r->rank);
     tell(c, r);
     return c;
 }
@@ -130,6 +135,16 @@ static void place(struct stet_pulse *p, const struct stet_torch *t, uint32_t i)
     stet_buf_release(&fix);
 }
 
+/* Its process has told its rank since: what it cost moves there. */
+static void follow_rank(struct stet_pulse *p, struct stet_pulse_place *at, int64_t rank)
+{
+    struct stet_pulse_cell c = p->cells[at->cell - 1];
+
+    if (c.rank != rank && at->cell - 1 < STET_PULSE_CELLS - STET_LANES)
+        at->cell =
+            (uint32_t)(stet_pulse_cell(p, c.lane, rank, stet_view_str(c.class)) - p->cells) + 1;
+}
+
 static bool make_room(struct stet_pulse *p, size_t compiles)
 {
     size_t room = p->torch_room ? p->torch_room : 256;
@@ -166,21 +181,32 @@ static void count_compile(struct stet_pulse *p, const struct stet_torch *t, uint
     q->lost_ns += cost;
     if (!p->torch_places[i].cell)
         place(p, t, i);
+    follow_rank(p, &p->torch_places[i], q->rank);
     p->cells[p->torch_places[i].cell - 1].count++;
     p->cells[p->torch_places[i].cell - 1].cost_ns += cost;
     for (size_t k = 0; k < p->cause_count; k++) {
         if (p->causes[k].key != p->torch_places[i].cause)
             continue;
         p->causes[k].times++;
+        p->causes[k].rank = q->rank;
+        p->causes[k].ranks |= bit_of(q->rank);
         p->causes[k].cost_ns += cost;
     }
+}
+
+static bool ranks_moved(const struct stet_pulse *p, const struct stet_torch *t)
+{
+    for (size_t i = 0; i < p->torch_count; i++)
+        if (p->torch[i].rank != t->processes[i].rank)
+            return true;
+    return false;
 }
 
 /* Costs come in pieces (the backward pass after the forward one), so what has changed is counted
  * from the beginning. */
 void stet_pulse_take_torch(struct stet_pulse *p, const struct stet_torch *t)
 {
-    if (t->records == p->torch_records || !make_room(p, t->compile_count))
+    if ((t->records == p->torch_records && !ranks_moved(p, t)) || !make_room(p, t->compile_count))
         return;
     p->torch_records = t->records;
     p->torch_count =
@@ -193,7 +219,7 @@ void stet_pulse_take_torch(struct stet_pulse *p, const struct stet_torch *t)
             p->cells[i].count = p->cells[i].cost_ns = 0;
     for (size_t i = 0; i < p->cause_count; i++)
         if (p->causes[i].lane == STET_LANE_TORCH)
-            p->causes[i].times = p->causes[i].cost_ns = 0;
+            p->causes[i].times = p->causes[i].cost_ns = p->causes[i].ranks = 0;
     for (size_t i = 0; i < t->frame_count; i++)
         if (t->frames[i].process < p->torch_count)
             p->torch[t->frames[i].process].frames++;

@@ -7,6 +7,7 @@
 #include "cli/live.h"
 #include "cli/run_text.h"
 #include "cli/torch_learn.h"
+#include "cli/torch_ranks.h"
 #include "cli/torch_rows.h"
 
 #include <inttypes.h>
@@ -272,6 +273,12 @@ void stet_run_torch_learn(struct stet_run_torch *r, struct stet_learn *learn, co
 const struct stet_torch *stet_run_torch_model(const struct stet_run_torch *r)
 {
     return r ? &r->torch : NULL;
+}
+
+void stet_run_torch_ranks(struct stet_run_torch *r, const struct stet_live *live)
+{
+    if (r && live)
+        stet_torch_take_ranks(&r->torch, stet_live_digest(live));
 }
 
 bool stet_run_torch_compiled(struct stet_run_torch *r)

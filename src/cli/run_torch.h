@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/view.h"
 
+struct stet_live;
 struct stet_run_torch;
 struct stet_torch;
 
@@ -31,6 +32,9 @@ bool stet_run_torch_compiled(struct stet_run_torch *r);
 /* Reads what has come, and tells of each recompile on standard error. `last`: the command is over.
  */
 void stet_run_torch_poll(struct stet_run_torch *r, bool last);
+/* The ranks of processes that loaded a plugin as well, by what they told their journals. `live` may
+ * be NULL. */
+void stet_run_torch_ranks(struct stet_run_torch *r, const struct stet_live *live);
 /* Reads the rest, prints the summary, and frees. `fine`: the command succeeded. */
 void stet_run_torch_end(struct stet_run_torch *r, bool fine);
 
