@@ -2,8 +2,16 @@
 #include "base/mem.h"
 
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ  22
+#define MADV_POPULATE_WRITE 23
+#endif
 
 #ifdef STET_FAULT_INJECTION
 static atomic_ulong asked;
@@ -93,4 +101,13 @@ char *stet_mem_strdup(const char *s)
 void stet_mem_free(void *ptr)
 {
     free(ptr);
+}
+
+void stet_mem_populate(const void *ptr, size_t len, bool write)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)ptr & ~(page - 1);
+
+    if (len)
+        madvise((void *)begin, (uintptr_t)ptr + len - begin,
+                write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
 }

@@ -13,6 +13,11 @@ void *stet_mem_resize(void *ptr, size_t count, size_t size);
 char *stet_mem_strdup(const char *s);
 void stet_mem_free(void *ptr);
 
+/* Memory that will be used, so that who uses it first need not wait for the kernel: pages to read,
+ * or to write. What lies there stays as it is, whoever else uses it meanwhile. A hint: kernels
+ * before 5.14 do not take it. */
+void stet_mem_populate(const void *ptr, size_t len, bool write);
+
 /* Tests only: the n-th allocation from now (0 = the next) and every later one, when `sticky`,
  * fails. A negative n turns injection off. The environment variable STET_TEST_FAIL_ALLOC=n sets it
  * at start in builds with STET_FAULT_INJECTION. */

@@ -74,26 +74,36 @@ static const struct field {
 };
 
 static const struct {
-    const char *name, *reason;
+    const char *name;
+    size_t len;
+    const char *reason;
 } drops[] = {
-#define DROP(name, reason) {name, reason},
+#define DROP(name, reason) {name, sizeof(name) - 1, reason},
 #include "decode/canon_options.def"
 #undef DROP
 };
 
-/* The rows of a message follow its own row (the one without a name). Serialisers write fields in
- * order, so the search goes on from `hint`, the row found last, and starts over once. */
-static const struct field *find_field(enum message of, uint32_t number, const struct field *hint)
+/* The rows of a message follow its own row, the one without a name. */
+static const struct field *first_field(enum message of)
 {
-    const struct field *first = fields, *end = fields + sizeof fields / sizeof *fields;
+    const struct field *f = fields;
 
-    while (first->name || first->of != of)
-        first++;
-    first++;
-    for (const struct field *f = hint ? hint : first; f < end && f->name; f++)
+    while (f->name || f->of != of)
+        f++;
+    return f + 1;
+}
+
+/* Serialisers write fields in order, so the search goes on from `hint`, the row found last, and
+ * starts over once. */
+static const struct field *find_field(const struct field *first, uint32_t number,
+                                      const struct field *hint)
+{
+    const struct field *end = fields + sizeof fields / sizeof *fields;
+
+    for (const struct field *f = hint; f < end && f->name; f++)
         if (f->number == number)
             return f;
-    for (const struct field *f = first; hint && f < hint; f++)
+    for (const struct field *f = first; f < hint; f++)
         if (f->number == number)
             return f;
     return NULL;
@@ -102,11 +112,11 @@ static const struct field *find_field(enum message of, uint32_t number, const st
 static const char *reason_of(struct stet_view name)
 {
     for (size_t i = 0; i < sizeof drops / sizeof *drops; i++) {
-        size_t n = strlen(drops[i].name);
+        size_t n = drops[i].len;
         bool star = drops[i].name[n - 1] == '*';
 
-        if (star ? name.len >= n - 1 && memcmp(name.ptr, drops[i].name, n - 1) == 0
-                 : stet_view_is(name, drops[i].name))
+        n -= star;
+        if ((star ? name.len >= n : name.len == n) && memcmp(name.ptr, drops[i].name, n) == 0)
             return drops[i].reason;
     }
     return NULL;
@@ -114,12 +124,20 @@ static const char *reason_of(struct stet_view name)
 
 /* ---- reading ---- */
 
+/* One of the canonical form, "3.3.31=2\n". */
+struct line {
+    uint64_t begin; /* of its code, to compare by: few need more */
+    const char *text;
+    size_t code, len;
+};
+
 struct options_reader {
     struct stet_hlo_reader hlo; /* arena, fault, scratch; shapes are HLO's */
     struct stet_program holder; /* owns the arena while reading */
     struct stet_options_item *items;
-    size_t count, room;
-    bool brief; /* only what the canonical form is made of: no paths, no values in words */
+    struct line *lines;
+    size_t count, room, line_count, line_room;
+    bool brief; /* only lines: no paths, no values in words */
 };
 
 /* Where a field is, by names and by numbers. */
@@ -129,34 +147,75 @@ struct place {
 
 static void bytes_value(struct stet_buf *out, struct stet_view v);
 
+/* One more of `size` bytes after `count` of them; false when there is no memory. */
+static bool make_room(struct options_reader *r, void **array, size_t *room, size_t count,
+                      size_t size)
+{
+    size_t more = *room ? *room * 2 : 256;
+    void *grown;
+
+    if (count < *room)
+        return true;
+    grown = stet_mem_resize(*array, more, size);
+    if (!grown) {
+        r->hlo.b.a->failed = true;
+        return false;
+    }
+    *array = grown;
+    *room = more;
+    return true;
+}
+
+static uint64_t begin_of(struct stet_view code)
+{
+    uint64_t begin = 0;
+
+    for (size_t i = 0; i < 8; i++)
+        begin = begin << 8 | (i < code.len ? (unsigned char)code.ptr[i] : 0);
+    return begin;
+}
+
+static void add_line(struct options_reader *r, struct stet_view code,
+                     const struct stet_proto_field *f)
+{
+    struct stet_buf *out = &r->hlo.scratch;
+    void *lines = r->lines;
+    struct stet_view text;
+
+    out->len = 0;
+    stet_buf_view(out, code);
+    stet_buf_char(out, '=');
+    if (f->wire == STET_PROTO_BYTES)
+        bytes_value(out, f->bytes);
+    else
+        stet_buf_uint(out, f->value);
+    stet_buf_char(out, '\n');
+    text = stet_hlo_keep(&r->hlo);
+    if (!make_room(r, &lines, &r->line_room, r->line_count, sizeof *r->lines))
+        return;
+    r->lines = lines;
+    r->lines[r->line_count++] = (struct line){begin_of(code), text.ptr, code.len, text.len};
+}
+
 static void add(struct options_reader *r, struct place at, struct stet_view name,
                 struct stet_view value, const struct stet_proto_field *f)
 {
-    struct stet_view raw;
+    const char *dropped = reason_of(name);
+    void *items = r->items;
 
-    r->hlo.scratch.len = 0;
-    if (f->wire == STET_PROTO_BYTES)
-        bytes_value(&r->hlo.scratch, f->bytes);
-    else
-        stet_buf_uint(&r->hlo.scratch, f->value);
-    raw = stet_hlo_keep(&r->hlo);
     if (r->count == MOST_ITEMS) {
         stet_proto_fail(&r->hlo.fault, STET_LIMIT, 0, "too many options");
         return;
     }
-    if (r->count == r->room) {
-        size_t room = r->room ? r->room * 2 : 256;
-        struct stet_options_item *grown = stet_mem_resize(r->items, room, sizeof *grown);
-
-        if (!grown) {
-            r->hlo.b.a->failed = true;
+    if (!dropped)
+        add_line(r, at.code, f);
+    if (!r->brief) {
+        if (!make_room(r, &items, &r->room, r->count, sizeof *r->items))
             return;
-        }
-        r->items = grown;
-        r->room = room;
+        r->items = items;
+        r->items[r->count] = (struct stet_options_item){at.path, value, dropped};
     }
-    r->items[r->count++] =
-        (struct stet_options_item){at.path, value, reason_of(name), at.code, raw};
+    r->count++;
 }
 
 /* scratch as arena text, from `begin`. */
@@ -265,6 +324,15 @@ static void number_list(struct options_reader *r, const struct stet_proto_field 
     }
 }
 
+/* Only whether it can be read. */
+static void check_scalar(struct options_reader *r, enum kind kind, const struct stet_proto_field *f)
+{
+    if (kind == BOOL || kind == INT)
+        stet_proto_uint(&r->hlo.fault, f);
+    else if (kind != FLOAT && kind != DOUBLE)
+        stet_proto_text(&r->hlo.fault, f);
+}
+
 /* The value of a scalar as text, in scratch. */
 static void scalar(struct options_reader *r, enum kind kind, const struct stet_proto_field *f)
 {
@@ -364,7 +432,9 @@ static void read_field(struct options_reader *r, const struct stet_proto *m,
                        unsigned index)
 {
     struct place here = inside(r, at, known->name, f->number);
+    struct stet_view value = {0};
     const struct stet_type *t;
+
     if (is_repeated(known, f)) {
         char number[16];
 
@@ -392,9 +462,14 @@ static void read_field(struct options_reader *r, const struct stet_proto *m,
         number_list(r, f, known->kind == BOOLS);
         break;
     default:
-        scalar(r, known->kind, f);
+        if (r->brief)
+            check_scalar(r, known->kind, f);
+        else
+            scalar(r, known->kind, f);
     }
-    add(r, here, stet_view_str(known->name), stet_hlo_keep(&r->hlo), f);
+    if (!r->brief)
+        value = stet_hlo_keep(&r->hlo);
+    add(r, here, stet_view_str(known->name), value, f);
 }
 
 static void read_unknown(struct options_reader *r, const struct stet_proto_field *f,
@@ -425,11 +500,11 @@ static void read_message(struct options_reader *r, struct stet_proto m, enum mes
                          struct place at)
 {
     unsigned seen[sizeof fields / sizeof *fields] = {0};
-    const struct field *last = NULL;
+    const struct field *first = first_field(of), *last = first;
     struct stet_proto_field f;
 
     while (stet_proto_next(&m, &f) && !r->hlo.b.a->failed) {
-        const struct field *known = find_field(of, f.number, last);
+        const struct field *known = find_field(first, f.number, last);
 
         last = known ? known : last;
 
@@ -449,33 +524,29 @@ static int by_path(const void *a, const void *b)
     const struct stet_options_item *x = a, *y = b;
     int order = stet_view_cmp(x->path, y->path);
 
-    return order ? order : stet_view_cmp(x->raw, y->raw);
+    return order ? order : stet_view_cmp(x->value, y->value);
 }
 
+/* By code, then by value. */
 static int by_code(const void *a, const void *b)
 {
-    const struct stet_options_item *x = a, *y = b;
-    int order = stet_view_cmp(x->code, y->code);
+    const struct line *x = a, *y = b;
+    int order;
 
-    return order ? order : stet_view_cmp(x->raw, y->raw);
-}
-
-static void add_line(struct stet_buf *out, const struct stet_options_item *item)
-{
-    stet_buf_view(out, item->code);
-    stet_buf_char(out, '=');
-    stet_buf_view(out, item->raw);
-    stet_buf_char(out, '\n');
+    if (x->begin != y->begin)
+        return x->begin < y->begin ? -1 : 1;
+    order = stet_view_cmp(stet_view_of(x->text, x->code), stet_view_of(y->text, y->code));
+    return order ? order
+                 : stet_view_cmp(stet_view_of(x->text, x->len), stet_view_of(y->text, y->len));
 }
 
 static void canonical(struct options_reader *r, struct stet_buf *out)
 {
-    if (r->count)
-        qsort(r->items, r->count, sizeof *r->items, by_code);
+    if (r->line_count)
+        qsort(r->lines, r->line_count, sizeof *r->lines, by_code);
     stet_buf_str(out, version);
-    for (size_t i = 0; i < r->count; i++)
-        if (!r->items[i].dropped)
-            add_line(out, &r->items[i]);
+    for (size_t i = 0; i < r->line_count; i++)
+        stet_buf_add(out, r->lines[i].text, r->lines[i].len);
 }
 
 /* Protobuf's rule for a field given twice is that the last counts, which sorting can't know; such
@@ -519,6 +590,7 @@ static enum stet_rc decode(struct stet_options *out, struct stet_view bytes, boo
     if (rc == STET_OK && (r->hlo.b.a->failed || !finish(r, out)))
         rc = stet_fail(err, STET_LIMIT, "compile options take too much memory");
     stet_mem_free(r->items);
+    stet_mem_free(r->lines);
     stet_buf_release(&r->hlo.scratch);
     if (rc == STET_OK)
         out->arena = r->holder.arena;

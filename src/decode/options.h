@@ -17,8 +17,6 @@ struct stet_options_item {
     struct stet_view path; /* executable_build_options.debug_options.xla_gpu_autotune_level */
     struct stet_view value;
     const char *dropped; /* why it does not count (canon_options.def), or NULL */
-    struct stet_view code,
-        raw; /* the same by numbers and bytes; the canonical form is made of it */
 };
 
 struct stet_options {

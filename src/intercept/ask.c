@@ -8,6 +8,7 @@
 #include "intercept/guard.h"
 #include "intercept/layer.h"
 #include "intercept/local.h"
+#include "intercept/threads.h"
 #include "intercept/wait.h"
 
 #include <time.h>

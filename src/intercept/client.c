@@ -5,6 +5,7 @@
 #include "intercept/identity.h"
 #include "intercept/layer.h"
 #include "intercept/object.h"
+#include "intercept/prepare.h"
 #include "intercept/ranks.h"
 #include "intercept/writer.h"
 
@@ -233,8 +234,11 @@ PJRT_Error *on_PJRT_Client_Create(struct stet_plugin *p, PJRT_Client_Create_Args
 {
     uint64_t begin_ns = stet_journal_now();
     bool outermost = stet_guard_enter();
-    PJRT_Error *error = stet_plugin_real(p)->PJRT_Client_Create(args);
+    PJRT_Error *error;
 
+    if (outermost)
+        stet_prepare(p);
+    error = stet_plugin_real(p)->PJRT_Client_Create(args);
     if (!outermost)
         return error;
     stet_plugin_announce(p);

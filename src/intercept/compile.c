@@ -11,6 +11,7 @@
 #include "intercept/layer.h"
 #include "intercept/pystack.h"
 #include "intercept/reload.h"
+#include "intercept/threads.h"
 
 enum entry { ENTRY_CLIENT_COMPILE = 1, ENTRY_COMPILE = 2 };
 

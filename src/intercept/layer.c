@@ -12,6 +12,7 @@
 #include "intercept/plugin.h"
 #include "intercept/pystack.h"
 #include "intercept/remote.h"
+#include "intercept/threads.h"
 #include "intercept/writer.h"
 #include "journal/environment.h"
 #include "store/memory.h"
@@ -230,6 +231,7 @@ static void after_fork_in_child(void)
     stet_flow_forked(&stet_layer.flow);
     stet_plugin_after_fork();
     stet_pystack_after_fork();
+    stet_threads_fork_child();
 }
 
 static void at_exit(void)

@@ -3,6 +3,7 @@
 #include "intercept/guard.h"
 #include "intercept/layer.h"
 #include "intercept/pystack.h"
+#include "intercept/threads.h"
 
 static const char function[] = "PJRT_Executable_DeserializeAndLoad";
 

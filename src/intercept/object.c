@@ -1,6 +1,8 @@
 /* Walks ELF program headers and notes where the loader mapped them. */
 #include "intercept/object.h"
 
+#include "base/mem.h"
+
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
@@ -107,6 +109,21 @@ bool stet_object_at(const void *address, struct stet_object *out)
                        h->p_align == 8 ? 8 : 4);
     }
     return true;
+}
+
+void stet_object_populate(const void *address)
+{
+    struct image m;
+    Dl_info info;
+
+    if (!dladdr(address, &info) || !info.dli_fbase || !image_at(info.dli_fbase, &m))
+        return;
+    for (size_t i = 0; i < m.count; i++) {
+        const ElfW(Phdr) *h = &m.headers[i];
+
+        if (h->p_type == PT_LOAD && (h->p_flags & PF_R) && !(h->p_flags & PF_W))
+            stet_mem_populate((const void *)(m.bias + h->p_vaddr), h->p_memsz, false);
+    }
 }
 
 static bool holds(const struct dl_phdr_info *object, uintptr_t address)

@@ -13,6 +13,9 @@ struct stet_object {
 /* The object that holds `address`, in any link namespace. False when there is none. */
 bool stet_object_at(const void *address, struct stet_object *out);
 
+/* Its code and constants, in memory before they are needed. */
+void stet_object_populate(const void *address);
+
 /* The dynamic symbols of an object as dl_iterate_phdr tells of it. */
 struct stet_object_symbols {
     const void *symbols;

@@ -8,6 +8,7 @@
 #include "intercept/counters.h"
 #include "intercept/layer.h"
 #include "intercept/pywalk.h"
+#include "intercept/threads.h"
 #include "intercept/wait.h"
 #include "intercept/writer.h"
 

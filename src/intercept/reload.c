@@ -195,7 +195,7 @@ static const char *from_disk(struct stet_reload *r, const struct stet_store *s,
         stet_log("store: %s", err.text);
     }
     if (r->served == STET_SERVED_DISK)
-        stet_memory_add(r->key, stet_buf_as_view(&program), stet_buf_as_view(&executable));
+        stet_memory_adopt(r->key, &program, &executable);
     stet_buf_release(&program);
     stet_buf_release(&executable);
     stet_entry_close(&entry);

@@ -6,14 +6,11 @@
 #include "intercept/drain.h"
 #include "intercept/layer.h"
 #include "intercept/plugin.h"
+#include "intercept/threads.h"
 #include "intercept/wait.h"
 
 #include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { BUSY_MS = 100, IDLE_MS = 1000, QUEUE_MAX = 16384 };
 /* A fork waits this long for the record that is being written; the shorter after it was in vain. */
@@ -315,34 +312,6 @@ static void *writer(void *unused)
             continue;
     }
     return unused;
-}
-
-bool stet_thread_start(void *(*body)(void *), void *argument)
-{
-    sigset_t all, before;
-    pthread_t thread;
-    bool started;
-
-#ifdef STET_FAULT_INJECTION
-    if (getenv("STET_TEST_NO_THREADS")) {
-        stet_fault(STET_FAULT_NO_THREAD);
-        return false;
-    }
-#endif
-    sigfillset(&all); /* the host's signal handlers must never run on a thread of ours */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    started = pthread_create(&thread, NULL, body, argument) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (started)
-        pthread_detach(thread);
-    else
-        stet_fault(STET_FAULT_NO_THREAD);
-    return started;
-}
-
-uint64_t stet_thread_id(void)
-{
-    return (uint64_t)syscall(SYS_gettid);
 }
 
 void stet_writer_ensure(void)

@@ -49,9 +49,4 @@ void stet_writer_fork_child(bool prepared);
 /* The last record of the process; nothing is written after it. */
 void stet_writer_end(int ms);
 
-/* A detached thread with all signals blocked; false (a fault) when there can be none. */
-bool stet_thread_start(void *(*body)(void *), void *argument);
-/* The kernel's id of this thread. */
-uint64_t stet_thread_id(void);
-
 #endif

@@ -72,22 +72,67 @@ static void new_window(struct stet_flow *f)
     atomic_store_explicit(&f->broken, false, memory_order_relaxed);
 }
 
-static bool make_tables(struct stet_flow *f)
+struct tables {
+    void *memory;
+    _Atomic uint32_t *results;
+};
+
+static struct tables new_tables(void)
 {
-    if (!f->memory) {
-        f->memory = stet_mem_calloc(BUCKETS + 1, sizeof *f->buckets);
-        f->buckets = (void *)(((uintptr_t)f->memory + 63) & ~(uintptr_t)63);
+    return (struct tables){stet_mem_calloc(BUCKETS + 1, sizeof(struct stet_flow_bucket)),
+                           stet_mem_calloc(STET_FLOW_IDS, sizeof(_Atomic uint32_t))};
+}
+
+static void free_tables(struct tables t)
+{
+    stet_mem_free(t.memory);
+    stet_mem_free((void *)t.results);
+}
+
+/* With the lock. */
+static void set_tables(struct stet_flow *f, struct tables t)
+{
+    f->memory = t.memory;
+    f->buckets = (void *)(((uintptr_t)t.memory + 63) & ~(uintptr_t)63);
+    f->results = t.results;
+}
+
+/* With the lock. */
+static bool has_tables(struct stet_flow *f)
+{
+    struct tables t;
+
+    if (f->results)
+        return true;
+    t = new_tables();
+    if (t.memory && t.results)
+        set_tables(f, t);
+    else
+        free_tables(t);
+    return f->results;
+}
+
+void stet_flow_prepare(struct stet_flow *f)
+{
+    struct tables t = new_tables();
+
+    if (t.memory && t.results)
+        atomic_store_explicit(&t.results[0], 0, memory_order_relaxed); /* here, not there */
+    if (t.memory && t.results && lock(f)) {
+        if (!f->results) {
+            set_tables(f, t);
+            t = (struct tables){0};
+        }
+        unlock(f);
     }
-    if (!f->results)
-        f->results = stet_mem_calloc(STET_FLOW_IDS, sizeof *f->results);
-    return f->memory && f->results;
+    free_tables(t);
 }
 
 void stet_flow_executable(struct stet_flow *f, uint64_t executable, size_t results)
 {
     if (!lock(f))
         return;
-    if (f->total && make_tables(f)) {
+    if (f->total && has_tables(f)) {
         if (executable < STET_FLOW_IDS && results < UINT32_MAX)
             atomic_store_explicit(&f->results[executable], (uint32_t)results + 1,
                                   memory_order_relaxed);

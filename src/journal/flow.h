@@ -32,6 +32,8 @@ struct stet_flow {
 /* Nothing is allocated before the first executable. */
 void stet_flow_init(struct stet_flow *f);
 void stet_flow_release(struct stet_flow *f);
+/* Or earlier, so that the first need not wait for it. Any thread. */
+void stet_flow_prepare(struct stet_flow *f);
 
 static inline bool stet_flow_on(struct stet_flow *f)
 {

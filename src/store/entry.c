@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -339,6 +340,44 @@ static enum stet_rc unpack_pieces(struct pieces *p, ZSTD_DCtx *z, char *to, cons
                : STET_OK;
 }
 
+/* Making a context takes longer than unpacking a small entry with it, so one is kept for the next
+ * who needs it; but none that a large window made large. */
+static _Atomic(ZSTD_DCtx *) spare;
+enum { SPARE_MAX = 1 << 20 };
+
+static ZSTD_DCtx *take_context(void)
+{
+    ZSTD_DCtx *z = atomic_exchange(&spare, NULL);
+
+    if (z)
+        return z;
+    z = ZSTD_createDCtx();
+    if (z && ZSTD_isError(ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, WINDOW_LOG))) {
+        ZSTD_freeDCtx(z);
+        return NULL;
+    }
+    return z;
+}
+
+static void return_context(ZSTD_DCtx *z)
+{
+    if (z && ZSTD_sizeof_DCtx(z) <= SPARE_MAX &&
+        !ZSTD_isError(ZSTD_DCtx_reset(z, ZSTD_reset_session_only)))
+        z = atomic_exchange(&spare, z);
+    ZSTD_freeDCtx(z);
+}
+
+void stet_entry_prepare(void)
+{
+    ZSTD_DCtx *z = take_context();
+    char packed[64], text[16];
+    size_t n = ZSTD_compress(packed, sizeof packed, "stet", 4, 1);
+
+    if (z && !ZSTD_isError(n))
+        ZSTD_decompressDCtx(z, text, sizeof text, packed, n);
+    return_context(z);
+}
+
 static enum stet_rc unpack(const struct stet_entry_file *f, const struct stet_entry_part *part,
                            const char *what, struct stet_buf *out, struct stet_err *err)
 {
@@ -354,14 +393,14 @@ static enum stet_rc unpack(const struct stet_entry_file *f, const struct stet_en
     }
     out->cap = STET_ENTRY_MAX + 4096;
     to = stet_buf_reserve(out, part->size + 1);
-    z = ZSTD_createDCtx();
-    if (!to || !z || ZSTD_isError(ZSTD_DCtx_setParameter(z, ZSTD_d_windowLogMax, WINDOW_LOG)))
+    z = take_context();
+    if (!to || !z)
         rc = stet_fail(err, STET_NO_MEMORY, "out of memory for the %s", what);
     if (rc == STET_OK)
         rc = unpack_pieces(&pieces, z, to, what, err);
     if (rc == STET_OK)
         stet_buf_grew(out, part->size);
-    ZSTD_freeDCtx(z);
+    return_context(z);
     stet_mem_free(pieces.room);
     return rc;
 }

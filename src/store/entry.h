@@ -87,5 +87,7 @@ enum stet_rc stet_entry_program(const struct stet_entry_file *f, struct stet_buf
                                 struct stet_err *err);
 enum stet_rc stet_entry_executable(const struct stet_entry_file *f, struct stet_buf *out,
                                    struct stet_err *err);
+/* Beforehand, so that the first to be unpacked takes no longer than others. Any thread. */
+void stet_entry_prepare(void);
 
 #endif

@@ -22,8 +22,11 @@ static size_t size_of(const struct stet_remembered *m)
 /* With the lock. */
 static void drop(struct stet_remembered *m)
 {
-    if (--m->users == 0)
-        stet_mem_free(m);
+    if (--m->users)
+        return;
+    stet_mem_free(m->adopted[0]);
+    stet_mem_free(m->adopted[1]);
+    stet_mem_free(m);
 }
 
 /* Takes it out of the list; with the lock. */
@@ -60,16 +63,22 @@ static void forget_beyond(size_t max)
     }
 }
 
+static bool fits(struct stet_view program, struct stet_view executable)
+{
+    size_t bytes;
+
+    return !stet_add_overflows(program.len, executable.len, &bytes) && bytes <= most / 2;
+}
+
 static struct stet_remembered *copy_of(struct stet_hash key, struct stet_view program,
                                        struct stet_view executable)
 {
-    size_t bytes;
     struct stet_remembered *m;
     char *at;
 
-    if (stet_add_overflows(program.len, executable.len, &bytes) || bytes > most / 2)
+    if (!fits(program, executable))
         return NULL;
-    m = stet_mem_alloc(sizeof *m + bytes);
+    m = stet_mem_alloc(sizeof *m + program.len + executable.len);
     if (!m)
         return NULL;
     at = (char *)(m + 1);
@@ -86,14 +95,12 @@ static struct stet_remembered *copy_of(struct stet_hash key, struct stet_view pr
     return m;
 }
 
-void stet_memory_add(struct stet_hash key, struct stet_view program, struct stet_view executable)
+static void insert(struct stet_remembered *m)
 {
-    struct stet_remembered *m = copy_of(key, program, executable), *old;
+    struct stet_remembered *old;
 
-    if (!m)
-        return;
     pthread_mutex_lock(&lock);
-    old = take(key);
+    old = take(m->key);
     if (old) {
         total -= size_of(old);
         drop(old);
@@ -104,6 +111,33 @@ void stet_memory_add(struct stet_hash key, struct stet_view program, struct stet
     if (total > most)
         forget_beyond(most);
     pthread_mutex_unlock(&lock);
+}
+
+void stet_memory_add(struct stet_hash key, struct stet_view program, struct stet_view executable)
+{
+    struct stet_remembered *m = copy_of(key, program, executable);
+
+    if (m)
+        insert(m);
+}
+
+void stet_memory_adopt(struct stet_hash key, struct stet_buf *program, struct stet_buf *executable)
+{
+    struct stet_view p = stet_buf_as_view(program), x = stet_buf_as_view(executable);
+    struct stet_remembered *m = fits(p, x) ? stet_mem_alloc(sizeof *m) : NULL;
+
+    if (!m)
+        return;
+    *m = (struct stet_remembered){
+        .key = key,
+        .program = p,
+        .executable = x,
+        .adopted = {program->ptr, executable->ptr},
+        .users = 1,
+    };
+    *program = (struct stet_buf){.cap = program->cap};
+    *executable = (struct stet_buf){.cap = executable->cap};
+    insert(m);
 }
 
 struct stet_remembered *stet_memory_get(struct stet_hash key)

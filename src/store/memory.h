@@ -4,6 +4,7 @@
 #ifndef STET_STORE_MEMORY_H
 #define STET_STORE_MEMORY_H
 
+#include "base/buf.h"
 #include "base/hash.h"
 
 /* Bytes kept at most, unless said; the least recently used go first. */
@@ -13,13 +14,16 @@ struct stet_remembered {
     struct stet_remembered *next;
     struct stet_hash key;
     struct stet_view program, executable;
-    unsigned users; /* with the lock: readers, and the list itself */
+    char *adopted[2]; /* what the views lie in, when they were not copied */
+    unsigned users;   /* with the lock: readers, and the list itself */
 };
 
 /* Before the first is added: how many bytes, 0 for none. */
 void stet_memory_limit(size_t bytes);
 /* Copies both; what does not fit is forgotten. Any thread. */
 void stet_memory_add(struct stet_hash key, struct stet_view program, struct stet_view executable);
+/* The same without copying: takes both over and leaves them empty, or leaves them alone. */
+void stet_memory_adopt(struct stet_hash key, struct stet_buf *program, struct stet_buf *executable);
 /* NULL when it is not there; to be given back. */
 struct stet_remembered *stet_memory_get(struct stet_hash key);
 void stet_memory_put_back(struct stet_remembered *m);

@@ -1,6 +1,8 @@
 /* Handlers for fatal signals, set for the time of one load and taken away after it. */
 #include "store/quarantine.h"
 
+#include "base/mem.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -141,6 +143,14 @@ void stet_quarantine_leave(void)
             sigaction(fatal[i], &before[i], NULL);
     }
     pthread_mutex_unlock(&one);
+}
+
+void stet_quarantine_prepare(const struct stet_store *s)
+{
+    stet_mem_populate(note, sizeof note, true);
+    stet_mem_populate(note_folder, sizeof note_folder, true);
+    stet_mem_populate(before, sizeof before, true);
+    count(s, (struct stet_hash){0}, "");
 }
 
 void stet_quarantine_failed(const struct stet_store *s, struct stet_hash key, struct stet_view why)

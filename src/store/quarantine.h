@@ -20,6 +20,8 @@ void stet_quarantine_clear(const struct stet_store *s, struct stet_hash key);
  */
 void stet_quarantine_enter(const struct stet_store *s, struct stet_hash key);
 void stet_quarantine_leave(void);
+/* Beforehand, so that the first load waits no longer than others. Any thread. */
+void stet_quarantine_prepare(const struct stet_store *s);
 /* The load came back with an error: a note, and the entry is removed. */
 void stet_quarantine_failed(const struct stet_store *s, struct stet_hash key, struct stet_view why);
 

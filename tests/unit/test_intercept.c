@@ -2,15 +2,20 @@
 #include "test.h"
 
 #include "base/mem.h"
+#include "intercept/guard.h"
 #include "intercept/handles.h"
 #include "intercept/layer.h"
 #include "intercept/object.h"
 #include "intercept/pywalk.h"
 #include "intercept/ring.h"
+#include "intercept/threads.h"
+#include "intercept/wait.h"
 #include "journal/environment.h"
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 const char stet_entry_name[] = "test"; /* the shared objects have their own */
 
@@ -263,4 +268,67 @@ TEST(python_is_left_alone_when_it_cannot_be_asked)
     EXPECT_STR("Python is finalising", stet_python_unfit(&py));
     py.Py_IsInitialized = no;
     EXPECT_STR("Python is not running", stet_python_unfit(&py));
+}
+
+struct errand {
+    struct stet_flag begun, may_end, over;
+    uint64_t thread;
+    bool outside;
+};
+
+static void *run_errand(void *p)
+{
+    struct errand *e = p;
+
+    e->thread = stet_thread_id();
+    e->outside = stet_guard_enter();
+    stet_flag_set(&e->begun);
+    stet_flag_wait(&e->may_end, 10000);
+    stet_flag_set(&e->over);
+    return NULL;
+}
+
+static bool start(struct errand *e)
+{
+    *e = (struct errand){0};
+    return stet_thread_start(run_errand, e) && stet_flag_wait(&e->begun, 10000);
+}
+
+static void end(struct errand *e)
+{
+    stet_flag_set(&e->may_end);
+    EXPECT(stet_flag_wait(&e->over, 10000));
+}
+
+TEST(threads_that_are_done_take_the_next_thing)
+{
+    static struct errand e[4];
+    bool again = false;
+
+    EXPECT(stet_guard_init());
+    EXPECT(start(&e[0]) && start(&e[1]) && start(&e[2])); /* each its own while all are busy */
+    EXPECT(e[0].thread != e[1].thread && e[1].thread != e[2].thread && e[0].thread != e[2].thread);
+    for (size_t i = 0; i < 3; i++)
+        end(&e[i]);
+    for (int i = 0; i < 1000 && !again; i++) { /* they may need a moment to get there */
+        EXPECT(start(&e[3]));
+        EXPECT(e[3].outside); /* what one left behind is not the next one's */
+        for (size_t k = 0; k < 3; k++)
+            again |= e[3].thread == e[k].thread;
+        end(&e[3]);
+    }
+    EXPECT(again);
+}
+
+TEST(a_child_has_threads_of_its_own)
+{
+    static struct errand e;
+    int status = -1;
+    pid_t child = fork();
+
+    if (child == 0) {
+        stet_threads_fork_child();
+        _exit(start(&e) ? 0 : 1);
+    }
+    EXPECT(waitpid(child, &status, 0) == child && status == 0);
 }

@@ -357,11 +357,17 @@ TEST(the_memory_forgets_what_does_not_fit)
     struct stet_view big = {calloc(1, STET_MEMORY_MAX / 2 - 4096), STET_MEMORY_MAX / 2 - 4096};
     struct stet_remembered *m;
 
-    stet_memory_add(a, STET_VIEW("p"), STET_VIEW("x"));
+    struct stet_buf program = STET_BUF_INIT, executable = STET_BUF_INIT;
+
+    stet_buf_str(&program, "p");
+    stet_buf_str(&executable, "x");
+    stet_memory_adopt(a, &program, &executable);
+    EXPECT(!program.ptr && !executable.ptr);
     m = stet_memory_get(a);
     EXPECT(m && stet_view_is(m->executable, "x"));
     for (uint64_t i = 10; i < 13; i++)
         stet_memory_add((struct stet_hash){i, i}, (struct stet_view){0}, big);
+    stet_memory_add(a, STET_VIEW("p"), STET_VIEW("y"));
     EXPECT(stet_view_is(m->executable, "x")); /* held by its reader */
     stet_memory_put_back(m);
     EXPECT(stet_memory_get((struct stet_hash){10, 10}) == NULL);

@@ -1,0 +1,55 @@
+/* See prepare.h. Nothing here is needed: it is only sooner there. Takes no lock that a fork could
+ * find taken, and calls no plugin. */
+#include "intercept/prepare.h"
+
+#include "base/mem.h"
+#include "decode/options.h"
+#include "intercept/layer.h"
+#include "intercept/local.h"
+#include "intercept/object.h"
+#include "intercept/threads.h"
+#include "store/quarantine.h"
+
+/* Compile options that set one number: read for the sake of the code that reads them. */
+static const char few_options[] = "\x1a\x05\x1a\x03\xf8\x01\x02";
+
+static void prepare_store(const struct stet_store *s)
+{
+    struct stet_entry_file entry;
+    struct stet_hash nothing = {0}, hash;
+
+    stet_entry_prepare();
+    stet_quarantine_prepare(s);
+    /* the folders on the way to an entry, which may be on another machine */
+    if (stet_store_get(s, nothing, &entry, NULL) == STET_OK)
+        stet_entry_close(&entry);
+    stet_store_alias(s, nothing, STET_HINT_VERSION, &hash);
+    stet_options_hash(stet_view_of(few_options, sizeof few_options - 1), &hash, NULL);
+}
+
+static void *nothing_to_do(void *unused)
+{
+    return unused;
+}
+
+static void *prepare(void *p)
+{
+    const struct stet_plugin *plugin = p;
+
+    stet_thread_start(nothing_to_do, NULL); /* the second of two that wait for a compile */
+    stet_object_populate((const void *)(uintptr_t)prepare);
+    stet_flow_prepare(&stet_layer.flow);
+    stet_mem_populate(plugin->handles.entries, STET_HANDLES_SIZE * sizeof *plugin->handles.entries,
+                      true);
+    if (stet_layer.storing)
+        prepare_store(&stet_layer.store);
+    return NULL;
+}
+
+void stet_prepare(struct stet_plugin *p)
+{
+    static atomic_bool done;
+
+    if (!atomic_exchange(&done, true))
+        stet_thread_start(prepare, p);
+}

@@ -1,0 +1,128 @@
+/* See threads.h. Whoever waits has a place; a place changes hands by its state alone, so that there
+ * is no lock which a fork could find taken. */
+#include "intercept/threads.h"
+
+#include "base/mem.h"
+#include "intercept/guard.h"
+#include "intercept/layer.h"
+#include "intercept/wait.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* As many as one compile wants: one looks at Python's stacks, one asks the plugin. */
+enum { PLACES = 2, SPARE_MS = 30000 };
+enum state { EMPTY, TAKEN, WAITING, CALLED };
+
+struct task {
+    void *(*body)(void *);
+    void *argument;
+};
+
+static struct place {
+    atomic_int state;
+    struct stet_flag called;
+    struct task task;
+} places[PLACES];
+
+static struct place *find(int from, int to)
+{
+    for (size_t i = 0; i < PLACES; i++) {
+        int expected = from;
+
+        if (atomic_compare_exchange_strong(&places[i].state, &expected, to))
+            return &places[i];
+    }
+    return NULL;
+}
+
+/* False when nothing comes, or enough others wait already. */
+static bool wait_for_task(struct task *out)
+{
+    struct place *p = find(EMPTY, TAKEN);
+    int waiting = WAITING;
+
+    if (!p)
+        return false;
+    atomic_store(&p->called.set, 0);
+    atomic_store(&p->state, WAITING);
+    if (!stet_flag_wait(&p->called, SPARE_MS)) {
+        if (atomic_compare_exchange_strong(&p->state, &waiting, EMPTY))
+            return false;
+        while (!stet_flag_wait(&p->called, SPARE_MS)) /* somebody is about to call */
+            continue;
+    }
+    *out = p->task;
+    atomic_store(&p->state, EMPTY);
+    return true;
+}
+
+static void *thread(void *p)
+{
+    struct task task = *(struct task *)p;
+
+    stet_mem_free(p);
+    do {
+        task.body(task.argument);
+        stet_guard_leave();
+    } while (wait_for_task(&task));
+    return NULL;
+}
+
+static bool make(struct task task)
+{
+    struct task *copy = stet_mem_alloc(sizeof *copy);
+    sigset_t all, before;
+    pthread_t made;
+    bool started;
+
+    if (!copy)
+        return false;
+    *copy = task;
+    sigfillset(&all); /* the host's signal handlers must never run on a thread of ours */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    started = pthread_create(&made, NULL, thread, copy) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (started)
+        pthread_detach(made);
+    else
+        stet_mem_free(copy);
+    return started;
+}
+
+bool stet_thread_start(void *(*body)(void *), void *argument)
+{
+    struct task task = {body, argument};
+    struct place *p;
+
+#ifdef STET_FAULT_INJECTION
+    if (getenv("STET_TEST_NO_THREADS")) {
+        stet_fault(STET_FAULT_NO_THREAD);
+        return false;
+    }
+#endif
+    p = find(WAITING, CALLED);
+    if (p) {
+        p->task = task;
+        stet_flag_set(&p->called);
+        return true;
+    }
+    if (make(task))
+        return true;
+    stet_fault(STET_FAULT_NO_THREAD);
+    return false;
+}
+
+uint64_t stet_thread_id(void)
+{
+    return (uint64_t)syscall(SYS_gettid);
+}
+
+void stet_threads_fork_child(void)
+{
+    for (size_t i = 0; i < PLACES; i++)
+        atomic_store(&places[i].state, EMPTY);
+}
