@@ -500,6 +500,7 @@ enum stet_rc stet_decode_bytecode(struct stet_program *out, struct stet_view byt
     struct bc b = {.p = out, .arena = &out->arena, .input = bytes, .err = err};
     enum stet_rc rc;
 
+    b.end = (const unsigned char *)bytes.ptr + bytes.len;
     *out = (struct stet_program){.source = STET_SOURCE_BYTECODE};
     stet_arena_init(&out->arena, memory_cap(bytes.len));
     out->arena.least = 512; /* most programs are small */

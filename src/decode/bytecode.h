@@ -67,9 +67,10 @@ struct bc_entry {
 
 struct bc_name;
 
-/* What properties became for the operation that used them last. */
+/* What properties and a dictionary became for an operation. */
 struct bc_converted {
-    const struct bc_name *name;
+    const struct bc_name *name; /* NULL: nothing is here yet */
+    const struct stet_view *properties;
     const struct stet_attr *dict;
     const struct stet_named_attr *attrs;
     uint32_t count;
@@ -83,11 +84,11 @@ struct bc_name {
     struct stet_view name; /* normalised: "stablehlo.add" */
     enum stet_known_op known;
     bool registered;
-    bool usual;                    /* VHLO, and the same operation wherever it stands */
+    bool usual;                    /* a known one of VHLO */
     const struct bc_vhlo_op *vhlo; /* how its attributes become StableHLO's, or NULL */
     const struct bc_vhlo_plan *plan;
     const struct stet_props *props;
-    struct bc_converted last; /* without properties */
+    struct bc_converted last; /* without properties, or with those that another name used first */
 };
 
 struct bc_resource {
@@ -99,6 +100,7 @@ struct bc {
     struct stet_arena *arena;  /* the program's */
     struct stet_arena scratch; /* tables, gone when decoding is done */
     struct stet_view input;
+    const unsigned char *end; /* of the input */
     struct stet_err *err;
     enum stet_rc rc;
     unsigned version;
@@ -114,7 +116,7 @@ struct bc {
     struct bc_entry *attrs, *types;
     struct bc_resource *resources;
     struct stet_view *properties;
-    struct bc_converted *converted;   /* beside each of them */
+    struct bc_converted *converted;   /* beside each of them, for the first name that used them */
     const struct stet_type **results; /* of the operation being read */
     size_t result_room;
     struct stet_attr full_attr; /* handed out, and ignored, once memory is exhausted */
@@ -325,6 +327,22 @@ bool bc_vhlo_name(struct bc *b, struct stet_view name, struct bc_name *out);
  * sorted by name. */
 bool bc_vhlo_convert(struct bc *b, struct bc_name *name, const struct stet_view *properties,
                      const struct stet_attr *dict, struct bc_converted *to);
+
+/* Where that is or is to be kept: beside the properties, unless another name came first. */
+static inline struct bc_converted *bc_vhlo_place(struct bc *b, struct bc_name *name,
+                                                 const struct stet_view *properties)
+{
+    struct bc_converted *place = properties ? &b->converted[properties - b->properties] : NULL;
+
+    return place && (!place->name || place->name == name) ? place : &name->last;
+}
+
+/* Is it there? */
+static inline bool bc_vhlo_is(const struct bc_converted *place, const struct bc_name *name,
+                              const struct stet_view *properties, const struct stet_attr *dict)
+{
+    return place->name == name && place->dict == dict && place->properties == properties;
+}
 
 /* ---- the attributes of an operation (bytecode_attrs.c) ---- */
 

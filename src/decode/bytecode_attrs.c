@@ -117,16 +117,18 @@ static struct bc_attr_list read_vhlo_attrs(struct bc *b, struct stet_reader *r,
                                            bool has_properties)
 {
     uint64_t index = has_properties ? bc_varint(r) : 0;
-    struct bc_converted *known = &name->last;
+    const struct stet_view *properties = NULL;
+    struct bc_converted *known;
 
     if (has_properties && index >= b->property_count) {
         stet_reader_fail(r, "no such properties");
         return (struct bc_attr_list){0};
     }
     if (has_properties)
-        known = &b->converted[index];
-    if ((known->name != name || known->dict != dict) &&
-        !bc_vhlo_convert(b, name, has_properties ? &b->properties[index] : NULL, dict, known))
+        properties = &b->properties[index];
+    known = bc_vhlo_place(b, name, properties);
+    if (!bc_vhlo_is(known, name, properties, dict) &&
+        !bc_vhlo_convert(b, name, properties, dict, known))
         return (struct bc_attr_list){0};
     return (struct bc_attr_list){known->attrs, known->count};
 }

@@ -275,34 +275,99 @@ static inline bool short_number(const unsigned char **at, uint32_t *out)
     return v & 2;
 }
 
+/* Such an operation up to its operands, of which there are `count`. */
+struct usual {
+    const struct bc_name *name;
+    const struct stet_loc *loc;
+    const struct bc_converted *attrs;
+    const struct stet_type *type; /* of its only result, or NULL */
+    uint32_t count;
+};
+
 /* Attributes as another operation has brought them before, or converted now; NULL for others. */
 static inline const struct bc_converted *usual_attrs(struct bc *b, const struct stet_reader *r,
                                                      const unsigned char **at, struct bc_name *name,
                                                      unsigned mask)
 {
     const struct stet_view *properties = NULL;
-    struct bc_converted *known = &name->last;
+    struct bc_converted *known;
     const struct stet_attr *dict = &bc_no_attrs;
     uint32_t index;
 
     if (mask & HAS_ATTRS) {
-        if (!short_number(at, &index) || index >= b->attr_count || b->attrs[index].state != BC_ATTR)
+        if (!short_number(at, &index) || index >= b->attr_count)
+            return NULL;
+        if (b->attrs[index].state == BC_WAITING)
+            bc_attr_at(b, index); /* says itself where it is */
+        if (b->attrs[index].state != BC_ATTR)
             return NULL;
         dict = b->attrs[index].made;
+        if (dict->kind != STET_ATTR_DICT)
+            return NULL;
     }
     if (mask & HAS_PROPERTIES) {
         if (!short_number(at, &index) || index >= b->property_count)
             return NULL;
-        known = &b->converted[index];
         properties = &b->properties[index];
     }
-    if (known->name == name && known->dict == dict)
+    known = bc_vhlo_place(b, name, properties);
+    if (bc_vhlo_is(known, name, properties, dict))
         return known;
     b->where = stet_reader_offset(r);
-    if (dict->kind != STET_ATTR_DICT || !bc_vhlo_convert(b, name, properties, dict, known) ||
-        known->count > STET_MAX_ATTRS)
+    if (!bc_vhlo_convert(b, name, properties, dict, known) || known->count > STET_MAX_ATTRS)
         return NULL;
     return known;
+}
+
+/* What an entry of the table is, decoded now if nobody has asked for it; NULL for another kind. */
+static inline const struct stet_loc *usual_loc(struct bc *b, uint32_t index)
+{
+    if (__builtin_expect(index >= b->attr_count, 0))
+        return NULL;
+    if (__builtin_expect(b->attrs[index].state == BC_WAITING, 0))
+        bc_loc_at(b, index);
+    return b->attrs[index].state == BC_LOC ? b->attrs[index].made : NULL;
+}
+
+static inline const struct stet_type *usual_type(struct bc *b, uint32_t index)
+{
+    if (__builtin_expect(index >= b->type_count, 0))
+        return NULL;
+    if (__builtin_expect(b->types[index].state == BC_WAITING, 0))
+        bc_type_at(b, index);
+    return b->types[index].state == BC_ATTR ? b->types[index].made : NULL;
+}
+
+/* False for an operation that is not a usual one. */
+static inline bool usual_head(struct bc *b, const struct stet_reader *r, const unsigned char **from,
+                              struct usual *u)
+{
+    static const struct bc_converted no_list = {0};
+    const unsigned char *at = *from;
+    struct bc_name *name;
+    uint32_t index;
+    unsigned mask;
+
+    if (b->end - at < USUAL_BYTES || !short_number(&at, &index) || index >= b->name_count)
+        return false;
+    name = &b->names[index];
+    mask = *at++;
+    if ((mask & UNUSUAL) || !name->usual || !short_number(&at, &index) ||
+        !(u->loc = usual_loc(b, index)))
+        return false;
+    u->name = name;
+    u->attrs = &no_list;
+    if ((mask & (HAS_ATTRS | HAS_PROPERTIES)) && !(u->attrs = usual_attrs(b, r, &at, name, mask)))
+        return false;
+    u->type = NULL;
+    if ((mask & HAS_RESULTS) &&
+        (*at++ != (1 << 1 | 1) || !short_number(&at, &index) || !(u->type = usual_type(b, index))))
+        return false;
+    u->count = 0;
+    if ((mask & HAS_OPERANDS) && (!short_number(&at, &u->count) || u->count > USUAL_OPERANDS))
+        return false;
+    *from = at;
+    return true;
 }
 
 /* The operands of an operation that are all defined; false when one is not. */
@@ -332,63 +397,53 @@ static inline bool usual_operands(const struct scope *scope, const unsigned char
     return true;
 }
 
-/* Nearly all operations are known ones of VHLO without regions, with one result and a few operands
- * defined before. Reads such a one without asking at every step whether the input goes on; NULL,
- * with nothing but tables filled, for any other. */
-static inline struct stet_op *read_usual_op(struct bc *b, struct stet_reader *r,
-                                            struct region_state *state, struct stet_block *block)
+/* Nearly all operations are known ones of VHLO without regions, with one result or none and a few
+ * operands defined before. Reads as many such ones as stand here without asking at every step
+ * whether the section goes on, as long as the input does; gives how many. Nothing of the next has
+ * been read then, but tables may have been filled. */
+static uint32_t read_usual_ops(struct bc *b, struct stet_reader *r, struct region_state *state,
+                               struct stet_block *block, struct stet_op **ops, uint32_t room)
 {
-    static const struct bc_converted no_list = {0};
     const unsigned char *at = r->next;
-    const struct bc_converted *attrs = &no_list;
-    const struct bc_entry *loc, *type;
+    uint32_t made = 0, id = b->p->op_count, value_id = b->p->value_count;
+    size_t next = state->next;
     struct stet_value **operands;
-    struct bc_name *name;
-    struct stet_op *op;
-    uint32_t index, count = 0;
-    unsigned mask;
+    struct usual u;
 
-    if (r->end - at < USUAL_BYTES || !short_number(&at, &index) || index >= b->name_count)
-        return NULL;
-    name = &b->names[index];
-    mask = *at++;
-    if ((mask & (UNUSUAL | HAS_RESULTS)) != HAS_RESULTS || !name->usual ||
-        !short_number(&at, &index) || index >= b->attr_count)
-        return NULL;
-    loc = &b->attrs[index];
-    if (loc->state != BC_LOC)
-        return NULL;
-    if ((mask & (HAS_ATTRS | HAS_PROPERTIES)) && !(attrs = usual_attrs(b, r, &at, name, mask)))
-        return NULL;
-    if (*at++ != (1 << 1 | 1) || !short_number(&at, &index) || index >= b->type_count ||
-        state->next == state->limit)
-        return NULL;
-    type = &b->types[index];
-    if (type->state != BC_ATTR)
-        return NULL;
-    if ((mask & HAS_OPERANDS) && (!short_number(&at, &count) || count > USUAL_OPERANDS))
-        return NULL;
-    op = stet_build_room(b->arena, 1, count, &operands);
-    if (!op)
-        return NULL;
-    if (!usual_operands(state->scope, &at, operands, count)) {
-        b->arena->next = (char *)op; /* nothing came after it */
-        return NULL;
+    for (; made < room && usual_head(b, r, &at, &u); made++) {
+        struct stet_op *op;
+        uint32_t results = u.type != NULL;
+
+        if (next + results > state->limit)
+            break;
+        op = stet_build_room(b->arena, results, u.count, &operands);
+        if (!op)
+            break;
+        if (!usual_operands(state->scope, &at, operands, u.count) || at > r->end) {
+            b->arena->next = (char *)op; /* nothing came after it */
+            break;
+        }
+        *op = (struct stet_op){
+            .loc = u.loc,
+            .parent = block,
+            .attrs = u.attrs->attrs,
+            .id = id++,
+            .operand_count = u.count,
+            .result_count = results,
+            .known = known_op(u.name, block) & 1023,
+            .attr_count = u.attrs->count & STET_MAX_ATTRS,
+        };
+        if (results) {
+            op->results[0] = (struct stet_value){.type = u.type, .id = value_id++};
+            state->scope->values[next++] = op->results;
+        }
+        ops[made] = op;
+        r->next = at;
     }
-    *op = (struct stet_op){
-        .loc = loc->made,
-        .parent = block,
-        .attrs = attrs->attrs,
-        .id = b->p->op_count++,
-        .operand_count = count,
-        .result_count = 1,
-        .known = name->known & 1023,
-        .attr_count = attrs->count & STET_MAX_ATTRS,
-    };
-    op->results[0] = (struct stet_value){.type = type->made, .id = b->p->value_count++};
-    state->scope->values[state->next++] = op->results;
-    r->next = at;
-    return op;
+    b->p->op_count = id;
+    b->p->value_count = value_id;
+    state->next = next;
+    return made;
 }
 
 /* NULL for an operation that leaves no trace. */
@@ -467,7 +522,9 @@ static void read_arguments(struct bc *b, struct stet_reader *r, struct region_st
         }
         if (!stet_reader_ok(r))
             return;
-        block->args[i].type = bc_type_at(b, type);
+        block->args[i].type = type < b->type_count && b->types[type].state == BC_ATTR
+                                  ? b->types[type].made
+                                  : bc_type_at(b, type);
         block->args[i].id = b->p->value_count++;
         stet_block_locs(block)[i] = located ? bc_loc(b, r) : &bc_unknown_loc;
     }
@@ -493,16 +550,20 @@ static void read_block(struct bc *b, struct stet_reader *r, struct region_state 
     if (!ops)
         return;
     block->ops = ops;
-    for (uint64_t i = 0; i < n; i++) {
-        struct stet_op *op = read_usual_op(b, r, state, block);
+    while (n) {
+        uint32_t usual = read_usual_ops(b, r, state, block, ops + made, (uint32_t)n);
+        struct stet_op *op;
 
-        if (!op) {
-            op = read_op(b, r, state, block);
-            if (!stet_reader_ok(r) || !bc_ok(b))
-                break;
-        }
+        made += usual;
+        n -= usual;
+        if (!n)
+            break;
+        op = read_op(b, r, state, block);
+        if (!stet_reader_ok(r) || !bc_ok(b))
+            break;
         if (op)
             ops[made++] = op;
+        n--;
     }
     block->op_count = made;
 }

@@ -94,6 +94,39 @@ static const struct stet_loc *usual_name(struct bc *b, const struct bc_entry *e)
     return &made->loc;
 }
 
+/* A dictionary of one string, as JAX says of every argument and result what it is called. */
+static const struct stet_attr *usual_dict(struct bc *b, const struct bc_entry *e)
+{
+    enum { DICT = 1 << 1 | 1, VHLO_DICT = 6 << 1 | 1, ONE = 1 << 1 | 1 };
+    const unsigned char *at = e->data + 2, *end = e->data + e->size;
+    enum bc_dialect_kind kind = b->dialects[e->dialect].kind;
+    struct {
+        struct stet_attr attr;
+        struct stet_named_attr named;
+    } *made;
+    struct bc_entry *value;
+    uint32_t name, index;
+    struct stet_view key, text;
+
+    if (!e->custom || e->size < 4 || e->data[1] != ONE ||
+        e->data[0] != (kind == BC_VHLO ? VHLO_DICT : DICT) ||
+        (kind != BC_VHLO && kind != BC_BUILTIN) || !bc_short(&at, end, &name) ||
+        !bc_short(&at, end, &index) || at != end || name >= b->attr_count ||
+        index >= b->attr_count || !bc_usual_text(b, &b->attrs[name], &key))
+        return NULL;
+    value = &b->attrs[index];
+    if (value->state == BC_WAITING && bc_usual_text(b, value, &text)) {
+        value->made = bc_make_string(b, text);
+        value->state = BC_ATTR;
+    }
+    made = value->state == BC_ATTR ? stet_arena_raw(b->arena, 1, sizeof *made) : NULL;
+    if (!made)
+        return NULL;
+    made->named = (struct stet_named_attr){key, value->made};
+    made->attr = (struct stet_attr){.kind = STET_ATTR_DICT, .count = 1, .named = &made->named};
+    return &made->attr;
+}
+
 static void decode_attr(struct bc *b, struct bc_entry *e)
 {
     struct stet_reader r = bc_reader(b, e->data, e->size);
@@ -112,6 +145,12 @@ static void decode_attr(struct bc *b, struct bc_entry *e)
     if (made) {
         e->made = made;
         e->state = BC_LOC;
+        return;
+    }
+    made = usual_dict(b, e);
+    if (made) {
+        e->made = made;
+        e->state = BC_ATTR;
         return;
     }
     if (!enter(b, e, &r))

@@ -113,7 +113,7 @@ bool bc_vhlo_name(struct bc *b, struct stet_view name, struct bc_name *out)
     else
         bc_name_op(b, STET_VIEW("stablehlo"), bare, out);
     out->vhlo = op;
-    out->usual = out->known && out->known != STET_STABLEHLO_RETURN;
+    out->usual = out->known != STET_OP_UNKNOWN;
     return true;
 }
 
@@ -571,9 +571,9 @@ bool bc_vhlo_convert(struct bc *b, struct bc_name *name, const struct stet_view 
             out[n++] = dict->named[i];
     if (bc_ok(b) && !stet_build_sort(out, n))
         return bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "an attribute occurs twice");
-    kept = bc_alloc(b, n, sizeof *kept);
-    if (kept && n)
+    kept = n ? bc_alloc(b, n, sizeof *kept) : NULL;
+    if (kept)
         memcpy(kept, out, n * sizeof *kept);
-    *to = (struct bc_converted){name, dict, kept, n};
+    *to = (struct bc_converted){name, properties, dict, kept, n};
     return bc_ok(b);
 }

@@ -84,14 +84,10 @@ enum stet_kind stet_canon_kind_slow(struct stet_canon *c, const struct stet_op *
 {
     enum stet_kind kind = (enum stet_kind)stet_canon_kinds[op->known];
 
-    if (kind == STET_KIND_NONE)
-        kind = STET_KIND_PLAIN;
     if (kind == STET_KIND_CUSTOM_CALL)
         kind = is_sharding_call(op) ? STET_KIND_CONSTRAINT : STET_KIND_PLAIN;
-    if (stet_kind_is_plumbing(kind) && (op->operand_count != 1 || op->result_count != 1))
-        kind = STET_KIND_PLAIN;
-    if (kind == STET_KIND_CONSTANT &&
-        (op->operand_count || op->result_count != 1 || !stet_canon_value(op)))
+    else if (kind == STET_KIND_CONSTANT &&
+             (op->operand_count || op->result_count != 1 || !stet_canon_value(op)))
         kind = STET_KIND_PLAIN;
     c->kinds[op->id] = (uint8_t)kind;
     return kind;
@@ -207,20 +203,28 @@ static void fill_attr(struct stet_canon *c, struct stet_attr_memo *memo, const s
     memo->plain = !memo->symbols && memo->class <= STET_CLASS_SKELETON;
 }
 
-/* Four places for each, so that few that are used by turns push each other out. */
+static void forget_attrs(struct stet_canon *c)
+{
+    memset(c->attr_places, 0, sizeof c->attr_places);
+    c->attrs[0].value = NULL;
+    c->attr_count = 1;
+}
+
 const struct stet_attr_memo *stet_canon_memo_slow(struct stet_canon *c, const struct stet_op *op,
                                                   const struct stet_named_attr *a)
 {
-    size_t first = stet_memo_slot(a->value, STET_ATTR_BITS);
+    size_t slot = stet_memo_slot(a->value, STET_ATTR_BITS), mask = (1 << STET_ATTR_BITS) - 1;
 
-    for (size_t i = 1; i < STET_ATTR_PLACES; i++)
-        if (stet_memo_is(&c->attrs[first ^ i], op, a))
-            return &c->attrs[first ^ i];
-    for (size_t i = STET_ATTR_PLACES - 1; i; i--)
-        if (c->attrs[first ^ (i - 1)].value)
-            c->attrs[first ^ i] = c->attrs[first ^ (i - 1)];
-    fill_attr(c, &c->attrs[first], op, a);
-    return &c->attrs[first];
+    for (; c->attr_places[slot]; slot = (slot + 1) & mask)
+        if (stet_memo_is(&c->attrs[c->attr_places[slot]], op, a))
+            return &c->attrs[c->attr_places[slot]];
+    if (c->attr_count == STET_ATTR_MEMOS) {
+        forget_attrs(c);
+        slot = stet_memo_slot(a->value, STET_ATTR_BITS);
+    }
+    c->attr_places[slot] = (uint8_t)c->attr_count;
+    fill_attr(c, &c->attrs[c->attr_count], op, a);
+    return &c->attrs[c->attr_count++];
 }
 
 static void fill_type(struct stet_type_memo *memo, const struct stet_type *t)
@@ -241,23 +245,33 @@ static void fill_type(struct stet_type_memo *memo, const struct stet_type *t)
     take(&s, &memo->dtype);
     memo->shaped = shaped;
     memo->plain = stet_layout_is_plain(t);
-    memo->simple =
-        shaped && memo->plain && !t->encoding && t->rank < 0x80 && t->kind != STET_TYPE_UNRANKED;
+    memo->simple = shaped && memo->plain && !t->encoding && t->kind != STET_TYPE_UNRANKED &&
+                   memo->dims.length <= STET_SINK_TINY && memo->dtype.length <= STET_SINK_TINY;
     memo->rank = (uint8_t)t->rank;
     memo->type = t;
 }
 
+static void forget_types(struct stet_canon *c)
+{
+    memset(c->type_places, 0, sizeof c->type_places);
+    c->types[0].type = NULL;
+    c->type_count = 1;
+}
+
 const struct stet_type_memo *stet_canon_type_slow(struct stet_canon *c, const struct stet_type *t)
 {
-    struct stet_type_memo *first = &c->types[stet_memo_slot(t, STET_TYPE_BITS)];
-    struct stet_type_memo *second = c->types + ((first - c->types) ^ 1);
+    size_t slot = stet_memo_slot(t, STET_TYPE_BITS), mask = (1 << STET_TYPE_BITS) - 1;
 
-    if (second->type == t)
-        return second;
-    if (first->type)
-        *second = *first;
-    fill_type(first, t);
-    return first;
+    for (; c->type_places[slot]; slot = (slot + 1) & mask)
+        if (c->types[c->type_places[slot]].type == t)
+            return &c->types[c->type_places[slot]];
+    if (c->type_count == STET_TYPE_MEMOS) {
+        forget_types(c);
+        slot = stet_memo_slot(t, STET_TYPE_BITS);
+    }
+    c->type_places[slot] = (uint8_t)c->type_count;
+    fill_type(&c->types[c->type_count], t);
+    return &c->types[c->type_count++];
 }
 
 static size_t symbol_slot(const struct stet_canon *c, struct stet_view name)
@@ -315,7 +329,9 @@ enum stet_rc stet_canon_init(struct stet_canon *c, const struct stet_program *p,
 {
     enum stet_rc rc;
 
-    memset(c, 0, sizeof *c);
+    memset(c, 0, offsetof(struct stet_canon, attrs));
+    forget_attrs(c);
+    forget_types(c);
     c->program = p;
     c->kinds = stet_mem_calloc((size_t)p->op_count + 1, 1);
     if (!c->kinds)

@@ -66,47 +66,65 @@ struct stet_attr_memo {
 struct stet_type_memo {
     const struct stet_type *type;
     bool shaped, plain; /* has dims; has no layout of its own */
-    bool simple;        /* says nothing but dims, few of them, and dtype */
+    bool simple;        /* says nothing but dims and dtype, each in no more than 16 bytes */
     uint8_t rank;       /* of a simple one */
-    struct stet_short content, dims, dtype;
-    uint8_t even[16]; /* to a size that is quickly multiplied with */
+    struct stet_short dims, dtype, content; /* what is usual lies in one line of the cache */
+    uint8_t even[16];                       /* to a size that is quickly multiplied with */
 };
 
 _Static_assert(sizeof(struct stet_type_memo) == 128, "a power of two");
 
-enum { STET_NAME_BITS = 8, STET_ATTR_BITS = 8, STET_TYPE_BITS = 7, STET_ATTR_PLACES = 4 };
+/* Memos of attributes and types lie one behind the other as they came, the first standing for none;
+ * a larger table of their places finds them. When one more does not fit, all are forgotten. */
+enum {
+    STET_NAME_BITS = 8,
+    STET_ATTR_BITS = 10,
+    STET_TYPE_BITS = 9,
+    STET_ATTR_MEMOS = 256,
+    STET_TYPE_MEMOS = 128,
+};
 
 struct stet_symbol;
 
 /* Side tables over one program; the program must outlive them. */
 struct stet_canon {
     const struct stet_program *program;
-    uint8_t *kinds;              /* enum stet_kind by operation id */
+    uint8_t *kinds;              /* enum stet_kind by operation id, of what takes a look inside */
     struct stet_symbol *symbols; /* top-level symbols, open addressing */
     uint32_t symbol_mask;
+    uint32_t attr_count, type_count; /* memos */
     struct stet_content_cache contents;
     struct stet_name_memo names[1 << STET_NAME_BITS];
-    struct stet_attr_memo attrs[1 << STET_ATTR_BITS];
-    struct stet_type_memo types[1 << STET_TYPE_BITS];
+    uint8_t attr_places[1 << STET_ATTR_BITS], type_places[1 << STET_TYPE_BITS];
+    struct stet_attr_memo attrs[STET_ATTR_MEMOS]; /* not zeroed, nor are those below */
+    _Alignas(64) struct stet_type_memo types[STET_TYPE_MEMOS];
 };
 
 enum stet_rc stet_canon_init(struct stet_canon *c, const struct stet_program *p,
                              struct stet_err *err);
 void stet_canon_release(struct stet_canon *c);
 
+/* What operations this build knows by name are; STET_KIND_NONE for the plain ones. */
+extern const uint8_t stet_canon_kinds[];
+
 enum stet_kind stet_canon_kind_slow(struct stet_canon *c, const struct stet_op *op);
-
-static inline enum stet_kind stet_canon_kind(struct stet_canon *c, const struct stet_op *op)
-{
-    enum stet_kind kind = (enum stet_kind)c->kinds[op->id];
-
-    return kind ? kind : stet_canon_kind_slow(c, op);
-}
 
 /* Does this kind only change how its operand is held? */
 static inline bool stet_kind_is_plumbing(enum stet_kind kind)
 {
     return kind >= STET_KIND_CONVERT && kind <= STET_KIND_CONSTRAINT;
+}
+
+static inline enum stet_kind stet_canon_kind(struct stet_canon *c, const struct stet_op *op)
+{
+    enum stet_kind kind = (enum stet_kind)stet_canon_kinds[op->known];
+
+    if (kind == STET_KIND_NONE)
+        return STET_KIND_PLAIN;
+    if (stet_kind_is_plumbing(kind))
+        return op->operand_count == 1 && op->result_count == 1 ? kind : STET_KIND_PLAIN;
+    kind = (enum stet_kind)c->kinds[op->id];
+    return kind ? kind : stet_canon_kind_slow(c, op);
 }
 
 /* Longer chains of plumbing are cut there, and the operation at the cut counts as a plain one: what
@@ -124,25 +142,23 @@ static inline const struct stet_value *stet_canon_source(struct stet_canon *c,
     return stet_canon_source_slow(c, v);
 }
 
-/* Where in a table of 2^bits memos an address belongs. */
+/* Where in a table of 2^bits an address belongs, or at one of the next places. */
 static inline size_t stet_memo_slot(const void *address, unsigned bits)
 {
     return (size_t)((uint64_t)(uintptr_t)address * UINT64_C(0x9e3779b97f4a7c15) >> (64 - bits));
 }
 
-__attribute__((cold)) const struct stet_type_memo *stet_canon_type_slow(struct stet_canon *c,
-                                                                        const struct stet_type *t);
+const struct stet_type_memo *stet_canon_type_slow(struct stet_canon *c, const struct stet_type *t);
 
 static inline const struct stet_type_memo *stet_canon_type(struct stet_canon *c,
                                                            const struct stet_type *t)
 {
-    const struct stet_type_memo *memo = &c->types[stet_memo_slot(t, STET_TYPE_BITS)];
+    const struct stet_type_memo *memo =
+        &c->types[c->type_places[stet_memo_slot(t, STET_TYPE_BITS)]];
 
     return memo->type == t ? memo : stet_canon_type_slow(c, t);
 }
 
-/* What operations this build knows by name are; STET_KIND_NONE for the plain ones. */
-extern const uint8_t stet_canon_kinds[];
 extern _Atomic uint64_t stet_canon_op_hashes[];
 __attribute__((cold)) uint64_t stet_canon_op_hash_slow(struct stet_canon *c,
                                                        const struct stet_op *op);
@@ -179,7 +195,8 @@ static inline bool stet_memo_is(const struct stet_attr_memo *memo, const struct 
 static inline const struct stet_attr_memo *
 stet_canon_memo(struct stet_canon *c, const struct stet_op *op, const struct stet_named_attr *a)
 {
-    const struct stet_attr_memo *memo = &c->attrs[stet_memo_slot(a->value, STET_ATTR_BITS)];
+    const struct stet_attr_memo *memo =
+        &c->attrs[c->attr_places[stet_memo_slot(a->value, STET_ATTR_BITS)]];
 
     return stet_memo_is(memo, op, a) ? memo : stet_canon_memo_slow(c, op, a);
 }

@@ -59,9 +59,9 @@ static inline void put_type(struct walk *w, const struct stet_type *t)
         write_type(w, t, 0);
         return;
     }
-    put(&sinks[STET_FACET_SHAPES], &memo->dims);
+    put_tiny(&sinks[STET_FACET_SHAPES], &memo->dims);
     stet_sink_u8(&sinks[STET_FACET_RANKS], memo->rank);
-    put(&sinks[STET_FACET_DTYPES], &memo->dtype);
+    put_tiny(&sinks[STET_FACET_DTYPES], &memo->dtype);
 }
 
 static inline void new_value(struct walk *w, const struct stet_value *v)
@@ -352,10 +352,8 @@ static const struct stet_op *unwritten(struct walk *w, const struct stet_value *
 {
     for (int i = 0; !v->argument; i++) {
         const struct stet_op *op = op_of(v);
-        enum stet_kind kind = (enum stet_kind)stet_canon_kinds[op->known];
+        enum stet_kind kind = stet_canon_kind(w->canon, op);
 
-        if (kind) /* of an operation that may be something else than one */
-            kind = stet_canon_kind(w->canon, op);
         if (kind == STET_KIND_CONSTANT) {
             w->numbers[v->id] = CONSTANT;
             break;
@@ -401,7 +399,7 @@ static void reach(struct walk *w, const struct stet_op *op)
     if (w->seen[op->id])
         return;
     mark_seen(w, op);
-    while (w->rc == STET_OK) {
+    for (;;) {
         const struct stet_op *used = next_used(w, op, &next);
 
         if (used) {
@@ -413,8 +411,8 @@ static void reach(struct walk *w, const struct stet_op *op)
             continue;
         }
         write_op(w, op);
-        if (w->stack_used == base)
-            return;
+        if (w->stack_used == base || w->rc != STET_OK)
+            break;
         w->stack_used--;
         op = w->stack[w->stack_used].op;
         next = w->stack[w->stack_used].next;

@@ -6,7 +6,12 @@
 
 /* So much may be put behind one question for room, of which a single thing takes LONGEST at most.
  */
-enum { STET_SINK_ROOM = 2560, STET_SINK_BATCH = 512, STET_SINK_LONGEST = 32 };
+enum {
+    STET_SINK_ROOM = 2560,
+    STET_SINK_BATCH = 512,
+    STET_SINK_LONGEST = 32,
+    STET_SINK_TINY = 16,
+};
 
 /* Hashes of long contents by address, so that several streams read each of them once. */
 struct stet_content_cache {
@@ -70,6 +75,13 @@ static inline unsigned char *stet_put_u64(unsigned char *at, uint64_t v)
 static inline unsigned char *stet_put_short(unsigned char *at, const unsigned char *room, size_t n)
 {
     memcpy(at, room, STET_SINK_LONGEST);
+    return at + n;
+}
+
+/* The same for no more than STET_SINK_TINY of them. */
+static inline unsigned char *stet_put_tiny(unsigned char *at, const unsigned char *room, size_t n)
+{
+    memcpy(at, room, STET_SINK_TINY);
     return at + n;
 }
 

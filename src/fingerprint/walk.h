@@ -47,6 +47,11 @@ static inline void put(struct stet_sink *s, const struct stet_short *v)
     stet_sink_end(s, stet_put_short(stet_sink_begin(s), v->bytes, v->length));
 }
 
+static inline void put_tiny(struct stet_sink *s, const struct stet_short *v)
+{
+    stet_sink_end(s, stet_put_tiny(stet_sink_begin(s), v->bytes, v->length));
+}
+
 /* An operation that has not been seen. */
 static inline void mark_seen(struct walk *w, const struct stet_op *op)
 {
