@@ -278,6 +278,28 @@ static bool copy_tree(struct lint_ast *a, TSTree *tree)
     return fine;
 }
 
+/* A line may be the whole file: whoever asks for a column must not walk back to its start. */
+static bool find_lines(struct lint_ast *a)
+{
+    const char *p = a->text.ptr, *end = p + a->text.len;
+    uint32_t room = 0;
+
+    for (const char *start = p; start; start = p) {
+        if (a->line_count == room) {
+            uint32_t *more = stet_mem_resize(a->lines, room ? room : 128, 2 * sizeof *more);
+
+            if (!more)
+                return false;
+            a->lines = more;
+            room = room ? room * 2 : 256;
+        }
+        a->lines[a->line_count++] = (uint32_t)(start - a->text.ptr);
+        p = start < end ? memchr(start, '\n', (size_t)(end - start)) : NULL;
+        p = p ? p + 1 : NULL;
+    }
+    return true;
+}
+
 enum stet_rc lint_ast_parse(struct lint_ast *a, struct lint_parser *p, struct stet_view text,
                             struct stet_err *err)
 {
@@ -287,12 +309,14 @@ enum stet_rc lint_ast_parse(struct lint_ast *a, struct lint_parser *p, struct st
     *a = (struct lint_ast){.text = text, .name_count = 1};
     if (text.len > MAX_TEXT)
         return stet_fail(err, STET_LIMIT, "larger than 64 MB");
-    if (!grow_names(a)) {
+    if (!text.len)
+        a->text = STET_VIEW("");
+    if (!grow_names(a) || !find_lines(a)) {
         lint_ast_release(a);
         return stet_fail(err, STET_NO_MEMORY, "out of memory");
     }
     a->names[0] = STET_VIEW("");
-    tree = ts_parser_parse_string(p->parser, NULL, text.len ? text.ptr : "", (uint32_t)text.len);
+    tree = ts_parser_parse_string(p->parser, NULL, a->text.ptr, (uint32_t)text.len);
     if (!tree) {
         ts_parser_reset(p->parser);
         lint_ast_release(a);
@@ -313,6 +337,7 @@ void lint_ast_release(struct lint_ast *a)
     stet_mem_free(a->nodes);
     stet_mem_free(a->names);
     stet_mem_free(a->buckets);
+    stet_mem_free(a->lines);
     *a = (struct lint_ast){0};
 }
 
@@ -341,15 +366,24 @@ lint_ref lint_bare(const struct lint_ast *a, lint_ref n)
     return n;
 }
 
+uint32_t lint_row(const struct lint_ast *a, uint32_t offset)
+{
+    uint32_t low = 0, high = a->line_count;
+
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (a->lines[middle] <= offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 uint32_t lint_column(const struct lint_ast *a, uint32_t offset)
 {
-    uint32_t column = 1;
-
-    while (offset && a->text.ptr[offset - 1] != '\n') {
-        offset--;
-        column++;
-    }
-    return column;
+    return offset - a->lines[lint_row(a, offset)] + 1;
 }
 
 struct stet_view lint_string(const struct lint_ast *a, lint_ref n)

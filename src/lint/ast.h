@@ -59,6 +59,8 @@ struct lint_ast {
     uint32_t count;
     struct stet_view *names; /* by number; 0 is no name */
     uint32_t name_count;
+    uint32_t *lines; /* where each row starts */
+    uint32_t line_count;
     bool broken; /* the grammar met errors, or the tree was cut at a limit */
     struct stet_arena arena;
     uint32_t *buckets; /* of names */
@@ -117,6 +119,8 @@ lint_ref lint_field(const struct lint_ast *a, lint_ref n, enum lint_field field)
 lint_ref lint_child_of(const struct lint_ast *a, lint_ref n, enum lint_kind kind);
 /* Parentheses taken off. */
 lint_ref lint_bare(const struct lint_ast *a, lint_ref n);
+/* The row that holds this byte, from 0. */
+uint32_t lint_row(const struct lint_ast *a, uint32_t offset);
 /* 1-based column in bytes. */
 uint32_t lint_column(const struct lint_ast *a, uint32_t offset);
 /* A string literal without prefix and quotes; empty when it is not a plain one. */

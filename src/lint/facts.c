@@ -390,19 +390,10 @@ static struct lint_facts through(struct lint_walk *w, lint_ref call, struct stet
     return f;
 }
 
-static uint32_t class_named(const struct lint_walk *w, uint32_t name)
-{
-    for (uint32_t i = 0; name && i < w->class_count; i++) {
-        if (w->classes[i].name == name)
-            return i;
-    }
-    return LINT_NONE;
-}
-
 /* Config(…) of a class that says nothing of equality. */
 static bool makes_object(struct lint_walk *w, lint_ref function)
 {
-    uint32_t c = class_named(w, lint_name(w->ast, function)), hash, eq;
+    uint32_t c = lint_class_named(w, lint_name(w->ast, function)), hash, eq;
 
     if (c == LINT_NONE || lint_field(w->ast, w->classes[c].node, LINT_FIELD_SUPERCLASSES))
         return false;

@@ -52,8 +52,7 @@ static bool counts_turns(const struct lint_walk *w, lint_ref n)
 {
     const struct lint_ast *a = w->ast;
 
-    for (lint_ref c = n;
-         w->loops && c < a->count && (c == n || a->nodes[c].start < a->nodes[n].end); c++) {
+    for (lint_ref c = n; w->loops && lint_within(w, c, n); c++) {
         if (a->nodes[c].kind == LINT_BINARY && a->nodes[c].op == '%' &&
             (lint_value_of(w, lint_field(a, c, LINT_FIELD_LEFT)).flags & LINT_VARIES))
             return true;
@@ -67,7 +66,7 @@ static void run_if(struct lint_walk *w, lint_ref n)
     lint_ref test = lint_field(a, n, LINT_FIELD_CONDITION);
     bool about_compiling = lint_mentions(w, test, compiling);
     bool negated = about_compiling && is_negated(w, test), once = guards_once(w, test);
-    bool periodic, open = w->if_open;
+    bool periodic, open = w->if_open, closed = lint_child_of(a, n, LINT_ELSE);
     uint32_t if_start = w->if_start, branch_start = w->branch_start;
 
     w->quiet += negated;
@@ -80,7 +79,7 @@ static void run_if(struct lint_walk *w, lint_ref n)
     for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
         if (lint_kind(a, n) == LINT_IF) { /* an elif belongs to its if */
             w->if_start = lint_at(a, n)->start;
-            w->if_open = !lint_child_of(a, n, LINT_ELSE);
+            w->if_open = !closed;
         }
         w->branch_start = lint_at(a, c)->start;
         switch (lint_kind(a, c)) {

@@ -5,9 +5,9 @@
 #include "lint/lint.h"
 #include "lint/summary.h"
 
-/* Findings of all files, in the order of files and lines. Their texts lie in the summaries and in
- * `arena`. */
-enum stet_rc lint_link(struct stet_lint_finding **findings, size_t *count, struct stet_arena *arena,
+/* The findings of all files, in the order of files and lines, and the steps that took. Their texts
+ * lie in the summaries and in `arena`; the array is the result's. */
+enum stet_rc lint_link(struct stet_lint_result *r, struct stet_arena *arena,
                        const struct lint_summary *files, const char *const *paths,
                        size_t file_count, struct stet_err *err);
 

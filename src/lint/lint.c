@@ -249,12 +249,13 @@ static void keep_wanted(struct stet_lint_result *r, const bool *rules)
 
 static enum stet_rc link_all(struct stet_lint_result *r, struct inside *in, struct stet_err *err)
 {
-    enum stet_rc rc = lint_link(&r->findings, &r->finding_count, &in->arena, in->summaries,
-                                in->files.paths, in->files.count, err);
+    enum stet_rc rc =
+        lint_link(r, &in->arena, in->summaries, in->files.paths, in->files.count, err);
 
     r->files = in->files.count;
     for (size_t i = 0; i < in->files.count; i++) {
         r->broken += in->summaries[i].broken;
+        r->steps += in->summaries[i].steps;
         r->ignored += (size_t)in->summaries[i].ignored;
     }
     return rc;

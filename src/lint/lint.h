@@ -49,6 +49,7 @@ struct stet_lint_result {
     size_t finding_count;
     size_t files, cached, unreadable, broken, ignored;
     uint64_t bytes;
+    uint64_t steps; /* looks that searching took: what must not grow faster than the text */
     void *inside;
 };
 

@@ -14,7 +14,7 @@ static bool holds_step(const struct lint_walk *w, lint_ref n)
         return false;
     if (lint_mentions(w, n, ends))
         return true;
-    for (lint_ref c = n + 1; c < a->count && a->nodes[c].start < a->nodes[n].end; c++) {
+    for (lint_ref c = n + 1; lint_within(w, c, n); c++) {
         if (lint_kind(a, c) == LINT_CALL) {
             struct stet_view name = lint_callee_name(w, c);
 
@@ -48,7 +48,7 @@ static void mark_scaled(struct lint_walk *w, lint_ref left, lint_ref right, uint
 
     if (!name || lint_kind(a, right) != LINT_BINARY)
         return;
-    for (lint_ref c = right; c < a->count && a->nodes[c].start < a->nodes[right].end; c++) {
+    for (lint_ref c = right; lint_within(w, c, right); c++) {
         if (lint_name(a, c) == name) {
             mark_counter(w, left, how);
             return;
@@ -61,7 +61,7 @@ static void mark_counters(struct lint_walk *w, lint_ref n, uint8_t how)
 {
     const struct lint_ast *a = w->ast;
 
-    for (lint_ref c = n + 1; c < a->count && a->nodes[c].start < a->nodes[n].end; c++) {
+    for (lint_ref c = n + 1; lint_within(w, c, n); c++) {
         lint_ref left = lint_field(a, c, LINT_FIELD_LEFT), right;
 
         if (a->nodes[c].kind == LINT_AUGMENTED)

@@ -100,7 +100,7 @@ void lint_note_moves(struct lint_walk *w, lint_ref n, bool in_loop)
 
 bool lint_object_attribute_moved(const struct lint_walk *w, uint32_t object, uint32_t attribute)
 {
-    for (uint32_t i = 0; i < w->move_count; i++) {
+    for (uint32_t i = 0; i < w->move_count && lint_spend(w); i++) {
         if (w->moves[i].object == object && w->moves[i].attribute == attribute)
             return true;
     }
@@ -109,10 +109,10 @@ bool lint_object_attribute_moved(const struct lint_walk *w, uint32_t object, uin
 
 bool lint_class_attribute_moved(const struct lint_walk *w, uint32_t owner, uint32_t attribute)
 {
-    for (uint32_t i = 0; i < w->move_count; i++) {
+    for (uint32_t i = 0; i < w->move_count && lint_spend(w); i++) {
         if (w->moves[i].attribute != attribute)
             continue;
-        for (uint32_t k = 0; k < w->instance_count; k++) {
+        for (uint32_t k = 0; k < w->instance_count && lint_spend(w); k++) {
             if (w->instances[k].object == w->moves[i].object &&
                 w->instances[k].class_name == w->classes[owner].name)
                 return true;

@@ -28,7 +28,7 @@ static bool chooses_program(struct lint_walk *w)
                         ? lint_field(a, w->statement, LINT_FIELD_CONSEQUENCE)
                         : 0;
 
-    for (lint_ref c = body; body && c < a->count && a->nodes[c].start < a->nodes[body].end; c++) {
+    for (lint_ref c = body; body && lint_within(w, c, body); c++) {
         uint32_t name =
             a->nodes[c].kind == LINT_CALL ? lint_name(a, lint_field(a, c, LINT_FIELD_FUNCTION)) : 0;
         struct lint_binding *b = name ? lint_lookup(w, w->fn, name) : NULL;
@@ -177,7 +177,7 @@ lint_ref lint_every_n(const struct lint_walk *w, lint_ref n)
                                            "cur_step", "train_step", NULL};
     const struct lint_ast *a = w->ast;
 
-    for (lint_ref c = n; c < a->count && (c == n || a->nodes[c].start < a->nodes[n].end); c++) {
+    for (lint_ref c = n; lint_within(w, c, n); c++) {
         if (a->nodes[c].kind == LINT_BINARY && a->nodes[c].op == '%' &&
             lint_mentions(w, lint_field(a, c, LINT_FIELD_LEFT), counters))
             return c;
@@ -191,7 +191,7 @@ static bool statement_computes(struct lint_walk *w)
     const struct lint_ast *a = w->ast;
     lint_ref body = lint_field(a, w->statement, LINT_FIELD_CONSEQUENCE);
 
-    for (lint_ref c = body; body && c < a->count && a->nodes[c].start < a->nodes[body].end; c++) {
+    for (lint_ref c = body; body && lint_within(w, c, body); c++) {
         struct lint_binding *b = NULL;
 
         if (a->nodes[c].kind == LINT_ASSIGNMENT || a->nodes[c].kind == LINT_AUGMENTED)
@@ -244,7 +244,7 @@ static uint64_t switches(struct lint_walk *w, lint_ref n)
     const struct lint_ast *a = w->ast;
     uint64_t deps = 0;
 
-    for (lint_ref c = n; c < a->count && (c == n || a->nodes[c].start < a->nodes[n].end); c++) {
+    for (lint_ref c = n; lint_within(w, c, n); c++) {
         struct lint_binding *b = lint_name(a, c) && a->nodes[c].field != LINT_FIELD_ATTRIBUTE
                                      ? lint_lookup(w, w->fn, lint_name(a, c))
                                      : NULL;

@@ -405,7 +405,7 @@ void rule_eval_mode(struct lint_walk *w, lint_ref n)
     struct lint_jit *j = fed_jit(w, n);
 
     if (object && stet_view_is(lint_callee_name(w, n), "eval") && !lint_arg_at(w, n, 0)) {
-        for (uint32_t i = 0; i < w->jit_count; i++) {
+        for (uint32_t i = 0; i < w->jit_count && lint_spend(w); i++) {
             struct lint_value v = lint_value_of(w, object);
 
             if (w->jits[i].lane == LINT_TORCH && (w->jits[i].modes & 4) &&

@@ -110,7 +110,7 @@ static bool is_used_here_only(const struct lint_walk *w, lint_ref call)
         return false;
     left = lint_field(a, assign, LINT_FIELD_LEFT);
     name = lint_name(a, left);
-    for (lint_ref c = fn + 1; name && c < a->count && a->nodes[c].start < a->nodes[fn].end; c++) {
+    for (lint_ref c = fn + 1; name && lint_within(w, c, fn); c++) {
         if (a->nodes[c].kind == LINT_CALL &&
             lint_name(a, lint_field(a, c, LINT_FIELD_FUNCTION)) == name)
             called = true;
@@ -221,8 +221,7 @@ static bool counts_itself(const struct lint_walk *w, lint_ref value)
         !lint_name_is(w, lint_name(a, lint_field(a, value, LINT_FIELD_OBJECT)), "self"))
         return false;
     class_node = w->classes[w->fns[fn].owner].node;
-    for (lint_ref c = class_node + 1; c < a->count && a->nodes[c].start < a->nodes[class_node].end;
-         c++) {
+    for (lint_ref c = class_node + 1; lint_within(w, c, class_node); c++) {
         if (a->nodes[c].kind == LINT_AUGMENTED &&
             stet_view_eq(lint_text(a, lint_field(a, c, LINT_FIELD_LEFT)), lint_text(a, value)))
             return true;
@@ -397,7 +396,7 @@ void rule_global_value(struct lint_walk *w, lint_ref n)
 /* A method that is itself compiled, or made into a compiled function somewhere. */
 static bool is_compiled(const struct lint_walk *w, uint32_t fn)
 {
-    for (uint32_t i = 0; i < w->jit_count; i++) {
+    for (uint32_t i = 0; i < w->jit_count && lint_spend(w); i++) {
         if (w->jits[i].fn == fn && w->jits[i].lane == LINT_JAX)
             return true;
     }
@@ -464,22 +463,18 @@ static lint_ref read_before_write(const struct lint_walk *w, uint32_t name, lint
 {
     const struct lint_ast *a = w->ast;
 
-    for (lint_ref c = from; c < a->count && a->nodes[c].start < until; c++) {
+    for (lint_ref c = from; c < a->count && a->nodes[c].start < until && lint_spend(w); c++) {
         if (a->nodes[c].kind == LINT_ASSIGNMENT) {
-            const char *const wanted[] = {a->names[name].ptr, NULL};
             lint_ref left = lint_field(a, c, LINT_FIELD_LEFT);
             lint_ref right = lint_field(a, c, LINT_FIELD_RIGHT), use = 0;
 
-            (void)wanted;
-            for (lint_ref r = right;
-                 right && r < a->count && a->nodes[r].start < a->nodes[right].end; r++) {
+            for (lint_ref r = right; right && lint_within(w, r, right); r++) {
                 if (lint_name(a, r) == name)
                     use = r;
             }
             if (use)
                 return use;
-            for (lint_ref l = left; left && l < a->count && a->nodes[l].start < a->nodes[left].end;
-                 l++) {
+            for (lint_ref l = left; left && lint_within(w, l, left); l++) {
                 if (lint_name(a, l) == name && lint_kind(a, left) != LINT_ATTRIBUTE &&
                     lint_kind(a, left) != LINT_SUBSCRIPT) {
                     *rebound = true;
@@ -515,8 +510,7 @@ static bool rebinds(const struct lint_walk *w, lint_ref statement, uint32_t name
     if (lint_kind(a, assign) != LINT_ASSIGNMENT)
         return false;
     left = lint_field(a, assign, LINT_FIELD_LEFT);
-    for (lint_ref l = left; l < a->count && (l == left || a->nodes[l].start < a->nodes[left].end);
-         l++) {
+    for (lint_ref l = left; lint_within(w, l, left); l++) {
         if (lint_name(a, l) == name)
             return true;
     }

@@ -2,8 +2,8 @@
  * part of it, where the numbers of plain arithmetic are passed as data. */
 #include "lint/rules.h"
 
-/* Two thirds of these were seen to compile once a value, and the others take shapes and positions
- * alike; x * n, clamp, masked_fill and add(alpha=n) were seen not to. */
+/* Each makes one program a number in PyTorch/XLA, where x * n, clamp, masked_fill and add(alpha=n)
+ * make one for all: tests/lint/lazy_ops.py asks it. */
 static const char *const shaped_by[] = {
     "roll",   "narrow",  "select",    "repeat",         "tile",          "repeat_interleave",
     "rot90",  "tril",    "triu",      "diagonal",       "diag_embed",    "unfold",

@@ -33,7 +33,7 @@ static bool speaks_of_layout(struct lint_walk *w, lint_ref n)
 
     if (lint_mentions(w, n, words))
         return true;
-    for (lint_ref c = n; c < a->count && (c == n || a->nodes[c].start < a->nodes[n].end); c++) {
+    for (lint_ref c = n; lint_within(w, c, n); c++) {
         struct lint_binding *b = lint_name(a, c) ? lint_lookup(w, w->fn, lint_name(a, c)) : NULL;
 
         if (b && b->value.from && lint_mentions(w, b->value.from, words))
@@ -107,7 +107,7 @@ void rule_default_argument(struct lint_walk *w, lint_ref n)
         return;
     object = lint_field(a, left, LINT_FIELD_OBJECT);
     v = lint_value_of(w, object);
-    for (uint32_t i = 0; i < w->jit_count; i++) {
+    for (uint32_t i = 0; i < w->jit_count && lint_spend(w); i++) {
         if ((v.kind == LINT_V_FN && w->jits[i].fn == v.index) ||
             (v.kind == LINT_V_JITTED && v.index == i)) {
             lint_report(w, LINT_RULE_default_argument, n, 0, LINT_ANY, 0,

@@ -281,8 +281,7 @@ static unsigned attribute_writes(const struct lint_walk *w, uint32_t owner, stru
     unsigned writes = 0;
 
     *begun = 0;
-    for (lint_ref c = class_node + 1; c < a->count && a->nodes[c].start < a->nodes[class_node].end;
-         c++) {
+    for (lint_ref c = class_node + 1; lint_within(w, c, class_node); c++) {
         lint_ref left, object;
 
         if (a->nodes[c].kind == LINT_FUNCTION) {
@@ -332,7 +331,7 @@ static bool moving_attribute(const struct lint_walk *w, lint_ref n)
         fn = w->fns[fn].parent;
     if (!fn)
         return false;
-    for (lint_ref c = n; c < a->count && (c == n || a->nodes[c].start < a->nodes[n].end); c++) {
+    for (lint_ref c = n; lint_within(w, c, n); c++) {
         lint_ref object =
             a->nodes[c].kind == LINT_ATTRIBUTE ? lint_field(a, c, LINT_FIELD_OBJECT) : 0;
 

@@ -7,7 +7,7 @@ static bool is_buffer(const struct lint_walk *w, uint32_t owner, struct stet_vie
     const struct lint_ast *a = w->ast;
     lint_ref c = w->classes[owner].node, end = c;
 
-    for (c++; c < a->count && a->nodes[c].start < a->nodes[end].end; c++) {
+    for (c++; lint_within(w, c, end); c++) {
         if (a->nodes[c].kind == LINT_CALL &&
             stet_view_is(lint_callee_name(w, c), "register_buffer") &&
             stet_view_eq(lint_string(a, lint_arg_at(w, c, 0)), name))
@@ -101,7 +101,7 @@ static bool accumulates(const struct lint_walk *w)
     static const char *const backward[] = {"backward", NULL};
     const struct lint_ast *a = w->ast;
 
-    for (lint_ref c = w->loop + 1; c < a->count && a->nodes[c].start < a->nodes[w->loop].end; c++) {
+    for (lint_ref c = w->loop + 1; lint_within(w, c, w->loop); c++) {
         if (a->nodes[c].kind == LINT_FOR && lint_mentions(w, c, backward) &&
             !lint_mentions(w, c, (const char *const[]){"zero_grad", NULL}))
             return true;
@@ -145,7 +145,7 @@ static bool has_cycle(const struct lint_walk *w, lint_ref loop)
 {
     const struct lint_ast *a = w->ast;
 
-    for (lint_ref c = loop + 1; c < a->count && a->nodes[c].start < a->nodes[loop].end; c++) {
+    for (lint_ref c = loop + 1; lint_within(w, c, loop); c++) {
         struct stet_view v;
 
         if (a->nodes[c].kind != LINT_BINARY || a->nodes[c].op != '%')
@@ -355,19 +355,6 @@ void rule_last_batch(struct lint_walk *w, lint_ref n)
     loader_last_batch(w, n);
 }
 
-/* The file feeds a training loop, not one prompt. */
-static bool feeds_batches(const struct lint_walk *w)
-{
-    static const char *const words[] = {"DataLoader", "collate_fn",   "dataset",    "optimizer",
-                                        "Trainer",    "train_loader", "dataloader", NULL};
-
-    for (uint32_t i = 1; i < w->ast->name_count; i++) {
-        if (lint_any_of(w->ast->names[i], words))
-            return true;
-    }
-    return false;
-}
-
 void rule_dynamic_padding(struct lint_walk *w, lint_ref n)
 {
     static const char *const collators[] = {"DataCollatorWithPadding", "DataCollatorForSeq2Seq",
@@ -378,7 +365,7 @@ void rule_dynamic_padding(struct lint_walk *w, lint_ref n)
 
     if (!compiled_file(w) || lint_arg_named(w, n, "pad_to_multiple_of"))
         return;
-    if (!(padding || collator) || !feeds_batches(w))
+    if (!(padding || collator) || !(w->facts & LINT_FEEDS_BATCHES))
         return;
     if (padding ? lint_kind(w->ast, padding) == LINT_TRUE || stet_view_is(word, "longest")
                 : collator)

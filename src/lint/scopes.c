@@ -36,6 +36,34 @@ uint32_t lint_fn_at(const struct lint_walk *w, lint_ref node)
     return LINT_NONE;
 }
 
+static uint32_t hash_method(uint32_t owner, uint32_t name)
+{
+    uint32_t h = owner * 2654435761u ^ name * 2246822519u;
+
+    return h ^ h >> 15;
+}
+
+/* The first class of a name, and the first method of a name in a class, as they are looked for. */
+static bool index_members(struct lint_walk *w)
+{
+    w->method_of = stet_mem_calloc((size_t)w->fn_of_mask + 1, sizeof *w->method_of);
+    w->class_of = stet_mem_calloc(w->ast->name_count, sizeof *w->class_of);
+    if (!w->method_of || !w->class_of)
+        return false;
+    for (uint32_t f = 1; f < w->fn_count; f++) {
+        uint32_t at = hash_method(w->fns[f].owner, w->fns[f].name) & w->fn_of_mask;
+
+        if (lint_method(w, w->fns[f].owner, w->fns[f].name) != LINT_NONE)
+            continue;
+        while (w->method_of[at])
+            at = (at + 1) & w->fn_of_mask;
+        w->method_of[at] = f + 1;
+    }
+    for (uint32_t c = w->class_count; c-- > 0;)
+        w->class_of[w->classes[c].name] = c + 1;
+    return true;
+}
+
 static bool index_functions(struct lint_walk *w)
 {
     uint32_t size = 64;
@@ -53,16 +81,54 @@ static bool index_functions(struct lint_walk *w)
             at = (at + 1) & w->fn_of_mask;
         w->fn_of_node[at] = f + 1;
     }
-    return true;
+    return index_members(w);
+}
+
+/* Fewer than this are found sooner by looking at each. */
+enum { INDEX_FROM = 16 };
+
+static void index_item(struct lint_scope *s, uint32_t i)
+{
+    uint32_t at = (s->items[i].name * 2654435761u) & s->index_mask;
+
+    while (s->index[at])
+        at = (at + 1) & s->index_mask;
+    s->index[at] = i + 1;
+}
+
+/* After the items' array grew: an index of twice its room. */
+static bool index_scope(struct lint_scope *s)
+{
+    stet_mem_free(s->index);
+    s->index = s->room > INDEX_FROM ? stet_mem_calloc(s->room, 2 * sizeof *s->index) : NULL;
+    s->index_mask = s->room * 2 - 1;
+    for (uint32_t i = 0; s->index && i < s->count; i++)
+        index_item(s, i);
+    return s->index || s->room <= INDEX_FROM;
 }
 
 struct lint_binding *lint_scope_find(struct lint_scope *s, uint32_t name)
 {
+    if (s->index) {
+        uint32_t at = (name * 2654435761u) & s->index_mask;
+
+        for (; s->index[at]; at = (at + 1) & s->index_mask) {
+            if (s->items[s->index[at] - 1].name == name)
+                return &s->items[s->index[at] - 1];
+        }
+        return NULL;
+    }
     for (uint32_t i = s->count; i-- > 0;) {
         if (s->items[i].name == name)
             return &s->items[i];
     }
     return NULL;
+}
+
+void lint_scope_release(struct lint_scope *s)
+{
+    stet_mem_free(s->items);
+    stet_mem_free(s->index);
 }
 
 void lint_bind(struct lint_walk *w, struct lint_scope *s, uint32_t name, struct lint_value v)
@@ -73,11 +139,19 @@ void lint_bind(struct lint_walk *w, struct lint_scope *s, uint32_t name, struct 
         return;
     b = lint_scope_find(s, name);
     if (!b) {
+        uint32_t room = s->room;
+
         if (s->count >= 4096 ||
             !room_for(w, (void **)&s->items, s->count, &s->room, sizeof *s->items))
             return;
+        if (s->room != room && !index_scope(s)) {
+            w->failed = true;
+            return;
+        }
         b = &s->items[s->count++];
         *b = (struct lint_binding){.name = name};
+        if (s->index)
+            index_item(s, s->count - 1);
     }
     b->value = v;
     b->at = lint_at(w->ast, w->statement)->start;
@@ -99,11 +173,20 @@ struct lint_binding *lint_lookup(struct lint_walk *w, uint32_t fn, uint32_t name
 
 uint32_t lint_method(const struct lint_walk *w, uint32_t owner, uint32_t name)
 {
-    for (uint32_t f = 1; f < w->fn_count; f++) {
+    uint32_t at = hash_method(owner, name) & w->fn_of_mask;
+
+    for (; w->method_of[at]; at = (at + 1) & w->fn_of_mask) {
+        uint32_t f = w->method_of[at] - 1;
+
         if (w->fns[f].owner == owner && w->fns[f].name == name)
             return f;
     }
     return LINT_NONE;
+}
+
+uint32_t lint_class_named(const struct lint_walk *w, uint32_t name)
+{
+    return name && w->class_of[name] ? w->class_of[name] - 1 : LINT_NONE;
 }
 
 uint32_t lint_fn_named(struct lint_walk *w, uint32_t fn, uint32_t name)

@@ -113,6 +113,7 @@ struct lint_summary {
     uint32_t import_count, class_count, fn_count, call_count, candidate_count;
     bool broken;      /* the grammar met errors */
     uint64_t ignored; /* findings put aside by comments in the file */
+    uint64_t steps;   /* what the walk and the link took, in looks at a thing; not kept */
 };
 
 void lint_summary_release(struct lint_summary *s);

@@ -197,6 +197,8 @@ static uint32_t find_facts(const struct lint_walk *w)
     static const char *const schedulers[] = {
         "lr_scheduler", "get_scheduler", "LambdaLR", "CosineAnnealingLR",
         "OneCycleLR",   "StepLR",        NULL};
+    static const char *const feeders[] = {"DataLoader", "collate_fn",   "dataset",    "optimizer",
+                                          "Trainer",    "train_loader", "dataloader", NULL};
     uint32_t facts = 0;
 
     for (uint32_t i = 0; i < w->out->import_count; i++) {
@@ -218,6 +220,8 @@ static uint32_t find_facts(const struct lint_walk *w)
             facts |= LINT_USES_ACCUMULATION;
         if (lint_any_of(name, schedulers))
             facts |= LINT_USES_SCHEDULER;
+        if (lint_any_of(name, feeders))
+            facts |= LINT_FEEDS_BATCHES;
     }
     if (memmem(w->ast->text.ptr, w->ast->text.len, "torch.compile", 13))
         facts |= LINT_USES_COMPILE | LINT_USES_JIT;
@@ -231,17 +235,19 @@ static uint32_t find_facts(const struct lint_walk *w)
     return facts;
 }
 
-static struct stet_view source_line(const struct lint_ast *a, uint32_t offset)
+/* Without the blanks before it, and not longer than people read. */
+static struct stet_view source_line(const struct lint_ast *a, uint32_t row)
 {
-    const char *start = a->text.ptr + offset, *end = start, *stop = a->text.ptr + a->text.len;
+    const char *start = a->text.ptr + a->lines[row], *stop = a->text.ptr + a->text.len;
+    size_t len = 0, most;
 
-    while (start > a->text.ptr && start[-1] != '\n')
-        start--;
-    while (end < stop && *end != '\n' && *end != '\r')
-        end++;
-    while (start < end && (*start == ' ' || *start == '\t'))
+    for (unsigned blanks = 0; blanks < 400 && start < stop && (*start == ' ' || *start == '\t');
+         blanks++)
         start++;
-    return stet_view_of(start, (size_t)(end - start) > 200 ? 200 : (size_t)(end - start));
+    most = (size_t)(stop - start) < 200 ? (size_t)(stop - start) : 200;
+    while (len < most && start[len] != '\n' && start[len] != '\r')
+        len++;
+    return stet_view_of(start, len);
 }
 
 static bool reported(const struct lint_summary *s, unsigned rule, uint32_t line, uint32_t column)
@@ -253,16 +259,6 @@ static bool reported(const struct lint_summary *s, unsigned rule, uint32_t line,
             return true;
     }
     return false;
-}
-
-/* Rows are counted by the parser for starts alone. */
-static uint32_t end_row(const struct lint_ast *a, lint_ref n)
-{
-    uint32_t row = lint_at(a, n)->row;
-
-    for (uint32_t i = lint_at(a, n)->start; i < lint_at(a, n)->end; i++)
-        row += a->text.ptr[i] == '\n';
-    return row;
 }
 
 struct lint_candidate *lint_report(struct lint_walk *w, unsigned rule, lint_ref at, uint8_t lanes,
@@ -300,11 +296,11 @@ struct lint_candidate *lint_report(struct lint_walk *w, unsigned rule, lint_ref 
                                  .deps = deps,
                                  .line = node->row + 1,
                                  .column = lint_column(w->ast, node->start),
-                                 .end_line = end_row(w->ast, at) + 1,
+                                 .end_line = lint_row(w->ast, node->end) + 1,
                                  .end_column = lint_column(w->ast, node->end),
                                  .what = stet_arena_copy(&s->arena, stet_view_str(text)),
                                  .source =
-                                     stet_arena_copy(&s->arena, source_line(w->ast, node->start))};
+                                     stet_arena_copy(&s->arena, source_line(w->ast, node->row))};
     return c;
 }
 
@@ -336,39 +332,98 @@ static bool comment_names(struct stet_view spec, const struct lint_rule *rule)
     return false;
 }
 
-/* Drop candidates that a comment of their lines puts aside. */
-static void honour_comments(struct lint_walk *w)
+/* One "stet: ignore" of the file: its row, and what follows it there. */
+struct aside {
+    uint32_t row;
+    bool whole; /* of the file */
+    struct stet_view rest;
+};
+
+static bool is_put_aside(struct lint_walk *w, const struct lint_candidate *c,
+                         const struct aside *asides, size_t count)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) { /* the first one on its lines */
+        size_t middle = low + (high - low) / 2;
+
+        if (asides[middle].row + 1 < c->line)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < count && asides[low].row < c->end_line && lint_spend(w); low++) {
+        if (!asides[low].whole && comment_names(asides[low].rest, &lint_rule_table[c->rule]))
+            return true;
+    }
+    return false;
+}
+
+static bool names_for_file(const struct aside *asides, size_t count, const struct lint_rule *rule)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (asides[i].whole && comment_names(asides[i].rest, rule))
+            return true;
+    }
+    return false;
+}
+
+static struct aside *find_asides(const struct lint_ast *a, size_t *count)
 {
     static const char word[] = "stet: ignore";
-    struct stet_view text = w->ast->text;
-    const char *p = text.ptr, *end = text.ptr + text.len, *counted = text.ptr;
-    uint32_t line = 1;
+    const char *p = a->text.ptr, *end = p + a->text.len;
+    struct aside *found = NULL;
+    size_t room = 0;
 
-    while (p && p < end && (p = memmem(p, (size_t)(end - p), word, sizeof word - 1))) {
+    *count = 0;
+    while (p < end && (p = memmem(p, (size_t)(end - p), word, sizeof word - 1))) {
         const char *stop = memchr(p, '\n', (size_t)(end - p)), *spec = p + sizeof word - 1;
         bool whole = (size_t)(end - spec) >= 5 && !memcmp(spec, "-file", 5);
-        struct stet_view rest;
 
-        for (; counted < p; counted++)
-            line += *counted == '\n';
-        if (!stop)
-            stop = end;
-        if (whole)
-            spec += 5;
-        rest = stet_view_of(spec, (size_t)(stop - spec));
-        for (uint32_t i = 0; i < w->out->candidate_count;) {
-            struct lint_candidate *c = &w->out->candidates[i];
+        stop = stop ? stop : end;
+        if (*count == room) {
+            struct aside *more = stet_mem_resize(found, room ? room : 8, 2 * sizeof *more);
 
-            if ((whole || (line >= c->line && line <= c->end_line)) &&
-                comment_names(rest, &lint_rule_table[c->rule])) {
-                *c = w->out->candidates[--w->out->candidate_count];
-                w->out->ignored++;
-            } else {
-                i++;
+            if (!more) {
+                stet_mem_free(found);
+                return NULL;
             }
+            found = more;
+            room = room ? room * 2 : 16;
         }
+        spec += whole ? 5 : 0;
+        found[(*count)++] = (struct aside){lint_row(a, (uint32_t)(p - a->text.ptr)), whole,
+                                           stet_view_of(spec, (size_t)(stop - spec))};
         p = stop;
     }
+    return found;
+}
+
+/* Drop candidates that a comment of their lines, or of the file, puts aside. */
+static void honour_comments(struct lint_walk *w)
+{
+    struct lint_summary *s = w->out;
+    bool off[LINT_RULES] = {false};
+    size_t count;
+    struct aside *asides = find_asides(w->ast, &count);
+    uint32_t kept = 0;
+
+    if (!asides) {
+        w->failed = count != 0;
+        return;
+    }
+    for (unsigned r = 0; r < LINT_RULES; r++)
+        off[r] = names_for_file(asides, count, &lint_rule_table[r]);
+    for (uint32_t i = 0; i < s->candidate_count; i++) {
+        struct lint_candidate *c = &s->candidates[i];
+
+        if (off[c->rule] || is_put_aside(w, c, asides, count))
+            s->ignored++;
+        else
+            s->candidates[kept++] = *c;
+    }
+    s->candidate_count = kept;
+    stet_mem_free(asides);
 }
 
 /* Growing arrays into the arena, so that a summary is released in one piece. */
@@ -387,14 +442,16 @@ static void *settle(struct lint_walk *w, void *items, size_t count, size_t size)
 static void release(struct lint_walk *w)
 {
     for (uint32_t i = 0; i < w->fn_count; i++)
-        stet_mem_free(w->fns[i].scope.items);
+        lint_scope_release(&w->fns[i].scope);
     for (uint32_t i = 0; i < w->class_count; i++)
-        stet_mem_free(w->classes[i].attributes.items);
+        lint_scope_release(&w->classes[i].attributes);
     stet_mem_free(w->fns);
     stet_mem_free(w->classes);
     stet_mem_free(w->jits);
     stet_mem_free(w->alias);
     stet_mem_free(w->fn_of_node);
+    stet_mem_free(w->method_of);
+    stet_mem_free(w->class_of);
     stet_mem_free(w->global_writes);
     stet_mem_free(w->values);
     stet_mem_free(w->moves);
@@ -426,7 +483,8 @@ static bool walk(struct lint_walk *w)
 enum stet_rc lint_walk_file(struct lint_summary *out, const struct lint_ast *ast,
                             struct stet_view path, struct stet_view module, struct stet_err *err)
 {
-    struct lint_walk w = {.ast = ast, .out = out, .path = path};
+    struct lint_work work = {.most = (1 << 16) + (uint64_t)ast->count * 256};
+    struct lint_walk w = {.ast = ast, .out = out, .path = path, .work = &work};
     bool fine;
 
     *out = (struct lint_summary){.broken = ast->broken};
@@ -437,6 +495,7 @@ enum stet_rc lint_walk_file(struct lint_summary *out, const struct lint_ast *ast
     out->imports = settle(&w, out->imports, out->import_count, sizeof *out->imports);
     out->calls = settle(&w, out->calls, out->call_count, sizeof *out->calls);
     out->candidates = settle(&w, out->candidates, out->candidate_count, sizeof *out->candidates);
+    out->steps = work.steps;
     release(&w);
     if (!fine || w.failed || out->arena.failed) {
         lint_summary_release(out);

@@ -70,6 +70,14 @@ struct lint_binding {
 struct lint_scope {
     struct lint_binding *items;
     uint32_t count, room;
+    uint32_t *index; /* from names to items + 1, once there are many; else NULL */
+    uint32_t index_mask;
+};
+
+/* Rules look through whole ranges of nodes. Each look is short in what people write; together they
+ * are held to a multiple of the file's size, so that no file takes time out of proportion. */
+struct lint_work {
+    uint64_t steps, most;
 };
 
 enum lint_progress { LINT_NOT_YET, LINT_RUNNING, LINT_DONE };
@@ -125,6 +133,9 @@ struct lint_walk {
     struct stet_view *alias; /* by name number: the dotted target of an import, or empty */
     uint32_t *fn_of_node;    /* hash from node to function + 1 */
     uint32_t fn_of_mask;
+    uint32_t *method_of; /* hash from class and name to function + 1 */
+    uint32_t *class_of;  /* by name number: class + 1 */
+    struct lint_work *work;
     uint32_t *global_writes;   /* by name number: writes from functions through `global` */
     struct lint_value *values; /* by node, of those evaluated */
     /* where the walk is */
@@ -161,6 +172,7 @@ enum lint_fact {
     LINT_COMPILES_OPTIMIZER = 128, /* the optimizer's step itself is compiled */
     LINT_USES_JIT = 256,
     LINT_MARKS_DYNAMIC = 512,
+    LINT_FEEDS_BATCHES = 1024, /* a training loop, not one prompt */
 };
 
 /* The whole analysis: fills `out`, whose arena it uses. */
@@ -171,9 +183,12 @@ enum stet_rc lint_walk_file(struct lint_summary *out, const struct lint_ast *ast
 bool lint_collect(struct lint_walk *w);
 struct lint_binding *lint_lookup(struct lint_walk *w, uint32_t fn, uint32_t name);
 struct lint_binding *lint_scope_find(struct lint_scope *s, uint32_t name);
+void lint_scope_release(struct lint_scope *s);
 void lint_bind(struct lint_walk *w, struct lint_scope *s, uint32_t name, struct lint_value v);
 uint32_t lint_fn_at(const struct lint_walk *w, lint_ref node);
 uint32_t lint_method(const struct lint_walk *w, uint32_t owner, uint32_t name);
+/* A class of this file, or LINT_NONE. */
+uint32_t lint_class_named(const struct lint_walk *w, uint32_t name);
 /* A function of this scope or the ones around it by name, or LINT_NONE. */
 uint32_t lint_fn_named(struct lint_walk *w, uint32_t fn, uint32_t name);
 /* "jax.numpy.where" for jnp.where when jnp is imported so and not shadowed; else as written
@@ -224,6 +239,20 @@ lint_ref lint_arg_named(const struct lint_walk *w, lint_ref call, const char *na
 unsigned lint_arg_count(const struct lint_walk *w, lint_ref call);
 /* The value node of a keyword_argument, or the node itself. */
 lint_ref lint_arg_value(const struct lint_walk *w, lint_ref arg);
+
+/* One step of a look through many things; false when the file has used up its share. */
+static inline bool lint_spend(const struct lint_walk *w)
+{
+    return ++w->work->steps <= w->work->most;
+}
+
+/* Walks the nodes of n's text in order: for (c = n; lint_within(w, c, n); c++). */
+static inline bool lint_within(const struct lint_walk *w, lint_ref c, lint_ref n)
+{
+    const struct lint_ast *a = w->ast;
+
+    return c < a->count && (c == n || a->nodes[c].start < a->nodes[n].end) && lint_spend(w);
+}
 
 /* It varies with a loop, or something that does went into it. */
 static inline bool lint_turns(struct lint_value v)

@@ -70,6 +70,92 @@ TEST(a_line_of_ten_megabytes_is_read)
     stet_mem_free(text);
 }
 
+/* Every finding's column is told without walking back to the start of its line. */
+TEST(a_line_of_thirty_thousand_findings_is_told_with_its_columns)
+{
+    enum { FINDINGS = 30000 };
+    struct stet_buf text = STET_BUF_INIT;
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_lint_result r;
+
+    stet_buf_str(&text, "import jax\n@jax.jit\ndef f(x):\n ");
+    for (int i = 0; i < FINDINGS; i++)
+        stet_buf_str(&text, "x.item();");
+    EXPECT_INT(STET_OK, stet_lint_text(&r, "x.py", stet_buf_as_view(&text), &err));
+    EXPECT_INT(FINDINGS, r.finding_count);
+    for (size_t i = 0; i < r.finding_count; i++) {
+        if (r.findings[i].line != 4 || r.findings[i].column != 2 + 9 * i)
+            EXPECT_INT(2 + 9 * i, r.findings[i].column);
+    }
+    stet_lint_release(&r);
+    stet_buf_release(&text);
+}
+
+/* Shapes of files in which a rule, looking through a function, a class or a loop for each place in
+ * it, would take time that grows with the square of the file. */
+static void write_shape(struct stet_buf *out, int shape, int n)
+{
+    static const char *const heads[] = {
+        "import jax\ng = jax.jit(lambda x: x, donate_argnums=0)\ndef m(x):\n",
+        "import jax\n@jax.jit\ndef f(x):\n",
+        "import torch\nimport torch_xla\ndef m(o):\n for i in range(3):\n",
+        "import jax\nclass A:\n @jax.jit\n def g(self, x):\n",
+        "import jax\n@jax.jit\ndef f(x):\n if x > 0: pass\n",
+        "import jax\nfor i in range(9):\n",
+    };
+    static const char *const lines[] = {
+        "  g(x)\n  y = %d\n",           "  x.item() # stet: ignore[no-rule-%d]\n",
+        "  o.zero_grad()\n  o.y(%d)\n", "  x = x * self.a%d\n  self.b = 1\n",
+        " elif x > %d: pass\n",         " a%d.rate = i\n b = C()\n",
+    };
+
+    stet_buf_str(out, heads[shape]);
+    for (int i = 0; i < n; i++)
+        stet_buf_printf(out, lines[shape], i);
+}
+
+TEST(searching_grows_with_the_text_and_no_faster)
+{
+    for (int shape = 0; shape < 6; shape++) {
+        struct stet_buf text = STET_BUF_INIT;
+        struct stet_err err = STET_ERR_INIT;
+        struct stet_lint_result r;
+
+        write_shape(&text, shape, 8000);
+        EXPECT_INT(STET_OK, stet_lint_text(&r, "x.py", stet_buf_as_view(&text), &err));
+        EXPECT(r.steps <= 1 << 20 || r.steps / 300 <= text.len);
+        stet_lint_release(&r);
+        stet_buf_release(&text);
+    }
+}
+
+TEST(bases_of_any_number_and_depth_are_survived)
+{
+    struct stet_buf text = STET_BUF_INIT;
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_lint_result r;
+
+    stet_buf_str(&text, "import torch\n");
+    for (int i = 0; i < 100000; i++)
+        stet_buf_printf(&text, "class A%d(A%d): pass\n", i, i + 1);
+    stet_buf_str(&text, "class B(A0):\n def forward(self, x): return x.item()\n");
+    EXPECT_INT(0, count_text(stet_buf_as_view(&text)));
+    stet_buf_release(&text);
+    /* Twenty classes a level, each derived from all of the next: 20^8 ways down. */
+    stet_buf_str(&text, "import jax\n");
+    for (int i = 0; i < 180; i++) {
+        stet_buf_printf(&text, "class L%dN%d(", i / 20, i % 20);
+        for (int b = 0; b < 20; b++)
+            stet_buf_printf(&text, "L%dN%d,", i / 20 + 1, b);
+        stet_buf_str(&text, "): pass\n");
+    }
+    stet_buf_str(&text, "class C(L0N0):\n @jax.jit\n def f(self, x): return self.missing(x)\n");
+    EXPECT_INT(STET_OK, stet_lint_text(&r, "x.py", stet_buf_as_view(&text), &err));
+    EXPECT(r.steps < 100000);
+    stet_lint_release(&r);
+    stet_buf_release(&text);
+}
+
 TEST(nesting_of_any_depth_is_survived)
 {
     size_t depth = 200000;

@@ -223,3 +223,37 @@ def numbers(model, loader, device):
         a = torch.roll(x, by, dims=1)  # clean: baked-constant
     torch_xla.sync()
     return a
+
+
+def every_operation(device):
+    for n in range(2, 9):
+        x = torch.randn(8, 8).to(device)
+        y = x.chunk(n)  # expect: baked-constant
+        y = x.diagonal(n)  # expect: baked-constant
+        y = x.diag_embed(n)  # expect: baked-constant
+        y = x.diag(n)  # expect: baked-constant
+        y = x.expand(n, 8)  # expect: baked-constant
+        y = x.flip(n)  # expect: baked-constant
+        y = x.kthvalue(n)  # expect: baked-constant
+        y = x.movedim(0, n)  # expect: baked-constant
+        y = x.permute(n, 0)  # expect: baked-constant
+        y = x.pow(n)  # expect: baked-constant
+        y = x.repeat_interleave(n, dim=0)  # expect: baked-constant
+        y = x.reshape(n, -1)  # expect: baked-constant
+        y = x.rot90(n)  # expect: baked-constant
+        y = x.select_scatter(x[0], 0, n)  # expect: baked-constant
+        y = x.slice_scatter(x[:4], 0, n, 8)  # expect: baked-constant
+        y = x.split(n)  # expect: baked-constant
+        y = x.tensor_split(n)  # expect: baked-constant
+        y = x.tile(1, n)  # expect: baked-constant
+        y = x.transpose(0, n)  # expect: baked-constant
+        y = x.tril(n)  # expect: baked-constant
+        y = x.triu(n)  # expect: baked-constant
+        y = x.unfold(0, n, 1)  # expect: baked-constant
+        y = x.view(n, -1)  # expect: baked-constant
+        y = torch.nn.functional.one_hot(x.long(), n)  # expect: baked-constant
+        y = x.masked_fill(x > 0, n)  # clean: baked-constant
+        y = x.clamp(max=n)  # clean: baked-constant
+        y = x.mul(n)  # clean: baked-constant
+        torch_xla.sync()
+    return y

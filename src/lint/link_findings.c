@@ -1,0 +1,146 @@
+/* Which candidates hold now that it is known who is traced, told in the order of their lines. */
+#include "lint/linker.h"
+
+#include "base/mem.h"
+#include "lint/rules.h"
+
+#include <stdlib.h>
+
+static bool holds(const struct linker *l, uint32_t file, const struct lint_candidate *c)
+{
+    const struct lint_fn *f = &l->files[file].fns[c->fn];
+    const struct state *fn = &l->states[file][c->fn], *nest = &l->states[file][f->nest];
+
+    if (c->lanes && !(fn->lanes & c->lanes))
+        return false;
+    switch ((enum lint_mode)c->mode) {
+    case LINT_TENSOR:
+        return c->deps & (nest->tensors | LINT_ALWAYS);
+    case LINT_STATIC:
+        return c->deps & (nest->statics | (nest->varying & ~nest->tensors));
+    case LINT_VARYING:
+        return c->deps & nest->varying & ~nest->tensors;
+    case LINT_REPEATED:
+        return fn->repeated;
+    case LINT_ROOTED:
+        return c->deps & (nest->tensors | nest->rooted | LINT_ALWAYS);
+    case LINT_ANY:
+        break;
+    }
+    return true;
+}
+
+/* "train_step, compiled by jax.jit (train.py:30)" */
+static struct stet_view words(struct linker *l, uint32_t file, uint32_t fn)
+{
+    struct place p = {file, fn};
+    const struct why *w = &l->states[file][fn].why;
+    struct stet_view name = l->files[file].fns[fn].name, root;
+    const char *base;
+
+    for (unsigned hops = 0; w->caller.file != LINT_NONE && hops < 64; hops++) {
+        p = w->caller;
+        w = &l->states[p.file][p.fn].why;
+    }
+    root = l->files[p.file].fns[p.fn].name;
+    base = strrchr(l->paths[w->file], '/');
+    base = base ? base + 1 : l->paths[w->file];
+    if (!w->how.len && p.file == file && p.fn == fn)
+        return stet_arena_printf(l->arena, "%.*s of a module", STET_FMT(name));
+    if (!w->how.len)
+        return stet_arena_printf(l->arena, "%.*s, called from %.*s of a module (%s:%u)",
+                                 STET_FMT(name), STET_FMT(root), base, w->line);
+    if (p.file == file && p.fn == fn)
+        return stet_arena_printf(l->arena, "%.*s, compiled by %.*s (line %u)", STET_FMT(name),
+                                 STET_FMT(w->how), w->line);
+    return stet_arena_printf(l->arena, "%.*s, called from %.*s, compiled by %.*s (%s:%u)",
+                             STET_FMT(name), STET_FMT(root), STET_FMT(w->how), base, w->line);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct stet_lint_finding *x = a, *y = b;
+
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    if (x->column != y->column)
+        return x->column < y->column ? -1 : 1;
+    return x->rule < y->rule ? -1 : x->rule > y->rule;
+}
+
+/* How many findings of this rule and text came before, counted in a table of twice as many places.
+ */
+struct seen {
+    struct stet_hash key;
+    uint64_t count;
+};
+
+/* An identity that survives edits elsewhere: rule, path, the line's text, which of its kind. */
+static void identify(struct linker *l, struct stet_lint_finding *f, struct seen *table, size_t mask)
+{
+    struct stet_hash h = stet_hash_bytes(stet_view_str(lint_rule_table[f->rule].code));
+    size_t i;
+
+    h = stet_hash_mix(h, stet_hash_bytes(stet_view_str(f->path)));
+    h = stet_hash_mix(h, stet_hash_bytes(f->source));
+    for (i = (size_t)h.lo & mask; table[i].count && !stet_hash_eq(table[i].key, h);
+         i = (i + 1) & mask)
+        l->steps++;
+    table[i].key = h;
+    stet_hash_format(stet_hash_mix_u64(h, table[i].count++), f->id);
+}
+
+static void identify_all(struct linker *l, struct stet_lint_finding *first, size_t count)
+{
+    size_t size = 16;
+    struct seen *table;
+
+    while (size < count * 2)
+        size *= 2;
+    table = stet_mem_calloc(size, sizeof *table);
+    if (!table) {
+        l->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        identify(l, &first[i], table, size - 1);
+    stet_mem_free(table);
+}
+
+void lint_linker_findings(struct linker *l, uint32_t file, struct stet_lint_finding *out,
+                          size_t *count)
+{
+    const struct lint_summary *s = &l->files[file];
+    struct stet_lint_finding *first = out + *count;
+    size_t here = 0;
+
+    for (uint32_t i = 0; i < s->candidate_count; i++) {
+        const struct lint_candidate *c = &s->candidates[i];
+        const struct lint_rule *rule = &lint_rule_table[c->rule];
+        uint8_t lanes = l->states[file][c->fn].lanes;
+
+        if (!holds(l, file, c))
+            continue;
+        first[here++] = (struct stet_lint_finding){
+            .path = l->paths[file],
+            .rule = c->rule,
+            /* A module is compiled only by some of those who use it. */
+            .severity = c->lanes && lanes == LINT_MODULE && rule->severity ? rule->severity - 1u
+                                                                           : rule->severity,
+            .line = c->line,
+            .column = c->column,
+            .end_line = c->end_line,
+            .end_column = c->end_column,
+            .what = c->what,
+            .traced = c->lanes && lanes ? words(l, file, c->fn) : (struct stet_view){0},
+            .source = c->source,
+            .edit_start = c->edit.start,
+            .edit_end = c->edit.end,
+            .edit = c->edit.text,
+        };
+    }
+    qsort(first, here, sizeof *first, by_place);
+    if (here)
+        identify_all(l, first, here);
+    *count += here;
+}

@@ -1,0 +1,220 @@
+/* What a name means over all files: modules, functions, classes, methods, and imports that hand on.
+ */
+#include "lint/linker.h"
+
+#include "base/mem.h"
+#include "lint/rules.h"
+
+/* `owner` is the file of a name, and a method's class beside it; 0 for the modules, which all see.
+ */
+static struct stet_hash key_of(enum entry_kind kind, uint64_t owner, struct stet_view name)
+{
+    return stet_hash_mix_u64(stet_hash_mix_u64(stet_hash_bytes(name), (uint64_t)kind), owner);
+}
+
+static uint64_t class_owner(uint32_t file, uint32_t index)
+{
+    return (uint64_t)file << 32 | index;
+}
+
+/* The first of a name stays. */
+static void put(struct linker *l, enum entry_kind kind, uint64_t owner, struct stet_view name,
+                struct place at)
+{
+    struct stet_hash key = key_of(kind, owner, name);
+    size_t i = (size_t)key.lo & l->mask;
+
+    while (l->table[i].kind) {
+        if (stet_hash_eq(l->table[i].key, key))
+            return;
+        i = (i + 1) & l->mask;
+    }
+    l->table[i] = (struct entry){key, at, (uint8_t)kind};
+}
+
+static const struct entry *get(struct linker *l, enum entry_kind kind, uint64_t owner,
+                               struct stet_view name)
+{
+    struct stet_hash key = key_of(kind, owner, name);
+
+    l->steps++;
+    for (size_t i = (size_t)key.lo & l->mask; l->table[i].kind; i = (i + 1) & l->mask) {
+        if (stet_hash_eq(l->table[i].key, key))
+            return &l->table[i];
+    }
+    return NULL;
+}
+
+static bool names_itself(const struct lint_summary *s, const struct lint_import *i)
+{
+    size_t at = s->module.len;
+
+    return i->target.len == at + 1 + i->local.len &&
+           stet_view_eq(stet_view_of(i->target.ptr, at), s->module) && i->target.ptr[at] == '.' &&
+           stet_view_eq(stet_view_of(i->target.ptr + at + 1, i->local.len), i->local);
+}
+
+static void index_file(struct linker *l, uint32_t f)
+{
+    const struct lint_summary *s = &l->files[f];
+
+    if (s->module.len)
+        put(l, ENTRY_FILE, 0, s->module, (struct place){f, 0});
+    for (uint32_t i = 1; i < s->fn_count; i++) {
+        if (s->fns[i].class_index != LINT_NONE)
+            put(l, ENTRY_METHOD, class_owner(f, s->fns[i].class_index), s->fns[i].name,
+                (struct place){f, i});
+        else if (!s->fns[i].nested)
+            put(l, ENTRY_FN, f, s->fns[i].name, (struct place){f, i});
+    }
+    for (uint32_t i = 0; i < s->class_count; i++)
+        put(l, ENTRY_CLASS, f, s->classes[i].name, (struct place){f, i});
+    for (uint32_t i = 0; i < s->import_count; i++) {
+        if (!names_itself(s, &s->imports[i]))
+            put(l, ENTRY_IMPORT, f, s->imports[i].local, (struct place){f, i});
+    }
+}
+
+bool lint_linker_index(struct linker *l)
+{
+    size_t wanted = l->file_count, size = 1024;
+
+    for (size_t f = 0; f < l->file_count; f++)
+        wanted += (size_t)l->files[f].fn_count + l->files[f].class_count + l->files[f].import_count;
+    while (size < wanted * 2)
+        size *= 2;
+    l->table = stet_mem_calloc(size, sizeof *l->table);
+    if (!l->table)
+        return false;
+    l->mask = size - 1;
+    for (uint32_t f = 0; f < l->file_count; f++)
+        index_file(l, f);
+    return true;
+}
+
+/* "pkg.mod.name" to what it names, through re-exports; NULL when it is not among the files. */
+static const struct entry *resolve(struct linker *l, enum entry_kind kind, struct stet_view dotted,
+                                   unsigned depth)
+{
+    struct stet_view module = dotted, name;
+    const struct entry *file, *found, *import;
+
+    while (module.len && module.ptr[module.len - 1] != '.')
+        module.len--;
+    if (!module.len || depth > 6)
+        return NULL;
+    name = stet_view_of(module.ptr + module.len, dotted.len - module.len);
+    module.len--;
+    file = get(l, ENTRY_FILE, 0, module);
+    if (!file)
+        return NULL;
+    found = get(l, kind, file->at.file, name);
+    import = found ? NULL : get(l, ENTRY_IMPORT, file->at.file, name);
+    return import ? resolve(l, kind, l->files[import->at.file].imports[import->at.fn].target,
+                            depth + 1)
+                  : found;
+}
+
+static const struct entry *find_class(struct linker *l, uint32_t file, struct stet_view dotted)
+{
+    const struct entry *e = get(l, ENTRY_CLASS, file, dotted);
+
+    return e ? e : resolve(l, ENTRY_CLASS, dotted, 0);
+}
+
+static enum class_kind known_base(struct stet_view base)
+{
+    static const char *const torch[] = {"torch.nn.Module",
+                                        "torch.nn.modules.Module",
+                                        "nn.Module",
+                                        "lightning.LightningModule",
+                                        "pytorch_lightning.LightningModule",
+                                        "torch.nn.modules.module.Module",
+                                        NULL};
+    static const char *const flax[] = {"flax.linen.Module",        "flax.nnx.Module",
+                                       "equinox.Module",           "haiku.Module",
+                                       "flax.linen.module.Module", NULL};
+
+    if (lint_any_of(base, torch))
+        return CLASS_TORCH;
+    if (stet_view_starts(base, "torch.nn.") && !stet_view_starts(base, "torch.nn.Parameter"))
+        return CLASS_TORCH; /* class Norm(nn.LayerNorm) */
+    return lint_any_of(base, flax) ? CLASS_FLAX : CLASS_PLAIN;
+}
+
+/* Deeper than any library's; each level is a call of our own. */
+enum { MAX_BASES = 100 };
+
+static enum class_kind kind_of_class(struct linker *l, uint32_t file, uint32_t index,
+                                     unsigned depth)
+{
+    const struct lint_class *c = &l->files[file].classes[index];
+    uint8_t *kind = &l->classes[file][index];
+
+    if (*kind == CLASS_VISITING)
+        return CLASS_PLAIN;
+    if (*kind != CLASS_UNSEEN)
+        return (enum class_kind) * kind;
+    if (depth > MAX_BASES)
+        return CLASS_PLAIN;
+    *kind = CLASS_VISITING;
+    for (uint32_t b = 0; b < c->base_count; b++) {
+        enum class_kind k = known_base(c->bases[b]);
+
+        if (k == CLASS_PLAIN) {
+            const struct entry *e = find_class(l, file, c->bases[b]);
+
+            if (e)
+                k = kind_of_class(l, e->at.file, e->at.fn, depth + 1);
+        }
+        if (k != CLASS_PLAIN) {
+            *kind = (uint8_t)k;
+            return k;
+        }
+    }
+    *kind = CLASS_PLAIN;
+    return CLASS_PLAIN;
+}
+
+enum class_kind lint_linker_class(struct linker *l, uint32_t file, uint32_t index)
+{
+    return kind_of_class(l, file, index, 0);
+}
+
+/* A method of the class or of its bases. `left`: how many classes may still be asked, for bases of
+ * bases can be reached by more ways than there are classes. */
+static struct place find_method(struct linker *l, uint32_t file, uint32_t index,
+                                struct stet_view name, unsigned depth, unsigned *left)
+{
+    const struct lint_class *c = &l->files[file].classes[index];
+    const struct entry *own = get(l, ENTRY_METHOD, class_owner(file, index), name);
+    struct place none = {LINT_NONE, LINT_NONE};
+
+    if (own)
+        return own->at;
+    for (uint32_t b = 0; b < c->base_count && depth < 8 && *left; b++) {
+        const struct entry *e = find_class(l, file, c->bases[b]);
+
+        (*left)--;
+        if (e) {
+            struct place p = find_method(l, e->at.file, e->at.fn, name, depth + 1, left);
+
+            if (p.file != LINT_NONE)
+                return p;
+        }
+    }
+    return none;
+}
+
+struct place lint_linker_callee(struct linker *l, uint32_t file, const struct lint_call *c)
+{
+    const struct entry *e;
+    unsigned left = 64;
+
+    if (c->callee != LINT_NONE)
+        return (struct place){file, c->callee};
+    if (c->class_index != LINT_NONE)
+        return find_method(l, file, c->class_index, c->target, 0, &left);
+    e = resolve(l, ENTRY_FN, c->target, 0);
+    return e ? e->at : (struct place){LINT_NONE, LINT_NONE};
+}
