@@ -2,6 +2,7 @@
 #include "cli/pulse.h"
 
 #include "base/mem.h"
+#include "cli/account.h"
 #include "cli/pulse_internal.h"
 
 #include <signal.h>
@@ -213,6 +214,7 @@ static void on_recompile(void *context, const struct stet_recompile *r, uint64_t
 {
     struct stet_pulse *p = context;
     struct stet_pulse_process *q = r->process < p->process_count ? &p->processes[r->process] : NULL;
+    uint64_t lost_ns = stet_recompile_lost(r) ? r->cost_ns : 0; /* not what a store served */
     struct stet_pulse_cell *cell;
     struct stet_pulse_cause *cause;
 
@@ -221,13 +223,13 @@ static void on_recompile(void *context, const struct stet_recompile *r, uint64_t
     if (!q || r->benign)
         return;
     q->recompiles++;
-    q->lost_ns += r->cost_ns;
+    q->lost_ns += lost_ns;
     cell = stet_pulse_cell(p, STET_LANE_XLA, r->rank, r->class);
     cell->count++;
-    cell->cost_ns += r->cost_ns;
+    cell->cost_ns += lost_ns;
     cause = stet_pulse_cause(p, STET_LANE_XLA, r);
     cause->times++;
-    cause->cost_ns += r->cost_ns;
+    cause->cost_ns += lost_ns;
     if (time_ns > cause->last_ns)
         cause->last_ns = time_ns;
 }

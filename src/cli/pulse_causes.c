@@ -177,6 +177,8 @@ static void count_compile(struct stet_pulse *p, const struct stet_torch *t, uint
     q->limits += c->limit;
     if (!again(c))
         return;
+    if (stet_torch_loaded(c)) /* from torch's own cache: nothing was compiled */
+        cost = 0;
     q->recompiles++;
     q->lost_ns += cost;
     if (!p->torch_places[i].cell)

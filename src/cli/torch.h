@@ -28,6 +28,11 @@ void stet_torch_text_nested(const struct stet_torch *t, const struct stet_torch_
 void stet_torch_text_change(const struct stet_torch_why *why, struct stet_buf *out);
 /* Forward and backward, in microseconds. */
 uint64_t stet_torch_cost(const struct stet_torch_compile *c);
+/* Did it come from torch's own cache, and was not compiled? */
+static inline bool stet_torch_loaded(const struct stet_torch_compile *c)
+{
+    return c->aot_cache == STET_CACHE_EARLIER || c->aot_cache == STET_CACHE_SAME;
+}
 
 void stet_torch_frames_text(const struct stet_torch *t, struct stet_buf *out);
 void stet_torch_frames_json(const struct stet_torch *t, struct stet_json *j);

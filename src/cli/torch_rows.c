@@ -3,12 +3,13 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "explain/place.h"
 
 #include <dirent.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
-enum { TORCH_ROWS_VERSION = 2, CHANGES = 8 };
+enum { TORCH_ROWS_VERSION = 3, CHANGES = 8 };
 
 struct row {
     struct stet_recompile recompile;
@@ -124,7 +125,6 @@ static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t i
     const struct stet_torch_compile *c = &t->compiles[compile];
     const struct stet_torch_frame *f = &t->frames[c->frame];
     struct stet_torch_why why;
-    bool loaded = c->aot_cache == STET_CACHE_EARLIER || c->aot_cache == STET_CACHE_SAME;
     size_t changes;
 
     row_clear(r);
@@ -134,23 +134,23 @@ static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t i
     changes = why.has_guard ? changes_of(t, c, &why, r) : 0;
     evidence_of(t, compile, &why, r);
     stet_torch_fix(t, &why, &r->fix);
-    r->recompile =
-        (struct stet_recompile){.lane = STET_VIEW("torch"),
-                                .process = f->process,
-                                .compile = index,
-                                .rank = t->processes[f->process].rank,
-                                .class = stet_view_str(why.class),
-                                .also = stet_buf_as_view(&r->also),
-                                .function = f->code.function,
-                                .origin = line_of(&why.origin),
-                                .trigger = line_of(&c->call),
-                                .changes = r->changes,
-                                .change_count = changes,
-                                .cost_ns = stet_torch_cost(c) * 1000,
-                                .served = loaded ? STET_VIEW("disk") : STET_VIEW("compiled"),
-                                .sure = STET_VIEW("certain"),
-                                .evidence = stet_buf_as_view(&r->evidence),
-                                .fix = stet_buf_as_view(&r->fix)};
+    r->recompile = (struct stet_recompile){.lane = STET_VIEW("torch"),
+                                           .process = f->process,
+                                           .compile = index,
+                                           .rank = t->processes[f->process].rank,
+                                           .class = stet_view_str(why.class),
+                                           .also = stet_buf_as_view(&r->also),
+                                           .function = f->code.function,
+                                           .origin = line_of(&why.origin),
+                                           .trigger = line_of(&c->call),
+                                           .changes = r->changes,
+                                           .change_count = changes,
+                                           .cost_ns = stet_torch_cost(c) * 1000,
+                                           .served = stet_torch_loaded(c) ? STET_VIEW("disk")
+                                                                          : STET_VIEW("compiled"),
+                                           .sure = STET_VIEW("certain"),
+                                           .evidence = stet_buf_as_view(&r->evidence),
+                                           .fix = stet_buf_as_view(&r->fix)};
 }
 
 /* A break costs what is compiled because of it: the frames that resume behind it, first time. */
@@ -173,6 +173,15 @@ static uint32_t resumed(const struct stet_torch *t, const struct stet_torch_brea
         first = first == STET_TORCH_NONE ? f->first : first;
     }
     return first;
+}
+
+/* PyTorch's optimizers and schedulers keep a compiled step out of the function that calls it: it is
+ * a frame of its own, and nothing has to be compiled behind it. */
+static bool is_torchs_own(const struct stet_torch_break *b, uint64_t cost)
+{
+    return !cost && ((stet_place_installed(b->place.file) &&
+                      memmem(b->place.file.ptr, b->place.file.len, "/torch/optim/", 13)) ||
+                     (b->why.len && memmem(b->why.ptr, b->why.len, "/torch/optim/", 13)));
 }
 
 static void break_row(const struct stet_torch *t, uint32_t at, const uint32_t *index, struct row *r)
@@ -209,6 +218,7 @@ static void break_row(const struct stet_torch *t, uint32_t at, const uint32_t *i
                                 .change_count = 1,
                                 .cost_ns = cost * 1000,
                                 .served = STET_VIEW("compiled"),
+                                .benign = is_torchs_own(b, cost),
                                 .sure = STET_VIEW("certain"),
                                 .evidence = stet_buf_as_view(&r->evidence),
                                 .fix = stet_buf_as_view(&r->fix)};

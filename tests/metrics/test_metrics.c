@@ -118,6 +118,30 @@ TEST(causes_beyond_the_limit_are_counted_together)
     stet_pulse_free(p);
 }
 
+TEST(what_a_store_served_is_counted_and_is_no_loss)
+{
+    struct stet_pulse *p = hostile();
+    struct stet_live_tap tap = stet_pulse_tap(p);
+    struct stet_recompile r = {.class = STET_VIEW("shape-drift"),
+                               .function = STET_VIEW("step"),
+                               .origin = {STET_VIEW("a.py"), STET_VIEW("step"), 3},
+                               .served = STET_VIEW("compiled"),
+                               .cost_ns = 1000};
+
+    tap.recompile(tap.context, &r, 1);
+    r.served = STET_VIEW("disk");
+    tap.recompile(tap.context, &r, 2);
+    r.served = STET_VIEW("memory");
+    tap.recompile(tap.context, &r, 3);
+    EXPECT_INT(3, p->processes[0].recompiles);
+    EXPECT_INT(1000, p->processes[0].lost_ns);
+    EXPECT_INT(3, p->cells[0].count);
+    EXPECT_INT(1000, p->cells[0].cost_ns);
+    EXPECT_INT(3, p->causes[0].times);
+    EXPECT_INT(1000, p->causes[0].cost_ns);
+    stet_pulse_free(p);
+}
+
 TEST(a_harmless_recompile_is_no_loss)
 {
     struct stet_live_tap tap;
