@@ -52,6 +52,56 @@ static uint32_t ranks_without(const struct stet_history *h, const struct stet_fi
     return without;
 }
 
+/* Other ranks that run the same loop and never compile this function; 0 when any of them does. */
+static uint32_t ranks_beside(const struct stet_history *h, const struct stet_finding *f,
+                             const int64_t *ranks)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+    uint32_t loop = stet_history_loop(h, s->process), beside = 0;
+    const struct stet_sighting *first = loop ? &h->sightings[loop - 1] : s;
+
+    if (first->group == s->group || !first->traits->readable)
+        return 0;
+    for (uint32_t p = 0; p < h->index->process_count; p++) {
+        if (ranks[p] < 0 || ranks[p] == s->rank)
+            continue;
+        if (stet_map_get(&h->index->groups, stet_history_group(s, p)) != STET_NONE)
+            return 0;
+        beside += has_program(h, p, first->traits->fingerprint.key);
+    }
+    return beside;
+}
+
+static void tell_program(struct stet_history *h, struct stet_finding *f, const int64_t *ranks)
+{
+    uint32_t without = f->reason < STET_REASONS ? ranks_without(h, f, ranks) : 0;
+
+    if (!without)
+        return;
+    stet_finding_also(f, STET_REASON_RANK_DIVERGENCE);
+    f->evidence = stet_arena_printf(
+        &h->arena, "%.*s; rank %lld alone has this program, %u other%s the one before",
+        STET_FMT(f->evidence), (long long)stet_sighting_of(h, f)->rank, without,
+        without == 1 ? " has" : "s have");
+}
+
+/* A first program is no recompile, and alarms nobody unless the others go on without it. */
+static void tell_function(struct stet_history *h, struct stet_finding *f, const int64_t *ranks)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+    uint32_t beside = ranks_beside(h, f, ranks);
+
+    if (!beside)
+        return;
+    stet_finding_is(
+        h, f, STET_REASON_RANK_DIVERGENCE, STET_SURE_CERTAIN, true,
+        "rank %lld alone compiles this function; %u other%s the same loop and never do%s",
+        (long long)s->rank, beside, beside == 1 ? " runs" : "s run", beside == 1 ? "es" : "");
+    f->origin = s->traits->place;
+    f->benign = false;
+    stet_fix_write(h, f);
+}
+
 void stet_ranks_tell(struct stet_history *h)
 {
     int64_t *ranks = ranks_of(h);
@@ -59,17 +109,13 @@ void stet_ranks_tell(struct stet_history *h)
     for (uint32_t i = 0; ranks && i < h->finding_count; i++) {
         struct stet_finding *f = &h->findings[i];
         const struct stet_sighting *s = stet_sighting_of(h, f);
-        uint32_t without = 0;
 
-        if (f->reason < STET_REASONS && f->against != STET_NONE && !f->facts.past && s->rank >= 0 &&
-            s->traits->readable && !stet_history_is_eager(s))
-            without = ranks_without(h, f, ranks);
-        if (!without)
+        if (f->facts.past || s->rank < 0 || !s->traits->readable || stet_history_is_eager(s))
             continue;
-        stet_finding_also(f, STET_REASON_RANK_DIVERGENCE);
-        f->evidence = stet_arena_printf(
-            &h->arena, "%.*s; rank %lld alone has this program, %u other%s the one before",
-            STET_FMT(f->evidence), (long long)s->rank, without, without == 1 ? " has" : "s have");
+        if (f->against == STET_NONE)
+            tell_function(h, f, ranks);
+        else
+            tell_program(h, f, ranks);
     }
     stet_mem_free(ranks);
 }

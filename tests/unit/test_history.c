@@ -431,6 +431,29 @@ TEST(a_program_that_one_rank_has_alone_is_told)
     end(&r);
 }
 
+TEST(a_function_that_one_rank_compiles_alone_is_told)
+{
+    struct stet_order orders[2] = {0};
+    const struct stet_finding *f;
+
+    start(&r);
+    r.h.orders = orders;
+    r.h.order_count = 2;
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        r.rank = rank;
+        compile_of(&r, 4, "1.5", "", "jit_f", 5);
+        compile_of(&r, 4, "2.5", "", "jit_both", 1);
+        if (rank == 1)
+            compile_of(&r, 6, "1.5", "", "jit_alone", 2);
+    }
+    EXPECT_INT(STET_REASONS, judged(&r, 3)->reason); /* both have it */
+    f = judged(&r, 4);
+    EXPECT_CLASS("rank-divergence", f);
+    EXPECT(!f->benign && f->fix.len);
+    EXPECT(memmem(f->evidence.ptr, f->evidence.len, "rank 1 alone compiles this function", 35));
+    end(&r);
+}
+
 TEST(every_class_has_a_fix)
 {
     for (int i = 0; i < STET_REASONS; i++)
