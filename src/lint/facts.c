@@ -306,6 +306,8 @@ static struct lint_facts method(struct lint_walk *w, lint_ref call, struct stet_
             f.traits = (uint8_t)(f.traits & ~LINT_TRAIT_TURNED);
         if (stet_view_is(name, "cuda") || (stet_view_is(name, "to") && !dtype))
             f.traits = (uint8_t)(f.traits & ~LINT_TRAIT_HOST);
+        if ((w->facts & LINT_USES_TPU) && stet_view_starts(lint_string(w->ast, first), "tpu"))
+            f.flags |= LINT_F_DEVICE;
         return f;
     }
     if (!first && dtype_named(name)) {
@@ -383,7 +385,7 @@ static struct lint_facts through(struct lint_walk *w, lint_ref call, struct stet
         elsewhere |= v.kind == LINT_V_TENSOR && !(v.f.traits & LINT_TRAIT_HOST);
     }
     f.traits = host && !elsewhere ? LINT_TRAIT_HOST : 0;
-    if (!stet_view_starts(dotted, "jax."))
+    if (!stet_view_starts(dotted, "jax.") && !(w->facts & LINT_USES_TPU))
         f.flags &= (uint16_t)~LINT_F_DEVICE;
     if (f.flags & LINT_F_DEVICE)
         f.flags |= LINT_F_EAGER;

@@ -13,7 +13,8 @@ static void report_sync(struct lint_walk *w, lint_ref n, enum lint_mode mode, ui
  * back. */
 static bool sync_eager(struct lint_walk *w, lint_ref n, struct lint_value v)
 {
-    if (!w->loops || w->periodic || !(v.f.flags & LINT_F_EAGER) || !(w->facts & LINT_USES_JAX))
+    if (!w->loops || w->periodic || !(v.f.flags & LINT_F_EAGER) ||
+        !(w->facts & (LINT_USES_JAX | LINT_USES_TPU)))
         return false;
     lint_report(w, LINT_RULE_host_sync, n, 0, LINT_ANY, 0,
                 "`%.*s` computes between the compiled steps and waits for it",

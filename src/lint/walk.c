@@ -227,6 +227,9 @@ static uint32_t find_facts(const struct lint_walk *w)
         facts |= LINT_USES_COMPILE | LINT_USES_JIT;
     if (stet_view_contains(w->ast->text, "jit"))
         facts |= LINT_USES_JIT;
+    if ((facts & LINT_USES_TORCH) &&
+        (stet_view_contains(w->ast->text, "\"tpu\"") || stet_view_contains(w->ast->text, "'tpu'")))
+        facts |= LINT_USES_TPU;
     if (stet_view_contains(w->ast->text, "mark_dynamic"))
         facts |= LINT_MARKS_DYNAMIC;
     if ((facts & LINT_USES_COMPILE) && (stet_view_contains(w->ast->text, "torch.compile(opt") ||
