@@ -1,16 +1,19 @@
 /* The nth recompile of a compiled function in torch's lane is the nth of that function's program in
- * the other: guards are gathered first, then each is told with its program. */
+ * the other, and a graph break is what the programs behind it come from: guards and breaks are
+ * gathered first, then each is told with its program. */
 #include "cli/account_join.h"
 
 #include "base/mem.h"
+#include "explain/place.h"
 
 #include <stdio.h>
 
 enum { GUARD_CHANGES = 4, MERGED_CHANGES = 64, MOST_GUARDS = 1 << 16 };
 
 struct stet_guard_row {
-    struct stet_view function, file, class, evidence, fix;
+    struct stet_view function, file, class, also, evidence, fix;
     struct stet_line trigger;
+    bool broke; /* a graph break at a condition: it stays for all programs behind it */
     struct stet_row_change changes[GUARD_CHANGES];
     size_t change_count;
     uint64_t cost_ns;
@@ -18,10 +21,17 @@ struct stet_guard_row {
     bool taken;  /* in the walk under way */
 };
 
+/* Two functions of one name go on behind it, one for each way. */
+static bool is_break(const struct stet_recompile *r)
+{
+    return stet_view_is(r->changes[0].kind, "graph-break") &&
+           stet_view_is(r->class, "value-branch");
+}
+
 static bool is_guard(const struct stet_recompile *r)
 {
     return stet_view_is(r->lane, "torch") && r->change_count &&
-           stet_view_is(r->changes[0].kind, "guard");
+           (stet_view_is(r->changes[0].kind, "guard") || is_break(r));
 }
 
 static struct stet_view keep(struct stet_joined *j, struct stet_view v)
@@ -51,6 +61,8 @@ static bool gather(void *context, const struct stet_recompile *r)
     *g = (struct stet_guard_row){.function = keep(j, r->function),
                                  .file = keep(j, r->origin.file),
                                  .class = keep(j, r->class),
+                                 .also = keep(j, r->also),
+                                 .broke = is_break(r),
                                  .evidence = keep(j, r->evidence),
                                  .fix = keep(j, r->fix),
                                  .cost_ns = r->cost_ns};
@@ -65,22 +77,61 @@ static bool gather(void *context, const struct stet_recompile *r)
                                                                .to = keep(j, c->to),
                                                                .file = keep(j, c->file),
                                                                .line = c->line,
-                                                               .kind = STET_VIEW("guard"),
+                                                               .kind = keep(j, c->kind),
                                                                .count = c->count};
     }
     return !j->arena.failed;
 }
 
+/* Behind a break torch.compile goes on in functions named after its function and line. */
+static bool goes_on(const struct stet_guard_row *g, const struct stet_recompile *r)
+{
+    char name[512];
+    int n = snprintf(name, sizeof name, "torch_dynamo_resume_in_%.*s_at_%llu",
+                     STET_FMT(g->function), (unsigned long long)g->changes[0].line);
+
+    return n > 0 && (size_t)n < sizeof name && stet_view_is(r->function, name) &&
+           stet_view_eq(g->file, r->origin.file) &&
+           (stet_view_is(r->class, "value-branch") || stet_view_is(r->class, "hidden-branch") ||
+            stet_view_is(r->class, "graph-change"));
+}
+
+/* A program is told with the user's own line. A guard of a library's function (an optimizer's
+ * step) has that line as the one that called it. Operations that run there by themselves (their
+ * names stay TorchTPU's) have no guards. */
+static bool called_there(const struct stet_guard_row *g, const struct stet_recompile *r)
+{
+    return stet_place_installed(g->file) && g->trigger.line && g->trigger.line == r->origin.line &&
+           stet_view_eq(g->trigger.file, r->origin.file) &&
+           !stet_view_starts(r->function, "tt_jit_");
+}
+
+static bool belongs(const struct stet_guard_row *g, const struct stet_recompile *r)
+{
+    if (g->broke)
+        return goes_on(g, r);
+    if (g->taken)
+        return false;
+    return called_there(g, r) ||
+           (stet_view_eq(g->function, r->function) &&
+            (!r->origin.file.len || !g->file.len || stet_view_eq(g->file, r->origin.file)));
+}
+
+/* A guard says why this program was made anew; failing that, a break why there is one at all. */
 static struct stet_guard_row *guard_of(struct stet_joined *j, const struct stet_recompile *r)
 {
+    struct stet_guard_row *broke = NULL;
+
     for (uint32_t i = 0; i < j->count; i++) {
         struct stet_guard_row *g = &j->guards[i];
 
-        if (!g->taken && stet_view_eq(g->function, r->function) &&
-            (!r->origin.file.len || !g->file.len || stet_view_eq(g->file, r->origin.file)))
+        if (!belongs(g, r))
+            continue;
+        if (!g->broke)
             return g;
+        broke = broke ? broke : g;
     }
-    return NULL;
+    return broke;
 }
 
 static bool mark(void *context, const struct stet_recompile *r)
@@ -100,19 +151,45 @@ struct walk {
     uint32_t guard; /* number of the next row that is one */
 };
 
-/* A guard on a number knows that it moved; what it did there, the program may know: start a slice,
- * count the turns of a loop, be the k of a top-k. With one cause on each side they are the same. */
-static bool is_the_same(const struct stet_recompile *r, const struct stet_guard_row *g)
+static bool is_one_of(struct stet_view class, const char *const *names)
 {
-    static const char *const uses[] = {"slice-start", "python-loop", "topk-k", "capacity-leak",
-                                       "optimizer-scalar"};
-
-    if (!stet_view_is(g->class, "baked-constant") || r->also.len)
-        return false;
-    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
-        if (stet_view_is(r->class, uses[i]))
+    for (; *names; names++)
+        if (stet_view_is(class, *names))
             return true;
     return false;
+}
+
+/* A guard on a number knows that it moved; what it did there, the program may know: start a slice,
+ * count the turns of a loop, be the k of a top-k. A guard on a size knows that it moved; the
+ * program, where it came from. With one cause on each side they are the same. */
+static bool is_the_same(const struct stet_recompile *r, const struct stet_guard_row *g)
+{
+    static const char *const uses[] = {
+        "slice-start",      "python-loop",  "topk-k",      "capacity-leak",
+        "optimizer-scalar", "dim-readback", "mask-gather", NULL};
+    static const char *const sizes[] = {"mask-gather", "varlen",        "dim-readback",
+                                        "last-batch",  "capacity-leak", "shape-drift",
+                                        NULL};
+
+    if (r->also.len)
+        return false;
+    if (stet_view_is(g->class, "baked-constant"))
+        return is_one_of(r->class, uses);
+    if (stet_view_is(g->class, "shape-drift") || stet_view_is(g->class, "last-batch"))
+        return is_one_of(r->class, sizes);
+    return false;
+}
+
+/* The program has a new number, or new code, and no word for it: the guard has one. A break knows
+ * what was read, and the code behind it is its own doing. */
+static bool says_less(const struct stet_recompile *r, const struct stet_guard_row *g)
+{
+    if (g->broke && stet_view_is(r->class, "hidden-branch"))
+        return true;
+    if (stet_view_is(g->class, "optimizer-scalar") && !r->also.len &&
+        stet_view_is(r->class, "baked-constant"))
+        return true;
+    return stet_view_is(r->class, "graph-change") || stet_view_is(r->class, "unknown");
 }
 
 /* TorchTPU folds a view into the operation that uses it, and gives it that one's line. */
@@ -120,9 +197,24 @@ static void take_origin(struct stet_recompile *one, const struct stet_guard_row 
 {
     const struct stet_row_change *c = g->change_count ? &g->changes[0] : NULL;
 
-    if (c && c->line && stet_view_is(one->class, "slice-start") &&
+    bool cut = stet_view_is(one->class, "slice-start") || stet_view_is(one->class, "dim-readback");
+
+    if (c && c->line && cut && stet_view_is(g->class, "baked-constant") &&
         stet_view_eq(c->file, one->origin.file))
         one->origin.line = c->line;
+}
+
+/* Further causes: the program's, its class where the guard's is another, and a break's. */
+static struct stet_view also_of(const struct stet_recompile *r, const struct stet_guard_row *g,
+                                bool same, char *room, size_t size)
+{
+    struct stet_view class = same || says_less(r, g) ? (struct stet_view){0} : r->class;
+    struct stet_view broke = g->broke ? g->also : (struct stet_view){0};
+    int n = snprintf(room, size, "%.*s%s%.*s%s%.*s", STET_FMT(r->also),
+                     r->also.len && class.len ? " " : "", STET_FMT(class),
+                     (r->also.len || class.len) && broke.len ? " " : "", STET_FMT(broke));
+
+    return stet_view_of(room, n < (int)size ? (size_t)n : size - 1);
 }
 
 /* The guard says more surely why than the program does; the program, where it enters. */
@@ -131,6 +223,7 @@ static bool tell(struct walk *w, const struct stet_recompile *r, const struct st
     struct stet_row_change changes[MERGED_CHANGES];
     struct stet_recompile one = *r;
     char evidence[1024], also[256];
+    bool equal = stet_view_eq(g->class, r->class), same = equal || is_the_same(r, g);
     int n = snprintf(evidence, sizeof evidence, "%.*s; %.*s", STET_FMT(g->evidence),
                      STET_FMT(r->evidence));
 
@@ -143,22 +236,17 @@ static bool tell(struct walk *w, const struct stet_recompile *r, const struct st
     one.changes = changes;
     one.evidence =
         stet_view_of(evidence, n < (int)sizeof evidence ? (size_t)n : sizeof evidence - 1);
-    if (is_the_same(r, g))
+    if (same && !equal)
         take_origin(&one, g);
     else
         one.fix = g->fix.len ? g->fix : r->fix;
-    one.cost_ns = g->cost_ns > r->cost_ns ? g->cost_ns : r->cost_ns;
+    if (g->cost_ns > r->cost_ns && !g->taken)
+        one.cost_ns = g->cost_ns;
     if (!one.trigger.line)
         one.trigger = g->trigger;
-    if (!stet_view_eq(g->class, r->class) && !is_the_same(r, g)) {
-        bool vague = stet_view_is(r->class, "graph-change") || stet_view_is(r->class, "unknown");
-
-        n = snprintf(also, sizeof also, "%.*s%s%.*s", STET_FMT(r->also),
-                     r->also.len && !vague ? " " : "", vague ? 0 : (int)r->class.len,
-                     r->class.ptr ? r->class.ptr : "");
-        one.also = stet_view_of(also, n < (int)sizeof also ? (size_t)n : sizeof also - 1);
+    one.also = also_of(r, g, same, also, sizeof also);
+    if (!same)
         one.class = g->class;
-    }
     return w->visit(w->context, &one);
 }
 
@@ -167,14 +255,16 @@ static bool pass(void *context, const struct stet_recompile *r)
     struct walk *w = context;
     struct stet_joined *j = w->joined;
     struct stet_guard_row *g;
+    bool more;
 
     if (is_guard(r) && w->guard < j->count && j->guards[w->guard++].joined)
         return true;
     g = stet_view_is(r->lane, "xla") ? guard_of(j, r) : NULL;
     if (!g)
         return w->visit(w->context, r);
+    more = tell(w, r, g);
     g->taken = true;
-    return tell(w, r, g);
+    return more;
 }
 
 static void start(struct stet_joined *j)

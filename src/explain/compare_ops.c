@@ -141,13 +141,31 @@ compare_values(struct stet_comparison *c, const struct stet_op *in_a, const stru
     return p;
 }
 
+/* The initial value of a reduction belongs to the operation inside (0 to add, -inf to take the
+ * largest): where that is another one it is told already. */
+static bool reduce_otherwise(const struct stet_op *a, const struct stet_op *b)
+{
+    const struct stet_block *x, *y;
+
+    if (!stet_view_starts(stet_words_mnemonic(b), "reduce") || !a->region_count ||
+        !b->region_count || !stet_op_region(a, 0)->block_count ||
+        !stet_op_region(b, 0)->block_count)
+        return false;
+    x = stet_op_region(a, 0)->blocks[0];
+    y = stet_op_region(b, 0)->blocks[0];
+    for (uint32_t i = 0; i < x->op_count && i < y->op_count; i++)
+        if (!stet_view_eq(stet_op_name(x->ops[i]), stet_op_name(y->ops[i])))
+            return true;
+    return x->op_count != y->op_count;
+}
+
 static void compare_constants(struct stet_comparison *c, const struct stet_op *a,
                               const struct stet_op *b, const struct stet_op *in_a,
                               const struct stet_op *in_b)
 {
     const struct stet_constant_pair *p = compare_values(c, in_a, in_b);
 
-    if (p->same)
+    if (p->same || reduce_otherwise(a, b))
         return;
     if (!c->constant_in.len || !b->known || c->constant_in_known != b->known) {
         c->constant_in = stet_change_text(c, "constant in %.*s", STET_FMT(stet_words_mnemonic(b)));

@@ -101,6 +101,24 @@ static bool on_cut(struct stet_history *h, const struct stet_sighting *s, uint32
     return false;
 }
 
+/* torch.compile goes on behind a graph break in functions that it names after the line. Was it at a
+ * condition, that one's value decides which of them runs. */
+static bool on_break(struct stet_history *h, const struct stet_sighting *s, uint32_t *line)
+{
+    struct stet_view name = s->traits->function;
+    const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->traits->place.file);
+    const char *at =
+        stet_view_starts(name, "torch_dynamo_resume_in_") ? memrchr(name.ptr, '_', name.len) : NULL;
+
+    *line = 0;
+    for (at = at ? at + 1 : NULL; at && at < name.ptr + name.len; at++) {
+        if (*at < '0' || *at > '9' || *line > UINT32_MAX / 10 - 1)
+            return false;
+        *line = *line * 10 + (uint32_t)(*at - '0');
+    }
+    return file && *line && stet_py_is_condition(file, *line);
+}
+
 /* Is the program what the waiting line itself computes? PyTorch/XLA's graphs have no line of their
  * own, and JAX's eager programs are of the line that waits. TorchTPU compiles beside the program:
  * it may have gone on to another line by then. */
@@ -255,7 +273,8 @@ void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
     promote(f, STET_REASON_GRAPH_CHANGE);
     if (!stet_finding_has(f, STET_REASON_GRAPH_CHANGE))
         return;
-    if (on_value(h, f, &line) || on_argument(h, s, &line) || on_cut(h, s, &line)) {
+    if (on_value(h, f, &line) || on_argument(h, s, &line) || on_cut(h, s, &line) ||
+        on_break(h, s, &line)) {
         f->reads = line;
         stet_finding_rename(h, f, STET_REASON_GRAPH_CHANGE, STET_REASON_VALUE_BRANCH,
                             STET_SURE_LIKELY,

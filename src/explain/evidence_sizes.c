@@ -45,8 +45,8 @@ static bool source_says(struct stet_history *h, const struct stet_place *p,
 }
 
 /* The size is passed to the call and was read back from the device: a program ran in that line, or
- * it asks for a size there. */
-static bool read_back(struct stet_history *h, struct stet_finding *f)
+ * (unless `ran` is asked for) it asks for a size there. */
+static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran)
 {
     static const char *const sizes[] = {".size", ".shape", "len(", "nonzero(", NULL};
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -56,7 +56,7 @@ static bool read_back(struct stet_history *h, struct stet_finding *f)
     if (!file || !stet_py_argument_reads(file, s->trigger.line, &line.line))
         return false;
     f->reads = line.line;
-    return stet_history_ran_in(h, s->process, &line) || source_says(h, &line, sizes);
+    return stet_history_ran_in(h, s->process, &line) || (!ran && source_says(h, &line, sizes));
 }
 
 /* A size inside that no argument has. What moved with it (the constant that is the size, k as an
@@ -74,11 +74,20 @@ static bool inner(struct stet_history *h, struct stet_finding *f)
         stet_finding_is(h, f, STET_REASON_TOPK_K, STET_SURE_CERTAIN, false,
                         "no argument changed; the result of a top-k went from %lld to %lld", from,
                         to);
-    else if (read_back(h, f))
+    else if (f->facts.masked)
+        stet_finding_is(h, f, STET_REASON_MASK_GATHER, STET_SURE_CERTAIN, false,
+                        "no argument changed; what a mask selects went from %lld to %lld elements",
+                        from, to);
+    else if (read_back(h, f, f->facts.cut))
         stet_finding_is(h, f, STET_REASON_DIM_READBACK, STET_SURE_CERTAIN, false,
                         "no argument changed; a size inside went from %lld to %lld, and what is "
                         "passed was read back in line %u",
                         from, to, f->reads);
+    else if (f->facts.cut)
+        stet_finding_is(h, f, STET_REASON_TOPK_K, STET_SURE_CERTAIN, false,
+                        "no argument changed; what is taken of a sort, a top-k, went from %lld to "
+                        "%lld",
+                        from, to);
     else if (f->facts.gather || source_says(h, &f->origin, gather))
         stet_finding_is(h, f, STET_REASON_MASK_GATHER, STET_SURE_CERTAIN, false,
                         "no argument changed; a selection went from %lld to %lld elements", from,
@@ -158,11 +167,11 @@ static void argument(struct stet_history *h, struct stet_finding *f)
     if (maker) {
         stet_finding_is(h, f, STET_REASON_MASK_GATHER, STET_SURE_LIKELY, false,
                         "the %lld elements were gathered in line %u, outside any jitted function",
-                        (long long)f->facts.size_to, maker->trigger.line);
-        f->origin = maker->trigger;
+                        (long long)f->facts.size_to, stet_history_line(maker)->line);
+        f->origin = *stet_history_line(maker);
     } else if (varlen(h, f)) {
         return;
-    } else if (read_back(h, f)) {
+    } else if (read_back(h, f, false)) {
         stet_finding_is(h, f, STET_REASON_DIM_READBACK, STET_SURE_LIKELY, false,
                         "what is passed depends on a value read back in line %u", f->reads);
     } else if (series && series->distinct > 2) {

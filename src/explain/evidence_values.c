@@ -19,10 +19,26 @@ static bool has(struct stet_view v, const char *word)
     return false;
 }
 
-static bool in_optimizer(const struct stet_place *p)
+/* By the user's own line, or by the library's file that it leads to. */
+static bool in_optimizer(const struct stet_told *c)
 {
+    const struct stet_place *p = &c->place;
+
     return has(p->file, "/optim") || has(p->file, "optax") || has(p->function, "adam") ||
-           has(p->function, "optimizer") || has(p->function, "sgd");
+           has(p->function, "optimizer") || has(p->function, "sgd") || has(c->inside, "/optim/") ||
+           has(c->inside, "/optax/");
+}
+
+/* Is the series 1 - beta^step, and not only something that falls by one ratio? Its first value has
+ * a whole number of steps behind it; late ones can't be told so exactly. */
+static bool is_correction(const struct stet_series *s)
+{
+    double first = s->values[0], steps;
+
+    if (!s->geometric || s->findings < 2 || s->distinct < 3 || first <= 0 || first >= 1)
+        return false;
+    steps = log(1 - first) / log(s->ratio);
+    return steps > 0.5 && fabs(steps - round(steps)) <= 0.02 + 1e-3 * steps;
 }
 
 /* The next change of a constant that is a cause, from *at on; NULL at the end. */
@@ -47,11 +63,11 @@ static void point_at(struct stet_finding *f, const struct stet_told *c, enum ste
 static bool optimizer_scalar(struct stet_history *h, struct stet_finding *f,
                              const struct stet_told *c, const struct stet_series *s)
 {
-    if (s->geometric && s->findings >= 2 && s->distinct >= 3)
+    if (is_correction(s))
         stet_finding_rename(
             h, f, STET_REASON_BAKED_CONSTANT, STET_REASON_OPTIMIZER_SCALAR, STET_SURE_CERTAIN,
             "the constant is 1 - %.4g^step: a bias correction computed in Python", s->ratio);
-    else if (in_optimizer(&c->place))
+    else if (in_optimizer(c))
         stet_finding_rename(
             h, f, STET_REASON_BAKED_CONSTANT, STET_REASON_OPTIMIZER_SCALAR, STET_SURE_LIKELY,
             "the constant is used by the optimizer and took %u values", s->distinct);

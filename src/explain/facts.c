@@ -118,6 +118,9 @@ static void keep_changes(struct stet_history *h, struct stet_finding *f, const s
         const struct stet_change *c = &d->changes[i];
         const struct stet_op *use = use_of(c, uses);
 
+        struct stet_view inside =
+            c->kind == STET_CHANGE_CONSTANT ? stet_place_inside(c->loc) : (struct stet_view){0};
+
         told[i] = (struct stet_told){.kind = c->kind,
                                      .facet = c->facet,
                                      .follows = c->follows,
@@ -126,6 +129,7 @@ static void keep_changes(struct stet_history *h, struct stet_finding *f, const s
                                      .to = keep(h, c->to),
                                      .op = keep(h, c->op),
                                      .place = keep_place(h, place_of(c, use)),
+                                     .inside = keep(h, inside),
                                      .count = c->count,
                                      .order = use ? use->id : c->order};
     }
@@ -208,8 +212,8 @@ static int64_t sorted_dimension(const struct stet_op *sort)
     return list && list->kind == STET_ATTR_INTS && list->count == 1 ? list->ints[0] : -1;
 }
 
-/* Frameworks that have no top-k of their own sort and take a part: a top-k by another name. */
-static bool cuts_a_sort(const struct stet_op *op)
+/* Frameworks that have no top-k of their own sort and take a part. */
+static const struct stet_op *cuts_a_sort(const struct stet_op *op)
 {
     const struct stet_op *sort =
         is_named(op, "slice") && op->operand_count == 1 && op->result_count == 1 ? sort_below(op)
@@ -219,15 +223,22 @@ static bool cuts_a_sort(const struct stet_op *op)
     int64_t d = sort ? sorted_dimension(sort) : -1;
 
     if (!sort || whole->rank != part->rank)
-        return false;
+        return NULL;
     if (d < 0)
         d += whole->rank;
-    return d >= 0 && d < whole->rank && whole->dims[d] != part->dims[d];
+    return d >= 0 && d < whole->rank && whole->dims[d] != part->dims[d] ? sort : NULL;
+}
+
+static bool sorts_truth(const struct stet_op *sort)
+{
+    const struct stet_type *key = stet_op_operand(sort, 0)->type->element;
+
+    return key && key->kind == STET_TYPE_INTEGER && key->width == 1;
 }
 
 struct cut {
     const struct stet_finding *finding;
-    bool found;
+    const struct stet_op *found; /* the sort */
 };
 
 static bool find_cut(const struct stet_op *op, void *context)
@@ -237,19 +248,20 @@ static bool find_cut(const struct stet_op *op, void *context)
     for (uint32_t i = 0; i < cut->finding->change_count && !cut->found; i++) {
         const struct stet_told *c = &cut->finding->changes[i];
 
-        cut->found = c->kind == STET_CHANGE_TYPE && c->facet == STET_FACET_SHAPES &&
-                     c->order == op->id && cuts_a_sort(op);
+        if (c->kind == STET_CHANGE_TYPE && c->facet == STET_FACET_SHAPES && c->order == op->id)
+            cut->found = cuts_a_sort(op);
     }
     return !cut->found;
 }
 
 static void sort_facts(struct stet_finding *f, const struct stet_program *p)
 {
-    struct cut cut = {f, false};
+    struct cut cut = {f, NULL};
 
     if (f->facts.inner_shape && !f->facts.argument_shape && !f->facts.topk)
         stet_program_walk(p, find_cut, &cut);
-    f->facts.topk |= cut.found;
+    f->facts.masked = cut.found && sorts_truth(cut.found);
+    f->facts.cut = cut.found && !f->facts.masked;
 }
 
 /* An integer that is a size, or moved by the same amount or in the same proportion. */
@@ -432,16 +444,17 @@ static void add_option(void *context, struct stet_view path, struct stet_view fr
 }
 
 /* The earliest place, in the order of the program, of a cause that is evidence for the class; else
- * of any change with a place. */
+ * of any change with a place. Constants stand where the framework likes, most at the beginning. */
 static struct stet_place origin_of(const struct stet_finding *f)
 {
     const struct stet_told *best = NULL;
 
-    for (int strict = 1; strict >= 0 && !best; strict--)
+    for (int strict = 2; strict >= 0 && !best; strict--)
         for (uint32_t i = 0; i < f->change_count; i++) {
             const struct stet_told *c = &f->changes[i];
 
             if (!c->place.line ||
+                (strict > 1 && c->kind == STET_CHANGE_TYPE && stet_view_ends(c->op, "constant")) ||
                 (strict && (c->follows != STET_NO_FACET ||
                             stet_diff_change_reason(c->kind, c->facet, c->op) != f->pair)))
                 continue;

@@ -275,9 +275,10 @@ static enum stet_rc explain(struct stet_history *h, uint32_t number, uint32_t ag
 /* By its locations: the caller of the jitted function, or the one line that is all of it. */
 static struct stet_place place_entered(const struct stet_traits *t)
 {
-    if (t->entry.line || t->root.line || !t->one_place || t->framework != STET_FRAMEWORK_JAX)
-        return t->entry;
-    return t->place;
+    bool of_a_line = t->framework == STET_FRAMEWORK_JAX ||
+                     (t->framework == STET_FRAMEWORK_TORCH_TPU && t->eager);
+
+    return t->entry.line || t->root.line || !t->one_place || !of_a_line ? t->entry : t->place;
 }
 
 enum stet_rc stet_history_add(struct stet_history *h, const struct stet_sighting *s,

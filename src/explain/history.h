@@ -58,7 +58,8 @@ struct stet_told {
     unsigned facet, follows;
     struct stet_view what, from, to, op;
     struct stet_place place;
-    uint32_t count, order; /* order: of its operation in the program */
+    struct stet_view inside; /* of a constant: the library's file that its place leads to */
+    uint32_t count, order;   /* order: of its operation in the program */
 };
 
 /* What the comparison showed beyond the list of changes. */
@@ -70,6 +71,8 @@ struct stet_facts {
     bool inner_shape;      /* a shape inside moved of itself: inner_from, inner_to */
     bool constant_is_size; /* an integer constant moved as a shape did */
     bool topk, gather;     /* the shape that moved is that of a top-k, of a gather */
+    bool cut;              /* that of a sort of which a part is taken: a top-k by another name */
+    bool masked;           /* the same of a sort by truth values: the chosen ones come first */
     bool only_more;        /* all of the earlier program is there, and operations besides */
     bool vector;           /* a one-dimensional integer argument has another length */
     bool accumulates;      /* each argument that came is added to a result */

@@ -71,6 +71,13 @@ static inline bool stet_history_is_eager(const struct stet_sighting *s)
     return s->eager;
 }
 
+/* The line of an eager program: that which waits for it; TorchTPU compiles beside the program,
+ * which may have gone on, and says where each operation stands. */
+static inline const struct stet_place *stet_history_line(const struct stet_sighting *s)
+{
+    return s->traits->framework == STET_FRAMEWORK_TORCH_TPU ? &s->traits->place : &s->trigger;
+}
+
 /* ---- judging ---- */
 
 enum { STET_SERIES_VALUES = 16 };

@@ -116,6 +116,14 @@ struct stet_place stet_place_of(const struct stet_loc *loc)
     return f.own.line ? f.own : f.first;
 }
 
+struct stet_view stet_place_inside(const struct stet_loc *loc)
+{
+    struct frames f = {0};
+
+    walk(&f, loc, (struct stet_view){0}, 0);
+    return f.first.file;
+}
+
 void stet_place_of_function(const struct stet_loc *loc, struct stet_view function,
                             struct stet_place *own, struct stet_place *caller)
 {

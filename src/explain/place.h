@@ -15,6 +15,8 @@ bool stet_place_installed(struct stet_view file);
 /* The innermost frame of the user's own code in a location; the innermost of all when every one is
  * an installed package's. line 0 without any. Text is borrowed from the program. */
 struct stet_place stet_place_of(const struct stet_loc *loc);
+/* The file of the innermost frame, the user's or not; empty without any. */
+struct stet_view stet_place_inside(const struct stet_loc *loc);
 /* The frame of the function that a module is named after ("_lambda" for "<lambda>"), and the frame
  * that called it: where a jitted function was entered. */
 void stet_place_of_function(const struct stet_loc *loc, struct stet_view function,
