@@ -68,14 +68,17 @@ static bool is_entry(struct stet_view f, const Elf64_Shdr *names, const Elf64_Sy
            !memcmp(text, entry, sizeof entry);
 }
 
-static void look_at_symbols(struct stet_elf *e, struct stet_view f, const Elf64_Ehdr *h)
+static void look_at_sections(struct stet_elf *e, struct stet_view f, const Elf64_Ehdr *h)
 {
-    for (unsigned i = 0; i < h->e_shnum && !e->has_symbols; i++) {
+    for (unsigned i = 0; i < h->e_shnum; i++) {
         Elf64_Shdr s, names;
 
-        if (!copy(f, h->e_shoff + (uint64_t)i * sizeof s, &s, sizeof s))
+        if (!copy(f, h->e_shoff + (uint64_t)i * sizeof s, &s, sizeof s)) {
+            /* It may load all the same; it is not the file that was made. */
+            e->wrong = "cut off: its section headers lie behind its end";
             return;
-        if (s.sh_type != SHT_DYNSYM ||
+        }
+        if (s.sh_type != SHT_DYNSYM || e->has_symbols ||
             !copy(f, h->e_shoff + (uint64_t)s.sh_link * sizeof names, &names, sizeof names))
             continue;
         e->has_symbols = true;
@@ -83,7 +86,7 @@ static void look_at_symbols(struct stet_elf *e, struct stet_view f, const Elf64_
             Elf64_Sym symbol;
 
             if (!copy(f, s.sh_offset + k * sizeof symbol, &symbol, sizeof symbol))
-                return;
+                break;
             e->has_entry |= is_entry(f, &names, &symbol);
         }
     }
@@ -112,7 +115,7 @@ void stet_elf_look(struct stet_elf *e, struct stet_view f)
         return;
     look_at_segments(e, f, &h);
     if (!e->wrong)
-        look_at_symbols(e, f, &h);
+        look_at_sections(e, f, &h);
 }
 
 bool stet_elf_open(struct stet_elf *e, const char *path)
