@@ -17,6 +17,8 @@ typedef bool stet_visit_recompile(void *context, const struct stet_recompile *r)
 
 struct stet_misses;
 
+struct stet_run;
+
 struct stet_account {
     const char *run; /* its id */
     struct stet_ledger_totals totals;
@@ -31,7 +33,8 @@ struct stet_account {
     const struct stet_counter *counters;
     size_t counter_count;
     const struct stet_framework_log *log;
-    uint64_t torch_compiles; /* of torch.compile; counted where nothing else was compiled */
+    const struct stet_run *traced;    /* whose trace is still to be read for it, or NULL */
+    uint64_t torch_compiles;          /* of torch.compile; asked for with stet_account_torch */
     const struct stet_misses *misses; /* what the store did not serve; NULL when it was not asked */
     struct stet_ledger_saved saved;   /* zero when the ledger is not at hand */
 };

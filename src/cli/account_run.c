@@ -28,13 +28,15 @@ enum stet_rc stet_account_joined(const struct stet_account *a, stet_use_account 
 
 /* ---- by way of the ledger ---- */
 
-static uint64_t torch_compiles(const struct stet_run *run)
+uint64_t stet_account_torch(const struct stet_account *a)
 {
+    uint64_t count = a->torch_compiles;
     struct stet_torch t;
-    uint64_t count = 0;
 
+    if (!a->traced)
+        return count;
     stet_torch_init(&t);
-    if (stet_torch_load_run(&t, run, NULL) == STET_OK)
+    if (stet_torch_load_run(&t, a->traced, NULL) == STET_OK)
         count = t.compile_count;
     stet_torch_release(&t);
     return count;
@@ -76,7 +78,7 @@ static enum stet_rc from_ledger(struct stet_ledger *l, const struct stet_runs *r
     if (rc == STET_OK)
         rc = stet_ledger_saved(l, run->id, &a.saved, err);
     if (rc == STET_OK && !a.totals.compiles)
-        a.torch_compiles = torch_compiles(run);
+        a.traced = run;
     if (rc == STET_OK)
         rc = stet_account_joined(&a, use, context, err);
     stet_arena_release(&arena);

@@ -1,6 +1,6 @@
 /* A run's recompiles for a tired engineer: what, where, what it cost, what to do. Recompiles of one
  * cause are told once. */
-#include "cli/account.h"
+#include "cli/account_run.h"
 #include "cli/cache_miss.h"
 
 #include "cli/account_frameworks.h"
@@ -191,7 +191,8 @@ void stet_account_text_one(struct stet_buf *out, const struct stet_recompile *r,
 
 static void head(const struct pen *p, const struct stet_account *a, const struct stet_tally *t)
 {
-    bool torch = !a->totals.compiles && (t->torch || a->torch_compiles);
+    uint64_t compiles = a->totals.compiles ? a->totals.compiles : stet_account_torch(a);
+    bool torch = !a->totals.compiles && (t->torch || compiles);
 
     stet_buf_printf(p->out, "%srun %s%s: ", p->bold, a->run, p->plain);
     if (!a->totals.compiles && !torch) {
@@ -200,8 +201,8 @@ static void head(const struct pen *p, const struct stet_account *a, const struct
     }
     if (torch)
         stet_buf_str(p->out, "torch.compile alone, ");
-    if (!torch || a->torch_compiles) {
-        stet_text_count(p->out, torch ? a->torch_compiles : a->totals.compiles, "compile");
+    if (compiles) {
+        stet_text_count(p->out, compiles, "compile");
         stet_buf_str(p->out, ", ");
     }
     stet_account_lost(p->out, t);

@@ -49,12 +49,13 @@ bool stet_torch_value(const struct stet_torch *t, uint32_t compile, uint32_t ent
                       const struct stet_torch_why *why, struct stet_view *out)
 {
     enum { NEAR = 16 };
+    uint32_t frame = t->compiles[compile].frame, last = t->compiles[t->frames[frame].last].number;
 
     *out = (struct stet_view){0};
     /* It itself, and the next few, which fail against it if any does; a frame of thousands is not
      * searched to its end. */
-    for (uint32_t number = entry; number - entry <= NEAR; number++) {
-        uint32_t c = stet_torch_compile_at(t, t->compiles[compile].frame, number);
+    for (uint32_t number = entry; number <= last && number - entry <= NEAR; number++) {
+        uint32_t c = stet_torch_compile_at(t, frame, number);
 
         if (c != STET_TORCH_NONE &&
             (told_by(t, c, entry, why, out) || (number == entry && noted(t, c, why, out))))

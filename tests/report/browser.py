@@ -116,7 +116,7 @@ class Page:
             raise RuntimeError(answer["exceptionDetails"].get("exception", {}).get("description", "exception"))
         return answer["result"].get("value")
 
-    def wait(self, expression, timeout=20):
+    def wait(self, expression, timeout=60):
         end = time.monotonic() + timeout
         while time.monotonic() < end:
             try:

@@ -60,12 +60,13 @@ class Run(unittest.TestCase):
         script = "import signal,sys,time\nn=0\n" \
             "def f(*a):\n global n; n+=1\n" \
             "signal.signal(signal.SIGTERM,f); print('ready',flush=True)\n" \
-            "time.sleep(1.0); print(n); sys.exit(3)\n"
+            "while not n: time.sleep(0.05)\n" \
+            "time.sleep(0.5); print(n); sys.exit(3)\n"
         p = subprocess.Popen([STET, "run", "--", sys.executable, "-c", script], env=self.env, cwd=self.dir,
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.assertEqual(p.stdout.readline(), "ready\n")
         p.send_signal(signal.SIGTERM)
-        out, _ = p.communicate(timeout=30)
+        out, _ = p.communicate(timeout=60)
         self.assertEqual((out, p.returncode), ("1\n", 3))
 
     def test_an_ignored_signal_stays_ignored(self):
@@ -164,7 +165,7 @@ class Run(unittest.TestCase):
     def build(self, name, compiler, *flags):
         source = os.path.join(self.dir, name + ".c")
         with open(source, "w") as f:
-            f.write("#include <unistd.h>\nint main(void) { sleep(1); return 0; }\n")
+            f.write("#include <unistd.h>\nint main(void) { sleep(2); return 0; }\n")
         target = os.path.join(self.dir, name)
         subprocess.run([compiler, *flags, "-o", target, source], check=True, timeout=60)
         return target
@@ -212,15 +213,15 @@ class Run(unittest.TestCase):
         self.assertEqual((len(out["runs"]), out["unreadable"]), (1, 1))
 
     def test_a_run_whose_parent_was_killed_is_still_a_run(self):
-        p = subprocess.Popen([STET, "run", "--", "sleep", "5"], env=self.env, cwd=self.dir)
-        for _ in range(100):
-            if os.path.isdir(os.path.join(self.dir, "state", "runs")) and self.last_run_or_none():
-                break
+        p = subprocess.Popen([STET, "run", "--", "sleep", "600"], env=self.env, cwd=self.dir)
+        while not (os.path.isdir(os.path.join(self.dir, "state", "runs")) and self.last_run_or_none()):
+            self.assertIsNone(p.poll())
             time.sleep(0.05)
-        child = self.last_run_or_none()
+        with open(os.path.join(self.dir, "state", "runs", self.last_run()["run"], "run.json")) as f:
+            child = json.load(f)["pid"]
         p.kill()
         p.wait()
-        self.assertIsNotNone(child)
+        os.kill(child, signal.SIGKILL)
         self.assertIsNone(self.last_run()["exit"])
 
     def last_run_or_none(self):

@@ -27,7 +27,7 @@ def main():
     env.update(STET_STATE_DIR=os.path.join(folder, "state"), XDG_CACHE_HOME=os.path.join(folder, "cache"),
                TMUX_TMPDIR=folder)
     tmux = lambda *args: subprocess.run(["tmux", "-u", "-L", "top", *args], env=env, capture_output=True, text=True,
-                                        timeout=20).stdout
+                                        timeout=60).stdout
     job = "".join(f"RANK={r} {JAX} {TRAIN} {STEPS[r]} {go} & " for r in (0, 1)) + "wait"
     run = subprocess.Popen([STET, "run", "--quiet", "--cpu", "--no-store", "--", "sh", "-c", job], env=env, cwd=folder,
                            text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -36,7 +36,7 @@ def main():
             time.sleep(0.05)
         # From the beginning on, so that all of it is followed and not read afterwards.
         tmux("-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "40",
-             f"env STET_STATE_DIR={env['STET_STATE_DIR']} {STET} top; echo exit $?; sleep 60")
+             f"env STET_STATE_DIR={env['STET_STATE_DIR']} {STET} top; echo exit $?; sleep 600")
         assert [json.loads(run.stdout.readline())["rank"] in (0, 1) for _ in STEPS]
         line = next(i for i, text in enumerate(TRAIN.read_text().splitlines(), 1) if "jnp.mean" in text)
         wanted = [r"^ stet top .* running", rf"\nsteps +{max(STEPS)} ", rf"executions {sum(STEPS) + 2} ",
@@ -44,15 +44,15 @@ def main():
                   rf"\n +0 +\d+ +{STEPS[0]} .* 4 .*running", rf"\n +1 +\d+ +{STEPS[1]} .* 4 .*running",
                   r"\n train_step +3 +6 ", r"\n +0 +stet:0 +\[.*\] .* of ",
                   rf"4× shape-drift +train_step +\S*train.py:{line} .*x dimension 0 (8 → 16|16 → 24)", "Pad this dimension"]
-        deadline, text = time.time() + 40, ""
+        deadline, text = time.time() + 90, ""
         while time.time() < deadline and not all(re.search(w, text) for w in wanted):
             time.sleep(0.3)
             text = tmux("capture-pane", "-p")
         missing = [w for w in wanted if not re.search(w, text)]
         assert not missing, f"{missing} in\n{text}"
         open(go, "w").close()
-        assert run.wait(timeout=30) == 0
-        deadline = time.time() + 20
+        assert run.wait(timeout=90) == 0
+        deadline = time.time() + 60
         while "  exit 0 " not in tmux("capture-pane", "-p") and time.time() < deadline:
             time.sleep(0.2)
         over = tmux("capture-pane", "-p")

@@ -22,14 +22,16 @@ def main():
         env = {k: v for k, v in os.environ.items() if not k.startswith(("TORCH", "STET_"))}
         env.update(STET_STATE_DIR=state, TORCH_DEVICE_BACKEND_AUTOLOAD="0", PYTHONWARNINGS="ignore",
                    OMP_NUM_THREADS="1")
+        go = pathlib.Path(state, "go")
         run = subprocess.Popen([build / "bin" / "stet", "run", f"--metrics-file={state}/ranks.prom",
-                                f"--json-events={state}/events.json", "--", python, HERE / "ranks.py"], env=env, text=True,
+                                f"--json-events={state}/events.json", "--", python, HERE / "ranks.py", state, go], env=env, text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         told, lines = None, []
         for line in run.stderr:
             lines.append(line)
             if "rank-divergence" in line and told is None:
                 told = (time.time(), line)
+                go.touch()  # until it is told, it runs
         output = run.stdout.read()
         if run.wait(timeout=200):
             bad.append(f"exit {run.returncode}")
