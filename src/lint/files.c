@@ -71,8 +71,15 @@ static bool is_excluded(const char *path, char **excludes, size_t count)
     return false;
 }
 
+/* As others name it: GitHub and SARIF readers do not find "./a.py", and a baseline made of "."
+ * holds for "src" too. */
 static bool add(struct lint_files *f, const char *path)
 {
+    while (path[0] == '.' && path[1] == '/' && path[2]) {
+        path += 2;
+        while (path[0] == '/' && path[1])
+            path++;
+    }
     if (f->count == f->room) {
         size_t room = f->room ? f->room * 2 : 256;
         const char **more = stet_mem_resize(f->paths, room, sizeof *more);

@@ -48,6 +48,7 @@ void stet_lint_fix_text(const struct stet_lint_result *r, const char *path, stru
 struct lines {
     struct stet_view *at;
     size_t count;
+    bool open; /* the last one does not end */
 };
 
 static bool split(struct stet_view text, struct lines *out)
@@ -57,6 +58,7 @@ static bool split(struct stet_view text, struct lines *out)
     for (size_t i = 0; i < text.len; i++)
         count += text.ptr[i] == '\n';
     out->count = 0;
+    out->open = text.len && text.ptr[text.len - 1] != '\n';
     out->at = stet_mem_calloc(count, sizeof *out->at);
     if (!out->at)
         return false;
@@ -70,14 +72,15 @@ static bool split(struct stet_view text, struct lines *out)
     return true;
 }
 
-static void put_line(struct stet_buf *out, char sign, struct stet_view line)
+static void put_line(struct stet_buf *out, char sign, const struct lines *of, size_t line)
 {
     stet_buf_char(out, sign);
-    stet_buf_view(out, line);
-    stet_buf_char(out, '\n');
+    stet_buf_view(out, of->at[line]);
+    stet_buf_str(out,
+                 of->open && line + 1 == of->count ? "\n\\ No newline at end of file\n" : "\n");
 }
 
-/* Both sides from line `first`: how long they differ. Lines match again when three in a row do, or
+/* Both sides from lines i and j: how long they differ. Lines match again when two in a row do, or
  * the ends are reached. */
 static void differing(const struct lines *a, const struct lines *b, size_t i, size_t j, size_t *da,
                       size_t *db)
@@ -102,6 +105,42 @@ static void differing(const struct lines *a, const struct lines *b, size_t i, si
     *db = b->count - j;
 }
 
+enum { CONTEXT = 3 };
+
+/* One hunk from line i of the old text and j of the new one, which differ there: changes whose
+ * context would meet are told in one. Leaves both behind it. */
+static void put_hunk(const struct lines *a, const struct lines *b, size_t *i, size_t *j,
+                     struct stet_buf *out)
+{
+    size_t before = *i < CONTEXT ? *i : CONTEXT, start = *i - before, other = *j - before, same;
+    struct stet_buf body = STET_BUF_INIT;
+
+    for (size_t k = start; k < *i; k++)
+        put_line(&body, ' ', a, k);
+    for (;;) {
+        size_t da, db;
+
+        differing(a, b, *i, *j, &da, &db);
+        for (size_t k = 0; k < da; k++)
+            put_line(&body, '-', a, (*i)++);
+        for (size_t k = 0; k < db; k++)
+            put_line(&body, '+', b, (*j)++);
+        for (same = 0; same <= 2 * CONTEXT && *i + same < a->count && *j + same < b->count &&
+                       stet_view_eq(a->at[*i + same], b->at[*j + same]);)
+            same++;
+        if (same > 2 * CONTEXT || (*i + same == a->count && *j + same == b->count))
+            break;
+        for (; same; same--, (*i)++, (*j)++)
+            put_line(&body, ' ', a, *i);
+    }
+    for (same = same > CONTEXT ? CONTEXT : same; same; same--, (*i)++, (*j)++)
+        put_line(&body, ' ', a, *i);
+    stet_buf_printf(out, "@@ -%zu,%zu +%zu,%zu @@\n", start + 1, *i - start, other + 1, *j - other);
+    stet_buf_view(out, stet_buf_as_view(&body));
+    out->failed |= body.failed;
+    stet_buf_release(&body);
+}
+
 void stet_lint_fix_diff(const char *path, struct stet_view old, struct stet_view fixed,
                         struct stet_buf *out)
 {
@@ -118,32 +157,12 @@ void stet_lint_fix_diff(const char *path, struct stet_view old, struct stet_view
     }
     stet_buf_printf(out, "--- a/%s\n+++ b/%s\n", path, path);
     while (i < a.count || j < b.count) {
-        size_t da, db, before, after;
-
         if (i < a.count && j < b.count && stet_view_eq(a.at[i], b.at[j])) {
             i++;
             j++;
-            continue;
+        } else {
+            put_hunk(&a, &b, &i, &j, out);
         }
-        differing(&a, &b, i, j, &da, &db);
-        before = i < 3 ? i : 3;
-        for (after = 0; after < 3 && i + da + after < a.count && j + db + after < b.count &&
-                        stet_view_eq(a.at[i + da + after], b.at[j + db + after]);)
-            after++; /* context ends where the next change begins */
-        stet_buf_printf(out, "@@ -%zu,%zu +%zu,%zu @@\n", i - before + 1, before + da + after,
-                        j - before + 1, before + db + after);
-        for (size_t k = i - before; k < i; k++)
-            put_line(out, ' ', a.at[k]);
-        for (size_t k = 0; k < da; k++)
-            put_line(out, '-', a.at[i + k]);
-        for (size_t k = 0; k < db; k++)
-            put_line(out, '+', b.at[j + k]);
-        i += da;
-        j += db;
-        for (size_t k = 0; k < after; k++)
-            put_line(out, ' ', a.at[i + k]);
-        i += after;
-        j += after;
     }
     stet_mem_free(a.at);
     stet_mem_free(b.at);

@@ -173,7 +173,7 @@ enum lint_fact {
     LINT_USES_JIT = 256,
     LINT_MARKS_DYNAMIC = 512,
     LINT_FEEDS_BATCHES = 1024, /* a training loop, not one prompt */
-    LINT_USES_TPU = 2048, /* PyTorch on the device "tpu": operations there are programs */
+    LINT_USES_TPU = 2048,      /* PyTorch on the device "tpu": operations there are programs */
 };
 
 /* The whole analysis: fills `out`, whose arena it uses. */
