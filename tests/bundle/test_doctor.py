@@ -139,8 +139,8 @@ class Doctor(Staged):
         self.broken(told, "pjrt.so", "client", "failed", "UNAVAILABLE: PJRT_Client_Create told to fail")
 
     def test_broken_12_a_client_that_never_comes(self):
-        told = self.doctor(f"--plugin={FAKE}", deadline="1", FAKE_HANG="PJRT_Client_Create")
-        self.broken(told, "pjrt.so", "client", "hung", "did not answer within 1 s")
+        told = self.doctor(f"--plugin={FAKE}", deadline="3", FAKE_HANG="PJRT_Client_Create")
+        self.broken(told, "pjrt.so", "client", "hung", "did not answer within 3 s")
 
     def test_broken_13_a_compiler_that_crashes(self):
         told = self.doctor(f"--plugin={FAKE}", FAKE_CRASH="PJRT_Client_Compile")
