@@ -14,15 +14,12 @@ import numpy as np
 STEPS, OUT = int(sys.argv[1]), sys.argv[2]
 VOCAB, DIM, HEADS, LAYERS, BATCH, SEQ = 512, 128, 4, 2, 8, 64
 
-compiles = 0
-compile_s = 0.0
+compile_ms = []
 
 
 def on_duration(event, duration, **_):
-    global compiles, compile_s
     if event == "/jax/core/compile/backend_compile_duration":
-        compiles += 1
-        compile_s += duration
+        compile_ms.append(round(duration * 1e3, 3))
 
 
 jax.monitoring.register_event_duration_secs_listener(on_duration)
@@ -91,15 +88,16 @@ def main():
         json.dump(
             {
                 "losses": losses,
-                "compiles": compiles,
-                "compile_s": compile_s,
+                "compiles": len(compile_ms),
+                "compile_s": sum(compile_ms) / 1e3,
+                "compile_ms": compile_ms,
                 "first_step_s": first_step_s,
                 "steps": STEPS,
                 "device": jax.devices()[0].device_kind,
             },
             f,
         )
-    print(f"{STEPS} steps, {compiles} compiles, last loss {np.frombuffer(bytes.fromhex(losses[-1]), np.float32)[0]:.5f}")
+    print(f"{STEPS} steps, {len(compile_ms)} compiles, last loss {np.frombuffer(bytes.fromhex(losses[-1]), np.float32)[0]:.5f}")
 
 
 if __name__ == "__main__":
