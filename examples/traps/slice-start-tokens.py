@@ -1,4 +1,5 @@
 # trap: slice-start
+# also: static-argument
 # function: next_chunk
 # recompiles: 3
 # fix: dynamic_slice

@@ -1,4 +1,5 @@
 # trap: slice-start
+# also: static-argument
 # function: window_loss
 # recompiles: 5
 # fix: dynamic_slice

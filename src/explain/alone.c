@@ -71,8 +71,10 @@ uint32_t stet_alone_of(const struct stet_history *h, const struct stet_finding *
                        struct stet_alone out[STET_ALSO_MOST + 1])
 {
     uint32_t count = 0;
+    bool twice = f->reason == STET_REASON_SLICE_START && f->also_count == 1 &&
+                 f->also[0] == STET_REASON_STATIC_ARGUMENT; /* one cause, two names */
 
-    if (f->reason >= STET_REASONS || !f->also_count)
+    if (f->reason >= STET_REASONS || !f->also_count || twice)
         return 0;
     out[count++] = (struct stet_alone){f->reason, programs_of(h, f, f->reason)};
     for (uint32_t i = 0; i < f->also_count; i++)

@@ -308,8 +308,9 @@ static void compare_attrs(struct stet_comparison *c, const struct stet_op *a,
 
             if (!may_differ(c, class) || holds_symbols(n->value) || stet_canon_silent(mine, n))
                 continue;
-            if (class == STET_CLASS_LAYOUTS && !mine->parent && interface_differs(c))
-                continue; /* the entry's layouts list arguments that came or went */
+            if ((class == STET_CLASS_LAYOUTS || class == STET_CLASS_DONATION) && !mine->parent &&
+                interface_differs(c))
+                continue; /* the entry's layouts and donors list arguments that came or went */
             other = find(theirs, n->name, i);
             if (other ? side || n->value == other || stet_attr_eq(n->value, other) : false)
                 continue;

@@ -53,10 +53,20 @@ static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran)
     const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->trigger.file);
     struct stet_place line = s->trigger;
 
+    f->reads = stet_lazy_size_read(h, s);
+    if (f->reads) {
+        f->origin = (struct stet_place){s->trigger.file, s->trigger.function, f->reads};
+        return true;
+    }
     if (!file || !stet_py_argument_reads(file, s->trigger.line, &line.line))
         return false;
     f->reads = line.line;
     return stet_history_ran_in(h, s->process, &line) || (!ran && source_says(h, &line, sizes));
+}
+
+static bool is_lazy(const struct stet_history *h, const struct stet_finding *f)
+{
+    return stet_sighting_of(h, f)->traits->framework == STET_FRAMEWORK_TORCH_XLA;
 }
 
 /* A size inside that no argument has. What moved with it (the constant that is the size, k as an
@@ -96,6 +106,12 @@ static bool inner(struct stet_history *h, struct stet_finding *f)
         stet_finding_is(h, f, STET_REASON_CAPACITY_LEAK, STET_SURE_CERTAIN, false,
                         "no argument changed; an integer constant and a size inside moved "
                         "together, %lld to %lld",
+                        from, to);
+    else if (f->facts.made_so && f->pair == STET_REASON_SHAPE_DRIFT && is_lazy(h, f))
+        /* The integer itself is passed as an argument there. */
+        stet_finding_is(h, f, STET_REASON_CAPACITY_LEAK, STET_SURE_LIKELY, false,
+                        "no argument changed; a size of what is made inside went from %lld to "
+                        "%lld, by a Python number",
                         from, to);
     else
         return false;
@@ -169,6 +185,10 @@ static void argument(struct stet_history *h, struct stet_finding *f)
                         "the %lld elements were gathered in line %u, outside any jitted function",
                         (long long)f->facts.size_to, stet_history_line(maker)->line);
         f->origin = *stet_history_line(maker);
+    } else if (f->facts.selects) {
+        stet_finding_is(h, f, STET_REASON_MASK_GATHER, STET_SURE_CERTAIN, false,
+                        "%.*s holds the positions that a mask selects, %lld of them",
+                        STET_FMT(f->facts.size_what), (long long)f->facts.size_to);
     } else if (varlen(h, f)) {
         return;
     } else if (read_back(h, f, false)) {

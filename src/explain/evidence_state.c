@@ -1,6 +1,36 @@
 /* Arguments that came: state made by the first step, gradients to add to. */
 #include "explain/history_internal.h"
 
+static bool made_by_first(const struct stet_finding *f, const struct stet_turns *turns)
+{
+    return turns->others_before == 1 && f->facts.made == f->facts.came;
+}
+
+/* PyTorch/XLA passes Python numbers as arguments, but for 0 and 1, which it compiles in: the same
+ * operations with a number less or more. One that only scales what is written back over donated
+ * arguments is the optimizer's. */
+static bool special_number(struct stet_history *h, struct stet_finding *f)
+{
+    uint32_t moved = f->facts.came + f->facts.went;
+
+    if (stet_sighting_of(h, f)->traits->framework != STET_FRAMEWORK_TORCH_XLA ||
+        f->pair != STET_REASON_OPTIONAL_KEY || f->facts.scalars != moved ||
+        !f->facts.only_arguments)
+        return false;
+    if (f->facts.updates == moved)
+        stet_finding_is(h, f, STET_REASON_OPTIMIZER_SCALAR, STET_SURE_CERTAIN, false,
+                        "%u number%s that scale%s the update of the parameters %s 0 or 1 %s: those "
+                        "two are compiled in, others are passed",
+                        moved, moved == 1 ? "" : "s", moved == 1 ? "s" : "",
+                        moved == 1 ? "is" : "are", f->facts.went ? "now" : "no more");
+    else
+        stet_finding_is(h, f, STET_REASON_BAKED_CONSTANT, STET_SURE_LIKELY, false,
+                        "%u number%s %s 0 or 1 %s: those two are compiled in, others are passed",
+                        moved, moved == 1 ? "" : "s", moved == 1 ? "is" : "are",
+                        f->facts.went ? "now" : "no more");
+    return true;
+}
+
 void stet_evidence_state(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -9,6 +39,8 @@ void stet_evidence_state(struct stet_history *h, struct stet_finding *f)
 
     if (f->against == STET_NONE || !(f->facts.came || f->facts.went) ||
         (f->pair != STET_REASON_OPTIONAL_KEY && f->pair != STET_REASON_PYTHON_LOOP))
+        return;
+    if (special_number(h, f))
         return;
     first = &h->sightings[f->against];
     turns = stet_turns_of(h, f);
@@ -25,9 +57,11 @@ void stet_evidence_state(struct stet_history *h, struct stet_finding *f)
         stet_finding_drop(f, STET_REASON_DONATION_CHANGE);
         return;
     }
-    /* Ran once, and never again after the one with more arguments came. */
+    /* Ran once, and never again after the one with more arguments came; others may only come after
+     * that when what came is what the first one made. */
     if (f->facts.came > f->facts.went && first->executions == 1 && turns.known &&
-        turns.others == turns.others_before && turns.mine > 1 && (!s->step_known || s->step <= 2)) {
+        (turns.others == turns.others_before || made_by_first(f, &turns)) && turns.mine > 1 &&
+        (!s->step_known || s->step <= 2)) {
         stet_finding_is(h, f, STET_REASON_OPTIMIZER_STATE_INIT, STET_SURE_CERTAIN, false,
                         "the program without the %u argument%s that came ran once, this one %llu "
                         "times after it",

@@ -117,11 +117,34 @@ static bool static_argument(struct stet_history *h, struct stet_finding *f,
     return false;
 }
 
+/* A start that is a static argument: the slice is the cause, and the argument another name for it.
+ */
+static void static_start(struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+    const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->traits->place.file);
+
+    for (uint32_t i = 0; file && i < f->change_count; i++) {
+        const struct stet_told *c = &f->changes[i];
+        const struct stet_pyfile *used =
+            c->facet == STET_FACET_SLICES && c->follows == STET_NO_FACET
+                ? stet_pysource_open(&h->sources, c->place.file)
+                : NULL;
+
+        if (used &&
+            stet_py_static_in(file, s->traits->function, stet_py_statement(used, c->place.line))
+                .len)
+            stet_finding_also(f, STET_REASON_STATIC_ARGUMENT);
+    }
+}
+
 void stet_evidence_values(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_told *c, *first = NULL;
     const struct stet_series *s;
 
+    if (f->reason == STET_REASON_SLICE_START)
+        static_start(h, f);
     if (!stet_finding_has(f, STET_REASON_BAKED_CONSTANT))
         return;
     for (uint32_t at = 0; (c = next_constant(f, &at));) {

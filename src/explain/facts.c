@@ -178,8 +178,11 @@ static void shape_facts(struct stet_finding *f)
         }
         if (c->kind == STET_CHANGE_TYPE) {
             if (!facts->inner_shape &&
-                first_moved_size(c->from, c->to, &facts->inner_from, &facts->inner_to))
+                first_moved_size(c->from, c->to, &facts->inner_from, &facts->inner_to)) {
                 facts->inner_shape = true;
+                facts->made_so = stet_view_ends(c->op, ".broadcast") ||
+                                 stet_view_ends(c->op, ".iota") || stet_view_ends(c->op, ".pad");
+            }
         }
         facts->topk |= stet_view_ends(c->op, "top_k") || stet_view_ends(c->op, "topk");
         facts->gather |= stet_view_ends(c->op, "gather") && c->kind == STET_CHANGE_TYPE;
@@ -272,6 +275,17 @@ static bool moves_alike(const struct stet_facts *facts, double from, double to)
     return from != to && (from * y == to * x || to - from == y - x);
 }
 
+/* A constant list of integers, an arange, that is as long as the size. */
+static bool is_list_of_size(const struct stet_finding *f, const struct stet_told *c)
+{
+    int64_t from, to;
+
+    return c->kind == STET_CHANGE_TYPE && stet_view_ends(c->op, ".constant") &&
+           (stet_view_starts(c->from, "i") || stet_view_starts(c->from, "ui")) &&
+           !stet_view_starts(c->from, "i1[") && first_moved_size(c->from, c->to, &from, &to) &&
+           from == f->facts.inner_from && to == f->facts.inner_to;
+}
+
 static void constant_facts(struct stet_finding *f)
 {
     for (uint32_t i = 0; i < f->change_count; i++) {
@@ -283,6 +297,7 @@ static void constant_facts(struct stet_finding *f)
             from == (double)(int64_t)from && to == (double)(int64_t)to &&
             moves_alike(&f->facts, from, to))
             f->facts.constant_is_size = true;
+        f->facts.constant_is_size |= f->facts.inner_shape && is_list_of_size(f, c);
     }
 }
 
@@ -367,14 +382,18 @@ static void argument_facts(struct stet_finding *f, const struct stet_program *a,
                 f->facts.vector = true;
                 f->facts.vector_what = c->what;
             }
+            f->facts.selects |= arg && stet_facts_is_selection(b, arg);
         }
         if (!came && c->kind != STET_CHANGE_ARGUMENT_WENT)
             continue;
         f->facts.came += came;
         f->facts.went += !came;
-        arg = looked < 8 ? argument_called(p, c->what) : NULL;
-        if (arg) {
+        arg = argument_called(p, c->what);
+        f->facts.made += came && arg && stet_facts_is_result(a, arg->value->type);
+        f->facts.scalars += arg && !arg->value->type->rank;
+        if (arg && looked < 8) {
             looked++;
+            f->facts.updates += stet_facts_scales_update(p, arg);
             added += is_accumulated(p, arg);
         }
     }
@@ -479,6 +498,7 @@ enum stet_rc stet_facts_gather(struct stet_history *h, struct stet_finding *f,
     f->facts.same = d.reason == STET_REASON_IDENTICAL;
     f->facts.unfed = d.ops_unexplained;
     f->facts.new_ops = d.ops_came;
+    f->facts.only_arguments = !d.ops_came && !d.ops_went;
     f->facts.only_more = d.reason == STET_REASON_GRAPH_CHANGE && !d.also_count && d.ops_came &&
                          !d.ops_went && !(d.moved & ~(1u << STET_FACET_ATTRIBUTES));
     f->facts.bounded_known = d.bounded.known;

@@ -262,7 +262,8 @@ static enum stet_rc explain(struct stet_history *h, uint32_t number, uint32_t ag
         return rc;
     h->sightings[number].finding = h->finding_count++;
     f->on_line = STET_NONE;
-    if (h->sightings[number].eager) {
+    if (h->sightings[number].eager ||
+        h->sightings[number].traits->framework == STET_FRAMEWORK_TORCH_XLA) {
         uint64_t line = line_key(h->sightings[number].process, &h->sightings[number].trigger);
 
         f->on_line = stet_map_get(&h->index->eager, line);

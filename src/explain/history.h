@@ -70,16 +70,22 @@ struct stet_facts {
     bool argument_shape;   /* a dimension of an argument moved: size_what, size_from, size_to */
     bool inner_shape;      /* a shape inside moved of itself: inner_from, inner_to */
     bool constant_is_size; /* an integer constant moved as a shape did */
+    bool made_so;          /* the shape that moved is that of something made with this size */
     bool topk, gather;     /* the shape that moved is that of a top-k, of a gather */
     bool cut;              /* that of a sort of which a part is taken: a top-k by another name */
     bool masked;           /* the same of a sort by truth values: the chosen ones come first */
     bool only_more;        /* all of the earlier program is there, and operations besides */
     bool vector;           /* a one-dimensional integer argument has another length */
     bool accumulates;      /* each argument that came is added to a result */
+    bool selects;        /* the argument whose size moved holds positions, as nonzero gives them */
+    bool only_arguments; /* no operation came or went */
     struct stet_view size_what, vector_what;
     int64_t size_from, size_to, inner_from, inner_to;
     uint32_t came, went, new_lines, new_ops;
-    uint32_t unfed; /* operations without counterpart that no argument that came or went feeds */
+    uint32_t made;    /* of those that came: as a result of the earlier program is */
+    uint32_t scalars; /* of those that came or went: single numbers */
+    uint32_t updates; /* of those: only scale what takes the place of donated arguments */
+    uint32_t unfed;   /* operations without counterpart that no argument that came or went feeds */
     struct stet_place new_line;
     bool bounded_known;                    /* could one bounded dimension have served both sizes? */
     struct stet_view forbids, forbids_why; /* the operation that says no, or empty */

@@ -28,7 +28,8 @@ struct stet_history_index {
     struct stet_map skeletons; /* group, skeleton -> last sighting */
     struct stet_map unnamed;   /* process, skeleton of a graph without a name -> last sighting */
     struct stet_map lines;     /* process, line -> seen */
-    struct stet_map eager;     /* process, line that waits -> last finding of an eager program */
+    struct stet_map eager; /* process, line that waits -> last finding of an eager program, or of
+                              one of PyTorch/XLA's, which is cut there */
     struct stet_traits **known;
     uint32_t known_count, known_room;
     struct stet_group *groups_of; /* by number of the group */
@@ -45,7 +46,8 @@ struct stet_group {
 /* The compile with which the loop of a process began, + 1: the first of the function that runs
  * most, all its programs together. 0 when there is none. */
 uint32_t stet_history_loop(const struct stet_history *h, uint32_t process);
-/* The last finding of an eager program in this line, or STET_NONE; go on with `on_line`. */
+/* The last finding of a program that is of this line alone or cut there, or STET_NONE; go on with
+ * `on_line`. */
 uint32_t stet_history_on_line(const struct stet_history *h, uint32_t process,
                               const struct stet_place *line);
 
@@ -58,6 +60,15 @@ enum stet_rc stet_facts_gather(struct stet_history *h, struct stet_finding *f,
 /* The lines of a program that no program of this process had; then remembers all of them. */
 void stet_facts_lines(struct stet_history *h, struct stet_facts *facts,
                       const struct stet_sighting *s, const struct stet_program *p);
+/* What an argument is for, by where its value goes: a number of the optimizer, positions to select;
+ * and whether a program gives a result of its type. */
+bool stet_facts_scales_update(const struct stet_program *p, const struct stet_argument *a);
+bool stet_facts_is_selection(const struct stet_program *p, const struct stet_argument *a);
+bool stet_facts_is_result(const struct stet_program *p, const struct stet_type *t);
+/* PyTorch/XLA: the line of the waiting loop that read a size back, where a graph was cut; 0. */
+uint32_t stet_lazy_size_read(struct stet_history *h, const struct stet_sighting *s);
+/* PyTorch/XLA: the line of the waiting loop that selects by mask; 0. */
+uint32_t stet_lazy_selection(struct stet_history *h, const struct stet_sighting *s);
 uint64_t stet_history_key(uint64_t process, struct stet_hash hash);
 /* Of the group that a sighting belongs to, or would in another process. */
 uint64_t stet_history_group(const struct stet_sighting *s, uint64_t process);
@@ -96,8 +107,10 @@ struct stet_history_judge {
     struct stet_series *series;
     uint32_t series_count, series_room;
     struct stet_map by_change;
-    struct stet_map vectors; /* groups in which a list of integers changed its length */
-    uint32_t next;           /* finding whose values are not in the series yet */
+    struct stet_map vectors;   /* groups in which a list of integers changed its length */
+    uint32_t next;             /* finding whose values are not in the series yet */
+    struct stet_place reached; /* the line whose reach is kept: most findings ask for the same */
+    struct stet_py_reach reach;
 };
 
 const struct stet_series *stet_series_of(const struct stet_history *h, const struct stet_finding *f,

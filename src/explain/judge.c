@@ -268,8 +268,10 @@ static void judge_one(struct stet_history *h, struct stet_finding *f)
 #undef EVIDENCE
 }
 
-/* What waits in this line of the same file belongs to another finding. */
-static void join_line(struct stet_history *h, const struct stet_sighting *m, uint32_t line)
+/* What waits in this line of the same file belongs to another finding; `cut`: also a graph of
+ * PyTorch/XLA that ends there because its value is read. */
+static void join_line(struct stet_history *h, const struct stet_sighting *m, uint32_t line,
+                      bool cut)
 {
     struct stet_place at = {.file = m->trigger.file, .line = line};
 
@@ -277,7 +279,8 @@ static void join_line(struct stet_history *h, const struct stet_sighting *m, uin
          i = h->findings[i].on_line) {
         struct stet_finding *f = &h->findings[i];
 
-        if (f->reason < STET_REASONS)
+        if ((cut && f->reason == STET_REASON_HOST_SYNC) ||
+            (f->reason < STET_REASONS && stet_history_is_eager(stet_sighting_of(h, f))))
             f->benign = true;
     }
 }
@@ -294,9 +297,10 @@ static void join(struct stet_history *h, struct stet_finding *main)
     file = stet_pysource_open(&h->sources, m->trigger.file);
     if (file && !main->reads)
         stet_py_argument_reads(file, m->trigger.line, &main->reads);
-    join_line(h, m, main->origin.line);
-    join_line(h, m, main->reads);
-    join_line(h, m, m->trigger.line);
+    join_line(h, m, main->origin.line, false);
+    join_line(h, m, main->reads,
+              main->reason == STET_REASON_DIM_READBACK || main->reason == STET_REASON_VALUE_BRANCH);
+    join_line(h, m, m->trigger.line, false);
 }
 
 enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, struct stet_err *err)

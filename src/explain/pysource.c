@@ -213,6 +213,23 @@ uint32_t stet_py_around(const struct stet_pyfile *f, uint32_t line, uint32_t *he
     return n;
 }
 
+uint32_t stet_py_block_end(const struct stet_pyfile *f, uint32_t header)
+{
+    uint32_t mine, last = header;
+
+    if (!header || header > f->count)
+        return 0;
+    mine = indent_of(f->lines[header - 1]);
+    for (uint32_t at = header + 1; at <= f->count; at++) {
+        if (f->starts[at - 1] == header || is_blank(f->lines[at - 1]))
+            continue;
+        if (f->starts[at - 1] == at && indent_of(f->lines[at - 1]) <= mine)
+            break;
+        last = at;
+    }
+    return last;
+}
+
 uint32_t stet_py_def_of(const struct stet_pyfile *f, uint32_t line)
 {
     uint32_t at = header_of(f, line);

@@ -33,6 +33,8 @@ struct stet_view stet_py_statement(const struct stet_pyfile *f, uint32_t line);
  * (left out). How many there are, at most `room`. */
 uint32_t stet_py_around(const struct stet_pyfile *f, uint32_t line, uint32_t *headers,
                         uint32_t room);
+/* The last line of the block that a header (`for`, `def` …) begins. */
+uint32_t stet_py_block_end(const struct stet_pyfile *f, uint32_t header);
 /* The line of the `def` a line stands in; 0 at module level. */
 uint32_t stet_py_def_of(const struct stet_pyfile *f, uint32_t line);
 
@@ -56,6 +58,39 @@ bool stet_py_argument_reads(const struct stet_pyfile *f, uint32_t at, uint32_t *
  * there is none, or when another line of the loop names it too. */
 uint32_t stet_py_conditional_line(const struct stet_pyfile *f, uint32_t at,
                                   struct stet_view operation);
+
+/* What a line's loop runs, as far as one file shows it: the innermost loop around the line (its
+ * function where there is none), and what that calls. */
+struct stet_py_reach {
+    struct stet_py_span {
+        uint32_t first, last;
+    } spans[24];
+    uint32_t count;
+};
+
+void stet_py_reach_from(const struct stet_pyfile *f, uint32_t at, struct stet_py_reach *out);
+/* The first lines of the statements in reach, one after the other: start with *line = 0. False at
+ * the end. */
+bool stet_py_reach_next(const struct stet_pyfile *f, const struct stet_py_reach *r, uint32_t *span,
+                        uint32_t *line);
+/* The name that a statement gives a value ("count" in "count = int(…)"); empty for none. */
+struct stet_view stet_py_assigned(struct stet_view statement);
+/* The name before ".method(" in a statement; empty for none. */
+struct stet_view stet_py_called_on(struct stet_view statement, struct stet_view method);
+/* Does it fetch one number from the device? */
+bool stet_py_reads_scalar(struct stet_view text);
+/* Does the statement use the name as a bound of a slice, or as a size (arange, zeros, view …)? */
+bool stet_py_uses_as_size(struct stet_view statement, struct stet_view name);
+/* What the statement gives the operation besides its tensor: what follows `**`, the further
+ * arguments of `roll(` …; empty where it does not name the operation. */
+struct stet_view stet_py_operand_of(struct stet_view statement, struct stet_view operation);
+/* The parameter of the function that stands in `text`; empty when none. */
+struct stet_view stet_py_parameter_in(const struct stet_pyfile *f, struct stet_view function,
+                                      struct stet_view text);
+/* Is the function traced by torch_xla.compile? */
+bool stet_py_compiled_lazily(const struct stet_pyfile *f, struct stet_view function);
+/* The line of `def` of a function; 0 when the file has none. */
+uint32_t stet_py_find_def(const struct stet_pyfile *f, struct stet_view function);
 
 /* Is the function called in another statement than that of line `at`? */
 bool stet_py_called_elsewhere(const struct stet_pyfile *f, struct stet_view function, uint32_t at);

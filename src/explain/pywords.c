@@ -70,7 +70,7 @@ bool stet_py_makes_jit(struct stet_view text)
 /* ---- values read back ---- */
 
 /* A number or truth value, not a whole array. */
-static bool reads_scalar(struct stet_view text)
+bool stet_py_reads_scalar(struct stet_view text)
 {
     static const char *const words[] = {"float(", "int(", "bool(", ".item(", NULL};
 
@@ -213,7 +213,7 @@ bool stet_py_argument_reads(const struct stet_pyfile *f, uint32_t at, uint32_t *
     const char *open = call.len ? memchr(call.ptr, '(', call.len) : NULL;
 
     return open && rests_on_value(f, stet_view_of(open, (size_t)(call.ptr + call.len - open)),
-                                  f->starts[at - 1], span_of(f, at), reads_scalar, line);
+                                  f->starts[at - 1], span_of(f, at), stet_py_reads_scalar, line);
 }
 
 /* ---- branches ---- */
@@ -338,7 +338,7 @@ static bool defines(struct stet_view s, struct stet_view function)
            (i + 4 + function.len == s.len || !is_word(s.ptr[i + 4 + function.len]));
 }
 
-static uint32_t find_def(const struct stet_pyfile *f, struct stet_view function)
+uint32_t stet_py_find_def(const struct stet_pyfile *f, struct stet_view function)
 {
     for (uint32_t at = 1; function.len && at <= f->count; at++)
         if (f->starts[at - 1] == at && defines(f->lines[at - 1], function))
@@ -363,7 +363,7 @@ bool stet_py_called_elsewhere(const struct stet_pyfile *f, struct stet_view func
 bool stet_py_has_default(const struct stet_pyfile *f, struct stet_view function,
                          struct stet_view name)
 {
-    uint32_t def = find_def(f, function);
+    uint32_t def = stet_py_find_def(f, function);
     struct stet_view s = def ? stet_py_statement(f, def) : (struct stet_view){0};
     size_t i = find_word(s, name, 0) + name.len;
 
@@ -375,7 +375,7 @@ bool stet_py_has_default(const struct stet_pyfile *f, struct stet_view function,
 bool stet_py_may_be_none(const struct stet_pyfile *f, struct stet_view function,
                          struct stet_view name)
 {
-    uint32_t def = find_def(f, function);
+    uint32_t def = stet_py_find_def(f, function);
 
     for (uint32_t at = def + 1; def && at <= f->count; at++) {
         struct stet_view s = f->lines[at - 1];
@@ -390,12 +390,53 @@ bool stet_py_may_be_none(const struct stet_pyfile *f, struct stet_view function,
     return false;
 }
 
+struct stet_view stet_py_parameter_in(const struct stet_pyfile *f, struct stet_view function,
+                                      struct stet_view text)
+{
+    struct parameters p = {.count = 0};
+    uint32_t def = stet_py_find_def(f, function);
+
+    if (def)
+        read_parameters(stet_py_statement(f, def), &p);
+    for (uint32_t i = 0; i < p.count; i++)
+        if (stet_py_mentions(text, p.names[i]))
+            return p.names[i];
+    return (struct stet_view){0};
+}
+
+bool stet_py_compiled_lazily(const struct stet_pyfile *f, struct stet_view function)
+{
+    static const char *const words[] = {"torch_xla.compile", "xla.compile", NULL};
+    uint32_t def = stet_py_find_def(f, function);
+
+    for (uint32_t at = def; at > 1;) { /* its decorators */
+        struct stet_view s;
+
+        at = f->starts[at - 2];
+        s = stet_py_statement(f, at);
+        while (s.len && *s.ptr == ' ')
+            s.ptr++, s.len--;
+        if (!s.len || *s.ptr != '@')
+            break;
+        if (has_any(s, words))
+            return true;
+    }
+    for (uint32_t at = 1; def && at <= f->count; at++) { /* torch_xla.compile(function) */
+        struct stet_view s =
+            f->starts[at - 1] == at ? stet_py_statement(f, at) : (struct stet_view){0};
+
+        if (at != def && has_any(s, words) && stet_py_mentions(s, function))
+            return true;
+    }
+    return false;
+}
+
 struct stet_view stet_py_static_in(const struct stet_pyfile *f, struct stet_view function,
                                    struct stet_view text)
 {
     struct parameters p = {.count = 0};
     struct stet_view found = {0};
-    uint32_t def = f->has_static ? find_def(f, function) : 0;
+    uint32_t def = f->has_static ? stet_py_find_def(f, function) : 0;
 
     if (!def)
         return found;

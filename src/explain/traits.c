@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { MOST_LINES = 1 << 16 };
@@ -50,18 +51,22 @@ enum stet_framework stet_framework_of(struct stet_view module)
     return STET_FRAMEWORK_OTHER;
 }
 
+/* The number that PyTorch/XLA puts behind a graph's name only counts. */
+static struct stet_view without_number(struct stet_view v)
+{
+    while (v.len &&
+           ((v.ptr[v.len - 1] >= '0' && v.ptr[v.len - 1] <= '9') || v.ptr[v.len - 1] == '.'))
+        v.len--;
+    return v;
+}
+
 struct stet_view stet_function_of(struct stet_view module)
 {
     struct stet_view v = module;
 
     if (stet_view_starts(v, "jit_"))
         return stet_view_of(v.ptr + 4, v.len - 4);
-    if (stet_framework_of(module) == STET_FRAMEWORK_TORCH_XLA) { /* the number only counts graphs */
-        while (v.len &&
-               ((v.ptr[v.len - 1] >= '0' && v.ptr[v.len - 1] <= '9') || v.ptr[v.len - 1] == '.'))
-            v.len--;
-    }
-    return v;
+    return stet_framework_of(module) == STET_FRAMEWORK_TORCH_XLA ? without_number(v) : v;
 }
 
 /* Constants carry the line of the call, not their own. */
@@ -222,6 +227,21 @@ static struct stet_place keep_place(struct stet_arena *arena, struct stet_place 
     return p;
 }
 
+/* torch_xla.compile gives a graph the name of its function; its arguments are "p0.1", "p1.4" … as
+ * in all graphs of PyTorch/XLA. */
+static bool is_named_lazy(const struct stet_program *p)
+{
+    for (uint32_t i = 0; i < p->argument_count; i++) {
+        struct stet_view name = p->arguments[i].name;
+        char first[16];
+        int n = snprintf(first, sizeof first, "p%u.", i);
+
+        if (name.len <= (size_t)n || memcmp(name.ptr, first, (size_t)n) != 0)
+            return false;
+    }
+    return p->source == STET_SOURCE_HLO && p->argument_count > 0;
+}
+
 void stet_traits_make(struct stet_traits *t, const struct stet_program *p, struct stet_arena *arena,
                       bool *no_memory)
 {
@@ -233,6 +253,10 @@ void stet_traits_make(struct stet_traits *t, const struct stet_program *p, struc
         t->name = stet_arena_copy(arena, stet_op_symbol(p->module));
     t->framework = stet_framework_of(t->name);
     t->function = stet_function_of(t->name);
+    if (t->framework == STET_FRAMEWORK_OTHER && is_named_lazy(p)) {
+        t->framework = STET_FRAMEWORK_TORCH_XLA;
+        t->function = without_number(t->name);
+    }
     t->arguments = p->argument_count;
     t->outputs = p->output_count;
     t->inputs = hash_inputs(p);

@@ -75,6 +75,7 @@ def launch(build, trap, script, folder, setting):
         if value == "rebuilt":
             plugin = other_build(plugin, folder)
         env.update(PJRT_NAMES_AND_LIBRARY_PATHS=f"stet:{plugin}", JAX_PLATFORMS="stet")
+        env.update(PJRT_LIBRARY_PATH=str(plugin), PJRT_DEVICE="LIBRARY")  # PyTorch/XLA's way
         cpu = []
     elif key:
         env[key] = value

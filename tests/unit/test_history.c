@@ -485,6 +485,78 @@ TEST(sizes_come_with_a_bound_and_buckets)
     end(&r);
 }
 
+/* p - rate * g of PyTorch/XLA, over a donated p; a rate of 0 or 1 is compiled in. */
+static void update_of(struct run *run, const char *rate, const char *donated)
+{
+    bool passed = !rate;
+
+    snprintf(run->texts[run->count], sizeof run->texts[0],
+             "module @SyncTensorsGraph.%u {\n"
+             "func.func public @main(%s%%p: tensor<4xf32> {jax.buffer_donor = %s}, "
+             "%%g: tensor<4xf32>) -> tensor<4xf32> {\n%s%s%s"
+             "%%b = stablehlo.broadcast_in_dim %%r, dims = [] : (tensor<f32>) -> tensor<4xf32>\n"
+             "%%s = stablehlo.multiply %%g, %%b : tensor<4xf32>\n"
+             "%%n = stablehlo.subtract %%p, %%s : tensor<4xf32>\n"
+             "return %%n : tensor<4xf32>\n}\n}\n",
+             run->count, passed ? "%r: tensor<f32>, " : "", donated,
+             passed ? "" : "%r = stablehlo.constant dense<", passed ? "" : rate,
+             passed ? "" : "> : tensor<f32>\n");
+    add(run, 20, 3);
+}
+
+TEST(a_learning_rate_of_zero_is_another_program_of_a_lazy_one)
+{
+    start(&r);
+    update_of(&r, NULL, "true");
+    update_of(&r, "0.0", "true");
+    ran(&r, "aaabaab");
+    EXPECT_CLASS("optimizer-scalar", judged(&r, 1));
+    EXPECT_INT(0, judged(&r, 1)->also_count);
+    EXPECT(says(judged(&r, 1)->evidence, "1 number that scales the update"));
+    end(&r);
+    start(&r); /* nothing is written back: only a number that is compiled in */
+    update_of(&r, NULL, "false");
+    update_of(&r, "1.0", "false");
+    ran(&r, "aaab");
+    EXPECT_CLASS("baked-constant", judged(&r, 1));
+    end(&r);
+}
+
+/* `size` places made and added up, of PyTorch/XLA or of JAX. */
+static void places_of(struct run *run, const char *module, int size)
+{
+    snprintf(
+        run->texts[run->count], sizeof run->texts[0],
+        "module @%s {\n"
+        "func.func public @main(%%x: tensor<f32>) -> tensor<f32> {\n"
+        "%%z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+        "%%b = \"stablehlo.broadcast\"(%%x) <{broadcast_sizes = array<i64: %d>}> : "
+        "(tensor<f32>) -> tensor<%dxf32>\n"
+        "%%t = stablehlo.tanh %%b : tensor<%dxf32>\n"
+        "%%y = stablehlo.reduce(%%t init: %%z) applies stablehlo.add across dimensions = [0] : "
+        "(tensor<%dxf32>, tensor<f32>) -> tensor<f32>\n"
+        "return %%y : tensor<f32>\n}\n}\n",
+        module, size, size, size, size);
+    add(run, 20, 2);
+}
+
+TEST(a_size_that_a_lazy_program_makes_of_a_number_is_a_capacity)
+{
+    start(&r);
+    places_of(&r, "SyncTensorsGraph.1", 20);
+    places_of(&r, "SyncTensorsGraph.1", 16);
+    ran(&r, "aabb");
+    EXPECT_CLASS("capacity-leak", judged(&r, 1));
+    EXPECT_INT(STET_SURE_LIKELY, judged(&r, 1)->sure);
+    end(&r);
+    start(&r); /* JAX would have shown the number */
+    places_of(&r, "jit_f", 20);
+    places_of(&r, "jit_f", 16);
+    ran(&r, "aabb");
+    EXPECT_CLASS("shape-drift", judged(&r, 1));
+    end(&r);
+}
+
 TEST(several_causes_are_ranked_by_what_each_alone_would_cost)
 {
     const struct stet_finding *f;

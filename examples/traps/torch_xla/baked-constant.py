@@ -18,7 +18,7 @@ def main():
     with torch.no_grad():
         for shift in [3, 3, 1, 5, 3, 2]:
             x = torch.randn(BATCH, WIDTH).to("xla")
-            score = torch.roll(torch.tanh(model(x)), shift, dims=1)[:, 0].mean()
+            score = torch.roll(torch.tanh(model(x)), shift, dims=1)[:, 0].mean()  # origin
             torch_xla.sync()  # trigger
     print("score", score.item())
 

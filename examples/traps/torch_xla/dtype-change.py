@@ -19,7 +19,7 @@ def main():
         for kind in ["single", "single", "half", "single", "half"]:
             x = torch.randn(BATCH, WIDTH)
             x = x if kind == "single" else x.to(torch.bfloat16)
-            score = torch.tanh(model(x.to("xla").float())).mean()
+            score = torch.tanh(model(x.to("xla").float())).mean()  # origin
             torch_xla.sync()  # trigger
     print("score", score.item())
 

@@ -20,7 +20,7 @@ def main():
     with torch.no_grad():
         for epoch in range(3):
             for (x,) in loader:
-                score = model(x.to("xla")).mean()
+                score = model(x.to("xla")).mean()  # origin
                 torch_xla.sync()  # trigger
     print("score", score.item())
 

@@ -18,7 +18,7 @@ def main():
     with torch.no_grad():
         for single in [False, False, True, False, True]:
             x = torch.randn(WIDTH) if single else torch.randn(BATCH, WIDTH)
-            score = torch.tanh(x.to("xla")).mean()
+            score = torch.tanh(x.to("xla")).mean()  # origin
             torch_xla.sync()  # trigger
     print("score", score.item())
 

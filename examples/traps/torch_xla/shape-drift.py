@@ -17,7 +17,7 @@ def main():
     model = nn.Sequential(nn.Embedding(VOCAB, WIDTH), nn.Linear(WIDTH, VOCAB)).to("xla")
     with torch.no_grad():
         for longest in [4, 4, 6, 5, 6, 8, 4]:
-            tokens = torch.randint(0, VOCAB, (4, longest * SPREAD)).to("xla")
+            tokens = torch.randint(0, VOCAB, (4, longest * SPREAD)).to("xla")  # origin
             score = model(tokens).logsumexp(-1).mean()
             torch_xla.sync()  # trigger
     print("score", score.item())

@@ -19,7 +19,7 @@ def main():
     torch_xla.sync()
     with torch.no_grad():
         for start in [12, 30, 12, 47, 30, 64]:
-            part = series[start : start + WINDOW]
+            part = series[start : start + WINDOW]  # origin
             score = torch.tanh(model(part)).mean()
             torch_xla.sync()  # trigger
     print("score", score.item())
