@@ -25,6 +25,7 @@ struct stet_share {
     uint32_t anew;            /* bits: where what is there is no good */
     unsigned tries;
     uint64_t not_before_ms;
+    int fd;       /* of the entry, which may be removed before its turn; -1: by its path */
     char store[]; /* folder */
 };
 

@@ -2,9 +2,11 @@
 #include "agent/internal.h"
 #include "base/mem.h"
 
+#include <fcntl.h>
 #include <time.h>
+#include <unistd.h>
 
-enum { QUEUE_MAX = 4096, TRIES = 4, AGAIN_MS = 500 };
+enum { QUEUE_MAX = 4096, OPEN_MAX = 64, TRIES = 4, AGAIN_MS = 500 };
 
 static void append(struct stet_agent *a, struct stet_share *s)
 {
@@ -18,16 +20,28 @@ static void append(struct stet_agent *a, struct stet_share *s)
     pthread_cond_broadcast(&a->moved);
 }
 
+/* A program that only reads its store removes what was fetched for it when it has loaded it. */
+static int open_entry(const struct stet_share *s)
+{
+    char path[PATH_MAX + 64];
+    struct stet_store store;
+
+    if (stet_store_open(&store, s->store, NULL) != STET_OK)
+        return -1;
+    stet_store_path(&store, s->key, path);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
 void stet_share_add(struct stet_agent *a, struct stet_hash key, struct stet_view store,
                     struct stet_lease *lease, uint32_t tiers, uint32_t anew)
 {
     struct stet_share *s = NULL;
-    bool room;
+    size_t before;
 
     pthread_mutex_lock(&a->lock);
-    room = a->queued < QUEUE_MAX;
+    before = a->queued;
     pthread_mutex_unlock(&a->lock);
-    if (a->tiers.count && room)
+    if (a->tiers.count && before < QUEUE_MAX)
         s = stet_mem_calloc(1, sizeof *s + store.len + 1);
     if (!s) {
         if (a->tiers.count)
@@ -40,6 +54,7 @@ void stet_share_add(struct stet_agent *a, struct stet_hash key, struct stet_view
     s->tiers = tiers;
     s->anew = anew;
     memcpy(s->store, store.ptr, store.len);
+    s->fd = before < OPEN_MAX ? open_entry(s) : -1;
     pthread_mutex_lock(&a->lock);
     append(a, s);
     pthread_mutex_unlock(&a->lock);
@@ -89,14 +104,13 @@ static uint32_t send(struct stet_agent *a, const struct stet_share *s, struct st
 static bool seal(struct stet_agent *a, const struct stet_share *s, struct stet_buf *out)
 {
     struct stet_err err = STET_ERR_INIT;
-    char path[PATH_MAX + 64];
+    int fd = s->fd >= 0 ? s->fd : open_entry(s);
     struct stet_file file;
-    struct stet_store store;
-    enum stet_rc rc = stet_store_open(&store, s->store, &err);
+    enum stet_rc rc = fd < 0 ? stet_fail_errno(&err, "%s: cannot open its entry", s->store)
+                             : stet_file_read_fd(&file, fd, s->store, &err);
 
-    stet_store_path(&store, s->key, path);
-    if (rc == STET_OK)
-        rc = stet_file_read(&file, path, &err);
+    if (fd >= 0 && fd != s->fd)
+        close(fd);
     if (rc == STET_OK) {
         rc = stet_archive_seal(out, file.bytes, a->signs ? &a->signer : NULL, &err);
         stet_file_close(&file);
@@ -131,6 +145,8 @@ static void share(struct stet_agent *a, struct stet_share *s)
     if (!s)
         return;
     atomic_fetch_add(left || !there ? &a->not_shared : &a->shared, 1);
+    if (s->fd >= 0)
+        close(s->fd);
     stet_mem_free(s);
 }
 

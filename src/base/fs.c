@@ -116,6 +116,14 @@ enum stet_rc stet_file_read(struct stet_file *f, const char *path, struct stet_e
     return rc;
 }
 
+enum stet_rc stet_file_read_fd(struct stet_file *f, int fd, const char *path, struct stet_err *err)
+{
+    *f = (struct stet_file){0};
+    if (lseek(fd, 0, SEEK_SET) != 0)
+        return stet_fail_errno(err, "%s: cannot read", path);
+    return read_stream(f, fd, path, err);
+}
+
 void stet_file_close(struct stet_file *f)
 {
     if (f->mapped)

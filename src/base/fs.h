@@ -14,6 +14,8 @@ struct stet_file {
 enum stet_rc stet_file_open(struct stet_file *f, const char *path, struct stet_err *err);
 /* A copy, which nobody can change while it is looked at. */
 enum stet_rc stet_file_read(struct stet_file *f, const char *path, struct stet_err *err);
+/* The same of one that is open, from its beginning; it stays open. `path` is for the error. */
+enum stet_rc stet_file_read_fd(struct stet_file *f, int fd, const char *path, struct stet_err *err);
 void stet_file_close(struct stet_file *f);
 
 /* A file in the making: beside its place under a temporary name, which is its place's with a dot,

@@ -210,13 +210,13 @@ static void look_up(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Co
 }
 
 /* Where the agent shall put what it finds: into the store, or beside the journal when that is only
- * to be read. */
+ * to be read. What went wrong with a load there is not noted: the next run would not look. */
 static bool make_place(struct stet_store *place)
 {
     *place = stet_layer.store;
     if (!place->read_only)
         return true;
-    place->read_only = place->group = false;
+    place->group = false;
     return snprintf(place->folder, sizeof place->folder, "%s/fetched-%ld", stet_layer.dir,
                     (long)getpid()) < (int)sizeof place->folder;
 }

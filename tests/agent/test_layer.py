@@ -122,6 +122,29 @@ class Layer(Case):
         self.assertEqual((self.compiled(ends), ends[0]["agent"]), (1, "alone"))
         self.assertEqual(reader.status()["led"], 0)
 
+    def test_what_a_reader_fetched_is_filled_into_a_nearer_tier_though_it_is_gone(self):
+        redis, nginx = self.redis(), self.nginx()
+        first = self.host(nginx.url)
+        self.assertEqual(self.compiled(self.finish(self.start(first, self.programs, CPU))[1]), 10)
+        self.assertTrue(wait_for(lambda: first.status()["shared"] == 10))
+        reader = self.host(redis.url, nginx.url, STET_STORE_MODE="read-only")
+        _, ends = self.finish(self.start(reader, self.programs, CPU, STET_STORE_MODE="read-only"))
+        self.assertEqual({(e["served"], e["tier"]) for e in ends}, {(3, "http")})
+        self.assertTrue(wait_for(lambda: redis.ask("DBSIZE") == b":10\r\n"))
+        self.assertEqual(reader.status()["not_shared"], 0)
+
+    def test_a_reader_leaves_no_note_of_a_load_that_failed(self):
+        redis = self.redis()
+        self.finish(self.start(self.host(redis.url), self.programs[:2]))
+        self.assertTrue(wait_for(lambda: redis.ask("DBSIZE") == b":2\r\n"))
+        reader = self.host(redis.url, STET_STORE_MODE="read-only")
+        failing = dict(STET_STORE_MODE="read-only", FAKE_FAIL="PJRT_Executable_DeserializeAndLoad")
+        p = self.start(reader, self.programs[:2], **failing)
+        _, ends = self.finish(p)
+        self.assertEqual([e["store"] for e in ends], ["load-failed"] * 2)
+        left = [f for folder, _, files in os.walk(p.folder) for f in files if "fetched-" in folder]
+        self.assertEqual((left, os.listdir(reader.store)), ([], []))
+
     def alone(self, socket, word, bound=None, compile_ms=0, **env):
         begin = time.monotonic()
         _, ends = self.finish(self.start(None, self.programs[:3], socket=socket, FAKE_COMPILE_MS=str(compile_ms), **env))
