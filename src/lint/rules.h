@@ -72,6 +72,8 @@ void lint_fed_remember(struct lint_walk *w, lint_ref call);
 /* Numbers that a lazy graph is shaped by (rules_lazy.c). */
 void lint_shaped_call(struct lint_walk *w, lint_ref call);
 void lint_shaped_subscript(struct lint_walk *w, lint_ref n);
+/* A branch that gives a buffer back in some steps only (rules_lazy.c). */
+void lint_donated_one_way(struct lint_walk *w, lint_ref test);
 /* Reports a loop that gives a compiled function more values than torch keeps programs. */
 bool lint_passes_limit(struct lint_walk *w, const struct lint_jit *j, lint_ref at);
 /* The condition asks for the rank of the process. */

@@ -262,6 +262,7 @@ void rule_late_branch(struct lint_walk *w, lint_ref n)
     lint_ref test = lint_bare(w->ast, n);
     uint64_t deps;
 
+    lint_donated_one_way(w, n);
     if (lint_kind(w->ast, test) == LINT_NOT)
         test = lint_bare(w->ast, lint_child(w->ast, test));
     if (is_switched(w, test)) {

@@ -75,3 +75,67 @@ void lint_shaped_subscript(struct lint_walk *w, lint_ref n)
             look_number(w, c);
     }
 }
+
+/* average.mul_(0.9).add_(level), average += level: the name whose tensor keeps its buffer; 0 for
+ * other nodes. */
+static uint32_t overwritten(const struct lint_ast *a, lint_ref n)
+{
+    struct stet_view method;
+    lint_ref object;
+
+    if (lint_kind(a, n) == LINT_AUGMENTED)
+        return lint_name(a, lint_field(a, n, LINT_FIELD_LEFT));
+    n = lint_kind(a, n) == LINT_CALL ? lint_field(a, n, LINT_FIELD_FUNCTION) : 0;
+    if (lint_kind(a, n) != LINT_ATTRIBUTE)
+        return 0;
+    object = lint_field(a, n, LINT_FIELD_OBJECT);
+    method = lint_text(a, lint_field(a, n, LINT_FIELD_ATTRIBUTE));
+    return stet_view_ends(method, "_") && !stet_view_ends(method, "__") ? lint_name(a, object) : 0;
+}
+
+/* The name gets another tensor somewhere in this block. */
+static bool replaces(const struct lint_walk *w, lint_ref block, uint32_t name)
+{
+    const struct lint_ast *a = w->ast;
+
+    for (lint_ref c = block; block && lint_within(w, c, block); c++) {
+        if (a->nodes[c].kind == LINT_ASSIGNMENT &&
+            lint_name(a, lint_field(a, c, LINT_FIELD_LEFT)) == name)
+            return true;
+    }
+    return false;
+}
+
+/* A tensor that is overwritten in one block and replaced in the other; 0 for none. */
+static uint32_t kept_one_way(const struct lint_walk *w, lint_ref one, lint_ref other)
+{
+    for (lint_ref c = one; one && other && lint_within(w, c, one); c++) {
+        uint32_t name = overwritten(w->ast, c);
+        struct lint_binding *b = name ? lint_scope_find(&w->fns[w->fn].scope, name) : NULL;
+
+        if (b && lint_is_tensor(b->value) && !(b->value.f.traits & LINT_TRAIT_HOST) &&
+            replaces(w, other, name) && !replaces(w, one, name))
+            return name;
+    }
+    return 0;
+}
+
+/* In a step, what is overwritten is donated, and what is replaced is not. */
+void lint_donated_one_way(struct lint_walk *w, lint_ref test)
+{
+    const struct lint_ast *a = w->ast;
+    lint_ref yes = lint_field(a, w->statement, LINT_FIELD_CONSEQUENCE);
+    lint_ref no = lint_child_of(a, w->statement, LINT_ELSE);
+    uint32_t name;
+
+    if (!w->step_loops || lint_kind(a, w->statement) != LINT_IF ||
+        !(lint_value_of(w, test).flags & LINT_STEPS))
+        return;
+    no = no ? lint_field(a, no, LINT_FIELD_BODY) : 0;
+    name = kept_one_way(w, yes, no);
+    name = name ? name : kept_one_way(w, no, yes);
+    if (name)
+        lint_report(w, LINT_RULE_donation_change, test, 0, LINT_ANY, 0,
+                    "`%.*s` is overwritten one way and replaced the other",
+                    STET_FMT(a->names[name]));
+}

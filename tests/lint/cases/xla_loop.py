@@ -257,3 +257,46 @@ def every_operation(device):
         y = x.mul(n)  # clean: baked-constant
         torch_xla.sync()
     return y
+
+
+def averages(model, device, keep):
+    average = torch.zeros(8).to(device)
+    spread = torch.zeros(8).to(device)
+    held = torch.zeros(8)
+    for step in range(9):
+        level = model(torch.randn(8, 8).to(device)).mean(0)
+        if step in (4, 7):  # expect: donation-change
+            average = average * 0.9 + level
+        else:
+            average.mul_(0.9).add_(level)
+        if step > 5:  # expect: donation-change
+            spread += level
+        else:
+            spread = spread + level
+        if keep:  # clean: donation-change
+            average = average * 0.9 + level
+        else:
+            average.mul_(0.9).add_(level)
+        if step in (4, 7):  # clean: donation-change
+            average.mul_(0.8)
+        else:
+            average.mul_(0.9)
+        if step in (4, 7):  # clean: donation-change
+            average = average + 1
+        else:
+            average = average + 2
+        if step in (4, 7):  # clean: donation-change
+            held = held + 1
+        else:
+            held.add_(1)
+        if step in (4, 7):  # clean: donation-change
+            average = average * 0.9
+        else:
+            average.clone().add_(level)
+        torch_xla.sync()
+    for step in range(9):
+        if step in (4, 7):  # clean: donation-change
+            average = average * 0.9
+        else:
+            average.mul_(0.9)
+    return average, spread
