@@ -26,6 +26,24 @@ static enum stet_rc write_run(const char *folder, const char *id, char *const *a
     return stet_run_record_end(&j, folder, true, err);
 }
 
+static struct stet_view folder_of(struct stet_view path)
+{
+    const char *slash = strrchr(path.ptr, '/');
+
+    return stet_view_of(path.ptr, slash ? (size_t)(slash - path.ptr) : 0);
+}
+
+/* The first of the logs that lie in one folder: its number tells their names from equal ones of
+ * another folder, and leaves the parts of a rotated log together. */
+static size_t first_beside(const struct stet_torch *t, size_t part)
+{
+    size_t i = 0;
+
+    while (!stet_view_eq(folder_of(t->parts[i]), folder_of(t->parts[part])))
+        i++;
+    return i;
+}
+
 /* Links, not copies: traces are large. Two logs of one name get numbers before them; one that was
  * given by itself may have any name, and gets one by which it is found in a folder. */
 enum stet_rc stet_torch_link_logs(const struct stet_torch *t, const char *folder,
@@ -42,7 +60,7 @@ enum stet_rc stet_torch_link_logs(const struct stet_torch *t, const char *folder
         front = stet_torch_is_log(name) ? "" : "torch_trace_";
         snprintf(path, sizeof path, "%s/%s%s", folder, front, name);
         if (full && symlink(full, path) != 0 && errno == EEXIST) {
-            snprintf(path, sizeof path, "%s/%zu_%s%s", folder, i, front, name);
+            snprintf(path, sizeof path, "%s/%zu_%s%s", folder, first_beside(t, i), front, name);
             failed = symlink(full, path);
         }
         free(full);
