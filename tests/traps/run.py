@@ -133,6 +133,9 @@ def judge(outcome, explained, script):
     mine, strays = [], []
     for r in explained["recompiles"]:
         named = (r.get("function") or "").removeprefix("jit_")
+        at = (r.get("trigger") or {}).get("line")
+        if trap.launches and not trap.function and r["class"] == trap.id and at not in trap.lines["trigger"]:
+            continue  # PyTorch/XLA's graphs have no names: another one's, of the same cause
         if not trap.function or named == trap.function:
             mine.append(r)
         elif not r["benign"] and not (trap.launches and r["class"] == trap.id):
