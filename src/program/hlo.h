@@ -92,7 +92,7 @@ struct stet_hlo_print {
 extern const struct stet_hlo_print stet_hlo_print_long, stet_hlo_print_short;
 
 struct stet_buf;
-/* STET_UNSUPPORTED when the program is not HLO. */
+/* STET_UNSUPPORTED when the program is not HLO, or has names that HLO text has no way to say. */
 enum stet_rc stet_print_hlo(const struct stet_program *p, const struct stet_hlo_print *how,
                             struct stet_buf *out, struct stet_err *err);
 void stet_print_hlo_type(struct stet_buf *out, const struct stet_type *t, bool layout);

@@ -14,7 +14,8 @@ struct printer {
 
 static void name(struct printer *p, struct stet_view v)
 {
-    stet_buf_printf(p->out, "%s%.*s", p->how->percent ? "%" : "", STET_FMT(v));
+    stet_buf_str(p->out, p->how->percent ? "%" : "");
+    stet_buf_view(p->out, v);
 }
 
 static struct stet_view value_name(const struct stet_value *v)
@@ -63,8 +64,10 @@ static void stack(struct printer *p, const struct stet_loc *loc)
         struct stet_view function = at->function ? *at->function : (struct stet_view){0};
         bool file = at->kind == STET_LOC_FILE;
 
-        stet_buf_printf(p->out, "%s%.*s:%u:%u:%.*s", depth ? ", " : "", STET_FMT(at->text),
-                        file ? at->line : 0, file ? at->column : 0, STET_FMT(function));
+        stet_buf_str(p->out, depth ? ", " : "");
+        stet_buf_view(p->out, at->text);
+        stet_buf_printf(p->out, ":%u:%u:", file ? at->line : 0, file ? at->column : 0);
+        stet_buf_view(p->out, function);
         loc = more ? loc->parts[1] : NULL;
     }
     stet_buf_char(p->out, '}');
@@ -97,7 +100,8 @@ static void metadata(struct printer *p, const struct stet_loc *loc)
             stack(p, loc->count ? loc->parts[0] : NULL);
             continue;
         }
-        stet_buf_printf(p->out, "%.*s=", STET_FMT(m->named[i].name));
+        stet_buf_view(p->out, m->named[i].name);
+        stet_buf_char(p->out, '=');
         stet_print_hlo_attr(p->out,
                             v->kind == STET_ATTR_STRING    ? STET_HLO_F_STRING
                             : v->kind == STET_ATTR_INTEGER ? STET_HLO_F_INT
@@ -199,7 +203,9 @@ static void signature(struct printer *p, const struct stet_block *block,
 {
     stet_buf_char(p->out, '(');
     for (uint32_t i = 0; i < block->arg_count; i++) {
-        stet_buf_printf(p->out, "%s%.*s: ", i ? ", " : "", STET_FMT(value_name(&block->args[i])));
+        stet_buf_str(p->out, i ? ", " : "");
+        stet_buf_view(p->out, value_name(&block->args[i]));
+        stet_buf_str(p->out, ": ");
         stet_print_hlo_type(p->out, block->args[i].type, false);
     }
     stet_buf_str(p->out, ") -> ");
@@ -369,7 +375,8 @@ static void header(struct printer *p, const struct stet_op *m, const struct stet
     };
     const struct stet_attr *a;
 
-    stet_buf_printf(p->out, "HloModule %.*s", STET_FMT(stet_op_symbol(m)));
+    stet_buf_str(p->out, "HloModule ");
+    stet_buf_view(p->out, stet_op_symbol(m));
     if (stet_op_attr(m, "is_scheduled"))
         stet_buf_str(p->out, ", is_scheduled=true");
     if ((a = stet_op_attr(m, "input_output_alias")))
@@ -388,17 +395,59 @@ static void header(struct printer *p, const struct stet_op *m, const struct stet
     stet_buf_str(p->out, "\n\n");
 }
 
+/* ---- names ---- */
+
+/* XLA's own names have no other characters, and its text has no way to say others. */
+static bool is_sayable(struct stet_view name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '_' || c == '.' || c == '-'))
+            return false;
+    }
+    return true;
+}
+
+static bool names_are_sayable(const struct stet_program *prog)
+{
+    if (!is_sayable(stet_op_symbol(prog->module)))
+        return false;
+    for (uint32_t f = 0; f < prog->function_count; f++) {
+        const struct stet_op *op = prog->functions[f];
+        const struct stet_block *body = op->region_count && stet_op_region(op, 0)->block_count
+                                            ? stet_op_region(op, 0)->blocks[0]
+                                            : NULL;
+
+        if (!is_sayable(stet_op_symbol(op)))
+            return false;
+        for (uint32_t i = 0; body && i < body->arg_count; i++)
+            if (!is_sayable(value_name(&body->args[i])))
+                return false;
+        for (uint32_t i = 0; body && i < body->op_count; i++)
+            if (body->ops[i]->loc && !is_sayable(body->ops[i]->loc->text))
+                return false;
+    }
+    return true;
+}
+
 enum stet_rc stet_print_hlo(const struct stet_program *prog, const struct stet_hlo_print *how,
                             struct stet_buf *out, struct stet_err *err)
 {
     struct printer p = {out, how};
+    size_t begin = out->len;
 
     if (!prog->module || prog->module->known != STET_HLO_MODULE)
         return stet_fail(err, STET_UNSUPPORTED, "not an HLO program");
+    if (!names_are_sayable(prog))
+        return stet_fail(err, STET_UNSUPPORTED, "a name that HLO text has no way to say");
     header(&p, prog->module, prog->entry);
     for (uint32_t i = 0; i < prog->function_count; i++)
         computation(&p, prog->functions[i], prog->functions[i] == prog->entry);
     if (out->failed)
         return stet_fail(err, STET_NO_MEMORY, "out of memory while printing HLO");
+    if (memchr(out->ptr + begin, 0, out->len - begin)) /* which is no part of a text */
+        return stet_fail(err, STET_UNSUPPORTED, "a zero byte, which HLO text has no way to say");
     return STET_OK;
 }

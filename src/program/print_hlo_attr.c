@@ -82,7 +82,9 @@ void stet_print_hlo_strings(struct stet_buf *out, const struct stet_attr *dict)
 {
     stet_buf_char(out, '{');
     for (uint32_t i = 0; i < dict->count; i++) {
-        stet_buf_printf(out, "%s%.*s=", i ? "," : "", STET_FMT(dict->named[i].name));
+        stet_buf_str(out, i ? "," : "");
+        stet_buf_view(out, dict->named[i].name);
+        stet_buf_char(out, '=');
         config(out, dict->named[i].value->text);
     }
     stet_buf_char(out, '}');
@@ -310,7 +312,9 @@ void stet_print_hlo_attr(struct stet_buf *out, enum stet_hlo_form form, const st
         stet_print_hlo_literal(out, a, true);
         break;
     case STET_HLO_F_BRACES:
-        stet_buf_printf(out, "{%.*s}", STET_FMT(a->text));
+        stet_buf_char(out, '{');
+        stet_buf_view(out, a->text);
+        stet_buf_char(out, '}');
         break;
     case STET_HLO_F_SLICE:
     case STET_HLO_F_PADDING:

@@ -454,6 +454,49 @@ TEST(a_zero_byte_is_no_part_of_a_text)
     EXPECT_STR("HLO text, line 4 column 54: a zero byte", err.text);
 }
 
+/* The proto with a byte of the first `name` in it set to zero, printed. */
+static enum stet_rc print_with_zero(struct stet_view proto, const char *name, struct stet_err *err)
+{
+    struct stet_buf bytes = STET_BUF_INIT, out = STET_BUF_INIT;
+    struct stet_program p;
+    enum stet_rc rc;
+    char *at;
+
+    stet_buf_view(&bytes, proto);
+    at = memmem(bytes.ptr, bytes.len, name, strlen(name));
+    EXPECT(at != NULL);
+    if (at)
+        at[1] = 0;
+    rc = stet_decode_hlo_proto(&p, stet_buf_as_view(&bytes), err);
+    EXPECT_INT(STET_OK, rc);
+    if (rc == STET_OK) {
+        rc = stet_print_hlo(&p, &stet_hlo_print_long, &out, err);
+        stet_program_release(&p);
+    }
+    stet_buf_release(&bytes);
+    stet_buf_release(&out);
+    return rc;
+}
+
+TEST(what_text_has_no_way_to_say_is_not_printed)
+{
+    struct stet_file file;
+    struct stet_program p = read_file("jax_while_loop.pb", &file);
+    struct stet_err err = STET_ERR_INIT;
+    char name[64];
+
+    snprintf(name, sizeof name, "%.*s", STET_FMT(stet_op_symbol(p.module)));
+    EXPECT_INT(STET_UNSUPPORTED, print_with_zero(file.bytes, name, &err));
+    EXPECT_STR("a name that HLO text has no way to say", err.text);
+    err = (struct stet_err)STET_ERR_INIT;
+    snprintf(name, sizeof name, "%.*s",
+             STET_FMT(stet_op_region(p.entry, 0)->blocks[0]->ops[0]->loc->text));
+    EXPECT_INT(STET_UNSUPPORTED, print_with_zero(file.bytes, name, &err));
+    EXPECT_STR("a name that HLO text has no way to say", err.text);
+    stet_program_release(&p);
+    stet_file_close(&file);
+}
+
 static struct stet_fingerprint fingerprint_of(reader read, const char *path)
 {
     struct stet_err err = STET_ERR_INIT;
