@@ -93,13 +93,13 @@ static struct stet_view layout_of(const struct stet_argument *a, struct stet_are
 
     if (mode && !stet_view_is(mode->text, "default"))
         return attr_text(mode, arena);
-    if (mode || t->kind != STET_TYPE_TENSOR || !t->layout)
+    if (mode || t->kind != STET_TYPE_TENSOR || !stet_type_rest(t)->layout)
         return text;
     for (uint32_t i = 0; i < t->rank; i++)
-        plain &= t->layout[i] == (int64_t)(t->rank - 1 - i);
+        plain &= stet_type_rest(t)->layout[i] == (int64_t)(t->rank - 1 - i);
     for (uint32_t i = 0; !plain && i < t->rank; i++)
         text = stet_arena_printf(arena, "%.*s%s%lld", STET_FMT(text), i ? "," : "",
-                                 (long long)t->layout[i]);
+                                 (long long)stet_type_rest(t)->layout[i]);
     return text;
 }
 

@@ -503,7 +503,7 @@ enum stet_rc stet_decode_bytecode(struct stet_program *out, struct stet_view byt
     b.end = (const unsigned char *)bytes.ptr + bytes.len;
     *out = (struct stet_program){.source = STET_SOURCE_BYTECODE};
     stet_arena_init(&out->arena, memory_cap(bytes.len));
-    out->arena.least = 512; /* most programs are small */
+    out->arena.least = 256; /* most programs are small */
     stet_arena_init(&b.scratch, memory_cap(bytes.len));
     read_all(&b);
     if (bc_ok(&b) && (out->arena.failed || b.scratch.failed))

@@ -116,7 +116,9 @@ struct bc {
     struct bc_entry *attrs, *types;
     struct bc_resource *resources;
     struct stet_view *properties;
-    struct bc_converted *converted;   /* beside each of them, for the first name that used them */
+    struct bc_converted *converted; /* beside each of them, for the first name that used them */
+    const unsigned char *refill_at; /* of the operations, and of memory, where room was last made */
+    const char *refill_from;
     const struct stet_type **results; /* of the operation being read */
     size_t result_room;
     struct stet_attr full_attr; /* handed out, and ignored, once memory is exhausted */
@@ -279,6 +281,7 @@ static inline void *bc_alloc(struct bc *b, size_t count, size_t size)
 
 struct stet_attr *bc_new_attr(struct bc *b, enum stet_attr_kind kind);
 struct stet_type *bc_new_type(struct bc *b, enum stet_type_kind kind);
+void bc_set_rest(struct bc *b, struct stet_type *t, const struct stet_type_rest *rest);
 const struct stet_attr *bc_make_int(struct bc *b, const struct stet_type *type, int64_t value);
 const struct stet_attr *bc_make_bool(bool value);
 const struct stet_attr *bc_make_ints(struct bc *b, struct stet_reader *r);
@@ -328,9 +331,10 @@ bool bc_vhlo_name(struct bc *b, struct stet_view name, struct bc_name *out);
 bool bc_vhlo_convert(struct bc *b, struct bc_name *name, const struct stet_view *properties,
                      const struct stet_attr *dict, struct bc_converted *to);
 
-/* Where that is or is to be kept: beside the properties, unless another name came first. */
-static inline struct bc_converted *bc_vhlo_place(struct bc *b, struct bc_name *name,
-                                                 const struct stet_view *properties)
+/* Where attributes of an operation are or are to be kept: beside the properties, unless another
+ * name came first. */
+static inline struct bc_converted *bc_converted_place(struct bc *b, struct bc_name *name,
+                                                      const struct stet_view *properties)
 {
     struct bc_converted *place = properties ? &b->converted[properties - b->properties] : NULL;
 
@@ -338,8 +342,8 @@ static inline struct bc_converted *bc_vhlo_place(struct bc *b, struct bc_name *n
 }
 
 /* Is it there? */
-static inline bool bc_vhlo_is(const struct bc_converted *place, const struct bc_name *name,
-                              const struct stet_view *properties, const struct stet_attr *dict)
+static inline bool bc_converted_is(const struct bc_converted *place, const struct bc_name *name,
+                                   const struct stet_view *properties, const struct stet_attr *dict)
 {
     return place->name == name && place->dict == dict && place->properties == properties;
 }

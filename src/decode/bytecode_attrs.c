@@ -71,30 +71,14 @@ static void keep_properties(struct bc *b, struct stet_view bytes, struct stet_na
     *count = 1;
 }
 
-static void read_properties(struct bc *b, struct stet_reader *r, const struct bc_name *name,
+static void read_properties(struct bc *b, struct stet_view bytes, const struct bc_name *name,
                             struct stet_named_attr *out, uint32_t *count)
 {
-    uint64_t index = bc_varint(r);
-    const struct stet_attr *a;
-
-    *count = 0;
-    if (!stet_reader_ok(r))
-        return;
-    if (!name->registered) {
-        a = bc_attr_at(b, index);
-        out[0] = (struct stet_named_attr){STET_VIEW("properties"), a};
-        *count = 1;
-        return;
-    }
-    if (index >= b->property_count) {
-        stet_reader_fail(r, "no such properties");
-        return;
-    }
     if (!name->props)
-        keep_properties(b, b->properties[index], out, count);
-    else if (!try_properties(b, b->properties[index], name->props, true, out, count) &&
-             !try_properties(b, b->properties[index], name->props, false, out, count))
-        keep_properties(b, b->properties[index], out, count);
+        keep_properties(b, bytes, out, count);
+    else if (!try_properties(b, bytes, name->props, true, out, count) &&
+             !try_properties(b, bytes, name->props, false, out, count))
+        keep_properties(b, bytes, out, count);
 }
 
 /* Both kinds of attributes as one sorted list. */
@@ -126,10 +110,47 @@ static struct bc_attr_list read_vhlo_attrs(struct bc *b, struct stet_reader *r,
     }
     if (has_properties)
         properties = &b->properties[index];
-    known = bc_vhlo_place(b, name, properties);
-    if (!bc_vhlo_is(known, name, properties, dict) &&
+    known = bc_converted_place(b, name, properties);
+    if (!bc_converted_is(known, name, properties, dict) &&
         !bc_vhlo_convert(b, name, properties, dict, known))
         return (struct bc_attr_list){0};
+    return (struct bc_attr_list){known->attrs, known->count};
+}
+
+/* Of an operation whose properties are an attribute as any other. */
+static struct bc_attr_list read_loose_attrs(struct bc *b, struct stet_reader *r,
+                                            const struct stet_attr *dict)
+{
+    const struct stet_named_attr properties = {STET_VIEW("properties"), bc_attr(b, r)};
+    struct stet_named_attr *all = bc_alloc(b, (size_t)dict->count + 1, sizeof *all);
+
+    if (!all || !stet_reader_ok(r) || !merge(b, &properties, 1, dict, all))
+        return (struct bc_attr_list){0};
+    return (struct bc_attr_list){all, dict->count + 1};
+}
+
+/* The same properties beside the same dictionary are the same list. */
+static struct bc_attr_list read_own_attrs(struct bc *b, struct stet_reader *r, struct bc_name *name,
+                                          const struct stet_attr *dict)
+{
+    struct stet_named_attr own[STET_PROPS_NAMES], *all;
+    uint64_t index = bc_varint(r);
+    struct bc_converted *known;
+    uint32_t count = 0;
+
+    if (index >= b->property_count) {
+        stet_reader_fail(r, "no such properties");
+        return (struct bc_attr_list){0};
+    }
+    known = bc_converted_place(b, name, &b->properties[index]);
+    if (!bc_converted_is(known, name, &b->properties[index], dict)) {
+        read_properties(b, b->properties[index], name, own, &count);
+        all = count ? bc_alloc(b, (size_t)dict->count + count, sizeof *all) : NULL;
+        if (count && (!all || !merge(b, own, count, dict, all)))
+            return (struct bc_attr_list){0};
+        *known = (struct bc_converted){name, &b->properties[index], dict, count ? all : dict->named,
+                                       dict->count + count};
+    }
     return (struct bc_attr_list){known->attrs, known->count};
 }
 
@@ -137,8 +158,6 @@ struct bc_attr_list bc_read_attrs(struct bc *b, struct stet_reader *r, struct bc
                                   unsigned mask)
 {
     const struct stet_attr *dict = mask & HAS_ATTRS ? bc_attr(b, r) : &bc_no_attrs;
-    struct stet_named_attr properties[STET_PROPS_NAMES], *all;
-    uint32_t count = 0;
 
     if (dict->kind != STET_ATTR_DICT) {
         stet_reader_fail(r, "attributes of an operation are no dictionary");
@@ -146,12 +165,7 @@ struct bc_attr_list bc_read_attrs(struct bc *b, struct stet_reader *r, struct bc
     }
     if (name->vhlo)
         return read_vhlo_attrs(b, r, name, dict, mask & HAS_PROPERTIES);
-    if (mask & HAS_PROPERTIES)
-        read_properties(b, r, name, properties, &count);
-    if (!count)
+    if (!(mask & HAS_PROPERTIES))
         return (struct bc_attr_list){dict->named, dict->count};
-    all = bc_alloc(b, (size_t)dict->count + count, sizeof *all);
-    if (!all || !merge(b, properties, count, dict, all))
-        return (struct bc_attr_list){0};
-    return (struct bc_attr_list){all, dict->count + count};
+    return name->registered ? read_own_attrs(b, r, name, dict) : read_loose_attrs(b, r, dict);
 }

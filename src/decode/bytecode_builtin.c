@@ -304,15 +304,18 @@ static const struct stet_type *read_shaped(struct bc *b, struct stet_reader *r,
                                            enum stet_type_kind kind, bool encoded)
 {
     struct stet_type *t = bc_new_type(b, kind);
+    struct stet_type_rest rest = {0};
     const struct stet_attr *bounds;
 
     if (encoded)
-        t->encoding = bc_attr(b, r);
+        rest.encoding = bc_attr(b, r);
     t->dims = bc_read_dims(b, r, &t->rank);
     t->element = bc_type(b, r);
-    bounds = stet_attr_field(t->encoding, "bounds");
+    bounds = stet_attr_field(rest.encoding, "bounds");
     if (bounds && bounds->kind == STET_ATTR_INTS && bounds->count == t->rank)
-        t->bounds = bounds->ints;
+        rest.bounds = bounds->ints;
+    if (encoded)
+        bc_set_rest(b, t, &rest);
     return t;
 }
 
@@ -343,8 +346,9 @@ static const struct stet_type *keep_type(struct bc *b, struct stet_reader *r, ui
 
     if (code >= TYPE_FLOATS)
         stet_reader_fail(r, "unknown builtin type");
-    t->dialect = STET_VIEW("builtin");
-    t->bytes = stet_reader_bytes(r, stet_reader_left(r));
+    bc_set_rest(b, t,
+                &(struct stet_type_rest){.dialect = STET_VIEW("builtin"),
+                                         .bytes = stet_reader_bytes(r, stet_reader_left(r))});
     return t;
 }
 
@@ -356,6 +360,7 @@ const struct stet_type *bc_builtin_type(struct bc *b, struct stet_reader *r, uin
         STET_TF32,       STET_F8E5M2,     STET_F8E4M3,        STET_F8E4M3FN,
         STET_F8E5M2FNUZ, STET_F8E4M3FNUZ, STET_F8E4M3B11FNUZ, STET_F8E3M4,
         STET_F4E2M1FN,   STET_F6E2M3FN,   STET_F6E3M2FN,      STET_F8E8M0FNU};
+    const struct stet_attr *map;
     struct stet_type *t;
 
     if (code >= TYPE_FLOATS && code - TYPE_FLOATS < sizeof narrow_floats / sizeof *narrow_floats)
@@ -385,9 +390,9 @@ const struct stet_type *bc_builtin_type(struct bc *b, struct stet_reader *r, uin
         return read_shaped(b, r, STET_TYPE_TENSOR, code == TYPE_TENSOR_ENCODING);
     case TYPE_MEMREF:
         t = (struct stet_type *)(uintptr_t)read_shaped(b, r, STET_TYPE_MEMREF, false);
-        t->encoding = bc_attr(b, r);
-        if (bc_is_identity_map(t->encoding, t->rank)) /* which text leaves out */
-            t->encoding = NULL;
+        map = bc_attr(b, r);
+        if (!bc_is_identity_map(map, t->rank)) /* which text leaves out */
+            bc_set_rest(b, t, &(struct stet_type_rest){.encoding = map});
         return t;
     case TYPE_VECTOR:
         return read_shaped(b, r, STET_TYPE_VECTOR, false);

@@ -379,8 +379,9 @@ const struct stet_type *bc_vhlo_type(struct bc *b, struct stet_reader *r, uint64
         return bc_quant_type(b, r, code == VT_QUANTIZED_PER_AXIS);
     case VT_WITNESS:
         t = bc_new_type(b, STET_TYPE_OPAQUE);
-        t->dialect = STET_VIEW("shape");
-        t->text = STET_VIEW(".witness");
+        bc_set_rest(
+            b, t,
+            &(struct stet_type_rest){.dialect = STET_VIEW("shape"), .text = STET_VIEW(".witness")});
         return t;
     case VT_BUFFER:
         t = bc_new_type(b, STET_TYPE_MEMREF);

@@ -250,6 +250,31 @@ static struct stet_op *make_op(struct bc *b, const struct stet_reader *r, unsign
     return op ? op : bc_no_room(b);
 }
 
+/* ---- room ---- */
+
+enum { USUAL_ROOM = 160, LEAST_ROOM = 256, MOST_ROOM = 16 };
+
+/* A new block of memory when this one is nearly full: five eighths of what the rest of the
+ * operations will take if it is like what was read since the last time. So blocks are few and
+ * little is left over in the last of them. */
+__attribute__((noinline)) static void refill(struct bc *b, const unsigned char *at)
+{
+    struct stet_view ir = b->sections[BC_IR];
+    size_t left = (size_t)((const unsigned char *)ir.ptr + ir.len - at);
+    size_t read = (size_t)(at - b->refill_at), took = (size_t)(b->arena->next - b->refill_from);
+    size_t each = read && took / read < MOST_ROOM ? took * 5 / read : MOST_ROOM * 5;
+
+    stet_arena_reserve(b->arena, left * each / 8 + LEAST_ROOM);
+    b->refill_at = at;
+    b->refill_from = b->arena->next;
+}
+
+static inline void make_room(struct bc *b, const unsigned char *at)
+{
+    if ((size_t)(b->arena->end - b->arena->next) < USUAL_ROOM)
+        refill(b, at);
+}
+
 /* ---- the usual operation ---- */
 
 enum {
@@ -310,8 +335,8 @@ static inline const struct bc_converted *usual_attrs(struct bc *b, const struct 
             return NULL;
         properties = &b->properties[index];
     }
-    known = bc_vhlo_place(b, name, properties);
-    if (bc_vhlo_is(known, name, properties, dict))
+    known = bc_converted_place(b, name, properties);
+    if (bc_converted_is(known, name, properties, dict))
         return known;
     b->where = stet_reader_offset(r);
     if (!bc_vhlo_convert(b, name, properties, dict, known) || known->count > STET_MAX_ATTRS)
@@ -416,6 +441,7 @@ static uint32_t read_usual_ops(struct bc *b, struct stet_reader *r, struct regio
 
         if (next + results > state->limit)
             break;
+        make_room(b, at);
         op = stet_build_room(b->arena, results, u.count, &operands);
         if (!op)
             break;
@@ -558,6 +584,7 @@ static void read_block(struct bc *b, struct stet_reader *r, struct region_state 
         n -= usual;
         if (!n)
             break;
+        make_room(b, r->next);
         op = read_op(b, r, state, block);
         if (!stet_reader_ok(r) || !bc_ok(b))
             break;
@@ -630,6 +657,8 @@ bool bc_read_ir(struct bc *b)
     struct region_state state = {.scope = &scope};
     struct stet_block top = {0};
 
+    b->refill_at = r.next;
+    b->refill_from = b->arena->next;
     read_block(b, &r, &state, &top);
     if (!bc_check(b, &r, "operations"))
         return false;

@@ -9,6 +9,9 @@ void *bc_no_room(struct bc *b)
 {
     bc_fail(b, STET_LIMIT, STET_NO_OFFSET, "needs more memory than a file of %zu bytes may use",
             b->input.len);
+    /* Nothing more is given, not even what is smaller: stand-ins are shared. */
+    b->arena->end = b->arena->next;
+    b->arena->cap = b->arena->used;
     return NULL;
 }
 
@@ -39,6 +42,12 @@ struct stet_type *bc_new_type(struct bc *b, enum stet_type_kind kind)
         t = &b->full_type;
     *t = (struct stet_type){.kind = kind};
     return t;
+}
+
+void bc_set_rest(struct bc *b, struct stet_type *t, const struct stet_type_rest *rest)
+{
+    if (!stet_build_rest(b->arena, t, rest))
+        bc_no_room(b);
 }
 
 const struct stet_attr *bc_make_int(struct bc *b, const struct stet_type *type, int64_t value)

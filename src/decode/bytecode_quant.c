@@ -63,6 +63,7 @@ const struct stet_type *bc_quant_type(struct bc *b, struct stet_reader *r, bool 
 {
     struct stet_type *t = bc_new_type(b, STET_TYPE_QUANTIZED);
     struct stet_buf text = STET_BUF_INIT;
+    struct stet_view kept;
     uint64_t flags = bc_varint(r), axis = 0;
     const struct stet_type *storage = bc_type(b, r), *expressed = bc_type(b, r);
     double scale = 0;
@@ -87,9 +88,9 @@ const struct stet_type *bc_quant_type(struct bc *b, struct stet_reader *r, bool 
         add_parameter(&text, scale, zero);
     stet_buf_char(&text, '>');
     t->element = storage;
-    t->dialect = STET_VIEW("quant");
-    t->text = stet_arena_copy(b->arena, stet_buf_as_view(&text));
-    if (text.failed || !t->text.ptr)
+    kept = stet_arena_copy(b->arena, stet_buf_as_view(&text));
+    bc_set_rest(b, t, &(struct stet_type_rest){.dialect = STET_VIEW("quant"), .text = kept});
+    if (text.failed || !kept.ptr)
         bc_fail(b, STET_NO_MEMORY, STET_NO_OFFSET, "out of memory");
     stet_buf_release(&text);
     return t;
@@ -122,7 +123,6 @@ const struct stet_type *bc_text_type(struct bc *b, const struct bc_dialect *d,
     if (bc_ok(b) && text.len && stet_mlir_parse_type(b->arena, text, &read, NULL) == STET_OK)
         return read;
     t = bc_new_type(b, STET_TYPE_OPAQUE);
-    t->dialect = d->name;
-    t->text = text;
+    bc_set_rest(b, t, &(struct stet_type_rest){.dialect = d->name, .text = text});
     return t;
 }

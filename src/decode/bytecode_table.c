@@ -294,8 +294,9 @@ static const struct stet_type *keep_type(struct bc *b, const struct bc_dialect *
 {
     struct stet_type *t = bc_new_type(b, STET_TYPE_OPAQUE);
 
-    t->dialect = d->name;
-    t->bytes = stet_reader_bytes(r, stet_reader_left(r));
+    bc_set_rest(b, t,
+                &(struct stet_type_rest){.dialect = d->name,
+                                         .bytes = stet_reader_bytes(r, stet_reader_left(r))});
     return t;
 }
 

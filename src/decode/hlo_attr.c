@@ -156,10 +156,10 @@ void stet_hlo_put(struct stet_arena *a, struct stet_named_attr *attrs, uint32_t 
 
 static bool is_usual(const struct stet_type *t)
 {
-    for (uint32_t i = 0; t->layout && i < t->rank; i++)
-        if (t->layout[i] != (int64_t)t->rank - 1 - i)
+    for (uint32_t i = 0; stet_type_rest(t)->layout && i < t->rank; i++)
+        if (stet_type_rest(t)->layout[i] != (int64_t)t->rank - 1 - i)
             return false;
-    return !t->layout_extra.len;
+    return !stet_type_rest(t)->layout_extra.len;
 }
 
 static struct stet_view layout_text(struct stet_arena *a, const struct stet_type *t)
@@ -167,9 +167,10 @@ static struct stet_view layout_text(struct stet_arena *a, const struct stet_type
     struct stet_buf full = STET_BUF_INIT, bare = STET_BUF_INIT;
     struct stet_view v;
 
-    if (t->kind != STET_TYPE_TENSOR || (t->layout && is_usual(t)) || (!t->layout && !t->rank))
+    if (t->kind != STET_TYPE_TENSOR || (stet_type_rest(t)->layout && is_usual(t)) ||
+        (!stet_type_rest(t)->layout && !t->rank))
         return STET_VIEW("");
-    if (!t->layout)
+    if (!stet_type_rest(t)->layout)
         return STET_VIEW("none");
     stet_print_hlo_type(&full, t, true);
     stet_print_hlo_type(&bare, t, false);

@@ -147,8 +147,8 @@ static bool gather(struct stet_hlo_reader *r, const struct stet_proto *in,
 
 static bool row_major(const struct stet_type *t)
 {
-    for (uint32_t i = 0; t->layout && i < t->rank; i++)
-        if (t->layout[i] != (int64_t)t->rank - 1 - i)
+    for (uint32_t i = 0; stet_type_rest(t)->layout && i < t->rank; i++)
+        if (stet_type_rest(t)->layout[i] != (int64_t)t->rank - 1 - i)
             return false;
     return true;
 }
@@ -164,7 +164,7 @@ static struct stet_view reorder(struct stet_hlo_reader *r, const struct stet_typ
         return (struct stet_view){0};
     at = strides + t->rank;
     for (uint32_t i = 0; i < t->rank; i++) {
-        int64_t d = t->layout[i];
+        int64_t d = stet_type_rest(t)->layout[i];
 
         if (d < 0 || d >= t->rank || strides[d]) {
             stet_proto_fail(&r->fault, STET_BAD_INPUT, 0, "a literal's layout is no permutation");
@@ -204,7 +204,7 @@ static const struct stet_attr *array_literal(struct stet_hlo_reader *r, const st
         return fail(r, STET_UNSUPPORTED, f, "a literal of an unknown element type");
     if (!gather(r, in, f, homes[home].field, homes[home].coding, count, width, &a->bytes))
         return NULL;
-    if (t->rank > 1 && count > 1 && own->layout && !row_major(own))
+    if (t->rank > 1 && count > 1 && stet_type_rest(own)->layout && !row_major(own))
         a->bytes = reorder(r, own, a->bytes, count, width);
     a->kind = STET_ATTR_DENSE;
     a->splat = count == 1;

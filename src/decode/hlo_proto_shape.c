@@ -178,6 +178,7 @@ static void layout(struct stet_hlo_reader *r, const struct stet_proto *in,
                    const struct stet_proto_field *f, struct stet_type *t)
 {
     struct stet_proto m = stet_proto_sub(in, f);
+    struct stet_type_rest rest = *stet_type_rest(t);
     struct stet_proto_field g;
     struct stet_ints order = {0};
     const struct stet_type *physical = NULL;
@@ -196,14 +197,16 @@ static void layout(struct stet_hlo_reader *r, const struct stet_proto *in,
         return;
     }
     if (t->rank || extra) /* a scalar's layout says nothing, and text does not show it */
-        t->layout = order.at ? order.at : STET_NEW_ARRAY(r->b.a, int64_t, 1);
-    if (!extra)
-        return;
-    r->scratch.len = 0;
-    layout_extra(r, in, f, physical);
-    t->layout_extra = stet_hlo_keep(r);
-    if (!t->rank && !t->layout_extra.len)
-        t->layout = NULL;
+        rest.layout = order.at ? order.at : STET_NEW_ARRAY(r->b.a, int64_t, 1);
+    if (extra) {
+        r->scratch.len = 0;
+        layout_extra(r, in, f, physical);
+        rest.layout_extra = stet_hlo_keep(r);
+        if (!t->rank && !rest.layout_extra.len)
+            rest.layout = NULL;
+    }
+    if (rest.layout)
+        stet_build_rest(r->b.a, t, &rest);
 }
 
 static void dimensions(struct stet_hlo_reader *r, struct stet_type *t, const struct stet_ints *dims,
@@ -231,7 +234,8 @@ static void dimensions(struct stet_hlo_reader *r, struct stet_type *t, const str
         bounds[i] = dims->at[i];
         dims->at[i] = STET_DYNAMIC;
     }
-    t->bounds = bounds;
+    if (bounds)
+        stet_build_rest(r->b.a, t, &(struct stet_type_rest){.bounds = bounds});
 }
 
 static void finish_shape(struct stet_hlo_reader *r, struct stet_type *t, uint64_t element,
@@ -242,13 +246,15 @@ static void finish_shape(struct stet_hlo_reader *r, struct stet_type *t, uint64_
     switch (element) {
     case TUPLE:
         t->kind = STET_TYPE_TUPLE;
+        t->rank = 0; /* whatever the shape says beside its members */
         t->member_count = (uint32_t)members->count;
         t->members = stet_list_keep(members, r->b.a);
         break;
     case OPAQUE:
         t->kind = STET_TYPE_OPAQUE;
-        t->dialect = STET_VIEW("hlo");
-        t->text = STET_VIEW("opaque[]");
+        stet_build_rest(
+            r->b.a, t,
+            &(struct stet_type_rest){.dialect = STET_VIEW("hlo"), .text = STET_VIEW("opaque[]")});
         break;
     case TOKEN:
         t->kind = STET_TYPE_TOKEN;

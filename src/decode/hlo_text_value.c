@@ -38,12 +38,14 @@ static void dims(struct stet_hlo_text *t, struct stet_type *type)
     stet_hlo_expect(t, "]");
     type->rank = sizes.count;
     type->dims = sizes.at;
-    type->bounds = dynamic ? bounds.at : NULL;
+    if (dynamic)
+        stet_build_rest(t->b.a, type, &(struct stet_type_rest){.bounds = bounds.at});
 }
 
 /* Directly after the dimensions: {1,0:T(8,128)}. */
 static void layout(struct stet_hlo_text *t, struct stet_type *type)
 {
+    struct stet_type_rest rest = *stet_type_rest(type);
     struct stet_ints order = {0};
     size_t start = t->at, from;
 
@@ -66,14 +68,16 @@ static void layout(struct stet_hlo_text *t, struct stet_type *type)
             if (c == '}' && !depth)
                 break;
         }
-        type->layout_extra = stet_view_of(t->src.ptr + from, t->at - from);
+        rest.layout_extra = stet_view_of(t->src.ptr + from, t->at - from);
     }
     stet_hlo_expect(t, "}");
     if (!t->failed && order.count != type->rank)
         stet_hlo_text_fail_at(t, start, "the layout has %u entries for %u dimensions", order.count,
                               type->rank);
-    if (type->rank || type->layout_extra.len)
-        type->layout = order.at ? order.at : STET_NEW_ARRAY(t->b.a, int64_t, 1);
+    if (!type->rank && !rest.layout_extra.len)
+        return;
+    rest.layout = order.at ? order.at : STET_NEW_ARRAY(t->b.a, int64_t, 1);
+    stet_build_rest(t->b.a, type, &rest);
 }
 
 static void tuple(struct stet_hlo_text *t, struct stet_type *type)
@@ -110,8 +114,9 @@ static void named(struct stet_hlo_text *t, struct stet_type *type)
         stet_hlo_expect(t, "]");
         type->kind = *name.ptr == 't' ? STET_TYPE_TOKEN : STET_TYPE_OPAQUE;
         if (type->kind == STET_TYPE_OPAQUE) {
-            type->dialect = STET_VIEW("hlo");
-            type->text = STET_VIEW("opaque[]");
+            stet_build_rest(t->b.a, type,
+                            &(struct stet_type_rest){.dialect = STET_VIEW("hlo"),
+                                                     .text = STET_VIEW("opaque[]")});
         }
         return;
     }

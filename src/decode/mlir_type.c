@@ -13,6 +13,14 @@ static const struct stet_type *make(struct mlir *p, struct stet_type t)
     return out;
 }
 
+static const struct stet_type *make_more(struct mlir *p, struct stet_type t,
+                                         struct stet_type_rest rest)
+{
+    if (mlir_ok(p) && !stet_build_rest(p->arena, &t, &rest))
+        stet_mlir_no_memory(p);
+    return make(p, t);
+}
+
 /* Types up to `close`, onto the scratch stack. */
 static void type_list(struct mlir *p, const char *close)
 {
@@ -64,20 +72,20 @@ static void dimensions(struct mlir *p)
 }
 
 /* #stablehlo.bounds<...> also becomes plain numbers, for those who ask for shapes. */
-static const int64_t *bounds_of(const struct stet_type *t)
+static const int64_t *bounds_of(const struct stet_attr *encoding, uint32_t rank)
 {
     const struct stet_attr *bounds = NULL;
 
-    if (t->encoding && t->encoding->kind == STET_ATTR_RECORD &&
-        stet_view_is(stet_attr_mnemonic(t->encoding), "bounds"))
-        bounds = t->encoding->named[0].value;
-    return bounds && bounds->count == t->rank ? bounds->ints : NULL;
+    if (encoding->kind == STET_ATTR_RECORD && stet_view_is(stet_attr_mnemonic(encoding), "bounds"))
+        bounds = encoding->named[0].value;
+    return bounds && bounds->count == rank ? bounds->ints : NULL;
 }
 
 /* After "tensor<", "vector<" or "memref<". */
 static const struct stet_type *shaped(struct mlir *p, enum stet_type_kind kind)
 {
     struct stet_type t = {.kind = kind};
+    struct stet_type_rest rest = {0};
     size_t mark = mlir_mark(&p->scratch);
 
     if (kind != STET_TYPE_VECTOR && stet_mlir_accept(p, "*")) {
@@ -100,9 +108,11 @@ static const struct stet_type *shaped(struct mlir *p, enum stet_type_kind kind)
     const struct stet_attr *const *extra =
         stet_mlir_pop(p, &p->scratch, mark, sizeof(const struct stet_attr *), &n);
     if (n)
-        t.encoding = n == 1 ? extra[0] : stet_mlir_make_array(p, extra, n);
-    if (mlir_ok(p))
-        t.bounds = bounds_of(&t);
+        rest.encoding = n == 1 ? extra[0] : stet_mlir_make_array(p, extra, n);
+    if (n && mlir_ok(p)) {
+        rest.bounds = bounds_of(rest.encoding, t.rank);
+        return make_more(p, t, rest);
+    }
     return make(p, t);
 }
 
@@ -184,10 +194,10 @@ static const struct stet_type *quantized(struct mlir *p, struct stet_view rest)
     storage = stet_mlir_type(p);
     if (mlir_ok(p))
         p->at = after;
-    return make(p, (struct stet_type){.kind = STET_TYPE_QUANTIZED,
-                                      .element = storage,
-                                      .dialect = STET_VIEW("quant"),
-                                      .text = stet_view_of(rest.ptr, (size_t)(after - rest.ptr))});
+    return make_more(
+        p, (struct stet_type){.kind = STET_TYPE_QUANTIZED, .element = storage},
+        (struct stet_type_rest){.dialect = STET_VIEW("quant"),
+                                .text = stet_view_of(rest.ptr, (size_t)(after - rest.ptr))});
 }
 
 /* !dialect.rest<...> or !dialect<...>; `name` is what stood before the '<'. */
@@ -208,7 +218,8 @@ static const struct stet_type *dialect_type(struct mlir *p, struct stet_view nam
     if (body)
         stet_mlir_balanced(p);
     rest.len = (size_t)(p->at - rest.ptr);
-    return make(p, (struct stet_type){.kind = STET_TYPE_OPAQUE, .dialect = dialect, .text = rest});
+    return make_more(p, (struct stet_type){.kind = STET_TYPE_OPAQUE},
+                     (struct stet_type_rest){.dialect = dialect, .text = rest});
 }
 
 static const struct stet_type *bang_type(struct mlir *p)

@@ -66,8 +66,8 @@ static struct stet_view size_text(struct stet_comparison *c, const struct stet_t
 {
     if (t->dims[i] != STET_DYNAMIC)
         return stet_change_text(c, "%lld", (long long)t->dims[i]);
-    if (t->bounds && t->bounds[i] != STET_DYNAMIC)
-        return stet_change_text(c, "<=%lld", (long long)t->bounds[i]);
+    if (stet_type_rest(t)->bounds && stet_type_rest(t)->bounds[i] != STET_DYNAMIC)
+        return stet_change_text(c, "<=%lld", (long long)stet_type_rest(t)->bounds[i]);
     return stet_change_text(c, "?");
 }
 
@@ -75,7 +75,8 @@ static void compare_dims(struct stet_comparison *c, const struct subject *of,
                          const struct stet_type *x, const struct stet_type *y)
 {
     for (uint32_t i = 0; i < x->rank; i++) {
-        int64_t bound_x = x->bounds ? x->bounds[i] : 0, bound_y = y->bounds ? y->bounds[i] : 0;
+        int64_t bound_x = stet_type_rest(x)->bounds ? stet_type_rest(x)->bounds[i] : 0,
+                bound_y = stet_type_rest(y)->bounds ? stet_type_rest(y)->bounds[i] : 0;
         char aspect[32];
 
         if (x->dims[i] == y->dims[i] && bound_x == bound_y)
@@ -97,18 +98,22 @@ static bool same_layout(const struct stet_type *x, const struct stet_type *y)
 {
     if (stet_layout_is_plain(x) || stet_layout_is_plain(y))
         return stet_layout_is_plain(x) == stet_layout_is_plain(y);
-    return x->rank == y->rank && stet_view_eq(x->layout_extra, y->layout_extra) &&
-           !x->layout == !y->layout &&
-           (!x->layout || !memcmp(x->layout, y->layout, x->rank * sizeof *x->layout));
+    return x->rank == y->rank &&
+           stet_view_eq(stet_type_rest(x)->layout_extra, stet_type_rest(y)->layout_extra) &&
+           !stet_type_rest(x)->layout == !stet_type_rest(y)->layout &&
+           (!stet_type_rest(x)->layout ||
+            !memcmp(stet_type_rest(x)->layout, stet_type_rest(y)->layout,
+                    x->rank * sizeof *stet_type_rest(x)->layout));
 }
 
 static struct stet_view layout_text(struct stet_comparison *c, const struct stet_type *t)
 {
     if (stet_layout_is_plain(t))
         return stet_change_text(c, "default");
-    for (uint32_t i = 0; t->layout && i < t->rank; i++)
-        stet_buf_printf(&c->scratch, "%s%lld", i ? "," : "{", (long long)t->layout[i]);
-    stet_buf_printf(&c->scratch, "%.*s}", STET_FMT(t->layout_extra));
+    for (uint32_t i = 0; stet_type_rest(t)->layout && i < t->rank; i++)
+        stet_buf_printf(&c->scratch, "%s%lld", i ? "," : "{",
+                        (long long)stet_type_rest(t)->layout[i]);
+    stet_buf_printf(&c->scratch, "%.*s}", STET_FMT(stet_type_rest(t)->layout_extra));
     return stet_change_taken(c);
 }
 

@@ -42,7 +42,7 @@ static uint32_t difference_of(const struct stet_type *x, const struct stet_type 
         bits |= 1u << STET_FACET_DTYPES;
     if (x->rank != y->rank)
         bits |= 1u << STET_FACET_RANKS;
-    else if (!same_dims(x, y) || (x->bounds || y->bounds))
+    else if (!same_dims(x, y) || (stet_type_rest(x)->bounds || stet_type_rest(y)->bounds))
         bits |= 1u << STET_FACET_SHAPES;
     return bits;
 }

@@ -40,7 +40,7 @@ void stet_words_dtype(struct stet_buf *out, const struct stet_type *t)
         stet_buf_str(out, "token");
         break;
     default:
-        stet_buf_printf(out, "%.*s", STET_FMT(t->text));
+        stet_buf_printf(out, "%.*s", STET_FMT(stet_type_rest(t)->text));
         break;
     }
 }

@@ -238,15 +238,16 @@ static void fill_type(struct stet_type_memo *memo, const struct stet_type *t)
     take(&s, &memo->content);
     for (uint32_t i = 0; shaped && i < t->rank; i++)
         stet_sink_int(&s, t->dims[i]);
-    for (uint32_t i = 0; shaped && t->bounds && i < t->rank; i++)
-        stet_sink_int(&s, t->bounds[i]);
+    for (uint32_t i = 0; shaped && stet_type_rest(t)->bounds && i < t->rank; i++)
+        stet_sink_int(&s, stet_type_rest(t)->bounds[i]);
     take(&s, &memo->dims);
     stet_content_type(&s, shaped ? t->element : t);
     take(&s, &memo->dtype);
     memo->shaped = shaped;
     memo->plain = stet_layout_is_plain(t);
-    memo->simple = shaped && memo->plain && !t->encoding && t->kind != STET_TYPE_UNRANKED &&
-                   memo->dims.length <= STET_SINK_TINY && memo->dtype.length <= STET_SINK_TINY;
+    memo->simple = shaped && memo->plain && !stet_type_rest(t)->encoding &&
+                   t->kind != STET_TYPE_UNRANKED && memo->dims.length <= STET_SINK_TINY &&
+                   memo->dtype.length <= STET_SINK_TINY;
     memo->rank = (uint8_t)t->rank;
     memo->type = t;
 }

@@ -30,10 +30,10 @@ static void attr_at(struct stet_sink *s, const struct stet_attr *a,
 
 bool stet_layout_is_plain(const struct stet_type *t)
 {
-    if (t->layout_extra.len)
+    if (stet_type_rest(t)->layout_extra.len)
         return false;
-    for (uint32_t i = 0; t->layout && i < t->rank; i++)
-        if (t->layout[i] != (int64_t)(t->rank - 1 - i))
+    for (uint32_t i = 0; stet_type_rest(t)->layout && i < t->rank; i++)
+        if (stet_type_rest(t)->layout[i] != (int64_t)(t->rank - 1 - i))
             return false;
     return true;
 }
@@ -43,17 +43,17 @@ static void shaped(struct stet_sink *s, const struct stet_type *t, unsigned dept
     stet_sink_varint(s, t->rank);
     for (uint32_t i = 0; i < t->rank; i++)
         stet_sink_int(s, t->dims[i]);
-    stet_sink_u8(s, t->encoding ? 'e' : 0);
-    if (t->encoding)
-        attr_at(s, t->encoding, NULL, depth + 1);
-    else if (t->bounds)
+    stet_sink_u8(s, stet_type_rest(t)->encoding ? 'e' : 0);
+    if (stet_type_rest(t)->encoding)
+        attr_at(s, stet_type_rest(t)->encoding, NULL, depth + 1);
+    else if (stet_type_rest(t)->bounds)
         for (uint32_t i = 0; i < t->rank; i++)
-            stet_sink_int(s, t->bounds[i]);
+            stet_sink_int(s, stet_type_rest(t)->bounds[i]);
     if (!stet_layout_is_plain(t)) {
         stet_sink_u8(s, 'L');
-        for (uint32_t i = 0; t->layout && i < t->rank; i++)
-            stet_sink_int(s, t->layout[i]);
-        stet_sink_view(s, t->layout_extra);
+        for (uint32_t i = 0; stet_type_rest(t)->layout && i < t->rank; i++)
+            stet_sink_int(s, stet_type_rest(t)->layout[i]);
+        stet_sink_view(s, stet_type_rest(t)->layout_extra);
     }
 }
 
@@ -87,9 +87,9 @@ static void type_at(struct stet_sink *s, const struct stet_type *t, unsigned dep
         break;
     case STET_TYPE_OPAQUE:
     case STET_TYPE_QUANTIZED:
-        stet_sink_view(s, t->dialect);
-        stet_sink_view(s, t->text);
-        stet_sink_content(s, t->bytes);
+        stet_sink_view(s, stet_type_rest(t)->dialect);
+        stet_sink_view(s, stet_type_rest(t)->text);
+        stet_sink_content(s, stet_type_rest(t)->bytes);
         break;
     default:
         break;

@@ -21,9 +21,9 @@ static void write_layout(struct walk *w, const struct stet_type *t)
     struct stet_sink *s = sink(w, STET_FACET_LAYOUTS);
 
     stet_sink_varint(s, w->written);
-    for (uint32_t i = 0; t->layout && i < t->rank; i++)
-        stet_sink_int(s, t->layout[i]);
-    stet_sink_view(s, t->layout_extra);
+    for (uint32_t i = 0; stet_type_rest(t)->layout && i < t->rank; i++)
+        stet_sink_int(s, stet_type_rest(t)->layout[i]);
+    stet_sink_view(s, stet_type_rest(t)->layout_extra);
 }
 
 /* A type into shapes, ranks, dtypes and layouts. */
@@ -38,8 +38,8 @@ static void write_type(struct walk *w, const struct stet_type *t, unsigned depth
         put(sink(w, STET_FACET_DTYPES), &memo->dtype);
         if (!memo->plain)
             write_layout(w, t);
-        if (t->encoding && !t->bounds)
-            stet_content_attr(sink(w, STET_FACET_ATTRIBUTES), t->encoding, NULL);
+        if (stet_type_rest(t)->encoding && !stet_type_rest(t)->bounds)
+            stet_content_attr(sink(w, STET_FACET_ATTRIBUTES), stet_type_rest(t)->encoding, NULL);
     } else if (t->kind == STET_TYPE_TUPLE && depth < STET_MAX_DEPTH) {
         stet_sink_varint(sink(w, STET_SINK_SKELETON), t->member_count);
         for (uint32_t i = 0; i < t->member_count; i++)

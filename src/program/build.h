@@ -12,6 +12,8 @@ const struct stet_type *stet_type_integer(struct stet_arena *a, uint32_t width,
 const struct stet_type *stet_type_float(enum stet_float flavour);
 const struct stet_type *stet_type_tensor(struct stet_arena *a, const struct stet_type *element,
                                          const int64_t *dims, uint32_t rank);
+/* Gives a type what few have; false when the arena is full. */
+bool stet_build_rest(struct stet_arena *a, struct stet_type *t, const struct stet_type_rest *rest);
 /* "bf16" → STET_BF16; false for anything else. */
 bool stet_float_by_name(struct stet_view name, enum stet_float *out);
 

@@ -27,7 +27,7 @@ static const struct stet_attr *bounds_attr(struct stet_legal *l, const struct st
     if (!record || !list || !field)
         return NULL;
     list->kind = STET_ATTR_INTS;
-    list->ints = t->bounds;
+    list->ints = stet_type_rest(t)->bounds;
     list->count = t->rank;
     field->name = STET_VIEW("bounds");
     field->value = list;
@@ -41,22 +41,25 @@ static const struct stet_attr *bounds_attr(struct stet_legal *l, const struct st
 const struct stet_type *stet_legal_type(struct stet_legal *l, const struct stet_type *t)
 {
     const struct stet_type *known = recall(l, t);
+    struct stet_type_rest rest = *stet_type_rest(t);
     struct stet_type *made;
 
     if (known)
         return known;
     if (t->kind == STET_TYPE_TOKEN)
         return &stet_type_token;
-    if (t->kind != STET_TYPE_TENSOR || (!t->layout && !t->bounds))
+    if (t->kind != STET_TYPE_TENSOR || (!rest.layout && !rest.bounds))
         return t;
     made = STET_NEW(l->a, struct stet_type);
     if (!made)
         return NULL;
     *made = *t;
-    made->layout = NULL;
-    made->layout_extra = (struct stet_view){0};
-    if (t->bounds)
-        made->encoding = bounds_attr(l, t);
+    rest.layout = NULL;
+    rest.layout_extra = (struct stet_view){0};
+    if (rest.bounds)
+        rest.encoding = bounds_attr(l, t);
+    if (!stet_build_rest(l->a, made, &rest))
+        return NULL;
     return remember(l, t, made);
 }
 

@@ -46,7 +46,7 @@ static bool type_has_text(const struct stet_type *t, unsigned depth)
 {
     if (!t || depth == STET_MAX_DEPTH)
         return true;
-    if (t->kind == STET_TYPE_OPAQUE && !t->text.len)
+    if (t->kind == STET_TYPE_OPAQUE && !stet_type_rest(t)->text.len)
         return false;
     if (!type_has_text(t->element, depth + 1))
         return false;

@@ -17,8 +17,8 @@ void stet_print_dims(struct stet_buf *out, const struct stet_type *t)
             stet_buf_char(out, ',');
         if (t->dims[i] != STET_DYNAMIC)
             stet_buf_printf(out, "%lld", (long long)t->dims[i]);
-        else if (t->bounds && t->bounds[i] != STET_DYNAMIC)
-            stet_buf_printf(out, "<=%lld", (long long)t->bounds[i]);
+        else if (stet_type_rest(t)->bounds && stet_type_rest(t)->bounds[i] != STET_DYNAMIC)
+            stet_buf_printf(out, "<=%lld", (long long)stet_type_rest(t)->bounds[i]);
         else
             stet_buf_char(out, '?');
     }
@@ -27,13 +27,14 @@ void stet_print_dims(struct stet_buf *out, const struct stet_type *t)
 
 static void print_layout(struct stet_buf *out, const struct stet_type *t)
 {
-    if (!t->layout || (!t->rank && !t->layout_extra.len))
+    if (!stet_type_rest(t)->layout || (!t->rank && !stet_type_rest(t)->layout_extra.len))
         return;
     stet_buf_char(out, '{');
     for (uint32_t i = 0; i < t->rank; i++)
-        stet_buf_printf(out, "%s%lld", i ? "," : "", (long long)t->layout[i]);
-    if (t->layout_extra.len)
-        stet_buf_printf(out, ":%.*s", STET_FMT(t->layout_extra));
+        stet_buf_printf(out, "%s%lld", i ? "," : "", (long long)stet_type_rest(t)->layout[i]);
+    if (stet_type_rest(t)->layout_extra.len)
+        stet_buf_char(out, ':');
+    stet_buf_view(out, stet_type_rest(t)->layout_extra);
     stet_buf_char(out, '}');
 }
 
@@ -74,7 +75,7 @@ void stet_print_hlo_type(struct stet_buf *out, const struct stet_type *t, bool l
             print_layout(out, t);
         return;
     default:
-        stet_buf_view(out, t->text);
+        stet_buf_view(out, stet_type_rest(t)->text);
     }
 }
 

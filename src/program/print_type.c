@@ -95,9 +95,9 @@ static void print_shaped(struct stet_buf *out, const char *word, const struct st
         stet_buf_str(out, "*x");
     print_shape(out, t);
     print_type(out, t->element, depth);
-    if (t->encoding && t->kind == STET_TYPE_TENSOR) {
+    if (stet_type_rest(t)->encoding && t->kind == STET_TYPE_TENSOR) {
         stet_buf_str(out, ", ");
-        stet_print_attr(out, t->encoding);
+        stet_print_attr(out, stet_type_rest(t)->encoding);
     }
     stet_buf_char(out, '>');
 }
@@ -125,7 +125,7 @@ static void print_type(struct stet_buf *out, const struct stet_type *t, unsigned
     switch (t->kind) {
     case STET_TYPE_OPAQUE:
     case STET_TYPE_QUANTIZED:
-        stet_print_foreign(out, '!', t->dialect, t->text);
+        stet_print_foreign(out, '!', stet_type_rest(t)->dialect, stet_type_rest(t)->text);
         break;
     case STET_TYPE_INTEGER:
         stet_buf_printf(out, "%s%u", signs[t->sign], t->width);

@@ -69,23 +69,37 @@ enum stet_float {
 
 struct stet_attr;
 
-struct stet_type {
-    enum stet_type_kind kind;
-    uint32_t width;          /* INTEGER: bits */
-    enum stet_sign sign;     /* INTEGER */
-    enum stet_float flavour; /* FLOAT */
-    uint32_t rank;           /* dims */
-    uint32_t member_count, input_count;
-    const struct stet_type *element;
-    const int64_t *dims;
+/* What few types have. */
+struct stet_type_rest {
     const struct stet_attr *encoding; /* TENSOR; #stablehlo.bounds<...> has bounds, see below */
     const int64_t *bounds;            /* rank entries, STET_DYNAMIC for none; or NULL */
     const int64_t *layout;            /* HLO: minor-to-major, rank entries; NULL is default */
     struct stet_view layout_extra;    /* HLO: tiles, memory space… as HLO text prints them */
-    const struct stet_type *const *members; /* TUPLE, FUNCTION, FUTURE */
-    struct stet_view text, bytes;           /* OPAQUE, QUANTIZED */
-    struct stet_view dialect;               /* OPAQUE */
+    struct stet_view text, bytes;     /* OPAQUE, QUANTIZED */
+    struct stet_view dialect;         /* OPAQUE */
 };
+
+struct stet_type {
+    enum stet_type_kind kind : 8;
+    enum stet_sign sign : 8;     /* INTEGER */
+    enum stet_float flavour : 8; /* FLOAT */
+    uint32_t width;              /* INTEGER: bits */
+    uint32_t rank;               /* dims */
+    uint32_t member_count, input_count;
+    const struct stet_type *element;
+    union { /* no kind has both; the other's count is 0 */
+        const int64_t *dims;
+        const struct stet_type *const *members; /* TUPLE, FUNCTION, FUTURE */
+    };
+    const struct stet_type_rest *rest; /* NULL for none of it: stet_type_rest */
+};
+
+extern const struct stet_type_rest stet_type_no_rest;
+
+static inline const struct stet_type_rest *stet_type_rest(const struct stet_type *t)
+{
+    return t->rest ? t->rest : &stet_type_no_rest;
+}
 
 /* ---- attributes ---- */
 

@@ -74,6 +74,8 @@ uint32_t stet_type_storage_bits(const struct stet_type *t)
 
 /* ---- the shared simple types ---- */
 
+const struct stet_type_rest stet_type_no_rest = {0};
+
 const struct stet_type stet_type_index = {.kind = STET_TYPE_INDEX};
 const struct stet_type stet_type_none = {.kind = STET_TYPE_NONE};
 const struct stet_type stet_type_token = {.kind = STET_TYPE_TOKEN};
@@ -134,6 +136,17 @@ const struct stet_type *stet_type_tensor(struct stet_arena *a, const struct stet
     return t;
 }
 
+bool stet_build_rest(struct stet_arena *a, struct stet_type *t, const struct stet_type_rest *rest)
+{
+    struct stet_type_rest *own = STET_NEW(a, struct stet_type_rest);
+
+    if (!own)
+        return false;
+    *own = *rest;
+    t->rest = own;
+    return true;
+}
+
 /* ---- equality ---- */
 
 static bool ints_eq(const int64_t *a, const int64_t *b, size_t n)
@@ -145,6 +158,16 @@ static bool ints_eq(const int64_t *a, const int64_t *b, size_t n)
 
 static bool attr_eq(const struct stet_attr *a, const struct stet_attr *b, unsigned depth);
 
+static bool rest_eq(const struct stet_type_rest *a, const struct stet_type_rest *b, uint32_t rank,
+                    unsigned depth)
+{
+    return a == b || (ints_eq(a->bounds, b->bounds, rank) && ints_eq(a->layout, b->layout, rank) &&
+                      stet_view_eq(a->text, b->text) && stet_view_eq(a->bytes, b->bytes) &&
+                      stet_view_eq(a->dialect, b->dialect) &&
+                      stet_view_eq(a->layout_extra, b->layout_extra) &&
+                      attr_eq(a->encoding, b->encoding, depth + 1));
+}
+
 static bool type_eq(const struct stet_type *a, const struct stet_type *b, unsigned depth)
 {
     if (a == b)
@@ -155,14 +178,8 @@ static bool type_eq(const struct stet_type *a, const struct stet_type *b, unsign
         a->flavour != b->flavour || a->rank != b->rank || a->member_count != b->member_count ||
         a->input_count != b->input_count)
         return false;
-    if (!ints_eq(a->dims, b->dims, a->rank) || !ints_eq(a->bounds, b->bounds, a->rank) ||
-        !ints_eq(a->layout, b->layout, a->rank))
-        return false;
-    if (!stet_view_eq(a->text, b->text) || !stet_view_eq(a->bytes, b->bytes) ||
-        !stet_view_eq(a->dialect, b->dialect) || !stet_view_eq(a->layout_extra, b->layout_extra))
-        return false;
-    if (!type_eq(a->element, b->element, depth + 1) ||
-        !attr_eq(a->encoding, b->encoding, depth + 1))
+    if (!ints_eq(a->dims, b->dims, a->rank) || !type_eq(a->element, b->element, depth + 1) ||
+        !rest_eq(stet_type_rest(a), stet_type_rest(b), a->rank, depth))
         return false;
     for (uint32_t i = 0; i < a->member_count; i++)
         if (!type_eq(a->members[i], b->members[i], depth + 1))

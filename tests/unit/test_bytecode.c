@@ -112,8 +112,9 @@ TEST(bounded_dimensions_are_known)
         return;
     }
     t = p.arguments[0].value->type;
-    EXPECT(t->dims[0] == STET_DYNAMIC && t->bounds && t->bounds[0] == 8);
-    EXPECT(t->bounds && t->bounds[1] == STET_DYNAMIC);
+    EXPECT(t->dims[0] == STET_DYNAMIC && stet_type_rest(t)->bounds &&
+           stet_type_rest(t)->bounds[0] == 8);
+    EXPECT(stet_type_rest(t)->bounds && stet_type_rest(t)->bounds[1] == STET_DYNAMIC);
     close_program(&p, &f);
 }
 

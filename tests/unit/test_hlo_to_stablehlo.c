@@ -17,7 +17,8 @@ static bool no_hlo(const struct stet_op *op, void *context)
 {
     (void)context;
     for (uint32_t i = 0; i < op->result_count; i++)
-        if (op->results[i].type->kind == STET_TYPE_TUPLE || op->results[i].type->layout)
+        if (op->results[i].type->kind == STET_TYPE_TUPLE ||
+            stet_type_rest(op->results[i].type)->layout)
             return false;
     return !stet_view_starts(stet_op_name(op), "hlo.") && op->known != STET_OP_UNKNOWN;
 }

@@ -270,7 +270,7 @@ TEST(functions_know_arguments_and_results)
     EXPECT(stet_view_is(p->arguments[0].name, "params['w']"));
     EXPECT(p->arguments[1].donor);
     EXPECT(p->arguments[1].sharding != NULL);
-    EXPECT_INT(9, p->arguments[1].value->type->bounds[0]);
+    EXPECT_INT(9, stet_type_rest(p->arguments[1].value->type)->bounds[0]);
     EXPECT_INT(2, p->output_count);
     EXPECT(stet_view_is(p->outputs[1].name, "r"));
     EXPECT(stet_view_is(stet_op_name(op_at(p, 0)), "func.call"));
