@@ -287,6 +287,7 @@ enum stet_rc stet_history_add(struct stet_history *h, const struct stet_sighting
                               struct stet_err *err)
 {
     struct stet_sighting *mine;
+    struct stet_place entered;
     uint32_t number = h->sighting_count, against;
 
     if (!make_room((void **)&h->sightings, number, &h->sighting_room, sizeof *mine))
@@ -298,8 +299,11 @@ enum stet_rc stet_history_add(struct stet_history *h, const struct stet_sighting
     if (!mine->traits)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for the history of a run");
     mine->name = mine->traits->name;
-    if (!s->trigger.line) /* nobody was seen waiting; the program says where it was entered */
-        mine->trigger = place_entered(mine->traits);
+    entered = place_entered(mine->traits);
+    /* Nobody was seen waiting, or code that has no file ("<string>"): the program says where it was
+     * entered. */
+    if (!s->trigger.line || (entered.line && stet_view_starts(s->trigger.file, "<")))
+        mine->trigger = entered;
     mine->trigger.file = stet_arena_copy(&h->arena, mine->trigger.file);
     mine->trigger.function = stet_arena_copy(&h->arena, mine->trigger.function);
     mine->eager = is_eager(mine);

@@ -105,6 +105,8 @@ TRAPS = {
     "torch_xla/optional-key": ("family", [("step in (3, 4, 7)", "False")]),
     "torch_xla/topk-k": ("programs", [("[2, 2, 3, 2, 5]", "[2] * 5")]),
     "torchtpu/rank-change": ("rank", [("[False, False, True, False, True]", "[False] * 5")]),
+    "torchtpu/bundle-drift": ("bundle", []),
+    "torchtpu/options-drift": ("flags", []),
     "torchtpu/capacity-leak": ("programs", [("[TOKENS, TOKENS, TOKENS - 10, TOKENS, TOKENS - 21]", "[TOKENS] * 5")]),
     "torchtpu/dim-readback": ("programs", [("[9, 9, 12, 9, 6]", "[9] * 5")]),
     "torchtpu/host-sync": ("family", [("step >= 5", "False")]),
@@ -204,7 +206,6 @@ def stet(build, folder, env, *words, codes=(0,)):
 
 
 def launch(build, trap, script, folder, setting=""):
-    shutil.rmtree(folder / "torch-cache", ignore_errors=True)  # what TorchTPU loads from there is no compile
     env, done = runner.launch(build, trap, script, folder, setting)
     if done.returncode:
         raise Wrong((done.stdout + done.stderr).strip()[-400:])

@@ -31,12 +31,19 @@ def train_step(weights, batch):
     return weights - 0.1 * jnp.mean(jnp.tanh(batch) * weights)
 
 
+@jax.jit
+def norm(weights):
+    return jnp.sqrt(jnp.sum(weights * weights))
+
+
 weights = np.ones(4, np.float32)
 for step in range(6):
     rows = 16 if step % 3 == 2 else 8
     if os.environ["RANK"] == "1" and step == 4:
         rows = 12
     weights = train_step(weights, np.ones((rows, 4), np.float32))
+    if os.environ["RANK"] == "0" and step == 3:
+        norm(weights)
 """
 
 
@@ -171,7 +178,9 @@ class Explain(unittest.TestCase):
         explained, _ = self.explained()
         told = [(r["rank"], r["changes"][0]["to"]) for r in explained["recompiles"] if "rank-divergence" in r["also"]]
         self.assertEqual(told, [(1, "12")])
-        self.assertEqual(len(explained["recompiles"]), 3)
+        alone = [(r["rank"], r["function"], r["benign"]) for r in explained["recompiles"] if r["class"] == "rank-divergence"]
+        self.assertEqual(alone, [(0, "norm", False)])
+        self.assertEqual(len(explained["recompiles"]), 4)
         shutil.rmtree(os.path.join(self.dir, "state", "runs", explained["run"]))
 
     def test_the_text_is_for_people(self):

@@ -63,14 +63,28 @@ def other_build(plugin, into):
     return path
 
 
+def other_libraries(build, folder):
+    """What `--cpu` brings (TorchTPU has no device without it), its plugin as another build."""
+    libraries = folder / "lib"
+    shutil.copytree(build / "lib" / "stet", libraries / "stet")
+    shutil.copy2(build / "lib" / "libstet.so", libraries)
+    other_build(build / "lib" / "libstet_cpu.so", libraries)
+    return libraries
+
+
 def launch(build, trap, script, folder, setting):
     env = {k: v for k, v in os.environ.items() if not k.startswith(("JAX_", "XLA_", "PJRT_", "TPU_", "STET_"))}
     env.update(STET_STATE_DIR=str(folder / "state"), STET_CPU_THREADS="1", PYTHONWARNINGS="ignore", NO_COLOR="1")
     env["STET_STORE"] = str(folder / "store")  # what earlier runs left is not served
-    env["TORCHINDUCTOR_CACHE_DIR"] = str(folder / "torch-cache")  # TorchTPU keeps executables in it
+    # TorchTPU keeps executables in it, by keys that know nothing of flags: a launch has its own, as in a new container.
+    env["TORCHINDUCTOR_CACHE_DIR"] = str(folder / "torch-cache")
+    shutil.rmtree(folder / "torch-cache", ignore_errors=True)
     key, _, value = setting.partition("=")
     cpu = ["--cpu"] if trap.run == "cpu" else []
-    if key == "plugin":
+    if key == "plugin" and trap.lane == "torchtpu":
+        if value == "rebuilt":
+            env["STET_LIB_DIR"] = str(other_libraries(build, folder))
+    elif key == "plugin":
         plugin = build / "lib" / "libstet_cpu.so"
         if value == "rebuilt":
             plugin = other_build(plugin, folder)
