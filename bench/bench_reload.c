@@ -211,6 +211,7 @@ int main(int argc, char **argv)
         return 1;
     }
     setenv("STET_STORE_MEMORY", getenv("BENCH_FROM_MEMORY") ? "268435456" : "0", 1);
+    setenv("STET_STORE_AHEAD", "off", 1); /* how long a compile waits is the question */
     bench_begin_with(&b, "libstet_cpu.so", true);
     measure(&b, small, "small", getenv("BENCH_FROM_MEMORY") ? "memory" : "disk");
     measure(&b, large, "large", getenv("BENCH_FROM_MEMORY") ? "memory" : "disk");

@@ -4,6 +4,7 @@
 #include "intercept/ask.h"
 
 #include "base/mem.h"
+#include "intercept/ahead.h"
 #include "intercept/executables.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
@@ -80,6 +81,8 @@ static void ask(struct stet_question *q)
     q->keep = NULL;
     if (!stet_hash_is_zero(q->used))
         stet_store_touch(&stet_layer.store, q->used);
+    if (!stet_hash_is_zero(q->entry))
+        stet_ahead_note(q->plugin, q->client, q->entry);
     if (!stet_hash_is_zero(q->program))
         stet_store_alias_set(&stet_layer.store, q->bytes, STET_HINT_VERSION, q->program);
     if (q->loaded)
@@ -149,7 +152,7 @@ void stet_ask_memory(const struct stet_question *q)
 {
     struct stet_question *copy;
 
-    if (!q->keep && stet_hash_is_zero(q->used) &&
+    if (!q->keep && stet_hash_is_zero(q->entry) &&
         !stet_api_has(stet_plugin_real(q->plugin), PJRT_Executable_GetCompiledMemoryStats))
         return;
     if (atomic_load(&pending) >= QUESTIONS_MAX) {

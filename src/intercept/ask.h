@@ -16,6 +16,7 @@ struct stet_question {
     uint64_t index;                  /* of the compile */
     uint32_t id;                     /* of the executable */
     struct stet_hash used;           /* the store's entry it was loaded from; zero for none */
+    struct stet_hash entry;          /* that it has, or will have, in the store; zero for none */
     struct stet_hash bytes, program; /* bytes of which program, to be remembered; zero for none */
     struct stet_keeping *keep;       /* adopted; NULL when the store does not want it */
 };

@@ -1,4 +1,5 @@
 /* Clients: who was made by whom, for which devices; and how full those devices are. */
+#include "intercept/ahead.h"
 #include "intercept/ask.h"
 #include "intercept/describe.h"
 #include "intercept/guard.h"
@@ -211,8 +212,10 @@ static void record_client(struct stet_plugin *p, const PJRT_Client_Create_Args *
     struct stet_view text;
 
     stet_ranks_join(id, args);
-    if (id)
+    if (id) {
         stet_identity_prepare(p, args->client);
+        stet_ahead_begin(p, args->client);
+    }
     if (!e)
         return;
     r = &e->record.client_create;
@@ -254,6 +257,7 @@ PJRT_Error *on_PJRT_Client_Destroy(struct stet_plugin *p, PJRT_Client_Destroy_Ar
     struct stet_event *e = id ? stet_event_new(STET_REC_client_destroy) : NULL;
 
     stet_ask_finish(p, args->client);
+    stet_ahead_finish(p, args->client);
     if (id) {
         stet_plugin_look_at_memory(p, args->client, true);
         remove_client(p, args->client);

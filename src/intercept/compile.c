@@ -250,6 +250,8 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
             .index = c->index,
             .id = id,
             .used = c->reload.served == STET_SERVED_DISK ? c->reload.key : (struct stet_hash){0},
+            .entry = loaded && (c->reload.served || c->reload.keep) ? c->reload.key
+                                                                    : (struct stet_hash){0},
             .bytes = c->reload.bytes,
             .program = c->reload.program,
             .keep = stet_keeping_new(&c->reload, c->program, c->options, c->index, plugin_ns)});

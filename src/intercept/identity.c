@@ -312,6 +312,18 @@ const char *stet_identity_of(struct stet_plugin *p, PJRT_Client *client, struct 
     return id->why;
 }
 
+const char *stet_identity_now(struct stet_plugin *p, PJRT_Client *client, struct stet_arena *a,
+                              struct stet_key_parts *out)
+{
+    struct identity *id = identity_of(p, client);
+
+    if (!id)
+        return "client-unknown";
+    *out = id->parts;
+    out->part[STET_COMPONENT_ENVIRONMENT] = environment_part(a);
+    return a->failed ? "no-memory" : id->why;
+}
+
 void stet_identity_prepare(struct stet_plugin *p, PJRT_Client *client)
 {
     if (stet_layer.storing)

@@ -10,6 +10,10 @@
  * served nor kept. */
 const char *stet_identity_of(struct stet_plugin *p, PJRT_Client *client, struct stet_key_parts *out,
                              struct stet_view *plugin_path);
+/* The same with the environment as it is now, which the first compile may find changed: its text
+ * lives in the arena. */
+const char *stet_identity_now(struct stet_plugin *p, PJRT_Client *client, struct stet_arena *a,
+                              struct stet_key_parts *out);
 /* Asks all that ahead of the first compile, which then does not wait for it. */
 void stet_identity_prepare(struct stet_plugin *p, PJRT_Client *client);
 /* The same of a topology without a client: what is compiled ahead is for clients that say the same

@@ -5,6 +5,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "intercept/ahead.h"
 #include "intercept/ask.h"
 #include "intercept/contract.h"
 #include "intercept/drain.h"
@@ -170,6 +171,7 @@ static void describe_process(struct stet_journal *j)
 static void before_fork(void)
 {
     stet_ask_fork_wait();
+    stet_ahead_fork_wait();
     if (stet_writer_fork_prepare()) {
         stet_plugin_fork_prepare();
         stet_journal_fork_prepare(stet_layer.journal);
@@ -177,6 +179,7 @@ static void before_fork(void)
         fork_owned = true;
     }
     stet_ask_fork_prepare();
+    stet_ahead_fork_prepare();
     stet_memory_fork_prepare();
     stet_memo_fork_prepare();
     stet_ranks_fork_prepare();
@@ -199,6 +202,7 @@ static void after_fork_in_parent(void)
     stet_ranks_fork_done();
     stet_memo_fork_done();
     stet_memory_fork_done();
+    stet_ahead_fork_parent();
     stet_ask_fork_parent();
     if (!fork_was_prepared()) {
         stet_fault(STET_FAULT_FORK);
@@ -219,6 +223,7 @@ static void after_fork_in_child(void)
     stet_memory_fork_done();
     /* before questions are dropped, which would end their leases over the parent's connections */
     stet_remote_fork_child();
+    stet_ahead_fork_child();
     stet_ask_fork_child();
     if (prepared) {
         stet_journal_fork_child(stet_layer.journal);
@@ -237,6 +242,7 @@ static void after_fork_in_child(void)
 static void at_exit(void)
 {
     stet_ask_end(EXIT_MS);
+    stet_ahead_end(EXIT_MS);
     stet_writer_flush(EXIT_MS);
 }
 

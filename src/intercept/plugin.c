@@ -140,6 +140,8 @@ static struct stet_plugin *slot_for(stet_get_pjrt_api *get)
         if (there && there != get)
             continue;
         found = &plugins[i];
+        if (there)
+            continue; /* others use it meanwhile */
         found->id = i + 1;
         atomic_store(&found->get, get);
     }

@@ -228,6 +228,14 @@ bool stet_ranks_span(struct stet_plugin *p, PJRT_Client *client)
            all.num_devices != own.num_addressable_devices;
 }
 
+bool stet_ranks_alone(struct stet_plugin *p, PJRT_Client *client)
+{
+    struct job j;
+
+    return told("each") || (!(told("all") && job_of(stet_plugin_client(p, client), &j)) &&
+                            !stet_ranks_span(p, client));
+}
+
 bool stet_ranks_of(struct stet_ranks *r, struct stet_plugin *p, PJRT_Client *client,
                    struct stet_view options, struct stet_arena *a)
 {

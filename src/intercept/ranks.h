@@ -17,6 +17,8 @@ void stet_ranks_join(uint32_t client, const PJRT_Client_Create_Args *args);
 void stet_ranks_leave(uint32_t client);
 /* More devices than this process may address means other processes; so does not being told. */
 bool stet_ranks_span(struct stet_plugin *p, PJRT_Client *client);
+/* No program of this client needs the word of another rank. */
+bool stet_ranks_alone(struct stet_plugin *p, PJRT_Client *client);
 /* Whether the client's job can agree. */
 bool stet_ranks_can(uint32_t client);
 

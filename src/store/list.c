@@ -135,7 +135,8 @@ void stet_stored_list_release(struct stet_stored_list *l)
     *l = (struct stet_stored_list){0};
 }
 
-static void sweep_aliases(int fd, int64_t oldest)
+/* Hints of one folder: aliases, or orders and what a writer of one left. */
+static void sweep_hints(int fd, unsigned kind, int64_t oldest)
 {
     DIR *d = fdopendir(fd);
     struct dirent *e;
@@ -144,7 +145,7 @@ static void sweep_aliases(int fd, int64_t oldest)
         struct stat st;
 
         if (e->d_name[0] != '.' && fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISLNK(st.st_mode) && st.st_mtim.tv_sec < oldest)
+            (st.st_mode & S_IFMT) == kind && st.st_mtim.tv_sec < oldest)
             unlinkat(dirfd(d), e->d_name, 0);
     }
     if (d)
@@ -153,19 +154,23 @@ static void sweep_aliases(int fd, int64_t oldest)
         close(fd);
 }
 
-void stet_store_alias_gc(const struct stet_store *s, uint64_t max_age_s)
+void stet_store_hints_gc(const struct stet_store *s, uint64_t max_age_s)
 {
     int64_t age = max_age_s && max_age_s < MOST_AGE_S ? (int64_t)max_age_s : MOST_AGE_S;
+    int64_t oldest = (int64_t)time(NULL) - age;
     char path[PATH_MAX + 64];
+    int fd;
 
     for (unsigned i = 0; i < 256; i++) {
-        int fd;
-
         snprintf(path, sizeof path, "%s/programs/%02x", s->folder, i);
         fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd >= 0)
-            sweep_aliases(fd, (int64_t)time(NULL) - age);
+            sweep_hints(fd, S_IFLNK, oldest);
     }
+    snprintf(path, sizeof path, "%s/orders", s->folder);
+    fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0)
+        sweep_hints(fd, S_IFREG, oldest);
 }
 
 enum stet_rc stet_store_gc(const struct stet_store *s, struct stet_store_gc *gc,
@@ -198,7 +203,7 @@ enum stet_rc stet_store_gc(const struct stet_store *s, struct stet_store_gc *gc,
         gc->removed_bytes += e->bytes;
         gc->left_bytes -= e->bytes;
     }
-    stet_store_alias_gc(s, gc->max_age_s);
+    stet_store_hints_gc(s, gc->max_age_s);
     stet_stored_list_release(&all);
     return rc;
 }

@@ -14,6 +14,11 @@ void stet_memory_limit(size_t bytes)
     most = bytes;
 }
 
+size_t stet_memory_most(void)
+{
+    return most;
+}
+
 static size_t size_of(const struct stet_remembered *m)
 {
     return sizeof *m + m->program.len + m->executable.len;

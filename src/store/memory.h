@@ -20,6 +20,7 @@ struct stet_remembered {
 
 /* Before the first is added: how many bytes, 0 for none. */
 void stet_memory_limit(size_t bytes);
+size_t stet_memory_most(void);
 /* Copies both; what does not fit is forgotten. Any thread. */
 void stet_memory_add(struct stet_hash key, struct stet_view program, struct stet_view executable);
 /* The same without copying: takes both over and leaves them empty, or leaves them alone. */

@@ -23,6 +23,7 @@ static struct sigaction before[FATAL];
 /* made ready before, since a handler may not format */
 static char note[PATH_MAX + 96], note_folder[PATH_MAX + 16];
 static bool note_group;
+static sigset_t mask;       /* of the loading thread, before */
 static _Atomic long loader; /* the kernel's id of the loading thread; 0 for none */
 
 static void folder_of(const struct stet_store *s, char out[PATH_MAX + 16])
@@ -117,6 +118,7 @@ static bool make_note(const struct stet_store *s, struct stet_hash key, const ch
 void stet_quarantine_enter(const struct stet_store *s, struct stet_hash key)
 {
     struct sigaction act = {.sa_handler = on_fatal, .sa_flags = SA_ONSTACK | SA_NODEFER};
+    sigset_t open_to;
 
     if (s->read_only || pthread_mutex_trylock(&one) != 0)
         return;
@@ -125,15 +127,21 @@ void stet_quarantine_enter(const struct stet_store *s, struct stet_hash key)
         return;
     }
     sigemptyset(&act.sa_mask);
-    for (size_t i = 0; i < FATAL; i++)
+    sigemptyset(&open_to);
+    for (size_t i = 0; i < FATAL; i++) {
+        sigaddset(&open_to, fatal[i]);
         sigaction(fatal[i], &act, &before[i]);
+    }
     atomic_store(&loader, syscall(SYS_gettid));
+    /* a fault whose signal is blocked ends the process without a handler */
+    pthread_sigmask(SIG_UNBLOCK, &open_to, &mask);
 }
 
 void stet_quarantine_leave(void)
 {
     if (atomic_load(&loader) != syscall(SYS_gettid))
         return;
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
     atomic_store(&loader, 0);
     for (size_t i = 0; i < FATAL; i++) {
         struct sigaction now;

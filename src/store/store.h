@@ -3,6 +3,7 @@
  *   <folder>/entries/<2 hex>/<32 hex>.stet     entries; written whole under another name, renamed
  *   <folder>/programs/<2 hex>/<32 hex>         which program some bytes are: a hint (alias.c)
  *   <folder>/files/<32 hex>                    what files hold that are part of keys (files.c)
+ *   <folder>/orders/<32 hex>                   what a command asked for: a hint (order.h)
  *   <folder>/quarantine/<32 hex>.<what>-<pid>  loads that crashed or failed, a small text each
  *
  * There is no index and no lock: names are contents' keys, a rename is atomic, and whoever finds a
@@ -91,8 +92,8 @@ bool stet_store_alias(const struct stet_store *s, struct stet_hash bytes, unsign
                       struct stet_hash *program);
 void stet_store_alias_set(const struct stet_store *s, struct stet_hash bytes, unsigned version,
                           struct stet_hash program);
-/* Removes those made longer ago than this, or than a month. */
-void stet_store_alias_gc(const struct stet_store *s, uint64_t max_age_s);
+/* Removes those, and orders (order.h), made or used longer ago than this, or than a month. */
+void stet_store_hints_gc(const struct stet_store *s, uint64_t max_age_s);
 
 /* The miss's question: the entry that shares most components with `parts`, newest first among
  * equals; at most `look` entries are opened. STET_NOT_FOUND when there is none. */

@@ -252,6 +252,7 @@ PJRT_Error *fake_PJRT_Executable_DeserializeAndLoad(PJRT_Executable_DeserializeA
     const char *code = args->serialized_executable + sizeof(header);
     PJRT_Error *error;
 
+    take_time(fake_settings()->load_ms);
     if (args->serialized_executable_size >= sizeof(header))
         memcpy(&header, args->serialized_executable, sizeof(header));
     if (args->serialized_executable_size < sizeof(header) ||

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static bool fail(struct harness *h, PJRT_Error_Code code, const char *text)
 {
@@ -216,4 +217,18 @@ bool harness_execute(struct harness *h, PJRT_LoadedExecutable *loaded, PJRT_Buff
          .output_lists = &outputs, .device_complete_events = &done);
 
     return CALL(h, PJRT_LoadedExecutable_Execute, &args) && await(h, done);
+}
+
+void harness_wait_for_calls(const struct harness *h)
+{
+    const char *until = getenv("HARNESS_UNTIL"), *number = until ? strchr(until, '=') : NULL;
+    long (*calls)(const char *);
+    char entry[128];
+
+    *(void **)&calls = dlsym(h->handle, "FakePlugin_Calls");
+    if (!number || !calls)
+        return;
+    snprintf(entry, sizeof entry, "%.*s", (int)(number - until), until);
+    for (int i = 0; i < 30000 && calls(entry) < atol(number + 1); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }

@@ -22,7 +22,9 @@ static const char usage[] =
     "  --set-file NAME=F   the same, the text is in a file\n"
     "  --aot NAME          no client: compile for the topology of that name\n"
     "  --keep              destroy nothing at the end, as torch_xla does\n"
-    "  --counts PATH       the fake plugin whose counts to print, when PLUGIN is a layer over it\n";
+    "  --counts PATH       the fake plugin whose counts to print, when PLUGIN is a layer over it\n"
+    "HARNESS_UNTIL=ENTRY=N in the environment: compile nothing before the fake plugin saw N "
+    "calls\n";
 
 struct job {
     const char *plugin, *format, *counts, *topology;
@@ -322,6 +324,7 @@ static bool with_client(struct harness *h, const struct job *job)
 {
     if (!harness_client(h, job->options, job->num_options))
         return false;
+    harness_wait_for_calls(h);
     all_programs(h, job, NULL);
     if (!job->keep)
         harness_client_destroy(h);

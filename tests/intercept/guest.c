@@ -260,6 +260,96 @@ static int ends(char **argv)
     return 7;
 }
 
+/* Programs that a store keeps, as the fake plugin can read them. */
+static PJRT_LoadedExecutable *compile_kept(struct harness *h, int number)
+{
+    char code[512];
+
+    snprintf(code, sizeof code,
+             "// fake program kept%d\n// in f32[4]\n// out f32[4]\n"
+             "module @kept {\n  func.func @main(%%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+             "    %%c = stablehlo.constant dense<%d.0> : tensor<4xf32>\n"
+             "    %%b = stablehlo.add %%a, %%c : tensor<4xf32>\n"
+             "    return %%b : tensor<4xf32>\n  }\n}\n",
+             number, number);
+    return compile(h, code);
+}
+
+static unsigned use_kept(struct harness *h)
+{
+    unsigned sum = 0;
+
+    for (int i = 0; i < 4; i++) {
+        PJRT_LoadedExecutable *x = compile_kept(h, i);
+
+        sum = sum * 31 + run(h, x, 1);
+        harness_loaded_destroy(h, x);
+    }
+    return sum;
+}
+
+static void *launch(void *p)
+{
+    const char *path = p;
+
+    for (int i = 0; i < 8; i++) {
+        struct harness h;
+
+        open_plugin(&h, path);
+        if (i % 2 && use_kept(&h) == 0)
+            die("programs", "give nothing");
+        harness_client_destroy(&h);
+    }
+    return NULL;
+}
+
+static void fork_thrice(struct harness *h)
+{
+    for (int kind = 0; kind < 3; kind++) {
+        int status = -1;
+        pid_t pid = fork();
+
+        if (pid == 0 && kind)
+            printf("child %08x\n", use_kept(h));
+        fflush(stdout);
+        if (pid == 0 && kind == 2)
+            _exit(0);
+        if (pid == 0)
+            exit(0);
+        if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0)
+            die("child", "did not end well");
+    }
+}
+
+/* again PLUGIN, and in GUEST what to do: the command is always the same, what it does is not.
+ * use: all programs; leave: the client; fork; keep: end with the client alive; race: clients come
+ * and go on four threads. */
+static int again(char **argv)
+{
+    const char *what = getenv("GUEST");
+    long (*live)(const char *);
+    pthread_t threads_of[4];
+    struct harness h;
+
+    open_plugin(&h, argv[0]);
+    *(void **)&live = dlsym(h.handle, "FakePlugin_Live");
+    if (!what || !live)
+        return 2;
+    harness_wait_for_calls(&h);
+    if (!strcmp(what, "fork"))
+        fork_thrice(&h);
+    if (!strcmp(what, "use") || !strcmp(what, "fork"))
+        printf("%08x\n", use_kept(&h));
+    for (int i = 0; i < 4 && !strcmp(what, "race"); i++)
+        pthread_create(&threads_of[i], NULL, launch, argv[0]);
+    for (int i = 0; i < 4 && !strcmp(what, "race"); i++)
+        pthread_join(threads_of[i], NULL);
+    if (strcmp(what, "keep") != 0)
+        harness_client_destroy(&h);
+    printf("loaded programs after all: %ld\n", strcmp(what, "keep") ? live("loaded") : 0);
+    return 0;
+}
+
 /* silent: asks for nothing of ours; tells what it allocated, opened and started. */
 static int silent(char **argv)
 {
@@ -275,8 +365,9 @@ static int silent(char **argv)
 static const struct {
     const char *name;
     int (*run)(char **argv);
-} modes[] = {{"lookups", lookups}, {"apart", apart}, {"global", global}, {"plugins", plugins},
-             {"threads", threads}, {"forks", forks}, {"ends", ends},     {"silent", silent}};
+} modes[] = {{"lookups", lookups}, {"apart", apart},     {"global", global},
+             {"plugins", plugins}, {"threads", threads}, {"forks", forks},
+             {"ends", ends},       {"silent", silent},   {"again", again}};
 
 int main(int argc, char **argv)
 {

@@ -257,6 +257,39 @@ static int child_ends(const struct stet_store *s, struct stet_hash key, int how)
     return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
+/* As on a thread of the layer's own: all signals are blocked, but for the time of the load. */
+static void load_with_signals_blocked(const struct stet_store *s, struct stet_hash key)
+{
+    sigset_t all, now;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    stet_quarantine_enter(s, key);
+    stet_quarantine_leave();
+    sigprocmask(SIG_SETMASK, NULL, &now);
+    if (!sigismember(&now, SIGSEGV))
+        _exit(1);
+    stet_quarantine_enter(s, key);
+    raise(SIGSEGV); /* to no effect where it is blocked */
+    _exit(0);
+}
+
+TEST(what_is_blocked_elsewhere_is_noted_in_a_load)
+{
+    struct stet_store s = new_store();
+    struct stet_kept k = kept("p", "x");
+    struct stet_hash key = put(&s, &k);
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        load_with_signals_blocked(&s, key);
+    EXPECT_INT(pid, waitpid(pid, &status, 0));
+    EXPECT_INT(0, status);
+    EXPECT_INT(1, stet_quarantine_count(&s, key));
+    end_store();
+}
+
 TEST(only_crashes_inside_the_load_condemn)
 {
     struct stet_store s = new_store();
@@ -388,11 +421,11 @@ TEST(a_hint_is_of_one_version_and_ages)
     EXPECT(!stet_store_alias(&s, bytes, 3, &found));
     stet_store_alias_set(&s, bytes, 3, other); /* a newer Stet's word replaces it */
     EXPECT(stet_store_alias(&s, bytes, 3, &found) && stet_hash_eq(found, other));
-    stet_store_alias_gc(&s, 0);
+    stet_store_hints_gc(&s, 0);
     EXPECT(stet_store_alias(&s, bytes, 3, &found));
     snprintf(path, sizeof path, "%s/programs/00/00000000000000010000000000000002", folder);
     EXPECT_INT(0, utimensat(AT_FDCWD, path, old, AT_SYMLINK_NOFOLLOW));
-    stet_store_alias_gc(&s, 0);
+    stet_store_hints_gc(&s, 0);
     EXPECT(!stet_store_alias(&s, bytes, 3, &found));
     end_store();
 }
