@@ -245,7 +245,7 @@ static void fill_type(struct stet_type_memo *memo, const struct stet_type *t)
     take(&s, &memo->dtype);
     memo->shaped = shaped;
     memo->plain = stet_layout_is_plain(t);
-    memo->simple = shaped && memo->plain && !stet_type_rest(t)->encoding &&
+    memo->simple = shaped && memo->plain && !stet_type_rest(t)->encoding && t->rank < 0x80 &&
                    t->kind != STET_TYPE_UNRANKED && memo->dims.length <= STET_SINK_TINY &&
                    memo->dtype.length <= STET_SINK_TINY;
     memo->rank = (uint8_t)t->rank;
@@ -330,7 +330,8 @@ enum stet_rc stet_canon_init(struct stet_canon *c, const struct stet_program *p,
 {
     enum stet_rc rc;
 
-    memset(c, 0, offsetof(struct stet_canon, attrs));
+    memset(&c->program, 0,
+           offsetof(struct stet_canon, attrs) - offsetof(struct stet_canon, program));
     forget_attrs(c);
     forget_types(c);
     c->program = p;

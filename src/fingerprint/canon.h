@@ -6,6 +6,7 @@
 #include "fingerprint/sink.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 
 enum stet_kind {
     STET_KIND_NONE, /* not looked up yet */
@@ -88,6 +89,10 @@ struct stet_symbol;
 
 /* Side tables over one program; the program must outlive them. */
 struct stet_canon {
+    /* First, so that each lies in two lines of the cache wherever the whole is aligned to one. Who
+     * keeps it in memory from an allocator does without: the type itself must ask for no more than
+     * malloc gives. */
+    struct stet_type_memo types[STET_TYPE_MEMOS]; /* not zeroed */
     const struct stet_program *program;
     uint8_t *kinds;              /* enum stet_kind by operation id, of what takes a look inside */
     struct stet_symbol *symbols; /* top-level symbols, open addressing */
@@ -96,9 +101,10 @@ struct stet_canon {
     struct stet_content_cache contents;
     struct stet_name_memo names[1 << STET_NAME_BITS];
     uint8_t attr_places[1 << STET_ATTR_BITS], type_places[1 << STET_TYPE_BITS];
-    struct stet_attr_memo attrs[STET_ATTR_MEMOS]; /* not zeroed, nor are those below */
-    _Alignas(64) struct stet_type_memo types[STET_TYPE_MEMOS];
+    struct stet_attr_memo attrs[STET_ATTR_MEMOS]; /* not zeroed either */
 };
+
+_Static_assert(_Alignof(struct stet_canon) <= _Alignof(max_align_t), "it is also on the heap");
 
 enum stet_rc stet_canon_init(struct stet_canon *c, const struct stet_program *p,
                              struct stet_err *err);

@@ -70,7 +70,7 @@ enum stet_rc stet_fingerprint_of(struct stet_fingerprint *out, struct stet_canon
 enum stet_rc stet_fingerprint_make(struct stet_fingerprint *out, const struct stet_program *p,
                                    struct stet_view options, struct stet_err *err)
 {
-    struct stet_canon canon;
+    _Alignas(64) struct stet_canon canon;
     struct stet_canon_order order = {0};
     enum stet_rc rc = stet_canon_init(&canon, p, err);
 

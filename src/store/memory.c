@@ -126,20 +126,32 @@ void stet_memory_add(struct stet_hash key, struct stet_view program, struct stet
         insert(m);
 }
 
+/* What lies in a buffer, which has up to twice the room for it: that would be kept, and counted
+ * nowhere. Giving it back moves nothing. */
+static struct stet_view tightened(struct stet_buf *b)
+{
+    char *less = b->ptr ? stet_mem_resize(b->ptr, b->len + 1, 1) : NULL;
+
+    if (less) {
+        b->ptr = less;
+        b->room = b->len + 1;
+    }
+    return stet_buf_as_view(b);
+}
+
 void stet_memory_adopt(struct stet_hash key, struct stet_buf *program, struct stet_buf *executable)
 {
-    struct stet_view p = stet_buf_as_view(program), x = stet_buf_as_view(executable);
-    struct stet_remembered *m = fits(p, x) ? stet_mem_alloc(sizeof *m) : NULL;
+    struct stet_remembered *m = fits(stet_buf_as_view(program), stet_buf_as_view(executable))
+                                    ? stet_mem_alloc(sizeof *m)
+                                    : NULL;
 
     if (!m)
         return;
-    *m = (struct stet_remembered){
-        .key = key,
-        .program = p,
-        .executable = x,
-        .adopted = {program->ptr, executable->ptr},
-        .users = 1,
-    };
+    *m = (struct stet_remembered){.key = key, .users = 1};
+    m->program = tightened(program);
+    m->executable = tightened(executable);
+    m->adopted[0] = program->ptr;
+    m->adopted[1] = executable->ptr;
     *program = (struct stet_buf){.cap = program->cap};
     *executable = (struct stet_buf){.cap = executable->cap};
     insert(m);

@@ -7,7 +7,8 @@
 
 #include <stdlib.h>
 
-#define MODULE(body) "module @jit_f attributes {mhlo.num_partitions = 1 : i32} {\n" body "}\n"
+#define MODULE_BEGIN "module @jit_f attributes {mhlo.num_partitions = 1 : i32} {\n"
+#define MODULE(body) MODULE_BEGIN body "}\n"
 
 static const char base_text[] = MODULE(
     "func.func public @main(%arg0: tensor<4x16xf32>, %arg1: tensor<8x8xf32>) -> tensor<4x8xf32> {\n"
@@ -272,6 +273,28 @@ TEST(fingerprints_are_those_of_earlier_releases)
         all = stet_hash_mix(all, f.facets[i]);
     stet_hash_format(all, text);
     EXPECT_STR("cb3885545c6bfc24c5d290ae796e6b5a", text);
+}
+
+static struct stet_fingerprint of_rank(unsigned rank)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_fingerprint f;
+
+    stet_buf_str(&out, MODULE_BEGIN "func.func public @main(%a: tensor<");
+    for (unsigned i = 0; i < rank; i++)
+        stet_buf_str(&out, "1x");
+    stet_buf_str(&out, "f32>) {\n  return\n}\n}\n");
+    f = fingerprint_of(stet_buf_as_view(&out));
+    stet_buf_release(&out);
+    return f;
+}
+
+TEST(no_rank_is_taken_for_a_smaller_one)
+{
+    struct stet_fingerprint f = of_rank(2), g = of_rank(256 + 2);
+
+    EXPECT(!stet_hash_is_zero(f.key) && stet_hash_eq(f.skeleton, g.skeleton));
+    EXPECT_INT(1u << STET_FACET_SHAPES | 1u << STET_FACET_RANKS, stet_fingerprint_moved(&f, &g));
 }
 
 /* A chain of converts that many operations use, which would be quadratic if each use walked it. */

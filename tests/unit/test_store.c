@@ -7,6 +7,7 @@
 #include "store/quarantine.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -406,6 +407,25 @@ TEST(the_memory_forgets_what_does_not_fit)
     EXPECT(stet_memory_get((struct stet_hash){10, 10}) == NULL);
     EXPECT(stet_memory_get(b) == NULL);
     free((void *)(uintptr_t)big.ptr);
+}
+
+TEST(the_memory_keeps_no_room_that_it_does_not_count)
+{
+    enum { SIZE = 1 << 20 }; /* a buffer of twice as much holds it and its end */
+    struct stet_buf program = STET_BUF_INIT, executable = STET_BUF_INIT;
+    struct stet_hash key = {3, 3};
+    struct stet_remembered *m;
+
+    stet_buf_str(&program, "p");
+    EXPECT(stet_buf_reserve(&executable, SIZE) != NULL);
+    memset(executable.ptr, 'x', SIZE);
+    stet_buf_grew(&executable, SIZE);
+    EXPECT(executable.room > SIZE + SIZE / 2);
+    stet_memory_adopt(key, &program, &executable);
+    m = stet_memory_get(key);
+    EXPECT(m && m->executable.len == SIZE && m->executable.ptr[SIZE - 1] == 'x');
+    EXPECT(m && malloc_usable_size(m->adopted[1]) < SIZE + SIZE / 2);
+    stet_memory_put_back(m);
 }
 
 TEST(a_hint_is_of_one_version_and_ages)
