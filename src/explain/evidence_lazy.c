@@ -2,6 +2,22 @@
  * tell where a value entered. */
 #include "explain/history_internal.h"
 
+static const struct stet_py_reach *reach_of(struct stet_history_judge *j,
+                                            const struct stet_pyfile *file,
+                                            const struct stet_place *line)
+{
+    uint32_t i = 0;
+
+    while (i < STET_REACHES && !stet_place_eq(&j->reached[i], line))
+        i++;
+    if (i == STET_REACHES) {
+        i = j->reaches++ % STET_REACHES;
+        stet_py_reach_from(file, line->line, &j->reach[i]);
+        j->reached[i] = *line;
+    }
+    return &j->reach[i];
+}
+
 /* What the waiting line's loop reaches, and the file it is in; NULL when that is not at hand. */
 static const struct stet_pyfile *open_lazy(struct stet_history *h, const struct stet_sighting *s,
                                            const struct stet_py_reach **reach)
@@ -10,11 +26,7 @@ static const struct stet_pyfile *open_lazy(struct stet_history *h, const struct 
 
     if (s->traits->framework == STET_FRAMEWORK_TORCH_XLA && s->trigger.line)
         file = stet_pysource_open(&h->sources, s->trigger.file);
-    if (file && !stet_place_eq(&h->judge->reached, &s->trigger)) {
-        stet_py_reach_from(file, s->trigger.line, &h->judge->reach);
-        h->judge->reached = s->trigger;
-    }
-    *reach = &h->judge->reach;
+    *reach = file ? reach_of(h->judge, file, &s->trigger) : NULL;
     return file;
 }
 
@@ -39,15 +51,19 @@ uint32_t stet_lazy_size_read(struct stet_history *h, const struct stet_sighting 
 {
     const struct stet_py_reach *reach;
     const struct stet_pyfile *file = open_lazy(h, s, &reach);
+    uint32_t found = 0;
 
     for (uint32_t span = 0, line = 0; file && stet_py_reach_next(file, reach, &span, &line);) {
         struct stet_view text = stet_py_statement(file, line), name = stet_py_assigned(text);
 
-        if (name.len && stet_py_reads_scalar(text) && was_cut(h, s, line) &&
-            sizes_by(file, reach, name))
-            return line;
+        if (!name.len || !stet_py_reads_scalar(text) || !was_cut(h, s, line) ||
+            !sizes_by(file, reach, name))
+            continue;
+        if (found)
+            return 0; /* either of them */
+        found = line;
     }
-    return 0;
+    return found;
 }
 
 /* Does it index by something, or ask for positions? */
@@ -65,17 +81,22 @@ uint32_t stet_lazy_selection(struct stet_history *h, const struct stet_sighting 
 {
     const struct stet_py_reach *reach;
     const struct stet_pyfile *file = open_lazy(h, s, &reach);
+    uint32_t found = 0;
 
     for (uint32_t span = 0, line = 0; file && stet_py_reach_next(file, reach, &span, &line);) {
         struct stet_view text = stet_py_statement(file, line);
 
-        if (!stet_py_reads_scalar(text) && selects(text) && was_cut(h, s, line))
-            return line;
+        /* `log["loss"] = loss.cpu()` is cut there too, for what it reads */
+        if (stet_py_reads_back(text) || !selects(text) || !was_cut(h, s, line))
+            continue;
+        if (found)
+            return 0; /* either of them */
+        found = line;
     }
-    return 0;
+    return found;
 }
 
-static void point_at(struct stet_history *h, struct stet_finding *f, uint32_t line)
+void stet_lazy_point_at(struct stet_history *h, struct stet_finding *f, uint32_t line)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_pyfile *file = line ? stet_pysource_open(&h->sources, s->trigger.file) : NULL;
@@ -87,15 +108,12 @@ static void point_at(struct stet_history *h, struct stet_finding *f, uint32_t li
         f->origin.function = s->trigger.function;
 }
 
-/* Does it bring data to the device? .to(torch.float16) only gives it another type. */
+/* Does it bring data to the device? .to(torch.float16) and .to(x.dtype) only give it another type.
+ */
 static bool feeds(const struct stet_pyfile *file, struct stet_view text)
 {
     (void)file;
-    for (size_t i = 0; i + 4 < text.len; i++)
-        if (!memcmp(text.ptr + i, ".to(", 4) &&
-            !stet_view_starts(stet_view_of(text.ptr + i + 4, text.len - i - 4), "torch."))
-            return true;
-    return false;
+    return stet_py_moves(text);
 }
 
 /* Does it let an optimizer take its step? A schedule of the learning rate has a `step` too. */
@@ -135,17 +153,16 @@ static uint32_t only_line(struct stet_history *h, const struct stet_sighting *s,
     return found;
 }
 
-/* The only line in reach that gives the operation a number by name; 0 for none or several. */
+/* The line in reach that gives the operation a number by name; 0 for none. */
 static uint32_t line_of(const struct stet_pyfile *file, const struct stet_py_reach *reach,
-                        struct stet_view operation)
+                        struct stet_view operation, bool *several)
 {
     uint32_t found = 0;
 
     for (uint32_t span = 0, line = 0; stet_py_reach_next(file, reach, &span, &line);) {
         if (!stet_py_operand_of(stet_py_statement(file, line), operation).len)
             continue;
-        if (found)
-            return 0;
+        *several |= found != 0;
         found = line;
     }
     return found;
@@ -167,13 +184,14 @@ static void find_operation(struct stet_history *h, struct stet_finding *f)
     const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_py_reach *reach;
     const struct stet_pyfile *file = open_lazy(h, s, &reach);
+    bool several = false;
     uint32_t line = 0;
 
     if (file && f->reason == STET_REASON_TOPK_K)
-        line = line_of(file, reach, STET_VIEW("topk"));
+        line = line_of(file, reach, STET_VIEW("topk"), &several);
     for (uint32_t i = 0; file && !line && i < f->change_count; i++)
-        line = line_of(file, reach, operation_of(&f->changes[i]));
-    point_at(h, f, line);
+        line = line_of(file, reach, operation_of(&f->changes[i]), &several);
+    stet_lazy_point_at(h, f, several ? 0 : line); /* it may be any of them: none is named */
 }
 
 /* A Python number that a function traced by torch_xla.compile takes is part of its graph. */
@@ -207,7 +225,7 @@ void stet_evidence_lazy(struct stet_history *h, struct stet_finding *f)
         return;
     switch (f->reason) {
     case STET_REASON_MASK_GATHER:
-        point_at(h, f, stet_lazy_selection(h, s));
+        stet_lazy_point_at(h, f, stet_lazy_selection(h, s));
         break;
     case STET_REASON_SHAPE_DRIFT:
     case STET_REASON_LAST_BATCH:
@@ -216,10 +234,10 @@ void stet_evidence_lazy(struct stet_history *h, struct stet_finding *f)
     case STET_REASON_RANK_CHANGE:
         if (f->facts.argument_shape || f->reason == STET_REASON_DTYPE_CHANGE ||
             f->reason == STET_REASON_RANK_CHANGE)
-            point_at(h, f, only_line(h, s, feeds));
+            stet_lazy_point_at(h, f, only_line(h, s, feeds));
         break;
     case STET_REASON_OPTIMIZER_SCALAR:
-        point_at(h, f, only_line(h, s, updates));
+        stet_lazy_point_at(h, f, only_line(h, s, updates));
         break;
     case STET_REASON_BAKED_CONSTANT:
     case STET_REASON_PYTHON_COUNTER:

@@ -55,7 +55,7 @@ static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran)
 
     f->reads = stet_lazy_size_read(h, s);
     if (f->reads) {
-        f->origin = (struct stet_place){s->trigger.file, s->trigger.function, f->reads};
+        stet_lazy_point_at(h, f, f->reads);
         return true;
     }
     if (!file || !stet_py_argument_reads(file, s->trigger.line, &line.line))

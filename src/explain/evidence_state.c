@@ -13,6 +13,8 @@ static bool special_number(struct stet_history *h, struct stet_finding *f)
 {
     uint32_t moved = f->facts.came + f->facts.went;
 
+    const char *when = !f->facts.came ? "now" : !f->facts.went ? "no more" : "now, or no more";
+
     if (stet_sighting_of(h, f)->traits->framework != STET_FRAMEWORK_TORCH_XLA ||
         f->pair != STET_REASON_OPTIONAL_KEY || f->facts.scalars != moved ||
         !f->facts.only_arguments)
@@ -22,12 +24,11 @@ static bool special_number(struct stet_history *h, struct stet_finding *f)
                         "%u number%s that scale%s the update of the parameters %s 0 or 1 %s: those "
                         "two are compiled in, others are passed",
                         moved, moved == 1 ? "" : "s", moved == 1 ? "s" : "",
-                        moved == 1 ? "is" : "are", f->facts.went ? "now" : "no more");
+                        moved == 1 ? "is" : "are", when);
     else
         stet_finding_is(h, f, STET_REASON_BAKED_CONSTANT, STET_SURE_LIKELY, false,
                         "%u number%s %s 0 or 1 %s: those two are compiled in, others are passed",
-                        moved, moved == 1 ? "" : "s", moved == 1 ? "is" : "are",
-                        f->facts.went ? "now" : "no more");
+                        moved, moved == 1 ? "" : "s", moved == 1 ? "is" : "are", when);
     return true;
 }
 

@@ -65,10 +65,12 @@ void stet_facts_lines(struct stet_history *h, struct stet_facts *facts,
 bool stet_facts_scales_update(const struct stet_program *p, const struct stet_argument *a);
 bool stet_facts_is_selection(const struct stet_program *p, const struct stet_argument *a);
 bool stet_facts_is_result(const struct stet_program *p, const struct stet_type *t);
-/* PyTorch/XLA: the line of the waiting loop that read a size back, where a graph was cut; 0. */
+/* PyTorch/XLA: the one line of the waiting loop that read a size back, where a graph was cut; 0. */
 uint32_t stet_lazy_size_read(struct stet_history *h, const struct stet_sighting *s);
-/* PyTorch/XLA: the line of the waiting loop that selects by mask; 0. */
+/* PyTorch/XLA: the one line of the waiting loop that selects by mask; 0. */
 uint32_t stet_lazy_selection(struct stet_history *h, const struct stet_sighting *s);
+/* Makes a line of the waiting loop's file the origin; 0 leaves it. */
+void stet_lazy_point_at(struct stet_history *h, struct stet_finding *f, uint32_t line);
 uint64_t stet_history_key(uint64_t process, struct stet_hash hash);
 /* Of the group that a sighting belongs to, or would in another process. */
 uint64_t stet_history_group(const struct stet_sighting *s, uint64_t process);
@@ -91,7 +93,7 @@ static inline const struct stet_place *stet_history_line(const struct stet_sight
 
 /* ---- judging ---- */
 
-enum { STET_SERIES_VALUES = 16 };
+enum { STET_SERIES_VALUES = 16, STET_REACHES = 8 };
 
 /* The values that one thing (a constant at a line, a dimension of an argument) took in a group. */
 struct stet_series {
@@ -107,10 +109,12 @@ struct stet_history_judge {
     struct stet_series *series;
     uint32_t series_count, series_room;
     struct stet_map by_change;
-    struct stet_map vectors;   /* groups in which a list of integers changed its length */
-    uint32_t next;             /* finding whose values are not in the series yet */
-    struct stet_place reached; /* the line whose reach is kept: most findings ask for the same */
-    struct stet_py_reach reach;
+    struct stet_map vectors; /* groups in which a list of integers changed its length */
+    uint32_t next;           /* finding whose values are not in the series yet */
+    /* The lines whose reach is kept: a loop waits in a few. */
+    struct stet_place reached[STET_REACHES];
+    struct stet_py_reach reach[STET_REACHES];
+    uint32_t reaches;
 };
 
 const struct stet_series *stet_series_of(const struct stet_history *h, const struct stet_finding *f,

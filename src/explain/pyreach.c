@@ -2,7 +2,31 @@
  * calls. The only way to a line where programs have none of their own. */
 #include "explain/pysource.h"
 
-enum { LONGEST = 4000 };
+#include <strings.h>
+
+enum { LONGEST = 4000, NAMES = 512 };
+
+/* A name is looked up in the whole file, so each is once; those past the room are not followed. */
+struct names {
+    struct stet_view at[NAMES];
+    uint32_t count;
+};
+
+struct walk {
+    struct stet_py_reach *reach;
+    struct names called, made;
+};
+
+static bool is_new(struct names *n, struct stet_view name)
+{
+    for (uint32_t i = 0; i < n->count; i++)
+        if (stet_view_eq(n->at[i], name))
+            return false;
+    if (n->count == NAMES)
+        return false;
+    n->at[n->count++] = name;
+    return true;
+}
 
 static bool is_word(char c)
 {
@@ -62,10 +86,10 @@ static void add_class(const struct stet_pyfile *f, uint32_t class, struct stet_p
     }
 }
 
-typedef void called_fn(const struct stet_pyfile *f, struct stet_view name, struct stet_py_reach *r);
+typedef void called_fn(const struct stet_pyfile *f, struct stet_view name, struct walk *w);
 
 static void each_call(const struct stet_pyfile *f, struct stet_view text, called_fn *called,
-                      struct stet_py_reach *r)
+                      struct walk *w)
 {
     for (size_t i = 0; i < text.len;) {
         size_t n = 0;
@@ -73,26 +97,29 @@ static void each_call(const struct stet_pyfile *f, struct stet_view text, called
         while (i + n < text.len && is_word(text.ptr[i + n]))
             n++;
         if (n && i + n < text.len && text.ptr[i + n] == '(')
-            called(f, stet_view_of(text.ptr + i, n), r);
+            called(f, stet_view_of(text.ptr + i, n), w);
         i += n ? n : 1;
     }
 }
 
-static void made_by(const struct stet_pyfile *f, struct stet_view name, struct stet_py_reach *r)
+static void made_by(const struct stet_pyfile *f, struct stet_view name, struct walk *w)
 {
-    uint32_t class = find_class(f, name);
+    uint32_t class = is_new(&w->made, name) ? find_class(f, name) : 0;
 
     if (class)
-        add_class(f, class, r);
+        add_class(f, class, w->reach);
 }
 
 /* A function of the file, or a variable or field that holds a module of it. */
-static void called(const struct stet_pyfile *f, struct stet_view name, struct stet_py_reach *r)
+static void called(const struct stet_pyfile *f, struct stet_view name, struct walk *w)
 {
-    uint32_t def = stet_py_find_def(f, name);
+    uint32_t def;
 
+    if (!is_new(&w->called, name))
+        return;
+    def = stet_py_find_def(f, name);
     if (def) {
-        add_span(f, def, r);
+        add_span(f, def, w->reach);
         return;
     }
     for (uint32_t at = 1; at <= f->count; at++) {
@@ -100,13 +127,22 @@ static void called(const struct stet_pyfile *f, struct stet_view name, struct st
             f->starts[at - 1] == at ? stet_py_statement(f, at) : (struct stet_view){0};
 
         if (stet_view_eq(stet_py_assigned(s), name))
-            each_call(f, s, made_by, r);
+            each_call(f, s, made_by, w);
     }
+}
+
+/* Does a statement begin here? Remarks and what only stands there as text do nothing. */
+static bool is_code(const struct stet_pyfile *f, uint32_t line)
+{
+    struct stet_view s = trimmed(f->lines[line - 1]);
+
+    return f->starts[line - 1] == line && s.len && !memchr("#\"'\r", *s.ptr, 4);
 }
 
 void stet_py_reach_from(const struct stet_pyfile *f, uint32_t at, struct stet_py_reach *out)
 {
     uint32_t headers[16], n = stet_py_around(f, at, headers, 16), from = stet_py_def_of(f, at);
+    struct walk w = {.reach = out};
 
     *out = (struct stet_py_reach){.count = 0};
     for (uint32_t i = n; i-- > 0;)
@@ -116,8 +152,8 @@ void stet_py_reach_from(const struct stet_pyfile *f, uint32_t at, struct stet_py
     add_span(f, from, out);
     for (uint32_t i = 0; i < out->count; i++)
         for (uint32_t line = out->spans[i].first; line <= out->spans[i].last; line++)
-            if (f->starts[line - 1] == line && *trimmed(f->lines[line - 1]).ptr != '#')
-                each_call(f, stet_py_statement(f, line), called, out);
+            if (is_code(f, line))
+                each_call(f, stet_py_statement(f, line), called, &w);
 }
 
 bool stet_py_reach_next(const struct stet_pyfile *f, const struct stet_py_reach *r, uint32_t *span,
@@ -128,8 +164,8 @@ bool stet_py_reach_next(const struct stet_pyfile *f, const struct stet_py_reach 
     for (; *span < r->count; ++*span, *line = 0) {
         uint32_t at = *line ? *line + 1 : r->spans[*span].first;
 
-        for (; at <= r->spans[*span].last; at++)
-            if (f->starts[at - 1] == at) {
+        for (; at <= r->spans[*span].last && at <= f->count; at++) /* it may have been read anew */
+            if (is_code(f, at)) {
                 *line = at;
                 return true;
             }
@@ -191,6 +227,14 @@ static struct stet_view inside(struct stet_view text, size_t open)
     return stet_view_of(text.ptr + open + 1, end > open ? end - open - 1 : 0);
 }
 
+/* Does a bracket open here that takes a part of something? A list's has nothing before it, nor has
+ * one in a text. */
+static bool is_subscript(struct stet_view s, size_t at)
+{
+    return at && s.ptr[at] == '[' &&
+           (is_word(s.ptr[at - 1]) || s.ptr[at - 1] == ')' || s.ptr[at - 1] == ']');
+}
+
 bool stet_py_uses_as_size(struct stet_view statement, struct stet_view name)
 {
     static const char *const makers[] = {"arange(",  "zeros(",  "ones(",   "full(",    "empty(",
@@ -201,7 +245,7 @@ bool stet_py_uses_as_size(struct stet_view statement, struct stet_view name)
     for (size_t i = 0; i < statement.len; i++) {
         struct stet_view part;
 
-        if (statement.ptr[i] != '[')
+        if (!is_subscript(statement, i))
             continue;
         part = inside(statement, i);
         if (part.len && memchr(part.ptr, ':', part.len) && stet_py_mentions(part, name))
@@ -215,6 +259,22 @@ bool stet_py_uses_as_size(struct stet_view statement, struct stet_view name)
                 inside(statement, (size_t)(at - statement.ptr) + strlen(makers[m]) - 1), name))
             return true;
     }
+    return false;
+}
+
+static bool names_device(struct stet_view s)
+{
+    for (size_t i = 0; i + 3 <= s.len; i++)
+        if (!strncasecmp(s.ptr + i, "dev", 3) || !strncasecmp(s.ptr + i, "xla", 3))
+            return true;
+    return false;
+}
+
+bool stet_py_moves(struct stet_view s)
+{
+    for (size_t i = 0; i + 4 <= s.len; i++)
+        if (!memcmp(s.ptr + i, ".to(", 4) && names_device(inside(s, i + 3)))
+            return true;
     return false;
 }
 
@@ -232,6 +292,16 @@ static const struct {
     {"iota", "arange(", true},
     {"broadcast", "arange(", true},
     {"broadcast", "one_hot(", false},
+    {"broadcast", "zeros(", true},
+    {"broadcast", "ones(", true},
+    {"broadcast", "full(", true},
+    {"broadcast", "empty(", true},
+    {"broadcast", "expand(", false},
+    {"broadcast", "repeat(", false},
+    {"slice", "narrow(", false},
+    {"slice", "select(", false},
+    {"slice", "split(", false},
+    {"slice", "chunk(", false},
     {"compare", "triu(", false},
     {"compare", "tril(", false},
     {"compare", "one_hot(", false},
@@ -240,18 +310,43 @@ static const struct {
     {"iota", "one_hot(", false},
 };
 
+/* The end of an argument that says where, of what type or along what: device=x.device. `from` where
+ * there is none. */
+static size_t past_keyword(struct stet_view text, size_t from, size_t n)
+{
+    static const char *const words[] = {"device", "dtype", "dim", "dims", "layout", "generator"};
+    size_t i = from + n;
+    int depth = 0;
+
+    while (i < text.len && text.ptr[i] == ' ')
+        i++;
+    if (i >= text.len || text.ptr[i] != '=')
+        return from;
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+        if (!stet_view_is(stet_view_of(text.ptr + from, n), words[w]))
+            continue;
+        for (; i < text.len && (depth || text.ptr[i] != ','); i++) {
+            depth += text.ptr[i] == '(' || text.ptr[i] == '[';
+            depth -= text.ptr[i] == ')' || text.ptr[i] == ']';
+        }
+        return i;
+    }
+    return from;
+}
+
 /* A name that may stand for another number each time; one in capitals is a constant. */
 static bool has_name(struct stet_view text)
 {
     for (size_t i = 0; i < text.len;) {
         bool small = false;
-        size_t n = 0;
+        size_t n = 0, past;
 
         for (; i + n < text.len && is_word(text.ptr[i + n]); n++)
             small |= text.ptr[i + n] >= 'a' && text.ptr[i + n] <= 'z';
-        if (small && (text.ptr[i] < '0' || text.ptr[i] > '9'))
+        past = n ? past_keyword(text, i, n) : i;
+        if (past == i && small && (text.ptr[i] < '0' || text.ptr[i] > '9'))
             return true;
-        i += n ? n : 1;
+        i = past > i ? past : i + (n ? n : 1);
     }
     return false;
 }
@@ -295,20 +390,50 @@ static struct stet_view exponent(struct stet_view s, size_t at)
     return stet_view_of(s.ptr + at, (end < s.len ? end : s.len) - at);
 }
 
-/* The bounds in x[a:b] where they have a name. */
+/* "i", "self.at + 1, 2": no text, call or comparison. */
+static bool is_position(struct stet_view part)
+{
+    for (size_t i = 0; i < part.len; i++)
+        if (!is_word(part.ptr[i]) && !memchr(" .+-*,", part.ptr[i], 6))
+            return false;
+    return true;
+}
+
+/* The bounds in x[a:b], or the position in x[a], where they have a name. */
 static struct stet_view bounds(struct stet_view s)
 {
     for (size_t i = 1; i < s.len; i++) {
         struct stet_view part;
 
-        if (s.ptr[i] != '[' ||
-            !(is_word(s.ptr[i - 1]) || s.ptr[i - 1] == ')' || s.ptr[i - 1] == ']'))
+        if (!is_subscript(s, i))
             continue;
         part = inside(s, i);
-        if (part.len && memchr(part.ptr, ':', part.len) && has_name(part))
+        if (part.len && (memchr(part.ptr, ':', part.len) || is_position(part)) && has_name(part))
             return part;
     }
     return (struct stet_view){0};
+}
+
+/* `**` has something before it that is raised: f(**options) has not. */
+static bool is_raised(struct stet_view s, size_t at)
+{
+    while (at && s.ptr[at - 1] == ' ')
+        at--;
+    return at && (is_word(s.ptr[at - 1]) || s.ptr[at - 1] == ')' || s.ptr[at - 1] == ']');
+}
+
+/* Where the statement has it; its length when it has not. */
+static size_t find_spelling(struct stet_view s, const char *python, size_t n)
+{
+    for (size_t from = 0; from < s.len;) {
+        const char *found = memmem(s.ptr + from, s.len - from, python, n);
+        size_t at = found ? (size_t)(found - s.ptr) : s.len;
+
+        if (!found || (n == 2 ? is_raised(s, at) : !at || !is_word(s.ptr[at - 1])))
+            return at;
+        from = at + n;
+    }
+    return s.len;
 }
 
 struct stet_view stet_py_operand_of(struct stet_view statement, struct stet_view operation)
@@ -316,15 +441,11 @@ struct stet_view stet_py_operand_of(struct stet_view statement, struct stet_view
     for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
         size_t n = strlen(spellings[i].python), at;
         struct stet_view part;
-        const char *found;
 
         if (!stet_view_is(operation, spellings[i].operation))
             continue;
-        found = memmem(statement.ptr, statement.len, spellings[i].python, n);
-        if (!found)
-            continue;
-        at = (size_t)(found - statement.ptr);
-        if (n > 2 && at && is_word(statement.ptr[at - 1]))
+        at = find_spelling(statement, spellings[i].python, n);
+        if (at == statement.len)
             continue;
         part = n == 2 ? exponent(statement, at + 2)
                       : argument_part(statement, at, at + n - 1, spellings[i].whole);

@@ -162,6 +162,26 @@ static bool is_blank(struct stet_view v)
     return !v.len || *v.ptr == '#' || *v.ptr == '\r';
 }
 
+/* A line without the remark at its end. */
+static struct stet_view without_remark(struct stet_view v)
+{
+    char quote = 0;
+
+    for (size_t i = 0; i < v.len; i++) {
+        char c = v.ptr[i];
+
+        if (quote && c == '\\')
+            i++;
+        else if (quote)
+            quote = c == quote ? 0 : quote;
+        else if (c == '\'' || c == '"')
+            quote = c;
+        else if (c == '#')
+            return stet_view_of(v.ptr, i);
+    }
+    return v;
+}
+
 struct stet_view stet_py_statement(const struct stet_pyfile *f, uint32_t line)
 {
     uint32_t first, last;
@@ -171,6 +191,8 @@ struct stet_view stet_py_statement(const struct stet_pyfile *f, uint32_t line)
     first = last = f->starts[line - 1];
     while (last < f->count && f->starts[last] == first)
         last++;
+    if (first == last)
+        return without_remark(f->lines[first - 1]);
     return stet_view_of(f->lines[first - 1].ptr,
                         (size_t)(f->lines[last - 1].ptr - f->lines[first - 1].ptr) +
                             f->lines[last - 1].len);

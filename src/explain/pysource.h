@@ -79,6 +79,8 @@ struct stet_view stet_py_assigned(struct stet_view statement);
 struct stet_view stet_py_called_on(struct stet_view statement, struct stet_view method);
 /* Does it fetch one number from the device? */
 bool stet_py_reads_scalar(struct stet_view text);
+/* Does it bring a tensor to a device that it names: .to(device), .to("xla")? */
+bool stet_py_moves(struct stet_view statement);
 /* Does the statement use the name as a bound of a slice, or as a size (arange, zeros, view …)? */
 bool stet_py_uses_as_size(struct stet_view statement, struct stet_view name);
 /* What the statement gives the operation besides its tensor: what follows `**`, the further

@@ -51,12 +51,18 @@ enum stet_framework stet_framework_of(struct stet_view module)
     return STET_FRAMEWORK_OTHER;
 }
 
-/* The number that PyTorch/XLA puts behind a graph's name only counts. */
+/* The ".7" that PyTorch/XLA puts behind a graph's name only counts; step2 is another function than
+ * step1. */
 static struct stet_view without_number(struct stet_view v)
 {
-    while (v.len &&
-           ((v.ptr[v.len - 1] >= '0' && v.ptr[v.len - 1] <= '9') || v.ptr[v.len - 1] == '.'))
-        v.len--;
+    for (size_t n = v.len; n; n--) {
+        char c = v.ptr[n - 1];
+
+        if (c == '.')
+            v.len = n - 1;
+        else if (c < '0' || c > '9')
+            break;
+    }
     return v;
 }
 

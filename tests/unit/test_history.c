@@ -1,6 +1,7 @@
 /* Facts about explanations: which class the history of a run gives evidence for. */
 #include "program_help.h"
 
+#include "decode/decode.h"
 #include "explain/history.h"
 
 #include <stdlib.h>
@@ -502,6 +503,32 @@ static void update_of(struct run *run, const char *rate, const char *donated)
              passed ? "" : "%r = stablehlo.constant dense<", passed ? "" : rate,
              passed ? "" : "> : tensor<f32>\n");
     add(run, 20, 3);
+}
+
+TEST(the_number_behind_a_lazy_graph_is_no_part_of_its_function)
+{
+    static const char text[] =
+        "HloModule step2.7, entry_computation_layout={(f32[4]{0})->f32[4]{0}}\n"
+        "\n"
+        "ENTRY %step2.7 (p0.1: f32[4]) -> f32[4] {\n"
+        "  %p0.1 = f32[4]{0} parameter(0)\n"
+        "  ROOT %tanh.2 = f32[4]{0} tanh(f32[4]{0} %p0.1)\n"
+        "}\n";
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_program p;
+    struct stet_arena arena;
+    struct stet_traits t = {0};
+    bool none = false;
+
+    EXPECT(stet_view_is(stet_function_of(STET_VIEW("SyncTensorsGraph.12")), "SyncTensorsGraph"));
+    EXPECT_INT(STET_OK, stet_decode_hlo_text(&p, stet_view_str(text), &err));
+    p.source = STET_SOURCE_HLO; /* as PyTorch/XLA sends it */
+    stet_arena_init(&arena, 4096);
+    stet_traits_make(&t, &p, &arena, &none);
+    EXPECT_INT(STET_FRAMEWORK_TORCH_XLA, t.framework);
+    EXPECT(stet_view_is(t.function, "step2")); /* not step1's */
+    stet_arena_release(&arena);
+    stet_program_release(&p);
 }
 
 TEST(a_learning_rate_of_zero_is_another_program_of_a_lazy_one)
