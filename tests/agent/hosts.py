@@ -15,7 +15,7 @@ BUILD = os.path.abspath(sys.argv[1])
 SANITIZER = sys.argv[2] if len(sys.argv) > 2 else ""
 STET = BUILD + "/bin/stet"
 CLIENT = BUILD + "/bin/agent-client"
-SLOW = 4 if SANITIZER else 1  # everything takes longer with a sanitizer
+SLOW = 12 if SANITIZER else 4  # a machine may be busy, and everything takes longer with a sanitizer
 
 
 class Agent:

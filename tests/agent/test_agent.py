@@ -166,7 +166,7 @@ class Trouble(Case):
         asked = [a.ask(p, 2000) for p in self.programs]
         times = [ms for _, _, ms in asked]
         self.assertNotIn("FOUND", [verdict for verdict, _, _ in asked])
-        self.assertLess(max(times), 2000, times)
+        self.assertLess(max(times), 2000 + 500 * SLOW, times)
         self.assertLess(times[-1], 100 * SLOW, times)
         self.assertEqual({t["state"] for t in a.status()["tiers"]}, {"left-alone"})
         self.assertGreaterEqual(a.status()["led"], 7)  # a loaded machine may be late, and is not waited for

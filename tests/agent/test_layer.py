@@ -183,7 +183,7 @@ class Layer(Case):
         ends = self.alone(self.listener(lambda c: None), "agent-silent", 3, STET_AGENT_WAIT="500ms")
         self.assertGreater(ends[0]["agent_ns"], 400e6)
         self.assertLess(ends[0]["agent_ns"], 600e6 * SLOW)
-        self.assertLess(ends[1].get("agent_ns", 0) + ends[2].get("agent_ns", 0), 100e6)
+        self.assertLess(ends[1].get("agent_ns", 0) + ends[2].get("agent_ns", 0), 400e6)  # neither waited again
 
     def test_an_agent_that_hangs_up(self):
         self.alone(self.listener(lambda c: c.close()), "agent-gone", 2)

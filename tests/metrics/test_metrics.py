@@ -163,9 +163,9 @@ class Metrics(unittest.TestCase):
                 pass  # sent away already
         began = time.time()
         self.scrape(host, port, lambda text: "stet_run_running" in text)
-        self.assertLess(time.time() - began, 5)
+        self.assertLess(time.time() - began, 30)  # one after the other they would take minutes
         p.communicate("\n", timeout=60)
-        self.assertLess(time.time() - began, 10)
+        self.assertLess(time.time() - began, 60)
         self.assertEqual(p.returncode, 7)
         for s in idle:
             s.close()
