@@ -389,6 +389,7 @@ static struct aside *find_asides(const struct lint_ast *a, size_t *count)
 
             if (!more) {
                 stet_mem_free(found);
+                *count = 1; /* there are some */
                 return NULL;
             }
             found = more;
