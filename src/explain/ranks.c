@@ -93,10 +93,9 @@ static void tell_function(struct stet_history *h, struct stet_finding *f, const 
 
     if (!beside)
         return;
-    stet_finding_is(
-        h, f, STET_REASON_RANK_DIVERGENCE, STET_SURE_CERTAIN, true,
-        "rank %lld alone compiles this function; %u other%s the same loop and never do%s",
-        (long long)s->rank, beside, beside == 1 ? " runs" : "s run", beside == 1 ? "es" : "");
+    stet_finding_is(h, f, STET_REASON_RANK_DIVERGENCE, STET_SURE_LIKELY, true,
+                    "rank %lld alone compiled this function; %u other%s the same loop and did not",
+                    (long long)s->rank, beside, beside == 1 ? " runs" : "s run");
     f->origin = s->traits->place;
     f->benign = false;
     stet_fix_write(h, f);

@@ -451,7 +451,7 @@ TEST(a_function_that_one_rank_compiles_alone_is_told)
     f = judged(&r, 4);
     EXPECT_CLASS("rank-divergence", f);
     EXPECT(!f->benign && f->fix.len);
-    EXPECT(memmem(f->evidence.ptr, f->evidence.len, "rank 1 alone compiles this function", 35));
+    EXPECT(memmem(f->evidence.ptr, f->evidence.len, "rank 1 alone compiled this function", 35));
     end(&r);
 }
 
