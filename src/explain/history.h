@@ -116,6 +116,7 @@ struct stet_finding {
     uint32_t pair_also_count;
     struct stet_place pair_origin;
     uint32_t on_line; /* the finding before it of an eager program in the same line, or STET_NONE */
+    bool joined[2];   /* it and those before it in the line were given to another finding already */
 };
 
 /* The executions of a process in order, as sightings; STET_NONE where not known. */

@@ -274,9 +274,12 @@ static void join_line(struct stet_history *h, const struct stet_sighting *m, uin
                       bool cut)
 {
     struct stet_place at = {.file = m->trigger.file, .line = line};
+    uint32_t last = line ? stet_history_on_line(h, m->process, &at) : STET_NONE;
 
-    for (uint32_t i = line ? stet_history_on_line(h, m->process, &at) : STET_NONE; i != STET_NONE;
-         i = h->findings[i].on_line) {
+    if (last == STET_NONE || h->findings[last].joined[cut])
+        return;
+    h->findings[last].joined[cut] = true;
+    for (uint32_t i = last; i != STET_NONE; i = h->findings[i].on_line) {
         struct stet_finding *f = &h->findings[i];
 
         if ((cut && f->reason == STET_REASON_HOST_SYNC) ||
@@ -307,8 +310,10 @@ enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, str
 {
     if (!gather_series(h))
         return stet_fail(err, STET_NO_MEMORY, "out of memory for judging a run");
-    for (uint32_t i = first; i < h->finding_count; i++)
+    for (uint32_t i = first; i < h->finding_count; i++) {
+        memset(h->findings[i].joined, 0, sizeof h->findings[i].joined);
         judge_one(h, &h->findings[i]);
+    }
     for (uint32_t i = first; i < h->finding_count; i++)
         join(h, &h->findings[i]);
     for (uint32_t i = first; i < h->finding_count; i++)
