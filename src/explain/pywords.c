@@ -404,23 +404,27 @@ struct stet_view stet_py_parameter_in(const struct stet_pyfile *f, struct stet_v
     return (struct stet_view){0};
 }
 
+/* The decorator above line *at, which becomes its line; false when there is none. */
+static bool decorator_above(const struct stet_pyfile *f, uint32_t *at, struct stet_view *out)
+{
+    if (*at < 2)
+        return false;
+    *at = f->starts[*at - 2];
+    *out = stet_py_statement(f, *at);
+    while (out->len && *out->ptr == ' ')
+        out->ptr++, out->len--;
+    return out->len && *out->ptr == '@';
+}
+
 bool stet_py_compiled_lazily(const struct stet_pyfile *f, struct stet_view function)
 {
     static const char *const words[] = {"torch_xla.compile", "xla.compile", NULL};
-    uint32_t def = stet_py_find_def(f, function);
+    uint32_t def = stet_py_find_def(f, function), line = def;
+    struct stet_view decorator;
 
-    for (uint32_t at = def; at > 1;) { /* its decorators */
-        struct stet_view s;
-
-        at = f->starts[at - 2];
-        s = stet_py_statement(f, at);
-        while (s.len && *s.ptr == ' ')
-            s.ptr++, s.len--;
-        if (!s.len || *s.ptr != '@')
-            break;
-        if (has_any(s, words))
+    while (decorator_above(f, &line, &decorator))
+        if (has_any(decorator, words))
             return true;
-    }
     for (uint32_t at = 1; def && at <= f->count; at++) { /* torch_xla.compile(function) */
         struct stet_view s =
             f->starts[at - 1] == at ? stet_py_statement(f, at) : (struct stet_view){0};
@@ -435,23 +439,14 @@ struct stet_view stet_py_static_in(const struct stet_pyfile *f, struct stet_view
                                    struct stet_view text)
 {
     struct parameters p = {.count = 0};
-    struct stet_view found = {0};
-    uint32_t def = f->has_static ? stet_py_find_def(f, function) : 0;
+    struct stet_view found = {0}, decorator;
+    uint32_t def = f->has_static ? stet_py_find_def(f, function) : 0, line;
 
     if (!def)
         return found;
     read_parameters(stet_py_statement(f, def), &p);
-    for (uint32_t at = def; at > 1 && !found.len;) { /* its decorators */
-        struct stet_view s;
-
-        at = f->starts[at - 2];
-        s = stet_py_statement(f, at);
-        while (s.len && *s.ptr == ' ')
-            s.ptr++, s.len--;
-        if (!s.len || *s.ptr != '@')
-            break;
-        found = static_used(s, &p, text);
-    }
+    for (line = def; !found.len && decorator_above(f, &line, &decorator);)
+        found = static_used(decorator, &p, text);
     for (uint32_t at = 1; at <= f->count && !found.len; at++) { /* jax.jit(function, static…) */
         struct stet_view s =
             f->starts[at - 1] == at ? stet_py_statement(f, at) : (struct stet_view){0};

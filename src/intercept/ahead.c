@@ -4,6 +4,7 @@
 #include "intercept/ahead.h"
 
 #include "base/mem.h"
+#include "intercept/executables.h"
 #include "intercept/guard.h"
 #include "intercept/identity.h"
 #include "intercept/layer.h"
@@ -148,18 +149,13 @@ static bool affordable(struct stet_ahead *a, const struct stet_entry_file *entry
 static PJRT_LoadedExecutable *deserialize(struct stet_ahead *a, struct stet_hash key,
                                           struct stet_view bytes)
 {
-    PJRT_Executable_DeserializeAndLoad_Args load = {
-        .struct_size = PJRT_Executable_DeserializeAndLoad_Args_STRUCT_SIZE,
-        .client = a->client,
-        .serialized_executable = bytes.ptr,
-        .serialized_executable_size = bytes.len,
-    };
+    PJRT_LoadedExecutable *loaded = NULL;
     PJRT_Error *error;
 
     stet_quarantine_enter(&stet_layer.store, key);
-    error = stet_plugin_real(a->plugin)->PJRT_Executable_DeserializeAndLoad(&load);
+    error = stet_executable_load(a->plugin, a->client, bytes, &loaded);
     stet_quarantine_leave();
-    return stet_plugin_drop(a->plugin, error) ? NULL : load.loaded_executable;
+    return stet_plugin_drop(a->plugin, error) ? NULL : loaded;
 }
 
 /* Whatever is wrong with an entry is found again, and said, by the compile that asks for it. */
@@ -204,13 +200,12 @@ static void load_next(struct stet_ahead *a, struct stet_loaded *item)
 /* With the lock held. */
 static void destroy(struct stet_ahead *a, struct stet_loaded *item)
 {
-    PJRT_LoadedExecutable_Destroy_Args args = {
-        .struct_size = PJRT_LoadedExecutable_Destroy_Args_STRUCT_SIZE, .executable = item->handle};
+    PJRT_LoadedExecutable *handle = item->handle;
 
     empty(item);
     a->working = true;
     pthread_mutex_unlock(&lock);
-    stet_plugin_drop(a->plugin, stet_plugin_real(a->plugin)->PJRT_LoadedExecutable_Destroy(&args));
+    stet_executable_unload(a->plugin, handle);
     pthread_mutex_lock(&lock);
     a->working = false;
 }

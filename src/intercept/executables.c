@@ -115,6 +115,30 @@ void stet_executable_return(struct stet_plugin *p, PJRT_Executable *executable)
     stet_plugin_drop(p, stet_plugin_real(p)->PJRT_Executable_Destroy(&destroy));
 }
 
+PJRT_Error *stet_executable_load(struct stet_plugin *p, PJRT_Client *client, struct stet_view bytes,
+                                 PJRT_LoadedExecutable **loaded)
+{
+    PJRT_Executable_DeserializeAndLoad_Args load = {
+        .struct_size = PJRT_Executable_DeserializeAndLoad_Args_STRUCT_SIZE,
+        .client = client,
+        .serialized_executable = bytes.ptr,
+        .serialized_executable_size = bytes.len,
+    };
+    PJRT_Error *error = stet_plugin_real(p)->PJRT_Executable_DeserializeAndLoad(&load);
+
+    if (!error)
+        *loaded = load.loaded_executable;
+    return error;
+}
+
+void stet_executable_unload(struct stet_plugin *p, PJRT_LoadedExecutable *loaded)
+{
+    PJRT_LoadedExecutable_Destroy_Args destroy = {
+        .struct_size = PJRT_LoadedExecutable_Destroy_Args_STRUCT_SIZE, .executable = loaded};
+
+    stet_plugin_drop(p, stet_plugin_real(p)->PJRT_LoadedExecutable_Destroy(&destroy));
+}
+
 void stet_executable_ask(struct stet_plugin *p, PJRT_LoadedExecutable *loaded,
                          PJRT_Executable *executable, struct stet_arena *a,
                          struct stet_executable_facts *out)

@@ -24,6 +24,12 @@ struct stet_executable_facts {
 PJRT_Executable *stet_executable_of(struct stet_plugin *p, PJRT_LoadedExecutable *loaded);
 void stet_executable_return(struct stet_plugin *p, PJRT_Executable *executable);
 
+/* Past the hooks: nothing of these is counted or numbered. The first returns the plugin's own
+ * error. */
+PJRT_Error *stet_executable_load(struct stet_plugin *p, PJRT_Client *client, struct stet_view bytes,
+                                 PJRT_LoadedExecutable **loaded);
+void stet_executable_unload(struct stet_plugin *p, PJRT_LoadedExecutable *loaded);
+
 /* Exactly one of the two handles is given. Asks the plugin, in the thread of the compile: later the
  * framework may have destroyed it. */
 void stet_executable_ask(struct stet_plugin *p, PJRT_LoadedExecutable *loaded,

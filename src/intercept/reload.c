@@ -118,18 +118,10 @@ static bool same_program(const struct stet_reload *r, struct stet_view a, struct
 static PJRT_Error *load(struct stet_reload *r, struct stet_plugin *p,
                         PJRT_Client_Compile_Args *args, struct stet_view bytes)
 {
-    PJRT_Executable_DeserializeAndLoad_Args load = {
-        .struct_size = PJRT_Executable_DeserializeAndLoad_Args_STRUCT_SIZE,
-        .client = args->client,
-        .serialized_executable = bytes.ptr,
-        .serialized_executable_size = bytes.len,
-    };
     uint64_t before = stet_journal_now();
-    PJRT_Error *error = stet_plugin_real(p)->PJRT_Executable_DeserializeAndLoad(&load);
+    PJRT_Error *error = stet_executable_load(p, args->client, bytes, &args->executable);
 
     r->load_ns = stet_journal_now() - before;
-    if (!error)
-        args->executable = load.loaded_executable;
     return error;
 }
 
@@ -303,14 +295,10 @@ static bool by_bytes(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
 static void agree(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
                   const struct stet_ranks *ranks)
 {
-    PJRT_LoadedExecutable_Destroy_Args destroy = {
-        .struct_size = PJRT_LoadedExecutable_Destroy_Args_STRUCT_SIZE,
-        .executable = args->executable};
-
     if (stet_ranks_agree(ranks, &r->parts, r->served != STET_SERVED_COMPILED) ||
         r->served == STET_SERVED_COMPILED)
         return;
-    stet_plugin_drop(p, stet_plugin_real(p)->PJRT_LoadedExecutable_Destroy(&destroy));
+    stet_executable_unload(p, args->executable);
     args->executable = NULL;
     r->served = STET_SERVED_COMPILED;
     r->word = "ranks-differ";
