@@ -104,7 +104,7 @@ static bool static_argument(struct stet_history *h, struct stet_finding *f,
 
         if (!file)
             continue;
-        name = stet_py_static_in(file, s->traits->function, text);
+        name = stet_py_static_in(file, s->traits->function, text, stet_py_mentions);
         if (!name.len)
             continue;
         stet_finding_rename(
@@ -117,8 +117,8 @@ static bool static_argument(struct stet_history *h, struct stet_finding *f,
     return false;
 }
 
-/* A start that is a static argument: the slice is the cause, and the argument another name for it.
- */
+/* A start that is made of a static argument: the slice is the cause, and the argument another name
+ * for it. One that only stands beside it in the line is not. */
 static void static_start(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -131,9 +131,9 @@ static void static_start(struct stet_history *h, struct stet_finding *f)
                 ? stet_pysource_open(&h->sources, c->place.file)
                 : NULL;
 
-        if (used &&
-            stet_py_static_in(file, s->traits->function, stet_py_statement(used, c->place.line))
-                .len)
+        if (used && stet_py_static_in(file, s->traits->function,
+                                      stet_py_statement(used, c->place.line), stet_py_uses_as_start)
+                        .len)
             stet_finding_also(f, STET_REASON_STATIC_ARGUMENT);
     }
 }

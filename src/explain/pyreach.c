@@ -262,6 +262,64 @@ bool stet_py_uses_as_size(struct stet_view statement, struct stet_view name)
     return false;
 }
 
+/* The end of what begins at `from`: the next `end`, or comma, outside brackets. */
+static size_t item_end(struct stet_view s, size_t from, char end)
+{
+    int depth = 0;
+
+    for (size_t i = from; i < s.len; i++) {
+        char c = s.ptr[i];
+
+        if (!depth && (c == end || c == ','))
+            return i;
+        depth += c == '(' || c == '[' || c == '{';
+        depth -= c == ')' || c == ']' || c == '}';
+    }
+    return s.len;
+}
+
+/* "a" and "c" in [a:b, c]. */
+static bool in_starts(struct stet_view subscript, struct stet_view name)
+{
+    for (size_t i = 0; i < subscript.len; i = item_end(subscript, i, ',') + 1)
+        if (stet_py_mentions(stet_view_of(subscript.ptr + i, item_end(subscript, i, ':') - i),
+                             name))
+            return true;
+    return false;
+}
+
+/* Functions that take what they take a part of first, then where it begins. */
+static bool begins_part(struct stet_view s, size_t open)
+{
+    static const char *const names[] = {".slice", "slice_in_dim", "index_in_dim",
+                                        "roll",   "split",        "take"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (stet_view_ends(stet_view_of(s.ptr, open), names[i]))
+            return true;
+    return false;
+}
+
+static bool is_second(struct stet_view arguments, struct stet_view name)
+{
+    size_t first = item_end(arguments, 0, ',') + 1;
+
+    return first < arguments.len &&
+           stet_py_mentions(
+               stet_view_of(arguments.ptr + first, item_end(arguments, first, ',') - first), name);
+}
+
+bool stet_py_uses_as_start(struct stet_view statement, struct stet_view name)
+{
+    statement.len = statement.len < LONGEST ? statement.len : LONGEST;
+    for (size_t i = 1; i < statement.len; i++)
+        if (is_subscript(statement, i) ? in_starts(inside(statement, i), name)
+                                       : statement.ptr[i] == '(' && begins_part(statement, i) &&
+                                             is_second(inside(statement, i), name))
+            return true;
+    return false;
+}
+
 static bool names_device(struct stet_view s)
 {
     for (size_t i = 0; i + 3 <= s.len; i++)

@@ -83,6 +83,8 @@ bool stet_py_reads_scalar(struct stet_view text);
 bool stet_py_moves(struct stet_view statement);
 /* Does the statement use the name as a bound of a slice, or as a size (arange, zeros, view …)? */
 bool stet_py_uses_as_size(struct stet_view statement, struct stet_view name);
+/* Does it say with the name where a part begins: x[name:…], x[name], slice(x, name, …), roll? */
+bool stet_py_uses_as_start(struct stet_view statement, struct stet_view name);
 /* What the statement gives the operation besides its tensor: what follows `**`, the further
  * arguments of `roll(` …; empty where it does not name the operation. */
 struct stet_view stet_py_operand_of(struct stet_view statement, struct stet_view operation);
@@ -102,8 +104,10 @@ bool stet_py_has_default(const struct stet_pyfile *f, struct stet_view function,
 /* Does the function compare it with None? */
 bool stet_py_may_be_none(const struct stet_pyfile *f, struct stet_view function,
                          struct stet_view name);
-/* The parameter of the function that is static for jit and stands in `text`; empty when none. */
+/* The parameter of the function that is static for jit and used in `text`, as stet_py_mentions or
+ * another says; empty when none. */
+typedef bool stet_py_uses_fn(struct stet_view text, struct stet_view name);
 struct stet_view stet_py_static_in(const struct stet_pyfile *f, struct stet_view function,
-                                   struct stet_view text);
+                                   struct stet_view text, stet_py_uses_fn *uses);
 
 #endif

@@ -304,7 +304,7 @@ static void read_parameters(struct stet_view def, struct parameters *p)
 
 /* Among the parameters, those that a static_arg… of `jit` names or numbers. */
 static struct stet_view static_used(struct stet_view jit, const struct parameters *p,
-                                    struct stet_view text)
+                                    struct stet_view text, stet_py_uses_fn *uses)
 {
     const char *word = memmem(jit.ptr, jit.len, "static_arg", 10);
     struct stet_view list;
@@ -323,7 +323,7 @@ static struct stet_view static_used(struct stet_view jit, const struct parameter
         while ((v /= 10) && n < 7);
         named = find_word(list, p->names[i], 10) < list.len;
         numbered = find_word(list, stet_view_of(digits + 8 - n, (size_t)n), 10) < list.len;
-        if ((named || numbered) && stet_py_mentions(text, p->names[i]))
+        if ((named || numbered) && uses(text, p->names[i]))
             return p->names[i];
     }
     return (struct stet_view){0};
@@ -436,7 +436,7 @@ bool stet_py_compiled_lazily(const struct stet_pyfile *f, struct stet_view funct
 }
 
 struct stet_view stet_py_static_in(const struct stet_pyfile *f, struct stet_view function,
-                                   struct stet_view text)
+                                   struct stet_view text, stet_py_uses_fn *uses)
 {
     struct parameters p = {.count = 0};
     struct stet_view found = {0}, decorator;
@@ -446,13 +446,13 @@ struct stet_view stet_py_static_in(const struct stet_pyfile *f, struct stet_view
         return found;
     read_parameters(stet_py_statement(f, def), &p);
     for (line = def; !found.len && decorator_above(f, &line, &decorator);)
-        found = static_used(decorator, &p, text);
+        found = static_used(decorator, &p, text, uses);
     for (uint32_t at = 1; at <= f->count && !found.len; at++) { /* jax.jit(function, static…) */
         struct stet_view s =
             f->starts[at - 1] == at ? stet_py_statement(f, at) : (struct stet_view){0};
 
         if (stet_py_makes_jit(s) && stet_py_mentions(s, function))
-            found = static_used(s, &p, text);
+            found = static_used(s, &p, text, uses);
     }
     return found;
 }

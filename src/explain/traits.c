@@ -51,8 +51,8 @@ enum stet_framework stet_framework_of(struct stet_view module)
     return STET_FRAMEWORK_OTHER;
 }
 
-/* The ".7" that PyTorch/XLA puts behind a graph's name only counts; step2 is another function than
- * step1. */
+/* The ".7" that XLA's builder, and so PyTorch/XLA, puts behind a name only counts; step2 is another
+ * function than step1. */
 static struct stet_view without_number(struct stet_view v)
 {
     for (size_t n = v.len; n; n--) {
@@ -68,11 +68,13 @@ static struct stet_view without_number(struct stet_view v)
 
 struct stet_view stet_function_of(struct stet_view module)
 {
-    struct stet_view v = module;
+    enum stet_framework f = stet_framework_of(module);
 
-    if (stet_view_starts(v, "jit_"))
-        return stet_view_of(v.ptr + 4, v.len - 4);
-    return stet_framework_of(module) == STET_FRAMEWORK_TORCH_XLA ? without_number(v) : v;
+    if (stet_view_starts(module, "jit_"))
+        return stet_view_of(module.ptr + 4, module.len - 4);
+    /* torch_xla.compile's graphs have the name of the user's function: anything. */
+    return f == STET_FRAMEWORK_TORCH_XLA || f == STET_FRAMEWORK_OTHER ? without_number(module)
+                                                                      : module;
 }
 
 /* Constants carry the line of the call, not their own. */
@@ -259,10 +261,8 @@ void stet_traits_make(struct stet_traits *t, const struct stet_program *p, struc
         t->name = stet_arena_copy(arena, stet_op_symbol(p->module));
     t->framework = stet_framework_of(t->name);
     t->function = stet_function_of(t->name);
-    if (t->framework == STET_FRAMEWORK_OTHER && is_named_lazy(p)) {
+    if (t->framework == STET_FRAMEWORK_OTHER && is_named_lazy(p))
         t->framework = STET_FRAMEWORK_TORCH_XLA;
-        t->function = without_number(t->name);
-    }
     t->arguments = p->argument_count;
     t->outputs = p->output_count;
     t->inputs = hash_inputs(p);

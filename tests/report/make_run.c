@@ -4,8 +4,8 @@
  * usage: make_run STATE_DIR ID COMPILES RANKS SOURCE [FUNCTION [PROGRAMS]]
  *
  * Each rank compiles FUNCTION (train_step) again and again with another batch size, PROGRAMS (200)
- * of them, from lines of SOURCE; what repeats is the same program. With
- * PROGRAMS they run, too. */
+ * of them, from lines of SOURCE; what repeats is the same program. With PROGRAMS they run, too. A
+ * FUNCTION that ends in "." is named as torch_xla.compile does: without "jit_", with a number. */
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -47,22 +47,29 @@ static void quoted(struct stet_buf *out, const char *text)
     stet_buf_char(out, '"');
 }
 
+/* The module's name: "jit_train_step", or "step.7". */
+static void module_name(const struct making *m, unsigned variant, char *out, size_t room)
+{
+    size_t n = strlen(m->function);
+
+    if (n && m->function[n - 1] == '.')
+        snprintf(out, room, "%s%u", m->function, variant);
+    else
+        snprintf(out, room, "jit_%s", m->function);
+}
+
 /* A step on a batch of 8, 16, 24… rows; its multiplication stands on line 3 of the source. */
 static void write_program(struct making *m, unsigned variant)
 {
     unsigned rows = 8 * (variant + 1);
     struct stet_buf out = STET_BUF_INIT;
-    char hash[STET_HASH_TEXT], path[700], packed[8192];
+    char hash[STET_HASH_TEXT], path[700], packed[8192], name[600];
     size_t size;
 
+    module_name(m, variant, name, sizeof name);
     stet_buf_str(&out, "module @");
-    stet_buf_printf(&out, "\"jit_");
-    for (const char *c = m->function; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            stet_buf_char(&out, '\\');
-        stet_buf_char(&out, *c);
-    }
-    stet_buf_printf(&out, "\" {\n  func.func public @main(%%arg0: tensor<%ux4xf32> loc(", rows);
+    quoted(&out, name);
+    stet_buf_printf(&out, " {\n  func.func public @main(%%arg0: tensor<%ux4xf32> loc(", rows);
     quoted(&out, "batch['x']");
     stet_buf_printf(&out,
                     "), %%arg1: tensor<4xf32> loc(\"params['w']\")) -> tensor<%ux4xf32> {\n"
@@ -132,7 +139,7 @@ static void write_compile(const struct making *m, struct stet_journal *j, uint64
     struct stet_rec_compiled_memory memory = {
         .index = index, .executable = index + 1, .temp = 1000 * (variant + 1)};
 
-    snprintf(name, sizeof name, "jit_%s", m->function);
+    module_name(m, variant, name, sizeof name);
     begin.name = end.name = stet_view_str(name);
     stack.stack = stet_journal_write_stack(j, (struct stet_frames){&frame, 1});
     stet_journal_write_at(j, STET_REC_compile_begin, begin_ns, &begin);

@@ -21,7 +21,7 @@ MAKE_RUN = os.path.join(BUILD, "bin", "make_run")
 TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "torch")
 # What a name, a path and a line of source may hold: ends of scripts, tags, quotes, comments, bytes that are no text.
 HOSTILE = """</script><script>window.hacked=1</script><img src=x onerror=window.hacked=1><!--'"&amp;\u2028{{data}}"""
-A, B, EVIL = "20260101-000000-aaaaaa", "20260102-000000-bbbbbb", "20260103-000000-cccccc"
+A, B, EVIL, LAZY = "20260101-000000-aaaaaa", "20260102-000000-bbbbbb", "20260103-000000-cccccc", "20260104-000000-dddddd"
 SHOWN = "Number(document.getElementById('status').textContent.split(' ')[0].replace(',', ''))"
 
 
@@ -36,7 +36,8 @@ def setUpModule():
     evil = os.path.join(DIR, HOSTILE.replace("/", "_") + ".py")
     with open(evil, "wb") as f:
         f.write(f"# {HOSTILE}\n\n    x = '{HOSTILE}' \n".encode() + b"    y = '\xff\xfe\x00\x1b[31m'\n\n")
-    for run, compiles, ranks, path, *name in ((A, 40, 2, source), (B, 24, 1, source), (EVIL, 12, 1, evil, "f" + HOSTILE)):
+    for run, compiles, ranks, path, *name in ((A, 40, 2, source), (B, 24, 1, source), (EVIL, 12, 1, evil, "f" + HOSTILE),
+                                               (LAZY, 12, 1, source, "step.")):
         subprocess.run([MAKE_RUN, ENV["STET_STATE_DIR"], run, str(compiles), str(ranks), path, *name], check=True, timeout=60)
     browser = Browser()
 
@@ -96,6 +97,12 @@ class Data(unittest.TestCase):
         self.assertEqual(len(run["programs"]["hash"]), 20)
         self.assertEqual(max(run["events"]["temp_bytes"]), 20000)
         self.assertEqual({d["device"] for d in run["devices"]}, {0, 1})
+
+    def test_graphs_of_one_traced_function_are_one_family(self):
+        run = self.data(LAZY)["runs"][0]
+        self.assertEqual([run["names"][f["function"]] for f in run["families"]], ["step"])  # not step.0, step.1 …
+        self.assertEqual([run["names"][g["function"]] for g in run["shapes"]], ["step"])
+        self.assertEqual({c["function"] for c in run["causes"]}, {"step"})
 
     def test_the_offending_line_stands_in_its_excerpt(self):
         cause = self.data(A)["runs"][0]["causes"][0]

@@ -394,6 +394,53 @@ static const struct stet_finding *first_of_other(const char *source)
     return f;
 }
 
+/* f takes rows 0 and 1, then 2 and 3, in line 4; `scale` is static for jit. */
+static const struct stet_finding *slice_of(const char *line)
+{
+    static char path[] = "/tmp/stet-history-XXXXXX";
+    char source[256];
+    int fd = mkstemp(path), n;
+    const struct stet_finding *f;
+
+    start(&r);
+    r.file = path;
+    n = snprintf(source, sizeof source,
+                 "@partial(jax.jit, static_argnames=('scale', 'at'))\n"
+                 "def f(x, scale, at):\n    global START\n    return %s\n",
+                 line);
+    EXPECT(fd >= 0 && write(fd, source, (size_t)n) == n);
+    for (int from = 0; from < 4; from += 2) {
+        snprintf(r.texts[r.count], sizeof r.texts[0],
+                 "module @jit_f {\n"
+                 "func.func public @main(%%x: tensor<8xf32>) -> tensor<2xf32> {\n"
+                 "%%y = stablehlo.slice %%x [%d:%d] : (tensor<8xf32>) -> tensor<2xf32> "
+                 "loc(\"f\"(\"%s\":4:5 to :9))\n"
+                 "return %%y : tensor<2xf32>\n}\n}\n",
+                 from, from + 2, path);
+        add(&r, 20, 1);
+    }
+    ran(&r, "ab");
+    f = judged(&r, 1);
+    unlink(path);
+    close(fd);
+    memcpy(path + sizeof path - 7, "XXXXXX", 6);
+    return f;
+}
+
+TEST(a_static_argument_beside_a_slice_is_not_its_start)
+{
+    const struct stet_finding *f = slice_of("scale * x[at : at + 2]");
+
+    EXPECT_CLASS("slice-start", f);
+    EXPECT_INT(1, f->also_count);
+    EXPECT_INT(STET_REASON_STATIC_ARGUMENT, f->also[0]);
+    end(&r);
+    f = slice_of("scale * x[START : START + 2]");
+    EXPECT_CLASS("slice-start", f);
+    EXPECT_INT(0, f->also_count);
+    end(&r);
+}
+
 TEST(a_loop_until_a_value_chooses_no_program_and_a_condition_does)
 {
     const struct stet_finding *f =
@@ -521,6 +568,8 @@ TEST(the_number_behind_a_lazy_graph_is_no_part_of_its_function)
     bool none = false;
 
     EXPECT(stet_view_is(stet_function_of(STET_VIEW("SyncTensorsGraph.12")), "SyncTensorsGraph"));
+    EXPECT(stet_view_is(stet_function_of(STET_VIEW("step2.7")), "step2"));
+    EXPECT(stet_view_is(stet_function_of(STET_VIEW("jit_step.7")), "step.7"));
     EXPECT_INT(STET_OK, stet_decode_hlo_text(&p, stet_view_str(text), &err));
     p.source = STET_SOURCE_HLO; /* as PyTorch/XLA sends it */
     stet_arena_init(&arena, 4096);

@@ -158,6 +158,27 @@ TEST(data_comes_to_a_device_that_is_named)
     EXPECT(!stet_py_moves(STET_VIEW("x.to(")));
 }
 
+TEST(a_name_is_a_start_where_a_part_begins_with_it)
+{
+    struct stet_view n = STET_VIEW("n");
+
+    EXPECT(stet_py_uses_as_start(STET_VIEW("y = x[n : n + 8] * scale"), n));
+    EXPECT(stet_py_uses_as_start(STET_VIEW("y = x[:, 2 * n]"), n));
+    EXPECT(stet_py_uses_as_start(STET_VIEW("y = x[f(1, n):]"), n));
+    EXPECT(stet_py_uses_as_start(STET_VIEW("y = x[-n:].sum()"), n));
+    EXPECT(stet_py_uses_as_start(STET_VIEW("y = x.at[n].set(0)"), n));
+    EXPECT(stet_py_uses_as_start(STET_VIEW("y = jax.lax.slice(x, (n, 0), (n + 8, 4))"), n));
+    EXPECT(stet_py_uses_as_start(STET_VIEW("y = lax.slice_in_dim(g(x, 1), start_index=n)"), n));
+    EXPECT(stet_py_uses_as_start(STET_VIEW("y = jnp.roll(x, n, axis=0)"), n));
+    EXPECT(!stet_py_uses_as_start(STET_VIEW("y = x[start : start + 8] * n"), n));
+    EXPECT(!stet_py_uses_as_start(STET_VIEW("y = x[start : start + n]"), n));
+    EXPECT(!stet_py_uses_as_start(STET_VIEW("y = lax.slice(x, (start,), (start + n,))"), n));
+    EXPECT(!stet_py_uses_as_start(STET_VIEW("y = jnp.roll(n * x, start)"), n));
+    EXPECT(!stet_py_uses_as_start(STET_VIEW("y = [n, x]"), n));
+    EXPECT(!stet_py_uses_as_start(STET_VIEW("y = jnp.roll(x"), n));
+    EXPECT(!stet_py_uses_as_start(STET_VIEW("y = x["), n));
+}
+
 TEST(a_name_is_a_size_where_a_bound_or_a_shape_is_made_of_it)
 {
     EXPECT(stet_py_uses_as_size(STET_VIEW("y = x[order[:count]]"), STET_VIEW("count")));
