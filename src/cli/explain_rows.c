@@ -4,6 +4,7 @@
 #include "cli/account_frameworks.h"
 
 #include "base/mem.h"
+#include "stet_version.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -274,14 +275,14 @@ static void add_sizes(const char *run, const char *name, unsigned long long *fil
         closedir(dir);
 }
 
-/* Files only grow; a new way of explaining changes the first number. */
+/* Files only grow; a new way of explaining changes what comes first. */
 static void stamp_of(const struct stet_run *run, char *out, size_t room)
 {
     unsigned long long bytes = 0, files = 0;
 
     add_sizes(run->folder, "journal", &files, &bytes);
     add_sizes(run->folder, "dump", &files, &bytes);
-    snprintf(out, room, "%d %llu %llu %llu", STET_EXPLAIN_VERSION, files, bytes,
+    snprintf(out, room, STET_VERSION " %d %llu %llu %llu", STET_EXPLAIN_VERSION, files, bytes,
              (unsigned long long)run->ended_ns);
 }
 

@@ -44,6 +44,13 @@ static size_t first_beside(const struct stet_torch *t, size_t part)
     return i;
 }
 
+static const char *name_of(struct stet_view path)
+{
+    const char *slash = strrchr(path.ptr, '/');
+
+    return slash ? slash + 1 : path.ptr;
+}
+
 /* Links, not copies: traces are large. Two logs of one name get numbers before them; one that was
  * given by itself may have any name, and gets one by which it is found in a folder. */
 enum stet_rc stet_torch_link_logs(const struct stet_torch *t, const char *folder,
@@ -53,11 +60,10 @@ enum stet_rc stet_torch_link_logs(const struct stet_torch *t, const char *folder
         return STET_IO;
     for (size_t i = 0; i < t->part_count; i++) {
         char path[2 * PATH_MAX], *full = realpath(t->parts[i].ptr, NULL);
-        const char *name = strrchr(t->parts[i].ptr, '/'), *front;
+        const char *name = name_of(t->parts[i]);
+        const char *front = stet_torch_is_log(name) ? "" : "torch_trace_";
         int failed = 0;
 
-        name = name ? name + 1 : t->parts[i].ptr;
-        front = stet_torch_is_log(name) ? "" : "torch_trace_";
         snprintf(path, sizeof path, "%s/%s%s", folder, front, name);
         if (full && symlink(full, path) != 0 && errno == EEXIST) {
             snprintf(path, sizeof path, "%s/%zu_%s%s", folder, first_beside(t, i), front, name);
@@ -68,6 +74,17 @@ enum stet_rc stet_torch_link_logs(const struct stet_torch *t, const char *folder
             return stet_fail_errno(err, "cannot link %s", path);
     }
     return STET_OK;
+}
+
+/* Were the logs read in the order in which their folder of links gives them? Only then have the
+ * processes the numbers by which they are found again. */
+static bool in_order(const struct stet_torch *t)
+{
+    for (size_t i = 0; i < t->part_count; i++)
+        if (!stet_torch_is_log(name_of(t->parts[i])) ||
+            (i && strcmp(name_of(t->parts[i - 1]), name_of(t->parts[i])) >= 0))
+            return false;
+    return true;
 }
 
 enum stet_rc stet_torch_keep_run(struct stet_torch *t, char *const *argv, char id[40],
@@ -92,7 +109,7 @@ enum stet_rc stet_torch_keep_run(struct stet_torch *t, char *const *argv, char i
     if (rc == STET_OK)
         rc = stet_ledger_open(&l, NULL, err);
     if (rc == STET_OK)
-        rc = stet_torch_feed_model(l, &run, t, err);
+        rc = in_order(t) ? stet_torch_feed_model(l, &run, t, err) : stet_torch_feed(l, &run, err);
     stet_ledger_close(l);
     stet_arena_release(&arena);
     return rc;

@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "explain/place.h"
+#include "stet_version.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -337,7 +338,7 @@ enum stet_rc stet_torch_load_run(struct stet_torch *t, const struct stet_run *ru
     return rc;
 }
 
-/* Files only grow. */
+/* Files only grow; a new way of explaining changes what comes first. */
 static bool stamp_of(const struct stet_run *run, char *out, size_t room)
 {
     unsigned long long files = 0, bytes = 0;
@@ -357,7 +358,7 @@ static bool stamp_of(const struct stet_run *run, char *out, size_t room)
     if (dir)
         closedir(dir);
     stet_mem_free(folder);
-    snprintf(out, room, "%d %llu %llu", TORCH_ROWS_VERSION, files, bytes);
+    snprintf(out, room, STET_VERSION " %d %llu %llu", TORCH_ROWS_VERSION, files, bytes);
     return files > 0;
 }
 

@@ -3,11 +3,13 @@
 usage: test_page.py BUILD_DIR [unittest arguments]
 """
 
+import contextlib
 import json
 import os
 import re
 import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -104,6 +106,19 @@ class Data(unittest.TestCase):
         self.assertEqual([run["names"][g["function"]] for g in run["shapes"]], ["step"])
         self.assertEqual({c["function"] for c in run["causes"]}, {"step"})
 
+    def test_what_another_stet_explained_is_explained_again(self):
+        run, version = ingest(), json.loads(stet("version", "--format=json").stdout)["version"]
+        with contextlib.closing(sqlite3.connect(os.path.join(ENV["STET_STATE_DIR"], "ledger.db"))) as ledger:
+            for run in (run, B):
+                wanted = self.data(run)["runs"][0]["causes"]
+                ledger.execute("UPDATE recompile SET class = 'stale' WHERE run = ?", (run,))
+                ledger.commit()
+                self.assertEqual({c["class"] for c in self.data(run)["runs"][0]["causes"]}, {"stale"})  # as it was kept
+                self.assertTrue(all(s[0].startswith(version) for s in ledger.execute("SELECT stamp FROM fed WHERE run = ?", (run,))))
+                ledger.execute("UPDATE fed SET stamp = '0.0.0' || substr(stamp, ?) WHERE run = ?", (len(version) + 1, run))
+                ledger.commit()
+                self.assertEqual(self.data(run)["runs"][0]["causes"], wanted)
+
     def test_the_offending_line_stands_in_its_excerpt(self):
         cause = self.data(A)["runs"][0]["causes"][0]
         self.assertEqual(cause["origin"]["line"], 3)
@@ -116,6 +131,11 @@ class Data(unittest.TestCase):
         self.assertEqual(len(run["torch"]["frames"]), 9)
         self.assertEqual(len(run["torch"]["breaks"]), 2)
         self.assertIn("python-counter", {c["class"] for c in run["causes"]})
+        # The logs were named in another order than their folder's: the compiles have their own causes all the same.
+        events, causes = run["events"], run["causes"]
+        of = {run["names"][run["families"][f]["function"]]: causes[c]["class"] for f, c in zip(events["family"], events["cause"]) if c >= 0}
+        self.assertEqual(of["torch_dynamo_resume_in_g_at_19"], "graph-break")
+        self.assertEqual(of["torch_dynamo_resume_in_br_at_27"], "value-branch")
         counter = next(g for g in run["shapes"] if run["names"][g["rows"][0]["name"]] == "s.c")
         self.assertEqual([run["names"][c] for c in counter["rows"][0]["cells"][:4]], ["0", "1", "2", "3"])
         self.assertIsNone(run["settled"]["step"])
