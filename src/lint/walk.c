@@ -342,33 +342,34 @@ struct aside {
     struct stet_view rest;
 };
 
-static bool is_put_aside(struct lint_walk *w, const struct lint_candidate *c,
-                         const struct aside *asides, size_t count)
+/* The rows whose comments put findings of the rule aside. True when one does so for the file. */
+static bool rows_naming(const struct lint_rule *rule, const struct aside *asides, size_t count,
+                        uint32_t *rows, size_t *row_count)
+{
+    *row_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!comment_names(asides[i].rest, rule))
+            continue;
+        if (asides[i].whole)
+            return true;
+        rows[(*row_count)++] = asides[i].row;
+    }
+    return false;
+}
+
+static bool is_put_aside(const struct lint_candidate *c, const uint32_t *rows, size_t count)
 {
     size_t low = 0, high = count;
 
     while (low < high) { /* the first one on its lines */
         size_t middle = low + (high - low) / 2;
 
-        if (asides[middle].row + 1 < c->line)
+        if (rows[middle] + 1 < c->line)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < count && asides[low].row < c->end_line && lint_spend(w); low++) {
-        if (!asides[low].whole && comment_names(asides[low].rest, &lint_rule_table[c->rule]))
-            return true;
-    }
-    return false;
-}
-
-static bool names_for_file(const struct aside *asides, size_t count, const struct lint_rule *rule)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (asides[i].whole && comment_names(asides[i].rest, rule))
-            return true;
-    }
-    return false;
+    return low < count && rows[low] < c->end_line;
 }
 
 static struct aside *find_asides(const struct lint_ast *a, size_t *count)
@@ -403,31 +404,49 @@ static struct aside *find_asides(const struct lint_ast *a, size_t *count)
     return found;
 }
 
-/* Drop candidates that a comment of their lines, or of the file, puts aside. */
-static void honour_comments(struct lint_walk *w)
+/* Drop candidates that a comment of their lines, or of the file, puts aside: rule by rule, so that
+ * neither long lines nor many comments take more than the text is long. */
+static void drop_asides(struct lint_summary *s, const struct aside *asides, size_t count,
+                        uint32_t *rows)
 {
-    struct lint_summary *s = w->out;
-    bool off[LINT_RULES] = {false};
-    size_t count;
-    struct aside *asides = find_asides(w->ast, &count);
+    bool found[LINT_RULES] = {false};
     uint32_t kept = 0;
 
-    if (!asides) {
-        w->failed = count != 0;
-        return;
-    }
-    for (unsigned r = 0; r < LINT_RULES; r++)
-        off[r] = names_for_file(asides, count, &lint_rule_table[r]);
-    for (uint32_t i = 0; i < s->candidate_count; i++) {
-        struct lint_candidate *c = &s->candidates[i];
+    for (uint32_t i = 0; i < s->candidate_count; i++)
+        found[s->candidates[i].rule] = true;
+    for (uint16_t r = 0; r < LINT_RULES; r++) {
+        size_t n;
+        bool whole;
 
-        if (off[c->rule] || is_put_aside(w, c, asides, count))
-            s->ignored++;
-        else
-            s->candidates[kept++] = *c;
+        if (!found[r])
+            continue;
+        whole = rows_naming(&lint_rule_table[r], asides, count, rows, &n);
+        for (uint32_t i = 0; i < s->candidate_count; i++) {
+            struct lint_candidate *c = &s->candidates[i];
+
+            if (c->rule == r && (whole || is_put_aside(c, rows, n)))
+                c->rule = LINT_RULES;
+        }
     }
+    for (uint32_t i = 0; i < s->candidate_count; i++)
+        if (s->candidates[i].rule != LINT_RULES)
+            s->candidates[kept++] = s->candidates[i];
+    s->ignored += s->candidate_count - kept;
     s->candidate_count = kept;
+}
+
+static void honour_comments(struct lint_walk *w)
+{
+    size_t count;
+    struct aside *asides = find_asides(w->ast, &count);
+    uint32_t *rows = asides ? stet_mem_calloc(count, sizeof *rows) : NULL;
+
+    if (rows)
+        drop_asides(w->out, asides, count, rows);
+    else if (count)
+        w->failed = true;
     stet_mem_free(asides);
+    stet_mem_free(rows);
 }
 
 /* Growing arrays into the arena, so that a summary is released in one piece. */

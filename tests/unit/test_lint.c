@@ -129,6 +129,24 @@ TEST(searching_grows_with_the_text_and_no_faster)
     }
 }
 
+/* The shapes above, which use up what a file may take, and before them a line put aside. */
+TEST(a_comment_is_honoured_however_much_the_file_took)
+{
+    for (int shape = 0; shape < 6; shape++) {
+        struct stet_buf text = STET_BUF_INIT;
+        struct stet_err err = STET_ERR_INIT;
+        struct stet_lint_result r;
+
+        stet_buf_str(&text, "import jax\n@jax.jit\ndef first(x):\n  x.item() # stet: ignore\n");
+        write_shape(&text, shape, 8000);
+        EXPECT_INT(STET_OK, stet_lint_text(&r, "x.py", stet_buf_as_view(&text), &err));
+        EXPECT(r.ignored > 0);
+        EXPECT(!r.finding_count || r.findings[0].line > 4);
+        stet_lint_release(&r);
+        stet_buf_release(&text);
+    }
+}
+
 TEST(bases_of_any_number_and_depth_are_survived)
 {
     struct stet_buf text = STET_BUF_INIT;
