@@ -42,6 +42,7 @@ struct visit {
     bool waited;
     const char *tier, *why;
     uint64_t bytes, begin_ms;
+    struct stet_share *found; /* for other tiers */
 };
 
 static struct stet_flight *find(struct stet_agent *a, struct stet_hash key, const char *store)
@@ -157,8 +158,8 @@ static enum stet_rc fetch(struct visit *v, size_t i, uint64_t until_ms)
 static void fill_nearer(struct visit *v, size_t from, uint32_t missing)
 {
     if (missing)
-        stet_share_add(v->a, v->key, stet_view_str(v->store.folder), NULL, missing,
-                       v->flight->refused & missing);
+        v->found = stet_share_hold(v->a, v->key, stet_view_str(v->store.folder), missing,
+                                   v->flight->refused & missing);
     v->flight->tier = v->a->tiers.items[from].kind->name;
 }
 
@@ -375,7 +376,8 @@ static bool answer(struct visit *v, enum verdict verdict)
     return stet_wire_send(v->line, &m, stet_wire_now_ms() + 1000, NULL) == STET_OK;
 }
 
-bool stet_flight_visit(struct stet_agent *a, struct stet_wire *l, const struct stet_message *m)
+bool stet_flight_visit(struct stet_agent *a, struct stet_wire *l, const struct stet_message *m,
+                       struct stet_share **found)
 {
     uint64_t now = stet_wire_now_ms();
     struct visit v = {.a = a,
@@ -401,6 +403,7 @@ bool stet_flight_visit(struct stet_agent *a, struct stet_wire *l, const struct s
     if (!v.flight)
         return false;
     verdict = go(&v);
+    *found = v.found;
     on = verdict != GONE && answer(&v, verdict);
     if (verdict == LEAD && on)
         on = lead(&v);

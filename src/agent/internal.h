@@ -54,6 +54,7 @@ struct stet_agent {
     struct stet_lease *leases;
     struct stet_share *queue;
     size_t queued, sharing, connections;
+    size_t held; /* to be queued when who asked has loaded them */
     _Atomic uint64_t idle_since_ms;
 #define COUNT(name, what) _Atomic uint64_t name;
     STET_AGENT_COUNTS(COUNT)
@@ -61,8 +62,10 @@ struct stet_agent {
 };
 
 /* A GET, from the question to the answer and, when its asker leads, to the end of that. False when
- * the connection is over. */
-bool stet_flight_visit(struct stet_agent *a, struct stet_wire *l, const struct stet_message *m);
+ * the connection is over. What was found and is worth having in other tiers is *found then, for
+ * stet_share_settle. */
+bool stet_flight_visit(struct stet_agent *a, struct stet_wire *l, const struct stet_message *m,
+                       struct stet_share **found);
 
 /* NULL when it was not to be had, with `rc` telling why: STET_NOT_FOUND when another holds it. */
 struct stet_lease *stet_lease_take(struct stet_agent *a, struct stet_tier *t, struct stet_hash key,
@@ -75,6 +78,12 @@ void *stet_lease_keeper(void *agent);
 /* Takes over the lease. */
 void stet_share_add(struct stet_agent *a, struct stet_hash key, struct stet_view store,
                     struct stet_lease *lease, uint32_t tiers, uint32_t anew);
+/* The same for what came from a tier, but not before who asked for it has loaded it, which the
+ * agent can't. NULL for no room. */
+struct stet_share *stet_share_hold(struct stet_agent *a, struct stet_hash key,
+                                   struct stet_view store, uint32_t tiers, uint32_t anew);
+/* Takes it over. NULL does nothing. */
+void stet_share_settle(struct stet_agent *a, struct stet_share *s, bool good);
 /* Sends what is queued; a thread. */
 void *stet_share_worker(void *agent);
 

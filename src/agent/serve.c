@@ -71,15 +71,18 @@ static bool reply(struct stet_wire *l, uint32_t kind, struct stet_view text)
                           stet_wire_now_ms() + 1000, NULL) == STET_OK;
 }
 
-/* False when the connection is over. */
-static bool serve(struct stet_agent *a, struct stet_wire *l, const struct stet_message *m)
+/* False when the connection is over. *found: what it was given last, and may yet refuse. */
+static bool serve(struct stet_agent *a, struct stet_wire *l, const struct stet_message *m,
+                  struct stet_share **found)
 {
     struct stet_buf text = STET_BUF_INIT;
     bool on = false;
 
+    stet_share_settle(a, *found, m->kind == STET_MESSAGE_TOOK);
+    *found = NULL;
     switch (m->kind) {
     case STET_MESSAGE_GET:
-        return stet_flight_visit(a, l, m);
+        return stet_flight_visit(a, l, m, found);
     case STET_MESSAGE_KEPT:
         if (!m->store.len || m->store.ptr[0] != '/')
             return false;
@@ -88,6 +91,8 @@ static bool serve(struct stet_agent *a, struct stet_wire *l, const struct stet_m
     case STET_MESSAGE_REFUSED:
         refuse(a, m);
         return reply(l, STET_MESSAGE_OKAY, (struct stet_view){0});
+    case STET_MESSAGE_TOOK:
+        return true;
     case STET_MESSAGE_STATUS:
         stet_agent_status(a, (m->flags & STET_MESSAGE_JSON) != 0, &text);
         on = !text.failed && reply(l, STET_MESSAGE_TEXT, stet_buf_as_view(&text));
@@ -106,6 +111,7 @@ static void *entertain(void *context)
 {
     struct guest *g = context;
     struct stet_agent *a = g->a;
+    struct stet_share *found = NULL;
     struct stet_message m;
     struct stet_wire l;
     enum stet_rc rc = STET_OK;
@@ -114,9 +120,10 @@ static void *entertain(void *context)
     stet_mem_free(g);
     if (stet_wire_is_own(&l)) {
         while ((rc = stet_wire_receive(&l, &m, stet_wire_now_ms() + 600000, NULL)) == STET_OK &&
-               serve(a, &l, &m))
+               serve(a, &l, &m, &found))
             continue;
     }
+    stet_share_settle(a, found, false); /* it may have died of it */
     if (rc == STET_BAD_INPUT || rc == STET_UNSUPPORTED || rc == STET_LIMIT)
         atomic_fetch_add(&a->strange, 1);
     stet_wire_close(&l);
@@ -219,7 +226,7 @@ static void finish(struct stet_agent *a)
 
     while (more && stet_wire_now_ms() < until) {
         pthread_mutex_lock(&a->lock);
-        more = a->queued || a->sharing;
+        more = a->queued || a->sharing || a->held;
         pthread_mutex_unlock(&a->lock);
         nanosleep(&(struct timespec){0, 10000000}, NULL);
     }

@@ -32,32 +32,78 @@ static int open_entry(const struct stet_share *s)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-void stet_share_add(struct stet_agent *a, struct stet_hash key, struct stet_view store,
-                    struct stet_lease *lease, uint32_t tiers, uint32_t anew)
+/* NULL when there is no room for it. */
+static struct stet_share *make(struct stet_agent *a, struct stet_hash key, struct stet_view store)
 {
     struct stet_share *s = NULL;
     size_t before;
 
     pthread_mutex_lock(&a->lock);
-    before = a->queued;
+    before = a->queued + a->held;
     pthread_mutex_unlock(&a->lock);
     if (a->tiers.count && before < QUEUE_MAX)
         s = stet_mem_calloc(1, sizeof *s + store.len + 1);
     if (!s) {
         if (a->tiers.count)
             atomic_fetch_add(&a->not_shared, 1);
+        return NULL;
+    }
+    s->key = key;
+    memcpy(s->store, store.ptr, store.len);
+    s->fd = before < OPEN_MAX ? open_entry(s) : -1;
+    return s;
+}
+
+void stet_share_add(struct stet_agent *a, struct stet_hash key, struct stet_view store,
+                    struct stet_lease *lease, uint32_t tiers, uint32_t anew)
+{
+    struct stet_share *s = make(a, key, store);
+
+    if (!s) {
         stet_lease_give_up(a, lease, false);
         return;
     }
-    s->key = key;
     s->lease = lease;
     s->tiers = tiers;
     s->anew = anew;
-    memcpy(s->store, store.ptr, store.len);
-    s->fd = before < OPEN_MAX ? open_entry(s) : -1;
     pthread_mutex_lock(&a->lock);
     append(a, s);
     pthread_mutex_unlock(&a->lock);
+}
+
+struct stet_share *stet_share_hold(struct stet_agent *a, struct stet_hash key,
+                                   struct stet_view store, uint32_t tiers, uint32_t anew)
+{
+    struct stet_share *s = make(a, key, store);
+
+    if (!s)
+        return NULL;
+    s->tiers = tiers;
+    s->anew = anew;
+    pthread_mutex_lock(&a->lock);
+    a->held++;
+    pthread_mutex_unlock(&a->lock);
+    return s;
+}
+
+static void free_share(struct stet_share *s)
+{
+    if (s->fd >= 0)
+        close(s->fd);
+    stet_mem_free(s);
+}
+
+void stet_share_settle(struct stet_agent *a, struct stet_share *s, bool good)
+{
+    if (!s)
+        return;
+    pthread_mutex_lock(&a->lock);
+    a->held--;
+    if (good)
+        append(a, s);
+    pthread_mutex_unlock(&a->lock);
+    if (!good)
+        free_share(s);
 }
 
 /* The first whose time has come; with the lock. */
@@ -145,9 +191,7 @@ static void share(struct stet_agent *a, struct stet_share *s)
     if (!s)
         return;
     atomic_fetch_add(left || !there ? &a->not_shared : &a->shared, 1);
-    if (s->fd >= 0)
-        close(s->fd);
-    stet_mem_free(s);
+    free_share(s);
 }
 
 void *stet_share_worker(void *agent)

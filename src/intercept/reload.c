@@ -257,8 +257,10 @@ static void from_agent(struct stet_reload *r, struct stet_plugin *p, PJRT_Client
         stet_store_remove(&place, r->key, NULL);
     if (r->served == STET_SERVED_DISK && strcmp(r->remote.tier, "agent") != 0)
         r->served = STET_SERVED_REMOTE;
-    if (r->served)
+    if (r->served) {
+        stet_remote_took(&r->remote, r->key);
         return;
+    }
     stet_remote_refuse(&r->remote, place.folder, r->key, r->word);
     if (strcmp(r->word, "other-program") == 0) {
         stet_store_remove(&place, r->key, NULL);

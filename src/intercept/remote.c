@@ -1,5 +1,5 @@
-/* A connection for each question. It stays open while this process compiles what others wait for:
- * its end is how the agent learns that this process died. */
+/* A connection for each question. It stays open while this process loads what was found, or
+ * compiles what others wait for: its end is how the agent learns that this process died. */
 #include "intercept/remote.h"
 
 #include "intercept/layer.h"
@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 /* An agent that kept silent is left alone for so long. */
-enum { SULK_MS = 30000, LEASES_MAX = 256, SHORT_MS = 500 };
+enum { SULK_MS = 30000, LINES_MAX = 256, SHORT_MS = 500 };
 
 static char path[108]; /* "" for none */
 static uint32_t wait_ms = 3000, flight_ms = 600000;
 static _Atomic uint64_t not_before_ms;
-static _Atomic int leases[LEASES_MAX]; /* descriptors plus one; 0: free */
+static _Atomic int lines[LINES_MAX]; /* descriptors plus one; 0: free */
 
 static uint32_t read_ms(const char *name, uint32_t otherwise)
 {
@@ -45,24 +45,24 @@ void stet_remote_init(void)
 /* 0 when there is no room: then nobody waits for it. */
 static unsigned remember(int fd)
 {
-    for (unsigned i = 0; i < LEASES_MAX; i++) {
+    for (unsigned i = 0; i < LINES_MAX; i++) {
         int none = 0;
 
-        if (atomic_compare_exchange_strong(&leases[i], &none, fd + 1))
+        if (atomic_compare_exchange_strong(&lines[i], &none, fd + 1))
             return i + 1;
     }
     return 0;
 }
 
-/* The descriptor of a lease, which is the caller's now; -1 when it is gone. */
-static int recall(unsigned lease)
+/* The descriptor of a line, which is the caller's now; -1 when it is gone. */
+static int recall(unsigned line)
 {
-    return lease ? atomic_exchange(&leases[lease - 1], 0) - 1 : -1;
+    return line ? atomic_exchange(&lines[line - 1], 0) - 1 : -1;
 }
 
 void stet_remote_fork_child(void)
 {
-    for (unsigned i = 0; i < LEASES_MAX; i++) {
+    for (unsigned i = 0; i < LINES_MAX; i++) {
         int fd = recall(i + 1);
 
         if (fd >= 0)
@@ -98,27 +98,28 @@ static enum stet_rc converse(struct stet_wire *l, const char *store, struct stet
 }
 
 /* True for "found". */
-static bool understand(struct stet_remote *r, struct stet_wire *l, unsigned lease,
+static bool understand(struct stet_remote *r, struct stet_wire *l, unsigned line,
                        const struct stet_message *m)
 {
     switch (m->kind) {
     case STET_MESSAGE_FOUND:
         r->word = "found";
         snprintf(r->tier, sizeof r->tier, "%.*s", STET_FMT(m->tier));
-        return true;
+        r->line = line;
+        break;
     case STET_MESSAGE_LEAD:
         r->word = "lead";
-        r->lease = lease;
-        if (lease)
-            l->fd = -1; /* stays open */
-        return false;
+        r->lease = line;
+        break;
     case STET_MESSAGE_ALONE:
         r->word = "alone";
-        return false;
+        break;
     default:
         r->word = "agent-strange";
-        return false;
     }
+    if (r->line || r->lease)
+        l->fd = -1; /* stays open */
+    return m->kind == STET_MESSAGE_FOUND;
 }
 
 bool stet_remote_ask(struct stet_remote *r, const char *store, struct stet_hash key, bool look)
@@ -128,7 +129,7 @@ bool stet_remote_ask(struct stet_remote *r, const char *store, struct stet_hash 
     struct stet_message m;
     struct stet_wire l;
     bool found = false;
-    unsigned lease;
+    unsigned line;
     enum stet_rc rc;
 
     if (!path[0])
@@ -140,16 +141,16 @@ bool stet_remote_ask(struct stet_remote *r, const char *store, struct stet_hash 
     if (rc != STET_OK) {
         r->word = "agent-absent";
     } else {
-        lease = remember(l.fd); /* at once: a child that is forked while we wait must not hold it */
+        line = remember(l.fd); /* at once: a child that is forked while we wait must not hold it */
         rc = converse(&l, store, key, look, &m, &err);
         if (rc == STET_OK)
-            found = understand(r, &l, lease, &m);
+            found = understand(r, &l, line, &m);
         else if (rc == STET_LIMIT)
             atomic_store(&not_before_ms, stet_wire_now_ms() + SULK_MS);
         else
             r->word = "agent-gone";
-        if (!r->lease)
-            recall(lease);
+        if (!r->lease && !r->line)
+            recall(line);
     }
     if (rc != STET_OK)
         stet_log("agent: %s", err.text);
@@ -175,14 +176,29 @@ static void tell(int fd, const struct stet_message *m)
     stet_wire_close(&l);
 }
 
-void stet_remote_refuse(const struct stet_remote *r, const char *store, struct stet_hash key,
+void stet_remote_took(struct stet_remote *r, struct stet_hash key)
+{
+    struct stet_message m = message(STET_MESSAGE_TOOK, "", key);
+    struct stet_wire l;
+    int fd = recall(r->line);
+
+    r->line = 0;
+    if (fd < 0)
+        return;
+    stet_wire_adopt(&l, fd);
+    stet_wire_send(&l, &m, stet_wire_now_ms() + SHORT_MS, NULL); /* nothing hangs on it */
+    stet_wire_close(&l);
+}
+
+void stet_remote_refuse(struct stet_remote *r, const char *store, struct stet_hash key,
                         const char *why)
 {
     struct stet_message m = message(STET_MESSAGE_REFUSED, store, key);
 
     m.tier = stet_view_str(r->tier);
     m.text = stet_view_str(why);
-    tell(-1, &m);
+    tell(recall(r->line), &m);
+    r->line = 0;
 }
 
 void stet_remote_kept(unsigned lease, struct stet_hash key)

@@ -7,7 +7,8 @@
 
 /* One question to the agent, and what came of it. Zeroed: none was asked. */
 struct stet_remote {
-    unsigned lease;   /* not 0: others wait for this compile; ends with kept or failed */
+    unsigned lease; /* not 0: others wait for this compile; ends with kept or failed */
+    unsigned line;  /* not 0: the agent waits to hear of what it found; ends with took or refuse */
     const char *word; /* lead, alone, found, or why there was no answer; NULL: not asked */
     char tier[16];    /* found: where it came from */
     uint64_t wait_ns; /* what asking took, waiting for another's compile included */
@@ -18,8 +19,10 @@ void stet_remote_init(void);
 /* True when the entry lies in the store now. False: compile. Never longer than the bound, but for
  * waiting on another who compiles the same; with `look`, not for that either, and no lease. */
 bool stet_remote_ask(struct stet_remote *r, const char *store, struct stet_hash key, bool look);
-/* What the agent found could not be used. */
-void stet_remote_refuse(const struct stet_remote *r, const char *store, struct stet_hash key,
+/* What the agent found is good, and may be copied to where it lacks. */
+void stet_remote_took(struct stet_remote *r, struct stet_hash key);
+/* It could not be used. */
+void stet_remote_refuse(struct stet_remote *r, const char *store, struct stet_hash key,
                         const char *why);
 /* The compile is over and its entry lies in the store: it is shared. Without a lease too. */
 void stet_remote_kept(unsigned lease, struct stet_hash key);

@@ -153,8 +153,11 @@ static int ask(int argc, char **argv, const struct stet_store *s, const struct s
     if (stet_wire_open(&l, argv[2], &err) != STET_OK)
         fail(&err);
     m = get(&l, s, stet_key_of(&k->parts), (uint32_t)atol(argv[5]));
-    if (m.kind == STET_MESSAGE_FOUND)
+    if (m.kind == STET_MESSAGE_FOUND) {
         look(s, m.key);
+        stet_wire_send(&l, &(struct stet_message){.kind = STET_MESSAGE_TOOK, .key = m.key},
+                       stet_wire_now_ms() + 1000, &err);
+    }
     printf("%s %.*s%.*s %.0f\n", stet_message_name(m.kind), STET_FMT(m.tier), STET_FMT(m.text),
            (now_us() - before) / 1e3);
     fflush(stdout);

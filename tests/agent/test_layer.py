@@ -135,6 +135,22 @@ class Layer(Case):
         self.assertTrue(wait_for(lambda: redis.ask("DBSIZE") == b":1\r\n"))
         self.assertEqual(reader.status()["not_shared"], 0)
 
+    def test_what_was_refused_by_who_asked_is_filled_nowhere(self):
+        redis, nginx = self.redis(), self.nginx()
+        first = self.host(nginx.url)
+        self.finish(self.start(first, self.programs[:4]))
+        self.assertTrue(wait_for(lambda: first.status()["shared"] == 4))
+        reader = self.host(redis.url, nginx.url, STET_STORE_MODE="read-only")
+        _, ends = self.finish(self.start(reader, self.programs[:4], STET_STORE_MODE="read-only",
+                                         FAKE_FAIL="PJRT_Executable_DeserializeAndLoad"))
+        self.assertEqual([(e["store"], e["tier"]) for e in ends], [("load-failed", "http")] * 4)
+        # nor what its loader died of
+        p = self.start(reader, self.programs[:1], STET_STORE_MODE="read-only", FAKE_CRASH="PJRT_Executable_DeserializeAndLoad")
+        p.communicate(timeout=60)
+        self.assertNotEqual(p.returncode, 0)
+        reader.stop()  # once it has shared what it has to
+        self.assertEqual(redis.ask("DBSIZE"), b":0\r\n")
+
     def test_a_reader_leaves_no_note_of_a_load_that_failed(self):
         redis = self.redis()
         self.finish(self.start(self.host(redis.url), self.programs[:2]))
