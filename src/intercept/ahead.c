@@ -4,6 +4,7 @@
 #include "intercept/ahead.h"
 
 #include "base/mem.h"
+#include "intercept/ahead_load.h"
 #include "intercept/executables.h"
 #include "intercept/guard.h"
 #include "intercept/identity.h"
@@ -14,14 +15,13 @@
 #include "intercept/writer.h"
 #include "store/memory.h"
 #include "store/order.h"
-#include "store/quarantine.h"
 
 #include <stdlib.h>
 #include <time.h>
 
 /* What was not asked for after so long is not asked for soon, and takes the device's memory. */
 enum { UNCLAIMED_MS = 60000, FORK_MS = 1000 };
-enum state { QUEUED, LOADING, READY, HELD, GONE };
+enum state { QUEUED, LOADING, READY, FAULTY, HELD, GONE };
 
 struct stet_ahead {
     struct stet_ahead *next;
@@ -70,6 +70,7 @@ static void empty(struct stet_loaded *l)
 {
     stet_buf_release(&l->program);
     stet_buf_release(&l->executable);
+    stet_buf_release(&l->fault);
     l->handle = NULL;
     l->state = GONE;
 }
@@ -125,55 +126,6 @@ static void tell(struct stet_ahead *a)
 
 /* ---- loading ---- */
 
-/* An executable of another plugin or device is never given to this one, whoever listed it. */
-static bool same_maker(const struct stet_key_parts *a, const struct stet_key_parts *b)
-{
-    for (size_t i = 0; i < STET_COMPONENTS; i++) {
-        if (i != STET_COMPONENT_PROGRAM && i != STET_COMPONENT_OPTIONS &&
-            !stet_view_eq(a->part[i], b->part[i]))
-            return false;
-    }
-    return true;
-}
-
-static bool affordable(struct stet_ahead *a, const struct stet_entry_file *entry)
-{
-    uint64_t most = stet_memory_most(), left = most > a->bytes ? most - a->bytes : 0;
-
-    if (entry->program.size > left || entry->executable.size > left - entry->program.size)
-        return false;
-    a->bytes += entry->program.size + entry->executable.size;
-    return true;
-}
-
-static PJRT_LoadedExecutable *deserialize(struct stet_ahead *a, struct stet_hash key,
-                                          struct stet_view bytes)
-{
-    PJRT_LoadedExecutable *loaded = NULL;
-    PJRT_Error *error;
-
-    stet_quarantine_enter(&stet_layer.store, key);
-    error = stet_executable_load(a->plugin, a->client, bytes, &loaded);
-    stet_quarantine_leave();
-    return stet_plugin_drop(a->plugin, error) ? NULL : loaded;
-}
-
-/* Whatever is wrong with an entry is found again, and said, by the compile that asks for it. */
-static void load(struct stet_ahead *a, struct stet_loaded *l)
-{
-    const struct stet_store *s = &stet_layer.store;
-    struct stet_entry_file entry;
-
-    if (stet_store_get(s, l->key, &entry, NULL) != STET_OK)
-        return;
-    if (same_maker(&a->parts, &entry.parts) && affordable(a, &entry) &&
-        !stet_quarantine_condemned(s, l->key) &&
-        stet_entry_program(&entry, &l->program, NULL) == STET_OK &&
-        stet_entry_executable(&entry, &l->executable, NULL) == STET_OK)
-        l->handle = deserialize(a, l->key, stet_buf_as_view(&l->executable));
-    stet_entry_close(&entry);
-}
-
 /* With the lock held. The item's own memory is not touched meanwhile: a fork may come. */
 static void load_next(struct stet_ahead *a, struct stet_loaded *item)
 {
@@ -182,19 +134,15 @@ static void load_next(struct stet_ahead *a, struct stet_loaded *item)
     item->state = LOADING;
     a->working = true;
     pthread_mutex_unlock(&lock);
-    load(a, &l);
+    stet_ahead_load(a->plugin, a->client, &a->parts, &a->bytes, &l);
     pthread_mutex_lock(&lock);
     a->working = false;
-    if (l.handle) {
-        item->program = l.program;
-        item->executable = l.executable;
-        item->handle = l.handle;
-        item->state = READY;
-        a->loaded++;
-    } else {
+    a->loaded += l.handle != NULL;
+    l.of = a;
+    l.state = l.handle ? READY : FAULTY;
+    if (!l.handle && !l.fault.len)
         empty(&l);
-        item->state = GONE;
-    }
+    *item = l;
 }
 
 /* With the lock held. */
@@ -346,7 +294,7 @@ struct stet_loaded *stet_ahead_get(struct stet_plugin *p, const PJRT_Client *cli
             pause_briefly();
         if (l->state == QUEUED) /* this thread is here already, and will not wait for a turn */
             l->state = GONE;
-        if (l->state == READY)
+        if (l->state == READY || l->state == FAULTY)
             found = l;
     }
     if (found)
@@ -358,7 +306,7 @@ struct stet_loaded *stet_ahead_get(struct stet_plugin *p, const PJRT_Client *cli
 void stet_ahead_take(struct stet_loaded *l)
 {
     pthread_mutex_lock(&lock);
-    l->of->taken++;
+    l->of->taken += l->handle != NULL;
     empty(l);
     pthread_mutex_unlock(&lock);
 }
@@ -366,7 +314,7 @@ void stet_ahead_take(struct stet_loaded *l)
 void stet_ahead_put_back(struct stet_loaded *l)
 {
     pthread_mutex_lock(&lock);
-    l->state = READY;
+    l->state = l->handle ? READY : FAULTY;
     pthread_mutex_unlock(&lock);
 }
 

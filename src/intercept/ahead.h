@@ -10,12 +10,13 @@
 
 struct stet_ahead;
 
-/* One that was loaded: what its entry held, and the plugin's handle. */
+/* One that was loaded: what its entry held, and the plugin's handle; or, without a handle, what the
+ * plugin found wrong with it. */
 struct stet_loaded {
     struct stet_ahead *of;
     struct stet_hash key;
     int state;
-    struct stet_buf program, executable;
+    struct stet_buf program, executable, fault;
     PJRT_LoadedExecutable *handle;
 };
 

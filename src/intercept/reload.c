@@ -209,6 +209,11 @@ static const char *from_ahead(struct stet_reload *r, struct stet_plugin *p,
         stet_ahead_put_back(l);
         return "other-program";
     }
+    if (!l->handle) {
+        stet_quarantine_failed(&stet_layer.store, r->key, stet_buf_as_view(&l->fault));
+        stet_ahead_take(l);
+        return "load-failed";
+    }
     args->executable = l->handle;
     r->served = STET_SERVED_DISK;
     stet_memory_adopt(r->key, &l->program, &l->executable);

@@ -136,6 +136,18 @@ class Ahead(unittest.TestCase):
         self.assertEqual(self.launch(ahead=3, FAKE_FAIL=f"{LOAD}:2"), ([HIT] * 3, "2 loaded, 2 taken"))
         self.assertEqual(self.plugin["calls"][LOAD], 4)
 
+    def test_an_entry_that_the_plugin_finds_wrong_is_not_tried_again(self):
+        for code in (3, 11, 12, 15):  # INVALID_ARGUMENT, OUT_OF_RANGE, UNIMPLEMENTED, DATA_LOSS
+            results, note = self.launch(ahead=3, FAKE_FAIL=f"{LOAD}:2={code}")
+            self.assertEqual((sorted(results), note), ([(0, "load-failed"), HIT, HIT], "2 loaded, 2 taken"))
+            self.assertEqual(self.plugin["calls"][LOAD], 3)
+            (said,) = glob.glob(self.store + "/quarantine/*.failed")
+            self.assertGreater(os.path.getsize(said), 0)
+            self.assertEqual(self.launch(ahead=3), ([HIT] * 3, "3 loaded, 3 taken"))  # written anew
+            os.unlink(said)
+        for code in (2, 8, 14):  # UNKNOWN, RESOURCE_EXHAUSTED, UNAVAILABLE
+            self.assertEqual(self.launch(ahead=3, FAKE_FAIL=f"{LOAD}:2={code}"), ([HIT] * 3, "2 loaded, 2 taken"))
+
     def test_a_store_to_read_only_stays_as_it_is(self):
         def all_of_it():
             return {p: os.lstat(p).st_mtime_ns for p in glob.glob(self.store + "/**", recursive=True)}
