@@ -61,6 +61,8 @@ int cmd_diff(int argc, char **argv)
         return done;
     if (args.count != 2)
         return stet_usage_error(&usage, "needs two programs or two runs, A and B");
+    if (!options_a != !options_b)
+        return stet_usage_error(&usage, "--options-a and --options-b go together");
     if (stet_rundiff_is_run(args.values[0]) && stet_rundiff_is_run(args.values[1]))
         return stet_rundiff(
             args.values[0], args.values[1],

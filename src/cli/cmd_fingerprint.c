@@ -10,7 +10,7 @@ static const struct stet_usage usage = {
     "stet fingerprint [options] FILE...",
     "Prints a program's identity: the skeleton (which family it belongs to), a digest for each\n"
     "facet (what may vary in a family) and the exact key. FILE is MLIR bytecode or text, or an\n"
-    "HLO proto or text.",
+    "HLO proto or text; - is standard input.",
     "docs/fingerprint.md",
 };
 
@@ -56,7 +56,6 @@ int cmd_fingerprint(int argc, char **argv)
          STET_OPTION_VALUE, &options_path},
         {0},
     };
-    struct stet_err err = STET_ERR_INIT;
     struct stet_buf out = STET_BUF_INIT;
     struct stet_json j;
     struct stet_args args;
@@ -74,12 +73,13 @@ int cmd_fingerprint(int argc, char **argv)
         stet_json_uint(&j, "version", STET_FINGERPRINT_VERSION);
         stet_json_array(&j, "programs");
     }
-    for (int i = 0; i < args.count && code == STET_EXIT_FINE; i++) {
+    for (int i = 0; i < args.count; i++) {
+        struct stet_err err = STET_ERR_INIT;
         struct stet_loaded l;
 
         if (stet_load_open(&l, args.values[i], options_path, &err) != STET_OK) {
-            code = stet_complain(&err);
-            break;
+            code = stet_complain(&err); /* and the others are still told */
+            continue;
         }
         if (args.format == STET_FORMAT_JSON)
             print_json(&j, &l);
@@ -92,9 +92,5 @@ int cmd_fingerprint(int argc, char **argv)
         stet_json_end_object(&j);
         stet_buf_char(&out, '\n');
     }
-    if (code != STET_EXIT_FINE) {
-        stet_buf_release(&out);
-        return code;
-    }
-    return stet_print(&out, STET_EXIT_FINE);
+    return stet_print(&out, code);
 }

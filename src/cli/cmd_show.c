@@ -17,7 +17,9 @@ static const struct stet_usage usage = {
     "and the lines that waited for them. Or what is in a program: arguments, outputs, operations,\n"
     "constants, the source lines they come from and the blocks that repeat. PROGRAM is the hash "
     "of\n"
-    "a captured one, or a prefix of it; FILE is MLIR bytecode or text, or an HLO proto or text.",
+    "a captured one, or a prefix of it; FILE is MLIR bytecode or text, or an HLO proto or text, "
+    "or\n"
+    "- for standard input.",
     "docs/show.md",
 };
 
@@ -109,7 +111,7 @@ static bool is_file(const char *name)
 {
     struct stat st;
 
-    return stat(name, &st) == 0 && !S_ISDIR(st.st_mode);
+    return !strcmp(name, "-") || (stat(name, &st) == 0 && !S_ISDIR(st.st_mode));
 }
 
 int cmd_show(int argc, char **argv)
@@ -131,6 +133,10 @@ int cmd_show(int argc, char **argv)
         return done;
     if (args.count > 1)
         return stet_usage_error(&usage, "shows one thing at a time");
+    if (show.text && args.format == STET_FORMAT_JSON)
+        return stet_usage_error(&usage, "--text prints StableHLO, which is no JSON");
+    if (show.locations && !show.text)
+        return stet_usage_error(&usage, "--locations goes with --text");
     name = args.count ? args.values[0] : NULL;
     show.colour = args.format == STET_FORMAT_TEXT && stet_colour(STDOUT_FILENO);
     if (name && is_file(name))

@@ -152,6 +152,8 @@ void stet_diff_text(struct stet_buf *out, const struct stet_diff *d,
     if (hidden || d->left_out)
         stet_buf_printf(out, "  %s%u more (--all lists them)%s\n", DIM(view), hidden + d->left_out,
                         PLAIN(view));
+    if (d->same_key) /* the operations were not compared one by one */
+        return;
     stet_buf_printf(out, "%s%u operations alike, %u came, %u went%s\n", DIM(view), d->ops_matched,
                     d->ops_came, d->ops_went, PLAIN(view));
 }

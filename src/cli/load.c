@@ -5,6 +5,7 @@
 #include "decode/decode.h"
 #include "decode/options.h"
 #include "ledger/captured.h"
+#include "program/hlo.h"
 
 #include <stdio.h>
 
@@ -44,6 +45,8 @@ static enum stet_rc open_named(struct stet_file *f, const char *name, struct ste
     char *path;
     enum stet_rc rc;
 
+    if (!strcmp(name, "-"))
+        return stet_captured_open(f, "/dev/stdin", err);
     if (strchr(name, '/') || strchr(name, '.') || stet_fs_exists(name))
         return stet_captured_open(f, name, err);
     rc = stet_runs_open(&runs, err);
@@ -109,11 +112,48 @@ static void add_option(void *context, struct stet_view path, struct stet_view fr
     stet_diff_add_option(context, path, from, to);
 }
 
+static bool is_hlo_text(const struct stet_loaded *l)
+{
+    return l->program.source == STET_SOURCE_HLO_TEXT && l->program.module;
+}
+
+/* As the text has it; what is usual is left out there. */
+static void put_option(struct stet_buf *out, const char *name, const struct stet_attr *a)
+{
+    if (!a)
+        stet_buf_str(out, strstr(name, "num_") || strstr(name, "_count") ? "1" : "false");
+    else if (a->kind == STET_ATTR_INTEGER)
+        stet_buf_int(out, a->integer);
+    else if (a->kind == STET_ATTR_BOOL)
+        stet_buf_str(out, "true");
+    for (uint32_t i = 0; a && a->kind == STET_ATTR_INTS && i < a->count; i++)
+        stet_buf_printf(out, "%s%s", i ? "," : "", a->ints[i] ? "true" : "false");
+}
+
+/* What the first lines of two HLO texts show of their options. */
+static void compare_first_lines(struct stet_diff *d, const struct stet_loaded *a,
+                                const struct stet_loaded *b)
+{
+    for (const char *const *name = stet_hlo_options; *name; name++) {
+        struct stet_buf from = STET_BUF_INIT, to = STET_BUF_INIT;
+
+        put_option(&from, *name, stet_op_attr(a->program.module, *name));
+        put_option(&to, *name, stet_op_attr(b->program.module, *name));
+        if (!stet_view_eq(stet_buf_as_view(&from), stet_buf_as_view(&to)))
+            stet_diff_add_option(d, stet_view_str(*name), stet_buf_as_view(&from),
+                                 stet_buf_as_view(&to));
+        stet_buf_release(&from);
+        stet_buf_release(&to);
+    }
+}
+
 void stet_load_compare_options(struct stet_diff *d, const struct stet_loaded *a,
                                const struct stet_loaded *b)
 {
     if (a->options && b->options)
         stet_options_diff(a->options, b->options, add_option, d);
+    else if (is_hlo_text(a) && is_hlo_text(b))
+        compare_first_lines(d, a, b);
 }
 
 const char *stet_load_format(const struct stet_loaded *l)

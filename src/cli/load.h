@@ -16,13 +16,15 @@ struct stet_loaded {
     struct stet_options *options; /* NULL when none were given */
 };
 
-/* `path` is a file, plain or compressed, or the hash of a captured program (or a prefix of it).
+/* `path` is a file, plain or compressed, "-" for standard input, or the hash of a captured program
+ * (or a prefix of it).
  * `options_path` may be NULL. Messages name the file. */
 enum stet_rc stet_load_open(struct stet_loaded *l, const char *path, const char *options_path,
                             struct stet_err *err);
 void stet_load_close(struct stet_loaded *l);
 
-/* Adds what differs between the options of two programs, when both came with some. */
+/* Adds what differs between the options of two programs, when both came with some or are HLO text,
+ * which shows a few. */
 void stet_load_compare_options(struct stet_diff *d, const struct stet_loaded *a,
                                const struct stet_loaded *b);
 

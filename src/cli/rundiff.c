@@ -45,7 +45,7 @@ bool stet_rundiff_is_run(const char *name)
     snprintf(path, sizeof path, "%s/run.json", name);
     if (stet_fs_exists(path))
         return true;
-    return (!strcmp(name, "latest") || strchr(name, '-')) && stat(name, &st) != 0;
+    return (!strcmp(name, "latest") || (strchr(name, '-') && name[1])) && stat(name, &st) != 0;
 }
 
 static enum thing thing_of(enum stet_reason r)

@@ -45,6 +45,10 @@ enum stet_rc stet_decode(struct stet_program *out, struct stet_view bytes, struc
         return stet_fail_at(err, STET_BAD_INPUT, 0, "empty input");
     if (stet_view_starts(bytes, "ML\xefR"))
         return stet_decode_bytecode(out, bytes, err);
+    if (stet_view_starts(bytes, "\x1f\x8b"))
+        return stet_fail_at(
+            err, STET_UNSUPPORTED, 0,
+            "compressed with gzip; `gzip -dc FILE | stet show -` shows what is in it");
     words = first_words(bytes);
     if (stet_view_starts(words, "HloModule"))
         return stet_decode_hlo_text(out, bytes, err);

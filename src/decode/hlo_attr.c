@@ -80,6 +80,15 @@ struct stet_attr *stet_hlo_new_string(struct stet_arena *a, struct stet_view tex
     return r;
 }
 
+struct stet_attr *stet_hlo_order(struct stet_arena *a, const struct stet_type *operand,
+                                 struct stet_view order)
+{
+    if (!stet_view_is(order, "TOTAL") || !operand || operand->kind != STET_TYPE_TENSOR ||
+        operand->element->kind != STET_TYPE_FLOAT)
+        return NULL;
+    return stet_hlo_new_word(a, "type", STET_VIEW("TOTALORDER"));
+}
+
 struct stet_attr *stet_hlo_new_symbol(struct stet_arena *a, struct stet_view text)
 {
     struct stet_attr *r = make(a, STET_ATTR_SYMBOL);

@@ -7,6 +7,9 @@
 #include "decode/hlo_build.h"
 #include "decode/proto.h"
 
+/* Of an instruction; newer than all others that are read. */
+enum { STET_HLO_COMPARISON_ORDER = 102 };
+
 struct stet_hlo_callable {
     uint64_t id;
     struct stet_view name;

@@ -140,7 +140,7 @@ static void add_listed(struct stet_hlo_reader *r, const struct stet_proto *m,
 }
 
 /* An unknown opcode keeps all its fields but names, ids and places, to be compared as bytes; a
- * known one keeps the fields newer than this build. */
+ * known one keeps the fields newer than this build, but for those that are there and empty. */
 static const struct stet_attr *unknown_fields(struct stet_hlo_reader *r, bool known)
 {
     struct stet_attr *a;
@@ -148,7 +148,8 @@ static const struct stet_attr *unknown_fields(struct stet_hlo_reader *r, bool kn
     r->scratch.len = 0;
     for (size_t i = 0; i < r->field_count; i++) {
         uint32_t n = r->fields[i].number;
-        bool ours = known ? n <= LAST_KNOWN
+        bool empty = r->fields[i].wire == STET_PROTO_BYTES && !r->fields[i].bytes.len;
+        bool ours = known ? n <= LAST_KNOWN || n == STET_HLO_COMPARISON_ORDER || empty
                           : n <= SHAPE || n == METADATA || (n >= ID && n <= 38) || n == 40 ||
                                 n == 43 || n == 68 || n == 88;
 

@@ -381,7 +381,7 @@ const struct stet_attr *stet_hlo_text_attr(struct stet_hlo_text *t, enum stet_hl
     case STET_HLO_F_STRING:
         return stet_hlo_new_string(t->b.a, stet_hlo_string(t));
     case STET_HLO_F_CONFIG:
-        return stet_hlo_new_string(t->b.a, config(t));
+        return stet_hlo_new_string(t->b.a, stet_hlo_sorted_json(t->b.a, config(t)));
     case STET_HLO_F_STRINGS:
         return stet_hlo_text_strings(t);
     case STET_HLO_F_SLICE:

@@ -69,13 +69,19 @@ static void add(struct stet_hlo_text *t, struct reading *r, enum stet_hlo_attr w
     stet_hlo_put(t->b.a, r->attrs, &r->attr_count, MOST_ATTRS, which, v);
 }
 
+static const struct stet_type *first_type(const struct stet_hlo_text *t, const struct reading *r)
+{
+    return r->operands.count ? t->b.instrs[r->operands.at[0]].type : NULL;
+}
+
 /* `inner` is the operation that an asynchronous one in short form stands for, or NULL. */
 static void attribute(struct stet_hlo_text *t, const struct stet_hlo_op *op, struct reading *r,
                       const struct stet_hlo_op *inner, struct reading *in_it)
 {
     struct stet_view name = stet_hlo_word(t);
     size_t at = t->at - name.len;
-    enum stet_hlo_attr which = stet_hlo_attr_by_name(name);
+    bool order = strcmp(op->opcode, "compare") == 0 && stet_view_is(name, "order");
+    enum stet_hlo_attr which = order ? STET_HLO_A_TYPE : stet_hlo_attr_by_name(name);
 
     if (t->failed)
         return;
@@ -99,6 +105,10 @@ static void attribute(struct stet_hlo_text *t, const struct stet_hlo_op *op, str
         stet_hlo_expect(t, "{");
         names(t, &r->operands, "}");
         r->control_count = r->operands.count - before;
+    } else if (order) {
+        struct stet_view word = stet_hlo_word(t);
+
+        add(t, r, which, stet_hlo_order(t->b.a, first_type(t, r), word));
     } else {
         add(t, r, which, stet_hlo_text_attr(t, which));
     }

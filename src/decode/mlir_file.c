@@ -54,6 +54,20 @@ static struct stet_op *module_around(struct mlir *p, struct stet_op **ops, uint3
     return module;
 }
 
+/* A quoted or a dotted name, results, or the one operation that has no dialect before it. */
+static bool begins_operation(const struct mlir *p)
+{
+    const char *c = p->at;
+
+    while (c < p->end && ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' ||
+                          (c > p->at && *c >= '0' && *c <= '9')))
+        c++;
+    if (c == p->at)
+        return *c == '"' || *c == '%';
+    return (c < p->end && *c == '.') ||
+           stet_view_is(stet_view_of(p->at, (size_t)(c - p->at)), "module");
+}
+
 static struct stet_op *file(struct mlir *p)
 {
     size_t mark = mlir_mark(&p->scratch);
@@ -65,6 +79,8 @@ static struct stet_op *file(struct mlir *p)
             stet_mlir_alias_definition(p);
         } else if (stet_mlir_at(p, "{-#")) {
             stet_mlir_resources(p);
+        } else if (mlir_mark(&p->scratch) == mark && !begins_operation(p)) {
+            stet_mlir_fail(p, p->at, "this is neither MLIR nor HLO text");
         } else {
             struct stet_op *op = stet_mlir_operation(p);
 

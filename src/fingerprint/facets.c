@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "program/defaults.h"
+#include "program/hlo.h"
 #include "program/ops.h"
 
 static void write_layout(struct walk *w, const struct stet_type *t)
@@ -580,9 +581,11 @@ void stet_walk_function(struct walk *w, const struct stet_op *f)
 static void write_module(struct walk *w)
 {
     const struct stet_program *p = w->canon->program;
+    bool hlo = p->module->known == STET_HLO_MODULE;
 
     for (uint32_t i = 0; i < p->module->attr_count; i++)
-        put_attr(w, p->module, &p->module->attrs[i]);
+        if (!hlo || !stet_hlo_is_option(p->module->attrs[i].name))
+            put_attr(w, p->module, &p->module->attrs[i]);
     if (p->entry)
         stet_walk_function(w, p->entry);
     for (uint32_t i = 0; i < p->function_count; i++) /* never called, or called from nowhere */

@@ -2,6 +2,7 @@
 #include "program/compare.h"
 
 #include "program/defaults.h"
+#include "program/hlo.h"
 #include "program/ops.h"
 
 #include <stdio.h>
@@ -32,10 +33,15 @@ static bool same_loc(const struct stet_loc *a, const struct stet_loc *b)
     return stet_attr_eq(&x, &y);
 }
 
-/* The module's own name, when names are not asked for. */
-static bool is_name(const struct comparison *c, const struct stet_op *op, struct stet_view attr)
+/* The module's own name or options, when they are not asked for. */
+static bool is_aside(const struct comparison *c, const struct stet_op *op, struct stet_view attr)
 {
-    return (c->flags & STET_COMPARE_NAMELESS) && !op->parent &&
+    if (op->parent)
+        return false;
+    if ((c->flags & STET_COMPARE_NO_OPTIONS) && op->known == STET_HLO_MODULE &&
+        stet_hlo_is_option(attr))
+        return true;
+    return (c->flags & STET_COMPARE_NAMELESS) &&
            (stet_view_is(attr, "sym_name") || stet_view_is(attr, "name"));
 }
 
@@ -43,7 +49,7 @@ static bool is_name(const struct comparison *c, const struct stet_op *op, struct
 static uint32_t next_attr(const struct comparison *c, const struct stet_op *op, uint32_t i)
 {
     while (i < op->attr_count &&
-           (stet_attr_is_default(op, &op->attrs[i]) || is_name(c, op, op->attrs[i].name)))
+           (stet_attr_is_default(op, &op->attrs[i]) || is_aside(c, op, op->attrs[i].name)))
         i++;
     return i;
 }

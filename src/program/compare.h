@@ -11,6 +11,9 @@ enum stet_compare {
     STET_COMPARE_LOCATIONS = 1,
     /* Not what the module is called: nothing is compiled from it. */
     STET_COMPARE_NAMELESS = 2,
+    /* Not what the text of an HLO module shows of its compile options, and a proto has no place
+     * for. */
+    STET_COMPARE_NO_OPTIONS = 4,
 };
 
 /* Names, operands, types, attributes (defaults.h), regions, in order. What came first in difference

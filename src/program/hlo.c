@@ -121,6 +121,21 @@ static const struct {
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
+const char *const stet_hlo_options[] = {"alias_passthrough_params",
+                                        "allow_spmd_sharding_propagation_to_output",
+                                        "allow_spmd_sharding_propagation_to_parameters",
+                                        "num_partitions",
+                                        "replica_count",
+                                        NULL};
+
+bool stet_hlo_is_option(struct stet_view attr)
+{
+    for (const char *const *name = stet_hlo_options; *name; name++)
+        if (stet_view_is(attr, *name))
+            return true;
+    return false;
+}
+
 const char *stet_hlo_element_name(const struct stet_type *t)
 {
     if (t->kind == STET_TYPE_COMPLEX)

@@ -52,6 +52,11 @@ enum stet_hlo_form {
     STET_HLO_F_METADATA,     /* the location */
 };
 
+/* Attributes of a module that are compile options: text shows them, a proto alone does not carry
+ * them, so that no hash may see them. Ends with NULL. */
+extern const char *const stet_hlo_options[];
+bool stet_hlo_is_option(struct stet_view attr);
+
 struct stet_hlo_op {
     const char *opcode;
     unsigned char attrs[20]; /* enum stet_hlo_attr in printed order, 0 ends it */

@@ -1,6 +1,6 @@
 /* Reads programs two by two, whatever their formats, and says whether each pair is the same,
- * operation by operation and by fingerprints: same-program [--locations] [LIST] LIST (or standard
- * input) has lines "A<tab>B". Exit 0 when all are, 1 when not. */
+ * operation by operation and by fingerprints: same-program [--locations] [--no-options] [LIST] LIST
+ * (or standard input) has lines "A<tab>B". Exit 0 when all are, 1 when not. */
 #include "base/fs.h"
 #include "decode/decode.h"
 #include "fingerprint/fingerprint.h"
@@ -109,6 +109,8 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--locations") == 0)
             flags |= STET_COMPARE_LOCATIONS;
+        else if (strcmp(argv[i], "--no-options") == 0)
+            flags |= STET_COMPARE_NO_OPTIONS;
         else if (!(list = fopen(argv[i], "r")))
             return 2;
     }

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "base/buf.h"
+#include "base/fs.h"
 #include "decode/decode.h"
 #include "fingerprint/fingerprint.h"
 
@@ -87,4 +88,112 @@ TEST(names_do_not_matter)
     b = fingerprint(stet_buf_as_view(&text));
     EXPECT(stet_hash_eq(a.key, b.key));
     stet_buf_release(&text);
+}
+
+/* The key of the program with `more` behind its first addition. */
+static struct stet_hash key_with(const char *more)
+{
+    char line[256];
+    struct stet_buf text;
+    struct stet_hash key;
+
+    snprintf(line, sizeof line, "add(s, y)%s", more);
+    text = edited("add(s, y)", line);
+    key = fingerprint(stet_buf_as_view(&text)).key;
+    stet_buf_release(&text);
+    return key;
+}
+
+TEST(fields_of_a_backend_config_have_no_order)
+{
+    struct stet_hash a =
+        key_with(", backend_config={\"a\":{\"x\":[1,2],\"y\":\"},\\\"{\"},\"b\":[{}]}");
+
+    EXPECT(stet_hash_eq(
+        a,
+        key_with(", backend_config={\"b\": [ {} ], \"a\" : {\"y\":\"},\\\"{\", \"x\":[1, 2]} }")));
+    EXPECT(!stet_hash_eq(
+        a, key_with(", backend_config={\"a\":{\"x\":[2,1],\"y\":\"},\\\"{\"},\"b\":[{}]}")));
+    EXPECT(!stet_hash_eq(
+        a, key_with(", backend_config={\"a\":{\"x\":[1,2],\"y\":\"}, \\\"{\"},\"b\":[{}]}")));
+    /* what is no JSON has spaces and an order */
+    EXPECT(!stet_hash_eq(key_with(", backend_config={b = 1, a = 2}"),
+                         key_with(", backend_config={a = 2, b = 1}")));
+    EXPECT(!stet_hash_eq(key_with(", backend_config=\"{x y}\""),
+                         key_with(", backend_config=\"{x  y}\"")));
+}
+
+TEST(options_on_the_first_line_are_no_part_of_the_program)
+{
+    static const char *const options[] = {
+        "HloModule m, num_partitions=8,", "HloModule m, replica_count=2,",
+        "HloModule m, allow_spmd_sharding_propagation_to_parameters={true,false},",
+        "HloModule m, allow_spmd_sharding_propagation_to_output={true},",
+        "HloModule m, alias_passthrough_params=true,"};
+    struct stet_fingerprint a = fingerprint(stet_view_str(program)), b;
+
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        struct stet_buf text = edited("HloModule m,", options[i]);
+
+        b = fingerprint(stet_buf_as_view(&text));
+        EXPECT(stet_hash_eq(a.key, b.key));
+        EXPECT_INT(0, stet_fingerprint_moved(&a, &b));
+        stet_buf_release(&text);
+    }
+}
+
+static struct stet_hash key_of_comparison(const char *dtype, const char *more)
+{
+    char text[512];
+
+    snprintf(text, sizeof text,
+             "HloModule m\n\nENTRY e {\n  x = %s[4]{0} parameter(0)\n"
+             "  ROOT c = pred[4]{0} compare(x, x), direction=LT%s\n}\n",
+             dtype, more);
+    return fingerprint(stet_view_str(text)).key;
+}
+
+TEST(the_order_of_a_comparison_is_its_type_by_another_name)
+{
+    EXPECT(stet_hash_eq(key_of_comparison("f32", ", type=TOTALORDER"),
+                        key_of_comparison("f32", ", order=TOTAL")));
+    EXPECT(!stet_hash_eq(key_of_comparison("f32", ""), key_of_comparison("f32", ", order=TOTAL")));
+    EXPECT(stet_hash_eq(key_of_comparison("f32", ""), key_of_comparison("f32", ", order=PARTIAL")));
+    EXPECT(stet_hash_eq(key_of_comparison("s32", ""), key_of_comparison("s32", ", order=TOTAL")));
+}
+
+static struct stet_fingerprint of_file(const char *name)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_fingerprint f = {0};
+    struct stet_program p;
+    struct stet_file file;
+    char path[512];
+
+    snprintf(path, sizeof path, STET_SOURCE_DIR "/tests/data/hlo/tpu/%s", name);
+    EXPECT_INT(STET_OK, stet_file_open(&file, path, &err));
+    if (err.rc != STET_OK)
+        return f;
+    EXPECT_INT(STET_OK, stet_decode(&p, file.bytes, &err));
+    if (err.rc == STET_OK) {
+        EXPECT_INT(STET_OK, stet_fingerprint_make(&f, &p, (struct stet_view){0}, &err));
+        stet_program_release(&p);
+    }
+    stet_file_close(&file);
+    return f;
+}
+
+/* libtpu's XLA is newer than jaxlib's; tests/e2e/hlo has it dump many programs. */
+TEST(text_and_proto_of_a_tpu_dump_are_the_same_program)
+{
+    struct stet_fingerprint a = of_file("sort.before_optimizations.pb"),
+                            b = of_file("sort.before_optimizations.txt"),
+                            c = of_file("sort.after_optimizations.pb"),
+                            d = of_file("sort.after_optimizations.txt");
+
+    EXPECT(stet_hash_eq(a.key, b.key));
+    EXPECT_INT(0, stet_fingerprint_moved(&a, &b));
+    EXPECT(stet_hash_eq(c.key, d.key));
+    EXPECT_INT(0, stet_fingerprint_moved(&c, &d));
+    EXPECT(!stet_hash_eq(a.key, c.key));
 }
