@@ -148,11 +148,14 @@ static bool value(struct sorter *s, unsigned depth)
 
 struct stet_view stet_hlo_sorted_json(struct stet_arena *a, struct stet_view json)
 {
-    struct sorter s = {.at = json.ptr, .end = json.ptr + json.len};
+    struct sorter s = {.at = json.ptr};
     struct stet_view sorted = json;
 
-    if (json.len && *json.ptr == '{' && value(&s, 0) && !next(&s) && s.at == s.end &&
-        !s.out.failed && !s.fields.failed && !stet_view_eq(stet_buf_as_view(&s.out), json))
+    if (!json.len || *json.ptr != '{')
+        return json;
+    s.end = json.ptr + json.len;
+    if (value(&s, 0) && !next(&s) && s.at == s.end && !s.out.failed && !s.fields.failed &&
+        !stet_view_eq(stet_buf_as_view(&s.out), json))
         sorted = stet_arena_copy(a, stet_buf_as_view(&s.out));
     if (s.out.failed || s.fields.failed || !sorted.ptr)
         a->failed = true;

@@ -116,6 +116,7 @@ TEST(fields_of_a_backend_config_have_no_order)
         a, key_with(", backend_config={\"a\":{\"x\":[2,1],\"y\":\"},\\\"{\"},\"b\":[{}]}")));
     EXPECT(!stet_hash_eq(
         a, key_with(", backend_config={\"a\":{\"x\":[1,2],\"y\":\"}, \\\"{\"},\"b\":[{}]}")));
+    EXPECT(!stet_hash_eq(a, key_with(", backend_config=\"\"")));
     /* what is no JSON has spaces and an order */
     EXPECT(!stet_hash_eq(key_with(", backend_config={b = 1, a = 2}"),
                          key_with(", backend_config={a = 2, b = 1}")));
