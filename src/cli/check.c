@@ -12,22 +12,32 @@ void stet_check_init(struct stet_check *k)
 {
     *k = (struct stet_check){0};
     stet_arena_init(&k->arena, (size_t)256 << 20);
+    stet_names_init(&k->known, (size_t)256 << 20);
+    stet_names_init(&k->programs, (size_t)256 << 20);
 }
 
 void stet_check_release(struct stet_check *k)
 {
     stet_mem_free(k->items);
     stet_arena_release(&k->arena);
+    stet_names_release(&k->known);
+    stet_names_release(&k->programs);
 }
 
 /* ---- the list ---- */
 
-static bool is_same(const struct stet_violation *a, const struct stet_violation *b)
+/* The same again is the same clause broken for the same reason at the same place. */
+static struct stet_hash identity(const struct stet_violation *v)
 {
-    return a->clause == b->clause && a->line == b->line && a->rank == b->rank &&
-           stet_view_eq(a->family, b->family) && stet_view_eq(a->argument, b->argument) &&
-           stet_view_eq(a->class, b->class) && a->origin.line == b->origin.line &&
-           stet_view_eq(a->origin.file, b->origin.file);
+    const uint64_t numbers[] = {v->clause, v->line, (uint64_t)v->rank, v->origin.line};
+    const struct stet_view texts[] = {v->family, v->argument, v->class, v->origin.file};
+    struct stet_hash h = {0};
+
+    for (size_t i = 0; i < 4; i++)
+        h = stet_hash_mix_u64(h, numbers[i]);
+    for (size_t i = 0; i < 4; i++)
+        h = stet_hash_mix(h, stet_hash_bytes(texts[i]));
+    return h;
 }
 
 static struct stet_line keep_line(struct stet_arena *a, struct stet_line l)
@@ -39,13 +49,16 @@ enum stet_rc stet_check_add(struct stet_check *k, const struct stet_violation *v
                             struct stet_err *err)
 {
     struct stet_arena *a = &k->arena;
+    struct stet_hash same = identity(v);
+    uint32_t number = stet_names_add(&k->known, stet_view_of((const char *)&same, sizeof same));
     struct stet_violation *all, *own;
 
-    for (uint32_t i = 0; i < k->count; i++)
-        if (is_same(&k->items[i], v)) {
-            k->items[i].times++;
-            return STET_OK;
-        }
+    if (number < k->count) {
+        k->items[number].times++;
+        return STET_OK;
+    }
+    if (stet_view_is(v->lane, "xla"))
+        stet_names_add(&k->programs, v->family);
     if (k->count == k->room) {
         k->room = k->room ? k->room * 2 : 16;
         all = stet_mem_resize(k->items, k->room, sizeof *all);
@@ -64,7 +77,7 @@ enum stet_rc stet_check_add(struct stet_check *k, const struct stet_violation *v
     own->fix = stet_arena_copy(a, v->fix);
     own->origin = keep_line(a, v->origin);
     own->trigger = keep_line(a, v->trigger);
-    if (a->failed)
+    if (a->failed || k->known.failed || k->programs.failed)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for the violations");
     if (k->tell)
         k->tell(k->context, own);

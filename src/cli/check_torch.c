@@ -1,41 +1,38 @@
 /* torch.compile's lane: programs a frame, the warm-up, the limit, graph breaks. */
 #include "cli/contract.h"
 
+#include "base/mem.h"
+#include "cli/torch_code.h"
 #include "cli/torch_rows.h"
 #include "ingest/why.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
+/* Arrays are by what they say, and as long as there are frames. */
 struct lane {
     struct stet_check *k;
     const struct stet_contract *c;
     const struct stet_torch *t;
     struct stet_err *err;
     enum stet_rc rc;
-    uint64_t warm; /* compiles of the process before this one are warm-up */
+    uint32_t *clause;   /* by frame: the contract's; STET_NO_NAME when it has none */
+    uint32_t *code;     /* by frame: the number of its code in its process */
+    uint64_t *programs; /* by code: compiled so far */
+    uint64_t *warm;     /* by process: compiles before this one are warm-up */
 };
 
-static const struct stet_clause_frame *frame_of(const struct stet_contract *c,
-                                                const struct stet_torch_frame *f)
-{
-    struct stet_view function = stet_contract_frame(f->code.function);
-    struct stet_view file = stet_contract_base(f->code.file);
+enum { NAMES_MOST = 256 << 20 };
 
-    for (uint32_t i = 0; i < c->frame_count; i++)
-        if (stet_view_eq(c->frames[i].function, function) &&
-            (!c->frames[i].file.len || stet_view_eq(c->frames[i].file, file)))
-            return &c->frames[i];
-    return NULL;
+static const struct stet_clause_frame *clause_of(const struct lane *l, uint32_t frame)
+{
+    return l->clause[frame] == STET_NO_NAME ? NULL : &l->c->frames[l->clause[frame]];
 }
 
 /* Under TorchTPU a recompile shows in both lanes; the other one knows more. */
 static bool is_told(const struct stet_check *k, struct stet_view function)
 {
-    for (uint32_t i = 0; i < k->count; i++)
-        if (stet_view_is(k->items[i].lane, "xla") && stet_view_eq(k->items[i].family, function))
-            return true;
-    return false;
+    return stet_names_find(&k->programs, function) != STET_NO_NAME;
 }
 
 static void say(struct lane *l, const struct stet_torch_frame *f, enum stet_clause clause,
@@ -76,28 +73,12 @@ static void say_compile(struct lane *l, uint32_t compile, enum stet_clause claus
     stet_buf_release(&fix);
 }
 
-/* Compiles of the same code in the same process up to this one. */
-static uint64_t number_of(const struct stet_torch *t, uint32_t compile)
-{
-    const struct stet_torch_frame *f = &t->frames[t->compiles[compile].frame];
-    uint64_t n = 0;
-
-    for (uint32_t i = 0; i <= compile; i++) {
-        const struct stet_torch_frame *g = &t->frames[t->compiles[i].frame];
-
-        n += g->process == f->process && !t->compiles[i].limit &&
-             stet_view_eq(stet_contract_frame(g->code.function),
-                          stet_contract_frame(f->code.function)) &&
-             stet_view_eq(g->code.file, f->code.file);
-    }
-    return n;
-}
-
 static void check_one(struct lane *l, uint32_t compile)
 {
     const struct stet_torch_compile *c = &l->t->compiles[compile];
     const struct stet_torch_frame *f = &l->t->frames[c->frame];
-    const struct stet_clause_frame *frame = frame_of(l->c, f);
+    const struct stet_clause_frame *frame = clause_of(l, c->frame);
+    uint64_t programs = l->programs[l->code[c->frame]] += !c->limit;
     char what[320];
 
     if (!f->code.function.len)
@@ -118,11 +99,11 @@ static void check_one(struct lane *l, uint32_t compile)
         /* What goes on after a graph break follows from the break. */
         if (l->c->frame_count && !stet_view_starts(f->code.function, "torch_dynamo_resume_in_"))
             say_compile(l, compile, STET_CLAUSE_FRAME, 0, what);
-    } else if (frame->programs != STET_NO_BUDGET && number_of(l->t, compile) > frame->programs) {
+    } else if (frame->programs != STET_NO_BUDGET && programs > frame->programs) {
         snprintf(what, sizeof what, "another program of this frame: the contract allows %" PRIu64,
                  frame->programs);
         say_compile(l, compile, STET_CLAUSE_PROGRAMS, frame->line, what);
-    } else if (l->c->no_late && c->number && compile > l->warm) {
+    } else if (l->c->no_late && c->number && compile > l->warm[f->process]) {
         say_compile(l, compile, STET_CLAUSE_SETTLED, l->c->torch_line,
                     "recompiled after every frame had been compiled once");
     }
@@ -130,57 +111,135 @@ static void check_one(struct lane *l, uint32_t compile)
 
 static void check_breaks(struct lane *l)
 {
-    for (size_t i = 0; i < l->t->break_count; i++) {
+    uint64_t *seen = stet_mem_calloc(l->t->break_count + 1, sizeof *seen);
+    struct stet_names budgets; /* a frame's of the contract, in a process */
+
+    stet_names_init(&budgets, NAMES_MOST);
+    for (size_t i = 0; seen && i < l->t->break_count; i++) {
         const struct stet_torch_break *b = &l->t->breaks[i];
-        const struct stet_torch_frame *f =
-            b->frame < l->t->frame_count ? &l->t->frames[b->frame] : NULL;
-        const struct stet_clause_frame *frame = f ? frame_of(l->c, f) : NULL;
+        const struct stet_clause_frame *frame =
+            b->frame < l->t->frame_count ? clause_of(l, b->frame) : NULL;
         struct stet_violation v = {.class = STET_VIEW("graph-break"), .fix = b->hint};
-        uint64_t before = 0;
+        struct stet_code key = {.process = b->process};
         char what[320];
+        uint32_t budget;
 
         if (!frame || frame->breaks == STET_NO_BUDGET)
             continue;
-        for (size_t k = 0; k < i; k++)
-            before += l->t->breaks[k].frame < l->t->frame_count &&
-                      l->t->breaks[k].process == b->process &&
-                      frame_of(l->c, &l->t->frames[l->t->breaks[k].frame]) == frame;
-        if (before < frame->breaks)
+        key.function = stet_view_of((const char *)&l->clause[b->frame], sizeof *l->clause);
+        budget = stet_code_add(&budgets, key);
+        if (budget == STET_NO_NAME || seen[budget]++ < frame->breaks)
             continue;
         snprintf(what, sizeof what, "graph break: %.*s; the contract allows %" PRIu64,
                  STET_FMT(b->reason), frame->breaks);
         v.origin = (struct stet_line){b->place.file, b->place.function, b->place.line};
-        say(l, f, STET_CLAUSE_BREAKS, frame->line, what, v);
+        say(l, &l->t->frames[b->frame], STET_CLAUSE_BREAKS, frame->line, what, v);
+    }
+    if (!seen || budgets.failed)
+        l->rc = stet_fail(l->err, STET_NO_MEMORY, "out of memory for graph breaks");
+    stet_names_release(&budgets);
+    stet_mem_free(seen);
+}
+
+/* ---- which frame is which ---- */
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The first clause that names the function and the file, or the function alone. */
+static bool find_clauses(struct lane *l)
+{
+    uint32_t *first = stet_mem_calloc(l->c->frame_count + 1, sizeof *first);
+    struct stet_names codes;
+    bool fine = first != NULL;
+
+    stet_names_init(&codes, NAMES_MOST);
+    for (uint32_t i = l->c->frame_count; fine && i-- > 0;) {
+        const struct stet_clause_frame *c = &l->c->frames[i];
+        uint32_t n = stet_code_add(&codes, (struct stet_code){0, c->function, c->file});
+
+        fine = n != STET_NO_NAME;
+        if (fine)
+            first[n] = i;
+    }
+    for (size_t i = 0; fine && i < l->t->frame_count; i++) {
+        const struct stet_torch_frame *f = &l->t->frames[i];
+        struct stet_code code = {0, stet_contract_frame(f->code.function),
+                                 stet_contract_base(f->code.file)};
+        uint32_t with = stet_code_find(&codes, code), without;
+
+        code.file = (struct stet_view){0};
+        without = stet_code_find(&codes, code);
+        l->clause[i] = smaller(with == STET_NO_NAME ? STET_NO_NAME : first[with],
+                               without == STET_NO_NAME ? STET_NO_NAME : first[without]);
+    }
+    stet_names_release(&codes);
+    stet_mem_free(first);
+    return fine;
+}
+
+static bool number_codes(struct lane *l)
+{
+    struct stet_names codes;
+    bool fine;
+
+    stet_names_init(&codes, NAMES_MOST);
+    for (size_t i = 0; i < l->t->frame_count; i++) {
+        const struct stet_torch_frame *f = &l->t->frames[i];
+
+        l->code[i] = stet_code_add(&codes, (struct stet_code){f->process,
+                                                              stet_contract_frame(f->code.function),
+                                                              stet_contract_base(f->code.file)});
+    }
+    fine = !codes.failed;
+    stet_names_release(&codes);
+    return fine;
+}
+
+/* The last first compile of a frame that the contract knows, in each process. */
+static void find_warm_up(struct lane *l)
+{
+    for (size_t i = 0; i < l->t->compile_count; i++) {
+        uint32_t frame = l->t->compiles[i].frame;
+
+        if (!l->t->compiles[i].number && clause_of(l, frame))
+            l->warm[l->t->frames[frame].process] = i;
     }
 }
 
-/* The last first compile of a frame that the contract knows. */
-static uint64_t warm_up(const struct stet_contract *c, const struct stet_torch *t, uint32_t process)
+static bool make_lane(struct lane *l)
 {
-    uint64_t last = 0;
+    l->clause = stet_mem_calloc(l->t->frame_count + 1, sizeof *l->clause);
+    l->code = stet_mem_calloc(l->t->frame_count + 1, sizeof *l->code);
+    l->programs = stet_mem_calloc(l->t->frame_count + 1, sizeof *l->programs);
+    l->warm = stet_mem_calloc(l->t->process_count + 1, sizeof *l->warm);
+    if (!l->clause || !l->code || !l->programs || !l->warm || !find_clauses(l) || !number_codes(l))
+        return false;
+    find_warm_up(l);
+    return true;
+}
 
-    for (size_t i = 0; i < t->compile_count; i++) {
-        const struct stet_torch_frame *f = &t->frames[t->compiles[i].frame];
-
-        if (f->process == process && !t->compiles[i].number && frame_of(c, f))
-            last = i;
-    }
-    return last;
+static void release_lane(struct lane *l)
+{
+    stet_mem_free(l->clause);
+    stet_mem_free(l->code);
+    stet_mem_free(l->programs);
+    stet_mem_free(l->warm);
 }
 
 enum stet_rc stet_check_torch(struct stet_check *k, const struct stet_contract *c,
                               const struct stet_torch *t, struct stet_err *err)
 {
     struct lane l = {.k = k, .c = c, .t = t, .err = err};
-    uint32_t process = UINT32_MAX;
 
-    for (uint32_t i = 0; i < t->compile_count && l.rc == STET_OK; i++) {
-        uint32_t own = t->frames[t->compiles[i].frame].process;
-
-        if (own != process)
-            l.warm = warm_up(c, t, process = own);
+    if (!make_lane(&l))
+        l.rc = stet_fail(err, STET_NO_MEMORY, "out of memory for the frames");
+    for (uint32_t i = 0; i < t->compile_count && l.rc == STET_OK; i++)
         check_one(&l, i);
-    }
-    check_breaks(&l);
+    if (l.rc == STET_OK)
+        check_breaks(&l);
+    release_lane(&l);
     return l.rc;
 }

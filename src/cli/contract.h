@@ -5,6 +5,7 @@
 #include "cli/explain.h"
 #include "contract/gate.h"
 #include "ingest/torch.h"
+#include "report/names.h"
 
 /* Used when no file is named. */
 #define STET_CONTRACT_FILE "stet.contract"
@@ -41,6 +42,8 @@ bool stet_contract_same_version(struct stet_view have, struct stet_view wanted);
 /* What the run did, as a contract. Failed compiles are left out. */
 enum stet_rc stet_contract_make(struct stet_contract *c, struct stet_lanes *l,
                                 struct stet_err *err);
+/* Its part of torch.compile. False when memory is short. */
+bool stet_contract_take_torch(struct stet_contract *c, const struct stet_torch *t);
 /* The same as a file, with the comments that explain it. */
 void stet_contract_write(struct stet_buf *out, const struct stet_contract *c,
                          const struct stet_lanes *l);
@@ -64,6 +67,8 @@ struct stet_check {
     struct stet_arena arena;
     struct stet_violation *items;
     uint32_t count, room;
+    struct stet_names known;       /* what tells items apart, numbered as they are */
+    struct stet_names programs;    /* functions of which the lane of programs has told */
     uint32_t compiles, unreadable; /* looked at; whose program was not captured */
     bool foreign;                  /* a contract of the CPU backend, a run that is elsewhere */
     /* Called for each new one; may be NULL. */

@@ -382,102 +382,6 @@ static void take_settled(struct maker *m)
         m->c->terms.settled = last > LEAST_WARM_UP ? last : LEAST_WARM_UP;
 }
 
-/* ---- torch.compile ---- */
-
-static struct stet_clause_frame *frame_of(struct stet_contract *c, const struct stet_torch_frame *f)
-{
-    struct stet_view function = stet_contract_frame(f->code.function);
-    struct stet_view file = stet_contract_base(f->code.file);
-    struct stet_clause_frame *out;
-
-    for (uint32_t i = 0; i < c->frame_count; i++)
-        if (stet_view_eq(c->frames[i].function, function) && stet_view_eq(c->frames[i].file, file))
-            return &c->frames[i];
-    out = stet_contract_add_frame(c);
-    if (out) {
-        out->function = stet_arena_copy(&c->arena, function);
-        out->file = stet_arena_copy(&c->arena, file);
-        out->programs = out->breaks = 0;
-    }
-    return out;
-}
-
-static bool same_code(const struct stet_torch_frame *a, const struct stet_torch_frame *b)
-{
-    return a->process == b->process &&
-           stet_view_eq(stet_contract_frame(a->code.function),
-                        stet_contract_frame(b->code.function)) &&
-           stet_view_eq(stet_contract_base(a->code.file), stet_contract_base(b->code.file));
-}
-
-/* What the limit refused is no program. */
-static uint64_t programs_of(const struct stet_torch *t, uint32_t frame)
-{
-    const struct stet_torch_frame *f = &t->frames[frame];
-    uint64_t n = f->compiles;
-
-    for (size_t i = 0; f->limit.len && i < t->compile_count; i++)
-        n -= t->compiles[i].frame == frame && t->compiles[i].limit;
-    return n;
-}
-
-static bool is_named(const struct stet_torch *t, size_t compile)
-{
-    return t->frames[t->compiles[compile].frame].code.function.len > 0;
-}
-
-/* Whether a process compiled again after each of its frames had been compiled once: as `stet check`
- * sees it, to which a frame without a name is none. */
-static bool compiles_late(const struct stet_torch *t, bool *late)
-{
-    uint32_t *firsts = stet_mem_calloc(t->process_count + 1, sizeof *firsts);
-
-    *late = false;
-    if (!firsts)
-        return false;
-    for (size_t i = 0; i < t->compile_count; i++) {
-        if (is_named(t, i) && !t->compiles[i].number)
-            firsts[t->frames[t->compiles[i].frame].process] = (uint32_t)i;
-    }
-    for (size_t i = 0; i < t->compile_count; i++)
-        *late |= is_named(t, i) && t->compiles[i].number &&
-                 i > firsts[t->frames[t->compiles[i].frame].process];
-    stet_mem_free(firsts);
-    return true;
-}
-
-static bool take_torch(struct stet_contract *c, const struct stet_torch *t)
-{
-    bool late;
-
-    c->no_limit = t->compile_count > 0;
-    for (size_t i = 0; i < t->frame_count; i++) {
-        const struct stet_torch_frame *f = &t->frames[i];
-        struct stet_clause_frame *out;
-        uint64_t programs = 0, breaks = 0;
-
-        if (!f->code.function.len || !f->compiles)
-            continue;
-        for (uint32_t k = 0; k < t->frame_count; k++)
-            if (same_code(&t->frames[k], f)) {
-                programs += programs_of(t, k);
-                breaks += t->frames[k].breaks;
-            }
-        if (!(out = frame_of(c, f)))
-            return false;
-        out->programs = programs > out->programs ? programs : out->programs;
-        out->breaks = breaks > out->breaks ? breaks : out->breaks;
-        c->no_limit &= !f->limit.len;
-    }
-    if (!compiles_late(t, &late))
-        return false;
-    c->no_late = t->compile_count && !late;
-    c->no_failure = t->compile_count > 0;
-    for (size_t i = 0; i < t->compile_count; i++)
-        c->no_failure &= !t->compiles[i].fail_type.len || t->compiles[i].limit;
-    return true;
-}
-
 enum stet_rc stet_contract_make(struct stet_contract *c, struct stet_lanes *l, struct stet_err *err)
 {
     uint32_t n = l->x.history.sighting_count;
@@ -498,7 +402,7 @@ enum stet_rc stet_contract_make(struct stet_contract *c, struct stet_lanes *l, s
     for (uint32_t i = 0; fine && i < c->family_count; i++)
         fine = fold_args(c, &c->families[i]) || no_memory(err);
     fine = fine && (take_launch(&m) || no_memory(err));
-    fine = fine && (!l->has_torch || take_torch(c, &l->torch) || no_memory(err));
+    fine = fine && (!l->has_torch || stet_contract_take_torch(c, &l->torch) || no_memory(err));
     stet_mem_free(m.members);
     if (fine && !c->family_count && !c->frame_count)
         fine =

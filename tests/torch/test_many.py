@@ -1,0 +1,61 @@
+"""Ten thousand functions on four ranks: a contract of them is made and checked in time that grows with the trace.
+
+usage: test_many.py BUILD_DIR
+"""
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+
+RANKS, FUNCTIONS = 4, 10000
+CPU_S = 20  # of all commands; with searches through all frames for each it is over 100
+
+
+def write_log(path, compiles):
+    head = "V1115 08:58:44.557000 16924 torch/_dynamo/convert_frame.py:1] "
+    with open(path, "w") as f:
+        f.write(head + '{"str": ["/home/ada/train.py", 1]}\n')
+        for number in range(FUNCTIONS):
+            for again in range(compiles(number)):
+                frame = {"line": number + 3, "name": f"function_{number}", "filename": 1}
+                f.write(head + json.dumps({"dynamo_start": {"stack": [frame]}, "frame_id": number, "frame_compile_id": again, "attempt": 0}) + "\n")
+
+
+def main():
+    stet = pathlib.Path(sys.argv[1]).resolve() / "bin" / "stet"
+    with tempfile.TemporaryDirectory() as where:
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("TORCH", "STET_"))}
+        env.update(STET_STATE_DIR=where + "/state", NO_COLOR="1")
+
+        def run(code, *words):
+            done = subprocess.run([stet, *words], env=env, cwd=where, capture_output=True, text=True)
+            assert done.returncode == code, (words, done.returncode, done.stderr)
+            return done.stdout
+
+        def ingest(name, compiles):
+            os.mkdir(f"{where}/{name}")
+            for rank in range(RANKS):
+                write_log(f"{where}/{name}/dedicated_log_torch_trace_rank_{rank}_x.log", lambda n: compiles(rank, n))
+            run(0, "torch", "ingest", name)
+
+        ingest("good", lambda rank, number: 2)
+        run(0, "contract", "init")
+        clauses = pathlib.Path(where, "stet.contract").read_text()
+        assert clauses.count("in train.py at most 2 programs") == FUNCTIONS
+        run(0, "check")
+        # a clause without a file speaks of the function in any, and the first that fits counts
+        lines = [line for line in clauses.splitlines() if "function_7 " not in line]
+        pathlib.Path(where, "stet.contract").write_text("\n".join(lines + ["frame function_7 at most 1 programs", "frame function_7 in train.py at most 9 programs"]) + "\n")
+        ingest("bad", lambda rank, number: 3 if (rank, number) == (1, 9999) else 2 if rank < 3 or number else 0)
+        told = json.loads(run(1, "check", "--format=json"))["violations"]
+        assert sorted((v["family"], v["clause"], v["rank"]) for v in told) == \
+            [("function_7", "programs", rank) for rank in range(RANKS)] + [("function_9999", "programs", 1)], told
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert spent.ru_utime + spent.ru_stime < CPU_S, spent
+
+
+if __name__ == "__main__":
+    main()
