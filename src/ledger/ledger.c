@@ -117,6 +117,20 @@ static enum stet_rc make_tables(struct stet_ledger *l, struct stet_err *err)
     return rc;
 }
 
+/* SQLite waits for nobody here, for fear that two who both read would wait for each other: those
+ * who come at once to a new file would fail without having waited. */
+static enum stet_rc write_ahead(struct stet_ledger *l, struct stet_err *err)
+{
+    enum { NAP_MS = 5 };
+    int code, waited = 0;
+
+    while ((code = sqlite3_exec(l->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL)) ==
+               SQLITE_BUSY &&
+           waited < WAIT_MS)
+        waited += sqlite3_sleep(NAP_MS);
+    return code == SQLITE_OK ? STET_OK : stet_ledger_fail(l, err, "cannot set up");
+}
+
 static enum stet_rc set_up(struct stet_ledger *l, struct stet_err *err)
 {
     enum stet_rc rc;
@@ -135,10 +149,12 @@ static enum stet_rc set_up(struct stet_ledger *l, struct stet_err *err)
                          "%s was made by a newer Stet (version %d; this one knows %d): use that "
                          "one, or name another file in STET_LEDGER",
                          l->path, version, STET_LEDGER_VERSION);
-    rc = stet_ledger_exec(l,
-                          "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"
-                          "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY",
-                          "cannot set up", err);
+    rc = write_ahead(l, err);
+    if (rc == STET_OK)
+        rc = stet_ledger_exec(l,
+                              "PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;"
+                              "PRAGMA temp_store = MEMORY",
+                              "cannot set up", err);
     return rc == STET_OK && version < STET_LEDGER_VERSION ? make_tables(l, err) : rc;
 }
 

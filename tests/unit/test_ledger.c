@@ -209,6 +209,37 @@ TEST(a_killed_feeder_leaves_what_was_there)
     clean();
 }
 
+/* Making a file into one that is written ahead is what SQLite itself does not wait for. */
+TEST(those_who_make_a_ledger_at_once_wait_for_each_other)
+{
+    enum { ROUNDS = 25, MAKERS = 8 };
+    struct stet_ledger *l;
+    int status, gate[2];
+    pid_t pids[MAKERS];
+    char c;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        fresh();
+        EXPECT_INT(0, pipe(gate));
+        for (int i = 0; i < MAKERS; i++) {
+            pids[i] = fork();
+            if (!pids[i]) {
+                close(gate[1]);
+                l = read(gate[0], &c, 1) == 0 ? opened() : NULL;
+                stet_ledger_close(l);
+                _exit(!l);
+            }
+        }
+        close(gate[0]);
+        close(gate[1]);
+        for (int i = 0; i < MAKERS; i++) {
+            EXPECT_INT(pids[i], waitpid(pids[i], &status, 0));
+            EXPECT_INT(0, status);
+        }
+        clean();
+    }
+}
+
 TEST(writers_at_once_wait_for_each_other)
 {
     enum { WRITERS = 4 };
