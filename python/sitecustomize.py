@@ -14,6 +14,8 @@ import stet_cpu  # while this folder is on the path; its parts are found through
 
 # module of the framework: part of stet_cpu, its function
 WAITING = {
+    "jax._src.interpreters.mlir": ("jax", "after_mlir"),
+    "jax._src.callback": ("jax", "after_callback"),
     "torch_tpu._internal.utils.hardware": ("torch_tpu", "after_hardware"),
     "torch_tpu._loader": ("torch_tpu", "after_loader"),
     "torch_xla.experimental.plugins": ("torch_xla", "after_plugins"),

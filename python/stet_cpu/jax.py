@@ -1,4 +1,8 @@
-"""Entry point `jax_plugins`: JAX calls initialize() before it looks for its platforms."""
+"""JAX on the CPU backend: the entry point `jax_plugins`, and what JAX must be told of the platform.
+
+JAX knows by name which platforms take donated arguments, run callbacks and have lowerings for some
+linear algebra, and takes a platform that it does not know for one that can do none of it. The platform
+`stet` is lowered to as a TPU is, which is what the backend runs."""
 
 import os
 
@@ -7,13 +11,54 @@ from stet_cpu import library_path
 
 def initialize():
     """Registers the platform when it is asked for by name: a program that says nothing runs where it
-    ran before this package was installed."""
+    ran before this package was installed. JAX calls this before it looks for its platforms."""
     import jax
-    from jax._src import xla_bridge
+    from jax._src import callback, xla_bridge
+    from jax._src.interpreters import mlir
 
     named = os.environ.get("PJRT_NAMES_AND_LIBRARY_PATHS", "")
     if "stet" not in (jax.config.jax_platforms or "").split(","):
         return
+    after_mlir(mlir)
+    after_callback(callback)
     if any(entry.startswith("stet:") for entry in named.split(",")):
         return  # JAX has it from there
     xla_bridge.register_plugin("stet", library_path=library_path())
+
+
+def after_mlir(module):
+    """jax._src.interpreters.mlir: donation, and one table of lowerings for both, so that what is
+    registered for a TPU later is in it, too."""
+    rules = module._platform_specific_lowerings
+    if rules["stet"] is rules["tpu"]:
+        return
+    rules["tpu"].update(rules["stet"])
+    rules["stet"] = rules["tpu"]
+    module._platforms_with_donation.append("stet")
+
+
+class AsTpu:
+    """A module that is lowered, but for the name of its platform."""
+
+    platforms = ("tpu",)
+
+    def __init__(self, module):
+        self.module = module
+
+    def __getattr__(self, name):
+        return getattr(self.__dict__["module"], name)
+
+
+def after_callback(module):
+    """jax._src.callback: callbacks by send and receive."""
+    emit = module.emit_python_callback
+    if hasattr(emit, "of_stet"):
+        return
+
+    def emit_python_callback(ctx, *args, **kwargs):
+        if tuple(ctx.module_context.platforms) == ("stet",):
+            ctx = ctx.replace(module_context=AsTpu(ctx.module_context))
+        return emit(ctx, *args, **kwargs)
+
+    emit_python_callback.of_stet = True
+    module.emit_python_callback = emit_python_callback

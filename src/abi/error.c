@@ -9,7 +9,7 @@ struct error {
     PJRT_Error base;
     PJRT_Error_Code code;
     size_t size;
-    char text[512];
+    char text[4096]; /* a Python callback's traceback fits */
 };
 
 static void for_each_payload(const PJRT_Error *error, PJRT_Error_PayloadVisitor visitor, void *arg)

@@ -174,6 +174,20 @@ static enum stet_rc call_step(struct emitter *e, struct stepper *s, struct stet_
     return STET_OK;
 }
 
+static enum stet_rc host_step(struct emitter *e, struct stepper *s, struct stet_gnode *n)
+{
+    struct stet_step *t = new_step(e, s, STET_STEP_HOST);
+
+    if (!t)
+        return stet_lower_memory(e->l);
+    t->transfer = n->params;
+    for (uint32_t i = 0; i < n->in_count; i++)
+        ref_value(e, n->in[i]);
+    for (uint32_t i = 0; i < n->out_count; i++)
+        ref_value(e, n->out[i]);
+    return STET_OK;
+}
+
 /* A view that must lie dense. */
 static enum stet_rc view_step(struct emitter *e, struct stepper *s, struct stet_group *g)
 {
@@ -259,6 +273,8 @@ static enum stet_rc group_step(struct emitter *e, struct stepper *s, struct stet
         return while_step(e, s, n);
     case STET_G_CASE:
         return case_step(e, s, n);
+    case STET_G_HOST:
+        return host_step(e, s, n);
     default:
         return stet_lower_fail(e->l, STET_UNSUPPORTED, "a step of this kind");
     }

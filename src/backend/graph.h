@@ -41,6 +41,7 @@ enum stet_gkind {
     STET_G_CALL,   /* `kernel` with `params` on dense buffers */
     STET_G_WHILE,  /* blocks[0] the condition, blocks[1] the body */
     STET_G_CASE,   /* in[0] an s32 (or pred: 1 is branch 0); one block a branch */
+    STET_G_HOST,   /* `params` is struct stet_transfer; alive though nobody reads it */
 };
 
 /* Elementwise operations that are not rows of a tile table. */
@@ -80,6 +81,7 @@ struct stet_gblock {
     struct stet_gnode *owner; /* NULL for the entry */
     struct stet_gblock *parent;
     uint32_t depth;
+    bool talks;                /* to the host, somewhere inside */
     struct stet_group *groups; /* in order of execution */
 };
 

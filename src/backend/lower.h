@@ -20,6 +20,7 @@ struct stet_sort;
 enum stet_rc stet_lower_sort_key(struct stet_lower *l, const struct stet_region *r,
                                  struct stet_sort *s);
 enum stet_rc stet_lower_top_k_of(struct stet_lower *l, int64_t k, bool largest);
+enum stet_rc stet_lower_approx_top_k(struct stet_lower *l);
 /* XLA's custom calls LuDecomposition, Qr, ProductOfElementaryHouseholderReflectors and Eigh. */
 enum stet_rc stet_lower_eigh(struct stet_lower *l);
 enum stet_rc stet_lower_lu(struct stet_lower *l);

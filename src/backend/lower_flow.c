@@ -329,8 +329,11 @@ static enum stet_rc adopt_blocks(struct stet_lower *l, struct stet_gnode *n,
         return stet_lower_memory(l);
     n->blocks = blocks;
     n->block_count = count;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         blocks[i]->owner = n;
+        n->live |= blocks[i]->talks;
+    }
+    l->block->talks |= n->live;
     return bind_node(l, n);
 }
 

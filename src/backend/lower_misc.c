@@ -382,12 +382,43 @@ enum stet_rc stet_lower_batch_norm_grad(struct stet_lower *l, int arg)
 
 /* ---- the host ---- */
 
-enum stet_rc stet_lower_host_transfer(struct stet_lower *l, int arg)
+/* send and recv as JAX writes them: one tensor, and a token that orders them. Program order does.
+ */
+enum stet_rc stet_lower_host_transfer(struct stet_lower *l, int send)
 {
-    (void)arg;
-    return stet_lower_fail(l, STET_UNSUPPORTED,
-                           "a program can't talk to the host while it runs here: no callbacks "
-                           "(pure_callback, io_callback, jax.debug.print)");
+    const struct stet_attr *handle = stet_op_attr(l->op, "channel_handle");
+    struct stet_transfer *t = STET_NEW(l->arena, struct stet_transfer);
+    struct stet_gval *in[2];
+    struct stet_shape out[2];
+    struct stet_ints channel;
+    struct stet_gnode *n;
+    uint32_t ins = send ? 2 : 1, outs = send ? 1 : 2;
+
+    if (!t)
+        return stet_lower_memory(l);
+    if (!stet_lower_int(l, "is_host_transfer", 0))
+        return stet_lower_fail(l, STET_UNSUPPORTED, "a transfer between devices");
+    TRY(stet_lower_field(l, handle, "handle", &channel));
+    CHECK(channel.count == 1, "channel_handle has no handle");
+    CHECK(l->op->operand_count == ins && l->op->result_count == outs,
+          "one tensor and a token are needed");
+    for (uint32_t i = 0; i < ins; i++)
+        OPERAND(in[i], i);
+    for (uint32_t i = 0; i < outs; i++)
+        TRY(stet_lower_shape(l, i, &out[i]));
+    CHECK(in[ins - 1]->shape.dtype == STET_DT_TOKEN && out[outs - 1].dtype == STET_DT_TOKEN,
+          "the last operand and result are not tokens");
+    t->channel = channel.v[0];
+    t->send = send != 0;
+    t->buffer = send ? 0 : 1;
+    t->bytes = send ? in[0]->shape.bytes : out[0].bytes;
+    if (!(n = stet_g_node(l, STET_G_HOST, in, ins, out, outs)))
+        return l->err ? l->err->rc : STET_NO_MEMORY;
+    n->params = t;
+    n->live = l->block->talks = true;
+    for (uint32_t i = 0; i < outs; i++)
+        TRY(stet_lower_out(l, i, n->out[i]));
+    return STET_OK;
 }
 
 /* ---- custom calls ---- */
@@ -441,6 +472,7 @@ enum stet_rc stet_lower_custom_call(struct stet_lower *l, int arg)
     } others[] = {
         {"mhlo.topk", custom_top_k},
         {"TopK", hlo_top_k},
+        {"ApproxTopK", stet_lower_approx_top_k},
         {"LuDecomposition", stet_lower_lu},
         {"Qr", stet_lower_qr},
         {"Eigh", stet_lower_eigh},

@@ -299,19 +299,15 @@ static void sort_lanes(struct stet_sort *s)
     s->lane_bytes = (n * (8 + 8 + 8 + 16) + 1024 + 63) / 64 * 64;
 }
 
-enum stet_rc stet_lower_sort(struct stet_lower *l, int arg)
+/* The first `count` operands along `dim` in the order of `comparator`. */
+static enum stet_rc sorted(struct stet_lower *l, uint32_t count, int64_t dim,
+                           const struct stet_region *comparator, struct stet_gnode **node)
 {
-    int64_t dim = stet_lower_int(l, "dimension", -1);
     struct stet_sort *s = STET_NEW(l->arena, struct stet_sort);
-    uint32_t count = l->op->operand_count;
     enum stet_dtype args[64], pred = STET_DT_PRED;
     struct stet_shape *out;
     struct stet_gval **in;
-    struct stet_gnode *n;
 
-    (void)arg;
-    CHECK(count >= 1 && count <= 32 && l->op->region_count == 1 && l->op->result_count == count,
-          "operands do not fit");
     in = STET_NEW_ARRAY(l->arena, struct stet_gval *, count);
     out = STET_NEW_ARRAY(l->arena, struct stet_shape, count);
     if (!s || !in || !out || !(s->bytes = STET_NEW_ARRAY(l->arena, size_t, count)) ||
@@ -333,16 +329,65 @@ enum stet_rc stet_lower_sort(struct stet_lower *l, int arg)
     for (uint32_t d = 0; d < out[0].rank; d++)
         *(d < dim ? &s->outer : d == dim ? &s->length : &s->inner) *= d == dim ? 1 : out[0].dims[d];
     s->length = out[0].dims[dim];
-    TRY(stet_lower_body(l, stet_op_region(l->op, 0), args, 2 * count, &pred, 1, &s->body));
+    TRY(stet_lower_body(l, comparator, args, 2 * count, &pred, 1, &s->body));
     s->key = -1;
-    TRY(stet_lower_sort_key(l, stet_op_region(l->op, 0), s));
+    TRY(stet_lower_sort_key(l, comparator, s));
     sort_lanes(s);
-    n = stet_g_call(l, &stet_kernel_sort, s, in, count, out, count);
-    if (!n)
+    if (!(*node = stet_g_call(l, &stet_kernel_sort, s, in, count, out, count)))
         return stet_lower_memory(l);
-    n->scratch = s->lane_bytes * s->lanes;
+    (*node)->scratch = s->lane_bytes * s->lanes;
+    return STET_OK;
+}
+
+enum stet_rc stet_lower_sort(struct stet_lower *l, int arg)
+{
+    uint32_t count = l->op->operand_count;
+    struct stet_gnode *n = NULL;
+
+    (void)arg;
+    CHECK(count >= 1 && count <= 32 && l->op->region_count == 1 && l->op->result_count == count,
+          "operands do not fit");
+    TRY(sorted(l, count, stet_lower_int(l, "dimension", -1), stet_op_region(l->op, 0), &n));
     for (uint32_t i = 0; i < count; i++)
         TRY(stet_lower_out(l, i, n->out[i]));
+    return STET_OK;
+}
+
+/* XLA's ApproxTopK: operands, then as many initial values, and a function that compares. Its
+ * results are as long as the caller needs for the recall it wants; ours has all of them right. */
+enum stet_rc stet_lower_approx_top_k(struct stet_lower *l)
+{
+    const struct stet_attr *config = stet_op_attr(l->op, "mhlo.backend_config");
+    const struct stet_attr *calls = stet_op_attr(l->op, "called_computations");
+    uint32_t count = l->op->operand_count / 2;
+    const struct stet_op *comparator = NULL;
+    struct stet_ints dim;
+    struct stet_gnode *n = NULL;
+
+    CHECK(count >= 1 && count <= 32 && l->op->operand_count == 2 * count &&
+              l->op->result_count == count,
+          "operands do not fit");
+    TRY(stet_lower_field(l, config, "reduction_dim", &dim));
+    CHECK(dim.count == 1, "reduction_dim is missing");
+    if (calls && calls->kind == STET_ATTR_ARRAY && calls->count == 1 &&
+        calls->items[0]->kind == STET_ATTR_SYMBOL)
+        comparator = stet_program_function(l->program, calls->items[0]->text);
+    CHECK(comparator && comparator->region_count == 1, "there is no comparator");
+    TRY(sorted(l, count, dim.v[0], stet_op_region(comparator, 0), &n));
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t in_dim[STET_MAX_RANK], step[STET_MAX_RANK], start[STET_MAX_RANK] = {0};
+        const struct stet_shape *from = &n->out[i]->shape;
+        struct stet_shape s;
+
+        TRY(stet_lower_shape(l, i, &s));
+        CHECK(s.rank == from->rank && s.dtype == from->dtype, "result %u does not fit", i);
+        for (uint32_t d = 0; d < s.rank; d++) {
+            CHECK(s.dims[d] <= from->dims[d], "result %u does not fit", i);
+            in_dim[d] = d;
+            step[d] = 1;
+        }
+        TRY(stet_lower_out(l, i, stet_g_view(l, n->out[i], &s, in_dim, step, start)));
+    }
     return STET_OK;
 }
 

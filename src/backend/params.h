@@ -151,6 +151,14 @@ struct stet_random {
     uint32_t state_words; /* of 64 bits: 2 or 3 */
 };
 
+/* STET_G_HOST: elements to the host, or from it. */
+struct stet_transfer {
+    int64_t channel;
+    bool send;
+    uint32_t buffer; /* of the elements, among the step's */
+    uint64_t bytes;
+};
+
 struct stet_matrix {
     enum stet_dtype dtype;
     int64_t batch, m, n;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "backend/lower.h"
+#include "backend/params.h"
 #include "backend/steps.h"
 #include "base/mem.h"
 #include "program/hlo_to_stablehlo.h"
@@ -178,27 +179,40 @@ static uint32_t branch_of(const struct stet_step *s, const void *index)
 struct run {
     void *const *table;
     struct stet_pool *pool;
-    uint64_t turns_left;
+    const struct stet_host *host;
+    struct stet_err *err;
+    uint64_t turns_left, most_turns;
 };
 
-static bool run_steps(const struct stet_steps *steps, struct run *r);
+static enum stet_rc run_steps(const struct stet_steps *steps, struct run *r);
 
-/* False when loops have turned as often as they may. */
-static bool run_while(const struct stet_step *s, struct run *r)
+static enum stet_rc run_while(const struct stet_step *s, struct run *r)
 {
     const uint8_t *go_on = r->table[s->first];
 
     for (;;) {
-        if (!run_steps(&s->blocks[0], r))
-            return false;
+        TRY(run_steps(&s->blocks[0], r));
         if (!*go_on)
-            return true;
-        if (r->turns_left-- == 0 || !run_steps(&s->blocks[1], r))
-            return false;
+            return STET_OK;
+        if (r->turns_left-- == 0)
+            return stet_fail(r->err, STET_LIMIT, "loops turned more than %llu times",
+                             (unsigned long long)r->most_turns);
+        TRY(run_steps(&s->blocks[1], r));
     }
 }
 
-static bool run_steps(const struct stet_steps *steps, struct run *r)
+static enum stet_rc run_transfer(const struct stet_transfer *t, void *const *bufs, struct run *r)
+{
+    void *data = bufs[t->buffer];
+
+    if (!r->host)
+        return stet_fail(r->err, STET_UNSUPPORTED,
+                         "the program talks to the host, but nobody listens");
+    return t->send ? r->host->send(r->host->context, t->channel, data, t->bytes, r->err)
+                   : r->host->receive(r->host->context, t->channel, data, t->bytes, r->err);
+}
+
+static enum stet_rc run_steps(const struct stet_steps *steps, struct run *r)
 {
     for (uint32_t i = 0; i < steps->count; i++) {
         const struct stet_step *s = &steps->v[i];
@@ -216,16 +230,17 @@ static bool run_steps(const struct stet_steps *steps, struct run *r)
                 memcpy(bufs[1], bufs[0], s->bytes);
             break;
         case STET_STEP_WHILE:
-            if (!run_while(s, r))
-                return false;
+            TRY(run_while(s, r));
             break;
         case STET_STEP_CASE:
-            if (!run_steps(&s->select.branches[branch_of(s, bufs[0])], r))
-                return false;
+            TRY(run_steps(&s->select.branches[branch_of(s, bufs[0])], r));
+            break;
+        case STET_STEP_HOST:
+            TRY(run_transfer(s->transfer, bufs, r));
             break;
         }
     }
-    return true;
+    return STET_OK;
 }
 
 static void *address(const struct stet_plan *plan, const struct stet_ref *r,
@@ -242,17 +257,22 @@ static void *address(const struct stet_plan *plan, const struct stet_ref *r,
     return outputs[i - plan->info.input_count];
 }
 
+enum stet_rc stet_plan_run_with(const struct stet_plan *plan, const void *const *inputs,
+                                void *const *outputs, void *scratch, struct stet_pool *pool,
+                                const struct stet_host *host, struct stet_err *err)
+{
+    void **table = (void **)(void *)((char *)scratch + plan->table_offset);
+    uint64_t turns = plan->most_turns ? plan->most_turns : UINT64_MAX;
+    struct run r = {table, pool, host, err, turns, turns};
+
+    for (uint32_t i = 0; i < plan->ref_count; i++)
+        table[i] = address(plan, &plan->refs[i], inputs, outputs, scratch);
+    return run_steps(&plan->steps, &r);
+}
+
 enum stet_rc stet_plan_run(const struct stet_plan *plan, const void *const *inputs,
                            void *const *outputs, void *scratch, struct stet_pool *pool,
                            struct stet_err *err)
 {
-    void **table = (void **)(void *)((char *)scratch + plan->table_offset);
-    struct run r = {table, pool, plan->most_turns ? plan->most_turns : UINT64_MAX};
-
-    for (uint32_t i = 0; i < plan->ref_count; i++)
-        table[i] = address(plan, &plan->refs[i], inputs, outputs, scratch);
-    if (!run_steps(&plan->steps, &r))
-        return stet_fail(err, STET_LIMIT, "loops turned more than %llu times",
-                         (unsigned long long)plan->most_turns);
-    return STET_OK;
+    return stet_plan_run_with(plan, inputs, outputs, scratch, pool, NULL, err);
 }

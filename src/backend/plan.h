@@ -34,12 +34,26 @@ const struct stet_plan_info *stet_plan_info(const struct stet_plan *plan);
  * given up with STET_LIMIT. Before the first run. */
 void stet_plan_limit(struct stet_plan *plan, uint64_t turns);
 
+/* How a running program reaches the host: `send` gives `bytes` of `data` to it, `receive` waits for
+ * as many. Called on the thread that runs the plan, in the program's order. */
+struct stet_host {
+    enum stet_rc (*send)(void *context, int64_t channel, const void *data, uint64_t bytes,
+                         struct stet_err *err);
+    enum stet_rc (*receive)(void *context, int64_t channel, void *data, uint64_t bytes,
+                            struct stet_err *err);
+    void *context;
+};
+
 /* Buffers are 64-byte aligned, dense, row-major; pred is one byte, 0 or 1; a token has no memory.
  * outputs[i] may be the same memory as the input it is aliased with (output_alias), and no other;
  * inputs not given up that way are never written. Any number of runs of one plan may be under way
- * at once, each with its own scratch and outputs; they may share the pool. */
+ * at once, each with its own scratch and outputs; they may share the pool. A program that talks to
+ * the host fails in stet_plan_run, which has none. */
 enum stet_rc stet_plan_run(const struct stet_plan *plan, const void *const *inputs,
                            void *const *outputs, void *scratch, struct stet_pool *pool,
                            struct stet_err *err);
+enum stet_rc stet_plan_run_with(const struct stet_plan *plan, const void *const *inputs,
+                                void *const *outputs, void *scratch, struct stet_pool *pool,
+                                const struct stet_host *host, struct stet_err *err);
 
 #endif

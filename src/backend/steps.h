@@ -15,7 +15,8 @@ enum stet_step_kind {
     STET_STEP_KERNEL,
     STET_STEP_COPY,
     STET_STEP_WHILE,
-    STET_STEP_CASE
+    STET_STEP_CASE,
+    STET_STEP_HOST
 };
 
 struct stet_steps {
@@ -35,8 +36,9 @@ struct stet_step {
             void (*run)(const void *params, void *const *bufs, struct stet_pool *pool);
             const void *params;
         } kernel;
-        uint64_t bytes;              /* COPY: from bufs[0] to bufs[1] */
-        struct stet_steps blocks[2]; /* WHILE: condition (result in bufs[0]), body */
+        const struct stet_transfer *transfer; /* HOST */
+        uint64_t bytes;                       /* COPY: from bufs[0] to bufs[1] */
+        struct stet_steps blocks[2];          /* WHILE: condition (result in bufs[0]), body */
         struct {
             struct stet_steps *branches;
             uint32_t count;

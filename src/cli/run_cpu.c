@@ -30,11 +30,13 @@ static enum stet_rc set_default(struct stet_env *env, const char *name, const ch
     return chosen && *chosen ? STET_OK : stet_env_set(env, name, value, err);
 }
 
+/* The variable's value, or the first of its list. */
 static bool says(const struct stet_env *env, const char *name, const char *value)
 {
     const char *chosen = stet_env_get(env, name);
+    size_t n = strlen(value);
 
-    return chosen && !strcmp(chosen, value);
+    return chosen && !strncmp(chosen, value, n) && (!chosen[n] || chosen[n] == ',');
 }
 
 /* The folder of sitecustomize.py, first on Python's path. */
@@ -65,7 +67,7 @@ enum stet_rc stet_run_cpu(struct stet_env *env, struct stet_err *err)
     if (rc == STET_OK)
         rc = prepend(env, "PJRT_NAMES_AND_LIBRARY_PATHS", named, ',', err);
     if (rc == STET_OK)
-        rc = set_default(env, "JAX_PLATFORMS", "stet", err);
+        rc = set_default(env, "JAX_PLATFORMS", "stet,cpu", err);
     if (rc == STET_OK)
         rc = stet_env_set(env, "TPU_LIBRARY_PATH", library, err);
     if (rc == STET_OK)

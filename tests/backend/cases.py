@@ -226,6 +226,7 @@ def sorting():
     case("sort_pairs", lambda x, y: [lax.sort((x, y), num_keys=1), lax.sort((x, y), num_keys=2), jnp.lexsort((y, x))], x, y)
     case("sort_body", lambda x: lax.sort_p.bind(x, dimension=0, is_stable=True, num_keys=1), y)
     case("top_k", lambda x: [lax.top_k(x, 3), lax.top_k(x, 1), lax.top_k(x.astype(jnp.int32), 5)], tame((5, 20)))
+    case("approx_top_k", lambda x: [lax.approx_max_k(x, 3), lax.approx_min_k(x, 2, reduction_dimension=0)], tame((5, 20)))
     case("unique", lambda x: [jnp.unique(x, size=5), jnp.searchsorted(jnp.sort(x), 2), jnp.bincount(x, length=6), jnp.median(y)], x)
 
 

@@ -13,6 +13,7 @@ import unittest
 
 BUILD, PYTHON = (os.path.abspath(p) for p in sys.argv[1:3])
 del sys.argv[1:]
+HOST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "jax_host.py")
 TRAIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "device", "train.py")
 STEPS = 20
 
@@ -50,6 +51,25 @@ class Jax(unittest.TestCase):
         self.assertEqual(steps, [STEPS])
         # Right or not known, never wrong.
         self.assertIn(process["steps"], (STEPS, None))
+
+    def test_what_jax_knows_by_platform_it_knows_of_this_one(self):
+        for platform in ("stet", "tpu"):
+            path = os.path.join(self.scratch.name, platform + ".json")
+            env = dict(os.environ, STET_STATE_DIR=os.path.join(self.scratch.name, "state"))
+            env.pop("JAX_PLATFORMS", None)
+            if platform == "tpu":
+                env.update(JAX_PLATFORMS="tpu,cpu")
+            out = subprocess.run([os.path.join(BUILD, "bin", "stet"), "run", "--cpu", "--quiet", "--", PYTHON, HOST, path],
+                                 env=env, capture_output=True, text=True, timeout=300)
+            self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
+            self.assertEqual(out.stdout.count("sum 15.0"), 2, out.stdout)
+            with open(path) as f:
+                found = json.load(f)
+            self.assertEqual(found.pop("platform"), platform)
+            self.assertEqual(found.pop("ordered"), [0, 1, 2] * 2)
+            self.assertEqual(found.pop("branches"), 1)
+            self.assertEqual(found.pop("donated"), [True, True])
+            self.assertEqual({k for k, v in found.items() if v is not True}, set())
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ class Cpu(unittest.TestCase):
 
     def test_every_framework_is_pointed_at_the_backend(self):
         env = self.told("print(json.dumps(dict(os.environ)))")
-        self.assertEqual(env["JAX_PLATFORMS"], "stet")
+        self.assertEqual(env["JAX_PLATFORMS"], "stet,cpu")
         self.assertEqual(env["PJRT_NAMES_AND_LIBRARY_PATHS"], "stet:" + BACKEND)
         self.assertEqual(env["PJRT_DEVICE"], "STET")
         self.assertEqual(env["TPU_LIBRARY_PATH"], BACKEND)

@@ -188,6 +188,21 @@ bool stet_buffer_borrow(PJRT_Buffer *b, struct stet_mem_block **block, struct st
 enum stet_dtype stet_dtype_of_pjrt(PJRT_Buffer_Type t);
 PJRT_Buffer_Type stet_dtype_to_pjrt(enum stet_dtype t);
 
+/* ---- host transfers ---- */
+
+/* A run's callbacks by channel: copied, since the lists are the caller's only during Execute. */
+struct stet_callbacks {
+    struct stet_host host; /* of which this is the context, so it must not move */
+    PJRT_SendCallbackInfo *sends;
+    PJRT_RecvCallbackInfo *receives;
+    size_t send_count, receive_count;
+    PJRT_Error *failure; /* of the send that ended the run, as the framework gave it */
+};
+
+/* False when out of memory; released either way. */
+bool stet_callbacks_init(struct stet_callbacks *c, const PJRT_ExecuteOptions *options);
+void stet_callbacks_release(struct stet_callbacks *c);
+
 /* ---- shared ---- */
 
 extern const char stet_cpu_version[], stet_cpu_memory_kind[];

@@ -171,6 +171,16 @@ static PJRT_Error *strides_of(const PJRT_Buffer_MemoryLayout *layout, const stru
 
 /* ---- from the host ---- */
 
+/* Hosts keep a 4-bit integer in the low half of a byte, and say nothing of the other half; kernels
+ * read the whole byte. */
+static void widen_nibbles(signed char *data, const struct stet_shape *s)
+{
+    for (uint64_t i = 0; i < s->elements && s->dtype == STET_DT_S4; i++)
+        data[i] = (signed char)((data[i] & 15) ^ 8) - 8;
+    for (uint64_t i = 0; i < s->elements && s->dtype == STET_DT_U4; i++)
+        data[i] &= 15;
+}
+
 PJRT_Error *cpu_PJRT_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args *args)
 {
     PJRT_Device *device = args->client->devices[0];
@@ -189,6 +199,7 @@ PJRT_Error *cpu_PJRT_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffe
         return stet_cpu_no_memory();
     copy(block->data, (char *)(uintptr_t)args->data, &shape,
          args->num_byte_strides ? args->byte_strides : NULL, false);
+    widen_nibbles(block->data, &shape);
     args->buffer = stet_buffer_adopt(device, &shape, block, NULL);
     args->done_with_host_buffer = args->buffer ? stet_event_of(NULL) : NULL;
     if (args->done_with_host_buffer)

@@ -17,7 +17,7 @@ struct stet_signal {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     PJRT_Error_Code code;
-    char text[256];
+    char *text; /* NULL: none, or no memory for it */
     struct waiter *waiters;
 };
 
@@ -46,6 +46,7 @@ void stet_signal_unref(struct stet_signal *s)
         return;
     pthread_cond_destroy(&s->wake);
     pthread_mutex_destroy(&s->lock);
+    stet_mem_free(s->text);
     stet_mem_free(s);
 }
 
@@ -56,13 +57,16 @@ bool stet_signal_ready(const struct stet_signal *s)
 
 PJRT_Error_Code stet_signal_code(const struct stet_signal *s, const char **text)
 {
-    *text = s ? s->text : "";
+    *text = s && s->text ? s->text : "";
     return s ? s->code : PJRT_Error_Code_OK;
 }
 
 PJRT_Error *stet_signal_error(const struct stet_signal *s)
 {
-    return !s || s->code == PJRT_Error_Code_OK ? NULL : stet_pjrt_error(s->code, "%s", s->text);
+    const char *text;
+    PJRT_Error_Code code = stet_signal_code(s, &text);
+
+    return code == PJRT_Error_Code_OK ? NULL : stet_pjrt_error(code, "%s", text);
 }
 
 /* False when it was set before. */
@@ -76,7 +80,7 @@ static bool set_once(struct stet_signal *s, PJRT_Error_Code code, const char *te
         return false;
     }
     s->code = code;
-    snprintf(s->text, sizeof s->text, "%s", text ? text : "");
+    s->text = text && *text ? stet_mem_strdup(text) : NULL;
     atomic_store_explicit(&s->ready, true, memory_order_release);
     w = s->waiters;
     s->waiters = NULL;

@@ -19,6 +19,7 @@ struct launch {
     struct stet_signal **after;        /* of each input */
     const void **in_data;
     void **out_data;
+    struct stet_callbacks callbacks;
 };
 
 static struct launch *launch_new(struct stet_code *code, PJRT_Device *device)
@@ -49,6 +50,7 @@ static void launch_free(struct launch *l)
     }
     for (uint32_t i = 0; i < l->outputs; i++)
         stet_mem_block_unref(l->out[i]);
+    stet_callbacks_release(&l->callbacks);
     stet_signal_unref(l->done);
     stet_code_unref(l->code);
     stet_mem_free(l);
@@ -82,24 +84,34 @@ static PJRT_Error_Code inputs_failed(const struct launch *l, const char **text)
     return PJRT_Error_Code_OK;
 }
 
-/* run_lock is held. */
-static void run(struct launch *l)
+/* The device whose program's callback this thread is in. */
+static _Thread_local const PJRT_Device *talking;
+
+/* `memory` is for temporaries; run_lock is held, by this thread's outer run when in a callback. */
+static void run(struct launch *l, void *memory)
 {
+    const PJRT_Device *before = talking;
     struct stet_err err = STET_ERR_INIT;
     const char *text = "";
     PJRT_Error_Code code = inputs_failed(l, &text);
     uint64_t need = l->code->info->scratch_bytes;
-    void *memory = scratch(l->device, need);
+    size_t size;
 
+    talking = l->device;
     if (code == PJRT_Error_Code_OK && need && !memory) {
         code = PJRT_Error_Code_RESOURCE_EXHAUSTED;
         text = "stet cpu: out of memory for temporaries";
     } else if (code == PJRT_Error_Code_OK &&
-               stet_plan_run(l->code->plan, l->in_data, l->out_data, memory,
-                             l->device->client->pool, &err) != STET_OK) {
+               stet_plan_run_with(l->code->plan, l->in_data, l->out_data, memory,
+                                  l->device->client->pool, &l->callbacks.host, &err) != STET_OK) {
         code = PJRT_Error_Code_INTERNAL;
         text = err.text;
+        if (l->callbacks.failure) {
+            code = stet_pjrt_error_code(l->callbacks.failure);
+            stet_pjrt_error_message(l->callbacks.failure, &text, &size);
+        }
     }
+    talking = before;
     stet_signal_set(l->done, code, text);
 }
 
@@ -108,7 +120,7 @@ static void run_task(struct stet_task *task)
     struct launch *l = (struct launch *)task;
 
     pthread_mutex_lock(&l->device->run_lock);
-    run(l);
+    run(l, scratch(l->device, l->code->info->scratch_bytes));
     pthread_mutex_unlock(&l->device->run_lock);
     launch_free(l);
 }
@@ -122,8 +134,11 @@ static PJRT_Error *take_inputs(struct launch *l, PJRT_Buffer *const *args)
     for (uint32_t i = 0; i < l->inputs; i++) {
         const struct stet_shape *got = &args[i]->shape, *want = &info->inputs[i];
 
-        /* Dense is dense: TorchTPU passes f32[1] for f32[], and XLA compares sizes alone too. */
-        if (got->dtype != want->dtype || got->elements != want->elements)
+        /* Dense is dense: TorchTPU passes f32[1] for f32[], and XLA compares sizes alone too. JAX
+         * passes pred[0] for a token. */
+        if (want->dtype == STET_DT_TOKEN
+                ? got->bytes != 0
+                : got->dtype != want->dtype || got->elements != want->elements)
             return stet_pjrt_error(
                 PJRT_Error_Code_INVALID_ARGUMENT,
                 "stet cpu: argument %u of %s is %s, but the program was compiled for %s", i,
@@ -229,13 +244,27 @@ static bool is_quick(const struct launch *l)
     return bytes <= QUICK_BYTES && info->code_bytes <= QUICK_CODE;
 }
 
+/* A callback that runs a program here waits for it, and the device waits for the callback. */
+static void run_nested(struct launch *l)
+{
+    uint64_t need = l->code->info->scratch_bytes;
+    void *memory = aligned_alloc(64, (need + 63) & ~(uint64_t)63);
+
+    stet_mem_note_peak(l->device, atomic_load(&l->device->scratch_size) + need);
+    run(l, memory);
+    free(memory);
+    launch_free(l);
+}
+
 static void start(struct launch *l)
 {
     PJRT_Device *d = l->device;
 
-    if (is_quick(l) && atomic_load(&d->queue.pending) == 0 &&
-        pthread_mutex_trylock(&d->run_lock) == 0) {
-        run(l);
+    if (talking == d) {
+        run_nested(l);
+    } else if (is_quick(l) && atomic_load(&d->queue.pending) == 0 &&
+               pthread_mutex_trylock(&d->run_lock) == 0) {
+        run(l, scratch(d, l->code->info->scratch_bytes));
         pthread_mutex_unlock(&d->run_lock);
         launch_free(l);
     } else if (!stet_queue_submit(&d->queue, &l->task)) {
@@ -264,8 +293,9 @@ PJRT_Error *cpu_PJRT_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args
         return stet_cpu_no_memory();
     l->task.run = run_task;
     l->done = stet_signal_new();
-    error = l->done ? take_inputs(l, args->num_args ? args->argument_lists[0] : NULL)
-                    : stet_cpu_no_memory();
+    error = l->done && stet_callbacks_init(&l->callbacks, args->options)
+                ? take_inputs(l, args->num_args ? args->argument_lists[0] : NULL)
+                : stet_cpu_no_memory();
     if (!error)
         error = place_outputs(l, args->num_args ? args->argument_lists[0] : NULL, args->options);
     if (!error && args->device_complete_events) {

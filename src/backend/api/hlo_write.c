@@ -95,7 +95,10 @@ static void put_shape(struct stet_buf *b, unsigned field, const struct stet_shap
     for (uint32_t i = s->rank; i-- > 0;)
         stet_buf_varint(&packed, i);
     put_message(&layout, LAYOUT_MINOR_TO_MAJOR, &packed);
-    put_message(&message, SHAPE_LAYOUT, &layout);
+    if (s->dtype != STET_DT_TOKEN)
+        put_message(&message, SHAPE_LAYOUT, &layout);
+    else
+        stet_buf_release(&layout);
     for (uint32_t i = 0; i < s->rank; i++)
         stet_buf_varint(&packed, 0);
     put_message(&message, SHAPE_DYNAMIC, &packed);
