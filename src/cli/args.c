@@ -32,7 +32,7 @@ static void print_usage(const struct stet_usage *usage, const struct stet_option
     if (!own_format)
         print_row("format", "text|json", "how to print (default text)");
     print_row("help", NULL, "print this");
-    printf("\nMore in %s\n", usage->page);
+    printf("\nMore: stet help %s\n", usage->page);
 }
 
 static int complain_usage(const struct stet_usage *usage, const char *what, const char *which)

@@ -83,7 +83,7 @@ int cmd_agent(int argc, char **argv)
         "(redis://, http://, s3://) what the store lacks, sends there what was compiled here, and "
         "lets\n"
         "one compile what many need. `stet run` starts one by itself when tiers are configured.",
-        "docs/agent.md",
+        "agent",
     };
     const char *socket = NULL;
     bool foreground = false;

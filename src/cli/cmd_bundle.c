@@ -202,7 +202,7 @@ enum { PARTS = sizeof parts / sizeof *parts };
 static int run_part(const struct part *p, int argc, char **argv)
 {
     char synopsis[96];
-    struct stet_usage usage = {synopsis, p->about, "docs/bundle.md"};
+    struct stet_usage usage = {synopsis, p->about, "bundle"};
     const struct stet_option options[] = {
         {"python", "PYTHON", "of this interpreter (default: $VIRTUAL_ENV, python3 on PATH)",
          STET_OPTION_VALUE, &wishes.python},
@@ -240,7 +240,7 @@ static void help(FILE *out)
           out);
     for (size_t i = 0; i < PARTS; i++)
         fprintf(out, "  %-8s %-16s %s\n", parts[i].name, parts[i].operands, parts[i].about);
-    fputs("\nMore: docs/bundle.md\n", out);
+    fputs("\nMore: stet help bundle\n", out);
 }
 
 int cmd_bundle(int argc, char **argv)

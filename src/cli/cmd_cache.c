@@ -343,7 +343,7 @@ struct stet_cache_wishes stet_cache_wishes;
 static int run_part(const struct part *p, int argc, char **argv)
 {
     char synopsis[96];
-    struct stet_usage usage = {synopsis, p->about, "docs/cache.md"};
+    struct stet_usage usage = {synopsis, p->about, "cache"};
     const struct stet_option options[] = {
         {"store", "FOLDER", "this store instead of the default one", STET_OPTION_VALUE,
          &stet_cache_wishes.folder},
@@ -398,6 +398,6 @@ int cmd_cache(int argc, char **argv)
     for (size_t i = 0; i < PARTS; i++)
         fprintf(to, "  %-7s %-*s %s\n", parts[i].name, strstr(parts[i].operands, "…") ? 22 : 20,
                 parts[i].operands, parts[i].about);
-    fputs("\nMore in docs/cache.md\n", to);
+    fputs("\nMore: stet help cache\n", to);
     return help ? STET_EXIT_FINE : STET_EXIT_USAGE;
 }

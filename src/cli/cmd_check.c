@@ -10,7 +10,7 @@ static const struct stet_usage usage = {
     "clause, the contract's line, the line of the program that breaks it, the cause and what to\n"
     "do. Exit 0 when the run keeps the contract, 1 when it breaks it, 2 when the contract can't\n"
     "be read.",
-    "docs/check.md",
+    "check",
 };
 
 static int check(const char *name, const char *file, enum stet_check_format format)

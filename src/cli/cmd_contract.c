@@ -14,7 +14,7 @@ static const struct stet_usage usage = {
     "programs, the sizes of their arguments, budgets, warm-up, mesh, flags and bundle.\n"
     "update shows what would have to change in a contract so that the run keeps it, and why;\n"
     "with --write it is changed. Exit 1 when there is something to change.",
-    "docs/contract.md",
+    "contract",
 };
 
 /* A contract allows what the run did, recompiles too. How many there are. */

@@ -15,7 +15,7 @@ static const struct stet_usage usage = {
     "branch, bundle and constants moved between them. Exit 0 when nothing differs, 1 when "
     "something\n"
     "does.",
-    "docs/diff.md",
+    "diff",
 };
 
 static enum stet_rc compare(struct stet_buf *out, const struct stet_diff_view *view, int *code,

@@ -217,7 +217,7 @@ int cmd_doctor(int argc, char **argv)
         "client, compiles, runs, and reloads what it compiled, each in a child process with a\n"
         "deadline. Looks at the store, the frameworks, the environment, and a list of what is\n"
         "known to break. Exit 0 when all is well, 1 for findings.",
-        "docs/doctor.md",
+        "doctor",
     };
     static struct stet_doctor_wishes w;
     static struct stet_doctor d;
@@ -229,7 +229,7 @@ int cmd_doctor(int argc, char **argv)
         {"deadline", "SECONDS", "for each child process (60)", STET_OPTION_VALUE, &w.deadline},
         {"quick", NULL, "compile nothing: clients and devices only", STET_OPTION_FLAG, &w.quick},
         {"no-frameworks", NULL, "import no framework", STET_OPTION_FLAG, &w.no_frameworks},
-        {"matrix", "FILE", "more rows of what is known to break (docs/matrix.md)",
+        {"matrix", "FILE", "more rows of what is known to break (stet help matrix)",
          STET_OPTION_VALUE, &w.matrix},
         {"rows", NULL, "print the whole matrix and stop", STET_OPTION_FLAG, &w.rows},
         {"run", "RUN", "judge features by the programs of a run", STET_OPTION_VALUE, &w.run},

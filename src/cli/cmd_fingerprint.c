@@ -11,7 +11,7 @@ static const struct stet_usage usage = {
     "Prints a program's identity: the skeleton (which family it belongs to), a digest for each\n"
     "facet (what may vary in a family) and the exact key. FILE is MLIR bytecode or text, or an\n"
     "HLO proto or text; - is standard input.",
-    "docs/fingerprint.md",
+    "fingerprint",
 };
 
 static void print_text(struct stet_buf *out, const struct stet_loaded *l)

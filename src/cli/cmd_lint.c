@@ -19,7 +19,7 @@ static const struct stet_usage usage = {
     "jax.jit, torch.compile or PyTorch/XLA: with the reason, the fix and the trap's page. PATH is\n"
     "a file or a folder (default: this folder); - reads standard input.\n"
     "A comment `# stet: ignore[rule]` puts a finding aside; exit 1 when one is left.",
-    "docs/lint.md",
+    "lint",
 };
 
 struct lint_args {

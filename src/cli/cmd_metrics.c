@@ -18,7 +18,7 @@ static const struct stet_usage usage = {
     "node_exporter wants it; with --interval it does so again and again until the run ends. A "
     "run\n"
     "can also be scraped while it goes on: `stet run --metrics-port=PORT`.",
-    "docs/metrics.md",
+    "metrics",
 };
 
 enum form { TEXT, OPENMETRICS, JSON, FORMS };

@@ -14,7 +14,7 @@ static const struct stet_usage usage = {
     "needs\n"
     "no network: why it compiled, on which lines, what that cost and what to do about it. With a\n"
     "second run the two stand side by side. --format=json prints the data behind the page instead.",
-    "docs/report.md",
+    "report",
 };
 
 /* One run on its way into the report. */

@@ -306,7 +306,7 @@ int cmd_run(int argc, char **argv)
         "process it starts. Nothing in COMMAND changes: standard input and output, the terminal,\n"
         "signals and the exit code are its own. What was seen is kept as a run: see `stet runs`\n"
         "and `stet show`.",
-        "docs/run.md",
+        "run",
     };
     static struct run r;
     struct stet_err err = STET_ERR_INIT;

@@ -240,7 +240,7 @@ int cmd_runs(int argc, char **argv)
     static const struct stet_usage usage = {
         "stet runs [options]",
         "Lists the runs that `stet run` made, newest first. With --prune deletes old ones.",
-        "docs/runs.md",
+        "runs",
     };
     const char *most_text = "20", *prune_text = NULL;
     bool here = false;

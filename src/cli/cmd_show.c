@@ -20,7 +20,7 @@ static const struct stet_usage usage = {
     "a captured one, or a prefix of it; FILE is MLIR bytecode or text, or an HLO proto or text, "
     "or\n"
     "- for standard input.",
-    "docs/show.md",
+    "show",
 };
 
 /* StableHLO in any case: HLO is brought over first. */

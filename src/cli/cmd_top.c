@@ -19,7 +19,7 @@ static const struct stet_usage usage = {
     "line.\n"
     "Without RUN: the newest one that runs. Keys: q quit, h help. Where there is no terminal it\n"
     "prints a block of lines every interval until the run ends.",
-    "docs/top.md",
+    "top",
 };
 
 struct wishes {

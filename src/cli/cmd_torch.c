@@ -161,7 +161,7 @@ static int run_part(const struct part *p, int argc, char **argv)
 {
     bool ingest = !strcmp(p->name, "ingest");
     char synopsis[96];
-    struct stet_usage usage = {synopsis, p->about, "docs/torch.md"};
+    struct stet_usage usage = {synopsis, p->about, "torch"};
     bool look = false;
     const struct stet_option only_look[] = {
         {"look", NULL, "tell what is there, and keep nothing", STET_OPTION_FLAG, &look}, {0}};
@@ -204,6 +204,6 @@ int cmd_torch(int argc, char **argv)
           help ? stdout : stderr);
     for (size_t i = 0; i < PARTS; i++)
         fprintf(help ? stdout : stderr, "  %-8s %s\n", parts[i].name, parts[i].about);
-    fputs("\nMore in docs/torch.md\n", help ? stdout : stderr);
+    fputs("\nMore: stet help torch\n", help ? stdout : stderr);
     return help ? STET_EXIT_FINE : STET_EXIT_USAGE;
 }

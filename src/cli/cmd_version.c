@@ -13,7 +13,7 @@ int cmd_version(int argc, char **argv)
     static const struct stet_usage usage = {
         "stet version [--format=text|json]",
         "Prints the version of Stet, the formats it knows and how it was built.",
-        "docs/version.md",
+        "version",
     };
     static const struct stet_option options[] = {{0}};
     struct stet_buf out = STET_BUF_INIT;

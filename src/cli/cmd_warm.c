@@ -25,7 +25,7 @@ static const struct stet_usage usage = {
     "ledger, into the store, in parallel, so that the next launch loads them. With --topology\n"
     "nothing but the compiler is needed: libtpu fills the store on a machine without a TPU.\n"
     "Exit 1 when a program could not be compiled.",
-    "docs/warm.md",
+    "warm",
 };
 
 struct wishes {

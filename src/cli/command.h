@@ -23,7 +23,7 @@ struct stet_option {
 struct stet_usage {
     const char *synopsis; /* "stet show [options] RUN|PROGRAM|FILE" */
     const char *about;    /* a paragraph or two */
-    const char *page;     /* "docs/show.md" */
+    const char *page;     /* "show": of `stet help` */
 };
 
 enum stet_format { STET_FORMAT_TEXT, STET_FORMAT_JSON };

@@ -418,7 +418,7 @@ enum stet_rc stet_contract_make(struct stet_contract *c, struct stet_lanes *l, s
 /* ---- the file ---- */
 
 static const char about[] =
-    "# What this run may compile. Hand edits are welcome; docs/contract.md has every clause.\n"
+    "# What this run may compile. Hand edits are welcome; `stet help contract` has every clause.\n"
     "#   tokens: int32[{8,16,32}, 512..2048 step 512]   sizes that are allowed; * is any\n"
     "#   at most 4 programs of 1 graph                   budgets of one process\n"
     "#   params*: float32[...]                           all arguments that begin so, any shape\n"

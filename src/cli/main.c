@@ -1,5 +1,6 @@
 /* Finds the command and runs it. */
 #include "cli/command.h"
+#include "cli/help.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +25,10 @@ static void print_help(FILE *out)
           out);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].about);
-    fputs("\n`stet COMMAND --help` tells more. Documentation: docs/README.md\n", out);
+    fputs(
+        "\n`stet COMMAND --help` tells a command's options. `stet help SUBJECT` prints a page: a\n"
+        "command's, a trap's (`stet help traps` lists them), any other (`stet help docs`).\n",
+        out);
 }
 
 int main(int argc, char **argv)
@@ -33,6 +37,8 @@ int main(int argc, char **argv)
         print_help(stderr);
         return STET_EXIT_USAGE;
     }
+    if (!strcmp(argv[1], "help") && argc > 2 && argv[2][0] != '-')
+        return stet_help_page(argv[2]);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
         print_help(stdout);
         return STET_EXIT_FINE;

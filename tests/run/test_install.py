@@ -41,6 +41,8 @@ class Install(unittest.TestCase):
         self.run_ok(stet, "run", "--quiet", "--", HARNESS, FAKE, program, env=env)
         runs = json.loads(self.run_ok(stet, "runs", "--format=json", env=env))["runs"]
         self.assertEqual([r["compiles"] for r in runs], [1])
+        with open(os.path.join(SOURCE, "docs", "traps", "slice-start.md"), encoding="utf-8") as f:
+            self.assertEqual(self.run_ok(stet, "help", "slice-start"), f.read())
 
     def test_cmake_install(self):
         prefix = os.path.join(self.dir, "prefix")
