@@ -1,4 +1,5 @@
 /* libstet_cpu.so keeps its promises to callers: options, donation, memory, stored executables. */
+#include "abi/pjrt_ext.h"
 #include "base/fs.h"
 #include "decode/decode.h"
 #include "harness.h"
@@ -369,6 +370,42 @@ TEST(the_optimized_program_of_hlo_is_that_hlo)
     EXPECT(size > file.bytes.len && memmem(code, size, file.bytes.ptr, file.bytes.len));
     free(code);
     stet_file_close(&file);
+    harness_loaded_destroy(&h, loaded);
+    harness_client_destroy(&h);
+}
+
+/* JAX asks this in each compile, and reads the whole optimized program where it is not served. */
+TEST(one_device_has_no_shardings)
+{
+    const PJRT_Shardings_Extension *x;
+    struct harness h;
+    PJRT_LoadedExecutable *loaded;
+    PJRT_Executable *executable;
+    const char *const none = "not set";
+    const size_t size = 7;
+
+    open_cpu(&h);
+    loaded = compile(&h, step);
+    executable = harness_executable(&h, loaded);
+    x = (const PJRT_Shardings_Extension *)stet_api_extension(h.api, PJRT_Extension_Type_Shardings);
+    EXPECT(x && x->base.struct_size >= PJRT_Shardings_Extension_STRUCT_SIZE);
+    {
+        ARGS(PJRT_Shardings_PJRT_Executable_ParameterShardings, args, .executable = executable,
+             .shardings = &none, .sharding_sizes = &size);
+
+        EXPECT(harness_ok(&h, x->PJRT_Shardings_PJRT_Executable_ParameterShardings(&args)));
+        EXPECT_INT(2, args.num_parameters);
+        EXPECT(!args.shardings && !args.sharding_sizes);
+    }
+    {
+        ARGS(PJRT_Shardings_PJRT_Executable_OutputShardings, args, .executable = executable,
+             .shardings = &none, .sharding_sizes = &size);
+
+        EXPECT(harness_ok(&h, x->PJRT_Shardings_PJRT_Executable_OutputShardings(&args)));
+        EXPECT_INT(2, args.num_outputs);
+        EXPECT(!args.shardings && !args.sharding_sizes);
+    }
+    harness_executable_destroy(&h, executable);
     harness_loaded_destroy(&h, loaded);
     harness_client_destroy(&h);
 }

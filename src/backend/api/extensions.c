@@ -1,4 +1,5 @@
-/* Extensions: Layouts (everything is dense, major to minor) and MemoryDescriptions. */
+/* Extensions: Layouts (everything is dense, major to minor), Shardings (none) and
+ * MemoryDescriptions. */
 #include "backend/api/api.h"
 
 #include "abi/pjrt_ext.h"
@@ -127,6 +128,24 @@ static PJRT_Error *memory_kind(PJRT_MemoryDescription_Kind_Args *args)
     return NULL;
 }
 
+/* One device holds everything whole. To say so here saves JAX reading OptimizedProgram in each
+ * compile, where it would find no sharding either. */
+static PJRT_Error *parameter_shardings(PJRT_Shardings_PJRT_Executable_ParameterShardings_Args *args)
+{
+    args->num_parameters = args->executable->code->info->input_count;
+    args->shardings = NULL;
+    args->sharding_sizes = NULL;
+    return NULL;
+}
+
+static PJRT_Error *output_shardings(PJRT_Shardings_PJRT_Executable_OutputShardings_Args *args)
+{
+    args->num_outputs = args->executable->code->info->output_count;
+    args->shardings = NULL;
+    args->sharding_sizes = NULL;
+    return NULL;
+}
+
 static PJRT_MemoryDescriptions_Extension memories = {
     .base = {PJRT_MemoryDescriptions_Extension_STRUCT_SIZE, PJRT_Extension_Type_MemoryDescriptions,
              NULL},
@@ -134,8 +153,14 @@ static PJRT_MemoryDescriptions_Extension memories = {
     .PJRT_MemoryDescription_Kind = memory_kind,
 };
 
+static PJRT_Shardings_Extension shardings = {
+    .base = {PJRT_Shardings_Extension_STRUCT_SIZE, PJRT_Extension_Type_Shardings, &memories.base},
+    .PJRT_Shardings_PJRT_Executable_ParameterShardings = parameter_shardings,
+    .PJRT_Shardings_PJRT_Executable_OutputShardings = output_shardings,
+};
+
 static PJRT_Layouts_Extension layouts = {
-    .base = {PJRT_Layouts_Extension_STRUCT_SIZE, PJRT_Extension_Type_Layouts, &memories.base},
+    .base = {PJRT_Layouts_Extension_STRUCT_SIZE, PJRT_Extension_Type_Layouts, &shardings.base},
     .PJRT_Layouts_MemoryLayout_Destroy = layout_destroy,
     .PJRT_Layouts_MemoryLayout_Serialize = layout_serialize,
     .PJRT_Layouts_PJRT_Client_GetDefaultLayout = client_layout,
