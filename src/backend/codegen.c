@@ -187,10 +187,11 @@ static void convert(struct stet_codegen *g, enum stet_dtype from, enum stet_dtyp
 }
 
 /* Results of these are operands' values, already rounded. */
-static bool exact(int op)
+static bool exact(int op, enum stet_dtype t)
 {
     return op == STET_TILE_COPY || op == STET_TILE_MAX || op == STET_TILE_MIN ||
-           op == STET_TILE_SELECT || op == STET_TILE_CLAMP || op == STET_TILE_ABS;
+           op == STET_TILE_SELECT || op == STET_TILE_CLAMP ||
+           (op == STET_TILE_ABS && t != STET_DT_S4); /* whose -8 has none */
 }
 
 void stet_cg_node(struct stet_codegen *g, const struct stet_gnode *n)
@@ -226,7 +227,7 @@ void stet_cg_node(struct stet_codegen *g, const struct stet_gnode *n)
         break;
     }
     emit(g, k->ops[stet_tile_ctype(row)][n->ew], d, r[0], r[1], r[2]);
-    if (rounding(to) && !exact(n->ew))
+    if (rounding(to) && !exact(n->ew, to))
         emit(g, rounding(to), d, d, d, d);
 }
 

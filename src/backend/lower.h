@@ -26,6 +26,19 @@ enum stet_rc stet_lower_eigh(struct stet_lower *l);
 enum stet_rc stet_lower_lu(struct stet_lower *l);
 enum stet_rc stet_lower_qr(struct stet_lower *l);
 enum stet_rc stet_lower_reflectors(struct stet_lower *l);
+/* The same bytes as another shape; NULL when out of memory, and the error says so. */
+struct stet_gval *stet_lower_bits_as(struct stet_lower *l, struct stet_gval *a,
+                                     const struct stet_shape *s);
+/* 4-bit integers (lower_nibble.c): an operation that sees the bits of its operand; bitcast_convert
+ * from or to them; the elements of a constant, copied only where they need it (NULL: no memory);
+ * a value the host gave while the program runs, as any type. */
+struct stet_gval *stet_lower_from_host(struct stet_lower *l, struct stet_gval *v);
+struct stet_gval *stet_lower_nibble_bits(struct stet_lower *l, int op, struct stet_gval *a,
+                                         struct stet_gval *b);
+enum stet_rc stet_lower_nibble_bitcast(struct stet_lower *l, struct stet_gval *a,
+                                       const struct stet_shape *s);
+const void *stet_lower_nibbles(struct stet_lower *l, enum stet_dtype t, const void *elements,
+                               size_t bytes);
 /* Sum over the flagged dimensions. */
 struct stet_gval *stet_g_sum(struct stet_lower *l, struct stet_gval *a, const bool *reduced);
 

@@ -86,7 +86,8 @@ static void plan_packing(struct stet_dot *d)
     d->lanes = d->batch < LANES ? (uint32_t)(d->batch ? d->batch : 1) : LANES;
 }
 
-/* a[batch, free, contracting] and b[...] into out[batch, a free, b free], element type `out`. */
+/* a[batch, free, contracting] and b[...] into out[batch, a free, b free], element type `out`. 4-bit
+ * products are the 8-bit ones cut. */
 static struct stet_gval *make_dot(struct stet_lower *l, struct stet_gval *a, struct stet_gval *b,
                                   const struct stet_ints *ab, const struct stet_ints *bb,
                                   const struct stet_ints *ac, const struct stet_ints *bc,
@@ -120,9 +121,10 @@ static struct stet_gval *make_dot(struct stet_lower *l, struct stet_gval *a, str
     d->a_offset = am.offset;
     d->b_offset = bm.offset;
     d->m = product(&d->a_rows), d->k = product(&d->a_cols), d->n = product(&d->b_cols);
-    d->a_type = a->shape.dtype, d->b_type = b->shape.dtype, d->out_type = out_type;
+    d->a_type = stet_dtype_stored(a->shape.dtype), d->b_type = stet_dtype_stored(b->shape.dtype);
+    d->out_type = stet_dtype_stored(out_type);
     /* f32 from bf16 operands, s32 from s8: the wider of what comes in and what goes out */
-    d->dtype = product_type(out_type);
+    d->dtype = product_type(d->out_type);
     if (stet_dtype_bytes(product_type(d->a_type)) > stet_dtype_bytes(d->dtype))
         d->dtype = product_type(d->a_type);
     for (uint32_t i = 0; i < d->batch_rank; i++)
@@ -131,7 +133,7 @@ static struct stet_gval *make_dot(struct stet_lower *l, struct stet_gval *a, str
         dims[rank++] = d->a_rows.dims[i];
     for (uint32_t i = 0; i < d->b_cols.rank; i++)
         dims[rank++] = d->b_cols.dims[i];
-    if (!stet_shape_set(&s, out_type, dims, rank)) {
+    if (!stet_shape_set(&s, d->out_type, dims, rank)) {
         stet_lower_fail(l, STET_LIMIT, "the result is too large");
         return NULL;
     }
@@ -139,7 +141,7 @@ static struct stet_gval *make_dot(struct stet_lower *l, struct stet_gval *a, str
     n = stet_g_call(l, &stet_kernel_dot, d, in, 2, &s, 1);
     if (n)
         n->scratch = (d->pack_a + d->pack_b + d->pack_c) * d->lanes;
-    return n ? n->out[0] : NULL;
+    return n ? stet_g_convert(l, n->out[0], out_type) : NULL;
 }
 
 static bool dot_type(enum stet_dtype t)
@@ -423,6 +425,7 @@ enum stet_rc stet_lower_convolution(struct stet_lower *l, int arg)
     int64_t high[STET_MAX_SPATIAL], features, batch;
     struct stet_conv *c = STET_NEW(l->arena, struct stet_conv);
     struct stet_gval *x, *w, *in[2];
+    enum stet_dtype out_type;
     struct conv_numbers d;
     struct stet_gnode *n;
     struct stet_shape s;
@@ -455,8 +458,8 @@ enum stet_rc stet_lower_convolution(struct stet_lower *l, int arg)
     c->batch_groups = batch_groups;
     c->in_features = features / groups;
     c->out_features = w->shape.dims[d.wo] / c->groups;
-    c->memory = x->shape.dtype, c->out_type = s.dtype;
-    c->dtype = product_type(s.dtype);
+    c->memory = stet_dtype_stored(x->shape.dtype), c->out_type = stet_dtype_stored(s.dtype);
+    c->dtype = product_type(c->out_type);
     if (stet_dtype_bytes(product_type(c->memory)) > stet_dtype_bytes(c->dtype))
         c->dtype = product_type(c->memory);
     TRY(conv_strides(l, c, &d, in, x, w, &s));
@@ -469,8 +472,9 @@ enum stet_rc stet_lower_convolution(struct stet_lower *l, int arg)
               "spatial dimension %u of the result does not fit the window", i);
     }
     conv_blocks(c);
+    out_type = s.dtype, s.dtype = c->out_type;
     n = stet_g_call(l, &stet_kernel_conv, c, in, 2, &s, 1);
     if (n)
         n->scratch = c->pack_w + (c->pack_x + c->pack_y) * c->lanes;
-    return stet_lower_out(l, 0, n ? n->out[0] : NULL);
+    return stet_lower_out(l, 0, n ? stet_g_convert(l, n->out[0], out_type) : NULL);
 }

@@ -36,6 +36,8 @@ enum stet_rc stet_lower_unary(struct stet_lower *l, int op)
         return stet_lower_out(l, 0, a);
     if (!has_kernel(op, t))
         return stet_lower_fail(l, STET_BAD_INPUT, "not defined for %s", stet_dtype_name(t));
+    if (stet_dtype_is_nibble(t) && (op == STET_TILE_POPCNT || op == STET_TILE_CLZ))
+        return stet_lower_out(l, 0, stet_lower_nibble_bits(l, op, a, NULL));
     if (op == STET_TILE_IS_FINITE)
         out = STET_DT_PRED;
     else if (op == STET_TILE_REAL || op == STET_TILE_IMAG || op == STET_TILE_ABS)
@@ -57,9 +59,8 @@ static bool plain_bits(enum stet_dtype t)
     return stet_tile_ctype(t) == t && t != STET_DT_PRED && t != STET_DT_TOKEN;
 }
 
-/* The same bytes as another shape; NULL when out of memory, and the error says so. */
-static struct stet_gval *bits_as(struct stet_lower *l, struct stet_gval *a,
-                                 const struct stet_shape *s)
+struct stet_gval *stet_lower_bits_as(struct stet_lower *l, struct stet_gval *a,
+                                     const struct stet_shape *s)
 {
     enum stet_dtype from = a ? a->shape.dtype : s->dtype, to = s->dtype;
     struct stet_gnode *n;
@@ -92,14 +93,14 @@ static struct stet_gval *next_half(struct stet_lower *l, struct stet_gval *x, st
 #define EW(op, type, a, b, c) stet_g_ew(l, STET_TILE_##op, STET_DT_##type, a, b, c)
     stet_shape_set(&bits, STET_DT_U16, x->shape.dims, x->shape.rank);
     stet_shape_set(&pred, STET_DT_PRED, x->shape.dims, x->shape.rank);
-    xb = bits_as(l, x, &bits), yb = bits_as(l, y, &bits);
+    xb = stet_lower_bits_as(l, x, &bits), yb = stet_lower_bits_as(l, y, &bits);
     zero = stet_g_number(l, &x->shape, 0), one = stet_g_number(l, &bits, 1);
     up = EW(EQ, PRED, EW(LT, PRED, x, y, NULL), EW(LT, PRED, zero, x, NULL), NULL);
     v = EW(SELECT, U16, up, EW(ADD, U16, xb, one, NULL), EW(SUB, U16, xb, one, NULL));
     none = EW(OR, U16, EW(AND, U16, yb, stet_g_number(l, &bits, 0x8000), NULL), one, NULL);
     v = EW(SELECT, U16, EW(EQ, PRED, x, zero, NULL), none, v);
     v = EW(SELECT, U16, EW(EQ, PRED, x, y, NULL), yb, v);
-    v = bits_as(l, v, &x->shape);
+    v = stet_lower_bits_as(l, v, &x->shape);
     none = EW(AND, PRED, EW(EQ, PRED, x, x, NULL), EW(EQ, PRED, y, y, NULL), NULL);
 #undef EW
     return stet_g_ew(l, STET_TILE_SELECT, x->shape.dtype, none, v,
@@ -118,6 +119,9 @@ enum stet_rc stet_lower_binary(struct stet_lower *l, int op)
                                stet_dtype_name(a->shape.dtype));
     if (op == STET_TILE_NEXTAFTER && stet_dtype_bytes(a->shape.dtype) == 2)
         return stet_lower_out(l, 0, next_half(l, a, b));
+    if (stet_dtype_is_nibble(a->shape.dtype) &&
+        (op == STET_TILE_SHR_LOGIC || op == STET_TILE_SHR_ARITH))
+        return stet_lower_out(l, 0, stet_lower_nibble_bits(l, op, a, b));
     return stet_lower_out(l, 0, stet_g_ew(l, op, a->shape.dtype, a, b, NULL));
 }
 
@@ -261,8 +265,10 @@ enum stet_rc stet_lower_bitcast(struct stet_lower *l, int arg)
     (void)arg;
     OPERAND(a, 0);
     TRY(stet_lower_shape(l, 0, &s));
+    if (stet_dtype_is_nibble(a->shape.dtype) || stet_dtype_is_nibble(s.dtype))
+        return stet_lower_nibble_bitcast(l, a, &s);
     CHECK(a->shape.dtype != STET_DT_TOKEN && a->shape.bytes == s.bytes, "the sizes do not agree");
-    return stet_lower_out(l, 0, bits_as(l, a, &s));
+    return stet_lower_out(l, 0, stet_lower_bits_as(l, a, &s));
 }
 
 enum stet_rc stet_lower_reduce_precision(struct stet_lower *l, int arg)
@@ -331,14 +337,16 @@ enum stet_rc stet_lower_constant(struct stet_lower *l, int arg)
     width = stet_dtype_bytes(s.dtype);
     if (s.elements && (a->splat || s.elements == 1)) {
         CHECK(a->bytes.len >= width, "the constant has too few bytes");
-        return stet_lower_out(l, 0, stet_g_splat(l, &s, a->bytes.ptr));
+        return stet_lower_out(
+            l, 0, stet_g_splat(l, &s, stet_lower_nibbles(l, s.dtype, a->bytes.ptr, width)));
     }
     CHECK(a->bytes.len >= s.bytes, "the constant has %zu bytes, %llu needed", a->bytes.len,
           (unsigned long long)s.bytes);
     n = stet_g_node(l, STET_G_CONST, NULL, 0, &s, 1);
     if (!n)
         return stet_lower_memory(l);
-    n->bytes = a->bytes.ptr;
+    if (!(n->bytes = stet_lower_nibbles(l, s.dtype, a->bytes.ptr, s.bytes)))
+        return stet_lower_memory(l);
     if ((uintptr_t)n->bytes % (width < 8 ? width ? width : 1 : 8)) {
         char *copy = stet_arena_raw(l->arena, s.bytes + 1, 1);
 

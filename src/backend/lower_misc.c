@@ -27,6 +27,7 @@ enum stet_rc stet_lower_rng_bit_generator(struct stet_lower *l, int arg)
     struct stet_gval *state;
     struct stet_shape bits;
     struct stet_gnode *n;
+    enum stet_dtype type;
     bool threefry = stet_view_is(algorithm, "THREE_FRY");
 
     (void)arg;
@@ -39,11 +40,12 @@ enum stet_rc stet_lower_rng_bit_generator(struct stet_lower *l, int arg)
     CHECK(stet_dtype_is_int(state->shape.dtype) &&
               (state->shape.bytes == 16 || (!threefry && state->shape.bytes == 24)),
           "the state has %llu bytes", (unsigned long long)state->shape.bytes);
+    type = bits.dtype, bits.dtype = stet_dtype_stored(type);
     n = bits_node(l, state, &bits, threefry);
     if (!n)
         return stet_lower_memory(l);
     TRY(stet_lower_out(l, 0, n->out[0]));
-    return stet_lower_out(l, 1, n->out[1]);
+    return stet_lower_out(l, 1, stet_g_convert(l, n->out[1], type));
 }
 
 /* A scalar over the whole shape. */
@@ -417,7 +419,7 @@ enum stet_rc stet_lower_host_transfer(struct stet_lower *l, int send)
     n->params = t;
     n->live = l->block->talks = true;
     for (uint32_t i = 0; i < outs; i++)
-        TRY(stet_lower_out(l, i, n->out[i]));
+        TRY(stet_lower_out(l, i, stet_lower_from_host(l, n->out[i])));
     return STET_OK;
 }
 

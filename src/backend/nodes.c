@@ -119,7 +119,21 @@ struct stet_gval *stet_g_ew(struct stet_lower *l, int op, enum stet_dtype out, s
 
 struct stet_gval *stet_g_convert(struct stet_lower *l, struct stet_gval *a, enum stet_dtype to)
 {
-    return !a || a->shape.dtype == to ? a : stet_g_ew(l, STET_EW_CONVERT, to, a, NULL, NULL);
+    bool nibble = stet_dtype_is_nibble(to);
+
+    if (!a || a->shape.dtype == to)
+        return a;
+    if (nibble && stet_dtype_is_complex(a->shape.dtype))
+        a = stet_g_convert(l, a, STET_DT_F64);
+    if (nibble && a && stet_dtype_is_float(a->shape.dtype)) { /* the kernel stops at 8 bits */
+        struct stet_gval *low = stet_g_number(l, &a->shape, to == STET_DT_S4 ? -8 : 0);
+        struct stet_gval *high = stet_g_number(l, &a->shape, to == STET_DT_S4 ? 7 : 15);
+
+        if (!low || !high)
+            return NULL;
+        a = stet_g_ew(l, STET_TILE_CLAMP, a->shape.dtype, low, a, high);
+    }
+    return stet_g_ew(l, STET_EW_CONVERT, to, a, NULL, NULL);
 }
 
 struct stet_gval *stet_g_reshape(struct stet_lower *l, struct stet_gval *a,

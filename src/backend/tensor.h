@@ -4,7 +4,8 @@
 
 #include "base/view.h"
 
-/* DTYPE(name, bytes, HLO name, PJRT buffer type). Sub-byte integers are stored one to a byte. */
+/* DTYPE(name, bytes, HLO name, PJRT buffer type). 4-bit integers are stored one to a byte, as the
+ * 8-bit integer of the same value; in what comes from a host the upper half means nothing. */
 #define STET_DTYPES(DTYPE)                                                                         \
     DTYPE(PRED, 1, "pred", PJRT_Buffer_Type_PRED)                                                  \
     DTYPE(S4, 1, "s4", PJRT_Buffer_Type_S4)                                                        \
@@ -81,6 +82,17 @@ static inline bool stet_dtype_is_unsigned(enum stet_dtype t)
 static inline bool stet_dtype_is_int(enum stet_dtype t)
 {
     return t >= STET_DT_S4 && t <= STET_DT_U64;
+}
+
+static inline bool stet_dtype_is_nibble(enum stet_dtype t)
+{
+    return t == STET_DT_S4 || t == STET_DT_U4;
+}
+
+/* The 8-bit type of a 4-bit one, any other itself. */
+static inline enum stet_dtype stet_dtype_stored(enum stet_dtype t)
+{
+    return t == STET_DT_S4 ? STET_DT_S8 : t == STET_DT_U4 ? STET_DT_U8 : t;
 }
 
 #endif

@@ -112,7 +112,34 @@ def elementwise():
         case(f"convert_{np.dtype(a).name}",
              lambda x: [lax.convert_element_type(x, b) for b in ALL
                         if not (jnp.iscomplexobj(x) and np.dtype(b).kind != "c")], x)
-    case("int4", lambda x: (x.astype(jnp.int4) + x.astype(jnp.int4)).astype(jnp.int32), tame((9,), np.int8))
+    nibbles()
+
+
+def nibbles():
+    """Whole programs answer in int32: what a host makes of the other half of a byte is no concern here."""
+    floats = np.array([-20, -8.5, -8, -1.5, -.5, 0, .5, 3.9, 7, 7.5, 8, 14, 15, 15.5, 20, 300, np.nan, np.inf, -np.inf], np.float32)
+
+    def wide(values):
+        return [v.astype(jnp.int32) for v in values]
+    for t in (jnp.int4, jnp.uint4):
+        x = np.arange(-8, 8).astype(np.int8).astype(t)
+        y = np.roll(x, 5)
+        name = np.dtype(t).name
+        case(f"{name}_arithmetic", lambda x, y: wide([
+            x + y, x - y, x * y, lax.div(x, y | jnp.ones((), x.dtype)), lax.rem(x, y | jnp.ones((), x.dtype)),
+            jnp.maximum(x, y), jnp.minimum(x, y), x & y, x | y, x ^ y, ~x, lax.sign(x), lax.clz(x), x < y, x == y,
+            lax.shift_left(x, y), lax.shift_right_logical(x, y), lax.shift_right_arithmetic(x, y)]), x, y)
+        case(f"{name}_products", lambda x, y: wide([
+            x.reshape(4, 4) @ y.reshape(4, 4), lax.reduce(x, np.zeros((), x.dtype), lax.add, (0,)), jnp.max(x), lax.sort(y),
+            lax.fori_loop(0, 5, lambda i, a: a + a + jnp.ones((), a.dtype), x)]), x, y)
+        case(f"{name}_moves", lambda x, y, i: wide([
+            x, x[i], lax.dynamic_update_slice(x, y[:4], (3,)), jnp.concatenate([x[::3], y]), lax.iota(x.dtype, 20),
+            jnp.array(np.array([-1, 7, -8, 3], np.int8).astype(x.dtype)), jnp.full((2,), 5, x.dtype)]), x, y, np.array([3, 1, 15]))
+        case(f"{name}_converts", lambda f, i, x: wide([f.astype(x.dtype), i.astype(x.dtype)]) + [x.astype(jnp.float32)],
+             floats, np.arange(-300, 300, 7).astype(np.int32), x)
+        case(f"{name}_bits", lambda x, b: wide([lax.bitcast_convert_type(b, x.dtype)]) + [
+            lax.bitcast_convert_type(x.reshape(8, 2), jnp.int8), lax.bitcast_convert_type(x.reshape(2, 8), jnp.int32)],
+            x, np.arange(-60, 60, 13).astype(np.int8))
 
 
 def shapes():

@@ -40,7 +40,8 @@ def evaluate(tool, work, data, args, like, threads=1, repeat=1):
         f.write(data)
     with open(paths[1], "wb") as f:
         for a in jax.tree.leaves(args):
-            f.write(np.asarray(a).tobytes())
+            a = np.asarray(a)
+            f.write((a.astype(np.int8) if a.dtype.name in ("int4", "uint4") else a).tobytes()) # with the sign
     r = subprocess.run([tool, *paths, "--threads", str(threads), "--repeat", str(repeat)], capture_output=True, text=True, timeout=300)
     if r.returncode:
         raise RuntimeError(f"exit {r.returncode}: {r.stderr.strip()[:300]}")

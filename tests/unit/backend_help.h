@@ -91,7 +91,8 @@ __attribute__((format(printf, 2, 3))) static inline void put(struct text *t, con
 static inline void put_type(struct text *t, const struct stet_shape *s)
 {
     static const char *const names[STET_DT_COUNT] = {
-        [STET_DT_PRED] = "i1",          [STET_DT_S8] = "i8",
+        [STET_DT_PRED] = "i1",          [STET_DT_S4] = "i4",
+        [STET_DT_U4] = "ui4",           [STET_DT_S8] = "i8",
         [STET_DT_S16] = "i16",          [STET_DT_S32] = "i32",
         [STET_DT_S64] = "i64",          [STET_DT_U8] = "ui8",
         [STET_DT_U16] = "ui16",         [STET_DT_U32] = "ui32",
@@ -242,10 +243,11 @@ static inline bool same(const struct stet_ref *want, const struct stet_ref *got,
     return true;
 }
 
-static const enum stet_dtype all_types[] = {
-    STET_DT_PRED, STET_DT_S8,  STET_DT_S16,  STET_DT_S32, STET_DT_S64, STET_DT_U8, STET_DT_U16,
-    STET_DT_U32,  STET_DT_U64, STET_DT_BF16, STET_DT_F16, STET_DT_F32, STET_DT_F64};
-enum { TYPES = sizeof all_types / sizeof all_types[0] };
+static const enum stet_dtype all_types[] = {STET_DT_PRED, STET_DT_S4,  STET_DT_S8,  STET_DT_S16,
+                                            STET_DT_S32,  STET_DT_S64, STET_DT_U4,  STET_DT_U8,
+                                            STET_DT_U16,  STET_DT_U32, STET_DT_U64, STET_DT_BF16,
+                                            STET_DT_F16,  STET_DT_F32, STET_DT_F64};
+enum { TYPES = sizeof all_types / sizeof all_types[0], INTEGERS = 11 /* the first of them */ };
 
 /* An op and its tile op. */
 struct named {

@@ -109,7 +109,8 @@ TEST(reductions_by_every_operation_agree_with_the_reference)
 
     for (int i = 0; i < 200; i++) {
         const struct named *f = &folds[i % 7];
-        enum stet_dtype t = all_types[f->types == 'i' ? next() % 9 : 1 + next() % (TYPES - 1)];
+        enum stet_dtype t =
+            all_types[f->types == 'i' ? next() % INTEGERS : 1 + next() % (TYPES - 1)];
         int64_t dims[2] = {pick(0, 9) ? pick(1, 6) : 0, pick(1, f->op == STET_TILE_MUL ? 4 : 90)};
         bool reduced[2] = {next() & 1, next() & 1};
         int64_t list[2], out[2];
@@ -149,7 +150,11 @@ TEST(reductions_of_two_operands_agree_with_a_plain_loop)
         struct stet_shape s;
 
         stet_shape_set(&s, t, NULL, 0);
-        stet_ref_set(&low, 0, (struct stet_scalar){stet_dtype_is_unsigned(t) ? 0 : -100, -100, 0});
+        stet_ref_set(&low, 0,
+                     (struct stet_scalar){stet_dtype_is_unsigned(t) ? 0
+                                          : t == STET_DT_S4         ? -8
+                                                                    : -100,
+                                          -100, 0});
         for (uint64_t j = 0; j < a.shape.elements; j++) {
             int64_t index_of[STET_MAX_RANK], line;
             struct stet_scalar x[2];

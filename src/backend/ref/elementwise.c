@@ -42,7 +42,7 @@ static uint32_t nearest(double x, int exponent, int fraction)
 
 static int bits_of(enum stet_dtype t)
 {
-    return (int)stet_dtype_bytes(t) * 8;
+    return t == STET_DT_S4 || t == STET_DT_U4 ? 4 : (int)stet_dtype_bytes(t) * 8;
 }
 
 /* As an integer type would hold it. */
@@ -85,6 +85,12 @@ struct stet_scalar stet_ref_get(const struct stet_ref *t, uint64_t i)
         memcpy(pair, &raw, 8);
         v.f = (double)pair[0], v.im = (double)pair[1];
         break;
+    case STET_DT_S4: /* all of its byte: one that holds no number of the type is not hidden */
+        v.i = (int8_t)raw;
+        break;
+    case STET_DT_U4:
+        v.i = (int64_t)raw;
+        break;
     default:
         v.i = wrapped(t->shape.dtype, raw);
         break;
@@ -118,6 +124,10 @@ void stet_ref_set(struct stet_ref *t, uint64_t i, struct stet_scalar v)
         memcpy((char *)t->data + i * bytes, &v.f, 8);
         memcpy((char *)t->data + i * bytes + 8, &v.im, 8);
         return;
+    case STET_DT_S4:
+    case STET_DT_U4:
+        raw = (uint64_t)wrapped(t->shape.dtype, raw);
+        break;
     default:
         break;
     }

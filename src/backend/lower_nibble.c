@@ -1,0 +1,136 @@
+/* Lowering: 4-bit integers, where the arithmetic of the 8-bit ones that hold them is not enough. */
+#include "backend/lower.h"
+
+const void *stet_lower_nibbles(struct stet_lower *l, enum stet_dtype t, const void *elements,
+                               size_t bytes)
+{
+    const stet_tile_fn *misc = stet_tile_kernels()->misc;
+    void *copy;
+
+    if (!stet_dtype_is_nibble(t))
+        return elements;
+    copy = stet_arena_raw(l->arena, bytes, 1);
+    if (copy)
+        misc[t == STET_DT_S4 ? STET_MISC_S4_WRAP : STET_MISC_U4_WRAP](copy, elements, NULL, NULL,
+                                                                      bytes);
+    return copy;
+}
+
+struct stet_gval *stet_lower_from_host(struct stet_lower *l, struct stet_gval *v)
+{
+    enum stet_dtype t = v->shape.dtype;
+
+    return stet_dtype_is_nibble(t) ? stet_g_ew(l, STET_TILE_OR, t, v, v, NULL) : v;
+}
+
+/* a op number; NULL when out of memory, and the error says so. */
+static struct stet_gval *with(struct stet_lower *l, int op, struct stet_gval *a, double number)
+{
+    struct stet_gval *b = a ? stet_g_number(l, &a->shape, number) : NULL;
+
+    return b ? stet_g_ew(l, op, a->shape.dtype, a, b, NULL) : NULL;
+}
+
+/* In s8. A shift by 4 to 7 gives what one by 8 does, and so does one by a negative amount. */
+struct stet_gval *stet_lower_nibble_bits(struct stet_lower *l, int op, struct stet_gval *a,
+                                         struct stet_gval *b)
+{
+    enum stet_dtype t = a->shape.dtype;
+    struct stet_gval *v = stet_g_convert(l, a, op == STET_TILE_SHR_ARITH ? STET_DT_S4 : t);
+
+    v = stet_g_convert(l, v, STET_DT_S8); /* an arithmetic shift has a sign to keep, also of u4 */
+    if (op != STET_TILE_SHR_ARITH)
+        v = with(l, STET_TILE_AND, v, 15);
+    if (b && !(b = stet_g_convert(l, b, STET_DT_S8)))
+        return NULL;
+    v = stet_g_ew(l, op, STET_DT_S8, v, b, NULL);
+    if (op == STET_TILE_CLZ)
+        v = with(l, STET_TILE_SUB, v, 4);
+    return stet_g_convert(l, v, t);
+}
+
+/* ---- bitcast ---- */
+
+static enum stet_dtype unsigned_of(enum stet_dtype t)
+{
+    switch (t == STET_DT_PRED ? 0 : stet_dtype_bytes(t)) {
+    case 1:
+        return STET_DT_U8;
+    case 2:
+        return STET_DT_U16;
+    case 4:
+        return STET_DT_U32;
+    case 8:
+        return STET_DT_U64;
+    default:
+        return STET_DT_INVALID;
+    }
+}
+
+/* `many` is `one` with a last dimension more, of as many nibbles as an element of `one` has. */
+static bool fits(const struct stet_shape *one, const struct stet_shape *many)
+{
+    return many->rank == one->rank + 1 &&
+           many->dims[one->rank] == 2 * (int64_t)stet_dtype_bytes(one->dtype) &&
+           memcmp(one->dims, many->dims, one->rank * sizeof one->dims[0]) == 0;
+}
+
+/* Each element once per nibble, shifted down to it; the lowest comes first. */
+static struct stet_gval *split(struct stet_lower *l, struct stet_gval *a,
+                               const struct stet_shape *s, enum stet_dtype bits)
+{
+    int64_t dims[STET_MAX_RANK];
+    struct stet_shape plain, wide;
+    struct stet_gval *v, *shift;
+
+    for (uint32_t i = 0; i < STET_MAX_RANK; i++)
+        dims[i] = i;
+    stet_shape_set(&plain, bits, a->shape.dims, a->shape.rank);
+    if (!stet_shape_set(&wide, bits, s->dims, s->rank)) {
+        stet_lower_fail(l, STET_LIMIT, "the result is too large");
+        return NULL;
+    }
+    v = stet_g_broadcast(l, stet_lower_bits_as(l, a, &plain), &wide, dims);
+    shift = with(l, STET_TILE_MUL, stet_g_iota(l, &wide, s->rank - 1), 4);
+    if (!shift)
+        return NULL;
+    return stet_g_convert(l, stet_g_ew(l, STET_TILE_SHR_LOGIC, bits, v, shift, NULL), s->dtype);
+}
+
+static struct stet_gval *join(struct stet_lower *l, struct stet_gval *a, const struct stet_shape *s,
+                              enum stet_dtype bits)
+{
+    int64_t in_dim[STET_MAX_RANK], step[STET_MAX_RANK], start[STET_MAX_RANK] = {0};
+    struct stet_gval *all = NULL, *v;
+    struct stet_shape part;
+
+    for (uint32_t i = 0; i < s->rank; i++)
+        in_dim[i] = i, step[i] = 1;
+    stet_shape_set(&part, a->shape.dtype, s->dims, s->rank);
+    for (int64_t i = 0; i < a->shape.dims[s->rank]; i++) {
+        start[s->rank] = i;
+        v = stet_g_convert(l, stet_g_view(l, a, &part, in_dim, step, start), bits);
+        v = with(l, STET_TILE_SHL, with(l, STET_TILE_AND, v, 15), 4 * (double)i);
+        if (!v)
+            return NULL;
+        all = all ? stet_g_ew(l, STET_TILE_OR, bits, all, v, NULL) : v;
+        if (!all)
+            return NULL;
+    }
+    return stet_lower_bits_as(l, all, s);
+}
+
+enum stet_rc stet_lower_nibble_bitcast(struct stet_lower *l, struct stet_gval *a,
+                                       const struct stet_shape *s)
+{
+    bool from = stet_dtype_is_nibble(a->shape.dtype), to = stet_dtype_is_nibble(s->dtype);
+    enum stet_dtype bits = unsigned_of(from ? s->dtype : a->shape.dtype);
+
+    if (from && to) {
+        CHECK(stet_shape_same_dims(&a->shape, s), "the sizes do not agree");
+        return stet_lower_out(l, 0, stet_g_convert(l, a, s->dtype));
+    }
+    CHECK(bits != STET_DT_INVALID, "not defined between these types");
+    CHECK(from ? fits(s, &a->shape) : fits(&a->shape, s), "the sizes do not agree");
+    return stet_lower_out(l, 0, from ? join(l, a, s, bits) : split(l, a, s, bits));
+}
