@@ -107,7 +107,8 @@ enum stet_rc stet_inventory_parse(struct stet_inventory *v, struct stet_view tex
 
     stet_inventory_init(v);
     if (!root)
-        rc = stet_fail(err, STET_BAD_INPUT, "%s:%d:%d: %s", what, bad.line, bad.column, bad.text);
+        rc = stet_fail(err, STET_BAD_INPUT, "%s:%d:%d: no bundle, which is JSON: %s", what,
+                       bad.line, bad.column, bad.text);
     else
         rc = take_all(v, root, what, err);
     json_decref(root);

@@ -219,7 +219,8 @@ static bool initialize(struct stet_prober *p)
         return false;
     for (size_t i = 0; i < attributes.num_attributes && i < ATTRIBUTES_MAX; i++)
         say_attribute(p, &attributes.attributes[i]);
-    stet_prober_end(p, 'F', STET_STEP_INIT, "%zu attributes", attributes.num_attributes);
+    stet_prober_end(p, 'F', STET_STEP_INIT, "%zu attribute%s", attributes.num_attributes,
+                    attributes.num_attributes == 1 ? "" : "s");
     return true;
 }
 
@@ -317,8 +318,8 @@ static bool list_devices(struct stet_prober *p, PJRT_Client_AddressableDevices_A
     say(p, "Vaddressable\t%zu", own->num_addressable_devices);
     if (!own->num_addressable_devices) {
         stet_prober_end(p, 'X', STET_STEP_DEVICES,
-                        "%zu devices, none of them this process's: nothing can run here",
-                        all.num_devices);
+                        "%zu device%s, none of this process's: nothing can run here",
+                        all.num_devices, all.num_devices == 1 ? "" : "s");
         return false;
     }
     p->device = own->addressable_devices[0];

@@ -113,8 +113,9 @@ void stet_account_saved(struct stet_buf *out, const char *indent, const struct s
 
     if (!s->served)
         return;
-    stet_buf_printf(out, "%s%llu of %llu programs came from the store", indent,
-                    (unsigned long long)s->served, (unsigned long long)a->totals.compiles);
+    stet_buf_printf(out, "%s%llu of ", indent, (unsigned long long)s->served);
+    stet_text_count(out, a->totals.compiles, "program");
+    stet_buf_str(out, " came from the store");
     if (s->known) {
         stet_buf_str(out, ": ");
         stet_text_duration(out, s->took_ns);

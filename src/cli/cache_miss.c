@@ -3,6 +3,7 @@
 #include "cli/cache_miss.h"
 
 #include "base/mem.h"
+#include "cli/run_text.h"
 #include "decode/decode.h"
 #include "decode/options.h"
 #include "fingerprint/fingerprint.h"
@@ -347,8 +348,8 @@ void stet_misses_text(const struct stet_misses *m, struct stet_buf *out)
         fresh += !m->items[i].moved.len && stet_view_is(m->items[i].word, "miss");
     if ((!m->count || fresh == m->count) && !from_afar(m))
         return;
-    stet_buf_printf(out, "\nthe store served %" PRIu64 " of %" PRIu64 " compiles", m->served,
-                    m->compiles);
+    stet_buf_printf(out, "\nthe store served %" PRIu64 " of ", m->served);
+    stet_text_count(out, m->compiles, "compile");
     for (size_t i = 0; i < m->places.places; i++)
         stet_buf_printf(out, "%s%" PRIu64 " from %.*s", i ? ", " : ": ", m->places.count[i],
                         STET_FMT(m->places.name[i]));

@@ -259,6 +259,9 @@ static int lint(struct stet_args *args, const struct lint_args *a, const struct 
     if (stet_lint_run(&r, &o, &err) != STET_OK) {
         code = stet_complain(&err);
     } else {
+        if (!r.files) /* a slip in the path, most likely */
+            fprintf(stderr, "stet: no Python file and no shell script in %s%s\n", o.paths[0],
+                    o.path_count > 1 ? " …" : "");
         drop_below(&r, (unsigned)severity);
         code = report(&r, a, a->baseline ? a->baseline : c->baseline);
         stet_lint_release(&r);

@@ -172,8 +172,10 @@ static int list(enum stet_format format, struct stet_runs *runs, struct stet_led
     } else {
         if (!shown)
             stet_buf_str(&out, "no runs; `stet run -- COMMAND` makes one\n");
-        if (runs->unreadable)
-            stet_buf_printf(&out, "%zu folders without a readable run.json\n", runs->unreadable);
+        if (runs->unreadable) {
+            stet_text_count(&out, runs->unreadable, "folder");
+            stet_buf_str(&out, " without a readable run.json\n");
+        }
     }
     return stet_print(&out, STET_EXIT_FINE);
 }

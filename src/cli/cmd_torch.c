@@ -74,6 +74,7 @@ enum stet_rc stet_torch_load(struct stet_torch *t, char **names, int count, stru
 {
     struct stet_torch_files *files = stet_torch_files_new(t);
     enum stet_rc rc = STET_OK;
+    bool run;
 
     if (!files)
         return stet_fail(err, STET_NO_MEMORY, "out of memory");
@@ -83,11 +84,12 @@ enum stet_rc stet_torch_load(struct stet_torch *t, char **names, int count, stru
         rc = add_name(files, names[i], from, err);
     if (rc == STET_OK)
         rc = stet_torch_files_finish(files, err);
-    if (rc == STET_OK && !stet_torch_files_count(files))
+    run = stet_view_starts(stet_buf_as_view(from), "run ");
+    if (rc == STET_OK && (!stet_torch_files_count(files) || (!run && !t->records)))
         rc = stet_fail(err, STET_NOT_FOUND, "%s: no torch.compile trace there",
                        from->len ? from->ptr : "?");
     stet_torch_files_free(files);
-    if (rc == STET_OK && count < 2 && stet_view_starts(stet_buf_as_view(from), "run "))
+    if (rc == STET_OK && count < 2 && run)
         add_past(t, count ? names[0] : NULL);
     return rc;
 }
@@ -180,7 +182,7 @@ static int run_part(const struct part *p, int argc, char **argv)
         return done;
     stet_torch_init(&t);
     rc = stet_torch_load(&t, args.values, args.count, &from, &err);
-    if (rc == STET_OK && ingest && !look && !strstr(from.ptr, "run "))
+    if (rc == STET_OK && ingest && !look && !stet_view_starts(stet_buf_as_view(&from), "run "))
         rc = keep(&t, &args, id, &err);
     done = rc == STET_OK ? print(p, &t, &args, stet_buf_as_view(&from), id) : stet_complain(&err);
     stet_torch_release(&t);

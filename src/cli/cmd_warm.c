@@ -191,7 +191,8 @@ static size_t settled(const struct stet_warm_plan *plan)
 static void progress(const struct stet_warm_plan *plan, bool last)
 {
     if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%zu of %zu programs%s", settled(plan), plan->count, last ? "\n" : "");
+        fprintf(stderr, "\r%zu of %zu program%s%s", settled(plan), plan->count,
+                plan->count == 1 ? "" : "s", last ? "\n" : "");
 }
 
 static bool anything_waits(const struct stet_warm_plan *plan)

@@ -156,7 +156,8 @@ void stet_show_run_text(struct stet_buf *out, const struct stet_run *run,
         process_text(out, &d->processes[i], colour);
     stet_text_trouble(out, d);
     if (run->unchecked)
-        stet_buf_printf(out, "%" PRIu64 " processes did not check in\n", run->unchecked);
+        stet_buf_printf(out, "%" PRIu64 " process%s did not check in\n", run->unchecked,
+                        run->unchecked == 1 ? "" : "es");
 }
 
 static void compile_json(struct stet_json *j, const struct stet_compile_event *c)

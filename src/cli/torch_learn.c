@@ -382,8 +382,9 @@ void stet_learn_judge(struct stet_learn *l, struct stet_torch *now, const char *
     for (size_t i = 0; i < now->compile_count; i++)
         cost += stet_torch_cost(&now->compiles[i]);
     stet_torch_plan(now, &plan);
-    stet_buf_printf(out, "stet: torch.compile: %llu compiles \xe2\x86\x92 %zu, ",
-                    (unsigned long long)l->compiles, now->compile_count);
+    stet_buf_printf(out, "stet: torch.compile: %llu compile%s \xe2\x86\x92 %zu, ",
+                    (unsigned long long)l->compiles, l->compiles == 1 ? "" : "s",
+                    now->compile_count);
     stet_text_duration(out, l->cost_us * 1000);
     stet_buf_str(out, " \xe2\x86\x92 ");
     stet_text_duration(out, cost * 1000);

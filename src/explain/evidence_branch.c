@@ -275,12 +275,14 @@ void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
         return;
     if (on_value(h, f, &line) || on_argument(h, s, &line) || on_cut(h, s, &line) ||
         on_break(h, s, &line)) {
+        uint32_t switches = stet_turns_of(h, f).switches;
+
         f->reads = line;
         stet_finding_rename(h, f, STET_REASON_GRAPH_CHANGE, STET_REASON_VALUE_BRANCH,
                             STET_SURE_LIKELY,
                             "which program runs depends on a value read back in line %u (they "
-                            "changed places %u times)",
-                            line, stet_turns_of(h, f).switches);
+                            "changed places %u time%s)",
+                            line, switches, switches == 1 ? "" : "s");
     } else if (f->facts.new_lines) {
         stet_finding_rename(h, f, STET_REASON_GRAPH_CHANGE, STET_REASON_HIDDEN_BRANCH,
                             STET_SURE_CERTAIN, "%u line%s that no program had before",

@@ -46,14 +46,14 @@ void stet_evidence_state(struct stet_history *h, struct stet_finding *f)
     first = &h->sightings[f->against];
     turns = stet_turns_of(h, f);
     if (f->facts.accumulates && (f->facts.came == 0) != (f->facts.went == 0)) {
-        stet_finding_is(h, f, STET_REASON_GRAD_CREATE_ACCUMULATE,
-                        turns.switches >= 3 ? STET_SURE_CERTAIN : STET_SURE_LIKELY, false,
-                        "%u argument%s %s that %s only added to a result; the two programs "
-                        "changed places %u times",
-                        f->facts.came + f->facts.went,
-                        f->facts.came + f->facts.went == 1 ? "" : "s",
-                        f->facts.came ? "came" : "went",
-                        f->facts.came + f->facts.went == 1 ? "is" : "are", turns.switches);
+        stet_finding_is(
+            h, f, STET_REASON_GRAD_CREATE_ACCUMULATE,
+            turns.switches >= 3 ? STET_SURE_CERTAIN : STET_SURE_LIKELY, false,
+            "%u argument%s %s that %s only added to a result; the two programs "
+            "changed places %u time%s",
+            f->facts.came + f->facts.went, f->facts.came + f->facts.went == 1 ? "" : "s",
+            f->facts.came ? "came" : "went", f->facts.came + f->facts.went == 1 ? "is" : "are",
+            turns.switches, turns.switches == 1 ? "" : "s");
         stet_finding_drop(f, STET_REASON_GRAPH_CHANGE);
         stet_finding_drop(f, STET_REASON_DONATION_CHANGE);
         return;

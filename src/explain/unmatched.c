@@ -206,18 +206,20 @@ static void count_alone(struct stet_side *s, uint32_t *alone, uint32_t *named)
 static void say_repeat(struct stet_comparison *c, const struct repeat *r)
 {
     uint32_t times = r->from < r->to ? r->to - r->from : r->from - r->to;
+    uint32_t block = r->count / (times ? times : 1);
 
     c->out->repeat_from = r->from;
     c->out->repeat_to = r->to;
-    stet_change_add(c,
-                    &(struct stet_change){.kind = STET_CHANGE_REPEAT,
-                                          .facet = STET_NO_FACET,
-                                          .follows = STET_NO_FACET,
-                                          .what = stet_change_text(c, "block of %u operations",
-                                                                   r->count / (times ? times : 1)),
-                                          .from = stet_change_text(c, "%u times", r->from),
-                                          .to = stet_change_text(c, "%u times", r->to)},
-                    r->side == c->a ? r->first : NULL, r->side == c->b ? r->first : NULL);
+    stet_change_add(
+        c,
+        &(struct stet_change){
+            .kind = STET_CHANGE_REPEAT,
+            .facet = STET_NO_FACET,
+            .follows = STET_NO_FACET,
+            .what = stet_change_text(c, "block of %u operation%s", block, block == 1 ? "" : "s"),
+            .from = stet_change_text(c, "%u time%s", r->from, r->from == 1 ? "" : "s"),
+            .to = stet_change_text(c, "%u time%s", r->to, r->to == 1 ? "" : "s")},
+        r->side == c->a ? r->first : NULL, r->side == c->b ? r->first : NULL);
 }
 
 /* True when all that stands alone on the larger side is one more turn of a loop. */
