@@ -56,7 +56,7 @@ void lint_cache_open(struct lint_cache *c, const char *folder, struct stet_hash 
     if (!folder || stet_fs_mkdirs(folder, NULL) != STET_OK)
         return;
     stet_hash_format(paths, name);
-    strcat(name, ".pack");
+    memcpy(name + STET_HASH_TEXT - 1, ".pack", sizeof ".pack");
     c->path = stet_fs_join(folder, name);
     if (!c->path || stet_file_open(&c->file, c->path, NULL) != STET_OK)
         return;

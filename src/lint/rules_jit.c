@@ -348,7 +348,7 @@ void rule_baked_schedule(struct lint_walk *w, lint_ref n)
 static void closure_value(struct lint_walk *w, lint_ref n, uint32_t name)
 {
     struct lint_binding *b = NULL;
-    uint32_t fn = w->fns[w->fn].parent;
+    uint32_t fn = w->fns[w->fn].parent, first;
 
     if (!(w->facts & LINT_USES_JIT) || lint_scope_find(&w->fns[w->fn].scope, name))
         return;
@@ -359,7 +359,8 @@ static void closure_value(struct lint_walk *w, lint_ref n, uint32_t name)
         lint_at(w->ast, n)->field == LINT_FIELD_FUNCTION ||
         lint_kind(w->ast, w->statement) == LINT_FOR) /* python-loop says it */
         return;
-    for (uint32_t i = w->out->candidate_count; i-- > 0 && i + 16 > w->out->candidate_count;) {
+    first = w->out->candidate_count > 16 ? w->out->candidate_count - 16 : 0;
+    for (uint32_t i = w->out->candidate_count; i-- > first;) {
         const struct lint_candidate *c = &w->out->candidates[i];
 
         if (c->rule == LINT_RULE_baked_schedule && c->mode == LINT_VARYING &&

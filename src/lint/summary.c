@@ -55,7 +55,7 @@ static void put_call(struct stet_buf *out, const struct lint_call *c)
         put_text(out, c->static_names[i]);
     stet_buf_varint(out, c->arg_count);
     for (uint32_t i = 0; i < c->arg_count; i++) {
-        stet_buf_varint(out, (uint64_t)(c->args[i].position + 1));
+        stet_buf_varint(out, (unsigned)(c->args[i].position + 1));
         put_text(out, c->args[i].name);
         stet_buf_varint(out, c->args[i].deps);
         stet_buf_varint(out, c->args[i].static_deps);

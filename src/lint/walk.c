@@ -255,7 +255,9 @@ static struct stet_view source_line(const struct lint_ast *a, uint32_t row)
 
 static bool reported(const struct lint_summary *s, unsigned rule, uint32_t line, uint32_t column)
 {
-    for (uint32_t i = s->candidate_count; i-- > 0 && i + 64 > s->candidate_count;) {
+    uint32_t first = s->candidate_count > 64 ? s->candidate_count - 64 : 0;
+
+    for (uint32_t i = s->candidate_count; i-- > first;) {
         const struct lint_candidate *c = &s->candidates[i];
 
         if (c->rule == rule && c->line == line && c->column == column)
@@ -414,7 +416,7 @@ static void drop_asides(struct lint_summary *s, const struct aside *asides, size
 
     for (uint32_t i = 0; i < s->candidate_count; i++)
         found[s->candidates[i].rule] = true;
-    for (uint16_t r = 0; r < LINT_RULES; r++) {
+    for (unsigned r = 0; r < LINT_RULES; r++) {
         size_t n;
         bool whole;
 
