@@ -37,9 +37,20 @@ static bool is_text(struct stet_view v)
     return true;
 }
 
+/* Bytecode that lies in a file; offsets in messages are those of the file. */
+static enum stet_rc decode_inside(struct stet_program *out, struct stet_view file,
+                                  struct stet_view bytes, struct stet_err *err)
+{
+    enum stet_rc rc = stet_decode_bytecode(out, bytes, err);
+
+    if (rc != STET_OK && err && err->offset != STET_NO_OFFSET)
+        err->offset += (uint64_t)(bytes.ptr - file.ptr);
+    return rc;
+}
+
 enum stet_rc stet_decode(struct stet_program *out, struct stet_view bytes, struct stet_err *err)
 {
-    struct stet_view words;
+    struct stet_view words, exported;
 
     if (!bytes.len)
         return stet_fail_at(err, STET_BAD_INPUT, 0, "empty input");
@@ -56,6 +67,9 @@ enum stet_rc stet_decode(struct stet_program *out, struct stet_view bytes, struc
         return stet_decode_hlo_proto(out, bytes, err);
     if (is_text(bytes))
         return stet_decode_mlir_text(out, bytes, err);
+    exported = stet_decode_exported(bytes);
+    if (exported.len)
+        return decode_inside(out, bytes, exported, err);
     return stet_fail_at(err, STET_UNSUPPORTED, 0,
                         "neither MLIR bytecode, an HLO proto, MLIR text nor HLO text");
 }

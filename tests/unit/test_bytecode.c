@@ -387,3 +387,66 @@ TEST(huge_counts_are_refused)
     EXPECT(strstr(err.text, "count") && err.offset <= file.len);
     stet_buf_release(&file);
 }
+
+/* A file of tests/data/mlir, written by JAX 0.10.2: `Exported.serialize()` of a function, and the
+ * module that is in it. */
+static struct stet_file exported(const char *name)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_file f = {0};
+    char path[512];
+
+    snprintf(path, sizeof path, STET_SOURCE_DIR "/tests/data/mlir/%s", name);
+    EXPECT_INT(STET_OK, stet_file_open(&f, path, &err));
+    return f;
+}
+
+TEST(what_jax_export_wrote_holds_its_module)
+{
+    struct stet_file whole = exported("exported.bin"), module = exported("exported.mlirbc");
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_program p;
+
+    EXPECT(stet_view_eq(stet_decode_exported(whole.bytes), module.bytes));
+    EXPECT_INT(STET_OK, stet_decode(&p, whole.bytes, &err));
+    if (err.rc == STET_OK) {
+        EXPECT_INT(2, p.argument_count);
+        stet_program_release(&p);
+    }
+    stet_file_close(&whole);
+    stet_file_close(&module);
+}
+
+TEST(what_jax_export_wrote_may_be_broken)
+{
+    struct stet_file whole = exported("exported.bin");
+    struct stet_view module = stet_decode_exported(whole.bytes);
+    size_t start = (size_t)(module.ptr - whole.bytes.ptr);
+    char *copy = malloc(whole.bytes.len);
+
+    for (size_t n = 1; copy && n < whole.bytes.len; n++) { /* cut, at the end of the memory */
+        char *at = memcpy(copy + whole.bytes.len - n, whole.bytes.ptr, n);
+        struct stet_err err = STET_ERR_INIT;
+        struct stet_program p;
+
+        if (stet_decode(&p, stet_view_of(at, n), &err) == STET_OK) {
+            EXPECT(n >= start + module.len);
+            stet_program_release(&p);
+        } else {
+            EXPECT(n < start + module.len && err.text[0] && err.offset <= n);
+        }
+    }
+    for (size_t i = 0; copy && i < 8 * (start + 64); i++) { /* flipped */
+        struct stet_err err = STET_ERR_INIT;
+        struct stet_program p;
+
+        memcpy(copy, whole.bytes.ptr, whole.bytes.len);
+        copy[i / 8] = (char)(copy[i / 8] ^ 1 << i % 8);
+        if (stet_decode(&p, stet_view_of(copy, whole.bytes.len), &err) == STET_OK)
+            stet_program_release(&p);
+        else
+            EXPECT(err.text[0] && err.offset <= whole.bytes.len);
+    }
+    free(copy);
+    stet_file_close(&whole);
+}
