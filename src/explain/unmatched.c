@@ -135,6 +135,28 @@ static bool is_periodic(struct stet_side *s, uint32_t first, uint32_t last)
     return false;
 }
 
+/* Forward pass, backward pass and update each have their own turn: runs of operations that stand
+ * alone, with nothing that counts between them. A few operations beside their like are no loop. */
+static bool runs_are_periodic(const struct stet_comparison *c, struct stet_side *s)
+{
+    enum { FEWEST = 8 };
+    uint32_t first = 0, last = 0, run = 0, all = 0, periodic = 0;
+
+    for (uint32_t i = 0; i <= s->program->op_count; i++) {
+        const struct stet_op *op = i < s->program->op_count ? s->ops[i] : NULL;
+
+        if (op && stands_alone(s, op) && !follows_from_one(c, op)) {
+            first = run++ ? first : i;
+            last = i;
+        } else if (run && (!op || (stet_side_counts(s, op) && !is_alone(s, op)))) {
+            all += run;
+            periodic += is_periodic(s, first, last) ? run : 0;
+            run = 0;
+        }
+    }
+    return all >= FEWEST && (uint64_t)periodic * 20 >= (uint64_t)all * 19;
+}
+
 struct repeat {
     struct stet_side *side; /* the one that has more */
     const struct stet_op *first;
@@ -191,7 +213,8 @@ static bool more_of_the_same(const struct stet_comparison *c, struct tallies *t,
         return true;
     if ((uint64_t)twins * 20 < (uint64_t)r->count * 19)
         return false;
-    return located * 2 >= r->count || is_periodic(r->side, r->first->id, last);
+    return located * 2 >= r->count || is_periodic(r->side, r->first->id, last) ||
+           runs_are_periodic(c, r->side);
 }
 
 static void count_alone(struct stet_side *s, uint32_t *alone, uint32_t *named)
@@ -245,16 +268,25 @@ static bool find_repeat(struct stet_comparison *c, uint32_t named_a, uint32_t na
 
 /* ---- saying it ---- */
 
+/* Custom calls and comparisons are told apart by more than their names. */
 static struct stet_view op_text(struct stet_comparison *c, const struct stet_op *op)
 {
-    const struct stet_attr *target = stet_op_attr(op, "call_target_name");
+    static const struct {
+        const char *name, *mark;
+    } parts[] = {{"call_target_name", " @"},
+                 {"custom_call_target", " @"},
+                 {"comparison_direction", " "},
+                 {"direction", " "}};
+    struct stet_view name = stet_words_mnemonic(op);
 
-    if (!target)
-        target = stet_op_attr(op, "custom_call_target");
-    if (!target)
-        return stet_change_text(c, "operation %.*s", STET_FMT(stet_words_mnemonic(op)));
-    return stet_change_text(c, "operation %.*s @%.*s", STET_FMT(stet_words_mnemonic(op)),
-                            STET_FMT(target->text));
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const struct stet_attr *a = stet_op_attr(op, parts[i].name);
+
+        if (a && a->text.len)
+            return stet_change_text(c, "operation %.*s%s%.*s", STET_FMT(name), parts[i].mark,
+                                    STET_FMT(a->text));
+    }
+    return stet_change_text(c, "operation %.*s", STET_FMT(name));
 }
 
 static void say_alone(struct stet_comparison *c, struct stet_side *s, const struct repeat *repeat)
