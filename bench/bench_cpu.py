@@ -21,7 +21,7 @@ import jax
 
 import models
 
-TURNS, COMPILES, ROUNDS, RUNS = 3, dict(stet=5, cpu=1), 15, 4
+TURNS, COMPILES, ROUNDS, RUNS = 5, dict(stet=5, cpu=1), 15, 4
 
 
 def line(bench, unit, values, against, baseline, limit=None):
@@ -55,26 +55,36 @@ def run_once(run, args):
     return (time.perf_counter() - start) * 1e3 / RUNS
 
 
-def main():
-    devices = {name: jax.devices(name)[0] for name in ("stet", "cpu")}
-    shares = [[] for _ in range(TURNS)] # of each program
-    for name, step, state, batch in models.MODELS:
-        args = {p: jax.device_put((state, batch), device) for p, device in devices.items()}
-        runs, took, steps = {}, {p: [] for p in devices}, {p: [] for p in devices}
-        for turn in range(TURNS):
+def compile_all(devices, args):
+    """For each program and platform the executable and the times of each turn. A turn goes through all programs, so that
+    one of the machine's slow moments meets one turn of each and not all of one's."""
+    runs, took = {}, {name: {p: [] for p in devices} for name, *_ in models.MODELS}
+    for _ in range(TURNS):
+        for name, step, *_ in models.MODELS:
             for platform, device in devices.items():
                 with jax.default_device(device):
-                    runs[platform], times = compiled(step, args[platform], COMPILES[platform])
-                took[platform].append(times)
-            shares[turn].append(statistics.median(took["stet"][-1]) / statistics.median(took["cpu"][-1]))
-        line(f"cpu.compile.{name}", "ms", sum(took["stet"], []), "XLA:CPU", statistics.median(sum(took["cpu"], [])))
+                    runs[name, platform], times = compiled(step, args[name, platform], COMPILES[platform])
+                took[name][platform].append(times)
+    return runs, took
+
+
+def main():
+    devices = {name: jax.devices(name)[0] for name in ("stet", "cpu")}
+    args = {(name, p): jax.device_put((state, batch), device)
+            for name, _, state, batch in models.MODELS for p, device in devices.items()}
+    runs, took = compile_all(devices, args)
+    for name, *_ in models.MODELS:
+        ours, theirs = (sum(took[name][p], []) for p in ("stet", "cpu"))
+        line(f"cpu.compile.{name}", "ms", ours, "XLA:CPU", statistics.median(theirs))
+        steps = {p: [] for p in devices}
         for _ in range(ROUNDS): # in turns, so that both see the same machine
-            for platform, run in runs.items():
-                steps[platform].append(run_once(run, args[platform]))
+            for p in devices:
+                steps[p].append(run_once(runs[name, p], args[name, p]))
         theirs = statistics.median(steps["cpu"])
         limit = 3 * theirs if name in ("transformer", "cnn", "mlp") else None
         line(f"cpu.step.{name}", "ms", steps["stet"], "XLA:CPU", theirs, limit)
-    means = [math.exp(statistics.mean(map(math.log, turn))) for turn in shares]
+    means = [math.exp(statistics.mean(math.log(statistics.median(t["stet"][turn]) / statistics.median(t["cpu"][turn]))
+                                      for t in took.values())) for turn in range(TURNS)]
     times = ", ".join(f"{1 / mean:.1f}" for mean in means)
     line("cpu.compile.share", "%", [100 * mean for mean in means],
          f"XLA:CPU; {times} times faster, geometric means of each turn", 100, 2)
