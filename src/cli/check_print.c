@@ -7,22 +7,6 @@
 #include "cli/run_text.h"
 
 #include <inttypes.h>
-#include <limits.h>
-#include <unistd.h>
-
-/* Below the working folder a path needs no root. */
-static struct stet_view short_path(struct stet_view path)
-{
-    static char here[PATH_MAX];
-    size_t n;
-
-    if (!here[0] && !getcwd(here, sizeof here))
-        return path;
-    n = strlen(here);
-    if (path.len > n + 1 && !memcmp(path.ptr, here, n) && path.ptr[n] == '/')
-        return stet_view_of(path.ptr + n + 1, path.len - n - 1);
-    return path;
-}
 
 static void title(struct stet_buf *out, const struct stet_violation *v)
 {
@@ -35,7 +19,7 @@ static void line_text(struct stet_buf *out, const char *word, const struct stet_
 {
     if (!l->line)
         return;
-    stet_buf_printf(out, "  %-9s%.*s:%" PRIu64, word, STET_FMT(short_path(l->file)), l->line);
+    stet_buf_printf(out, "  %-9s%.*s:%" PRIu64, word, STET_FMT(stet_text_path(l->file)), l->line);
     if (l->function.len)
         stet_buf_printf(out, " in %.*s", STET_FMT(l->function));
     stet_buf_char(out, '\n');
@@ -197,12 +181,12 @@ static void one_github(struct stet_buf *out, const struct stet_violation *v,
     if (v->class.len)
         stet_buf_printf(&text, "\ncause: %.*s", STET_FMT(v->class));
     if (v->trigger.line)
-        stet_buf_printf(&text, "\ntrigger: %.*s:%" PRIu64, STET_FMT(short_path(v->trigger.file)),
-                        v->trigger.line);
+        stet_buf_printf(&text, "\ntrigger: %.*s:%" PRIu64,
+                        STET_FMT(stet_text_path(v->trigger.file)), v->trigger.line);
     if (v->fix.len)
         stet_buf_printf(&text, "\nfix: %.*s", STET_FMT(v->fix));
     stet_buf_str(out, "::error file=");
-    stet_text_github(out, at->line ? short_path(at->file) : c->file, true);
+    stet_text_github(out, at->line ? stet_text_path(at->file) : c->file, true);
     stet_buf_printf(out, ",line=%" PRIu64 ",title=stet%%3A ",
                     at->line  ? at->line
                     : v->line ? v->line

@@ -85,8 +85,8 @@ static void compile_line(struct stet_buf *out, const struct stet_compile_event *
     stet_buf_char(out, '\n');
     if (c->trigger.line)
         stet_buf_printf(out, "       %s%.*s:%" PRIu64 "%s in %.*s\n", colour ? "\033[36m" : "",
-                        STET_FMT(c->trigger.file), c->trigger.line, colour ? "\033[0m" : "",
-                        STET_FMT(c->trigger.function));
+                        STET_FMT(stet_text_path(c->trigger.file)), c->trigger.line,
+                        colour ? "\033[0m" : "", STET_FMT(c->trigger.function));
 }
 
 /* CPython's version goes on about its build and its compiler; --format=json has all of it. */

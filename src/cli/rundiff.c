@@ -366,8 +366,9 @@ static void text(struct stet_buf *out, const struct moves *m, const struct entri
                             STET_FMT(e->from.ptr ? e->from : STET_VIEW("none")),
                             STET_FMT(e->to.ptr ? e->to : STET_VIEW("none")));
             if (e->line)
-                stet_buf_printf(out, "  %s%.*s:%u in %.*s%s", dim, STET_FMT(e->file), e->line,
-                                STET_FMT(e->function), plain);
+                stet_buf_printf(out, "  %s%.*s:%u in %.*s%s", dim,
+                                STET_FMT(stet_text_path(e->file)), e->line, STET_FMT(e->function),
+                                plain);
             stet_buf_char(out, '\n');
         }
         if (hidden)

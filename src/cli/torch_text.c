@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 uint64_t stet_torch_cost(const struct stet_torch_compile *c)
 {
@@ -20,18 +19,10 @@ static void seconds(uint64_t us, struct stet_buf *out)
 
 void stet_torch_text_place(const struct stet_torch_place *p, struct stet_buf *out)
 {
-    char here[4096];
-    struct stet_view file = p->file;
-    size_t n;
-
-    if (!p->line) {
+    if (p->line)
+        stet_buf_printf(out, "%.*s:%" PRIu64, STET_FMT(stet_text_path(p->file)), p->line);
+    else
         stet_buf_str(out, "?");
-        return;
-    }
-    n = getcwd(here, sizeof here - 1) ? strlen(here) : 0;
-    if (n && file.len > n + 1 && !memcmp(file.ptr, here, n) && file.ptr[n] == '/')
-        file = stet_view_of(file.ptr + n + 1, file.len - n - 1);
-    stet_buf_printf(out, "%.*s:%" PRIu64, STET_FMT(file), p->line);
 }
 
 void stet_torch_text_change(const struct stet_torch_why *why, struct stet_buf *out)

@@ -185,7 +185,7 @@ static enum stet_rc read_words(struct stet_entry_file *f, const struct start *s,
 enum stet_rc stet_entry_read(struct stet_entry_file *f, struct stet_view bytes,
                              struct stet_err *err)
 {
-    struct start s;
+    struct start s = {0};
     enum stet_rc rc;
 
     *f = (struct stet_entry_file){.fd = -1, .bytes = bytes, .bytes_size = bytes.len};
@@ -222,7 +222,7 @@ static enum stet_rc read_start(struct stet_entry_file *f, struct stet_err *err)
 {
     char head[STET_ENTRY_START];
     ssize_t got = read_at(f->fd, head, sizeof head, 0);
-    struct start s;
+    struct start s = {0};
     enum stet_rc rc;
 
     if (got < 0)

@@ -66,7 +66,8 @@ static void parse(struct stet_view bytes, struct stet_order *out)
     struct stet_hash sum;
     size_t count;
 
-    if (bytes.len < HEAD + KEY || bytes.len > FILE_MAX || memcmp(bytes.ptr, magic, sizeof magic))
+    if (bytes.len < HEAD + KEY || bytes.len > FILE_MAX ||
+        memcmp(bytes.ptr, magic, sizeof magic) != 0)
         return;
     stet_reader_init(&r, bytes, 0);
     stet_reader_skip(&r, sizeof magic);

@@ -119,6 +119,10 @@ class Data(unittest.TestCase):
                 ledger.commit()
                 self.assertEqual(self.data(run)["runs"][0]["causes"], wanted)
 
+    def test_lines_below_the_working_folder_are_told_without_it(self):
+        self.assertIn("\n       train.py:5 in main\n", stet("show", A).stdout)
+        self.assertIn("  trigger  train.py:5 in main\n", stet("explain", A).stdout)
+
     def test_the_offending_line_stands_in_its_excerpt(self):
         cause = self.data(A)["runs"][0]["causes"][0]
         self.assertEqual(cause["origin"]["line"], 3)
