@@ -114,8 +114,10 @@ static void take_dim(struct stet_reader *r, struct stet_dim *d, struct stet_aren
 {
     uint8_t kind = stet_reader_u8(r);
 
-    if (kind > STET_DIM_RANGE)
+    if (kind > STET_DIM_RANGE) {
         stet_reader_fail(r, "a kind of dimension that is not known");
+        return;
+    }
     d->kind = (enum stet_dim_kind)kind;
     if (kind == STET_DIM_RANGE) {
         d->low = (int64_t)stet_reader_u64(r);

@@ -97,7 +97,7 @@ enum stet_rc stet_wire_send(struct stet_wire *l, const struct stet_message *m, u
 
         if (n > 0)
             sent += (size_t)n;
-        else if (errno == EAGAIN || errno == EWOULDBLOCK)
+        else if (n == 0 || errno == EAGAIN || errno == EWOULDBLOCK)
             rc = wait_for(l->fd, POLLOUT, until_ms, err);
         else if (errno != EINTR)
             rc = stet_fail_errno(err, "cannot send");
