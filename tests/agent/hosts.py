@@ -33,7 +33,7 @@ class Agent:
     def start(self):
         self.process = subprocess.Popen([STET, "agent", "--foreground", "--socket", self.socket],
                                         stdin=subprocess.DEVNULL, stderr=self.log, env=self.env)
-        assert wait_for(self.answers, 10), open(self.dir + "/log").read()
+        assert wait_for(self.answers, 30), open(self.dir + "/log").read()
 
     def answers(self):
         """A socket that a killed agent left is there too: only a connection tells."""
@@ -43,7 +43,7 @@ class Agent:
     def client(self, *args):
         return [CLIENT, args[0], self.socket, self.store, *map(str, args[1:])]
 
-    def ask(self, program, wait_ms=3000):
+    def ask(self, program, wait_ms=20000):
         """(verdict, tier or reason, milliseconds)"""
         out = subprocess.run(self.client("ask", program, wait_ms), capture_output=True, text=True,
                              timeout=60)
@@ -52,7 +52,7 @@ class Agent:
         words = out.stdout.split()
         return words[0], words[1] if len(words) == 3 else "", int(words[-1])
 
-    def make(self, program, ms=0, wait_ms=3000):
+    def make(self, program, ms=0, wait_ms=20000):
         out = subprocess.run(self.client("make", program, wait_ms, ms), capture_output=True, text=True,
                              timeout=60, check=True)
         return out.stdout.split()[0]
