@@ -28,8 +28,13 @@ static int fail(const char *what, const struct stet_err *err)
 static void *block(uint64_t bytes)
 {
     size_t size = (size_t)(bytes + 64) / 64 * 64;
+    void *memory = aligned_alloc(64, size);
 
-    return aligned_alloc(64, size);
+    if (!memory) {
+        fprintf(stderr, "out of memory for %zu bytes\n", size);
+        exit(1);
+    }
+    return memory;
 }
 
 static int by_value(const void *a, const void *b)
