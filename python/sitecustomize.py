@@ -16,6 +16,7 @@ import stet_cpu  # while this folder is on the path; its parts are found through
 WAITING = {
     "jax._src.interpreters.mlir": ("jax", "after_mlir"),
     "jax._src.callback": ("jax", "after_callback"),
+    "jax._src.xla_bridge": ("jax", "after_bridge"),
     "torch_tpu._internal.utils.hardware": ("torch_tpu", "after_hardware"),
     "torch_tpu._loader": ("torch_tpu", "after_loader"),
     "torch_xla.experimental.plugins": ("torch_xla", "after_plugins"),

@@ -21,9 +21,15 @@ def initialize():
         return
     after_mlir(mlir)
     after_callback(callback)
+    after_bridge(xla_bridge)
     if any(entry.startswith("stet:") for entry in named.split(",")):
         return  # JAX has it from there
     xla_bridge.register_plugin("stet", library_path=library_path())
+
+
+def after_bridge(module):
+    """jax._src.xla_bridge: no warning that the platform is experimental."""
+    module._nonexperimental_plugins.add("stet")
 
 
 def after_mlir(module):

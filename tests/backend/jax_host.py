@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.ad_checkpoint import checkpoint_name
 from jax.experimental import io_callback
 
 found = {"platform": jax.default_backend()}
@@ -70,6 +71,19 @@ y = jnp.ones((64, 64)).block_until_ready()
 place = y.unsafe_buffer_pointer()
 z = jax.jit(lambda a: a + 1, donate_argnums=0)(y)
 found["donated"] = [y.is_deleted(), z.unsafe_buffer_pointer() == place]
+
+# The host's memory: there and back, out of a program, into one, and for what a backward pass needs.
+host, device = (jax.sharding.SingleDeviceSharding(here, memory_kind=k) for k in ("pinned_host", "device"))
+before = here.memory_stats()["bytes_in_use"]
+y = jax.device_put(np.ones((64, 64), np.float32), host)
+found["in the host's memory"] = y.sharding.memory_kind == "pinned_host" and here.memory_stats()["bytes_in_use"] == before
+p, q = jax.jit(lambda a: (a * 2, a + 1), out_shardings=(host, device))(jax.device_put(y, device))
+found["results' memories"] = [p.sharding.memory_kind, q.sharding.memory_kind]
+same("from the host's memory", jax.jit(lambda a: jax.device_put(a, device) + 1, in_shardings=host)(p), np.full((64, 64), 3))
+policy = jax.checkpoint_policies.save_and_offload_only_these_names(
+    names_which_can_be_saved=[], names_which_can_be_offloaded=["a"], offload_src="device", offload_dst="pinned_host")
+layer = lambda v: jnp.sin(checkpoint_name(v @ v.T, "a")).sum()
+same("offloaded", jax.jit(jax.grad(jax.checkpoint(layer, policy=policy)))(x), jax.grad(layer)(x))
 
 # Factorisations.
 m = np.array([[2.0, 1, 0], [1, 3, 1], [0, 1, 4]], np.float32)

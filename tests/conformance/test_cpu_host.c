@@ -1,4 +1,5 @@
-/* libstet_cpu.so and the host: callbacks of a running program, and integers of four bits. */
+/* libstet_cpu.so and the host: callbacks of a running program, the host's memory, integers of four
+ * bits. */
 #include "harness.h"
 #include "test.h"
 
@@ -209,6 +210,67 @@ TEST(transfers_between_devices_and_misshapen_ones_are_refused)
         EXPECT(!harness_compile(&h, text, strlen(text), "mlir", NULL, 0));
         EXPECT(strstr(h.text, "talk: stablehlo.") && strstr(h.text, cases[i].says));
     }
+    harness_client_destroy(&h);
+}
+
+static int64_t in_use(struct harness *h)
+{
+    ARGS(PJRT_Client_AddressableDevices, devices, .client = h->client);
+    ARGS(PJRT_Device_MemoryStats, stats, );
+
+    EXPECT(harness_ok(h, h->api->PJRT_Client_AddressableDevices(&devices)));
+    stats.device = devices.addressable_devices[0];
+    EXPECT(harness_ok(h, h->api->PJRT_Device_MemoryStats(&stats)));
+    return stats.bytes_in_use;
+}
+
+static PJRT_Memory *memory_of(struct harness *h, PJRT_Buffer *b)
+{
+    ARGS(PJRT_Buffer_Memory, args, .buffer = b);
+
+    EXPECT(harness_ok(h, h->api->PJRT_Buffer_Memory(&args)));
+    return args.memory;
+}
+
+TEST(what_is_in_the_hosts_memory_is_not_in_the_devices)
+{
+    static const char *const kinds[] = {"device", "pinned_host"};
+    static const char there[] =
+        "func.func @main(%x: tensor<3xf32> {tf.aliasing_output = 0 : i32})\n"
+        "    -> (tensor<3xf32> {mhlo.memory_kind = \"pinned_host\"}) {\n"
+        "  return %x : tensor<3xf32>\n"
+        "}\n";
+    static const int64_t dims[] = {3};
+    PJRT_LoadedExecutable *loaded;
+    PJRT_Buffer *in, *out;
+    struct harness h;
+
+    open_cpu(&h);
+    ARGS(PJRT_Client_AddressableMemories, all, .client = h.client);
+    EXPECT(harness_ok(&h, h.api->PJRT_Client_AddressableMemories(&all)));
+    EXPECT_INT(2, all.num_addressable_memories);
+    for (size_t i = 0; i < 2; i++) {
+        ARGS(PJRT_Memory_Kind, kind, .memory = all.addressable_memories[i]);
+
+        EXPECT(harness_ok(&h, h.api->PJRT_Memory_Kind(&kind)));
+        EXPECT(strlen(kinds[i]) == kind.kind_size && !memcmp(kinds[i], kind.kind, kind.kind_size));
+    }
+    loaded = harness_compile(&h, there, strlen(there), "mlir", NULL, 0);
+    in = harness_buffer(&h, PJRT_Buffer_Type_F32, dims, 1, BYTES, 3);
+    EXPECT(memory_of(&h, in) == all.addressable_memories[0]);
+    EXPECT_INT(BYTES, in_use(&h));
+    EXPECT(loaded && harness_execute(&h, loaded, &in, 1, &out)); /* moved, though it was donated */
+    EXPECT(memory_of(&h, out) == all.addressable_memories[1]);
+    EXPECT_INT(0, in_use(&h));
+    ARGS(PJRT_Buffer_CopyToMemory, back, .buffer = out, .dst_memory = all.addressable_memories[0]);
+    EXPECT(harness_ok(&h, h.api->PJRT_Buffer_CopyToMemory(&back)));
+    EXPECT(memory_of(&h, back.dst_buffer) == all.addressable_memories[0]);
+    EXPECT_INT(BYTES, in_use(&h));
+    harness_buffer_destroy(&h, back.dst_buffer);
+    harness_buffer_destroy(&h, in);
+    harness_buffer_destroy(&h, out);
+    EXPECT_INT(0, in_use(&h));
+    harness_loaded_destroy(&h, loaded);
     harness_client_destroy(&h);
 }
 

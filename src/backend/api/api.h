@@ -32,20 +32,22 @@ PJRT_Event *stet_event_of(struct stet_signal *s);
 
 /* ---- memory ---- */
 
-/* Reference-counted device memory; also views of memory that is not ours. */
+struct stet_memory;
+
+/* Reference-counted memory; also views of memory that is not ours. */
 struct stet_mem_block {
     atomic_int refs;
     atomic_int pins; /* external references: never reused in place while there are any */
     void *data;      /* 64-byte aligned unless a view */
     uint64_t size;
-    PJRT_Device *device;
+    struct stet_memory *memory;
     void (*on_release)(void *data, void *arg); /* views only */
     void *on_release_arg;
     bool view;
 };
 
-struct stet_mem_block *stet_mem_block_new(PJRT_Device *device, uint64_t size);
-struct stet_mem_block *stet_mem_block_view(PJRT_Device *device, void *data, uint64_t size,
+struct stet_mem_block *stet_mem_block_new(struct stet_memory *memory, uint64_t size);
+struct stet_mem_block *stet_mem_block_view(struct stet_memory *memory, void *data, uint64_t size,
                                            void (*on_release)(void *, void *), void *arg);
 /* `temporary` bytes are used on top of all blocks now. */
 void stet_mem_note_peak(PJRT_Device *device, uint64_t temporary);
@@ -93,9 +95,14 @@ struct PJRT_TopologyDescription {
     PJRT_DeviceDescription *list[1];
 };
 
+/* Programs are allowed to keep results in the host's memory. Here both are the same, but only the
+ * device's counts as its memory in use. */
+enum { STET_DEVICE_MEMORY, STET_HOST_MEMORY, STET_MEMORIES };
+
 struct stet_memory {
     PJRT_Memory base; /* first: callers follow its vtable */
     PJRT_Device *device;
+    int id; /* one of those above */
     pthread_mutex_t lock;
     struct {
         const void *key;
@@ -107,7 +114,7 @@ struct stet_memory {
 struct PJRT_Device {
     PJRT_DeviceDescription *description;
     PJRT_Client *client;
-    struct stet_memory memory;
+    struct stet_memory memories[STET_MEMORIES];
     struct stet_queue queue;
     pthread_mutex_t run_lock; /* one program at a time; guards scratch */
     void *scratch;            /* temporaries of the program that runs; kept for the next */
@@ -119,7 +126,7 @@ struct PJRT_Client {
     PJRT_TopologyDescription topology;
     PJRT_Device device;
     PJRT_Device *devices[1];
-    PJRT_Memory *memories[1];
+    PJRT_Memory *memories[STET_MEMORIES];
     struct stet_pool *pool;
 };
 
@@ -138,6 +145,7 @@ struct stet_code {
     PJRT_Buffer_Type *output_types;
     int64_t *output_dims;
     size_t *output_ranks;
+    uint8_t *memories; /* of the outputs, then of the inputs */
     const char **memory_kinds;
     size_t *memory_kind_sizes;
     struct stet_buf optimized; /* HloModuleProtoWithConfig, made when first asked for */
@@ -171,6 +179,7 @@ struct PJRT_LoadedExecutable {
 struct PJRT_Buffer {
     struct stet_shape shape;
     PJRT_Device *device;
+    struct stet_memory *memory;
     pthread_mutex_t lock;         /* guards block */
     struct stet_mem_block *block; /* NULL once deleted or donated */
     struct stet_signal *ready;    /* NULL: ready */
@@ -179,7 +188,7 @@ struct PJRT_Buffer {
 
 /* Takes over one reference of `block` and of `ready`. NULL (references released) when out of
  * memory. */
-PJRT_Buffer *stet_buffer_adopt(PJRT_Device *device, const struct stet_shape *shape,
+PJRT_Buffer *stet_buffer_adopt(struct stet_memory *memory, const struct stet_shape *shape,
                                struct stet_mem_block *block, struct stet_signal *ready);
 void stet_buffer_free(PJRT_Buffer *b);
 /* References of its memory and readiness; false when it was deleted. */
@@ -205,7 +214,7 @@ void stet_callbacks_release(struct stet_callbacks *c);
 
 /* ---- shared ---- */
 
-extern const char stet_cpu_version[], stet_cpu_memory_kind[];
+extern const char stet_cpu_version[], *const stet_cpu_memory_kinds[STET_MEMORIES];
 const char *stet_cpu_platform(void);
 /* `module` is what was compiled; may be empty. */
 PJRT_Error *stet_cpu_error(struct stet_view module, const struct stet_err *err);

@@ -37,7 +37,7 @@ static PJRT_Error *make_shape(struct stet_shape *shape, PJRT_Buffer_Type type, c
     return NULL;
 }
 
-PJRT_Buffer *stet_buffer_adopt(PJRT_Device *device, const struct stet_shape *shape,
+PJRT_Buffer *stet_buffer_adopt(struct stet_memory *memory, const struct stet_shape *shape,
                                struct stet_mem_block *block, struct stet_signal *ready)
 {
     PJRT_Buffer *b = stet_mem_calloc(1, sizeof *b);
@@ -48,7 +48,8 @@ PJRT_Buffer *stet_buffer_adopt(PJRT_Device *device, const struct stet_shape *sha
         return NULL;
     }
     b->shape = *shape;
-    b->device = device;
+    b->device = memory->device;
+    b->memory = memory;
     b->block = block;
     b->ready = ready;
     pthread_mutex_init(&b->lock, NULL);
@@ -171,6 +172,12 @@ static PJRT_Error *strides_of(const PJRT_Buffer_MemoryLayout *layout, const stru
 
 /* ---- from the host ---- */
 
+/* Where the caller wants the buffer: the device's memory unless it says another. */
+#define MEMORY(args)                                                                               \
+    (STET_HAS((args), memory) && (args)->memory                                                    \
+         ? (struct stet_memory *)(args)->memory                                                    \
+         : &(args)->client->device.memories[STET_DEVICE_MEMORY])
+
 /* Hosts keep a 4-bit integer in the low half of a byte, and say nothing of the other half; kernels
  * read the whole byte. */
 static void widen_nibbles(signed char *data, const struct stet_shape *s)
@@ -183,7 +190,7 @@ static void widen_nibbles(signed char *data, const struct stet_shape *s)
 
 PJRT_Error *cpu_PJRT_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args *args)
 {
-    PJRT_Device *device = args->client->devices[0];
+    struct stet_memory *memory = MEMORY(args);
     struct stet_shape shape;
     struct stet_mem_block *block;
     PJRT_Error *error = make_shape(&shape, args->type, args->dims, args->num_dims);
@@ -194,13 +201,13 @@ PJRT_Error *cpu_PJRT_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffe
         return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                                "stet cpu: %zu strides for rank %u", args->num_byte_strides,
                                shape.rank);
-    block = stet_mem_block_new(device, shape.bytes);
+    block = stet_mem_block_new(memory, shape.bytes);
     if (!block)
         return stet_cpu_no_memory();
     copy(block->data, (char *)(uintptr_t)args->data, &shape,
          args->num_byte_strides ? args->byte_strides : NULL, false);
     widen_nibbles(block->data, &shape);
-    args->buffer = stet_buffer_adopt(device, &shape, block, NULL);
+    args->buffer = stet_buffer_adopt(memory, &shape, block, NULL);
     args->done_with_host_buffer = args->buffer ? stet_event_of(NULL) : NULL;
     if (args->done_with_host_buffer)
         return NULL;
@@ -212,23 +219,23 @@ PJRT_Error *cpu_PJRT_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffe
 PJRT_Error *
 cpu_PJRT_Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer_Args *args)
 {
-    PJRT_Device *device = args->client->devices[0];
+    struct stet_memory *memory = MEMORY(args);
     struct stet_shape shape;
     struct stet_mem_block *block;
     PJRT_Error *error = make_shape(&shape, args->element_type, args->dims, args->num_dims);
 
     if (error)
         return error;
-    block = stet_mem_block_view(device, args->device_buffer_ptr, shape.bytes,
+    block = stet_mem_block_view(memory, args->device_buffer_ptr, shape.bytes,
                                 args->on_delete_callback, args->on_delete_callback_arg);
-    args->buffer = block ? stet_buffer_adopt(device, &shape, block, NULL) : NULL;
+    args->buffer = block ? stet_buffer_adopt(memory, &shape, block, NULL) : NULL;
     return args->buffer ? NULL : stet_cpu_no_memory();
 }
 
 PJRT_Error *
 cpu_PJRT_Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuffer_Args *args)
 {
-    PJRT_Device *device = args->client->devices[0];
+    struct stet_memory *memory = MEMORY(args);
     struct stet_shape shape;
     struct stet_mem_block *block;
     PJRT_Error *error =
@@ -236,8 +243,8 @@ cpu_PJRT_Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuffer_
 
     if (error)
         return error;
-    block = stet_mem_block_new(device, shape.bytes);
-    args->buffer = block ? stet_buffer_adopt(device, &shape, block, NULL) : NULL;
+    block = stet_mem_block_new(memory, shape.bytes);
+    args->buffer = block ? stet_buffer_adopt(memory, &shape, block, NULL) : NULL;
     return args->buffer ? NULL : stet_cpu_no_memory();
 }
 
@@ -351,7 +358,7 @@ PJRT_Error *cpu_PJRT_Buffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args *args)
 /* ---- copies on the device: the memory is shared, since nobody writes into it but its donor ----
  */
 
-static PJRT_Error *duplicate(PJRT_Buffer *b, PJRT_Buffer **out)
+static PJRT_Error *duplicate(PJRT_Buffer *b, struct stet_memory *memory, PJRT_Buffer **out)
 {
     struct stet_mem_block *block, *fresh;
     struct stet_signal *ready;
@@ -359,23 +366,24 @@ static PJRT_Error *duplicate(PJRT_Buffer *b, PJRT_Buffer **out)
     if (!stet_buffer_borrow(b, &block, &ready))
         return deleted();
     stet_signal_wait(ready);
-    fresh = stet_mem_block_new(b->device, b->shape.bytes);
+    fresh = stet_mem_block_new(memory, b->shape.bytes);
     if (fresh)
         memcpy(fresh->data, block->data, b->shape.bytes);
     stet_mem_block_unref(block);
-    *out = fresh ? stet_buffer_adopt(b->device, &b->shape, fresh, stet_signal_ref(ready)) : NULL;
+    *out = fresh ? stet_buffer_adopt(memory, &b->shape, fresh, stet_signal_ref(ready)) : NULL;
     stet_signal_unref(ready);
     return *out ? NULL : stet_cpu_no_memory();
 }
 
 PJRT_Error *cpu_PJRT_Buffer_CopyToDevice(PJRT_Buffer_CopyToDevice_Args *args)
 {
-    return duplicate(args->buffer, &args->dst_buffer);
+    return duplicate(args->buffer, &args->buffer->device->memories[STET_DEVICE_MEMORY],
+                     &args->dst_buffer);
 }
 
 PJRT_Error *cpu_PJRT_Buffer_CopyToMemory(PJRT_Buffer_CopyToMemory_Args *args)
 {
-    return duplicate(args->buffer, &args->dst_buffer);
+    return duplicate(args->buffer, (struct stet_memory *)args->dst_memory, &args->dst_buffer);
 }
 
 /* ---- the rest ---- */
@@ -452,7 +460,7 @@ PJRT_Error *cpu_PJRT_Buffer_Device(PJRT_Buffer_Device_Args *args)
 
 PJRT_Error *cpu_PJRT_Buffer_Memory(PJRT_Buffer_Memory_Args *args)
 {
-    args->memory = &args->buffer->device->memory.base;
+    args->memory = &args->buffer->memory->base;
     return NULL;
 }
 

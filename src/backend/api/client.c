@@ -1,4 +1,4 @@
-/* Client, topology, device and memory: one of each. */
+/* Client, topology, device: one of each; and its memories. */
 #include "backend/api/api.h"
 
 #include "base/mem.h"
@@ -48,44 +48,44 @@ static const PJRT_Memory_FunctionTable memory_vtable = {
     .set_user_data = set_user_data,
 };
 
-static PJRT_Device *device_of(PJRT_Memory *memory)
+static struct stet_memory *memory_of(PJRT_Memory *memory)
 {
-    return ((struct stet_memory *)memory)->device;
+    return (struct stet_memory *)memory;
 }
 
 PJRT_Error *cpu_PJRT_Memory_Id(PJRT_Memory_Id_Args *args)
 {
-    args->id = 0;
+    args->id = memory_of(args->memory)->id;
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Memory_Kind(PJRT_Memory_Kind_Args *args)
 {
-    STET_TEXT(args, kind, stet_cpu_memory_kind);
+    STET_TEXT(args, kind, stet_cpu_memory_kinds[memory_of(args->memory)->id]);
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Memory_Kind_Id(PJRT_Memory_Kind_Id_Args *args)
 {
-    args->kind_id = 1;
+    args->kind_id = memory_of(args->memory)->id + 1;
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Memory_DebugString(PJRT_Memory_DebugString_Args *args)
 {
-    STET_TEXT(args, debug_string, device_of(args->memory)->description->text);
+    STET_TEXT(args, debug_string, stet_cpu_memory_kinds[memory_of(args->memory)->id]);
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Memory_ToString(PJRT_Memory_ToString_Args *args)
 {
-    STET_TEXT(args, to_string, device_of(args->memory)->description->text);
+    STET_TEXT(args, to_string, stet_cpu_memory_kinds[memory_of(args->memory)->id]);
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Memory_AddressableByDevices(PJRT_Memory_AddressableByDevices_Args *args)
 {
-    args->devices = device_of(args->memory)->client->devices;
+    args->devices = memory_of(args->memory)->device->client->devices;
     args->num_devices = 1;
     return NULL;
 }
@@ -206,10 +206,10 @@ cpu_PJRT_TopologyDescription_Fingerprint(PJRT_TopologyDescription_Fingerprint_Ar
 PJRT_Error *cpu_PJRT_TopologyDescription_GetMemorySpaceKindIds(
     PJRT_TopologyDescription_GetMemorySpaceKindIds_Args *args)
 {
-    static const int kinds[] = {1};
+    static const int kinds[STET_MEMORIES] = {1, 2};
 
     args->memory_space_kind_ids = kinds;
-    args->num_memory_space_kind_ids = 1;
+    args->num_memory_space_kind_ids = STET_MEMORIES;
     return NULL;
 }
 
@@ -239,31 +239,38 @@ PJRT_Error *cpu_PJRT_Client_Create(PJRT_Client_Create_Args *args)
     d = &c->device;
     d->description = c->topology.list[0];
     d->client = c;
-    d->memory.base.vtable = &memory_vtable;
-    d->memory.device = d;
-    pthread_mutex_init(&d->memory.lock, NULL);
+    for (int i = 0; i < STET_MEMORIES; i++) {
+        d->memories[i].base.vtable = &memory_vtable;
+        d->memories[i].device = d;
+        d->memories[i].id = i;
+        pthread_mutex_init(&d->memories[i].lock, NULL);
+        c->memories[i] = &d->memories[i].base;
+    }
     pthread_mutex_init(&d->run_lock, NULL);
     stet_queue_init(&d->queue);
     c->devices[0] = d;
-    c->memories[0] = &d->memory.base;
     args->client = c;
     return NULL;
 }
 
-PJRT_Error *cpu_PJRT_Client_Destroy(PJRT_Client_Destroy_Args *args)
+static void memory_release(struct stet_memory *m)
 {
-    PJRT_Client *c = args->client;
-    struct stet_memory *m;
-
-    if (!c)
-        return NULL;
-    m = &c->device.memory;
-    stet_queue_release(&c->device.queue);
     for (size_t i = 0; i < sizeof m->user / sizeof *m->user; i++) {
         if (m->user[i].key && m->user[i].dtor)
             m->user[i].dtor(m->user[i].data);
     }
     pthread_mutex_destroy(&m->lock);
+}
+
+PJRT_Error *cpu_PJRT_Client_Destroy(PJRT_Client_Destroy_Args *args)
+{
+    PJRT_Client *c = args->client;
+
+    if (!c)
+        return NULL;
+    stet_queue_release(&c->device.queue);
+    for (int i = 0; i < STET_MEMORIES; i++)
+        memory_release(&c->device.memories[i]);
     pthread_mutex_destroy(&c->device.run_lock);
     free(c->device.scratch);
     stet_pool_free(c->pool);
@@ -337,7 +344,7 @@ PJRT_Error *cpu_PJRT_Client_LookupAddressableDevice(PJRT_Client_LookupAddressabl
 PJRT_Error *cpu_PJRT_Client_AddressableMemories(PJRT_Client_AddressableMemories_Args *args)
 {
     args->addressable_memories = args->client->memories;
-    args->num_addressable_memories = 1;
+    args->num_addressable_memories = STET_MEMORIES;
     return NULL;
 }
 
@@ -413,7 +420,7 @@ PJRT_Error *cpu_PJRT_Device_LocalHardwareId(PJRT_Device_LocalHardwareId_Args *ar
 PJRT_Error *cpu_PJRT_Device_AddressableMemories(PJRT_Device_AddressableMemories_Args *args)
 {
     args->memories = args->device->client->memories;
-    args->num_memories = 1;
+    args->num_memories = STET_MEMORIES;
     return NULL;
 }
 

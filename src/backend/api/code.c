@@ -29,6 +29,7 @@ void stet_code_unref(struct stet_code *c)
     stet_mem_free(c->output_types);
     stet_mem_free(c->output_dims);
     stet_mem_free(c->output_ranks);
+    stet_mem_free(c->memories);
     stet_mem_free(c->memory_kinds);
     stet_mem_free(c->memory_kind_sizes);
     stet_buf_release(&c->optimized);
@@ -42,21 +43,48 @@ struct stet_code *stet_code_ref(struct stet_code *c)
     return c;
 }
 
+/* Which memory an argument or result is said to be in. */
+static uint8_t memory_in(const struct stet_attr *attrs)
+{
+    const struct stet_attr *a = attrs ? stet_attr_field(attrs, "mhlo.memory_kind") : NULL;
+    bool host = a && a->kind == STET_ATTR_STRING && stet_view_is(a->text, "pinned_host");
+
+    return host ? STET_HOST_MEMORY : STET_DEVICE_MEMORY;
+}
+
+static bool make_memories(struct stet_code *c)
+{
+    size_t outputs = c->info->output_count, inputs = c->info->input_count, n = outputs + inputs;
+
+    c->memories = stet_mem_calloc(n, sizeof *c->memories);
+    c->memory_kinds = stet_mem_calloc(n, sizeof *c->memory_kinds);
+    c->memory_kind_sizes = stet_mem_calloc(n, sizeof *c->memory_kind_sizes);
+    if (!c->memories || !c->memory_kinds || !c->memory_kind_sizes)
+        return false;
+    /* a tuple has no attributes for its elements */
+    for (size_t i = 0; i < outputs && outputs == c->program.output_count; i++)
+        c->memories[i] = memory_in(c->program.outputs[i].attrs);
+    for (size_t i = 0; i < inputs && inputs == c->program.argument_count; i++)
+        c->memories[outputs + i] = memory_in(c->program.arguments[i].attrs);
+    for (size_t i = 0; i < n; i++) {
+        c->memory_kinds[i] = stet_cpu_memory_kinds[c->memories[i]];
+        c->memory_kind_sizes[i] = strlen(c->memory_kinds[i]);
+    }
+    return true;
+}
+
 /* The lists that the interface wants to point into. */
 static bool make_lists(struct stet_code *c)
 {
     const struct stet_plan_info *info = c->info;
-    size_t n = info->output_count, widest = n > info->input_count ? n : info->input_count, dims = 0;
+    size_t n = info->output_count, dims = 0;
 
     for (size_t i = 0; i < n; i++)
         dims += info->outputs[i].rank;
     c->output_types = stet_mem_calloc(n, sizeof *c->output_types);
     c->output_ranks = stet_mem_calloc(n, sizeof *c->output_ranks);
     c->output_dims = stet_mem_calloc(dims, sizeof *c->output_dims);
-    c->memory_kinds = stet_mem_calloc(widest, sizeof *c->memory_kinds);
-    c->memory_kind_sizes = stet_mem_calloc(widest, sizeof *c->memory_kind_sizes);
-    if (!c->output_types || !c->output_ranks || !c->output_dims || !c->memory_kinds ||
-        !c->memory_kind_sizes)
+    if (!c->output_types || !c->output_ranks || !c->output_dims || !make_memories(c))
         return false;
     for (size_t i = 0, at = 0; i < n; i++) {
         const struct stet_shape *s = &info->outputs[i];
@@ -65,10 +93,6 @@ static bool make_lists(struct stet_code *c)
         c->output_ranks[i] = s->rank;
         memcpy(c->output_dims + at, s->dims, s->rank * sizeof *s->dims);
         at += s->rank;
-    }
-    for (size_t i = 0; i < widest; i++) {
-        c->memory_kinds[i] = stet_cpu_memory_kind;
-        c->memory_kind_sizes[i] = strlen(stet_cpu_memory_kind);
     }
     return true;
 }
@@ -240,9 +264,11 @@ PJRT_Error *cpu_PJRT_Executable_OutputMemoryKinds(PJRT_Executable_OutputMemoryKi
 PJRT_Error *
 cpu_PJRT_Executable_ParameterMemoryKinds(PJRT_Executable_ParameterMemoryKinds_Args *args)
 {
-    args->num_parameters = args->executable->code->info->input_count;
-    args->memory_kinds = args->executable->code->memory_kinds;
-    args->memory_kind_sizes = args->executable->code->memory_kind_sizes;
+    const struct stet_code *code = args->executable->code;
+
+    args->num_parameters = code->info->input_count;
+    args->memory_kinds = code->memory_kinds + code->info->output_count;
+    args->memory_kind_sizes = code->memory_kind_sizes + code->info->output_count;
     return NULL;
 }
 

@@ -190,6 +190,11 @@ static bool reusable(const struct launch *l, uint32_t input)
     return ((uintptr_t)b->data & 63) == 0;
 }
 
+static struct stet_memory *output_memory(const struct launch *l, uint32_t output)
+{
+    return &l->device->memories[l->code->memories[output]];
+}
+
 static PJRT_Error *place_outputs(struct launch *l, PJRT_Buffer *const *args,
                                  const PJRT_ExecuteOptions *options)
 {
@@ -204,10 +209,10 @@ static PJRT_Error *place_outputs(struct launch *l, PJRT_Buffer *const *args,
     for (uint32_t i = 0; i < l->outputs; i++) {
         int32_t from = info->output_alias[i];
 
-        if (from >= 0 && reusable(l, (uint32_t)from))
+        if (from >= 0 && reusable(l, (uint32_t)from) && l->in[from]->memory == output_memory(l, i))
             l->out[i] = stet_mem_block_ref(l->in[from]);
         else
-            l->out[i] = stet_mem_block_new(l->device, info->outputs[i].bytes);
+            l->out[i] = stet_mem_block_new(output_memory(l, i), info->outputs[i].bytes);
         if (!l->out[i])
             return stet_cpu_no_memory();
         l->out_data[i] = l->out[i]->data;
@@ -218,7 +223,7 @@ static PJRT_Error *place_outputs(struct launch *l, PJRT_Buffer *const *args,
 static PJRT_Error *make_buffers(struct launch *l, PJRT_Buffer **out)
 {
     for (uint32_t i = 0; i < l->outputs; i++) {
-        out[i] = stet_buffer_adopt(l->device, &l->code->info->outputs[i],
+        out[i] = stet_buffer_adopt(output_memory(l, i), &l->code->info->outputs[i],
                                    stet_mem_block_ref(l->out[i]), stet_signal_ref(l->done));
         if (!out[i]) {
             while (i-- > 0)

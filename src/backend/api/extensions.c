@@ -112,19 +112,22 @@ static PJRT_Error *parameter_layouts(PJRT_Layouts_PJRT_Executable_GetParameterLa
 
 static PJRT_Error *memory_descriptions(PJRT_DeviceDescription_MemoryDescriptions_Args *args)
 {
-    static const PJRT_MemoryDescription *const only[] = {
-        (const PJRT_MemoryDescription *)stet_cpu_memory_kind};
+    static const PJRT_MemoryDescription *const all[STET_MEMORIES] = {
+        (const PJRT_MemoryDescription *)&stet_cpu_memory_kinds[STET_DEVICE_MEMORY],
+        (const PJRT_MemoryDescription *)&stet_cpu_memory_kinds[STET_HOST_MEMORY]};
 
-    args->memory_descriptions = only;
-    args->num_memory_descriptions = 1;
-    args->default_memory_index = 0;
+    args->memory_descriptions = all;
+    args->num_memory_descriptions = STET_MEMORIES;
+    args->default_memory_index = STET_DEVICE_MEMORY;
     return NULL;
 }
 
 static PJRT_Error *memory_kind(PJRT_MemoryDescription_Kind_Args *args)
 {
-    STET_TEXT(args, kind, stet_cpu_memory_kind);
-    args->kind_id = 1;
+    const char *const *kind = (const char *const *)args->memory_description;
+
+    STET_TEXT(args, kind, *kind);
+    args->kind_id = (int)(kind - stet_cpu_memory_kinds) + 1;
     return NULL;
 }
 

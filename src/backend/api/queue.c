@@ -97,7 +97,7 @@ void stet_mem_note_peak(PJRT_Device *device, uint64_t temporary)
     raise_to(&device->peak, atomic_load(&device->in_use) + (long long)temporary);
 }
 
-static struct stet_mem_block *block_new(PJRT_Device *device, void *data, uint64_t size)
+static struct stet_mem_block *block_new(struct stet_memory *memory, void *data, uint64_t size)
 {
     struct stet_mem_block *b = stet_mem_calloc(1, sizeof *b);
 
@@ -106,30 +106,33 @@ static struct stet_mem_block *block_new(PJRT_Device *device, void *data, uint64_
     atomic_init(&b->refs, 1);
     b->data = data;
     b->size = size;
-    b->device = device;
+    b->memory = memory;
     return b;
 }
 
-struct stet_mem_block *stet_mem_block_new(PJRT_Device *device, uint64_t size)
+struct stet_mem_block *stet_mem_block_new(struct stet_memory *memory, uint64_t size)
 {
+    PJRT_Device *device = memory->device;
     uint64_t room = (size + 63) & ~(uint64_t)63;
     void *data = aligned_alloc(64, room ? room : 64);
-    struct stet_mem_block *b = data ? block_new(device, data, size) : NULL;
+    struct stet_mem_block *b = data ? block_new(memory, data, size) : NULL;
 
     if (!b) {
         free(data);
         return NULL;
     }
+    if (memory->id != STET_DEVICE_MEMORY)
+        return b;
     raise_to(&device->peak, atomic_fetch_add(&device->in_use, (long long)size) + (long long)size);
     raise_to(&device->largest, (long long)size);
     atomic_fetch_add(&device->allocations, 1);
     return b;
 }
 
-struct stet_mem_block *stet_mem_block_view(PJRT_Device *device, void *data, uint64_t size,
+struct stet_mem_block *stet_mem_block_view(struct stet_memory *memory, void *data, uint64_t size,
                                            void (*on_release)(void *, void *), void *arg)
 {
-    struct stet_mem_block *b = block_new(device, data, size);
+    struct stet_mem_block *b = block_new(memory, data, size);
 
     if (!b)
         return NULL;
@@ -151,7 +154,8 @@ void stet_mem_block_unref(struct stet_mem_block *b)
     if (!b || atomic_fetch_sub(&b->refs, 1) != 1)
         return;
     if (!b->view) {
-        atomic_fetch_sub(&b->device->in_use, (long long)b->size);
+        if (b->memory->id == STET_DEVICE_MEMORY)
+            atomic_fetch_sub(&b->memory->device->in_use, (long long)b->size);
         free(b->data);
     } else if (b->on_release) {
         b->on_release(b->data, b->on_release_arg);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 const char stet_cpu_version[] = "stet cpu 1";
-const char stet_cpu_memory_kind[] = "device";
+const char *const stet_cpu_memory_kinds[] = {"device", "pinned_host"};
 
 /* Frameworks lower by platform name: `tpu` gets what a TPU would get. */
 const char *stet_cpu_platform(void)
