@@ -112,6 +112,7 @@ def elementwise():
         case(f"convert_{np.dtype(a).name}",
              lambda x: [lax.convert_element_type(x, b) for b in ALL
                         if not (jnp.iscomplexobj(x) and np.dtype(b).kind != "c")], x)
+    case("int4", lambda x: (x.astype(jnp.int4) + x.astype(jnp.int4)).astype(jnp.int32), tame((9,), np.int8))
     nibbles()
 
 
