@@ -289,7 +289,7 @@ const struct stet_attr *bc_make_dense(struct bc *b, const struct stet_type *type
                 "dense elements: %zu bytes where %llu are expected", bytes.len,
                 (unsigned long long)want);
     /* MLIR holds equal elements as one; comparing with itself one element on finds out fast. */
-    else if (elements && memcmp(bytes.ptr, bytes.ptr + size, bytes.len - size) == 0) {
+    else if (bytes.len && memcmp(bytes.ptr, bytes.ptr + size, bytes.len - size) == 0) {
         a->splat = true;
         bytes.len = size;
     }

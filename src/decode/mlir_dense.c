@@ -186,6 +186,7 @@ static void string_elements(struct mlir *p, struct stet_attr *a, const char *end
         }
     }
     a->items = stet_mlir_pop(p, &p->scratch, mark, sizeof(*a->items), &a->count);
+    a->splat = a->count == 1;
 }
 
 const struct stet_attr *stet_mlir_dense(struct mlir *p)
@@ -354,9 +355,18 @@ const struct stet_attr *stet_mlir_sparse(struct mlir *p)
         return NULL;
     }
     p->at = text.ptr;
-    places = flat_elements(p, i64, 2, &dims[0]);
-    stet_mlir_expect(p, ",");
-    values = flat_elements(p, a.type->element, 1, &dims[1]);
+    if (stet_mlir_at(p, ">")) { /* nothing at all */
+        places = values = STET_VIEW("");
+        dims[0] = dims[1] = 0;
+    } else {
+        bool one = !stet_mlir_at(p, "["); /* number, which is every index of the one place */
+
+        places = flat_elements(p, i64, 2, &dims[0]);
+        if (one)
+            dims[0] = a.type->rank;
+        stet_mlir_expect(p, ",");
+        values = flat_elements(p, a.type->element, 1, &dims[1]);
+    }
     if (mlir_ok(p) && (p->at != text.ptr + text.len || dims[0] != dims[1] * (int64_t)a.type->rank))
         stet_mlir_fail(p, text.ptr, "places and values do not match");
     parts[1] = flat_dense(p, a.type->element, &dims[1], 1, values);

@@ -348,7 +348,9 @@ struct stet_view stet_mlir_balanced(struct mlir *p)
             else
                 waiting[depth++] = close;
         } else if (c == '>' || c == ')' || c == ']' || c == '}') {
-            if (depth == 0 || waiting[depth - 1] != c)
+            if (c == '>' && p->at < p->end && *p->at == '=' && depth && waiting[depth - 1] != c)
+                p->at++; /* of an affine set: at least */
+            else if (depth == 0 || waiting[depth - 1] != c)
                 stet_mlir_fail(p, p->at - 1, "'%c' closes nothing", c);
             else if (--depth == 0)
                 break;

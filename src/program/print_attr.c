@@ -106,7 +106,7 @@ static const char *print_nested(struct stet_buf *out, const struct stet_type *t,
     return bytes;
 }
 
-static void print_dense(struct stet_buf *out, const struct stet_attr *a)
+static void print_elements(struct stet_buf *out, const struct stet_attr *a, bool hex)
 {
     const struct stet_type *element = a->type->element;
     uint64_t n = 0;
@@ -114,13 +114,34 @@ static void print_dense(struct stet_buf *out, const struct stet_attr *a)
     if (element->kind == STET_TYPE_QUANTIZED)
         element = element->element;
     stet_type_elements(a->type, &n);
-    stet_buf_str(out, "dense<");
     if (a->splat)
         print_element(out, element, a->bytes.ptr);
-    else if (n > HEX_ABOVE)
+    else if (hex && n > HEX_ABOVE)
         print_hex(out, a->bytes);
     else if (n)
         print_nested(out, a->type, element, a->bytes.ptr, 0);
+}
+
+static void print_dense(struct stet_buf *out, const struct stet_attr *a)
+{
+    stet_buf_str(out, "dense<");
+    print_elements(out, a, true);
+    stet_buf_str(out, "> : ");
+    stet_print_type(out, a->type);
+}
+
+/* Places, then values; nothing at all when there are none. */
+static void print_sparse(struct stet_buf *out, const struct stet_attr *a)
+{
+    stet_buf_str(out, "sparse<");
+    for (uint32_t i = 0; i < a->count; i++) {
+        bool dense = a->items[i]->kind == STET_ATTR_DENSE && a->items[i]->type;
+
+        if (dense && a->items[i]->bytes.len) {
+            stet_buf_str(out, i ? ", " : "");
+            print_elements(out, a->items[i], i > 0);
+        }
+    }
     stet_buf_str(out, "> : ");
     stet_print_type(out, a->type);
 }
@@ -319,12 +340,7 @@ static void print_attr(struct stet_buf *out, const struct stet_attr *a, unsigned
         stet_print_type(out, a->type);
         break;
     case STET_ATTR_SPARSE:
-        stet_buf_str(out, "sparse<");
-        print_attr(out, a->items[0], depth);
-        stet_buf_str(out, ", ");
-        print_attr(out, a->items[1], depth);
-        stet_buf_str(out, "> : ");
-        stet_print_type(out, a->type);
+        print_sparse(out, a);
         break;
     case STET_ATTR_ENUM:
     case STET_ATTR_RECORD:

@@ -86,18 +86,32 @@ static void print_shape(struct stet_buf *out, const struct stet_type *t)
             stet_buf_printf(out, "%lldx", (long long)t->dims[i]);
 }
 
+/* An encoding, a layout, a memory space, which is mostly a number. */
+static void print_extra(struct stet_buf *out, const struct stet_attr *a)
+{
+    stet_buf_str(out, ", ");
+    if (a->kind == STET_ATTR_INTEGER && a->type->width == 64)
+        stet_buf_int(out, a->integer);
+    else
+        stet_print_attr(out, a);
+}
+
 static void print_shaped(struct stet_buf *out, const char *word, const struct stet_type *t,
                          unsigned depth)
 {
+    const struct stet_attr *extra = stet_type_rest(t)->encoding;
+
     stet_buf_str(out, word);
     stet_buf_char(out, '<');
     if (t->kind == STET_TYPE_UNRANKED)
         stet_buf_str(out, "*x");
     print_shape(out, t);
     print_type(out, t->element, depth);
-    if (stet_type_rest(t)->encoding && t->kind == STET_TYPE_TENSOR) {
-        stet_buf_str(out, ", ");
-        stet_print_attr(out, stet_type_rest(t)->encoding);
+    if (extra && t->kind == STET_TYPE_MEMREF && extra->kind == STET_ATTR_ARRAY) {
+        for (uint32_t i = 0; i < extra->count; i++)
+            print_extra(out, extra->items[i]);
+    } else if (extra && (t->kind == STET_TYPE_TENSOR || t->kind == STET_TYPE_MEMREF)) {
+        print_extra(out, extra);
     }
     stet_buf_char(out, '>');
 }

@@ -112,7 +112,7 @@ def dump(tool, paths):
     """What stet-dump says of each file: {path: lines or None}."""
     result = subprocess.run([tool, *map(str, paths)], capture_output=True, text=True, errors="surrogateescape")
     found, lines = {}, None
-    for line in result.stdout.splitlines():
+    for line in result.stdout.split("\n")[:-1]:  # splitlines would cut at more than that
         if line.startswith("{"):
             lines.append(json.loads(line))
             continue

@@ -319,3 +319,182 @@ func.func @plain(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
   %5 = mpmd.call @callee(%4) : (tensor<4xf32>) -> tensor<4xf32>
   return %5 : tensor<4xf32>
 }""".replace(" T", " " + MESH_TENSOR).replace("(T", "(" + MESH_TENSOR)
+
+PROGRAMS["odd-names"] = r"""
+module @"odd \22module\22 \\ \0A ünï" {
+func.func private @"f \22q\22"(%a: tensor<2xf32>) -> tensor<2xf32> { return %a : tensor<2xf32> }
+func.func private @"日本語"(%a: tensor<2xf32>) -> tensor<2xf32> { return %a : tensor<2xf32> }
+func.func private @"1starts.with$digit-"(%a: tensor<2xf32>) -> tensor<2xf32> { return %a : tensor<2xf32> }
+func.func @main(%a: tensor<2xf32> {"my.odd key \22" = "v\00\FF\0A\09\\\22", jax.buffer_donor = true, tf.aliasing_output = 0 : i32, mhlo.sharding = "{replicated}", mhlo.layout_mode="default", mhlo.memory_kind="pinned_host"}) -> (tensor<2xf32> {"1x.y" = unit, _y$.z = 1}) {
+  %0 = func.call @"f \22q\22"(%a) : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = func.call @"日本語"(%0) : (tensor<2xf32>) -> tensor<2xf32>
+  %2 = func.call @"1starts.with$digit-"(%1) : (tensor<2xf32>) -> tensor<2xf32>
+  %3 = stablehlo.custom_call @"odd target \22 ü"(%2) {backend_config = "\F0\9F\98\80 {\22a\22: 1}\00"} : (tensor<2xf32>) -> tensor<2xf32>
+  return %3 : tensor<2xf32>
+}}"""
+
+PROGRAMS["number-forms"] = """
+func.func @main(%a: tensor<f32>) -> tensor<f32> {
+  %0 = stablehlo.constant dense<0x7FC00001> : tensor<f32>
+  %1 = stablehlo.constant dense<[0x7FC00000, 0xFFC00000, 0x7F800000, 0xFF800000, 0x7F800001, 0x80000000, 0x00000001]> : tensor<7xf32>
+  %2 = stablehlo.constant dense<0x7FF0000000000001> : tensor<f64>
+  %3 = stablehlo.constant dense<[0x7C00, 0xFC00, 0x7E01, 0x0001, 0x8000]> : tensor<5xf16>
+  %4 = stablehlo.constant dense<[0x7F80, 0xFF80, 0x7FC1, 0x0001, 0x8000]> : tensor<5xbf16>
+  %5 = stablehlo.constant dense<[0x7F, 0xFF, 0x00, 0x80, 0x01]> : tensor<5xf8E4M3FN>
+  %6 = stablehlo.constant dense<[0x7C, 0xFC, 0x7F, 0x80, 0x01]> : tensor<5xf8E5M2>
+  %7 = stablehlo.constant dense<[0x80, 0x7F, 0x00, 0x01]> : tensor<4xf8E4M3FNUZ>
+  %8 = stablehlo.constant dense<[0x80, 0x7F, 0x00, 0x01]> : tensor<4xf8E5M2FNUZ>
+  %9 = stablehlo.constant dense<[0x80, 0x7F, 0x00, 0x01]> : tensor<4xf8E4M3B11FNUZ>
+  %10 = stablehlo.constant dense<[0x78, 0x7F, 0x80, 0x01]> : tensor<4xf8E4M3>
+  %11 = stablehlo.constant dense<[0x70, 0x7F, 0x80, 0x01]> : tensor<4xf8E3M4>
+  %12 = stablehlo.constant dense<[0xFF, 0x00, 0x80, 0x01]> : tensor<4xf8E8M0FNU>
+  %13 = stablehlo.constant dense<[(1.0, 0x7FC00000), (-0.0, 0xFF800000)]> : tensor<2xcomplex<f32>>
+  %14 = stablehlo.constant dense<(0.1, 1.0e300)> : tensor<complex<f64>>
+  %15 = stablehlo.constant dense<(1.5, -2.5)> : tensor<3x2xcomplex<f32>>
+  %160 = stablehlo.constant dense<1.0> : tensor<0xf32>
+  %161 = stablehlo.constant dense<7> : tensor<2x0xi32>
+  %162 = stablehlo.constant dense<(1.0, 2.0)> : tensor<0xcomplex<f32>>
+  %16 = stablehlo.constant dense<[]> : tensor<0xcomplex<f64>>
+  %18 = stablehlo.constant dense<[[true, false], [true, true]]> : tensor<2x2xi1>
+  %19 = stablehlo.constant dense<"0xABCD"> : tensor<2xui8>
+  %20 = stablehlo.constant dense<[[-1, 1],[0, -2]]> : tensor<2x2xi2>
+  %21 = stablehlo.constant dense<[3, 0, 1]> : tensor<3xui2>
+  %22 = stablehlo.constant dense<[15, 0]> : tensor<2xui4>
+  %23 = stablehlo.constant dense<[-9223372036854775808, 9223372036854775807]> : tensor<2xi64>
+  %24 = stablehlo.constant dense<1.17549435E-38> : tensor<f32>
+  %25 = stablehlo.constant dense<[0x3F, 0x00, 0x20, 0x01]> : tensor<4xf6E2M3FN>
+  %26 = stablehlo.constant dense<[1.0, -0.5, 6.0, 0.0]> : tensor<4xf4E2M1FN>
+  %28 = stablehlo.constant dense<true> : tensor<i1>
+  %29 = stablehlo.constant dense<false> : tensor<9xi1>
+  return %0 : tensor<f32>
+}"""
+
+PROGRAMS["nested-modules"] = """
+module @outer attributes {mhlo.num_partitions = 4 : i32, mhlo.num_replicas = 2 : i32} {
+  module @inner {
+    func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> { return %a : tensor<2xf32> }
+    module { func.func private @decl(tensor<2xf32>, i32) -> (tensor<2xf32>, !stablehlo.token) 
+    }
+  }
+  func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> attributes {x.ref = @inner::@f, no_inline} {
+    %0 = "other.call"(%a) {callee = @inner::@f} : (tensor<2xf32>) -> tensor<2xf32>
+    return %0 : tensor<2xf32>
+  }
+}"""
+
+PROGRAMS["more-locations"] = r"""
+#loc0 = loc("dir/a.py":1:2 to 3:4)
+#m = loc(fused<#stablehlo.channel_handle<handle = 1, type = 0>>["a", "b":1:1])
+#name = loc("only name")
+module {
+func.func @main(%a: tensor<f32> loc(unknown), %b: tensor<f32> loc(callsite("x" at "y":2:3))) -> tensor<f32> {
+  %0 = stablehlo.add %a, %b : tensor<f32> loc(#m)
+  %1 = stablehlo.add %0, %b : tensor<f32> loc(fused[fused["a", "b"], callsite(#loc0 at #name)])
+  %2 = stablehlo.add %1, %b : tensor<f32> loc("n"("m"("o"(#loc0))))
+  %3 = stablehlo.add %2, %b : tensor<f32> loc(fused<"meta">[unknown])
+  %4 = stablehlo.add %3, %b : tensor<f32> loc("":0:0)
+  %5 = stablehlo.add %4, %b : tensor<f32> loc("")
+  %6 = stablehlo.add %5, %b : tensor<f32> loc("f":4294967295:4294967295)
+  %7 = stablehlo.add %6, %b : tensor<f32> loc("f":1:1 to 1:1)
+  %8 = stablehlo.add %7, %b : tensor<f32> loc("ünï \22 \\ \0A.py":3:4)
+  return %8 : tensor<f32> loc(fused<[1, 2]>["z"])
+} loc("fn":9:9)
+} loc("module":1:1)"""
+
+PROGRAMS["affine"] = """
+#map = affine_map<(d0, d1)[s0] -> (d0 * 2 + s0, d1 floordiv 3, d1 mod 4, d0 ceildiv 2, -d1)>
+#set = affine_set<(d0)[s0] : (d0 >= 0, -d0 + s0 - 1 >= 0, d0 == 0)>
+func.func @main() attributes {a.m = #map, a.s = #set, a.id = affine_map<() -> ()>, a.t = memref<4xf32, affine_map<(d0) -> (d0 + 1)>>} { return }"""
+
+PROGRAMS["manual-computations"] = """
+sdy.mesh @m = <["x"=2, "y"=4, "z"=1]>
+sdy.mesh @empty = <[]>
+func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{"x"}, {"y", "z"}]>}, %b: tensor<f32> {sdy.sharding = #sdy.sharding<@empty, []>}) -> (tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@m, [{}, {?}p3]>}) {
+  %0:2 = sdy.manual_computation(%a, %b) in_shardings=[<@m, [{"x"}, {}]>, <@m, []>] out_shardings=[<@m, [{"x"}, {}]>, <@m, [], replicated={"x"}>] manual_axes={"x", "y"} (%c: tensor<4x8xf32>, %d: tensor<f32>) {
+    %q = sdy.manual_computation(%c) in_shardings=[<@m, [{}, {"z"}]>] out_shardings=[<@m, [{}, {"z"}]>] manual_axes={"z"} (%e: tensor<4x8xf32>) {
+      sdy.return %e : tensor<4x8xf32>
+    } : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    sdy.return %q, %d : tensor<4x8xf32>, tensor<f32>
+  } : (tensor<8x8xf32>, tensor<f32>) -> (tensor<8x8xf32>, tensor<f32>)
+  %1 = stablehlo.dot_general %0#0, %a, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@m, [{"y":(1)2, ?}, {}]>]>, sdy.sharding_rule = #sdy.op_sharding_rule<([i, k], [k, j])->([i, j]) {i=8, j=8, k=8} reduction={k}>} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+  sdy.manual_computation() in_shardings=[] out_shardings=[] manual_axes={} () {
+    sdy.return
+  } : () -> ()
+  return %1 : tensor<8x8xf32>
+}"""
+
+PROGRAMS["unknown-dialect"] = """
+func.func @main(%a: tensor<2xf32>) -> tensor<2xf32> {
+  %0:2 = "vendor.op"(%a) ({
+    ^bb0(%x: tensor<f32>, %y: !vendor.t<a, "b>", [1, {k = 2}]>):
+      "vendor.yield"(%x)[^bb1] : (tensor<f32>) -> ()
+    ^bb1:
+      "vendor.end"() : () -> ()
+  }, {}) {a = #vendor.attr<"x>y", (1 + 2) -> 3>, b = #vendor<x>, c = !vendor.t, d = !vendor<"s"> , e = #vendor.bare, g = @s}: (tensor<2xf32>) -> (tensor<2xf32>, i64)
+  return %0#0 : tensor<2xf32>
+}"""
+
+PROGRAMS["dynamic-operations"] = """
+func.func @main(%a: tensor<?x?xf32>, %s: tensor<2xi32>, %f: tensor<f32>, %k: tensor<3x3x4x8xf32>, %x: tensor<1x?x8x4xf32>, %p: tensor<2x2xi32>, %i: tensor<?x1xi32>, %u: tensor<*xf32>) -> tensor<?x?xf32> {
+  %0 = stablehlo.dynamic_pad %a, %f, %s, %s, %s : (tensor<?x?xf32>, tensor<f32>, tensor<2xi32>, tensor<2xi32>, tensor<2xi32>) -> tensor<?x?xf32>
+  %1 = "stablehlo.dynamic_conv"(%x, %k, %p) {batch_group_count = 1 : i64, feature_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, window_strides = array<i64: 1, 1>} : (tensor<1x?x8x4xf32>, tensor<3x3x4x8xf32>, tensor<2x2xi32>) -> tensor<1x?x?x8xf32>
+  %2 = "stablehlo.dynamic_gather"(%a, %i, %s) {dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = true} : (tensor<?x?xf32>, tensor<?x1xi32>, tensor<2xi32>) -> tensor<?x?xf32>
+  %3 = stablehlo.dynamic_iota %s, dim = 1 : (tensor<2xi32>) -> tensor<?x?xi32>
+  %q = stablehlo.get_dimension_size %a, dim = 1 : (tensor<?x?xf32>) -> tensor<i32>
+  %4 = stablehlo.set_dimension_size %k, %q, dim = 0 : (tensor<3x3x4x8xf32>, tensor<i32>) -> tensor<?x3x4x8xf32, #stablehlo.bounds<3, ?, ?, ?>>
+  return %2 : tensor<?x?xf32>
+}"""
+
+PROGRAMS["custom-call-forms"] = r"""
+func.func @main(%a: tensor<2x3xf32>, %t: tuple<tensor<2xf32>, tensor<f32>>) -> tensor<2x3xf32> {
+  %0 = stablehlo.custom_call @a(%a) {mhlo.backend_config = {x = 1 : i32}} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %1 = stablehlo.custom_call @b(%a) {api_version = 4 : i32, backend_config = {}} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %2 = stablehlo.custom_call @c(%a) {api_version = 4 : i32, backend_config = {b = dense<[1.5]> : tensor<1xf32>, c = {d = {e = "sym"}}, f = #stablehlo<precision HIGH>, g = tensor<2xf32>, h = 1.0e-5 : f64, i = 0x7F800000 : f32, j = -1 : i64, k = false, l = "s"}} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %3 = stablehlo.custom_call @d(%a) {backend_config = "", api_version = 1 : i32} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %4:2 = stablehlo.custom_call @e(%a, %a) {mhlo.frontend_attributes = {k = "v", "a b" = "c"}, mhlo.sharding = "{devices=[2,1]<=[2]}", operand_layouts = [dense<[1, 0]> : tensor<2xindex>, dense<[0, 1]> : tensor<2xindex>], result_layouts = [dense<[1, 0]> : tensor<2xindex>, dense<> : tensor<0xindex>]} : (tensor<2x3xf32>, tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<f32>)
+  %5 = stablehlo.custom_call @f(%t) : (tuple<tensor<2xf32>, tensor<f32>>) -> tuple<tensor<f32>, tuple<>>
+  stablehlo.custom_call @g() {has_side_effect = true} : () -> ()
+  %6 = stablehlo.custom_call @tpu_custom_call(%a) {backend_config = "{\"custom_call_config\": {\"body\": \"TUzvUg==\"}}", kernel_name = "k\22"} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}"""
+
+PROGRAMS["more-collectives"] = """
+func.func @main(%a: tensor<8x4xf32>, %b: tensor<8x4xbf16>, %i: tensor<4xi64>) -> tensor<8x4xf32> {
+  %0:2 = "stablehlo.all_reduce"(%a, %a) ({
+    ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+      %s = stablehlo.maximum %x, %y : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+  }) {replica_groups = dense<[[0, 1, -1], [2, 3, 4]]> : tensor<2x3xi64>} : (tensor<8x4xf32>, tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<8x4xf32>)
+  %1 = "stablehlo.reduce_scatter"(%a) ({
+    ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+      %s = stablehlo.add %x, %y : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+  }) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, scatter_dimension = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 3, type = 1>, use_global_device_ids} : (tensor<8x4xf32>) -> tensor<4x4xf32>
+  %2:2 = "stablehlo.all_to_all"(%a, %a) {split_dimension = 0 : i64, concat_dimension = 1 : i64, split_count = 2 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 9, type = 1>} : (tensor<8x4xf32>, tensor<8x4xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>)
+  %3:2 = "stablehlo.all_gather"(%a, %b) {all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<8x4xf32>, tensor<8x4xbf16>) -> (tensor<16x4xf32>, tensor<16x4xbf16>)
+  return %a : tensor<8x4xf32>
+}"""
+
+PROGRAMS["asynchronous"] = """
+func.func @main(%a: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = "stablehlo.async_start"(%a) ({
+    ^bb0(%x: tensor<4x4xf32>):
+     %y = "stablehlo.all_gather"(%x) {all_gather_dim = 0 : i64, replica_groups = dense<[[0]]> : tensor<1x1xi64>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+     stablehlo.return %y : tensor<4x4xf32>
+  }) : (tensor<4x4xf32>) -> !stablehlo.future<tensor<4x4xf32>>
+  %1 = "stablehlo.async_done"(%0) : (!stablehlo.future<tensor<4x4xf32>>) -> tensor<4x4xf32>
+  return %1 : tensor<4x4xf32>
+}"""
+
+PROGRAMS["strings-and-sparse"] = r"""
+func.func @main() attributes {a.s = dense<["a", "b\22", "", "日本"]> : tensor<4x!unknown.string>, a.t = dense<"x"> : tensor<3x!unknown.string>, a.u = dense<[["p"],["q"]]> : tensor<2x1x!unknown.string>,
+   a.sp = sparse<[[0, 0], [1, 2]], [1.0, 5.0]> : tensor<3x4xf32>, a.sp2 = sparse<[[1]], 5> : tensor<3xi32>,
+   a.ty = i1, a.f = f80, a.tyf = (tensor<2xf32>, !stablehlo.token) -> (i1, index), a.bl = true, a.si = 3 : si8, a.w = 1 : i1, a.str = "typed" : i32, a.d = dense<1> : vector<2xi32>, a.so = strided<[1, ?], offset: ?>} { return }"""
+
+PROGRAMS["dots"] = """
+func.func @main(%a: tensor<2x2xbf16>, %g: tensor<2xi32>, %h: tensor<4x2xbf16>) -> tensor<2x2xf32> {
+  %0 = stablehlo.dot_general %a, %a, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = bf16, rhs_precision_type = bf16, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = 3, allow_imprecise_accumulation = false> : (tensor<2x2xbf16>, tensor<2x2xbf16>) -> tensor<2x2xf32>
+  %1 = stablehlo.dot_general %h, %h, batching_dims = [0] x [0], contracting_dims = [1] x [1] : (tensor<4x2xbf16>, tensor<4x2xbf16>) -> tensor<4xf32>
+  %2 = stablehlo.dot_general %a, %a, contracting_dims = [] x [] : (tensor<2x2xbf16>, tensor<2x2xbf16>) -> tensor<2x2x2x2xf32>
+  return %0 : tensor<2x2xf32>
+}"""

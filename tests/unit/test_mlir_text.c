@@ -7,6 +7,7 @@
 #include "decode/mlir.h"
 #include "program/compare.h"
 #include "program/ops.h"
+#include "program/print.h"
 #include "test.h"
 
 #include <dirent.h>
@@ -403,6 +404,32 @@ TEST(attributes_of_all_kinds_are_read)
     stet_arena_release(&arena);
 }
 
+TEST(attributes_print_as_mlir_prints_them)
+{
+    static const char *const texts[] = {
+        "sparse<[[0, 0], [1, 2]], [1.000000e+00, 5.000000e+00]> : tensor<3x4xf32>",
+        "sparse<0, 5.000000e+00> : tensor<3x4xf32>",
+        "sparse<> : tensor<3xi32>",
+        "affine_set<(d0)[s0] : (d0 >= 0, -d0 + s0 - 1 >= 0, d0 == 0)>",
+        "dense<1.000000e+00> : tensor<0xf32>",
+        "dense<> : tensor<0xf32>",
+        "dense<\"x\"> : tensor<3x!t.string>",
+        "memref<4xf32, affine_map<(d0) -> (d0 + 1)>>",
+        "memref<4x?xf32, strided<[?, 1], offset: 2>, 3>",
+    };
+    struct stet_arena arena;
+
+    stet_arena_init(&arena, 1 << 20);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        struct stet_buf out = STET_BUF_INIT;
+
+        stet_print_attr(&out, attr(&arena, texts[i]));
+        EXPECT_STR(texts[i], out.ptr);
+        stet_buf_release(&out);
+    }
+    stet_arena_release(&arena);
+}
+
 TEST(types_of_all_kinds_are_read)
 {
     static const struct {
@@ -493,6 +520,9 @@ TEST(locations_may_be_defined_after_their_use)
 TEST(every_refusal_says_where)
 {
     EXPECT(refused("", "line 1 column 1: no operation"));
+    EXPECT(refused("// made by hand\n\n  import jax", "line 3 column 3: this is neither MLIR nor"));
+    EXPECT(
+        refused("{ lambda ; a:f32[]. let b = sin a in (b,) }", "line 1 column 1: this is neither"));
     EXPECT(refused("module {\n  func.func @main() {\n    %0 = foo.bar %1 : i32\n",
                    "line 3 column 10: "
                    "no short form is "
