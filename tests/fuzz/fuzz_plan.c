@@ -64,18 +64,41 @@ static void fill(void *data, const struct stet_shape *s, uint32_t seed)
     }
 }
 
+/* A host that reads all that it gets, and answers with the channel's number. */
+static enum stet_rc to_host(void *context, int64_t channel, const void *data, uint64_t bytes,
+                            struct stet_err *err)
+{
+    unsigned char *sum = context;
+
+    (void)channel, (void)err;
+    for (uint64_t i = 0; i < bytes; i++)
+        *sum ^= ((const unsigned char *)data)[i];
+    return STET_OK;
+}
+
+static enum stet_rc from_host(void *context, int64_t channel, void *data, uint64_t bytes,
+                              struct stet_err *err)
+{
+    (void)context, (void)err;
+    if (bytes)
+        memset(data, (int)(channel & 1), bytes);
+    return STET_OK;
+}
+
 static enum stet_rc run(const struct stet_plan *plan, void **in, void **out, struct stet_pool *pool)
 {
     const struct stet_plan_info *info = stet_plan_info(plan);
     struct stet_err err = STET_ERR_INIT;
     void *scratch = block(info->scratch_bytes);
+    unsigned char sum = 0;
+    struct stet_host host = {to_host, from_host, &sum};
     enum stet_rc rc;
 
     for (uint32_t i = 0; i < info->output_count; i++) {
         out[i] = block(info->outputs[i].bytes);
         memset(out[i], 0, info->outputs[i].bytes);
     }
-    rc = stet_plan_run(plan, (const void *const *)in, out, scratch, pool, &err);
+    rc = stet_plan_run_with(plan, (const void *const *)in, out, scratch, pool, &host, &err);
     CHECK(rc == STET_OK || (rc == STET_LIMIT && err.text[0]));
     free(scratch);
     return rc;
