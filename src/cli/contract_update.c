@@ -512,7 +512,8 @@ static int finish(struct update *u, const struct stet_contract *before, const ch
     term_pieces(u, before, &all);
     family_pieces(u, &all);
     frame_pieces(u, &all);
-    qsort(all.items, all.count, sizeof *all.items, by_place);
+    if (all.count)
+        qsort(all.items, all.count, sizeof *all.items, by_place);
     if (format == STET_FORMAT_JSON)
         tell_json(&out, u, &all, file);
     else if (all.count)

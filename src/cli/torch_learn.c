@@ -187,9 +187,10 @@ static void settle(struct stet_learn *l)
         if (s->knob != STET_KNOB_UNBACKED)
             continue;
         u = find(l, STET_KNOB_DYNAMIC, stet_view_str(s->source));
-        if (s->dropped)
-            u = u ? u : add(l, STET_KNOB_DYNAMIC, stet_view_str(s->source));
-        else if (u && !u->dropped) {
+        if (s->dropped) {
+            if (!u)
+                add(l, STET_KNOB_DYNAMIC, stet_view_str(s->source));
+        } else if (u && !u->dropped) {
             s->before += u->before;
             u->dropped = true;
             snprintf(u->why, sizeof u->why, "it is unbacked instead");
