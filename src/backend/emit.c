@@ -320,6 +320,7 @@ static enum stet_rc resolve(struct emitter *e, struct stet_plan *plan)
         if (!b) /* a token, an empty tensor */
             continue;
         b = stet_buffer_find(b);
+        plan->info.cost.bytes += (double)b->size;
         switch (b->space) {
         case STET_SPACE_SCRATCH:
             *r = (struct stet_ref){0, b->offset};

@@ -216,5 +216,7 @@ enum stet_rc stet_lower_body(struct stet_lower *l, const struct stet_region *r,
 
 /* Fills blocks' groups and values' in_memory, for the whole tree of blocks. */
 enum stet_rc stet_graph_fuse(struct stet_lower *l, struct stet_gblock *entry);
+/* Of what is alive: flops and transcendentals. */
+void stet_graph_cost(const struct stet_gblock *b, struct stet_plan_cost *cost);
 
 #endif

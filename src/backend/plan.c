@@ -77,6 +77,7 @@ static enum stet_rc make(struct stet_plan *plan, const struct stet_program *p, s
     l.op = NULL;
     TRY(fill_info(plan, &l, entry));
     TRY(stet_graph_fuse(&l, entry));
+    stet_graph_cost(entry, &plan->info.cost);
     place.output_alias = plan->info.output_alias;
     TRY(stet_place(&place, entry));
     TRY(stet_emit(&place, entry, plan));

@@ -13,6 +13,12 @@
 struct stet_plan;
 struct stet_pool; /* the worker threads, see pool.h */
 
+/* Counted when planned; a loop's body once. */
+struct stet_plan_cost {
+    double flops, transcendentals;
+    double bytes; /* of the buffers that the steps read and write */
+};
+
 struct stet_plan_info {
     const struct stet_shape *inputs, *outputs;
     uint32_t input_count, output_count; /* a tuple result counts as its elements */
@@ -22,6 +28,7 @@ struct stet_plan_info {
     uint64_t scratch_bytes; /* what stet_plan_run needs, 64-byte aligned */
     uint64_t constant_bytes;
     uint64_t code_bytes; /* the plan itself */
+    struct stet_plan_cost cost;
     struct stet_view name;
 };
 

@@ -85,6 +85,10 @@ policy = jax.checkpoint_policies.save_and_offload_only_these_names(
 layer = lambda v: jnp.sin(checkpoint_name(v @ v.T, "a")).sum()
 same("offloaded", jax.jit(jax.grad(jax.checkpoint(layer, policy=policy)))(x), jax.grad(layer)(x))
 
+# What a program costs.
+cost = jax.jit(lambda a: jnp.tanh(a @ a) + 1).lower(jnp.ones((32, 32))).compile().cost_analysis()
+found["cost"] = [cost["flops"], cost["transcendentals"], cost["bytes accessed"] >= 2 * 4 * 32 * 32]
+
 # Factorisations.
 m = np.array([[2.0, 1, 0], [1, 3, 1], [0, 1, 4]], np.float32)
 w, v = jnp.linalg.eigh(m)

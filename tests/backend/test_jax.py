@@ -69,6 +69,7 @@ class Jax(unittest.TestCase):
             self.assertEqual(found.pop("ordered"), [0, 1, 2] * 2)
             self.assertEqual(found.pop("branches"), 1)
             self.assertEqual(found.pop("donated"), [True, True])
+            self.assertEqual(found.pop("cost"), [2 * 32**3 + 32**2, 32**2, True])
             self.assertEqual(found.pop("results' memories"), ["pinned_host", "device"])
             self.assertEqual({k for k, v in found.items() if v is not True}, set())
 

@@ -148,6 +148,7 @@ struct stet_code {
     uint8_t *memories; /* of the outputs, then of the inputs */
     const char **memory_kinds;
     size_t *memory_kind_sizes;
+    PJRT_NamedValue cost[3];
     struct stet_buf optimized; /* HloModuleProtoWithConfig, made when first asked for */
     pthread_mutex_t optimized_lock;
 };

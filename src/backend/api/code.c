@@ -73,6 +73,26 @@ static bool make_memories(struct stet_code *c)
     return true;
 }
 
+/* By the names that XLA gives them. */
+static void make_cost(struct stet_code *c)
+{
+    const struct stet_plan_cost *cost = &c->info->cost;
+    const struct {
+        const char *name;
+        double value;
+    } values[] = {{"flops", cost->flops},
+                  {"transcendentals", cost->transcendentals},
+                  {"bytes accessed", cost->bytes}};
+
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        c->cost[i] = (PJRT_NamedValue){.struct_size = PJRT_NamedValue_STRUCT_SIZE,
+                                       .name = values[i].name,
+                                       .name_size = strlen(values[i].name),
+                                       .type = PJRT_NamedValue_kFloat,
+                                       .float_value = (float)values[i].value,
+                                       .value_size = 1};
+}
+
 /* The lists that the interface wants to point into. */
 static bool make_lists(struct stet_code *c)
 {
@@ -94,6 +114,7 @@ static bool make_lists(struct stet_code *c)
         memcpy(c->output_dims + at, s->dims, s->rank * sizeof *s->dims);
         at += s->rank;
     }
+    make_cost(c);
     return true;
 }
 
@@ -248,8 +269,8 @@ PJRT_Error *cpu_PJRT_Executable_SizeOfGeneratedCodeInBytes(
 
 PJRT_Error *cpu_PJRT_Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_Args *args)
 {
-    args->properties = NULL;
-    args->num_properties = 0;
+    args->properties = args->executable->code->cost;
+    args->num_properties = sizeof args->executable->code->cost / sizeof(PJRT_NamedValue);
     return NULL;
 }
 
