@@ -75,7 +75,7 @@ static bool find_constant(const struct stet_op *op, void *context)
 {
     struct search *s = context;
     const struct stet_attr *value = stet_op_attr(op, "value");
-    struct stet_view bytes = value ? value->bytes : (struct stet_view){0};
+    struct stet_view bytes = value ? stet_attr_bytes(value) : (struct stet_view){0};
     float number;
 
     if (!bytes.ptr || bytes.len != 4 || bytes.ptr < s->input.ptr ||

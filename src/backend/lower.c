@@ -197,12 +197,12 @@ enum stet_rc stet_lower_out(struct stet_lower *l, uint32_t i, struct stet_gval *
 static bool dense_ints(const struct stet_attr *a, uint32_t width, uint64_t count,
                        struct stet_ints *out)
 {
-    uint64_t have = width ? a->bytes.len / width : 0;
+    uint64_t have = width ? stet_attr_bytes(a).len / width : 0;
 
     if (count > 2 * STET_MAX_RANK || (have < count && !(a->splat && have >= 1)))
         return false;
     for (uint64_t i = 0; i < count; i++) {
-        const char *at = a->bytes.ptr + (a->splat ? 0 : i * width);
+        const char *at = stet_attr_bytes(a).ptr + (a->splat ? 0 : i * width);
         int64_t v = 0;
 
         if (width > 8)
@@ -233,7 +233,7 @@ bool stet_lower_ints_of(const struct stet_attr *a, struct stet_ints *out)
         return true;
     case STET_ATTR_INTEGER:
     case STET_ATTR_BOOL:
-        out->v[0] = a->integer;
+        out->v[0] = stet_attr_int(a);
         out->count = 1;
         return true;
     case STET_ATTR_ARRAY:
@@ -242,19 +242,20 @@ bool stet_lower_ints_of(const struct stet_attr *a, struct stet_ints *out)
         for (uint32_t i = 0; i < a->count; i++) {
             if (a->items[i]->kind != STET_ATTR_INTEGER && a->items[i]->kind != STET_ATTR_BOOL)
                 return false;
-            out->v[i] = a->items[i]->integer;
+            out->v[i] = stet_attr_int(a->items[i]);
         }
         out->count = a->count;
         return true;
     case STET_ATTR_DENSE_ARRAY: {
-        uint32_t width = a->type ? stet_type_storage_bits(a->type) / 8 : 8;
+        uint32_t width = stet_attr_type(a) ? stet_type_storage_bits(stet_attr_type(a)) / 8 : 8;
 
-        return width && dense_ints(a, width, a->bytes.len / width, out);
+        return width && dense_ints(a, width, stet_attr_bytes(a).len / width, out);
     }
     case STET_ATTR_DENSE:
-        if (!a->type || !a->type->element || !stet_type_elements(a->type, &count))
+        if (!stet_attr_type(a) || !stet_attr_type(a)->element ||
+            !stet_type_elements(stet_attr_type(a), &count))
             return false;
-        return dense_ints(a, stet_type_storage_bits(a->type->element) / 8, count, out);
+        return dense_ints(a, stet_type_storage_bits(stet_attr_type(a)->element) / 8, count, out);
     default:
         return false;
     }
@@ -291,7 +292,7 @@ struct stet_view stet_lower_text(struct stet_lower *l, const char *name)
     if (!a ||
         (a->kind != STET_ATTR_STRING && a->kind != STET_ATTR_ENUM && a->kind != STET_ATTR_SYMBOL))
         return (struct stet_view){0};
-    return a->text;
+    return stet_attr_text(a);
 }
 
 bool stet_lower_dims_ok(const int64_t *dims, uint32_t count, uint32_t rank)

@@ -336,23 +336,24 @@ enum stet_rc stet_lower_constant(struct stet_lower *l, int arg)
           "the constant's value is missing or of a form that can't be read");
     width = stet_dtype_bytes(s.dtype);
     if (s.elements && (a->splat || s.elements == 1)) {
-        CHECK(a->bytes.len >= width, "the constant has too few bytes");
+        CHECK(stet_attr_bytes(a).len >= width, "the constant has too few bytes");
         return stet_lower_out(
-            l, 0, stet_g_splat(l, &s, stet_lower_nibbles(l, s.dtype, a->bytes.ptr, width)));
+            l, 0,
+            stet_g_splat(l, &s, stet_lower_nibbles(l, s.dtype, stet_attr_bytes(a).ptr, width)));
     }
-    CHECK(a->bytes.len >= s.bytes, "the constant has %zu bytes, %llu needed", a->bytes.len,
-          (unsigned long long)s.bytes);
+    CHECK(stet_attr_bytes(a).len >= s.bytes, "the constant has %zu bytes, %llu needed",
+          stet_attr_bytes(a).len, (unsigned long long)s.bytes);
     n = stet_g_node(l, STET_G_CONST, NULL, 0, &s, 1);
     if (!n)
         return stet_lower_memory(l);
-    if (!(n->bytes = stet_lower_nibbles(l, s.dtype, a->bytes.ptr, s.bytes)))
+    if (!(n->bytes = stet_lower_nibbles(l, s.dtype, stet_attr_bytes(a).ptr, s.bytes)))
         return stet_lower_memory(l);
     if ((uintptr_t)n->bytes % (width < 8 ? width ? width : 1 : 8)) {
         char *copy = stet_arena_raw(l->arena, s.bytes + 1, 1);
 
         if (!copy)
             return stet_lower_memory(l);
-        n->bytes = memcpy(copy, a->bytes.ptr, s.bytes);
+        n->bytes = memcpy(copy, stet_attr_bytes(a).ptr, s.bytes);
     }
     l->constant_bytes += s.bytes;
     return stet_lower_out(l, 0, n->out[0]);

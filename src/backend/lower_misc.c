@@ -291,8 +291,8 @@ static enum stet_rc norm_init(struct stet_lower *l, struct norm *b)
         if (b->reduced[d])
             b->count *= (double)b->full.dims[d];
     }
-    if (e && e->kind == STET_ATTR_FLOAT && e->bytes.len == 4)
-        memcpy(&f, e->bytes.ptr, 4);
+    if (e && e->kind == STET_ATTR_FLOAT && stet_attr_bytes(e).len == 4)
+        memcpy(&f, stet_attr_bytes(e).ptr, 4);
     b->epsilon = (double)f;
     return STET_OK;
 }
@@ -432,7 +432,7 @@ static enum stet_rc custom_top_k(struct stet_lower *l)
     const struct stet_attr *largest = a ? stet_attr_field(a, "largest") : NULL;
 
     CHECK(k && k->kind == STET_ATTR_INTEGER, "k is missing");
-    return stet_lower_top_k_of(l, k->integer, !largest || largest->integer != 0);
+    return stet_lower_top_k_of(l, stet_attr_int(k), !largest || stet_attr_int(largest) != 0);
 }
 
 /* XLA's own top-k: k is what the result says. */

@@ -8,7 +8,6 @@
 
 struct stet_arena_block {
     struct stet_arena_block *next;
-    size_t size;
 };
 
 enum { ALIGN = 8, LEAST_BLOCK = 4096, LARGEST_BLOCK = 4 << 20 };
@@ -32,7 +31,7 @@ void stet_arena_release(struct stet_arena *a)
 static bool add_block(struct stet_arena *a, size_t need)
 {
     size_t header = (sizeof(struct stet_arena_block) + ALIGN - 1) & ~(size_t)(ALIGN - 1);
-    size_t size = a->used / 32; /* little of all is ever left over */
+    size_t size = a->used / 64; /* little of all is ever left over */
     size_t least = a->least ? a->least : LEAST_BLOCK;
     struct stet_arena_block *b;
 
@@ -40,6 +39,8 @@ static bool add_block(struct stet_arena *a, size_t need)
         size = least;
     if (size > LARGEST_BLOCK)
         size = LARGEST_BLOCK;
+    size &= ~(size_t)(ALIGN - 1);
+    need = (need + ALIGN - 1) & ~(size_t)(ALIGN - 1);
     if (size < need + header)
         size = need + header;
     if (size > a->cap - a->used)
@@ -50,7 +51,6 @@ static bool add_block(struct stet_arena *a, size_t need)
     if (!b)
         return false;
     b->next = a->blocks;
-    b->size = size;
     a->blocks = b;
     a->used += size;
     a->next = (char *)b + header;

@@ -35,7 +35,7 @@ static const char *barrier_of(struct stet_doctor *d, const struct stet_op *op)
         if (!target)
             target = stet_op_attr(op, "custom_call_target");
         if (target && target->kind == STET_ATTR_STRING)
-            text = target->text;
+            text = stet_attr_text(target);
         for (size_t i = 0; i < sizeof annotations / sizeof *annotations; i++)
             if (stet_view_starts(text, annotations[i]))
                 return NULL;

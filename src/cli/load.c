@@ -123,7 +123,7 @@ static void put_option(struct stet_buf *out, const char *name, const struct stet
     if (!a)
         stet_buf_str(out, strstr(name, "num_") || strstr(name, "_count") ? "1" : "false");
     else if (a->kind == STET_ATTR_INTEGER)
-        stet_buf_int(out, a->integer);
+        stet_buf_int(out, stet_attr_int(a));
     else if (a->kind == STET_ATTR_BOOL)
         stet_buf_str(out, "true");
     for (uint32_t i = 0; a && a->kind == STET_ATTR_INTS && i < a->count; i++)

@@ -94,8 +94,8 @@ static int by_size(const void *left, const void *right)
 {
     const struct stet_show_constant *l = left, *r = right;
 
-    if (l->value->bytes.len != r->value->bytes.len)
-        return l->value->bytes.len > r->value->bytes.len ? -1 : 1;
+    if (stet_attr_bytes(l->value).len != stet_attr_bytes(r->value).len)
+        return stet_attr_bytes(l->value).len > stet_attr_bytes(r->value).len ? -1 : 1;
     if (l->uses != r->uses)
         return l->uses > r->uses ? -1 : 1;
     return l->op->id < r->op->id ? -1 : l->op->id > r->op->id;
@@ -128,7 +128,7 @@ static uint32_t group(struct stet_show *s, uint32_t *groups, uint32_t mask,
                       const struct stet_op *op)
 {
     const struct stet_attr *value = stet_canon_value(op);
-    uint32_t slot = (uint32_t)stet_hash_bytes(value->bytes).lo & mask;
+    uint32_t slot = (uint32_t)stet_hash_bytes(stet_attr_bytes(value)).lo & mask;
 
     for (; groups[slot]; slot = (slot + 1) & mask) {
         const struct stet_show_constant *c = &s->constants[groups[slot] - 1];

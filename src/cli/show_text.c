@@ -283,7 +283,7 @@ static void json_constants(struct stet_json *j, const struct stet_show *s)
         stet_json_object(j, NULL);
         json_words(j, "type", c->op->results[0].type, NULL);
         json_words(j, "value", NULL, c->value);
-        stet_json_uint(j, "bytes", c->value->bytes.len);
+        stet_json_uint(j, "bytes", stet_attr_bytes(c->value).len);
         stet_json_uint(j, "uses", c->uses);
         if (c->user)
             json_line(j, c->user->loc);

@@ -59,7 +59,7 @@ static struct stet_view attr_text(const struct stet_attr *a, struct stet_arena *
     if (!a)
         return (struct stet_view){0};
     if (a->kind == STET_ATTR_STRING)
-        return stet_arena_copy(arena, a->text);
+        return stet_arena_copy(arena, stet_attr_text(a));
     stet_print_attr(&out, a);
     text = stet_arena_copy(arena, stet_buf_as_view(&out));
     stet_buf_release(&out);
@@ -91,7 +91,7 @@ static struct stet_view layout_of(const struct stet_argument *a, struct stet_are
     struct stet_view text = {0};
     bool plain = true;
 
-    if (mode && !stet_view_is(mode->text, "default"))
+    if (mode && !stet_view_is(stet_attr_text(mode), "default"))
         return attr_text(mode, arena);
     if (mode || t->kind != STET_TYPE_TENSOR || !stet_type_rest(t)->layout)
         return text;
@@ -153,8 +153,8 @@ static void take_mesh(struct walk *w, const struct stet_attr *mesh)
         const struct stet_attr *size = stet_attr_field(axes->items[i], "size");
 
         text = stet_arena_printf(w->arena, "%.*s%s%.*s=%lld", STET_FMT(text), text.len ? " " : "",
-                                 STET_FMT(name ? name->text : STET_VIEW("axis")),
-                                 size ? (long long)size->integer : 0LL);
+                                 STET_FMT(name ? stet_attr_text(name) : STET_VIEW("axis")),
+                                 size ? (long long)stet_attr_int(size) : 0LL);
     }
     if (text.len && !w->mesh.len)
         w->mesh = text;
@@ -199,7 +199,7 @@ static bool visit(const struct stet_op *op, void *context)
         if (!target)
             target = stet_op_attr(op, "custom_call_target");
         if (target)
-            take_call(w, target->text);
+            take_call(w, stet_attr_text(target));
     }
     return true;
 }

@@ -236,10 +236,7 @@ static void read_name(struct bc *b, struct stet_reader *r, const struct bc_diale
     name = b->strings[index];
     if (dialect->kind == BC_VHLO && bc_vhlo_name(b, name, out))
         return;
-    out->name =
-        name.len ? stet_arena_printf(b->arena, "%.*s.%.*s", STET_FMT(dialect->name), STET_FMT(name))
-                 : dialect->name;
-    out->known = stet_known_op(out->name);
+    bc_name_op(b, dialect->name, name, out);
     out->props = stet_props_find(out->name);
 }
 
@@ -317,18 +314,17 @@ static void read_offsets(struct bc *b, struct stet_reader *r, struct bc_entry *e
         else if (group > n - done)
             stet_reader_fail(r, "more entries than announced");
         for (uint64_t i = 0; i < group && stet_reader_ok(r); i++) {
-            uint64_t size = bc_varint(r);
-            struct bc_entry *e = &entries[done++];
+            uint64_t head = bc_varint(r), size = head >> 1;
 
-            e->custom = size & 1;
-            e->dialect = (uint16_t)dialect;
-            size >>= 1;
-            if (size > all.len - *at) {
+            if (size > all.len - *at || size >> 39) {
                 stet_reader_fail(r, "an entry points past the end of its section");
                 return;
             }
-            e->data = (const unsigned char *)all.ptr + *at;
-            e->size = (size_t)size;
+            entries[done++] = (struct bc_entry){.data = (const unsigned char *)all.ptr + *at,
+                                                .size_low = (uint32_t)size,
+                                                .size_high = (uint32_t)(size >> 32) & 0x7f,
+                                                .custom = head & 1,
+                                                .dialect = dialect & UINT16_MAX};
             *at += (size_t)size;
         }
     }
@@ -469,7 +465,7 @@ static bool reserve(struct bc *b)
     struct stet_reader r = section_reader(b, BC_ATTR_TYPE_OFFSETS);
     size_t attrs = bc_count(&r), types = bc_count(&r);
 
-    stet_arena_reserve(b->arena, 5 * b->sections[BC_IR].len + 40 * (attrs + types));
+    stet_arena_reserve(b->arena, 5 * b->sections[BC_IR].len + 32 * (attrs + types));
     return true;
 }
 
@@ -503,8 +499,9 @@ enum stet_rc stet_decode_bytecode(struct stet_program *out, struct stet_view byt
     b.end = (const unsigned char *)bytes.ptr + bytes.len;
     *out = (struct stet_program){.source = STET_SOURCE_BYTECODE};
     stet_arena_init(&out->arena, memory_cap(bytes.len));
-    out->arena.least = 256; /* most programs are small */
+    out->arena.least = 128; /* most programs are small */
     stet_arena_init(&b.scratch, memory_cap(bytes.len));
+    b.scratch.least = 512;
     read_all(&b);
     if (bc_ok(&b) && (out->arena.failed || b.scratch.failed))
         bc_fail(&b, STET_LIMIT, STET_NO_OFFSET,
@@ -513,6 +510,7 @@ enum stet_rc stet_decode_bytecode(struct stet_program *out, struct stet_view byt
     if (rc == STET_OK)
         rc = stet_program_index(out, err);
     stet_arena_release(&b.scratch);
+    stet_interned_release(&b.interned);
     if (rc != STET_OK)
         stet_program_release(out);
     return rc;

@@ -9,6 +9,7 @@
 
 #include "base/reader.h"
 #include "decode/decode.h"
+#include "decode/intern.h"
 #include "program/build.h"
 #include "program/ops.h"
 #include "program/props.h"
@@ -58,12 +59,18 @@ enum bc_state { BC_WAITING, BC_BUSY, BC_ATTR, BC_LOC };
 /* One attribute or type of the table. */
 struct bc_entry {
     const unsigned char *data;
-    size_t size;
     const void *made; /* struct stet_attr, stet_loc or stet_type once decoded */
-    uint16_t dialect;
-    bool custom; /* otherwise it is assembly text */
-    uint8_t state;
+    uint32_t size_low;
+    uint32_t size_high : 7;
+    uint32_t custom : 1; /* otherwise it is assembly text */
+    uint32_t dialect : 16;
+    uint32_t state : 8; /* enum bc_state */
 };
+
+static inline size_t bc_entry_size(const struct bc_entry *e)
+{
+    return (size_t)e->size_high << 32 | e->size_low;
+}
 
 struct bc_name;
 
@@ -118,9 +125,12 @@ struct bc {
     struct stet_view *properties;
     struct bc_converted *converted; /* beside each of them, for the first name that used them */
     const unsigned char *refill_at; /* of the operations, and of memory, where room was last made */
-    const char *refill_from;
+    size_t refill_from;
     const struct stet_type **results; /* of the operation being read */
     size_t result_room;
+    struct stet_value **spare; /* values that an isolated operation saw, for the next one's */
+    size_t spare_room;
+    struct stet_interned interned;
     struct stet_attr full_attr; /* handed out, and ignored, once memory is exhausted */
     struct stet_type full_type;
     size_t string_count, dialect_count, name_count, attr_count, type_count, resource_count,
@@ -251,11 +261,11 @@ static inline bool bc_usual_text(const struct bc *b, const struct bc_entry *e,
                                  struct stet_view *out)
 {
     enum { STRING = 2 << 1 | 1, VHLO_STRING = 14 << 1 | 1 };
-    const unsigned char *at = e->data + 1, *end = e->data + e->size;
+    const unsigned char *at = e->data + 1, *end = e->data + bc_entry_size(e);
     enum bc_dialect_kind kind = b->dialects[e->dialect].kind;
     uint32_t index;
 
-    if (!e->custom || e->size < 2 || (kind != BC_VHLO && kind != BC_BUILTIN) ||
+    if (!e->custom || end - e->data < 2 || (kind != BC_VHLO && kind != BC_BUILTIN) ||
         e->data[0] != (kind == BC_VHLO ? VHLO_STRING : STRING) || !bc_short(&at, end, &index) ||
         at != end || index >= b->string_count)
         return false;
@@ -265,7 +275,7 @@ static inline bool bc_usual_text(const struct bc *b, const struct bc_entry *e,
 
 /* ---- making attributes (bytecode_make.c); stand-ins when the arena is full ---- */
 
-extern const struct stet_attr bc_bad_attr;
+extern const struct stet_attr bc_bad_attr, bc_no_items, bc_no_ints;
 extern const struct stet_loc bc_unknown_loc;
 extern const struct stet_attr_name bc_builtin_name;
 
@@ -282,12 +292,17 @@ static inline void *bc_alloc(struct bc *b, size_t count, size_t size)
 struct stet_attr *bc_new_attr(struct bc *b, enum stet_attr_kind kind);
 struct stet_type *bc_new_type(struct bc *b, enum stet_type_kind kind);
 void bc_set_rest(struct bc *b, struct stet_type *t, const struct stet_type_rest *rest);
+/* For what stands inside others; a list of it must not be used again (intern.h). */
+const struct stet_attr *bc_intern(struct bc *b, struct stet_attr like);
 const struct stet_attr *bc_make_int(struct bc *b, const struct stet_type *type, int64_t value);
 const struct stet_attr *bc_make_bool(bool value);
 const struct stet_attr *bc_make_ints(struct bc *b, struct stet_reader *r);
 const struct stet_attr *bc_make_string(struct bc *b, struct stet_view text);
 const struct stet_attr *bc_make_symbol(struct bc *b, struct stet_view text);
 const struct stet_attr *bc_make_enum(struct bc *b, const struct stet_enum *e, uint64_t value);
+/* Fields are copied. */
+const struct stet_attr *bc_make_record(struct bc *b, const struct stet_record *record,
+                                       const struct stet_named_attr *fields, uint32_t count);
 /* Reads what follows the type. */
 const struct stet_attr *bc_read_integer(struct bc *b, struct stet_reader *r,
                                         const struct stet_type *type);

@@ -153,8 +153,8 @@ const struct stet_attr *bc_affine_map(struct bc *b, struct stet_reader *r)
     stet_buf_str(&out, " -> (");
     print_results(b, r, &out, form, results);
     stet_buf_str(&out, ")>");
-    a->text = stet_arena_copy(b->arena, stet_buf_as_view(&out));
-    if (out.failed || !a->text.ptr)
+    stet_attr_set_text(a, stet_arena_copy(b->arena, stet_buf_as_view(&out)));
+    if (out.failed || !stet_attr_text(a).ptr)
         bc_no_room(b);
     stet_buf_release(&out);
     return a;
@@ -173,7 +173,7 @@ bool bc_is_identity_map(const struct stet_attr *a, uint32_t rank)
     stet_buf_str(&want, ") -> (");
     print_names(&want, 'd', rank);
     stet_buf_str(&want, ")>");
-    same = !want.failed && stet_view_eq(stet_buf_as_view(&want), a->text);
+    same = !want.failed && stet_view_eq(stet_buf_as_view(&want), stet_attr_text(a));
     stet_buf_release(&want);
     return same;
 }

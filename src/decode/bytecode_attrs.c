@@ -9,7 +9,7 @@ static const struct stet_attr *read_segments(struct bc *b, struct stet_reader *r
     uint64_t head = bc_varint(r), bits = 0;
     unsigned char *bytes = bc_alloc(b, segments, 4);
 
-    a->type = stet_type_integer(b->arena, 32, STET_SIGNLESS);
+    a->of.type = stet_type_integer(b->arena, 32, STET_SIGNLESS);
     if (!bytes)
         return a;
     memset(bytes, 0, 4 * segments);
@@ -25,7 +25,7 @@ static const struct stet_attr *read_segments(struct bc *b, struct stet_reader *r
         for (unsigned k = 0; k < 4; k++)
             bytes[4 * index + k] = (unsigned char)(value >> bits >> (8 * k));
     }
-    a->bytes = stet_view_of(bytes, 4 * segments);
+    stet_attr_set_bytes(a, stet_view_of(bytes, 4 * segments));
     return a;
 }
 
@@ -65,8 +65,8 @@ static void keep_properties(struct bc *b, struct stet_view bytes, struct stet_na
 {
     struct stet_attr *a = bc_new_attr(b, STET_ATTR_OPAQUE);
 
-    a->name = &bc_builtin_name;
-    a->bytes = bytes;
+    a->of.name = &bc_builtin_name;
+    stet_attr_set_bytes(a, bytes);
     out[0] = (struct stet_named_attr){STET_VIEW("properties"), a};
     *count = 1;
 }

@@ -41,7 +41,7 @@ static const struct stet_attr *read_symbol(struct bc *b, struct stet_reader *r)
     struct stet_attr *a = bc_new_attr(b, STET_ATTR_SYMBOL);
     const struct stet_attr *nested;
 
-    a->text = bc_text(b, r);
+    stet_attr_set_text(a, bc_text(b, r));
     nested = bc_read_array(b, r);
     a->items = nested->items;
     a->count = nested->count;
@@ -53,16 +53,16 @@ static const struct stet_attr *read_resource(struct bc *b, struct stet_reader *r
     struct stet_attr *a = bc_new_attr(b, STET_ATTR_RESOURCE);
     uint64_t handle;
 
-    a->type = bc_type(b, r);
+    a->of.type = bc_type(b, r);
     handle = bc_varint(r);
     if (handle >= b->resource_count) {
         stet_reader_fail(r, "no such resource");
         return a;
     }
-    a->text = b->resources[handle].key;
-    a->bytes = b->resources[handle].blob;
-    b->p->constant_bytes += a->bytes.len;
-    b->p->left_out += !a->bytes.len;
+    stet_attr_set_text(a, b->resources[handle].key);
+    stet_attr_set_bytes(a, b->resources[handle].blob);
+    b->p->constant_bytes += stet_attr_bytes(a).len;
+    b->p->left_out += !stet_attr_bytes(a).len;
     return a;
 }
 
@@ -70,9 +70,9 @@ static const struct stet_attr *read_dense_array(struct bc *b, struct stet_reader
 {
     struct stet_attr *a = bc_new_attr(b, STET_ATTR_DENSE_ARRAY);
 
-    a->type = bc_type(b, r);
+    a->of.type = bc_type(b, r);
     bc_varint(r); /* the number of elements, which the bytes tell as well */
-    a->bytes = bc_blob(r);
+    stet_attr_set_bytes(a, bc_blob(r));
     return a;
 }
 
@@ -90,10 +90,10 @@ static const struct stet_attr *read_dense_strings(struct bc *b, struct stet_read
     const struct stet_attr **items;
     uint64_t n;
 
-    a->type = bc_type(b, r);
+    a->of.type = bc_type(b, r);
     a->splat = bc_varint(r) & 1;
     n = 1;
-    if (!a->splat && !stet_type_elements(a->type, &n))
+    if (!a->splat && !stet_type_elements(stet_attr_type(a), &n))
         stet_reader_fail(r, "dense strings of a dynamic shape");
     if (n > stet_reader_left(r) || n > UINT32_MAX) {
         stet_reader_fail(r, "more strings than bytes");
@@ -114,7 +114,7 @@ static const struct stet_attr *read_sparse(struct bc *b, struct stet_reader *r)
     struct stet_attr *a = bc_new_attr(b, STET_ATTR_SPARSE);
     const struct stet_attr **items = bc_alloc(b, 2, sizeof *items);
 
-    a->type = bc_type(b, r);
+    a->of.type = bc_type(b, r);
     if (!items)
         return a;
     items[0] = bc_attr(b, r);
@@ -129,8 +129,8 @@ static const struct stet_attr *keep_rest(struct bc *b, struct stet_reader *r)
 {
     struct stet_attr *a = bc_new_attr(b, STET_ATTR_OPAQUE);
 
-    a->name = &bc_builtin_name;
-    a->bytes = stet_reader_bytes(r, stet_reader_left(r));
+    a->of.name = &bc_builtin_name;
+    stet_attr_set_bytes(a, stet_reader_bytes(r, stet_reader_left(r)));
     return a;
 }
 
@@ -148,8 +148,8 @@ const struct stet_attr *bc_builtin_attr(struct bc *b, struct stet_reader *r, uin
         return bc_make_string(b, bc_string(b, r));
     case ATTR_TYPED_STRING:
         a = bc_new_attr(b, STET_ATTR_STRING);
-        a->text = bc_string(b, r);
-        a->type = bc_type(b, r);
+        stet_attr_set_text(a, bc_string(b, r));
+        a->of.type = bc_type(b, r);
         return a;
     case ATTR_FLAT_SYMBOL:
         return bc_make_symbol(b, bc_text(b, r));
@@ -157,7 +157,7 @@ const struct stet_attr *bc_builtin_attr(struct bc *b, struct stet_reader *r, uin
         return read_symbol(b, r);
     case ATTR_TYPE:
         a = bc_new_attr(b, STET_ATTR_TYPE);
-        a->type = bc_type(b, r);
+        a->of.type = bc_type(b, r);
         return a;
     case ATTR_UNIT:
         return &unit;
@@ -223,36 +223,50 @@ static void read_parts(struct bc *b, struct stet_reader *r, struct stet_loc *loc
     loc->count = (uint32_t)n;
 }
 
-const struct stet_loc *bc_builtin_loc(struct bc *b, struct stet_reader *r, uint64_t code)
+static enum stet_loc_kind loc_kind(uint64_t code)
 {
-    struct stet_loc *loc = code == LOC_UNKNOWN ? NULL : bc_alloc(b, 1, sizeof *loc);
-
-    if (!loc)
-        return &bc_unknown_loc;
-    *loc = (struct stet_loc){0};
     switch (code) {
     case LOC_CALLSITE:
-        loc->kind = STET_LOC_CALLSITE;
+        return STET_LOC_CALLSITE;
+    case LOC_FILE:
+    case LOC_FILE_RANGE:
+        return STET_LOC_FILE;
+    case LOC_NAME:
+        return STET_LOC_NAME;
+    default:
+        return STET_LOC_FUSED;
+    }
+}
+
+const struct stet_loc *bc_builtin_loc(struct bc *b, struct stet_reader *r, uint64_t code)
+{
+    struct stet_loc *loc;
+
+    if (code == LOC_UNKNOWN)
+        return &bc_unknown_loc;
+    loc = stet_build_loc(b->arena, loc_kind(code));
+    if (!loc) {
+        bc_no_room(b);
+        return &bc_unknown_loc;
+    }
+    switch (code) {
+    case LOC_CALLSITE:
         read_parts(b, r, loc, 2);
         break;
     case LOC_FILE:
-        loc->kind = STET_LOC_FILE;
         loc->text = bc_text(b, r);
         loc->line = read_line(r);
         loc->column = read_line(r);
         break;
     case LOC_FILE_RANGE:
-        loc->kind = STET_LOC_FILE;
         loc->text = bc_text(b, r);
         read_range(r, loc);
         break;
     case LOC_NAME:
-        loc->kind = STET_LOC_NAME;
         loc->text = bc_text(b, r);
         read_parts(b, r, loc, 1);
         break;
     default:
-        loc->kind = STET_LOC_FUSED;
         read_parts(b, r, loc, bc_count(r));
         if (code == LOC_FUSED_METADATA)
             loc->metadata = bc_attr(b, r);

@@ -12,16 +12,11 @@ static const struct stet_attr *read_f64(struct bc *b, struct stet_reader *r)
     return bc_read_float(b, r, stet_type_float(STET_F64));
 }
 
-static const struct stet_attr *no_items(struct bc *b)
-{
-    return bc_new_attr(b, STET_ATTR_ARRAY);
-}
-
 static const struct stet_attr *read_type_attr(struct bc *b, struct stet_reader *r)
 {
     struct stet_attr *a = bc_new_attr(b, STET_ATTR_TYPE);
 
-    a->type = bc_type(b, r);
+    a->of.type = bc_type(b, r);
     return a;
 }
 
@@ -58,7 +53,7 @@ static const struct stet_attr *read_field(struct bc *b, struct stet_reader *r,
         v = bc_varint(r);
         return v & 1 ? bc_make_int(b, i64, (int64_t)(v >> 1)) : NULL;
     case STET_FIELD_ATTRS_V2:
-        return code == SHARDING ? no_items(b) : bc_read_array(b, r);
+        return code == SHARDING ? &bc_no_items : bc_read_array(b, r);
     case STET_FIELD_REDUCTION_V3:
         v = code == SHARDING_V3 ? (uint64_t)bc_signed(r) : 0;
         if (v > 2)
@@ -81,26 +76,18 @@ static const struct stet_attr *read_fields(struct bc *b, struct stet_reader *r,
                                            const struct stet_record *record, uint64_t code,
                                            bool with_later)
 {
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_RECORD);
-    struct stet_named_attr *named;
-    size_t fields = 0;
+    struct stet_named_attr fields[STET_RECORD_FIELDS];
+    uint32_t count = 0;
 
-    while (record->fields[fields].kind != STET_FIELD_END)
-        fields++;
-    named = bc_alloc(b, fields, sizeof *named);
-    if (!named)
-        return a;
-    a->name = &record->name;
-    a->named = named;
     for (unsigned i = 0; record->fields[i].kind != STET_FIELD_END; i++) {
-        named[a->count].name = record->fields[i].name;
+        fields[count].name = record->fields[i].name;
         if (with_later || !is_later_field(record->fields[i].name))
-            named[a->count].value = read_field(b, r, record->fields[i].kind, code);
+            fields[count].value = read_field(b, r, record->fields[i].kind, code);
         else
-            named[a->count].value = bc_new_attr(b, STET_ATTR_INTS);
-        a->count += named[a->count].value != NULL;
+            fields[count].value = &bc_no_ints;
+        count += fields[count].value != NULL;
     }
-    return a;
+    return bc_make_record(b, record, fields, count);
 }
 
 static const struct stet_attr *read_record(struct bc *b, struct stet_reader *r,
@@ -216,15 +203,11 @@ static const struct stet_attr *read_mesh_like(struct bc *b, struct stet_reader *
                                             "mesh"};
     const struct stet_record *record =
         stet_record_find(STET_VIEW("stablehlo"), stet_view_str(mnemonics[code - VHLO_AXIS_REF]));
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_RECORD);
-    struct stet_named_attr *named = bc_alloc(b, 2, sizeof *named);
     const struct stet_attr *first = bc_attr(b, r), *second = NULL;
     uint64_t v;
 
-    if (!named)
-        return a;
     if (code == VHLO_MESH_AXES && first->kind == STET_ATTR_STRING)
-        first = bc_make_symbol(b, first->text);
+        first = bc_make_symbol(b, stet_attr_text(first));
     if (code == VHLO_AXIS_REF)
         second = bc_varint(r) ? bc_attr(b, r) : NULL;
     else if (code == VHLO_MESH_AXES)
@@ -233,12 +216,10 @@ static const struct stet_attr *read_mesh_like(struct bc *b, struct stet_reader *
         second = bc_make_int(b, stet_type_integer(b->arena, 64, STET_SIGNLESS), bc_signed(r));
     else
         second = (v = bc_varint(r)) & 1 ? bc_attr_at(b, v >> 1) : NULL;
-    a->name = &record->name;
-    a->named = named;
-    a->count = second ? 2 : 1;
-    named[0] = (struct stet_named_attr){record->fields[0].name, first};
-    named[1] = (struct stet_named_attr){record->fields[1].name, second};
-    return a;
+    return bc_make_record(b, record,
+                          (struct stet_named_attr[]){{record->fields[0].name, first},
+                                                     {record->fields[1].name, second}},
+                          second ? 2 : 1);
 }
 
 static const struct stet_attr *read_tensor(struct bc *b, struct stet_reader *r)

@@ -29,7 +29,7 @@ struct region_state {
 /* Twice the room in the scratch arena; the old array is left behind. */
 static void *grow(struct bc *b, void *old, size_t count, size_t need, size_t *room, size_t size)
 {
-    size_t wanted = *room ? *room * 2 : 64;
+    size_t wanted = *room ? *room * 2 : 16;
     void *fresh;
 
     if (need <= *room)
@@ -220,7 +220,7 @@ static bool is_identity_cast(const struct bc *b, const struct stet_op *op)
 }
 
 static void pass_through(struct bc *b, struct stet_reader *r, struct region_state *state,
-                         const struct stet_op *op)
+                         struct stet_op *op, size_t size)
 {
     if (op->result_count > state->limit - state->next) {
         stet_reader_fail(r, "a region defines more values than announced");
@@ -230,6 +230,8 @@ static void pass_through(struct bc *b, struct stet_reader *r, struct region_stat
         state->scope->values[state->next++] = stet_op_operand(op, i);
     b->p->value_count -= op->result_count;
     b->p->op_count--;
+    if ((char *)op + size == b->arena->next) /* nothing came after it */
+        b->arena->next = (char *)op;
 }
 
 /* The operation but for its operands and regions; NULL after a failure. */
@@ -252,26 +254,31 @@ static struct stet_op *make_op(struct bc *b, const struct stet_reader *r, unsign
 
 /* ---- room ---- */
 
-enum { USUAL_ROOM = 160, LEAST_ROOM = 256, MOST_ROOM = 16 };
+enum { USUAL_ROOM = 88, LEAST_ROOM = 128, MOST_ROOM = 16 };
 
-/* A new block of memory when this one is nearly full: five eighths of what the rest of the
+static size_t given(const struct stet_arena *a)
+{
+    return a->used - (size_t)(a->end - a->next);
+}
+
+/* A new block of memory when this one is nearly full: half of what the rest of the
  * operations will take if it is like what was read since the last time. So blocks are few and
  * little is left over in the last of them. */
 __attribute__((noinline)) static void refill(struct bc *b, const unsigned char *at)
 {
     struct stet_view ir = b->sections[BC_IR];
     size_t left = (size_t)((const unsigned char *)ir.ptr + ir.len - at);
-    size_t read = (size_t)(at - b->refill_at), took = (size_t)(b->arena->next - b->refill_from);
-    size_t each = read && took / read < MOST_ROOM ? took * 5 / read : MOST_ROOM * 5;
+    size_t read = (size_t)(at - b->refill_at), took = given(b->arena) - b->refill_from;
+    size_t each = read && took / read < MOST_ROOM ? took * 4 / read : MOST_ROOM * 4;
 
     stet_arena_reserve(b->arena, left * each / 8 + LEAST_ROOM);
     b->refill_at = at;
-    b->refill_from = b->arena->next;
+    b->refill_from = given(b->arena);
 }
 
-static inline void make_room(struct bc *b, const unsigned char *at)
+static inline void make_room(struct bc *b, const unsigned char *at, size_t size)
 {
-    if ((size_t)(b->arena->end - b->arena->next) < USUAL_ROOM)
+    if ((size_t)(b->arena->end - b->arena->next) < size)
         refill(b, at);
 }
 
@@ -441,7 +448,7 @@ static uint32_t read_usual_ops(struct bc *b, struct stet_reader *r, struct regio
 
         if (next + results > state->limit)
             break;
-        make_room(b, at);
+        make_room(b, at, sizeof *op + results * sizeof *op->results + u.count * sizeof *operands);
         op = stet_build_room(b->arena, results, u.count, &operands);
         if (!op)
             break;
@@ -516,7 +523,7 @@ static struct stet_op *read_op(struct bc *b, struct stet_reader *r, struct regio
     if (b->version >= BC_USE_LIST_ORDERS && (mask & HAS_USE_LISTS))
         skip_use_lists(r, op->result_count);
     if (stet_reader_ok(r) && bc_ok(b) && is_identity_cast(b, op)) {
-        pass_through(b, r, state, op);
+        pass_through(b, r, state, op, stet_build_op_size(&parts));
         return NULL;
     }
     /* The file's outermost block defines no values. */
@@ -584,7 +591,7 @@ static void read_block(struct bc *b, struct stet_reader *r, struct region_state 
         n -= usual;
         if (!n)
             break;
-        make_room(b, r->next);
+        make_room(b, r->next, USUAL_ROOM);
         op = read_op(b, r, state, block);
         if (!stet_reader_ok(r) || !bc_ok(b))
             break;
@@ -628,7 +635,7 @@ static bool read_region(struct bc *b, struct stet_reader *r, struct stet_op *op,
 static bool read_regions(struct bc *b, struct stet_reader *r, struct stet_op *op, bool isolated,
                          struct scope *scope, unsigned depth)
 {
-    struct scope own = {0};
+    struct scope own = {.values = b->spare, .room = b->spare_room};
     struct stet_reader section, *from = r;
     struct stet_view bytes;
 
@@ -641,9 +648,15 @@ static bool read_regions(struct bc *b, struct stet_reader *r, struct stet_op *op
         section = bc_reader(b, bytes.ptr, bytes.len);
         from = &section;
     }
+    if (isolated)
+        b->spare_room = 0; /* in use */
     for (uint32_t i = 0; i < op->region_count && stet_reader_ok(r) && bc_ok(b); i++)
         if (!read_region(b, from, op, stet_op_region(op, i), isolated ? &own : scope, depth))
             break;
+    if (isolated && own.room > b->spare_room) {
+        b->spare = own.values;
+        b->spare_room = own.room;
+    }
     if (isolated && own.fixup_count)
         stet_reader_fail(from, "a value is used and never defined");
     return bc_check(b, from, "operations");
@@ -658,7 +671,7 @@ bool bc_read_ir(struct bc *b)
     struct stet_block top = {0};
 
     b->refill_at = r.next;
-    b->refill_from = b->arena->next;
+    b->refill_from = given(b->arena);
     read_block(b, &r, &state, &top);
     if (!bc_check(b, &r, "operations"))
         return false;

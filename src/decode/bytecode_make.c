@@ -2,6 +2,8 @@
 #include "decode/bytecode.h"
 
 const struct stet_attr bc_bad_attr = {.kind = STET_ATTR_UNIT};
+const struct stet_attr bc_no_items = {.kind = STET_ATTR_ARRAY};
+const struct stet_attr bc_no_ints = {.kind = STET_ATTR_INTS};
 const struct stet_loc bc_unknown_loc = {.kind = STET_LOC_UNKNOWN};
 const struct stet_attr_name bc_builtin_name = {.dialect = {"builtin", 7}};
 
@@ -17,7 +19,8 @@ void *bc_no_room(struct bc *b)
 
 struct stet_attr *bc_new_attr(struct bc *b, enum stet_attr_kind kind)
 {
-    struct stet_attr *a = bc_alloc(b, 1, sizeof *a);
+    size_t size = stet_attr_size(kind);
+    struct stet_attr *a = bc_alloc(b, 1, size);
 
     if (!a)
         a = &b->full_attr;
@@ -26,11 +29,13 @@ struct stet_attr *bc_new_attr(struct bc *b, enum stet_attr_kind kind)
     a->kind = (uint8_t)kind;
     a->splat = false;
     a->count = 0;
-    a->integer = 0;
-    a->type = NULL;
-    a->name = NULL;
-    a->text = a->bytes = (struct stet_view){0};
     a->items = NULL;
+    if (size > offsetof(struct stet_attr, of))
+        a->of.type = NULL;
+    if (size > offsetof(struct stet_attr, size))
+        a->size = 0;
+    if (size > offsetof(struct stet_attr, word))
+        a->word = (struct stet_view){0};
     return a;
 }
 
@@ -50,13 +55,20 @@ void bc_set_rest(struct bc *b, struct stet_type *t, const struct stet_type_rest 
         bc_no_room(b);
 }
 
+const struct stet_attr *bc_intern(struct bc *b, struct stet_attr like)
+{
+    const struct stet_attr *a = stet_intern(&b->interned, b->arena, &like);
+
+    if (a)
+        return a;
+    bc_no_room(b);
+    return &bc_bad_attr;
+}
+
 const struct stet_attr *bc_make_int(struct bc *b, const struct stet_type *type, int64_t value)
 {
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_INTEGER);
-
-    a->type = type;
-    a->integer = value;
-    return a;
+    return bc_intern(
+        b, (struct stet_attr){.kind = STET_ATTR_INTEGER, .of.type = type, .integer = value});
 }
 
 const struct stet_attr *bc_make_bool(bool value)
@@ -71,7 +83,7 @@ const struct stet_attr *bc_make_string(struct bc *b, struct stet_view text)
 {
     struct stet_attr *a = bc_new_attr(b, STET_ATTR_STRING);
 
-    a->text = text;
+    stet_attr_set_text(a, text);
     return a;
 }
 
@@ -79,7 +91,7 @@ const struct stet_attr *bc_make_symbol(struct bc *b, struct stet_view text)
 {
     struct stet_attr *a = bc_new_attr(b, STET_ATTR_SYMBOL);
 
-    a->text = text;
+    stet_attr_set_text(a, text);
     return a;
 }
 
@@ -87,11 +99,26 @@ const struct stet_attr *bc_make_enum(struct bc *b, const struct stet_enum *e, ui
 {
     struct stet_attr *a = bc_new_attr(b, STET_ATTR_ENUM);
 
-    a->name = &e->name;
-    a->text = stet_enum_case(e, value);
-    if (!a->text.len)
+    a->of.name = &e->name;
+    stet_attr_set_text(a, stet_enum_case(e, value));
+    if (!stet_attr_text(a).len)
         bc_fail(b, STET_UNSUPPORTED, STET_NO_OFFSET, "%.*s has no case %llu",
                 STET_FMT(e->name.mnemonic), (unsigned long long)value);
+    return a;
+}
+
+const struct stet_attr *bc_make_record(struct bc *b, const struct stet_record *record,
+                                       const struct stet_named_attr *fields, uint32_t count)
+{
+    struct stet_attr *a = bc_new_attr(b, STET_ATTR_RECORD);
+    struct stet_named_attr *named = bc_alloc(b, count, sizeof *named);
+
+    a->of.name = &record->name;
+    if (!named)
+        return a;
+    memcpy(named, fields, count * sizeof *named);
+    a->named = named;
+    a->count = count;
     return a;
 }
 
@@ -110,10 +137,12 @@ const int64_t *bc_read_dims(struct bc *b, struct stet_reader *r, uint32_t *rank)
 
 const struct stet_attr *bc_make_ints(struct bc *b, struct stet_reader *r)
 {
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_INTS);
+    uint32_t count;
+    const int64_t *ints = bc_read_dims(b, r, &count);
 
-    a->ints = bc_read_dims(b, r, &a->count);
-    return a;
+    if (!count)
+        return &bc_no_ints;
+    return bc_intern(b, (struct stet_attr){.kind = STET_ATTR_INTS, .ints = ints, .count = count});
 }
 
 const struct stet_type *const *bc_read_types(struct bc *b, struct stet_reader *r, uint32_t *count)
@@ -129,17 +158,15 @@ const struct stet_type *const *bc_read_types(struct bc *b, struct stet_reader *r
 
 const struct stet_attr *bc_read_array(struct bc *b, struct stet_reader *r)
 {
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_ARRAY);
     size_t n = bc_count(r);
-    const struct stet_attr **items = n > UINT32_MAX ? NULL : bc_alloc(b, n, sizeof *items);
+    const struct stet_attr **items = !n || n > UINT32_MAX ? NULL : bc_alloc(b, n, sizeof *items);
 
     if (!items)
-        return a;
+        return &bc_no_items;
     for (size_t i = 0; i < n; i++)
         items[i] = bc_attr(b, r);
-    a->items = items;
-    a->count = (uint32_t)n;
-    return a;
+    return bc_intern(
+        b, (struct stet_attr){.kind = STET_ATTR_ARRAY, .items = items, .count = (uint32_t)n});
 }
 
 const struct stet_attr *bc_read_dict(struct bc *b, struct stet_reader *r)
@@ -209,11 +236,11 @@ const struct stet_attr *bc_read_integer(struct bc *b, struct stet_reader *r,
     if (bits == 1 && type->sign == STET_SIGNLESS)
         return bc_make_bool(stet_reader_u8(r) & 1);
     a = bc_new_attr(b, STET_ATTR_INTEGER);
-    a->type = type;
+    a->of.type = type;
     if (bits > WIDEST_INTEGER)
         stet_reader_fail(r, "an integer wider than MLIR allows");
     else if (bits > 64)
-        a->bytes = read_words(b, r, bits);
+        stet_attr_set_bytes(a, read_words(b, r, bits));
     else
         a->integer = sign_extend(read_word(r, bits), bits);
     return a;
@@ -227,20 +254,20 @@ const struct stet_attr *bc_read_float(struct bc *b, struct stet_reader *r,
     unsigned char *bytes;
     uint64_t word;
 
-    a->type = type;
+    a->of.type = type;
     if (!bits) {
         stet_reader_fail(r, "a float attribute without a float type");
         return a;
     }
     if (bits > 64) {
-        a->bytes = read_words(b, r, bits);
+        stet_attr_set_bytes(a, read_words(b, r, bits));
         return a;
     }
     word = read_word(r, bits);
     bytes = bc_alloc(b, 8, 1);
     for (unsigned i = 0; bytes && i < 8; i++)
         bytes[i] = (unsigned char)(word >> (8 * i));
-    a->bytes = stet_view_of(bytes, bytes ? (bits + 7) / 8 : 0);
+    stet_attr_set_bytes(a, stet_view_of(bytes, bytes ? (bits + 7) / 8 : 0));
     return a;
 }
 
@@ -271,8 +298,8 @@ const struct stet_attr *bc_make_dense(struct bc *b, const struct stet_type *type
     size_t size = element ? stet_type_storage_bits(element) / 8 : 0;
     uint64_t elements, want;
 
-    a->type = type;
-    a->bytes = bytes;
+    a->of.type = type;
+    stet_attr_set_bytes(a, bytes);
     if (element && element->kind == STET_TYPE_QUANTIZED)
         size = stet_type_storage_bits(element->element) / 8;
     if (!size || !stet_type_elements(type, &elements) ||
@@ -285,7 +312,7 @@ const struct stet_attr *bc_make_dense(struct bc *b, const struct stet_type *type
     if (!bc_ok(b))
         return a;
     if (bytes.len != want && bytes.len != size)
-        bc_fail(b, STET_BAD_INPUT, (uint64_t)(a->bytes.ptr - b->input.ptr),
+        bc_fail(b, STET_BAD_INPUT, (uint64_t)(a->at - b->input.ptr),
                 "dense elements: %zu bytes where %llu are expected", bytes.len,
                 (unsigned long long)want);
     /* MLIR holds equal elements as one; comparing with itself one element on finds out fast. */
@@ -293,7 +320,7 @@ const struct stet_attr *bc_make_dense(struct bc *b, const struct stet_type *type
         a->splat = true;
         bytes.len = size;
     }
-    a->bytes = bytes;
+    stet_attr_set_bytes(a, bytes);
     if (bytes.ptr >= b->input.ptr && bytes.ptr < b->input.ptr + b->input.len)
         b->p->constant_bytes += bytes.len;
     return a;

@@ -109,8 +109,8 @@ const struct stet_attr *bc_text_attr(struct bc *b, const struct bc_dialect *d,
     if (bc_ok(b) && text.len && stet_mlir_parse_attr(b->arena, text, &read, NULL) == STET_OK)
         return read;
     a = bc_new_attr(b, STET_ATTR_OPAQUE);
-    a->name = stet_build_name(b->arena, d->name, (struct stet_view){0});
-    a->text = text;
+    a->of.name = stet_build_name(b->arena, d->name, (struct stet_view){0});
+    stet_attr_set_text(a, text);
     return a;
 }
 

@@ -39,7 +39,7 @@ static void leave(struct bc *b, struct bc_entry *e, struct stet_reader *r, const
         stet_reader_fail(r, "bytes are left over");
     bc_check(b, r, what);
     e->made = made;
-    e->state = (uint8_t)state;
+    e->state = state & 0xff;
 }
 
 static const struct stet_attr *keep_attr(struct bc *b, const struct bc_dialect *d,
@@ -47,8 +47,8 @@ static const struct stet_attr *keep_attr(struct bc *b, const struct bc_dialect *
 {
     struct stet_attr *a = bc_new_attr(b, STET_ATTR_OPAQUE);
 
-    a->name = stet_build_name(b->arena, d->name, (struct stet_view){0});
-    a->bytes = stet_reader_bytes(r, stet_reader_left(r));
+    a->of.name = stet_build_name(b->arena, d->name, (struct stet_view){0});
+    stet_attr_set_bytes(a, stet_reader_bytes(r, stet_reader_left(r)));
     return a;
 }
 
@@ -71,44 +71,44 @@ static const struct stet_attr *custom_attr(struct bc *b, const struct bc_dialect
 static const struct stet_loc *usual_name(struct bc *b, const struct bc_entry *e)
 {
     enum { NAME = 14 << 1 | 1 };
-    const unsigned char *at = e->data + 1, *end = e->data + e->size;
-    struct {
-        struct stet_loc loc;
-        const struct stet_loc *child;
-    } *made;
+    const unsigned char *at = e->data + 1, *end = e->data + bc_entry_size(e);
+    struct stet_loc *made;
+    const struct stet_loc **parts;
     uint32_t name, child;
     struct stet_view text;
 
-    if (!e->custom || e->size < 3 || e->data[0] != NAME ||
+    if (!e->custom || end - e->data < 3 || e->data[0] != NAME ||
         b->dialects[e->dialect].kind != BC_BUILTIN || !bc_short(&at, end, &name) ||
         !bc_short(&at, end, &child) || at != end || name >= b->attr_count ||
         child >= b->attr_count || b->attrs[child].state != BC_LOC ||
         !bc_usual_text(b, &b->attrs[name], &text))
         return NULL;
-    made = stet_arena_raw(b->arena, 1, sizeof *made);
+    made = stet_arena_raw(b->arena, 1, stet_loc_size(STET_LOC_NAME) + sizeof *parts);
     if (!made)
         return NULL;
-    made->child = b->attrs[child].made;
-    made->loc =
-        (struct stet_loc){.kind = STET_LOC_NAME, .text = text, .count = 1, .parts = &made->child};
-    return &made->loc;
+    parts = (const struct stet_loc **)((uintptr_t)made + stet_loc_size(STET_LOC_NAME));
+    *parts = b->attrs[child].made;
+    made->kind = STET_LOC_NAME;
+    made->called = false;
+    made->count = 1;
+    made->text = text;
+    made->parts = parts;
+    return made;
 }
 
 /* A dictionary of one string, as JAX says of every argument and result what it is called. */
 static const struct stet_attr *usual_dict(struct bc *b, const struct bc_entry *e)
 {
     enum { DICT = 1 << 1 | 1, VHLO_DICT = 6 << 1 | 1, ONE = 1 << 1 | 1 };
-    const unsigned char *at = e->data + 2, *end = e->data + e->size;
+    const unsigned char *at = e->data + 2, *end = e->data + bc_entry_size(e);
     enum bc_dialect_kind kind = b->dialects[e->dialect].kind;
-    struct {
-        struct stet_attr attr;
-        struct stet_named_attr named;
-    } *made;
+    struct stet_named_attr *named;
+    struct stet_attr *made;
     struct bc_entry *value;
     uint32_t name, index;
     struct stet_view key, text;
 
-    if (!e->custom || e->size < 4 || e->data[1] != ONE ||
+    if (!e->custom || end - e->data < 4 || e->data[1] != ONE ||
         e->data[0] != (kind == BC_VHLO ? VHLO_DICT : DICT) ||
         (kind != BC_VHLO && kind != BC_BUILTIN) || !bc_short(&at, end, &name) ||
         !bc_short(&at, end, &index) || at != end || name >= b->attr_count ||
@@ -119,17 +119,19 @@ static const struct stet_attr *usual_dict(struct bc *b, const struct bc_entry *e
         value->made = bc_make_string(b, text);
         value->state = BC_ATTR;
     }
-    made = value->state == BC_ATTR ? stet_arena_raw(b->arena, 1, sizeof *made) : NULL;
-    if (!made)
+    named = value->state == BC_ATTR ? stet_arena_raw(b->arena, 1, sizeof *named) : NULL;
+    if (!named)
         return NULL;
-    made->named = (struct stet_named_attr){key, value->made};
-    made->attr = (struct stet_attr){.kind = STET_ATTR_DICT, .count = 1, .named = &made->named};
-    return &made->attr;
+    *named = (struct stet_named_attr){key, value->made};
+    made = bc_new_attr(b, STET_ATTR_DICT);
+    made->count = 1;
+    made->named = named;
+    return made;
 }
 
 static void decode_attr(struct bc *b, struct bc_entry *e)
 {
-    struct stet_reader r = bc_reader(b, e->data, e->size);
+    struct stet_reader r = bc_reader(b, e->data, bc_entry_size(e));
     const struct bc_dialect *d = &b->dialects[e->dialect];
     struct stet_view text;
     const void *made;
@@ -207,10 +209,10 @@ struct stet_view bc_text(struct bc *b, struct stet_reader *r)
     struct stet_view text;
 
     if (!stet_reader_ok(r) || index >= b->attr_count)
-        return bc_attr_at(b, UINT64_MAX)->text;
+        return stet_attr_text(bc_attr_at(b, UINT64_MAX));
     if (bc_usual_text(b, &b->attrs[index], &text))
         return text;
-    return bc_attr_at(b, index)->text;
+    return stet_attr_text(bc_attr_at(b, index));
 }
 
 /* The caller of a call site, the child of a name, if that entry is still to be decoded. */
@@ -223,7 +225,7 @@ static bool chain_next(const struct bc *b, uint64_t *at)
 
     if (e->state != BC_WAITING || !e->custom || b->dialects[e->dialect].kind != BC_BUILTIN)
         return false;
-    r = bc_reader(b, e->data, e->size);
+    r = bc_reader(b, e->data, bc_entry_size(e));
     code = bc_varint(&r);
     if (code != CALLSITE && code != NAME)
         return false;
@@ -275,11 +277,14 @@ const struct stet_loc *bc_loc_at(struct bc *b, uint64_t index)
     if (((const struct stet_attr *)e->made)->kind == STET_ATTR_OPAQUE) {
         /* A location kind of another dialect: kept by its text or bytes. */
         const struct stet_attr *a = e->made;
-        struct stet_loc *loc = bc_alloc(b, 1, sizeof *loc);
+        struct stet_loc *loc = stet_build_loc(b->arena, STET_LOC_OPAQUE);
 
-        if (!loc)
+        if (!loc) {
+            bc_no_room(b);
             return &bc_unknown_loc;
-        *loc = (struct stet_loc){.kind = STET_LOC_OPAQUE, .text = a->text, .metadata = a};
+        }
+        loc->text = stet_attr_text(a);
+        loc->metadata = a;
         return loc;
     }
     bc_fail(b, STET_BAD_INPUT, (uint64_t)((const char *)e->data - b->input.ptr),
@@ -341,7 +346,7 @@ static const struct stet_type *custom_type(struct bc *b, const struct bc_dialect
 
 static void decode_type(struct bc *b, struct bc_entry *e)
 {
-    struct stet_reader r = bc_reader(b, e->data, e->size);
+    struct stet_reader r = bc_reader(b, e->data, bc_entry_size(e));
     const struct bc_dialect *d = &b->dialects[e->dialect];
     const struct stet_type *made;
 

@@ -3,29 +3,20 @@
 
 #include "base/buf.h"
 
-static struct stet_attr *make(struct stet_arena *a, enum stet_attr_kind kind)
-{
-    struct stet_attr *v = STET_NEW(a, struct stet_attr);
-
-    if (v)
-        v->kind = (uint8_t)kind;
-    return v;
-}
-
 struct stet_attr *stet_hlo_new_int(struct stet_arena *a, int64_t v)
 {
-    struct stet_attr *r = make(a, STET_ATTR_INTEGER);
+    struct stet_attr *r = stet_build_attr(a, STET_ATTR_INTEGER);
 
     if (r) {
         r->integer = v;
-        r->type = stet_type_integer(a, 64, STET_SIGNLESS);
+        r->of.type = stet_type_integer(a, 64, STET_SIGNLESS);
     }
     return r;
 }
 
 struct stet_attr *stet_hlo_new_bool(struct stet_arena *a, bool v)
 {
-    struct stet_attr *r = make(a, STET_ATTR_BOOL);
+    struct stet_attr *r = stet_build_attr(a, STET_ATTR_BOOL);
 
     if (r)
         r->integer = v;
@@ -34,7 +25,7 @@ struct stet_attr *stet_hlo_new_bool(struct stet_arena *a, bool v)
 
 struct stet_attr *stet_hlo_new_float(struct stet_arena *a, float v)
 {
-    struct stet_attr *r = make(a, STET_ATTR_FLOAT);
+    struct stet_attr *r = stet_build_attr(a, STET_ATTR_FLOAT);
     unsigned char little[4];
     uint32_t bits;
 
@@ -43,14 +34,14 @@ struct stet_attr *stet_hlo_new_float(struct stet_arena *a, float v)
     memcpy(&bits, &v, sizeof bits);
     for (unsigned i = 0; i < 4; i++)
         little[i] = (unsigned char)(bits >> (8 * i));
-    r->type = stet_type_float(STET_F32);
-    r->bytes = stet_arena_copy(a, stet_view_of(little, sizeof little));
+    r->of.type = stet_type_float(STET_F32);
+    stet_attr_set_bytes(r, stet_arena_copy(a, stet_view_of(little, sizeof little)));
     return r;
 }
 
 struct stet_attr *stet_hlo_new_ints(struct stet_arena *a, const int64_t *v, uint32_t n)
 {
-    struct stet_attr *r = make(a, STET_ATTR_INTS);
+    struct stet_attr *r = stet_build_attr(a, STET_ATTR_INTS);
 
     if (r) {
         r->ints = v;
@@ -62,21 +53,21 @@ struct stet_attr *stet_hlo_new_ints(struct stet_arena *a, const int64_t *v, uint
 struct stet_attr *stet_hlo_new_word(struct stet_arena *a, const char *mnemonic,
                                     struct stet_view text)
 {
-    struct stet_attr *r = make(a, STET_ATTR_ENUM);
+    struct stet_attr *r = stet_build_attr(a, STET_ATTR_ENUM);
 
     if (r) {
-        r->name = stet_build_name(a, STET_VIEW("hlo"), stet_view_str(mnemonic));
-        r->text = text;
+        r->of.name = stet_build_name(a, STET_VIEW("hlo"), stet_view_str(mnemonic));
+        stet_attr_set_text(r, text);
     }
     return r;
 }
 
 struct stet_attr *stet_hlo_new_string(struct stet_arena *a, struct stet_view text)
 {
-    struct stet_attr *r = make(a, STET_ATTR_STRING);
+    struct stet_attr *r = stet_build_attr(a, STET_ATTR_STRING);
 
     if (r)
-        r->text = text;
+        stet_attr_set_text(r, text);
     return r;
 }
 
@@ -91,26 +82,26 @@ struct stet_attr *stet_hlo_order(struct stet_arena *a, const struct stet_type *o
 
 struct stet_attr *stet_hlo_new_symbol(struct stet_arena *a, struct stet_view text)
 {
-    struct stet_attr *r = make(a, STET_ATTR_SYMBOL);
+    struct stet_attr *r = stet_build_attr(a, STET_ATTR_SYMBOL);
 
     if (r)
-        r->text = text;
+        stet_attr_set_text(r, text);
     return r;
 }
 
 struct stet_attr *stet_hlo_new_type(struct stet_arena *a, const struct stet_type *t)
 {
-    struct stet_attr *r = make(a, STET_ATTR_TYPE);
+    struct stet_attr *r = stet_build_attr(a, STET_ATTR_TYPE);
 
     if (r)
-        r->type = t;
+        r->of.type = t;
     return r;
 }
 
 struct stet_attr *stet_hlo_new_array(struct stet_arena *a, const struct stet_attr *const *items,
                                      uint32_t n)
 {
-    struct stet_attr *r = make(a, STET_ATTR_ARRAY);
+    struct stet_attr *r = stet_build_attr(a, STET_ATTR_ARRAY);
 
     if (r) {
         r->items = items;
@@ -122,11 +113,11 @@ struct stet_attr *stet_hlo_new_array(struct stet_arena *a, const struct stet_att
 struct stet_attr *stet_hlo_new_record(struct stet_arena *a, const char *mnemonic,
                                       const struct stet_named_attr *fields, uint32_t n)
 {
-    struct stet_attr *r = make(a, mnemonic ? STET_ATTR_RECORD : STET_ATTR_DICT);
+    struct stet_attr *r = stet_build_attr(a, mnemonic ? STET_ATTR_RECORD : STET_ATTR_DICT);
 
     if (r) {
         if (mnemonic)
-            r->name = stet_build_name(a, STET_VIEW("hlo"), stet_view_str(mnemonic));
+            r->of.name = stet_build_name(a, STET_VIEW("hlo"), stet_view_str(mnemonic));
         r->named = fields;
         r->count = n;
     }

@@ -16,6 +16,9 @@ void stet_hlo_build_init(struct stet_hlo_build *b, struct stet_program *p, size_
     if (stet_mul_overflows(input, 64, &cap) || stet_add_overflows(cap, 1 << 20, &cap))
         cap = SIZE_MAX / 2;
     stet_arena_init(&p->arena, cap);
+    p->arena.least = 512; /* most programs are small */
+    stet_arena_init(&b->scratch, cap);
+    b->scratch.least = 512;
     b->p = p;
     b->a = &p->arena;
     b->err = err;
@@ -25,6 +28,7 @@ void stet_hlo_build_release(struct stet_hlo_build *b, bool keep)
 {
     stet_mem_free(b->instrs);
     stet_mem_free(b->slots);
+    stet_arena_release(&b->scratch);
     stet_list_release(&b->computations);
     stet_list_release(&b->offsets);
     if (!keep)
@@ -138,12 +142,11 @@ bool stet_hlo_instr_publish(struct stet_hlo_build *b, bool by_name)
 static const struct stet_loc *named(struct stet_hlo_build *b, struct stet_view name,
                                     const struct stet_loc *inside)
 {
-    struct stet_loc *l = STET_NEW(b->a, struct stet_loc);
+    struct stet_loc *l = stet_build_loc(b->a, STET_LOC_NAME);
     const struct stet_loc **parts = inside ? stet_arena_alloc(b->a, 1, sizeof *parts) : NULL;
 
     if (!l || (inside && !parts))
         return NULL;
-    l->kind = STET_LOC_NAME;
     l->text = name;
     l->parts = parts;
     l->count = inside != NULL;
@@ -157,7 +160,7 @@ static const struct stet_loc *named(struct stet_hlo_build *b, struct stet_view n
 static const struct stet_loc *parameter_loc(struct stet_hlo_build *b,
                                             const struct stet_hlo_instr *in)
 {
-    struct stet_loc *l = STET_NEW(b->a, struct stet_loc);
+    struct stet_loc *l = stet_build_loc(b->a, STET_LOC_FUSED);
     const struct stet_loc **parts = stet_arena_alloc(b->a, 1, sizeof *parts);
     struct stet_named_attr *order = STET_NEW(b->a, struct stet_named_attr);
 
@@ -165,7 +168,6 @@ static const struct stet_loc *parameter_loc(struct stet_hlo_build *b,
         return NULL;
     order->name = STET_VIEW("order");
     order->value = stet_hlo_new_int(b->a, in - b->instrs);
-    l->kind = STET_LOC_FUSED;
     l->metadata = stet_hlo_new_record(b->a, NULL, order, 1);
     l->parts = parts;
     if (in->metadata)

@@ -47,6 +47,7 @@ enum { STET_HLO_CACHE = 1024, STET_HLO_MODULE_ATTRS = 32 };
 struct stet_hlo_build {
     struct stet_program *p;
     struct stet_arena *a;
+    struct stet_arena scratch; /* tables, gone when the program is built */
     struct stet_err *err;
     struct stet_hlo_instr *instrs; /* of the computation being read */
     size_t instr_count, instr_room;

@@ -44,10 +44,10 @@ static struct stet_view callee(const struct stet_op *op, uint32_t n)
         const struct stet_attr *a = op->attrs[i].value;
 
         if (a->kind == STET_ATTR_SYMBOL && n-- == 0)
-            return a->text;
+            return stet_attr_text(a);
         if (a->kind == STET_ATTR_ARRAY && a->count && a->items[0]->kind == STET_ATTR_SYMBOL) {
             if (n < a->count)
-                return a->items[n]->text;
+                return stet_attr_text(a->items[n]);
             n -= a->count;
         }
     }
@@ -198,7 +198,7 @@ static int64_t parameter_of(const struct stet_attr *entry)
 {
     const struct stet_attr *a = stet_attr_field(entry, "parameter");
 
-    return a ? a->integer : -1;
+    return a ? stet_attr_int(a) : -1;
 }
 
 static void apply_donation(struct stet_program *p)

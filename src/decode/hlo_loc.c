@@ -8,12 +8,12 @@ enum { MAX_FRAMES = STET_MAX_DEPTH / 2 };
 static struct stet_loc *new_loc(struct stet_arena *a, enum stet_loc_kind kind,
                                 const struct stet_loc *first, const struct stet_loc *second)
 {
-    struct stet_loc *l = STET_NEW(a, struct stet_loc);
-    const struct stet_loc **parts = stet_arena_alloc(a, 2, sizeof *parts);
+    struct stet_loc *l = stet_build_loc(a, kind);
+    uint32_t count = (first ? 1u : 0) + (second ? 1u : 0);
+    const struct stet_loc **parts = count ? stet_arena_alloc(a, count, sizeof *parts) : NULL;
 
-    if (!l || !parts)
+    if (!l || (count && !parts))
         return NULL;
-    l->kind = kind;
     l->parts = parts;
     if (first)
         parts[l->count++] = first;
@@ -43,7 +43,8 @@ static const struct stet_loc *file_loc(struct stet_arena *a, const struct stet_h
     if (at->file >= 1 && (uint64_t)at->file <= f->file_count)
         l->text = f->files[at->file - 1];
     if (at->function >= 1 && (uint64_t)at->function <= f->function_count)
-        l->function = &f->functions[at->function - 1];
+        l->frame = &f->functions[at->function - 1];
+    l->called = l->frame != NULL;
     l->line = clip(at->line);
     l->column = clip(at->column);
     l->end_line = clip(at->end_line);
@@ -70,9 +71,10 @@ static const struct stet_loc *frame_loc(struct stet_hlo_build *b, const struct s
 
 enum stet_rc stet_hlo_build_frames(struct stet_hlo_build *b, const struct stet_hlo_frames *f)
 {
-    unsigned *depth = STET_NEW_ARRAY(b->a, unsigned, f->frame_count);
+    unsigned *depth = STET_NEW_ARRAY(&b->scratch, unsigned, f->frame_count);
 
-    b->frames = stet_arena_alloc(b->a, f->frame_count, sizeof *b->frames);
+    b->frames = stet_arena_alloc(&b->scratch, f->frame_count, sizeof *b->frames);
+    b->a->failed |= b->scratch.failed;
     if (!depth || !b->frames)
         return stet_hlo_build_full(b);
     b->frame_count = f->frame_count;
@@ -91,11 +93,9 @@ static void put(struct stet_named_attr *fields, uint32_t *n, const char *name,
 static const struct stet_attr *metadata_dict(struct stet_arena *a,
                                              const struct stet_hlo_metadata *m)
 {
-    struct stet_named_attr *f = STET_NEW_ARRAY(a, struct stet_named_attr, 12);
+    struct stet_named_attr f[12], *kept;
     uint32_t n = 0;
 
-    if (!f)
-        return NULL;
 #define TEXT(name, field)                                                                          \
     if (m->field.len)                                                                              \
     put(f, &n, name, stet_hlo_new_string(a, m->field))
@@ -117,7 +117,10 @@ static const struct stet_attr *metadata_dict(struct stet_arena *a,
     TEXT("metadata_payload", payload);
 #undef TEXT
 #undef NUMBER
-    return stet_hlo_new_record(a, NULL, f, n);
+    kept = stet_arena_raw(a, n, sizeof *kept);
+    if (kept)
+        memcpy(kept, f, n * sizeof *kept);
+    return kept ? stet_hlo_new_record(a, NULL, kept, n) : NULL;
 }
 
 static const struct stet_loc *place(struct stet_hlo_build *b, const struct stet_hlo_metadata *m)
@@ -128,10 +131,9 @@ static const struct stet_loc *place(struct stet_hlo_build *b, const struct stet_
         return b->frames[m->frame - 1];
     if (!m->source_file.len)
         return NULL;
-    l = STET_NEW(b->a, struct stet_loc);
+    l = stet_build_loc(b->a, STET_LOC_FILE);
     if (!l)
         return NULL;
-    l->kind = STET_LOC_FILE;
     l->text = m->source_file;
     l->line = clip(m->line);
     l->column = clip(m->column);

@@ -42,8 +42,9 @@ static void index_computations(struct stet_hlo_reader *r, const struct stet_prot
         n += f.number == COMPUTATIONS;
         payloads += f.number == PAYLOADS;
     }
-    r->callables = STET_NEW_ARRAY(r->b.a, struct stet_hlo_callable, n);
-    r->payloads = payload = STET_NEW_ARRAY(r->b.a, struct stet_view, payloads);
+    r->callables = STET_NEW_ARRAY(&r->b.scratch, struct stet_hlo_callable, n);
+    r->payloads = payload = STET_NEW_ARRAY(&r->b.scratch, struct stet_view, payloads);
+    r->b.a->failed |= r->b.scratch.failed;
     m = *module;
     while (r->callables && payload && stet_proto_next(&m, &f)) {
         if (f.number == PAYLOADS)
@@ -92,13 +93,14 @@ static void frames(struct stet_hlo_reader *r, const struct stet_proto *in,
     struct stet_proto m = stet_proto_sub(in, f), s;
     struct stet_proto_field g, h;
     struct stet_hlo_frames t = {0};
-    struct stet_view *files = STET_NEW_ARRAY(r->b.a, struct stet_view, count_fields(&m, 1));
+    struct stet_view *files = STET_NEW_ARRAY(&r->b.scratch, struct stet_view, count_fields(&m, 1));
     struct stet_view *functions = STET_NEW_ARRAY(r->b.a, struct stet_view, count_fields(&m, 2));
     struct stet_hlo_file_location *locations =
-        STET_NEW_ARRAY(r->b.a, struct stet_hlo_file_location, count_fields(&m, 3));
+        STET_NEW_ARRAY(&r->b.scratch, struct stet_hlo_file_location, count_fields(&m, 3));
     struct stet_hlo_frame *stack =
-        STET_NEW_ARRAY(r->b.a, struct stet_hlo_frame, count_fields(&m, 4));
+        STET_NEW_ARRAY(&r->b.scratch, struct stet_hlo_frame, count_fields(&m, 4));
 
+    r->b.a->failed |= r->b.scratch.failed;
     if (!files || !functions || !locations || !stack)
         return;
     while (stet_proto_next(&m, &g)) {
@@ -317,12 +319,11 @@ static void add(struct stet_hlo_reader *r, const char *name, const struct stet_a
 
 static const struct stet_attr *opaque(struct stet_hlo_reader *r, struct stet_view bytes)
 {
-    struct stet_attr *a = bytes.len ? STET_NEW(r->b.a, struct stet_attr) : NULL;
+    struct stet_attr *a = bytes.len ? stet_build_attr(r->b.a, STET_ATTR_OPAQUE) : NULL;
 
     if (a) {
-        a->kind = STET_ATTR_OPAQUE;
-        a->name = stet_build_name(r->b.a, STET_VIEW("hlo"), (struct stet_view){0});
-        a->bytes = bytes;
+        a->of.name = stet_build_name(r->b.a, STET_VIEW("hlo"), (struct stet_view){0});
+        stet_attr_set_bytes(a, bytes);
     }
     return a;
 }

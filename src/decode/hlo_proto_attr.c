@@ -357,9 +357,9 @@ static const struct stet_attr *domain(struct stet_hlo_reader *r, const struct st
     b = stet_hlo_sharding(r, in, exit);
     if (!a || !b)
         return NULL;
-    return stet_hlo_new_string(r->b.a,
-                               stet_arena_printf(r->b.a, "kind=\"sharding\", entry=%.*s, exit=%.*s",
-                                                 STET_FMT(a->text), STET_FMT(b->text)));
+    return stet_hlo_new_string(
+        r->b.a, stet_arena_printf(r->b.a, "kind=\"sharding\", entry=%.*s, exit=%.*s",
+                                  STET_FMT(stet_attr_text(a)), STET_FMT(stet_attr_text(b))));
 }
 
 /* Dot dimensions are field 30, and for ragged dots field 1 of field 90. */

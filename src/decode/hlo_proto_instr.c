@@ -158,11 +158,10 @@ static const struct stet_attr *unknown_fields(struct stet_hlo_reader *r, bool kn
     }
     if (!r->scratch.len)
         return NULL;
-    a = STET_NEW(r->b.a, struct stet_attr);
+    a = stet_build_attr(r->b.a, STET_ATTR_OPAQUE);
     if (a) {
-        a->kind = STET_ATTR_OPAQUE;
-        a->name = stet_build_name(r->b.a, STET_VIEW("hlo"), (struct stet_view){0});
-        a->bytes = stet_hlo_keep(r);
+        a->of.name = stet_build_name(r->b.a, STET_VIEW("hlo"), (struct stet_view){0});
+        stet_attr_set_bytes(a, stet_hlo_keep(r));
     }
     return a;
 }

@@ -189,9 +189,10 @@ static const struct stet_attr *array_literal(struct stet_hlo_reader *r, const st
                                              const struct stet_proto_field *f,
                                              const struct stet_type *own, const struct stet_type *t)
 {
-    struct stet_attr *a = STET_NEW(r->b.a, struct stet_attr);
+    struct stet_attr *a = stet_build_attr(r->b.a, STET_ATTR_DENSE);
     const char *name = stet_hlo_element_name(t->element);
     size_t width = stet_type_storage_bits(t->element) / 8, home = 0, bytes;
+    struct stet_view data;
     uint64_t count;
 
     if (!a)
@@ -202,14 +203,14 @@ static const struct stet_attr *array_literal(struct stet_hlo_reader *r, const st
         home++;
     if (home == sizeof homes / sizeof *homes)
         return fail(r, STET_UNSUPPORTED, f, "a literal of an unknown element type");
-    if (!gather(r, in, f, homes[home].field, homes[home].coding, count, width, &a->bytes))
+    if (!gather(r, in, f, homes[home].field, homes[home].coding, count, width, &data))
         return NULL;
     if (t->rank > 1 && count > 1 && stet_type_rest(own)->layout && !row_major(own))
-        a->bytes = reorder(r, own, a->bytes, count, width);
-    a->kind = STET_ATTR_DENSE;
+        data = reorder(r, own, data, count, width);
+    stet_attr_set_bytes(a, data);
     a->splat = count == 1;
-    a->type = t;
-    r->b.p->constant_bytes += a->bytes.len;
+    a->of.type = t;
+    r->b.p->constant_bytes += data.len;
     return a;
 }
 

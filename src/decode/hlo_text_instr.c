@@ -176,7 +176,7 @@ static struct stet_view thread_of(const struct reading *r)
 {
     for (uint32_t i = 0; i < r->attr_count; i++)
         if (stet_hlo_attr_by_name(r->attrs[i].name) == STET_HLO_A_ASYNC_EXECUTION_THREAD)
-            return r->attrs[i].value->text;
+            return stet_attr_text(r->attrs[i].value);
     return (struct stet_view){0};
 }
 

@@ -342,15 +342,14 @@ const struct stet_attr *stet_hlo_text_literal(struct stet_hlo_text *t, const str
         stet_hlo_text_fail(t, "a literal with fewer elements than its shape");
         return NULL;
     }
-    a = STET_NEW(t->b.a, struct stet_attr);
+    a = stet_build_attr(t->b.a, STET_ATTR_DENSE);
     f.to = stet_arena_raw(t->b.a, f.room + 1, 1);
     if (!a || !f.to)
         return NULL;
     level(t, type, 0, &f);
-    a->kind = STET_ATTR_DENSE;
     a->splat = count == 1;
-    a->type = type;
-    a->bytes = stet_view_of(f.to, f.len);
+    a->of.type = type;
+    stet_attr_set_bytes(a, stet_view_of(f.to, f.len));
     t->b.p->constant_bytes += f.len;
     return t->failed ? NULL : a;
 }

@@ -4,12 +4,10 @@
 
 const struct stet_attr *stet_mlir_make(struct mlir *p, struct stet_attr a)
 {
-    struct stet_attr *out = mlir_ok(p) ? STET_NEW(p->arena, struct stet_attr) : NULL;
+    const struct stet_attr *out = mlir_ok(p) ? stet_intern(&p->interned, p->arena, &a) : NULL;
 
     p->weight++;
-    if (out)
-        *out = a;
-    else
+    if (!out)
         stet_mlir_no_memory(p);
     return out;
 }
@@ -17,7 +15,7 @@ const struct stet_attr *stet_mlir_make(struct mlir *p, struct stet_attr a)
 const struct stet_attr *stet_mlir_make_int(struct mlir *p, const struct stet_type *type, int64_t v)
 {
     return stet_mlir_make(
-        p, (struct stet_attr){.kind = STET_ATTR_INTEGER, .type = type, .integer = v});
+        p, (struct stet_attr){.kind = STET_ATTR_INTEGER, .of.type = type, .integer = v});
 }
 
 const struct stet_attr *stet_mlir_make_bool(struct mlir *p, bool v)
@@ -27,7 +25,8 @@ const struct stet_attr *stet_mlir_make_bool(struct mlir *p, bool v)
 
 const struct stet_attr *stet_mlir_make_string(struct mlir *p, struct stet_view v)
 {
-    return stet_mlir_make(p, (struct stet_attr){.kind = STET_ATTR_STRING, .text = v});
+    return stet_mlir_make(p,
+                          (struct stet_attr){.kind = STET_ATTR_STRING, .at = v.ptr, .size = v.len});
 }
 
 const struct stet_attr *stet_mlir_make_array(struct mlir *p, const struct stet_attr *const *items,
@@ -105,22 +104,23 @@ static const struct stet_attr *dictionary(struct mlir *p)
 
 static const struct stet_attr *string(struct mlir *p)
 {
-    struct stet_attr a = {.kind = STET_ATTR_STRING, .text = stet_mlir_string(p)};
+    struct stet_view text = stet_mlir_string(p);
+    struct stet_attr a = {.kind = STET_ATTR_STRING, .at = text.ptr, .size = text.len};
 
     if (stet_mlir_accept(p, ":"))
-        a.type = stet_mlir_type(p);
+        a.of.type = stet_mlir_type(p);
     return stet_mlir_make(p, a);
 }
 
 static const struct stet_attr *symbol(struct mlir *p)
 {
-    struct stet_attr a = {.kind = STET_ATTR_SYMBOL, .text = stet_mlir_symbol(p)};
+    struct stet_attr a = {.kind = STET_ATTR_SYMBOL, .word = stet_mlir_symbol(p)};
     size_t mark = mlir_mark(&p->scratch);
 
     while (stet_mlir_accept(p, "::")) {
         stet_mlir_push_pointer(p, &p->scratch,
                                stet_mlir_make(p, (struct stet_attr){.kind = STET_ATTR_SYMBOL,
-                                                                    .text = stet_mlir_symbol(p)}));
+                                                                    .word = stet_mlir_symbol(p)}));
     }
     a.items = stet_mlir_pop(p, &p->scratch, mark, sizeof(*a.items), &a.count);
     return stet_mlir_make(p, a);
@@ -133,9 +133,9 @@ static const struct stet_attr *kept_text(struct mlir *p, const char *from)
         stet_mlir_balanced(p);
     else
         stet_mlir_expect(p, "<");
-    return stet_mlir_make(p,
-                          (struct stet_attr){.kind = STET_ATTR_AFFINE_MAP,
-                                             .text = stet_view_of(from, (size_t)(p->at - from))});
+    return stet_mlir_make(p, (struct stet_attr){.kind = STET_ATTR_AFFINE_MAP,
+                                                .at = from,
+                                                .size = (size_t)(p->at - from)});
 }
 
 /* #dialect.mnemonic<…> or #dialect<mnemonic …>, after '#' and `name`. */
@@ -163,8 +163,8 @@ static const struct stet_attr *dialect_attr(struct mlir *p, struct stet_view nam
         stet_mlir_balanced(p);
     return stet_mlir_make(
         p, (struct stet_attr){.kind = STET_ATTR_OPAQUE,
-                              .name = stet_build_name(p->arena, dialect, (struct stet_view){0}),
-                              .text = stet_view_of(name.ptr + n, (size_t)(p->at - name.ptr) - n)});
+                              .of.name = stet_build_name(p->arena, dialect, (struct stet_view){0}),
+                              .word = stet_view_of(name.ptr + n, (size_t)(p->at - name.ptr) - n)});
 }
 
 static const struct stet_attr *hash_attr(struct mlir *p)
@@ -184,7 +184,8 @@ static const struct stet_attr *hash_attr(struct mlir *p)
 
 static const struct stet_attr *type_attr(struct mlir *p)
 {
-    return stet_mlir_make(p, (struct stet_attr){.kind = STET_ATTR_TYPE, .type = stet_mlir_type(p)});
+    return stet_mlir_make(p,
+                          (struct stet_attr){.kind = STET_ATTR_TYPE, .of.type = stet_mlir_type(p)});
 }
 
 static const struct stet_attr *location_attr(struct mlir *p)

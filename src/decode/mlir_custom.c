@@ -153,7 +153,7 @@ void stet_mlir_func(struct mlir *p, struct mlir_op *o)
     if (!mlir_ok(p))
         return;
     stet_mlir_add_attr(p, "function_type",
-                       stet_mlir_make(p, (struct stet_attr){.kind = STET_ATTR_TYPE, .type = t}));
+                       stet_mlir_make(p, (struct stet_attr){.kind = STET_ATTR_TYPE, .of.type = t}));
     keyword_attributes(p);
     if (!stet_mlir_at(p, "{"))
         return; /* a declaration */
@@ -181,12 +181,12 @@ void stet_mlir_constant(struct mlir *p, struct mlir_op *o)
     value = stet_mlir_attr(p);
     if (!value)
         return;
-    if (!value->type) {
+    if (!stet_attr_type(value)) {
         stet_mlir_fail(p, o->where, "a constant needs a value with a type");
         return;
     }
     stet_mlir_add_attr(p, "value", value);
-    stet_mlir_result_type(p, value->type);
+    stet_mlir_result_type(p, stet_attr_type(value));
 }
 
 /* ---- reduce ---- */
@@ -379,10 +379,11 @@ static const struct stet_attr *segments(struct mlir *p, const uint32_t *counts, 
         return NULL;
     }
     memcpy(list, counts, n * sizeof(*list));
-    return stet_mlir_make(p,
-                          (struct stet_attr){.kind = STET_ATTR_DENSE_ARRAY,
-                                             .type = stet_type_integer(p->arena, 32, STET_SIGNLESS),
-                                             .bytes = stet_view_of(list, n * sizeof(*list))});
+    return stet_mlir_make(
+        p, (struct stet_attr){.kind = STET_ATTR_DENSE_ARRAY,
+                              .of.type = stet_type_integer(p->arena, 32, STET_SIGNLESS),
+                              .at = (const char *)list,
+                              .size = n * sizeof(*list)});
 }
 
 void stet_mlir_scan(struct mlir *p, struct mlir_op *o)

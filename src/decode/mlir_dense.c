@@ -97,17 +97,17 @@ static void set_bytes(struct stet_attr *a, struct stet_view v, size_t size)
     a->splat = v.len == size || (v.len > size && memcmp(v.ptr, v.ptr + size, v.len - size) == 0);
     if (a->splat)
         v.len = size;
-    a->bytes = v;
+    stet_attr_set_bytes(a, v);
 }
 
 /* The elements that were read, out of the buffer that the next attribute uses again. */
 static void keep_bytes(struct mlir *p, struct stet_attr *a, size_t size)
 {
     set_bytes(a, stet_buf_as_view(&p->bytes), size);
-    if (a->bytes.len == 0)
+    if (stet_attr_bytes(a).len == 0)
         return;
-    a->bytes = stet_arena_copy(p->arena, a->bytes);
-    if (!a->bytes.ptr)
+    stet_attr_set_bytes(a, stet_arena_copy(p->arena, stet_attr_bytes(a)));
+    if (!stet_attr_bytes(a).ptr)
         stet_mlir_no_memory(p);
 }
 
@@ -133,7 +133,7 @@ static struct stet_view unpack_bits(struct mlir *p, struct stet_view v, uint64_t
 
 static void read_elements(struct mlir *p, struct stet_attr *a, const char *where)
 {
-    const struct stet_type *t = a->type;
+    const struct stet_type *t = stet_attr_type(a);
     size_t size = stet_type_storage_bits(t->element) / 8;
     bool bits = t->element->kind == STET_TYPE_INTEGER && t->element->width == 1;
     uint64_t count, total;
@@ -196,10 +196,10 @@ const struct stet_attr *stet_mlir_dense(struct mlir *p)
     const char *after;
 
     stet_mlir_expect(p, ":");
-    a.type = stet_mlir_type(p);
+    a.of.type = stet_mlir_type(p);
     if (!mlir_ok(p))
         return NULL;
-    if (!is_shaped(a.type)) {
+    if (!is_shaped(stet_attr_type(&a))) {
         stet_mlir_fail(p, text.ptr, "elements need a tensor or vector type");
         return NULL;
     }
@@ -211,7 +211,7 @@ const struct stet_attr *stet_mlir_dense(struct mlir *p)
                        "without a limit for large elements");
         return NULL;
     }
-    if (stet_type_storage_bits(a.type->element) == 0)
+    if (stet_type_storage_bits(stet_attr_type(&a)->element) == 0)
         string_elements(p, &a, text.ptr + text.len);
     else
         read_elements(p, &a, text.ptr);
@@ -225,7 +225,7 @@ const struct stet_attr *stet_mlir_dense(struct mlir *p)
 const struct stet_attr *stet_mlir_make_dense_i64(struct mlir *p, const struct stet_type *type,
                                                  const int64_t *v, uint32_t count)
 {
-    struct stet_attr a = {.kind = STET_ATTR_DENSE, .type = type};
+    struct stet_attr a = {.kind = STET_ATTR_DENSE, .of.type = type};
 
     if (count)
         set_bytes(&a, stet_view_of(v, count * sizeof(*v)), sizeof(*v));
@@ -234,16 +234,17 @@ const struct stet_attr *stet_mlir_make_dense_i64(struct mlir *p, const struct st
 
 const struct stet_attr *stet_mlir_make_i64_array(struct mlir *p, const int64_t *v, uint32_t count)
 {
-    return stet_mlir_make(p,
-                          (struct stet_attr){.kind = STET_ATTR_DENSE_ARRAY,
-                                             .type = stet_type_integer(p->arena, 64, STET_SIGNLESS),
-                                             .bytes = stet_view_of(v, count * sizeof(*v))});
+    return stet_mlir_make(
+        p, (struct stet_attr){.kind = STET_ATTR_DENSE_ARRAY,
+                              .of.type = stet_type_integer(p->arena, 64, STET_SIGNLESS),
+                              .at = (const char *)v,
+                              .size = count * sizeof(*v)});
 }
 
 static const struct stet_attr *array_until(struct mlir *p, const struct stet_type *element,
                                            const char *close)
 {
-    struct stet_attr a = {.kind = STET_ATTR_DENSE_ARRAY, .type = element};
+    struct stet_attr a = {.kind = STET_ATTR_DENSE_ARRAY, .of.type = element};
     size_t size = stet_type_storage_bits(element) / 8;
     bool first = true;
 
@@ -262,10 +263,10 @@ static const struct stet_attr *array_until(struct mlir *p, const struct stet_typ
         stet_mlir_element(p, element, size, out);
         stet_buf_grew(&p->bytes, size);
     }
-    a.bytes = stet_buf_as_view(&p->bytes);
-    if (a.bytes.len) {
-        a.bytes = stet_arena_copy(p->arena, a.bytes);
-        if (!a.bytes.ptr)
+    stet_attr_set_bytes(&a, stet_buf_as_view(&p->bytes));
+    if (stet_attr_bytes(&a).len) {
+        stet_attr_set_bytes(&a, stet_arena_copy(p->arena, stet_attr_bytes(&a)));
+        if (!stet_attr_bytes(&a).ptr)
             stet_mlir_no_memory(p);
     }
     return stet_mlir_make(p, a);
@@ -282,7 +283,7 @@ const struct stet_attr *stet_mlir_dense_array(struct mlir *p)
     if (stet_mlir_accept(p, ":"))
         return array_until(p, element, ">");
     stet_mlir_expect(p, ">");
-    return stet_mlir_make(p, (struct stet_attr){.kind = STET_ATTR_DENSE_ARRAY, .type = element});
+    return stet_mlir_make(p, (struct stet_attr){.kind = STET_ATTR_DENSE_ARRAY, .of.type = element});
 }
 
 const struct stet_attr *stet_mlir_bare_array(struct mlir *p, const struct stet_type *element)
@@ -326,9 +327,9 @@ static const struct stet_attr *flat_dense(struct mlir *p, const struct stet_type
                                           const int64_t *dims, uint32_t rank, struct stet_view v)
 {
     struct stet_attr a = {.kind = STET_ATTR_DENSE,
-                          .type = stet_type_tensor(p->arena, element, dims, rank)};
+                          .of.type = stet_type_tensor(p->arena, element, dims, rank)};
 
-    if (!a.type || !v.ptr)
+    if (!stet_attr_type(&a) || !v.ptr)
         stet_mlir_no_memory(p);
     else if (v.len)
         set_bytes(&a, v, stet_type_storage_bits(element) / 8);
@@ -346,11 +347,12 @@ const struct stet_attr *stet_mlir_sparse(struct mlir *p)
     const char *after;
 
     stet_mlir_expect(p, ":");
-    a.type = stet_mlir_type(p);
+    a.of.type = stet_mlir_type(p);
     after = p->at;
     if (!mlir_ok(p))
         return NULL;
-    if (!is_shaped(a.type) || stet_type_storage_bits(a.type->element) == 0) {
+    if (!is_shaped(stet_attr_type(&a)) ||
+        stet_type_storage_bits(stet_attr_type(&a)->element) == 0) {
         stet_mlir_fail(p, text.ptr, "elements need a tensor of numbers");
         return NULL;
     }
@@ -363,15 +365,16 @@ const struct stet_attr *stet_mlir_sparse(struct mlir *p)
 
         places = flat_elements(p, i64, 2, &dims[0]);
         if (one)
-            dims[0] = a.type->rank;
+            dims[0] = stet_attr_type(&a)->rank;
         stet_mlir_expect(p, ",");
-        values = flat_elements(p, a.type->element, 1, &dims[1]);
+        values = flat_elements(p, stet_attr_type(&a)->element, 1, &dims[1]);
     }
-    if (mlir_ok(p) && (p->at != text.ptr + text.len || dims[0] != dims[1] * (int64_t)a.type->rank))
+    if (mlir_ok(p) &&
+        (p->at != text.ptr + text.len || dims[0] != dims[1] * (int64_t)stet_attr_type(&a)->rank))
         stet_mlir_fail(p, text.ptr, "places and values do not match");
-    parts[1] = flat_dense(p, a.type->element, &dims[1], 1, values);
+    parts[1] = flat_dense(p, stet_attr_type(&a)->element, &dims[1], 1, values);
     dims[0] = dims[1];
-    dims[1] = a.type->rank;
+    dims[1] = stet_attr_type(&a)->rank;
     parts[0] = flat_dense(p, i64, dims, 2, places);
     size_t mark = mlir_mark(&p->scratch);
 
@@ -417,7 +420,7 @@ static struct stet_view resource_key(struct mlir *p)
 
 const struct stet_attr *stet_mlir_dense_resource(struct mlir *p)
 {
-    struct stet_attr *a = STET_NEW(p->arena, struct stet_attr);
+    struct stet_attr *a = stet_build_attr(p->arena, STET_ATTR_RESOURCE);
     struct resource_user *user = STET_NEW(p->arena, struct resource_user);
     struct resource *r;
     struct stet_view key;
@@ -433,9 +436,10 @@ const struct stet_attr *stet_mlir_dense_resource(struct mlir *p)
         stet_mlir_no_memory(p);
         return NULL;
     }
-    *a = (struct stet_attr){.kind = STET_ATTR_RESOURCE, .type = type, .text = key};
+    a->of.type = type;
+    stet_attr_set_text(a, key);
     *user = (struct resource_user){.attr = a, .next = r->users};
-    a->bytes = r->bytes;
+    stet_attr_set_bytes(a, r->bytes);
     p->left_out += !r->defined;
     r->users = user;
     p->weight++;
@@ -468,7 +472,7 @@ static void blob(struct mlir *p)
     r->defined = true;
     r->bytes = bytes;
     for (struct resource_user *u = r->users; u; u = u->next) {
-        u->attr->bytes = r->bytes;
+        stet_attr_set_bytes(u->attr, r->bytes);
         p->left_out--;
     }
 }

@@ -15,11 +15,13 @@ void stet_mlir_init(struct mlir *p, struct stet_arena *arena, struct stet_view t
                        .err = err,
                        .unknown = &unknown};
     stet_arena_init(&p->temporary, arena->cap);
+    p->temporary.least = 512;
 }
 
 void stet_mlir_release(struct mlir *p)
 {
     stet_mlir_names_release(&p->names);
+    stet_interned_release(&p->interned);
     stet_arena_release(&p->temporary);
     stet_buf_release(&p->scratch);
     stet_buf_release(&p->operands);
@@ -114,6 +116,7 @@ enum stet_rc stet_decode_mlir_text(struct stet_program *out, struct stet_view te
 
     *out = (struct stet_program){.source = STET_SOURCE_MLIR_TEXT};
     stet_arena_init(&out->arena, arena_cap(text.len));
+    out->arena.least = 512; /* most programs are small */
     if (text.len == 0)
         text = STET_VIEW("");
     stet_mlir_init(&p, &out->arena, text, err);

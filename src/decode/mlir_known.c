@@ -17,8 +17,9 @@ static const struct stet_attr *zero_f64(struct mlir *p)
     static const char zero[8];
 
     return stet_mlir_make(p, (struct stet_attr){.kind = STET_ATTR_FLOAT,
-                                                .type = stet_type_float(STET_F64),
-                                                .bytes = stet_view_of(zero, sizeof(zero))});
+                                                .of.type = stet_type_float(STET_F64),
+                                                .at = zero,
+                                                .size = sizeof(zero)});
 }
 
 /* What a field is when it was not printed; NULL when it stays out of the record. */
@@ -49,7 +50,7 @@ static bool may_be_absent(enum stet_field_kind kind)
 
 const struct stet_attr *stet_mlir_make_record(struct mlir *p, const struct mlir_record *r)
 {
-    struct stet_attr a = {.kind = STET_ATTR_RECORD, .name = &r->table->name};
+    struct stet_attr a = {.kind = STET_ATTR_RECORD, .of.name = &r->table->name};
     size_t mark = mlir_mark(&p->scratch);
 
     for (unsigned i = 0; r->table->fields[i].kind != STET_FIELD_END && mlir_ok(p); i++) {
@@ -316,5 +317,6 @@ const struct stet_attr *stet_mlir_known_attr(struct mlir *p, struct stet_view di
     if (dotted)
         stet_mlir_expect(p, ">");
     return stet_mlir_make(
-        p, (struct stet_attr){.kind = STET_ATTR_ENUM, .name = &e->name, .text = word});
+        p, (struct stet_attr){
+               .kind = STET_ATTR_ENUM, .of.name = &e->name, .at = word.ptr, .size = word.len});
 }

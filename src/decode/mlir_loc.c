@@ -3,11 +3,11 @@
 
 static const struct stet_loc *make(struct mlir *p, struct stet_loc l)
 {
-    struct stet_loc *out = mlir_ok(p) ? STET_NEW(p->arena, struct stet_loc) : NULL;
+    struct stet_loc *out = mlir_ok(p) ? stet_build_loc(p->arena, l.kind) : NULL;
 
     p->weight++;
     if (out)
-        *out = l;
+        memcpy(out, &l, stet_loc_size(l.kind));
     else
         stet_mlir_no_memory(p);
     return out;

@@ -21,8 +21,8 @@ static const struct stet_attr *kept(struct mlir *p, struct stet_view before, con
     return stet_mlir_make(
         p, (struct stet_attr){
                .kind = STET_ATTR_OPAQUE,
-               .name = stet_build_name(p->arena, STET_VIEW("mpmd"), (struct stet_view){0}),
-               .text = stet_view_of(text, before.len + length + more),
+               .of.name = stet_build_name(p->arena, STET_VIEW("mpmd"), (struct stet_view){0}),
+               .word = stet_view_of(text, before.len + length + more),
            });
 }
 

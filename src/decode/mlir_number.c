@@ -274,18 +274,19 @@ const struct stet_attr *stet_mlir_number(struct mlir *p, const struct stet_type 
         return NULL;
     if (!type)
         type = n.real ? stet_type_float(STET_F64) : stet_type_integer(p->arena, 64, STET_SIGNLESS);
-    a.type = type;
+    a.of.type = type;
     if (type->kind == STET_TYPE_FLOAT) {
         a.kind = STET_ATTR_FLOAT;
-        a.bytes = number_bytes(p, &n, type);
+        stet_attr_set_bytes(&a, number_bytes(p, &n, type));
     } else if (type->kind == STET_TYPE_INTEGER && type->width > 64) {
-        a.bytes = type->width > WIDEST ? (struct stet_view){0} : number_bytes(p, &n, type);
+        stet_attr_set_bytes(&a, type->width > WIDEST ? (struct stet_view){0}
+                                                     : number_bytes(p, &n, type));
         if (type->width > WIDEST)
             stet_mlir_fail_rc(p, STET_UNSUPPORTED, n.where, "integers this wide are not read");
     } else if (type->kind == STET_TYPE_INDEX || type->kind == STET_TYPE_INTEGER) {
         a.integer = integer_of(p, &n, type->kind == STET_TYPE_INDEX ? 64 : type->width);
         if (type->width == 1 && type->sign == STET_SIGNLESS)
-            a = (struct stet_attr){.kind = STET_ATTR_BOOL, .integer = a.integer & 1};
+            a = (struct stet_attr){.kind = STET_ATTR_BOOL, .integer = stet_attr_int(&a) & 1};
     } else {
         stet_mlir_fail(p, n.where, "a number can't have this type");
     }

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "decode/decode.h"
+#include "decode/intern.h"
 #include "decode/mlir.h"
 #include "program/build.h"
 #include "program/records.h"
@@ -87,6 +88,7 @@ struct mlir {
     struct mlir_value *open_values; /* used before defined, in this isolated region */
     struct mlir_label *labels;      /* of the blocks of the innermost region */
     struct mlir_names names;
+    struct stet_interned interned;
     struct stet_buf scratch;                         /* a stack of list items, see MLIR_PUSH */
     struct stet_buf operands, attrs, types, results; /* stacks of the operation being read */
     struct stet_buf bytes;                           /* elements of a dense attribute */

@@ -126,15 +126,15 @@ struct bc_vhlo_plan {
     uint32_t count, record_count;
     bool channel; /* send, recv: two attributes make the channel handle */
     struct {
-        struct stet_view name;
-        const struct rule *rule; /* or NULL */
-        bool in_record;
-    } attrs[MOST_ATTRS];
-    struct {
         struct stet_view attr;
         const struct stet_record *record;
         uint8_t from[STET_RECORD_FIELDS]; /* which attribute is which field */
     } records[MOST_RECORDS];
+    struct {
+        struct stet_view name;
+        const struct rule *rule; /* or NULL */
+        bool in_record;
+    } attrs[MOST_ATTRS]; /* kept as far as there are any */
 };
 
 static uint32_t find_attr(const struct bc_vhlo_plan *plan, struct stet_view name)
@@ -208,17 +208,19 @@ static void list_records(struct bc_vhlo_plan *plan, struct stet_view op)
 
 static const struct bc_vhlo_plan *make_plan(struct bc *b, const struct bc_vhlo_op *op)
 {
-    struct bc_vhlo_plan *plan = STET_NEW(&b->scratch, struct bc_vhlo_plan);
+    static const struct bc_vhlo_plan nothing = {0};
+    struct bc_vhlo_plan plan = {0}, *kept;
+    size_t size;
 
-    if (!plan) {
-        bc_no_room(b);
-        return NULL;
-    }
-    list_attrs(plan, op->attrs);
-    list_rules(plan, op->name);
-    list_records(plan, op->name);
-    plan->channel = stet_view_is(op->name, "send") || stet_view_is(op->name, "recv");
-    return plan;
+    list_attrs(&plan, op->attrs);
+    list_rules(&plan, op->name);
+    list_records(&plan, op->name);
+    plan.channel = stet_view_is(op->name, "send") || stet_view_is(op->name, "recv");
+    if (!plan.count && !plan.record_count && !plan.channel)
+        return &nothing;
+    size = offsetof(struct bc_vhlo_plan, attrs) + plan.count * sizeof *plan.attrs;
+    kept = stet_arena_raw(&b->scratch, 1, size);
+    return kept ? memcpy(kept, &plan, size) : bc_no_room(b);
 }
 
 /* ---- dropping defaults ---- */
@@ -230,9 +232,9 @@ static bool is_empty(const struct stet_attr *a)
     case STET_ATTR_DICT:
         return a->count == 0;
     case STET_ATTR_STRING:
-        return a->text.len == 0;
+        return stet_attr_text(a).len == 0;
     case STET_ATTR_DENSE:
-        return a->bytes.len == 0;
+        return stet_attr_bytes(a).len == 0;
     default:
         return false;
     }
@@ -240,15 +242,16 @@ static bool is_empty(const struct stet_attr *a)
 
 static bool is_integer(const struct stet_attr *a, int64_t value)
 {
-    return a->kind == STET_ATTR_INTEGER && a->integer == value;
+    return a->kind == STET_ATTR_INTEGER && stet_attr_int(a) == value;
 }
 
 static bool is_splat(const struct stet_attr *a, unsigned value)
 {
-    if (a->kind != STET_ATTR_DENSE || !a->splat || (unsigned char)a->bytes.ptr[0] != value)
+    if (a->kind != STET_ATTR_DENSE || !a->splat ||
+        (unsigned char)stet_attr_bytes(a).ptr[0] != value)
         return false;
-    for (size_t i = 1; i < a->bytes.len; i++)
-        if (a->bytes.ptr[i])
+    for (size_t i = 1; i < stet_attr_bytes(a).len; i++)
+        if (stet_attr_bytes(a).ptr[i])
             return false;
     return true;
 }
@@ -258,7 +261,8 @@ static bool all_default(const struct stet_attr *a)
     if (a->kind != STET_ATTR_ARRAY)
         return false;
     for (uint32_t i = 0; i < a->count; i++)
-        if (a->items[i]->kind != STET_ATTR_ENUM || !stet_view_is(a->items[i]->text, "DEFAULT"))
+        if (a->items[i]->kind != STET_ATTR_ENUM ||
+            !stet_view_is(stet_attr_text(a->items[i]), "DEFAULT"))
             return false;
     return true;
 }
@@ -266,8 +270,9 @@ static bool all_default(const struct stet_attr *a)
 static bool is_zero_float(const struct stet_attr *a)
 {
     /* The sign of zero does not count, as in APFloat::isZero. */
-    for (size_t i = 0; a && i < a->bytes.len; i++)
-        if (a->bytes.ptr[i] && !(i == a->bytes.len - 1 && (unsigned char)a->bytes.ptr[i] == 0x80))
+    for (size_t i = 0; a && i < stet_attr_bytes(a).len; i++)
+        if (stet_attr_bytes(a).ptr[i] &&
+            !(i == stet_attr_bytes(a).len - 1 && (unsigned char)stet_attr_bytes(a).ptr[i] == 0x80))
             return false;
     return a != NULL;
 }
@@ -277,7 +282,8 @@ static bool default_accuracy(const struct stet_attr *a)
     const struct stet_attr *ulps = stet_attr_field(a, "ulps"), *mode = stet_attr_field(a, "mode");
 
     return is_zero_float(stet_attr_field(a, "atol")) && is_zero_float(stet_attr_field(a, "rtol")) &&
-           ulps && ulps->integer == 0 && mode && stet_view_is(mode->text, "DEFAULT");
+           ulps && stet_attr_int(ulps) == 0 && mode &&
+           stet_view_is(stet_attr_text(mode), "DEFAULT");
 }
 
 static bool both_layouts_empty(const struct bc_vhlo_plan *plan,
@@ -298,7 +304,7 @@ static bool is_default(const struct stet_attr *a, enum drop drop, const struct b
     case ALWAYS:
         return true;
     case FALSE:
-        return a->kind == STET_ATTR_BOOL && !a->integer;
+        return a->kind == STET_ATTR_BOOL && !stet_attr_int(a);
     case EMPTY:
         return is_empty(a);
     case BOTH_EMPTY:
@@ -314,7 +320,7 @@ static bool is_default(const struct stet_attr *a, enum drop drop, const struct b
     case ZEROS:
         return is_splat(a, 0);
     case NOTYPE:
-        return a->kind == STET_ATTR_ENUM && stet_view_is(a->text, "NOTYPE");
+        return a->kind == STET_ATTR_ENUM && stet_view_is(stet_attr_text(a), "NOTYPE");
     case DEFAULTS:
         return all_default(a);
     case ACCURACY:
@@ -331,20 +337,20 @@ static struct stet_view spread(struct bc *b, const struct stet_attr *a, size_t s
     uint64_t elements;
     char *out;
 
-    if (a->kind != STET_ATTR_DENSE || !stet_type_elements(a->type, &elements) ||
-        (a->bytes.len && a->bytes.len % size)) {
+    if (a->kind != STET_ATTR_DENSE || !stet_type_elements(stet_attr_type(a), &elements) ||
+        (stet_attr_bytes(a).len && stet_attr_bytes(a).len % size)) {
         bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "a VHLO tensor of numbers expected");
         return (struct stet_view){0};
     }
     if (!a->splat || elements == 1)
-        return a->bytes;
+        return stet_attr_bytes(a);
     if (elements > UINT32_MAX)
         elements = UINT32_MAX; /* more than the arena will give */
     out = bc_alloc(b, (size_t)elements, size);
     if (!out)
         return (struct stet_view){0};
     for (uint64_t i = 0; i < elements; i++)
-        memcpy(out + i * size, a->bytes.ptr, size);
+        memcpy(out + i * size, stet_attr_bytes(a).ptr, size);
     return stet_view_of(out, (size_t)elements * size);
 }
 
@@ -352,20 +358,19 @@ static const struct stet_attr *as_array(struct bc *b, const struct stet_attr *a,
 {
     struct stet_attr *out = bc_new_attr(b, STET_ATTR_DENSE_ARRAY);
 
-    out->type = stet_type_integer(b->arena, bits, STET_SIGNLESS);
-    out->bytes = spread(b, a, bits == 1 ? 1 : bits / 8);
+    out->of.type = stet_type_integer(b->arena, bits, STET_SIGNLESS);
+    stet_attr_set_bytes(out, spread(b, a, bits == 1 ? 1 : bits / 8));
     return out;
 }
 
 static const struct stet_attr *as_ints(struct bc *b, const struct stet_attr *a)
 {
-    struct stet_attr *out = bc_new_attr(b, STET_ATTR_INTS);
     struct stet_view bytes = spread(b, a, sizeof(int64_t));
     size_t n = bytes.len / sizeof(int64_t);
-    int64_t *ints = bc_alloc(b, n, sizeof *ints);
+    int64_t *ints = n ? bc_alloc(b, n, sizeof *ints) : NULL;
 
     if (!ints)
-        return out;
+        return &bc_no_ints;
     for (size_t i = 0; i < n; i++) {
         uint64_t v = 0;
 
@@ -373,9 +378,8 @@ static const struct stet_attr *as_ints(struct bc *b, const struct stet_attr *a)
             v |= (uint64_t)(unsigned char)bytes.ptr[8 * i + k] << (8 * k);
         ints[i] = (int64_t)v;
     }
-    out->ints = ints;
-    out->count = (uint32_t)n;
-    return out;
+    return bc_intern(
+        b, (struct stet_attr){.kind = STET_ATTR_INTS, .ints = ints, .count = (uint32_t)n});
 }
 
 static const struct stet_attr *as_symbols(struct bc *b, const struct stet_attr *a)
@@ -387,39 +391,20 @@ static const struct stet_attr *as_symbols(struct bc *b, const struct stet_attr *
     if (!items)
         return out;
     for (uint32_t i = 0; i < n; i++)
-        items[i] = bc_make_symbol(b, a->items[i]->text);
+        items[i] = bc_make_symbol(b, stet_attr_text(a->items[i]));
     out->items = items;
     out->count = n;
     return out;
 }
 
-static struct stet_attr *new_record(struct bc *b, const struct stet_record *record,
-                                    struct stet_named_attr **named)
-{
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_RECORD);
-    size_t n = 0;
-
-    while (record->fields[n].kind != STET_FIELD_END)
-        n++;
-    *named = bc_alloc(b, n, sizeof **named);
-    a->name = &record->name;
-    a->named = *named;
-    return a;
-}
-
 static const struct stet_attr *as_channel(struct bc *b, int64_t handle, int64_t type)
 {
     const struct stet_type *i64 = stet_type_integer(b->arena, 64, STET_SIGNLESS);
-    struct stet_named_attr *named;
-    struct stet_attr *a = new_record(
-        b, stet_record_find(STET_VIEW("stablehlo"), STET_VIEW("channel_handle")), &named);
+    struct stet_named_attr fields[] = {{STET_VIEW("handle"), bc_make_int(b, i64, handle)},
+                                       {STET_VIEW("type"), bc_make_int(b, i64, type)}};
 
-    if (!named)
-        return a;
-    named[0] = (struct stet_named_attr){STET_VIEW("handle"), bc_make_int(b, i64, handle)};
-    named[1] = (struct stet_named_attr){STET_VIEW("type"), bc_make_int(b, i64, type)};
-    a->count = 2;
-    return a;
+    return bc_make_record(b, stet_record_find(STET_VIEW("stablehlo"), STET_VIEW("channel_handle")),
+                          fields, 2);
 }
 
 static struct stet_named_attr convert(struct bc *b, struct stet_named_attr in, enum become become)
@@ -436,7 +421,7 @@ static struct stet_named_attr convert(struct bc *b, struct stet_named_attr in, e
         in.value = as_array(b, in.value, 1);
         break;
     case SYMBOL:
-        in.value = bc_make_symbol(b, in.value->text);
+        in.value = bc_make_symbol(b, stet_attr_text(in.value));
         break;
     case SYMBOLS:
         in.value = as_symbols(b, in.value);
@@ -446,7 +431,7 @@ static struct stet_named_attr convert(struct bc *b, struct stet_named_attr in, e
         break;
     case CHANNEL:
         in.name = STET_VIEW("channel_handle");
-        in.value = as_channel(b, in.value->integer, 0);
+        in.value = as_channel(b, stet_attr_int(in.value), 0);
         break;
     }
     return in;
@@ -456,7 +441,7 @@ static struct stet_named_attr convert(struct bc *b, struct stet_named_attr in, e
 
 static bool is_none(const struct stet_attr *a)
 {
-    return !a || (a->kind == STET_ATTR_TYPE && a->type->kind == STET_TYPE_NONE);
+    return !a || (a->kind == STET_ATTR_TYPE && stet_attr_type(a)->kind == STET_TYPE_NONE);
 }
 
 /* NULL when the record is not there at all (no dot algorithm asked for). */
@@ -464,27 +449,24 @@ static const struct stet_attr *make_record(struct bc *b, const struct stet_recor
                                            const uint8_t *from,
                                            const struct stet_attr *const *values)
 {
-    struct stet_named_attr *named;
-    struct stet_attr *a;
+    struct stet_named_attr fields[STET_RECORD_FIELDS];
+    uint32_t count = 0;
 
     if (record->fields[0].kind == STET_FIELD_TYPE &&
         (from[0] == NOWHERE || is_none(values[from[0]])))
         return NULL;
-    a = new_record(b, record, &named);
-    if (!named)
-        return a;
     for (unsigned i = 0; record->fields[i].kind != STET_FIELD_END; i++) {
         const struct stet_attr *value = from[i] == NOWHERE ? NULL : values[from[i]];
 
         if (record->fields[i].kind == STET_FIELD_INTS) /* older versions lack the batching ones */
-            value = value ? as_ints(b, value) : bc_new_attr(b, STET_ATTR_INTS);
+            value = value ? as_ints(b, value) : &bc_no_ints;
         else if (!value)
             bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "VHLO operation without %s",
                     record->fields[i].name.ptr);
-        named[i] = (struct stet_named_attr){record->fields[i].name, value ? value : &bc_bad_attr};
-        a->count++;
+        fields[count++] =
+            (struct stet_named_attr){record->fields[i].name, value ? value : &bc_bad_attr};
     }
-    return a;
+    return bc_make_record(b, record, fields, count);
 }
 
 /* ---- the whole ---- */
@@ -507,7 +489,7 @@ static const struct stet_attr *channel_handle(struct bc *b, const struct bc_vhlo
     const struct stet_attr *id = value_of(plan, values, "channel_id");
     const struct stet_attr *type = value_of(plan, values, "channel_type");
 
-    return as_channel(b, id ? id->integer : 0, type ? type->integer : 0);
+    return as_channel(b, id ? stet_attr_int(id) : 0, type ? stet_attr_int(type) : 0);
 }
 
 /* The operation's own attributes, each dropped, converted, or gathered into a record. */

@@ -89,9 +89,9 @@ static int64_t int_at(const struct stet_attr *a, uint32_t i)
     if (a->kind == STET_ATTR_INTS && i < a->count)
         return a->ints[i];
     if ((a->kind != STET_ATTR_DENSE_ARRAY && a->kind != STET_ATTR_DENSE) ||
-        (i + 1) * sizeof v > a->bytes.len)
+        (i + 1) * sizeof v > stet_attr_bytes(a).len)
         return -1;
-    memcpy(&v, a->bytes.ptr + i * sizeof v, sizeof v);
+    memcpy(&v, stet_attr_bytes(a).ptr + i * sizeof v, sizeof v);
     return v;
 }
 
@@ -163,7 +163,7 @@ static const char *of_custom_call(const struct stet_op *op, const uint64_t *move
     (void)moved;
     target = target ? target : stet_op_attr(op, "custom_call_target");
     for (size_t i = 0; target && i < sizeof passing / sizeof *passing; i++)
-        if (stet_view_is(target->text, passing[i]))
+        if (stet_view_is(stet_attr_text(target), passing[i]))
             return NULL;
     return "is code that is given fixed sizes";
 }

@@ -71,7 +71,7 @@ static double tolerance_of(const struct stet_type *element)
 
 static const struct stet_type *element_of(const struct stet_attr *a)
 {
-    return a->type && is_shaped(a->type) ? a->type->element : NULL;
+    return stet_attr_type(a) && is_shaped(stet_attr_type(a)) ? stet_attr_type(a)->element : NULL;
 }
 
 /* One number a side: 1 when both could be read. */
@@ -80,7 +80,8 @@ static bool single(const struct stet_attr *a, struct stet_scalar *out)
     const struct stet_type *element = element_of(a);
     size_t size = element ? stet_type_storage_bits(element) / 8 : 0;
 
-    return size && a->bytes.len == size && stet_scalar_read(out, element, a->bytes);
+    return size && stet_attr_bytes(a).len == size &&
+           stet_scalar_read(out, element, stet_attr_bytes(a));
 }
 
 static unsigned constant_follows(struct stet_comparison *c, const struct stet_attr *x,
@@ -102,7 +103,8 @@ static unsigned constant_follows(struct stet_comparison *c, const struct stet_at
     }
     if (dtype)
         return STET_FACET_DTYPES;
-    if (x->type && y->type && type_difference(c, x->type, y->type) && c->size_count)
+    if (stet_attr_type(x) && stet_attr_type(y) &&
+        type_difference(c, stet_attr_type(x), stet_attr_type(y)) && c->size_count)
         return c->rank_moved ? STET_FACET_RANKS : STET_FACET_SHAPES;
     return STET_NO_FACET;
 }
@@ -111,14 +113,15 @@ static bool same_constant(const struct stet_attr *x, const struct stet_attr *y)
 {
     struct stet_scalar from, to;
 
-    if (x->bytes.len && x->splat == y->splat && x->type && y->type && x->type->element &&
-        y->type->element && stet_view_eq(x->bytes, y->bytes) &&
-        stet_type_eq(x->type->element, y->type->element))
+    if (stet_attr_bytes(x).len && x->splat == y->splat && stet_attr_type(x) && stet_attr_type(y) &&
+        stet_attr_type(x)->element && stet_attr_type(y)->element &&
+        stet_view_eq(stet_attr_bytes(x), stet_attr_bytes(y)) &&
+        stet_type_eq(stet_attr_type(x)->element, stet_attr_type(y)->element))
         return true;
     if (single(x, &from) && single(y, &to))
         return stet_scalar_eq(&from, &to);
-    return x->splat == y->splat && stet_view_eq(x->bytes, y->bytes) &&
-           (x->bytes.len || stet_attr_eq(x, y));
+    return x->splat == y->splat && stet_view_eq(stet_attr_bytes(x), stet_attr_bytes(y)) &&
+           (stet_attr_bytes(x).len || stet_attr_eq(x, y));
 }
 
 /* One constant has many uses, most of them by operations of one kind. */
@@ -189,7 +192,7 @@ static int64_t int_at(const struct stet_attr *a, uint32_t i)
 
     if (a->kind == STET_ATTR_INTS)
         return a->ints[i];
-    memcpy(&v, a->bytes.ptr + i * sizeof v, sizeof v);
+    memcpy(&v, stet_attr_bytes(a).ptr + i * sizeof v, sizeof v);
     return v;
 }
 
@@ -197,12 +200,12 @@ static uint32_t int_count(const struct stet_attr *a)
 {
     if (a && a->kind == STET_ATTR_INTS)
         return a->count;
-    if (a && a->kind == STET_ATTR_DENSE_ARRAY && a->type && a->type->kind == STET_TYPE_INTEGER &&
-        a->type->width == 64)
-        return (uint32_t)(a->bytes.len / sizeof(int64_t));
+    if (a && a->kind == STET_ATTR_DENSE_ARRAY && stet_attr_type(a) &&
+        stet_attr_type(a)->kind == STET_TYPE_INTEGER && stet_attr_type(a)->width == 64)
+        return (uint32_t)(stet_attr_bytes(a).len / sizeof(int64_t));
     if (a && a->kind == STET_ATTR_DENSE && element_of(a) &&
         element_of(a)->kind == STET_TYPE_INTEGER && element_of(a)->width == 64)
-        return (uint32_t)(a->bytes.len / sizeof(int64_t));
+        return (uint32_t)(stet_attr_bytes(a).len / sizeof(int64_t));
     return 0;
 }
 

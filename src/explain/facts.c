@@ -211,7 +211,7 @@ static int64_t sorted_dimension(const struct stet_op *sort)
     const struct stet_attr *list = stet_op_attr(sort, "dimensions");
 
     if (one && one->kind == STET_ATTR_INTEGER)
-        return one->integer;
+        return stet_attr_int(one);
     return list && list->kind == STET_ATTR_INTS && list->count == 1 ? list->ints[0] : -1;
 }
 

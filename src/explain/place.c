@@ -50,7 +50,7 @@ static void meet(struct frames *f, const struct stet_loc *file, struct stet_view
         return;
     /* Lazily or at once, AOTAutograd hands a backward graph to its backend through this one. */
     f->backward |=
-        stet_view_is(file->function ? *file->function : function, "_wrapped_bw_compiler");
+        stet_view_is(file->called ? stet_loc_frame(file) : function, "_wrapped_bw_compiler");
     /* The lines that TorchTPU 0.2 gives operations of a compiled function are one too far; its own
      * frames, and those of operations outside, are right. */
     if (!f->shifted && stet_view_ends(here.file, "/torch_tpu/_internal/export/export.py")) {
@@ -59,8 +59,8 @@ static void meet(struct frames *f, const struct stet_loc *file, struct stet_view
     }
     if (f->own.line && !f->callee.len)
         return;
-    if (file->function)
-        here.function = *file->function;
+    if (file->called)
+        here.function = stet_loc_frame(file);
     else if (!is_path(function))
         here.function = function;
     if (!f->first.line)

@@ -22,7 +22,7 @@ const struct stet_op *stet_side_callee(struct stet_side *s, const struct stet_op
         if (a->kind == STET_ATTR_ARRAY && a->count && a->items[0]->kind == STET_ATTR_SYMBOL)
             a = a->items[0];
         if (a->kind == STET_ATTR_SYMBOL) {
-            const struct stet_op *f = stet_canon_symbol(&s->canon, a->text, NULL);
+            const struct stet_op *f = stet_canon_symbol(&s->canon, stet_attr_text(a), NULL);
 
             if (f && f->region_count)
                 return f;

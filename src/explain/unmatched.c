@@ -282,9 +282,9 @@ static struct stet_view op_text(struct stet_comparison *c, const struct stet_op 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const struct stet_attr *a = stet_op_attr(op, parts[i].name);
 
-        if (a && a->text.len)
+        if (a && stet_attr_text(a).len)
             return stet_change_text(c, "operation %.*s%s%.*s", STET_FMT(name), parts[i].mark,
-                                    STET_FMT(a->text));
+                                    STET_FMT(stet_attr_text(a)));
     }
     return stet_change_text(c, "operation %.*s", STET_FMT(name));
 }

@@ -106,25 +106,25 @@ static void elements(struct stet_buf *out, const struct stet_attr *a,
                      const struct stet_type *element)
 {
     size_t size = element ? stet_type_storage_bits(element) / 8 : 0;
-    size_t count = size ? a->bytes.len / size : 0;
+    size_t count = size ? stet_attr_bytes(a).len / size : 0;
 
     if (count == 1) {
-        number(out, element, a->bytes.ptr, size);
+        number(out, element, stet_attr_bytes(a).ptr, size);
     } else if (count && count <= MOST_ITEMS) {
         for (size_t i = 0; i < count; i++) {
             stet_buf_str(out, i ? ", " : "[");
-            number(out, element, a->bytes.ptr + i * size, size);
+            number(out, element, stet_attr_bytes(a).ptr + i * size, size);
         }
         stet_buf_char(out, ']');
-    } else if (!a->bytes.len && a->kind == STET_ATTR_RESOURCE) {
+    } else if (!stet_attr_bytes(a).len && a->kind == STET_ATTR_RESOURCE) {
         stet_buf_str(out, "(left out)");
-    } else if (!a->bytes.len) {
+    } else if (!stet_attr_bytes(a).len) {
         stet_buf_str(out, "[]");
     } else {
-        if (a->type && a->kind != STET_ATTR_DENSE_ARRAY)
-            stet_words_type(out, a->type);
-        stet_buf_printf(out, "{%zu bytes, %08x}", a->bytes.len,
-                        (unsigned)(stet_hash_bytes(a->bytes).lo & 0xffffffffu));
+        if (stet_attr_type(a) && a->kind != STET_ATTR_DENSE_ARRAY)
+            stet_words_type(out, stet_attr_type(a));
+        stet_buf_printf(out, "{%zu bytes, %08x}", stet_attr_bytes(a).len,
+                        (unsigned)(stet_hash_bytes(stet_attr_bytes(a)).lo & 0xffffffffu));
     }
 }
 
@@ -155,10 +155,11 @@ static bool shardy(struct stet_buf *out, const struct stet_attr *a, int depth)
     if (stet_view_is(stet_attr_mnemonic(a), "axis_ref") ||
         stet_view_is(stet_attr_mnemonic(a), "mesh_axis")) {
         inner = stet_attr_field(a, "name");
-        stet_buf_printf(out, "\"%.*s\"", STET_FMT(inner ? inner->text : (struct stet_view){0}));
+        stet_buf_printf(out, "\"%.*s\"",
+                        STET_FMT(inner ? stet_attr_text(inner) : (struct stet_view){0}));
         inner = stet_attr_field(a, "size");
         if (inner)
-            stet_buf_printf(out, "=%lld", (long long)inner->integer);
+            stet_buf_printf(out, "=%lld", (long long)stet_attr_int(inner));
         inner = stet_attr_field(a, "sub_axis_info");
         if (inner)
             attr_at(out, inner, depth + 1);
@@ -186,7 +187,7 @@ static bool shardy(struct stet_buf *out, const struct stet_attr *a, int depth)
             attr_at(out, inner->items[i], depth + 1);
         }
         inner = stet_attr_field(a, "is_closed");
-        stet_buf_str(out, inner && !inner->integer ? "?}" : "}");
+        stet_buf_str(out, inner && !stet_attr_int(inner) ? "?}" : "}");
         return true;
     }
     return false;
@@ -222,19 +223,19 @@ static void attr_at(struct stet_buf *out, const struct stet_attr *a, int depth)
         stet_buf_str(out, "true");
         break;
     case STET_ATTR_BOOL:
-        stet_buf_str(out, a->integer ? "true" : "false");
+        stet_buf_str(out, stet_attr_int(a) ? "true" : "false");
         break;
     case STET_ATTR_INTEGER:
-        stet_buf_printf(out, "%lld", (long long)a->integer);
+        stet_buf_printf(out, "%lld", (long long)stet_attr_int(a));
         break;
     case STET_ATTR_FLOAT:
-        elements(out, a, a->type);
+        elements(out, a, stet_attr_type(a));
         break;
     case STET_ATTR_STRING:
-        stet_buf_printf(out, "\"%.*s\"", STET_FMT(a->text));
+        stet_buf_printf(out, "\"%.*s\"", STET_FMT(stet_attr_text(a)));
         break;
     case STET_ATTR_SYMBOL:
-        stet_buf_printf(out, "@%.*s", STET_FMT(a->text));
+        stet_buf_printf(out, "@%.*s", STET_FMT(stet_attr_text(a)));
         break;
     case STET_ATTR_ARRAY:
     case STET_ATTR_SPARSE:
@@ -242,16 +243,17 @@ static void attr_at(struct stet_buf *out, const struct stet_attr *a, int depth)
         items(out, a, depth);
         break;
     case STET_ATTR_TYPE:
-        stet_words_type(out, a->type);
+        stet_words_type(out, stet_attr_type(a));
         break;
     case STET_ATTR_DENSE:
     case STET_ATTR_RESOURCE:
-        elements(out, a, a->type ? a->type->element : NULL);
+        elements(out, a, stet_attr_type(a) ? stet_attr_type(a)->element : NULL);
         break;
     case STET_ATTR_DENSE_ARRAY:
-        one = a->type && a->bytes.len == stet_type_storage_bits(a->type) / 8;
+        one = stet_attr_type(a) &&
+              stet_attr_bytes(a).len == stet_type_storage_bits(stet_attr_type(a)) / 8;
         stet_buf_str(out, one ? "[" : "");
-        elements(out, a, a->type);
+        elements(out, a, stet_attr_type(a));
         stet_buf_str(out, one ? "]" : "");
         break;
     case STET_ATTR_RECORD:
@@ -264,10 +266,10 @@ static void attr_at(struct stet_buf *out, const struct stet_attr *a, int depth)
         stet_buf_str(out, a->count ? "]" : "[]");
         break;
     default:
-        if (a->text.len)
-            stet_buf_view(out, a->text);
+        if (stet_attr_text(a).len)
+            stet_buf_view(out, stet_attr_text(a));
         else
-            stet_buf_printf(out, "{%zu bytes}", a->bytes.len);
+            stet_buf_printf(out, "{%zu bytes}", stet_attr_bytes(a).len);
         break;
     }
 }

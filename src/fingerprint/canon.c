@@ -77,7 +77,7 @@ static bool is_sharding_call(const struct stet_op *op)
     const struct stet_attr *target = stet_op_attr(op, "call_target_name");
 
     return target && op->operand_count == 1 && op->result_count == 1 &&
-           stet_view_is(target->text, "Sharding");
+           stet_view_is(stet_attr_text(target), "Sharding");
 }
 
 enum stet_kind stet_canon_kind_slow(struct stet_canon *c, const struct stet_op *op)
@@ -168,8 +168,8 @@ static int64_t number_at(const struct stet_attr *a, uint32_t i)
 {
     int64_t v = -1;
 
-    if (a->kind == STET_ATTR_DENSE_ARRAY && a->bytes.len >= (i + (size_t)1) * sizeof v)
-        memcpy(&v, a->bytes.ptr + i * sizeof v, sizeof v);
+    if (a->kind == STET_ATTR_DENSE_ARRAY && stet_attr_bytes(a).len >= (i + (size_t)1) * sizeof v)
+        memcpy(&v, stet_attr_bytes(a).ptr + i * sizeof v, sizeof v);
     else if (a->kind == STET_ATTR_INTS && i < a->count)
         v = a->ints[i];
     return v;

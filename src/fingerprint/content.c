@@ -169,15 +169,15 @@ static void attr_at(struct stet_sink *s, const struct stet_attr *a,
     stet_sink_u8(s, (unsigned char)attr_tags[a->kind]);
     switch (a->kind) {
     case STET_ATTR_BOOL:
-        stet_sink_u8(s, a->integer != 0);
+        stet_sink_u8(s, stet_attr_int(a) != 0);
         return;
     case STET_ATTR_INTEGER:
-        stet_sink_int(s, a->integer);
-        stet_sink_view(s, a->bytes);
+        stet_sink_int(s, stet_attr_int(a));
+        stet_sink_view(s, stet_attr_bytes(a));
         break;
     case STET_ATTR_SYMBOL:
-        if (!symbols || !symbols->write(s, a->text, symbols->context))
-            stet_sink_view(s, a->text);
+        if (!symbols || !symbols->write(s, stet_attr_text(a), symbols->context))
+            stet_sink_view(s, stet_attr_text(a));
         items(s, a, symbols, depth);
         return;
     case STET_ATTR_ARRAY:
@@ -196,9 +196,9 @@ static void attr_at(struct stet_sink *s, const struct stet_attr *a,
     case STET_ATTR_DENSE:
     case STET_ATTR_RESOURCE: /* where the elements lie and what the blob is called is no matter */
         stet_sink_u8(s, a->splat);
-        stet_sink_content(s, a->bytes);
-        if (!a->bytes.len)
-            stet_sink_view(s, a->text);
+        stet_sink_content(s, stet_attr_bytes(a));
+        if (!stet_attr_bytes(a).len)
+            stet_sink_view(s, stet_attr_text(a));
         break;
     case STET_ATTR_INTS:
         stet_sink_varint(s, a->count);
@@ -210,11 +210,11 @@ static void attr_at(struct stet_sink *s, const struct stet_attr *a,
     default:
         stet_sink_view(s, stet_attr_dialect(a));
         stet_sink_view(s, stet_attr_mnemonic(a));
-        stet_sink_view(s, a->text);
-        stet_sink_content(s, a->bytes);
+        stet_sink_view(s, stet_attr_text(a));
+        stet_sink_content(s, stet_attr_bytes(a));
         break;
     }
-    type_at(s, a->type, depth);
+    type_at(s, stet_attr_type(a), depth);
 }
 
 void stet_content_attr(struct stet_sink *s, const struct stet_attr *a,
@@ -228,7 +228,8 @@ enum { BY_NUMBER = 16 };
 
 static bool numbers(struct stet_sink *s, const struct stet_type *element, const struct stet_attr *a)
 {
-    size_t size = stet_type_storage_bits(element) / 8, count = size ? a->bytes.len / size : 0;
+    size_t size = stet_type_storage_bits(element) / 8,
+           count = size ? stet_attr_bytes(a).len / size : 0;
     struct stet_scalar number;
 
     if (!count || count > BY_NUMBER || size > 8 ||
@@ -236,7 +237,8 @@ static bool numbers(struct stet_sink *s, const struct stet_type *element, const 
         return false;
     stet_sink_varint(s, count);
     for (size_t i = 0; i < count; i++) {
-        if (!stet_scalar_read(&number, element, stet_view_of(a->bytes.ptr + i * size, size)))
+        if (!stet_scalar_read(&number, element,
+                              stet_view_of(stet_attr_bytes(a).ptr + i * size, size)))
             return false;
         stet_sink_u8(s, (unsigned)number.kind << 1 | number.negative);
         stet_sink_view(s, stet_view_of(number.digits, number.count));
@@ -248,11 +250,11 @@ static bool numbers(struct stet_sink *s, const struct stet_type *element, const 
 
 void stet_content_number(struct stet_sink *s, const struct stet_attr *a)
 {
-    const struct stet_type *element = a->type ? a->type->element : NULL;
+    const struct stet_type *element = stet_attr_type(a) ? stet_attr_type(a)->element : NULL;
 
     stet_sink_u8(s, a->splat);
-    if (!a->bytes.len)
+    if (!stet_attr_bytes(a).len)
         attr_at(s, a, NULL, 0);
     else if (!element || !numbers(s, element, a))
-        stet_sink_content(s, a->bytes);
+        stet_sink_content(s, stet_attr_bytes(a));
 }

@@ -38,8 +38,8 @@ static int64_t int_at(const struct stet_attr *a, uint32_t i)
 
     if (a && a->kind == STET_ATTR_INTS && i < a->count)
         return a->ints[i];
-    if (a && a->kind == STET_ATTR_DENSE_ARRAY && a->bytes.len >= (i + 1) * sizeof v)
-        memcpy(&v, a->bytes.ptr + i * sizeof v, sizeof v);
+    if (a && a->kind == STET_ATTR_DENSE_ARRAY && stet_attr_bytes(a).len >= (i + 1) * sizeof v)
+        memcpy(&v, stet_attr_bytes(a).ptr + i * sizeof v, sizeof v);
     return v;
 }
 

@@ -30,7 +30,7 @@ static bool is_local(const struct stet_op *op)
     if (!target)
         target = stet_op_attr(op, "custom_call_target");
     for (size_t i = 0; target && i < sizeof local_calls / sizeof *local_calls; i++) {
-        if (stet_view_starts(target->text, local_calls[i]))
+        if (stet_view_starts(stet_attr_text(target), local_calls[i]))
             return true;
     }
     return false;

@@ -62,6 +62,24 @@ bool stet_build_sort(struct stet_named_attr *attrs, size_t count)
     return true;
 }
 
+struct stet_attr *stet_build_attr(struct stet_arena *a, enum stet_attr_kind kind)
+{
+    struct stet_attr *made = stet_arena_alloc(a, 1, stet_attr_size(kind));
+
+    if (made)
+        made->kind = (uint8_t)kind;
+    return made;
+}
+
+struct stet_loc *stet_build_loc(struct stet_arena *a, enum stet_loc_kind kind)
+{
+    struct stet_loc *made = stet_arena_alloc(a, 1, stet_loc_size(kind));
+
+    if (made)
+        made->kind = kind;
+    return made;
+}
+
 const struct stet_attr_name *stet_build_name(struct stet_arena *a, struct stet_view dialect,
                                              struct stet_view mnemonic)
 {

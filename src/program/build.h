@@ -56,6 +56,12 @@ static inline struct stet_op *stet_build_room(struct stet_arena *a, uint32_t res
 /* Zeroed arguments of `b` and room for their locations; false when the arena is full. */
 bool stet_build_args(struct stet_arena *a, struct stet_block *b, uint32_t count);
 
+/* A zeroed attribute, as long as that kind needs; NULL when the arena is full. */
+struct stet_attr *stet_build_attr(struct stet_arena *a, enum stet_attr_kind kind);
+
+/* The same of a location without a function. */
+struct stet_loc *stet_build_loc(struct stet_arena *a, enum stet_loc_kind kind);
+
 /* A name for attributes that no table has; NULL when the arena is full. The text is kept as it is.
  */
 const struct stet_attr_name *stet_build_name(struct stet_arena *a, struct stet_view dialect,

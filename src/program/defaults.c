@@ -34,10 +34,10 @@ static bool is_empty(const struct stet_attr *a)
 {
     switch (a->kind) {
     case STET_ATTR_STRING:
-        return a->text.len == 0;
+        return stet_attr_text(a).len == 0;
     case STET_ATTR_DENSE:
     case STET_ATTR_DENSE_ARRAY:
-        return a->bytes.len == 0;
+        return stet_attr_bytes(a).len == 0;
     case STET_ATTR_ARRAY:
     case STET_ATTR_DICT:
         return a->count == 0;
@@ -53,11 +53,13 @@ static bool is_all(const struct stet_attr *a, char value)
 
     if (a->kind != STET_ATTR_DENSE && a->kind != STET_ATTR_DENSE_ARRAY)
         return false;
-    size = stet_type_storage_bits(a->kind == STET_ATTR_DENSE ? a->type->element : a->type) / 8;
+    size = stet_type_storage_bits(a->kind == STET_ATTR_DENSE ? stet_attr_type(a)->element
+                                                             : stet_attr_type(a)) /
+           8;
     if (size == 0)
         return false;
-    for (size_t i = 0; i < a->bytes.len; i++)
-        if (a->bytes.ptr[i] != (i % size ? 0 : value))
+    for (size_t i = 0; i < stet_attr_bytes(a).len; i++)
+        if (stet_attr_bytes(a).ptr[i] != (i % size ? 0 : value))
             return false;
     return true;
 }
@@ -67,7 +69,7 @@ static bool each_is(const struct stet_attr *a, const char *word)
     if (a->kind != STET_ATTR_ARRAY)
         return false;
     for (uint32_t i = 0; i < a->count; i++)
-        if (!stet_view_is(a->items[i]->text, word))
+        if (!stet_view_is(stet_attr_text(a->items[i]), word))
             return false;
     return true;
 }
@@ -86,16 +88,17 @@ static bool is_zero(const struct stet_attr *record, const char *field)
 {
     const struct stet_attr *a = stet_attr_field(record, field);
 
-    for (size_t i = 0; a && i + 1 < a->bytes.len; i++) /* the sign does not count */
-        if (a->bytes.ptr[i])
+    for (size_t i = 0; a && i + 1 < stet_attr_bytes(a).len; i++) /* the sign does not count */
+        if (stet_attr_bytes(a).ptr[i])
             return false;
-    return a && a->integer == 0 &&
-           (a->bytes.len == 0 || (a->bytes.ptr[a->bytes.len - 1] & 0x7f) == 0);
+    return a && stet_attr_int(a) == 0 &&
+           (stet_attr_bytes(a).len == 0 ||
+            (stet_attr_bytes(a).ptr[stet_attr_bytes(a).len - 1] & 0x7f) == 0);
 }
 
 static bool is_number(const struct stet_attr *a, int64_t v)
 {
-    return a->kind == STET_ATTR_INTEGER && a->integer == v;
+    return a->kind == STET_ATTR_INTEGER && stet_attr_int(a) == v;
 }
 
 /* VHLO has both lists or none that counts. */
@@ -115,9 +118,9 @@ static bool means(const struct stet_op *op, const struct stet_attr *a, enum mean
     case EMPTY:
         return is_empty(a);
     case FALSE:
-        return a->kind == STET_ATTR_BOOL && !a->integer;
+        return a->kind == STET_ATTR_BOOL && !stet_attr_int(a);
     case TRUE:
-        return a->kind == STET_ATTR_BOOL && a->integer;
+        return a->kind == STET_ATTR_BOOL && stet_attr_int(a);
     case ZERO:
         return is_number(a, 0);
     case ONE:
@@ -129,12 +132,12 @@ static bool means(const struct stet_op *op, const struct stet_attr *a, enum mean
     case ONES:
         return is_all(a, 1);
     case NOTYPE:
-        return a->kind == STET_ATTR_ENUM && stet_view_is(a->text, "NOTYPE");
+        return a->kind == STET_ATTR_ENUM && stet_view_is(stet_attr_text(a), "NOTYPE");
     case PRECISION:
         return each_is(a, "DEFAULT");
     case ACCURACY:
         mode = stet_attr_field(a, "mode");
-        return mode && stet_view_is(mode->text, "DEFAULT") && is_zero(a, "atol") &&
+        return mode && stet_view_is(stet_attr_text(mode), "DEFAULT") && is_zero(a, "atol") &&
                is_zero(a, "rtol") && is_zero(a, "ulps");
     case CHANNEL:
         return is_zero(a, "handle");

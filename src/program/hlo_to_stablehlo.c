@@ -98,7 +98,7 @@ bool stet_legal_region(struct stet_legal *l, struct stet_region *out,
                        uint32_t bound_count, const char *terminator)
 {
     struct stet_op *computation = callee && callee->kind == STET_ATTR_SYMBOL
-                                      ? stet_program_function(l->hlo, callee->text)
+                                      ? stet_program_function(l->hlo, stet_attr_text(callee))
                                       : NULL;
     const struct stet_block *from;
     struct stet_block *to;
@@ -151,7 +151,7 @@ static const struct stet_attr *signature(struct stet_legal *l, const struct stet
     t->member_count = n;
     t->members = members;
     a->kind = STET_ATTR_TYPE;
-    a->type = t;
+    a->of.type = t;
     return a;
 }
 
@@ -242,9 +242,9 @@ static void module_attrs(struct stet_legal *l, struct stet_attrs *out)
 
     stet_legal_put(out, "sym_name", stet_legal_string(l, stet_op_symbol(m)));
     stet_legal_put(out, "mhlo.num_replicas",
-                   stet_legal_int(l, replicas ? replicas->integer : 1, 32));
+                   stet_legal_int(l, replicas ? stet_attr_int(replicas) : 1, 32));
     stet_legal_put(out, "mhlo.num_partitions",
-                   stet_legal_int(l, partitions ? partitions->integer : 1, 32));
+                   stet_legal_int(l, partitions ? stet_attr_int(partitions) : 1, 32));
     stet_legal_put(out, "mhlo.frontend_attributes", stet_op_attr(m, "frontend_attributes"));
 }
 

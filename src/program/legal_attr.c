@@ -27,7 +27,7 @@ const struct stet_attr *stet_legal_int(struct stet_legal *l, int64_t v, uint32_t
 
     if (a) {
         a->integer = v;
-        a->type = stet_type_integer(l->a, width, STET_SIGNLESS);
+        a->of.type = stet_type_integer(l->a, width, STET_SIGNLESS);
     }
     return a;
 }
@@ -46,7 +46,7 @@ const struct stet_attr *stet_legal_string(struct stet_legal *l, struct stet_view
     struct stet_attr *a = make(l, STET_ATTR_STRING);
 
     if (a)
-        a->text = v;
+        stet_attr_set_text(a, v);
     return a;
 }
 
@@ -56,8 +56,8 @@ const struct stet_attr *stet_legal_enum(struct stet_legal *l, const char *mnemon
     struct stet_attr *a = make(l, STET_ATTR_ENUM);
 
     if (a) {
-        a->name = stet_build_name(l->a, STET_VIEW("stablehlo"), stet_view_str(mnemonic));
-        a->text = text;
+        a->of.name = stet_build_name(l->a, STET_VIEW("stablehlo"), stet_view_str(mnemonic));
+        stet_attr_set_text(a, text);
     }
     return a;
 }
@@ -80,8 +80,8 @@ static const struct stet_attr *dense_array(struct stet_legal *l, const int64_t *
     struct stet_attr *a = make(l, STET_ATTR_DENSE_ARRAY);
 
     if (a) {
-        a->type = stet_type_integer(l->a, width, STET_SIGNLESS);
-        a->bytes = little(l, v, n, width == 1 ? 1 : 8);
+        a->of.type = stet_type_integer(l->a, width, STET_SIGNLESS);
+        stet_attr_set_bytes(a, little(l, v, n, width == 1 ? 1 : 8));
     }
     return a;
 }
@@ -111,11 +111,11 @@ const struct stet_attr *stet_legal_matrix(struct stet_legal *l, const int64_t *v
         return NULL;
     dims[0] = rows;
     dims[1] = columns;
-    a->type = stet_type_tensor(l->a, stet_type_integer(l->a, 64, STET_SIGNLESS), dims, 2);
+    a->of.type = stet_type_tensor(l->a, stet_type_integer(l->a, 64, STET_SIGNLESS), dims, 2);
     while (same < n && v[same] == v[0])
         same++;
     a->splat = n && same >= n;
-    a->bytes = little(l, v, a->splat ? 1 : n, 8);
+    stet_attr_set_bytes(a, little(l, v, a->splat ? 1 : n, 8));
     return a;
 }
 
@@ -127,7 +127,7 @@ const struct stet_attr *stet_legal_record(struct stet_legal *l, const char *mnem
     struct stet_attr *a = make(l, STET_ATTR_RECORD);
 
     if (a) {
-        a->name = stet_build_name(l->a, STET_VIEW("stablehlo"), stet_view_str(mnemonic));
+        a->of.name = stet_build_name(l->a, STET_VIEW("stablehlo"), stet_view_str(mnemonic));
         a->named = fields;
         a->count = n;
     }
@@ -225,7 +225,7 @@ static const struct stet_attr *conv_numbers(struct stet_legal *l, const struct s
         {"output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions"}};
     struct stet_named_attr *f = STET_NEW_ARRAY(l->a, struct stet_named_attr, 9);
     const struct stet_attr *labels = stet_op_attr(op, "dim_labels");
-    struct stet_view v = labels ? labels->text : (struct stet_view){0};
+    struct stet_view v = labels ? stet_attr_text(labels) : (struct stet_view){0};
     const char *bar = v.len ? memchr(v.ptr, '_', v.len) : NULL;
     const char *arrow = bar ? memchr(bar, '>', v.len - (size_t)(bar - v.ptr)) : NULL;
     bool ok = f && arrow && arrow > bar + 1;
@@ -281,8 +281,9 @@ static void convolution(struct stet_legal *l, const struct stet_op *op, struct s
 
     stet_legal_put(out, "dimension_numbers", conv_numbers(l, op));
     stet_legal_put(out, "feature_group_count",
-                   stet_legal_int(l, features ? features->integer : 1, 64));
-    stet_legal_put(out, "batch_group_count", stet_legal_int(l, batches ? batches->integer : 1, 64));
+                   stet_legal_int(l, features ? stet_attr_int(features) : 1, 64));
+    stet_legal_put(out, "batch_group_count",
+                   stet_legal_int(l, batches ? stet_attr_int(batches) : 1, 64));
     stet_legal_put(out, "window_strides", window_part(l, op, "stride"));
     stet_legal_put(out, "padding", window_padding(l, op));
     stet_legal_put(out, "lhs_dilation", window_part(l, op, "lhs_dilate"));
@@ -326,7 +327,7 @@ static const struct stet_attr *precision(struct stet_legal *l, const struct stet
     if (!items || !a)
         return NULL;
     for (uint32_t i = 0; i < p->count; i++)
-        items[i] = stet_legal_enum(l, "precision", upper(l, p->items[i]->text));
+        items[i] = stet_legal_enum(l, "precision", upper(l, stet_attr_text(p->items[i])));
     a->items = items;
     a->count = p->count;
     return a;
@@ -364,7 +365,7 @@ static const struct stet_attr *algorithm(struct stet_legal *l, const struct stet
 
     if (!said)
         return NULL;
-    while (k < sizeof known / sizeof *known && !stet_view_is(said->text, known[k].name))
+    while (k < sizeof known / sizeof *known && !stet_view_is(stet_attr_text(said), known[k].name))
         k++;
     f = STET_NEW_ARRAY(l->a, struct stet_named_attr, 7);
     if (k == sizeof known / sizeof *known || !f) {
@@ -375,7 +376,7 @@ static const struct stet_attr *algorithm(struct stet_legal *l, const struct stet
         struct stet_attr *t = make(l, STET_ATTR_TYPE);
 
         if (t)
-            t->type = stet_type_float(i == 2 ? known[k].sum : known[k].in);
+            t->of.type = stet_type_float(i == 2 ? known[k].sum : known[k].in);
         f[i] = (struct stet_named_attr){
             stet_view_str(names[i]),
             i < 3 ? t : stet_legal_int(l, i < 5 ? known[k].parts : known[k].products, 64)};
@@ -397,14 +398,14 @@ static void custom_call(struct stet_legal *l, const struct stet_op *op, struct s
     int64_t version = 1;
 
     for (int64_t i = 0; api && i < 5; i++)
-        if (stet_view_is(api->text, versions[i]))
+        if (stet_view_is(stet_attr_text(api), versions[i]))
             version = i;
     stet_legal_put(out, "call_target_name", stet_op_attr(op, "custom_call_target"));
     if (stet_op_attr(op, "custom_call_has_side_effect"))
         stet_legal_put(out, "has_side_effect", stet_legal_bool(l, true));
     stet_legal_put(out, "api_version", stet_legal_int(l, version, 32));
     if (config && version == 4) {
-        config = stet_legal_dictionary(l, config->text);
+        config = stet_legal_dictionary(l, stet_attr_text(config));
         if (!config)
             stet_legal_fail(l, STET_UNSUPPORTED, op, "attributes of a typed custom call");
     }
@@ -426,7 +427,7 @@ static const struct stet_attr *as_i32(struct stet_legal *l, const struct stet_op
 {
     const struct stet_attr *v = stet_op_attr(op, name);
 
-    return stet_legal_int(l, v ? v->integer : 0, 32);
+    return stet_legal_int(l, v ? stet_attr_int(v) : 0, 32);
 }
 
 static struct stet_view word_of(struct stet_legal *l, const struct stet_op *op, const char *name,
@@ -434,9 +435,9 @@ static struct stet_view word_of(struct stet_legal *l, const struct stet_op *op, 
 {
     const struct stet_attr *v = stet_op_attr(op, name);
 
-    if (!v || v->text.len < prefix)
+    if (!v || stet_attr_text(v).len < prefix)
         return (struct stet_view){0};
-    return upper(l, stet_view_of(v->text.ptr + prefix, v->text.len - prefix));
+    return upper(l, stet_view_of(stet_attr_text(v).ptr + prefix, stet_attr_text(v).len - prefix));
 }
 
 static void flag(struct stet_legal *l, const struct stet_op *op, const char *name,

@@ -121,16 +121,18 @@ static const struct stet_attr *number(struct dict *d)
 {
     struct stet_attr *a = STET_NEW(d->l->a, struct stet_attr);
     struct stet_view text = word(d);
+    const struct stet_type *type;
     uint64_t bits;
 
     if (!a || !take(d, ":"))
         return NULL;
-    a->type = type_named(d, word(d));
-    if (!a->type || !bits_of(text, a->type, &bits))
+    type = type_named(d, word(d));
+    if (!type || !bits_of(text, type, &bits))
         return NULL;
-    a->kind = a->type->kind == STET_TYPE_FLOAT ? STET_ATTR_FLOAT : STET_ATTR_INTEGER;
+    a->kind = type->kind == STET_TYPE_FLOAT ? STET_ATTR_FLOAT : STET_ATTR_INTEGER;
+    a->of.type = type;
     if (a->kind == STET_ATTR_FLOAT)
-        a->bytes = little(d, bits, stet_type_storage_bits(a->type) / 8);
+        stet_attr_set_bytes(a, little(d, bits, stet_type_storage_bits(type) / 8));
     else
         a->integer = (int64_t)bits;
     return a;
@@ -146,10 +148,10 @@ static const struct stet_attr *array(struct dict *d)
     if (!a)
         return NULL;
     a->kind = STET_ATTR_DENSE_ARRAY;
-    a->type = type_named(d, word(d));
-    if (!a->type)
+    a->of.type = type_named(d, word(d));
+    if (!stet_attr_type(a))
         return NULL;
-    width = stet_type_storage_bits(a->type) / 8;
+    width = stet_type_storage_bits(stet_attr_type(a)) / 8;
     if (take(d, ":"))
         do {
             struct stet_view text = word(d);
@@ -158,12 +160,12 @@ static const struct stet_attr *array(struct dict *d)
                 return NULL;
             if (stet_view_is(text, "true") || stet_view_is(text, "false"))
                 bits = stet_view_is(text, "true");
-            else if (!bits_of(text, a->type, &bits))
+            else if (!bits_of(text, stet_attr_type(a), &bits))
                 return NULL;
             for (size_t k = 0; k < width; k++)
                 bytes[n++] = (char)(bits >> (8 * k));
         } while (take(d, ","));
-    a->bytes = stet_arena_copy(d->l->a, stet_view_of(bytes, n));
+    stet_attr_set_bytes(a, stet_arena_copy(d->l->a, stet_view_of(bytes, n)));
     return take(d, ">") ? a : NULL;
 }
 

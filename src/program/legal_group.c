@@ -88,15 +88,15 @@ void stet_legal_collective(struct stet_legal *l, const struct stet_op *op, struc
     struct stet_named_attr *f;
 
     if (groups) {
-        made = groups->kind == STET_ATTR_STRING ? iota_groups(l, groups->text)
+        made = groups->kind == STET_ATTR_STRING ? iota_groups(l, stet_attr_text(groups))
                                                 : stet_legal_lists(l, groups);
         if (!made)
             stet_legal_fail(l, STET_UNSUPPORTED, op, "replica groups");
         stet_legal_put(out, "replica_groups", made);
     }
     if (channel && (f = STET_NEW_ARRAY(l->a, struct stet_named_attr, 2))) {
-        f[0] =
-            (struct stet_named_attr){STET_VIEW("handle"), stet_legal_int(l, channel->integer, 64)};
+        f[0] = (struct stet_named_attr){STET_VIEW("handle"),
+                                        stet_legal_int(l, stet_attr_int(channel), 64)};
         f[1] = (struct stet_named_attr){
             STET_VIEW("type"),
             stet_legal_int(l, op->known == STET_HLO_COLLECTIVE_PERMUTE ? 1 : 0, 64)};

@@ -152,7 +152,7 @@ static uint32_t data_operands(const struct stet_op *op)
 {
     const struct stet_attr *a = stet_op_attr(op, "control-predecessors");
 
-    return op->operand_count - (a ? (uint32_t)a->integer : 0);
+    return op->operand_count - (a ? (uint32_t)stet_attr_int(a) : 0);
 }
 
 static struct stet_leaves leaves_of(struct stet_legal *l, const struct stet_value *v)
@@ -223,14 +223,14 @@ static void element(struct stet_legal *l, const struct stet_op *op)
     struct stet_leaves all = leaves_of(l, stet_op_operand(op, 0));
     uint32_t first = 0, n;
 
-    if (t->kind != STET_TYPE_TUPLE || !index || index->integer < 0 ||
-        index->integer >= t->member_count) {
+    if (t->kind != STET_TYPE_TUPLE || !index || stet_attr_int(index) < 0 ||
+        stet_attr_int(index) >= t->member_count) {
         stet_legal_fail(l, STET_BAD_INPUT, op, "takes an element that its tuple does not have");
         return;
     }
-    for (int64_t i = 0; i < index->integer; i++)
+    for (int64_t i = 0; i < stet_attr_int(index); i++)
         first += stet_legal_leaf_count(t->members[i]);
-    n = stet_legal_leaf_count(t->members[index->integer]);
+    n = stet_legal_leaf_count(t->members[stet_attr_int(index)]);
     if (first + n > all.count)
         stet_legal_fail(l, STET_BAD_INPUT, op, "takes an element that its tuple does not have");
     else
@@ -240,7 +240,7 @@ static void element(struct stet_legal *l, const struct stet_op *op)
 static void constant(struct stet_legal *l, const struct stet_op *op)
 {
     const struct stet_attr *v = stet_op_attr(op, "value");
-    struct stet_attr *value = STET_NEW(l->a, struct stet_attr);
+    struct stet_attr *value = stet_build_attr(l->a, STET_ATTR_DENSE);
     struct stet_attrs attrs = {.count = 0};
     const struct stet_type *t;
 
@@ -248,8 +248,9 @@ static void constant(struct stet_legal *l, const struct stet_op *op)
         stet_legal_fail(l, STET_UNSUPPORTED, op, "a constant without an array");
         return;
     }
-    *value = *v;
-    value->type = t = stet_legal_type(l, v->type);
+    value->splat = v->splat;
+    stet_attr_set_bytes(value, stet_attr_bytes(v));
+    value->of.type = t = stet_legal_type(l, stet_attr_type(v));
     stet_legal_put(&attrs, "value", value);
     stet_legal_put(&attrs, "mhlo.sharding", stet_op_attr(op, "sharding"));
     bind(l, op, stet_legal_emit(l, "stablehlo.constant", op, NULL, 0, &t, 1, &attrs, NULL, 0), 1);
@@ -277,8 +278,8 @@ static void rng(struct stet_legal *l, const struct stet_op *op)
             bytes[i * 8 + k] = (char)((uint64_t)t->dims[i] >> (8 * k));
     shape_type = stet_type_tensor(l->a, i64, &rank, 1);
     shape->kind = STET_ATTR_DENSE;
-    shape->type = shape_type;
-    shape->bytes = stet_view_of(bytes, (size_t)t->rank * 8);
+    shape->of.type = shape_type;
+    stet_attr_set_bytes(shape, stet_view_of(bytes, (size_t)t->rank * 8));
     shape->splat = t->rank == 1;
     stet_legal_put(&plain, "value", shape);
     made = stet_legal_emit(l, "stablehlo.constant", op, NULL, 0, &shape_type, 1, &plain, NULL, 0);
@@ -314,7 +315,7 @@ static void call(struct stet_legal *l, const struct stet_op *op)
     if (!callee)
         callee = stet_op_attr(op, "calls");
     target = callee && callee->kind == STET_ATTR_SYMBOL
-                 ? stet_program_function(l->hlo, callee->text)
+                 ? stet_program_function(l->hlo, stet_attr_text(callee))
                  : NULL;
     if (!target) {
         stet_legal_fail(l, STET_UNSUPPORTED, op, "a call without a computation");
@@ -380,13 +381,14 @@ static void all_to_all(struct stet_legal *l, const struct stet_op *op)
     for (uint32_t i = 0; i < attrs.count; i++)
         if (stet_view_is(attrs.at[i].name, "replica_groups"))
             groups = attrs.at[i].value;
-    if (!dims || dims->count != 1 || in.count != 1 || !groups || groups->type->dims[1] < 1) {
+    if (!dims || dims->count != 1 || in.count != 1 || !groups ||
+        stet_attr_type(groups)->dims[1] < 1) {
         stet_legal_fail(l, STET_UNSUPPORTED, op, "an all-to-all of a tuple");
         return;
     }
     stet_legal_put(&attrs, "split_dimension", stet_legal_int(l, dims->ints[0], 64));
     stet_legal_put(&attrs, "concat_dimension", stet_legal_int(l, dims->ints[0], 64));
-    stet_legal_put(&attrs, "split_count", stet_legal_int(l, groups->type->dims[1], 64));
+    stet_legal_put(&attrs, "split_count", stet_legal_int(l, stet_attr_type(groups)->dims[1], 64));
     bind(l, op, stet_legal_emit(l, "stablehlo.all_to_all", op, in.at, 1, &t, 1, &attrs, NULL, 0),
          1);
 }

@@ -32,7 +32,7 @@ static const struct stet_attr *bounds_attr(struct stet_legal *l, const struct st
     field->name = STET_VIEW("bounds");
     field->value = list;
     record->kind = STET_ATTR_RECORD;
-    record->name = stet_build_name(l->a, STET_VIEW("stablehlo"), STET_VIEW("bounds"));
+    record->of.name = stet_build_name(l->a, STET_VIEW("stablehlo"), STET_VIEW("bounds"));
     record->named = field;
     record->count = 1;
     return record;
@@ -120,8 +120,8 @@ static const struct stet_loc *place(struct stet_legal *l, const struct stet_loc 
         return remember(l, loc,
                         loc_of(l, STET_LOC_CALLSITE, (struct stet_view){0}, place(l, loc->parts[0]),
                                place(l, loc->parts[1])));
-    if (loc->kind == STET_LOC_FILE && loc->function)
-        return remember(l, loc, loc_of(l, STET_LOC_NAME, *loc->function, loc, NULL));
+    if (loc->kind == STET_LOC_FILE && loc->called)
+        return remember(l, loc, loc_of(l, STET_LOC_NAME, stet_loc_frame(loc), loc, NULL));
     return loc;
 }
 

@@ -39,8 +39,8 @@ struct stet_view stet_loc_function(const struct stet_loc *loc)
     const struct stet_loc *around = NULL;
     const struct stet_loc *file = innermost_file(loc, &around, 0);
 
-    if (file && file->function)
-        return *file->function;
+    if (file && file->called)
+        return stet_loc_frame(file);
     if (file && around && around->kind == STET_LOC_NAME && is_function_name(around->text))
         return around->text;
     return (struct stet_view){0};

@@ -60,7 +60,7 @@ static bool is_pure(const struct stet_op *op, unsigned depth)
         return true;
     if (facts & STET_OP_ASK) {
         effect = stet_op_attr(op, "has_side_effect");
-        return !effect || effect->integer == 0;
+        return !effect || stet_attr_int(effect) == 0;
     }
     if (!(facts & STET_OP_RECURSIVE) || depth == STET_MAX_DEPTH)
         return false;

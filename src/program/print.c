@@ -60,9 +60,9 @@ static bool attr_has_text(const struct stet_attr *a, unsigned depth)
 {
     if (depth == STET_MAX_DEPTH)
         return true;
-    if ((a->kind == STET_ATTR_OPAQUE || a->kind == STET_ATTR_AFFINE_MAP) && !a->text.len)
+    if ((a->kind == STET_ATTR_OPAQUE || a->kind == STET_ATTR_AFFINE_MAP) && !stet_attr_text(a).len)
         return false;
-    if (!type_has_text(a->type, depth + 1))
+    if (!type_has_text(stet_attr_type(a), depth + 1))
         return false;
     if (a->kind == STET_ATTR_ARRAY)
         for (uint32_t i = 0; i < a->count; i++)
@@ -82,7 +82,7 @@ static bool elide(const struct printer *p, const struct stet_attr *a)
     uint64_t n;
 
     return p->options.elide_large && a->kind == STET_ATTR_DENSE && !a->splat &&
-           stet_type_elements(a->type, &n) && n > SMALL_CONSTANT;
+           stet_type_elements(stet_attr_type(a), &n) && n > SMALL_CONSTANT;
 }
 
 static void print_named(struct printer *p, const struct stet_named_attr *n)
@@ -97,7 +97,7 @@ static void print_named(struct printer *p, const struct stet_named_attr *n)
     stet_buf_str(p->out, " = ");
     if (elide(p, n->value)) {
         stet_buf_str(p->out, "dense_resource<__elided__> : ");
-        stet_print_type(p->out, n->value->type);
+        stet_print_type(p->out, stet_attr_type(n->value));
     } else {
         stet_print_attr(p->out, n->value);
     }
@@ -228,11 +228,11 @@ static void print_blob(struct printer *p, const struct stet_attr *a)
 {
     static const char digits[] = "0123456789ABCDEF";
 
-    stet_print_name(p->out, a->text);
+    stet_print_name(p->out, stet_attr_text(a));
     stet_buf_str(p->out, ": \"0x04000000"); /* alignment 4, then the bytes */
-    for (size_t i = 0; i < a->bytes.len; i++) {
-        stet_buf_char(p->out, digits[(unsigned char)a->bytes.ptr[i] >> 4]);
-        stet_buf_char(p->out, digits[a->bytes.ptr[i] & 15]);
+    for (size_t i = 0; i < stet_attr_bytes(a).len; i++) {
+        stet_buf_char(p->out, digits[(unsigned char)stet_attr_bytes(a).ptr[i] >> 4]);
+        stet_buf_char(p->out, digits[stet_attr_bytes(a).ptr[i] & 15]);
     }
     stet_buf_char(p->out, '"');
 }
@@ -259,13 +259,13 @@ static bool visit_earlier(const struct stet_op *op, void *context)
 
     for (uint32_t i = 0; i < n; i++)
         e->found |= op->attrs[i].value->kind == STET_ATTR_RESOURCE &&
-                    stet_view_eq(op->attrs[i].value->text, e->key);
+                    stet_view_eq(stet_attr_text(op->attrs[i].value), e->key);
     return op != e->limit && !e->found;
 }
 
 static bool written_before(const struct blobs *blobs, const struct stet_op *op, uint32_t index)
 {
-    struct earlier e = {.key = op->attrs[index].value->text, .limit = op, .index = index};
+    struct earlier e = {.key = stet_attr_text(op->attrs[index].value), .limit = op, .index = index};
 
     stet_program_walk(blobs->program, visit_earlier, &e);
     return e.found;
@@ -279,7 +279,8 @@ static bool visit_blobs(const struct stet_op *op, void *context)
     for (uint32_t i = 0; i < op->attr_count; i++) {
         const struct stet_attr *a = op->attrs[i].value;
 
-        if (a->kind != STET_ATTR_RESOURCE || !a->bytes.len || written_before(blobs, op, i))
+        if (a->kind != STET_ATTR_RESOURCE || !stet_attr_bytes(a).len ||
+            written_before(blobs, op, i))
             continue;
         stet_buf_str(p->out, blobs->any ? ",\n      " : "      ");
         print_blob(p, a);

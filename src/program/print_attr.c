@@ -60,11 +60,11 @@ static void print_element(struct stet_buf *out, const struct stet_type *t, const
 static void print_number(struct stet_buf *out, const struct stet_attr *a)
 {
     if (a->kind == STET_ATTR_FLOAT)
-        stet_print_float(out, a->type->flavour, a->bytes.ptr);
-    else if (a->bytes.len)
-        stet_print_wide(out, a->bytes, a->type->sign != STET_UNSIGNED);
+        stet_print_float(out, stet_attr_type(a)->flavour, stet_attr_bytes(a).ptr);
+    else if (stet_attr_bytes(a).len)
+        stet_print_wide(out, stet_attr_bytes(a), stet_attr_type(a)->sign != STET_UNSIGNED);
     else
-        print_integer(out, a->type, a->integer);
+        print_integer(out, stet_attr_type(a), stet_attr_int(a));
 }
 
 /* ---- dense ---- */
@@ -108,18 +108,18 @@ static const char *print_nested(struct stet_buf *out, const struct stet_type *t,
 
 static void print_elements(struct stet_buf *out, const struct stet_attr *a, bool hex)
 {
-    const struct stet_type *element = a->type->element;
+    const struct stet_type *element = stet_attr_type(a)->element;
     uint64_t n = 0;
 
     if (element->kind == STET_TYPE_QUANTIZED)
         element = element->element;
-    stet_type_elements(a->type, &n);
+    stet_type_elements(stet_attr_type(a), &n);
     if (a->splat)
-        print_element(out, element, a->bytes.ptr);
+        print_element(out, element, stet_attr_bytes(a).ptr);
     else if (hex && n > HEX_ABOVE)
-        print_hex(out, a->bytes);
+        print_hex(out, stet_attr_bytes(a));
     else if (n)
-        print_nested(out, a->type, element, a->bytes.ptr, 0);
+        print_nested(out, stet_attr_type(a), element, stet_attr_bytes(a).ptr, 0);
 }
 
 static void print_dense(struct stet_buf *out, const struct stet_attr *a)
@@ -127,7 +127,7 @@ static void print_dense(struct stet_buf *out, const struct stet_attr *a)
     stet_buf_str(out, "dense<");
     print_elements(out, a, true);
     stet_buf_str(out, "> : ");
-    stet_print_type(out, a->type);
+    stet_print_type(out, stet_attr_type(a));
 }
 
 /* Places, then values; nothing at all when there are none. */
@@ -135,15 +135,15 @@ static void print_sparse(struct stet_buf *out, const struct stet_attr *a)
 {
     stet_buf_str(out, "sparse<");
     for (uint32_t i = 0; i < a->count; i++) {
-        bool dense = a->items[i]->kind == STET_ATTR_DENSE && a->items[i]->type;
+        bool dense = a->items[i]->kind == STET_ATTR_DENSE && stet_attr_type(a->items[i]);
 
-        if (dense && a->items[i]->bytes.len) {
+        if (dense && stet_attr_bytes(a->items[i]).len) {
             stet_buf_str(out, i ? ", " : "");
             print_elements(out, a->items[i], i > 0);
         }
     }
     stet_buf_str(out, "> : ");
-    stet_print_type(out, a->type);
+    stet_print_type(out, stet_attr_type(a));
 }
 
 static const struct stet_attr *const *print_string_nest(struct stet_buf *out,
@@ -152,7 +152,7 @@ static const struct stet_attr *const *print_string_nest(struct stet_buf *out,
                                                         uint32_t axis)
 {
     if (axis == t->rank) {
-        stet_print_string(out, (*items)->text);
+        stet_print_string(out, stet_attr_text((*items)));
         return items + 1;
     }
     stet_buf_char(out, '[');
@@ -169,22 +169,22 @@ static void print_dense_strings(struct stet_buf *out, const struct stet_attr *a)
 {
     stet_buf_str(out, "dense<");
     if (a->splat)
-        stet_print_string(out, a->items[0]->text);
+        stet_print_string(out, stet_attr_text(a->items[0]));
     else if (a->count)
-        print_string_nest(out, a->type, a->items, 0);
+        print_string_nest(out, stet_attr_type(a), a->items, 0);
     stet_buf_str(out, "> : ");
-    stet_print_type(out, a->type);
+    stet_print_type(out, stet_attr_type(a));
 }
 
 static void print_dense_array(struct stet_buf *out, const struct stet_attr *a)
 {
-    uint32_t size = stet_type_storage_bits(a->type) / 8;
+    uint32_t size = stet_type_storage_bits(stet_attr_type(a)) / 8;
 
     stet_buf_str(out, "array<");
-    stet_print_type(out, a->type);
-    for (size_t at = 0; size && at + size <= a->bytes.len; at += size) {
+    stet_print_type(out, stet_attr_type(a));
+    for (size_t at = 0; size && at + size <= stet_attr_bytes(a).len; at += size) {
         stet_buf_str(out, at ? ", " : ": ");
-        print_element(out, a->type, a->bytes.ptr + at);
+        print_element(out, stet_attr_type(a), stet_attr_bytes(a).ptr + at);
     }
     stet_buf_char(out, '>');
 }
@@ -195,9 +195,9 @@ static void print_dense_array(struct stet_buf *out, const struct stet_attr *a)
 static bool is_plain_number(const struct stet_attr *a)
 {
     if (a->kind == STET_ATTR_FLOAT)
-        return a->type->flavour == STET_F64;
-    return a->kind == STET_ATTR_INTEGER && a->type->kind == STET_TYPE_INTEGER &&
-           a->type->width == 64 && a->type->sign == STET_SIGNLESS;
+        return stet_attr_type(a)->flavour == STET_F64;
+    return a->kind == STET_ATTR_INTEGER && stet_attr_type(a)->kind == STET_TYPE_INTEGER &&
+           stet_attr_type(a)->width == 64 && stet_attr_type(a)->sign == STET_SIGNLESS;
 }
 
 static void print_items(struct stet_buf *out, const struct stet_attr *a, unsigned depth)
@@ -231,10 +231,10 @@ static void print_dict(struct stet_buf *out, const struct stet_attr *a, unsigned
 
 static void print_symbol(struct stet_buf *out, const struct stet_attr *a)
 {
-    stet_print_symbol(out, a->text);
+    stet_print_symbol(out, stet_attr_text(a));
     for (uint32_t i = 0; i < a->count; i++) {
         stet_buf_str(out, "::");
-        stet_print_symbol(out, a->items[i]->text);
+        stet_print_symbol(out, stet_attr_text(a->items[i]));
     }
 }
 
@@ -258,7 +258,7 @@ static void print_dialect_attr(struct stet_buf *out, const struct stet_attr *a)
         bool brackets = stet_view_is(stet_attr_mnemonic(a), "result_accuracy_mode");
 
         stet_buf_str(&body, brackets ? "<" : " ");
-        stet_buf_view(&body, a->text);
+        stet_buf_view(&body, stet_attr_text(a));
         if (brackets)
             stet_buf_char(&body, '>');
     } else {
@@ -281,7 +281,7 @@ static void print_typed(struct stet_buf *out, const struct stet_attr *a)
 {
     print_number(out, a);
     stet_buf_str(out, " : ");
-    stet_print_type(out, a->type);
+    stet_print_type(out, stet_attr_type(a));
 }
 
 static void print_attr(struct stet_buf *out, const struct stet_attr *a, unsigned depth)
@@ -290,26 +290,26 @@ static void print_attr(struct stet_buf *out, const struct stet_attr *a, unsigned
         return;
     switch (a->kind) {
     case STET_ATTR_OPAQUE:
-        stet_print_foreign(out, '#', stet_attr_dialect(a), a->text);
+        stet_print_foreign(out, '#', stet_attr_dialect(a), stet_attr_text(a));
         break;
     case STET_ATTR_AFFINE_MAP:
-        stet_buf_view(out, a->text);
+        stet_buf_view(out, stet_attr_text(a));
         break;
     case STET_ATTR_UNIT:
         stet_buf_str(out, "unit");
         break;
     case STET_ATTR_BOOL:
-        stet_buf_str(out, a->integer ? "true" : "false");
+        stet_buf_str(out, stet_attr_int(a) ? "true" : "false");
         break;
     case STET_ATTR_INTEGER:
     case STET_ATTR_FLOAT:
         print_typed(out, a);
         break;
     case STET_ATTR_STRING:
-        stet_print_string(out, a->text);
-        if (a->type && a->type->kind != STET_TYPE_NONE) {
+        stet_print_string(out, stet_attr_text(a));
+        if (stet_attr_type(a) && stet_attr_type(a)->kind != STET_TYPE_NONE) {
             stet_buf_str(out, " : ");
-            stet_print_type(out, a->type);
+            stet_print_type(out, stet_attr_type(a));
         }
         break;
     case STET_ATTR_SYMBOL:
@@ -322,7 +322,7 @@ static void print_attr(struct stet_buf *out, const struct stet_attr *a, unsigned
         print_dict(out, a, depth);
         break;
     case STET_ATTR_TYPE:
-        stet_print_type(out, a->type);
+        stet_print_type(out, stet_attr_type(a));
         break;
     case STET_ATTR_DENSE:
         print_dense(out, a);
@@ -335,9 +335,9 @@ static void print_attr(struct stet_buf *out, const struct stet_attr *a, unsigned
         break;
     case STET_ATTR_RESOURCE:
         stet_buf_str(out, "dense_resource<");
-        stet_print_name(out, a->text);
+        stet_print_name(out, stet_attr_text(a));
         stet_buf_str(out, "> : ");
-        stet_print_type(out, a->type);
+        stet_print_type(out, stet_attr_type(a));
         break;
     case STET_ATTR_SPARSE:
         print_sparse(out, a);

@@ -46,7 +46,8 @@ static void constant(struct printer *p, const struct stet_op *op)
 {
     const struct stet_attr *a = stet_op_attr(op, "value");
     uint64_t n = 0;
-    bool small = a && a->kind == STET_ATTR_DENSE && stet_type_elements(a->type, &n) && n <= 10;
+    bool small =
+        a && a->kind == STET_ATTR_DENSE && stet_type_elements(stet_attr_type(a), &n) && n <= 10;
 
     if (a && (small || p->how->large_constants))
         stet_print_hlo_literal(p->out, a, false);
@@ -61,7 +62,7 @@ static void stack(struct printer *p, const struct stet_loc *loc)
     for (unsigned depth = 0; loc && depth < STET_MAX_DEPTH; depth++) {
         bool more = loc->kind == STET_LOC_CALLSITE;
         const struct stet_loc *at = more ? loc->parts[0] : loc;
-        struct stet_view function = at->function ? *at->function : (struct stet_view){0};
+        struct stet_view function = stet_loc_frame(at);
         bool file = at->kind == STET_LOC_FILE;
 
         stet_buf_str(p->out, depth ? ", " : "");
@@ -159,7 +160,7 @@ static uint32_t control_count(const struct stet_op *op)
 {
     const struct stet_attr *a = stet_op_attr(op, "control-predecessors");
 
-    return a ? (uint32_t)a->integer : 0;
+    return a ? (uint32_t)stet_attr_int(a) : 0;
 }
 
 static void instruction(struct printer *p, const struct stet_op *op, bool root)
@@ -221,7 +222,7 @@ static const struct stet_value *parameter_at(const struct stet_block *block, uin
         const struct stet_attr *order =
             loc && loc->count ? stet_attr_field(stet_loc_metadata(loc->parts[0]), "order") : NULL;
 
-        if (order && order->integer == position)
+        if (order && stet_attr_int(order) == position)
             return &block->args[i];
     }
     return NULL;
@@ -263,7 +264,7 @@ static void computation(struct printer *p, const struct stet_op *op, bool entry)
     }
     stet_buf_char(p->out, '}');
     if (thread)
-        print_thread(p->out, thread->text);
+        print_thread(p->out, stet_attr_text(thread));
     stet_buf_str(p->out, "\n\n");
 }
 
@@ -281,9 +282,10 @@ static void alias(struct stet_buf *out, const struct stet_attr *a)
         stet_buf_str(out, i ? ", " : "");
         index_of(out, stet_attr_field(a->items[i], "output"));
         stet_buf_printf(out, ": (%lld, ",
-                        (long long)stet_attr_field(a->items[i], "parameter")->integer);
+                        (long long)stet_attr_int(stet_attr_field(a->items[i], "parameter")));
         index_of(out, stet_attr_field(a->items[i], "index"));
-        stet_buf_printf(out, ", %.*s)", STET_FMT(stet_attr_field(a->items[i], "kind")->text));
+        stet_buf_printf(out, ", %.*s)",
+                        STET_FMT(stet_attr_text(stet_attr_field(a->items[i], "kind"))));
     }
     stet_buf_str(out, " }");
 }
@@ -293,7 +295,7 @@ static void donors(struct stet_buf *out, const struct stet_attr *a)
     stet_buf_str(out, ", buffer_donor={ ");
     for (uint32_t i = 0; i < a->count; i++) {
         stet_buf_printf(out, "%s(%lld, ", i ? ", " : "",
-                        (long long)stet_attr_field(a->items[i], "parameter")->integer);
+                        (long long)stet_attr_int(stet_attr_field(a->items[i], "parameter")));
         index_of(out, stet_attr_field(a->items[i], "index"));
         stet_buf_char(out, ')');
     }
@@ -329,7 +331,7 @@ static void laid_out(struct stet_buf *out, const struct stet_type *t,
         return;
     }
     stet_print_hlo_type(out, t, false);
-    layout = *next < leaves->count ? leaves->items[*next]->text : (struct stet_view){0};
+    layout = *next < leaves->count ? stet_attr_text(leaves->items[*next]) : (struct stet_view){0};
     *next += 1;
     if (!stet_view_is(layout, "none") && !is_layout_of(layout, t))
         layout = (struct stet_view){0}; /* of another shape: the module contradicts its entry */

@@ -85,7 +85,7 @@ void stet_print_hlo_strings(struct stet_buf *out, const struct stet_attr *dict)
         stet_buf_str(out, i ? "," : "");
         stet_buf_view(out, dict->named[i].name);
         stet_buf_char(out, '=');
-        config(out, dict->named[i].value->text);
+        config(out, stet_attr_text(dict->named[i].value));
     }
     stet_buf_char(out, '}');
 }
@@ -211,7 +211,7 @@ static void symbols(struct stet_buf *out, const struct stet_attr *a, bool percen
     stet_buf_char(out, '{');
     for (uint32_t i = 0; i < a->count; i++)
         stet_buf_printf(out, "%s%s%.*s", i ? ", " : "", percent ? "%" : "",
-                        STET_FMT(a->items[i]->text));
+                        STET_FMT(stet_attr_text(a->items[i])));
     stet_buf_char(out, '}');
 }
 
@@ -222,7 +222,7 @@ static void aliasing(struct stet_buf *out, const struct stet_attr *a)
         stet_buf_str(out, i ? ", " : "");
         ints(out, stet_attr_field(a->items[i], "output"));
         stet_buf_printf(out, ": (%lld, ",
-                        (long long)stet_attr_field(a->items[i], "operand")->integer);
+                        (long long)stet_attr_int(stet_attr_field(a->items[i], "operand")));
         ints(out, stet_attr_field(a->items[i], "index"));
         stet_buf_char(out, ')');
     }
@@ -235,9 +235,9 @@ static void items(struct stet_buf *out, const struct stet_attr *a, bool shapes)
     for (uint32_t i = 0; i < a->count; i++) {
         stet_buf_str(out, !i ? "" : shapes ? ", " : ",");
         if (shapes)
-            stet_print_hlo_type(out, a->items[i]->type, true);
+            stet_print_hlo_type(out, stet_attr_type(a->items[i]), true);
         else
-            stet_buf_view(out, a->items[i]->text);
+            stet_buf_view(out, stet_attr_text(a->items[i]));
     }
     stet_buf_char(out, '}');
 }
@@ -255,13 +255,14 @@ void stet_print_hlo_attr(struct stet_buf *out, enum stet_hlo_form form, const st
 {
     switch (form) {
     case STET_HLO_F_INT:
-        stet_buf_printf(out, "%lld", (long long)a->integer);
+        stet_buf_printf(out, "%lld", (long long)stet_attr_int(a));
         break;
     case STET_HLO_F_BOOL:
-        stet_buf_str(out, a->integer ? "true" : "false");
+        stet_buf_str(out, stet_attr_int(a) ? "true" : "false");
         break;
     case STET_HLO_F_FLOAT:
-        stet_buf_printf(out, "%g", stet_float_value(STET_F32, stet_bits_at(a->bytes.ptr, 4)));
+        stet_buf_printf(out, "%g",
+                        stet_float_value(STET_F32, stet_bits_at(stet_attr_bytes(a).ptr, 4)));
         break;
     case STET_HLO_F_INTS:
     case STET_HLO_F_LISTS:
@@ -269,7 +270,7 @@ void stet_print_hlo_attr(struct stet_buf *out, enum stet_hlo_form form, const st
         break;
     case STET_HLO_F_GROUPS:
         if (a->kind == STET_ATTR_STRING)
-            stet_buf_view(out, a->text);
+            stet_buf_view(out, stet_attr_text(a));
         else
             lists(out, a);
         break;
@@ -279,7 +280,7 @@ void stet_print_hlo_attr(struct stet_buf *out, enum stet_hlo_form form, const st
     case STET_HLO_F_WORD:
     case STET_HLO_F_LABELS:
     case STET_HLO_F_SHARDING:
-        stet_buf_view(out, a->text);
+        stet_buf_view(out, stet_attr_text(a));
         break;
     case STET_HLO_F_WORDS:
         items(out, a, false);
@@ -288,19 +289,19 @@ void stet_print_hlo_attr(struct stet_buf *out, enum stet_hlo_form form, const st
         items(out, a, true);
         break;
     case STET_HLO_F_SHAPE:
-        stet_print_hlo_type(out, a->type, true);
+        stet_print_hlo_type(out, stet_attr_type(a), true);
         break;
     case STET_HLO_F_STRING:
-        quoted(out, a->text);
+        quoted(out, stet_attr_text(a));
         break;
     case STET_HLO_F_CONFIG:
-        config(out, a->text);
+        config(out, stet_attr_text(a));
         break;
     case STET_HLO_F_STRINGS:
         stet_print_hlo_strings(out, a);
         break;
     case STET_HLO_F_COMPUTATION:
-        stet_buf_printf(out, "%s%.*s", percent ? "%" : "", STET_FMT(a->text));
+        stet_buf_printf(out, "%s%.*s", percent ? "%" : "", STET_FMT(stet_attr_text(a)));
         break;
     case STET_HLO_F_COMPUTATIONS:
         symbols(out, a, percent);
@@ -313,7 +314,7 @@ void stet_print_hlo_attr(struct stet_buf *out, enum stet_hlo_form form, const st
         break;
     case STET_HLO_F_BRACES:
         stet_buf_char(out, '{');
-        stet_buf_view(out, a->text);
+        stet_buf_view(out, stet_attr_text(a));
         stet_buf_char(out, '}');
         break;
     case STET_HLO_F_SLICE:

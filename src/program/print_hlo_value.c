@@ -195,7 +195,8 @@ static void print_level(struct literal *l, uint32_t depth, int64_t index)
 
 void stet_print_hlo_literal(struct stet_buf *out, const struct stet_attr *a, bool shape)
 {
-    struct literal l = {.out = out, .t = a->type, .next = a->bytes.ptr, .splat = a->splat};
+    struct literal l = {
+        .out = out, .t = stet_attr_type(a), .next = stet_attr_bytes(a).ptr, .splat = a->splat};
 
     if (a->kind == STET_ATTR_ARRAY) {
         stet_buf_str(out, "( ");
@@ -210,9 +211,9 @@ void stet_print_hlo_literal(struct stet_buf *out, const struct stet_attr *a, boo
     if (a->kind != STET_ATTR_DENSE)
         return;
     if (shape) {
-        stet_print_hlo_type(out, a->type, true);
+        stet_print_hlo_type(out, stet_attr_type(a), true);
         stet_buf_char(out, ' ');
     }
-    l.width = stet_type_storage_bits(a->type->element) / 8;
+    l.width = stet_type_storage_bits(stet_attr_type(a)->element) / 8;
     print_level(&l, 0, 0);
 }

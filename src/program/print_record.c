@@ -25,7 +25,7 @@ static uint32_t items_in(const struct stet_attr *a)
 
 static int64_t integer_of(const struct stet_attr *a)
 {
-    return a ? a->integer : 0;
+    return a ? stet_attr_int(a) : 0;
 }
 
 /* ---- StableHLO ---- */
@@ -34,7 +34,7 @@ static void print_field(struct stet_buf *out, const struct stet_attr *value)
 {
     switch (value->kind) {
     case STET_ATTR_INTEGER:
-        stet_buf_printf(out, "%lld", (long long)value->integer);
+        stet_buf_printf(out, "%lld", (long long)stet_attr_int(value));
         break;
     case STET_ATTR_RECORD: /* nested ones are spelled without their "#dialect.mnemonic" */
         stet_print_record(out, value);
@@ -54,7 +54,7 @@ static void print_struct(struct stet_buf *out, const struct stet_attr *a, bool s
     for (uint32_t i = 0; i < a->count; i++) {
         const struct stet_attr *value = a->named[i].value;
 
-        if (sparse && (value->kind == STET_ATTR_INTS ? !value->count : !value->integer))
+        if (sparse && (value->kind == STET_ATTR_INTS ? !value->count : !stet_attr_int(value)))
             continue;
         stet_buf_str(out, separator);
         stet_buf_view(out, a->named[i].name);
@@ -120,8 +120,8 @@ static void print_bounds(struct stet_buf *out, const struct stet_attr *a)
 
 static bool is_zero(const struct stet_attr *f)
 {
-    for (size_t i = 0; f && i < f->bytes.len; i++)
-        if (f->bytes.ptr[i])
+    for (size_t i = 0; f && i < stet_attr_bytes(f).len; i++)
+        if (stet_attr_bytes(f).ptr[i])
             return false;
     return true;
 }
@@ -137,11 +137,11 @@ static void print_accuracy(struct stet_buf *out, const struct stet_attr *a)
         if (is_zero(f))
             continue;
         stet_buf_printf(out, "%s = ", tolerances[i]);
-        stet_print_float(out, STET_F64, f->bytes.ptr);
+        stet_print_float(out, STET_F64, stet_attr_bytes(f).ptr);
         stet_buf_str(out, ", ");
     }
     if (integer_of(field(a, "ulps")))
-        stet_buf_printf(out, "ulps = %lld, ", (long long)field(a, "ulps")->integer);
+        stet_buf_printf(out, "ulps = %lld, ", (long long)stet_attr_int(field(a, "ulps")));
     stet_buf_str(out, "mode = ");
     if (field(a, "mode"))
         stet_print_attr(out, field(a, "mode"));
@@ -202,7 +202,7 @@ static void print_axis(struct stet_buf *out, const struct stet_attr *a)
     const struct stet_attr *sub = field(a, "sub_axis_info");
 
     if (field(a, "name"))
-        stet_print_string(out, field(a, "name")->text);
+        stet_print_string(out, stet_attr_text(field(a, "name")));
     if (sub) {
         stet_buf_char(out, ':');
         print_sub_axis(out, sub);
@@ -219,7 +219,7 @@ static void print_dimension(struct stet_buf *out, const struct stet_attr *a)
         stet_buf_str(out, items_in(axes) ? ", ?" : "?");
     stet_buf_char(out, '}');
     if (priority)
-        stet_buf_printf(out, "p%lld", (long long)priority->integer);
+        stet_buf_printf(out, "p%lld", (long long)stet_attr_int(priority));
 }
 
 static void print_sharding(struct stet_buf *out, const struct stet_attr *a)
@@ -242,7 +242,7 @@ static void print_sharding(struct stet_buf *out, const struct stet_attr *a)
     if (items_in(unreduced)) {
         stet_buf_str(out, ", unreduced=");
         if (reduction)
-            stet_buf_view(out, reduction->text);
+            stet_buf_view(out, stet_attr_text(reduction));
         print_enclosed(out, '{', unreduced, '}');
     }
     stet_buf_char(out, '>');

@@ -90,8 +90,8 @@ static void print_shape(struct stet_buf *out, const struct stet_type *t)
 static void print_extra(struct stet_buf *out, const struct stet_attr *a)
 {
     stet_buf_str(out, ", ");
-    if (a->kind == STET_ATTR_INTEGER && a->type->width == 64)
-        stet_buf_int(out, a->integer);
+    if (a->kind == STET_ATTR_INTEGER && stet_attr_type(a)->width == 64)
+        stet_buf_int(out, stet_attr_int(a));
     else
         stet_print_attr(out, a);
 }
@@ -228,9 +228,9 @@ static void print_loc(struct stet_buf *out, const struct stet_loc *loc, unsigned
         break;
     case STET_LOC_FUSED:
         stet_buf_str(out, "fused");
-        if (loc->metadata) {
+        if (stet_loc_metadata(loc)) {
             stet_buf_char(out, '<');
-            stet_print_attr(out, loc->metadata);
+            stet_print_attr(out, stet_loc_metadata(loc));
             stet_buf_char(out, '>');
         }
         stet_buf_char(out, '[');

@@ -44,7 +44,7 @@ struct stet_view stet_op_symbol(const struct stet_op *op)
 {
     const struct stet_attr *a = stet_op_attr(op, "sym_name");
 
-    return a && a->kind == STET_ATTR_STRING ? a->text : (struct stet_view){0};
+    return a && a->kind == STET_ATTR_STRING ? stet_attr_text(a) : (struct stet_view){0};
 }
 
 struct stet_op *stet_program_function(const struct stet_program *p, struct stet_view symbol)
@@ -112,7 +112,7 @@ static bool is_private(const struct stet_op *op)
 {
     const struct stet_attr *a = stet_op_attr(op, "sym_visibility");
 
-    return a && stet_view_is(a->text, "private");
+    return a && stet_view_is(stet_attr_text(a), "private");
 }
 
 /* @main, or else the only public function. */
@@ -181,10 +181,11 @@ static void fill_argument(struct stet_argument *out, const struct stet_value *va
         .value = value, .attrs = dict, .alias = -1, .sharding = said.sharding};
     if (loc && loc->kind == STET_LOC_NAME)
         out->name = loc->text;
-    if (said.alias && said.alias->kind == STET_ATTR_INTEGER && said.alias->integer >= 0 &&
-        said.alias->integer <= INT32_MAX)
-        out->alias = (int32_t)said.alias->integer;
-    out->donor = said.donor && (said.donor->kind == STET_ATTR_UNIT || said.donor->integer != 0);
+    if (said.alias && said.alias->kind == STET_ATTR_INTEGER && stet_attr_int(said.alias) >= 0 &&
+        stet_attr_int(said.alias) <= INT32_MAX)
+        out->alias = (int32_t)stet_attr_int(said.alias);
+    out->donor =
+        said.donor && (said.donor->kind == STET_ATTR_UNIT || stet_attr_int(said.donor) != 0);
 }
 
 static bool index_arguments(struct stet_program *p, const struct stet_block *body)
@@ -200,12 +201,17 @@ static bool index_arguments(struct stet_program *p, const struct stet_block *bod
     return true;
 }
 
+static uint32_t output_count(const struct stet_block *body)
+{
+    return body->op_count ? body->ops[body->op_count - 1]->operand_count : 0;
+}
+
 static bool index_outputs(struct stet_program *p, const struct stet_block *body)
 {
     const struct stet_attr *attrs = stet_op_attr(p->entry, "res_attrs");
     const struct stet_op *last = body->op_count ? body->ops[body->op_count - 1] : NULL;
 
-    p->output_count = last ? last->operand_count : 0;
+    p->output_count = output_count(body);
     p->outputs = STET_NEW_ARRAY(&p->arena, struct stet_result, p->output_count);
     if (!p->outputs)
         return false;
@@ -216,7 +222,7 @@ static bool index_outputs(struct stet_program *p, const struct stet_block *body)
         p->outputs[i] = (struct stet_result){
             .type = stet_op_operand(last, i)->type, .attrs = dict, .sharding = said.sharding};
         if (said.info && said.info->kind == STET_ATTR_STRING)
-            p->outputs[i].name = said.info->text;
+            p->outputs[i].name = stet_attr_text(said.info);
     }
     return true;
 }
@@ -234,6 +240,9 @@ enum stet_rc stet_program_index(struct stet_program *p, struct stet_err *err)
     body = p->entry ? body_of(p->entry) : NULL;
     if (!body)
         return STET_OK;
+    if (!p->arguments && !p->outputs) /* the last of the program: in one block */
+        stet_arena_reserve(&p->arena, body->arg_count * sizeof *p->arguments +
+                                          output_count(body) * sizeof *p->outputs);
     if (!p->arguments && !index_arguments(p, body))
         goto no_memory;
     if (!p->outputs && !index_outputs(p, body))

@@ -138,36 +138,113 @@ struct stet_attr_name {
     struct stet_view dialect, mnemonic;
 };
 
+/* Allocated only as long as its kind needs (stet_attr_size), since half a small program is
+ * attributes: what some kinds lack is read through the functions below, which give nothing then,
+ * and no attribute is copied as a whole. */
 struct stet_attr {
     uint8_t kind; /* enum stet_attr_kind */
     bool splat;
     uint32_t count; /* items, named or ints */
-    int64_t integer;
-    const struct stet_type *type;
-    const struct stet_attr_name *name; /* NULL for builtin ones: stet_attr_dialect, … */
-    struct stet_view text;
-    union { /* no kind has two of these */
-        struct stet_view bytes;
-        struct {
-            union {
-                const struct stet_attr *const *items;
-                const struct stet_named_attr *named;
-                const int64_t *ints;
-                const struct stet_loc *location;
-            };
-            size_t no_bytes; /* 0: `bytes` is empty */
-        };
+    union {         /* no kind has two of these */
+        const struct stet_attr *const *items;
+        const struct stet_named_attr *named;
+        const int64_t *ints;
+        const struct stet_loc *location;
+        int64_t integer;
+        const char *at; /* bytes, or the text of a kind that has no bytes */
     };
+    union {
+        const struct stet_type *type;
+        const struct stet_attr_name *name; /* OPAQUE, ENUM, RECORD */
+    } of;
+    size_t size;           /* of what lies at `at` */
+    struct stet_view word; /* the text of SYMBOL, RESOURCE, OPAQUE */
 };
+
+#define STET_ATTR_IN(kind, kinds) ((kinds) >> (kind) & 1)
+
+enum {
+    STET_ATTR_HAS_TYPE = 1 << STET_ATTR_INTEGER | 1 << STET_ATTR_FLOAT | 1 << STET_ATTR_STRING |
+        1 << STET_ATTR_TYPE | 1 << STET_ATTR_DENSE | 1 << STET_ATTR_DENSE_STRINGS |
+        1 << STET_ATTR_DENSE_ARRAY | 1 << STET_ATTR_RESOURCE | 1 << STET_ATTR_SPARSE,
+    STET_ATTR_HAS_NAME = 1 << STET_ATTR_OPAQUE | 1 << STET_ATTR_ENUM | 1 << STET_ATTR_RECORD,
+    STET_ATTR_HAS_BYTES = 1 << STET_ATTR_INTEGER | 1 << STET_ATTR_FLOAT | 1 << STET_ATTR_DENSE |
+        1 << STET_ATTR_DENSE_ARRAY | 1 << STET_ATTR_RESOURCE | 1 << STET_ATTR_OPAQUE,
+    STET_ATTR_IS_TEXT = 1 << STET_ATTR_STRING | 1 << STET_ATTR_ENUM | 1 << STET_ATTR_AFFINE_MAP,
+    STET_ATTR_HAS_TEXT = 1 << STET_ATTR_SYMBOL | 1 << STET_ATTR_RESOURCE | 1 << STET_ATTR_OPAQUE,
+};
+
+/* Bytes of an attribute of that kind. */
+static inline size_t stet_attr_size(unsigned kind)
+{
+    if (STET_ATTR_IN(kind, STET_ATTR_HAS_TEXT))
+        return sizeof(struct stet_attr);
+    if (STET_ATTR_IN(kind, STET_ATTR_HAS_BYTES | STET_ATTR_IS_TEXT))
+        return offsetof(struct stet_attr, word);
+    return STET_ATTR_IN(kind, STET_ATTR_HAS_TYPE | STET_ATTR_HAS_NAME)
+               ? offsetof(struct stet_attr, size)
+               : offsetof(struct stet_attr, of);
+}
+
+/* NULL for none. */
+static inline const struct stet_type *stet_attr_type(const struct stet_attr *a)
+{
+    return STET_ATTR_IN(a->kind, STET_ATTR_HAS_TYPE) ? a->of.type : NULL;
+}
+
+static inline struct stet_view stet_attr_bytes(const struct stet_attr *a)
+{
+    if (!STET_ATTR_IN(a->kind, STET_ATTR_HAS_BYTES) || (a->kind == STET_ATTR_INTEGER && !a->size))
+        return (struct stet_view){0};
+    return stet_view_of(a->at, a->size);
+}
+
+static inline struct stet_view stet_attr_text(const struct stet_attr *a)
+{
+    if (STET_ATTR_IN(a->kind, STET_ATTR_IS_TEXT))
+        return stet_view_of(a->at, a->size);
+    return STET_ATTR_IN(a->kind, STET_ATTR_HAS_TEXT) ? a->word : (struct stet_view){0};
+}
+
+/* 0 for a kind that has no number, and for one wider than 64 bits. */
+static inline int64_t stet_attr_int(const struct stet_attr *a)
+{
+    return a->kind == STET_ATTR_BOOL || (a->kind == STET_ATTR_INTEGER && !a->size) ? a->integer : 0;
+}
+
+/* NULL for builtin ones. */
+static inline const struct stet_attr_name *stet_attr_name(const struct stet_attr *a)
+{
+    return STET_ATTR_IN(a->kind, STET_ATTR_HAS_NAME) ? a->of.name : NULL;
+}
 
 static inline struct stet_view stet_attr_dialect(const struct stet_attr *a)
 {
-    return a->name ? a->name->dialect : (struct stet_view){0};
+    const struct stet_attr_name *name = stet_attr_name(a);
+
+    return name ? name->dialect : (struct stet_view){0};
 }
 
 static inline struct stet_view stet_attr_mnemonic(const struct stet_attr *a)
 {
-    return a->name ? a->name->mnemonic : (struct stet_view){0};
+    const struct stet_attr_name *name = stet_attr_name(a);
+
+    return name ? name->mnemonic : (struct stet_view){0};
+}
+
+/* For those who make one, of a kind that has it. */
+static inline void stet_attr_set_bytes(struct stet_attr *a, struct stet_view bytes)
+{
+    a->at = bytes.ptr;
+    a->size = bytes.len;
+}
+
+static inline void stet_attr_set_text(struct stet_attr *a, struct stet_view text)
+{
+    if (STET_ATTR_IN(a->kind, STET_ATTR_IS_TEXT))
+        stet_attr_set_bytes(a, text);
+    else
+        a->word = text;
 }
 
 /* ---- locations ---- */
@@ -181,25 +258,40 @@ enum stet_loc_kind {
     STET_LOC_OPAQUE,
 };
 
+/* Allocated only as long as its kind needs (stet_loc_size), so that none is copied as a whole. */
 struct stet_loc {
-    enum stet_loc_kind kind;
+    enum stet_loc_kind kind : 8;
+    bool called;    /* has a `frame` */
     uint32_t count; /* parts */
     struct stet_view text;
-    const struct stet_view *function; /* HLO stack frames: the Python function; otherwise NULL */
     union {
         struct { /* FILE */
             uint32_t line, column, end_line, end_column;
         };
         struct { /* all others */
             const struct stet_loc *const *parts;
-            const struct stet_attr *metadata;
+            const struct stet_attr *metadata; /* FUSED, OPAQUE; read with stet_loc_metadata */
         };
     };
+    const struct stet_view *frame; /* HLO stack frames: the Python function */
 };
+
+/* Bytes of a location of that kind that has no frame. */
+static inline size_t stet_loc_size(enum stet_loc_kind kind)
+{
+    return kind == STET_LOC_NAME || kind == STET_LOC_CALLSITE ? offsetof(struct stet_loc, metadata)
+                                                              : offsetof(struct stet_loc, frame);
+}
 
 static inline const struct stet_attr *stet_loc_metadata(const struct stet_loc *l)
 {
-    return l->kind == STET_LOC_FILE ? NULL : l->metadata;
+    return l->kind == STET_LOC_FUSED || l->kind == STET_LOC_OPAQUE ? l->metadata : NULL;
+}
+
+/* The Python function of an HLO stack frame; empty for any other. */
+static inline struct stet_view stet_loc_frame(const struct stet_loc *l)
+{
+    return l->called ? *l->frame : (struct stet_view){0};
 }
 
 /* ---- values, operations, blocks, regions ---- */

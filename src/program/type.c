@@ -187,11 +187,6 @@ static bool type_eq(const struct stet_type *a, const struct stet_type *b, unsign
     return true;
 }
 
-static struct stet_view function_of(const struct stet_loc *l)
-{
-    return l->function ? *l->function : (struct stet_view){0};
-}
-
 static bool loc_eq(const struct stet_loc *a, const struct stet_loc *b, unsigned depth)
 {
     if (a == b)
@@ -199,12 +194,12 @@ static bool loc_eq(const struct stet_loc *a, const struct stet_loc *b, unsigned 
     if (!a || !b || depth == STET_MAX_DEPTH)
         return false;
     if (a->kind != b->kind || a->count != b->count || !stet_view_eq(a->text, b->text) ||
-        !stet_view_eq(function_of(a), function_of(b)))
+        !stet_view_eq(stet_loc_frame(a), stet_loc_frame(b)))
         return false;
     if (a->kind == STET_LOC_FILE)
         return a->line == b->line && a->column == b->column && a->end_line == b->end_line &&
                a->end_column == b->end_column;
-    if (!attr_eq(a->metadata, b->metadata, depth + 1))
+    if (!attr_eq(stet_loc_metadata(a), stet_loc_metadata(b), depth + 1))
         return false;
     for (uint32_t i = 0; i < a->count; i++)
         if (!loc_eq(a->parts[i], b->parts[i], depth + 1))
@@ -246,10 +241,12 @@ static bool attr_eq(const struct stet_attr *a, const struct stet_attr *b, unsign
     if (!a || !b || depth == STET_MAX_DEPTH)
         return false;
     return a->kind == b->kind && a->splat == b->splat && a->count == b->count &&
-           a->integer == b->integer && stet_view_eq(stet_attr_dialect(a), stet_attr_dialect(b)) &&
+           stet_attr_int(a) == stet_attr_int(b) &&
+           stet_view_eq(stet_attr_dialect(a), stet_attr_dialect(b)) &&
            stet_view_eq(stet_attr_mnemonic(a), stet_attr_mnemonic(b)) &&
-           stet_view_eq(a->text, b->text) && stet_view_eq(a->bytes, b->bytes) &&
-           type_eq(a->type, b->type, depth + 1) && contents_eq(a, b, depth);
+           stet_view_eq(stet_attr_text(a), stet_attr_text(b)) &&
+           stet_view_eq(stet_attr_bytes(a), stet_attr_bytes(b)) &&
+           type_eq(stet_attr_type(a), stet_attr_type(b), depth + 1) && contents_eq(a, b, depth);
 }
 
 bool stet_type_eq(const struct stet_type *a, const struct stet_type *b)

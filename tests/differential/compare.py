@@ -5,7 +5,7 @@ several target versions) and as raw StableHLO bytecode (every format version). M
 stet-dump then read the same bytes, and each operation's name, operands, result types, attributes, regions,
 arguments and location must be the same text. `--text` also has both read what Stet prints and compares again.
 
-    compare.py --dump build/dev/bin/stet-dump [--jobs 2] [--only NAME] [--keep DIR]
+    compare.py --dump build/dev/bin/stet-dump [--jobs 2] [--only NAME] [--keep DIR] [--memory build/dev/bin/reader-memory]
 """
 
 import argparse
@@ -245,6 +245,14 @@ def undetected(options, folder):
     return missed
 
 
+def memory_is_modest(tool, folder):
+    """Has reader-memory look at every program in the folder; true without the tool."""
+    if not tool:
+        return True
+    files = sorted(p for p in folder.iterdir() if p.suffix in (".mlir", ".mlirbc"))
+    return subprocess.run([tool], input="".join(f"{p}\n" for p in files), text=True).returncode == 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dump", required=True)
@@ -252,6 +260,7 @@ def main():
     parser.add_argument("--only")
     parser.add_argument("--keep", type=pathlib.Path, help="leave the files here")
     parser.add_argument("--text", action="store_true")
+    parser.add_argument("--memory", help="reader-memory: no file may take more than it allows")
     options = parser.parse_args()
     prepare()
     with tempfile.TemporaryDirectory() as temporary:
@@ -261,6 +270,7 @@ def main():
             parts = pool.starmap(work, [(options, i, options.jobs, folder) for i in range(options.jobs)])
             missed = pool.apply(undetected, (options, folder))
             unnamed = pool.apply(lax_functions_left_out)
+        modest = memory_is_modest(options.memory, folder)
     total = {k: sum(p[k] for p in parts) for k in ("programs", "files", "operations")}
     wrong = [w for p in parts for w in p["wrong"]]
     skipped = [s for p in parts for s in p["skipped"]]
@@ -277,7 +287,7 @@ def main():
     enough = options.only or total["programs"] >= MINIMUM
     if not enough:
         print(f"at least {MINIMUM} programs are needed")
-    return 1 if wrong or missed or unnamed or not enough else 0
+    return 1 if wrong or missed or unnamed or not enough or not modest else 0
 
 
 if __name__ == "__main__":

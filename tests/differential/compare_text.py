@@ -117,6 +117,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only")
     parser.add_argument("--keep", type=pathlib.Path, help="leave the files here")
+    parser.add_argument("--memory", help="reader-memory: no file may take more than it allows")
     options = parser.parse_args()
     compare.prepare()
     with tempfile.TemporaryDirectory() as temporary:
@@ -125,6 +126,7 @@ def main():
         with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
             done = pool.starmap(work, [(options, i, options.jobs, folder) for i in range(options.jobs)])
             missed = pool.apply(unnoticed, (options, folder))
+        modest = compare.memory_is_modest(options.memory, folder)
     programs, pairs, binaries = (sum(d[i] for d in done) for i in (0, 1, 4))
     wrong, skipped = ([line for d in done for line in d[i]] for i in (2, 3))
     for line in skipped:
@@ -136,7 +138,7 @@ def main():
     print(f"{programs} programs, {pairs} pairs of text and bytes, {binaries} printed and read back: "
           f"{len(wrong)} differ, {len(skipped)} skipped")
     enough = options.only or programs >= compare.MINIMUM
-    return 1 if wrong or missed or not enough else 0
+    return 1 if wrong or missed or not enough or not modest else 0
 
 
 if __name__ == "__main__":

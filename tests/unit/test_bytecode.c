@@ -140,7 +140,7 @@ TEST(raw_bytecode_of_older_releases_reads)
     dims = gather ? stet_op_attr(gather, "dimension_numbers") : NULL;
     EXPECT(dims && dims->count == 6); /* with the batching dimensions it knew nothing of */
     EXPECT(stet_attr_field(dims, "operand_batching_dims")->count == 0);
-    EXPECT_INT(1, stet_attr_field(dims, "index_vector_dim")->integer);
+    EXPECT_INT(1, stet_attr_int(stet_attr_field(dims, "index_vector_dim")));
     close_program(&p, &f);
 }
 
@@ -165,8 +165,9 @@ TEST(resources_stay_in_the_input)
         return;
     }
     stet_program_walk(&p, find_blob, &a);
-    EXPECT(a && a->bytes.len == 16);
-    EXPECT(a && a->bytes.ptr >= f.bytes.ptr && a->bytes.ptr < f.bytes.ptr + f.bytes.len);
+    EXPECT(a && stet_attr_bytes(a).len == 16);
+    EXPECT(a && stet_attr_bytes(a).ptr >= f.bytes.ptr &&
+           stet_attr_bytes(a).ptr < f.bytes.ptr + f.bytes.len);
     EXPECT(p.constant_bytes >= 16);
     close_program(&p, &f);
 }
@@ -352,7 +353,7 @@ TEST(affine_maps_read_as_their_text)
         a = bc_affine_map(&b, &r);
         EXPECT(stet_reader_ok(&r) && bc_ok(&b));
         EXPECT(a->kind == STET_ATTR_AFFINE_MAP);
-        EXPECT_STR(maps[i].text, a->text.ptr);
+        EXPECT_STR(maps[i].text, stet_attr_text(a).ptr);
         expect_same_in_text(a, maps[i].text);
     }
     stet_arena_release(&b.scratch);

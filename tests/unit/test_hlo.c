@@ -300,7 +300,7 @@ TEST(shardings_are_the_text_xla_prints)
     struct stet_program p = read_file("jax_sharding_named.pb", &file);
 
     EXPECT(p.arguments[0].sharding &&
-           stet_view_is(p.arguments[0].sharding->text,
+           stet_view_is(stet_attr_text(p.arguments[0].sharding),
                         "{devices=[4,1,2]<=[8] last_tile_dim_replicate}"));
     stet_program_release(&p);
     stet_file_close(&file);
@@ -367,9 +367,9 @@ TEST(a_module_is_found_inside_the_messages_that_carry_it)
     p = read_buf(&with_config);
     EXPECT_INT(plain.op_count, p.op_count);
     a = stet_op_attr(p.module, "replica_count");
-    EXPECT(a && a->integer == 4);
+    EXPECT(a && stet_attr_int(a) == 4);
     a = stet_op_attr(p.module, "num_partitions");
-    EXPECT(a && a->integer == 2);
+    EXPECT(a && stet_attr_int(a) == 2);
     EXPECT(stet_op_attr(p.module, "config") != NULL);
     stet_program_release(&p);
     stet_program_release(&plain);

@@ -96,7 +96,7 @@ TEST(donation_and_sharding_come_along)
     EXPECT_INT(2, p.output_count);
     EXPECT_INT(1, p.arguments[0].alias);
     EXPECT(p.arguments[1].donor && !p.arguments[0].donor);
-    EXPECT(stet_view_is(p.arguments[0].sharding->text, "{devices=[2]0,1}"));
+    EXPECT(stet_view_is(stet_attr_text(p.arguments[0].sharding), "{devices=[2]0,1}"));
     EXPECT(stet_view_is(p.arguments[0].name, "a"));
     stet_program_release(&p);
     stet_program_release(&hlo);

@@ -320,29 +320,29 @@ TEST(numbers_become_the_bits_mlir_would_have)
     const struct stet_attr *a =
         attr(&arena, "dense<[1.5, -0.0, 0x7FC00000, 3.4e38]> : tensor<4xf32>");
 
-    memcpy(&word, a->bytes.ptr + 8, 4);
+    memcpy(&word, stet_attr_bytes(a).ptr + 8, 4);
     EXPECT_INT(0x7FC00000, word);
-    memcpy(&word, a->bytes.ptr + 4, 4);
+    memcpy(&word, stet_attr_bytes(a).ptr + 4, 4);
     EXPECT_INT(0x80000000, word);
     a = attr(&arena, "3.337860e-01 : bf16");
-    memcpy(&half, a->bytes.ptr, 2);
+    memcpy(&half, stet_attr_bytes(a).ptr, 2);
     EXPECT_INT(0x3eab, half);
     a = attr(&arena, "6.550400e+04 : f16");
-    memcpy(&half, a->bytes.ptr, 2);
+    memcpy(&half, stet_attr_bytes(a).ptr, 2);
     EXPECT_INT(0x7bff, half);
     a = attr(&arena, "5.960460e-08 : f16");
-    memcpy(&half, a->bytes.ptr, 2);
+    memcpy(&half, stet_attr_bytes(a).ptr, 2);
     EXPECT_INT(0x0001, half);
     a = attr(&arena, "dense<[4.480000e+02, 1.953130e-03, -1.0]> : tensor<3xf8E4M3FN>");
-    EXPECT(memcmp(a->bytes.ptr, "\x7e\x01\xb8", 3) == 0);
+    EXPECT(memcmp(stet_attr_bytes(a).ptr, "\x7e\x01\xb8", 3) == 0);
     a = attr(&arena, "dense<[1.0, 5.877470e-39, 2.0]> : tensor<3xf8E8M0FNU>");
-    EXPECT(memcmp(a->bytes.ptr, "\x7f\x00\x80", 3) == 0);
+    EXPECT(memcmp(stet_attr_bytes(a).ptr, "\x7f\x00\x80", 3) == 0);
     a = attr(&arena, "dense<[-8, 7]> : tensor<2xi4>");
-    EXPECT(memcmp(a->bytes.ptr, "\x08\x07", 2) == 0);
+    EXPECT(memcmp(stet_attr_bytes(a).ptr, "\x08\x07", 2) == 0);
     a = attr(&arena, "18446744073709551615 : ui64");
-    EXPECT_INT(-1, a->integer);
+    EXPECT_INT(-1, stet_attr_int(a));
     a = attr(&arena, "-9223372036854775808 : i64");
-    EXPECT(a->integer == INT64_MIN);
+    EXPECT(stet_attr_int(a) == INT64_MIN);
     stet_arena_release(&arena);
 }
 
@@ -359,9 +359,9 @@ TEST(all_ways_to_write_elements_agree)
                         attr(&arena, "dense<\"0x010001\"> : tensor<3xi1>")));
     EXPECT(stet_attr_eq(attr(&arena, "dense<(1.0,2.0)> : tensor<2xcomplex<f32>>"),
                         attr(&arena, "dense<\"0x0000803F00000040\"> : tensor<2xcomplex<f32>>")));
-    EXPECT_INT(0, attr(&arena, "dense<> : tensor<0x3xf32>")->bytes.len);
-    EXPECT_INT(16, attr(&arena, "array<i64: 1, -2>")->bytes.len);
-    EXPECT_INT(2, attr(&arena, "array<i1: true, false>")->bytes.len);
+    EXPECT_INT(0, stet_attr_bytes(attr(&arena, "dense<> : tensor<0x3xf32>")).len);
+    EXPECT_INT(16, stet_attr_bytes(attr(&arena, "array<i64: 1, -2>")).len);
+    EXPECT_INT(2, stet_attr_bytes(attr(&arena, "array<i1: true, false>")).len);
     EXPECT_INT(2, attr(&arena, "sparse<[[0, 1], [2, 3]], [5, 6]> : tensor<4x4xi32>")->count);
     EXPECT_INT(2, attr(&arena, "dense<[\"a\", \"b\"]> : tensor<2x!tf.string>")->count);
     stet_arena_release(&arena);
@@ -375,10 +375,10 @@ TEST(attributes_of_all_kinds_are_read)
     stet_arena_init(&arena, 1 << 20);
     EXPECT_INT(STET_ATTR_UNIT, attr(&arena, "unit")->kind);
     EXPECT_INT(STET_ATTR_BOOL, attr(&arena, "1 : i1")->kind);
-    EXPECT(stet_view_is(attr(&arena, "\"a\\22\\\\\\n\\09z\"")->text, "a\"\\\n\tz"));
+    EXPECT(stet_view_is(stet_attr_text(attr(&arena, "\"a\\22\\\\\\n\\09z\"")), "a\"\\\n\tz"));
     a = attr(&arena, "@outer::@\"in ner\"::@x");
     EXPECT_INT(2, a->count);
-    EXPECT(stet_view_is(a->items[0]->text, "in ner"));
+    EXPECT(stet_view_is(stet_attr_text(a->items[0]), "in ner"));
     a = attr(&arena, "{a, \"b c\" = [1 : i32, 2.5], d = {}, t = (i32, tensor<2xf32>) -> ()}");
     EXPECT_INT(4, a->count);
     EXPECT_INT(STET_ATTR_TYPE, a->named[3].value->kind);
@@ -386,17 +386,17 @@ TEST(attributes_of_all_kinds_are_read)
     EXPECT_INT(STET_ATTR_LOCATION, attr(&arena, "loc(fused<\"m\">[\"a\":1:2, unknown])")->kind);
     a = attr(&arena, "#other.thing<[x -> y], \">\">");
     EXPECT_INT(STET_ATTR_OPAQUE, a->kind);
-    EXPECT(stet_view_is(a->text, ".thing<[x -> y], \">\">"));
+    EXPECT(stet_view_is(stet_attr_text(a), ".thing<[x -> y], \">\">"));
     a = attr(&arena, "#sdy.op_sharding_rule<([i, jk])->([kj, i]) {i=4, j=2, k=3} reduction={i, k}, "
                      "custom>");
     EXPECT_INT(3, stet_attr_field(a, "factor_sizes")->count);
     EXPECT_INT(2, stet_attr_field(a, "reduction_factors")->ints[1]);
-    EXPECT(stet_attr_field(a, "is_custom_rule")->integer);
+    EXPECT(stet_attr_int(stet_attr_field(a, "is_custom_rule")));
     a = attr(&arena, "#sdy.mesh<[\"x\"=2, \"y\"=4], device_ids=[1, 0]>");
     EXPECT_INT(2, stet_attr_field(a, "device_ids")->count);
     a = attr(&arena, "#stablehlo.result_accuracy<atol = 1.000000e-03, ulps = 2, mode = "
                      "#stablehlo.result_accuracy_mode<TOLERANCE>>");
-    EXPECT_INT(2, stet_attr_field(a, "ulps")->integer);
+    EXPECT_INT(2, stet_attr_int(stet_attr_field(a, "ulps")));
     a = attr(&arena, "#stablehlo.replica_group_mesh_axes<mesh = #stablehlo.mesh<axes = "
                      "[<name = \"foo\", size = 2>]>, axes = [#stablehlo.axis_ref<name = \"foo\", "
                      "sub_axis_info = (1)2>]>");
@@ -484,9 +484,9 @@ TEST(resources_find_their_bytes_at_the_end)
     const struct stet_attr *a = stet_op_attr(op_at(p, 0), "value");
 
     EXPECT_INT(STET_ATTR_RESOURCE, a->kind);
-    EXPECT_INT(8, a->bytes.len);
-    EXPECT_INT(2, a->bytes.ptr[4]);
-    EXPECT_INT(0, stet_op_attr(op_at(p, 1), "value")->bytes.len);
+    EXPECT_INT(8, stet_attr_bytes(a).len);
+    EXPECT_INT(2, stet_attr_bytes(a).ptr[4]);
+    EXPECT_INT(0, stet_attr_bytes(stet_op_attr(op_at(p, 1), "value")).len);
 }
 
 /* ---- locations ---- */

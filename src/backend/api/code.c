@@ -47,7 +47,7 @@ struct stet_code *stet_code_ref(struct stet_code *c)
 static uint8_t memory_in(const struct stet_attr *attrs)
 {
     const struct stet_attr *a = attrs ? stet_attr_field(attrs, "mhlo.memory_kind") : NULL;
-    bool host = a && a->kind == STET_ATTR_STRING && stet_view_is(a->text, "pinned_host");
+    bool host = a && a->kind == STET_ATTR_STRING && stet_view_is(stet_attr_text(a), "pinned_host");
 
     return host ? STET_HOST_MEMORY : STET_DEVICE_MEMORY;
 }

@@ -1,0 +1,22 @@
+/* Equal attributes once: for formats that write an attribute out wherever it is used. */
+#ifndef STET_DECODE_INTERN_H
+#define STET_DECODE_INTERN_H
+
+#include "program/build.h"
+
+/* Zeroed to begin with. */
+struct stet_interned {
+    const struct stet_attr **slots;
+    uint32_t count, room;
+};
+
+void stet_interned_release(struct stet_interned *t);
+
+/* The attribute that says what `like` says: one of before, or a new one in the arena (NULL when it
+ * is full). Items and fields are compared by address, so they have to come from here, too. The list
+ * of `like` is the arena's: nobody else may hold it, for it is given back when it lies last there
+ * and is not needed. Without memory for the table attributes are merely not shared. */
+const struct stet_attr *stet_intern(struct stet_interned *t, struct stet_arena *a,
+                                    const struct stet_attr *like);
+
+#endif
