@@ -33,7 +33,7 @@ class Sanitized(unittest.TestCase):
     def run_jax(self, *script, **env):
         env.update((name, value.format(log=self.log)) for name, value in OPTIONS.items())
         lib = os.path.join(BUILD, "lib")
-        env.update(LD_PRELOAD=" ".join(RUNTIMES), JAX_PLATFORMS="stet", STET_CPU_THREADS="3",
+        env.update(LD_PRELOAD=" ".join(RUNTIMES), JAX_PLATFORMS="stet,cpu", STET_CPU_THREADS="3",
                    PJRT_NAMES_AND_LIBRARY_PATHS=f"stet:{lib}/libstet_cpu_door.so", STET_DOOR_OF=f"{lib}/libstet_cpu.so")
         run = subprocess.run([PYTHON, *script], env=dict(os.environ, **env), capture_output=True, text=True, timeout=400)
         reports = ""
@@ -57,7 +57,9 @@ class Sanitized(unittest.TestCase):
         self.assertEqual(sorted(result["sums"]), sorted(2 * [2.0**i * 199_999 - 2**i + 1 for i in range(1, 5)]))
         self.assertEqual(len(result["errors"]), 2)
         for text in result["errors"]: # the operation, the line that wrote it, the reason
-            self.assertRegex(text, r"stablehlo.send \(.*train.py:\d+\): .*no callbacks")
+            self.assertRegex(text, r"stablehlo.custom_call \(.*train.py:\d+\): .*\"mine\" is not known")
+        self.assertEqual(sorted(a for a in result["called"] if isinstance(a, float)), [1.0, 2.0, 3.0])
+        self.assertEqual([("ValueError: below zero" in a) for a in result["called"] if isinstance(a, str)], [True])
 
     def test_a_fault_would_be_seen(self):
         code = "import jax, threading\nts = [threading.Thread(target=jax.numpy.ones, args=(i,)) for i in (3, 4)]\n" \

@@ -72,13 +72,35 @@ def shared_array():
     return sums
 
 
+def callbacks():
+    """Threads run one program that calls back, while another thread's programs are queued; one callback fails."""
+    def half(a):
+        if a[0] < 0:
+            raise ValueError("below zero")
+        return np.asarray(a) / 2
+    called = jax.jit(lambda a: jax.pure_callback(half, a, a * 2) + 1)
+    got = []
+
+    def work(i):
+        try:
+            got.append(float(called(jnp.full(50_000, float(i)))[1]))
+        except Exception as e:
+            got.append(str(e))
+    threads = [threading.Thread(target=work, args=(i,)) for i in (0, 1, 2, -1)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    return got
+
+
 def errors():
-    """A program with a callback is refused, for two threads at once."""
+    """A program with a call of another's is refused, for two threads at once."""
     told = []
 
     def refused():
         try:
-            jax.jit(lambda a: jax.pure_callback(lambda b: b, a, a))(jnp.ones(3))
+            jax.jit(jax.ffi.ffi_call("mine", jax.ShapeDtypeStruct((3,), np.float32)))(jnp.ones(3))
         except Exception as e:
             told.append(str(e))
     threads = [threading.Thread(target=refused) for _ in range(2)]
@@ -92,7 +114,7 @@ def errors():
 def main():
     steps, out = int(sys.argv[1]), sys.argv[2]
     result = dict(platform=jax.default_backend(), losses=side_by_side(steps), sums=shared_array(),
-                  errors=errors(), memory=jax.devices()[0].memory_stats())
+                  called=callbacks(), errors=errors(), memory=jax.devices()[0].memory_stats())
     with open(out, "w") as f:
         json.dump(result, f)
 
