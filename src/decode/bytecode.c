@@ -465,7 +465,7 @@ static bool reserve(struct bc *b)
     struct stet_reader r = section_reader(b, BC_ATTR_TYPE_OFFSETS);
     size_t attrs = bc_count(&r), types = bc_count(&r);
 
-    stet_arena_reserve(b->arena, 5 * b->sections[BC_IR].len + 32 * (attrs + types));
+    stet_arena_reserve(b->arena, 5 * b->sections[BC_IR].len + 36 * (attrs + types));
     return true;
 }
 
@@ -499,7 +499,7 @@ enum stet_rc stet_decode_bytecode(struct stet_program *out, struct stet_view byt
     b.end = (const unsigned char *)bytes.ptr + bytes.len;
     *out = (struct stet_program){.source = STET_SOURCE_BYTECODE};
     stet_arena_init(&out->arena, memory_cap(bytes.len));
-    out->arena.least = 128; /* most programs are small */
+    out->arena.least = 192; /* most programs are small */
     stet_arena_init(&b.scratch, memory_cap(bytes.len));
     b.scratch.least = 512;
     read_all(&b);

@@ -207,8 +207,8 @@ static void read_range(struct stet_reader *r, struct stet_loc *loc)
     loc->line = v[0];
     loc->column = v[1];
     /* MLIR's constructors: three numbers end on the same line. */
-    loc->end_line = n == 4 ? v[2] : n == 3 ? v[0] : 0;
-    loc->end_column = n == 4 ? v[3] : n == 3 ? v[2] : 0;
+    loc->end.line = n == 4 ? v[2] : n == 3 ? v[0] : 0;
+    loc->end.column = n == 4 ? v[3] : n == 3 ? v[2] : 0;
 }
 
 static void read_parts(struct bc *b, struct stet_reader *r, struct stet_loc *loc, size_t n)
@@ -244,7 +244,7 @@ const struct stet_loc *bc_builtin_loc(struct bc *b, struct stet_reader *r, uint6
 
     if (code == LOC_UNKNOWN)
         return &bc_unknown_loc;
-    loc = stet_build_loc(b->arena, loc_kind(code));
+    loc = stet_build_loc(b->arena, loc_kind(code), code == LOC_FILE_RANGE);
     if (!loc) {
         bc_no_room(b);
         return &bc_unknown_loc;

@@ -83,13 +83,13 @@ static const struct stet_loc *usual_name(struct bc *b, const struct bc_entry *e)
         child >= b->attr_count || b->attrs[child].state != BC_LOC ||
         !bc_usual_text(b, &b->attrs[name], &text))
         return NULL;
-    made = stet_arena_raw(b->arena, 1, stet_loc_size(STET_LOC_NAME) + sizeof *parts);
+    made = stet_arena_raw(b->arena, 1, stet_loc_size(STET_LOC_NAME, false) + sizeof *parts);
     if (!made)
         return NULL;
-    parts = (const struct stet_loc **)((uintptr_t)made + stet_loc_size(STET_LOC_NAME));
+    parts = (const struct stet_loc **)((uintptr_t)made + stet_loc_size(STET_LOC_NAME, false));
     *parts = b->attrs[child].made;
     made->kind = STET_LOC_NAME;
-    made->called = false;
+    made->ends = made->called = false;
     made->count = 1;
     made->text = text;
     made->parts = parts;
@@ -277,7 +277,7 @@ const struct stet_loc *bc_loc_at(struct bc *b, uint64_t index)
     if (((const struct stet_attr *)e->made)->kind == STET_ATTR_OPAQUE) {
         /* A location kind of another dialect: kept by its text or bytes. */
         const struct stet_attr *a = e->made;
-        struct stet_loc *loc = stet_build_loc(b->arena, STET_LOC_OPAQUE);
+        struct stet_loc *loc = stet_build_loc(b->arena, STET_LOC_OPAQUE, false);
 
         if (!loc) {
             bc_no_room(b);

@@ -142,7 +142,7 @@ bool stet_hlo_instr_publish(struct stet_hlo_build *b, bool by_name)
 static const struct stet_loc *named(struct stet_hlo_build *b, struct stet_view name,
                                     const struct stet_loc *inside)
 {
-    struct stet_loc *l = stet_build_loc(b->a, STET_LOC_NAME);
+    struct stet_loc *l = stet_build_loc(b->a, STET_LOC_NAME, false);
     const struct stet_loc **parts = inside ? stet_arena_alloc(b->a, 1, sizeof *parts) : NULL;
 
     if (!l || (inside && !parts))
@@ -160,7 +160,7 @@ static const struct stet_loc *named(struct stet_hlo_build *b, struct stet_view n
 static const struct stet_loc *parameter_loc(struct stet_hlo_build *b,
                                             const struct stet_hlo_instr *in)
 {
-    struct stet_loc *l = stet_build_loc(b->a, STET_LOC_FUSED);
+    struct stet_loc *l = stet_build_loc(b->a, STET_LOC_FUSED, false);
     const struct stet_loc **parts = stet_arena_alloc(b->a, 1, sizeof *parts);
     struct stet_named_attr *order = STET_NEW(b->a, struct stet_named_attr);
 

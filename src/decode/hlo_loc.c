@@ -8,7 +8,7 @@ enum { MAX_FRAMES = STET_MAX_DEPTH / 2 };
 static struct stet_loc *new_loc(struct stet_arena *a, enum stet_loc_kind kind,
                                 const struct stet_loc *first, const struct stet_loc *second)
 {
-    struct stet_loc *l = stet_build_loc(a, kind);
+    struct stet_loc *l = stet_build_loc(a, kind, false);
     uint32_t count = (first ? 1u : 0) + (second ? 1u : 0);
     const struct stet_loc **parts = count ? stet_arena_alloc(a, count, sizeof *parts) : NULL;
 
@@ -47,8 +47,8 @@ static const struct stet_loc *file_loc(struct stet_arena *a, const struct stet_h
     l->called = l->frame != NULL;
     l->line = clip(at->line);
     l->column = clip(at->column);
-    l->end_line = clip(at->end_line);
-    l->end_column = clip(at->end_column);
+    l->ends = true;
+    l->end = (struct stet_loc_end){clip(at->end_line), clip(at->end_column)};
     return l;
 }
 
@@ -131,14 +131,14 @@ static const struct stet_loc *place(struct stet_hlo_build *b, const struct stet_
         return b->frames[m->frame - 1];
     if (!m->source_file.len)
         return NULL;
-    l = stet_build_loc(b->a, STET_LOC_FILE);
+    l = stet_build_loc(b->a, STET_LOC_FILE, m->end_line || m->end_column);
     if (!l)
         return NULL;
     l->text = m->source_file;
     l->line = clip(m->line);
     l->column = clip(m->column);
-    l->end_line = clip(m->end_line);
-    l->end_column = clip(m->end_column);
+    if (l->ends)
+        l->end = (struct stet_loc_end){clip(m->end_line), clip(m->end_column)};
     return l;
 }
 

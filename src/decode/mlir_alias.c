@@ -54,7 +54,8 @@ void stet_mlir_alias_definition(struct mlir *p)
     else if (a->loc && a->attr && a->attr->kind != STET_ATTR_LOCATION)
         stet_mlir_fail(p, where, "'#%.*s' was used as a location", STET_FMT(name));
     else if (a->loc && a->attr)
-        memcpy(a->loc, a->attr->location, stet_loc_size(a->attr->location->kind));
+        memcpy(a->loc, a->attr->location,
+               stet_loc_size(a->attr->location->kind, a->attr->location->ends));
 }
 
 /* The value counts at its full size wherever its alias is used: a few short lines could otherwise

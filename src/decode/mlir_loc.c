@@ -3,11 +3,11 @@
 
 static const struct stet_loc *make(struct mlir *p, struct stet_loc l)
 {
-    struct stet_loc *out = mlir_ok(p) ? stet_build_loc(p->arena, l.kind) : NULL;
+    struct stet_loc *out = mlir_ok(p) ? stet_build_loc(p->arena, l.kind, l.ends) : NULL;
 
     p->weight++;
     if (out)
-        memcpy(out, &l, stet_loc_size(l.kind));
+        memcpy(out, &l, stet_loc_size(l.kind, l.ends));
     else
         stet_mlir_no_memory(p);
     return out;
@@ -33,9 +33,10 @@ static const struct stet_loc *file_loc(struct mlir *p, struct stet_view file)
     if (stet_mlir_accept(p, ":"))
         l.column = stet_mlir_u32(p);
     if (stet_mlir_accept_word(p, "to")) {
-        l.end_line = stet_mlir_at(p, ":") ? l.line : stet_mlir_u32(p);
+        l.ends = true;
+        l.end.line = stet_mlir_at(p, ":") ? l.line : stet_mlir_u32(p);
         stet_mlir_expect(p, ":");
-        l.end_column = stet_mlir_u32(p);
+        l.end.column = stet_mlir_u32(p);
     }
     return make(p, l);
 }

@@ -102,7 +102,9 @@ static uint64_t place_of(const struct hashing *h, const struct stet_loc *loc, un
         return 0;
     switch (loc->kind) {
     case STET_LOC_FILE:
-        return is_root(h, loc) ? 0 : stet_mix(1, (uint64_t)loc->column << 32 | loc->end_column);
+        return is_root(h, loc)
+                   ? 0
+                   : stet_mix(1, (uint64_t)loc->column << 32 | stet_loc_end(loc).column);
     case STET_LOC_NAME:
         file = loc->count && loc->parts[0]->kind == STET_LOC_FILE ? loc->parts[0] : NULL;
         if (file && depth && is_root(h, file))

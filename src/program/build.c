@@ -71,12 +71,14 @@ struct stet_attr *stet_build_attr(struct stet_arena *a, enum stet_attr_kind kind
     return made;
 }
 
-struct stet_loc *stet_build_loc(struct stet_arena *a, enum stet_loc_kind kind)
+struct stet_loc *stet_build_loc(struct stet_arena *a, enum stet_loc_kind kind, bool ends)
 {
-    struct stet_loc *made = stet_arena_alloc(a, 1, stet_loc_size(kind));
+    struct stet_loc *made = stet_arena_alloc(a, 1, stet_loc_size(kind, ends));
 
-    if (made)
+    if (made) {
         made->kind = kind;
+        made->ends = ends;
+    }
     return made;
 }
 

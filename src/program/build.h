@@ -60,7 +60,7 @@ bool stet_build_args(struct stet_arena *a, struct stet_block *b, uint32_t count)
 struct stet_attr *stet_build_attr(struct stet_arena *a, enum stet_attr_kind kind);
 
 /* The same of a location without a function. */
-struct stet_loc *stet_build_loc(struct stet_arena *a, enum stet_loc_kind kind);
+struct stet_loc *stet_build_loc(struct stet_arena *a, enum stet_loc_kind kind, bool ends);
 
 /* A name for attributes that no table has; NULL when the arena is full. The text is kept as it is.
  */

@@ -190,14 +190,16 @@ void stet_print_type(struct stet_buf *out, const struct stet_type *t)
 
 static void print_file(struct stet_buf *out, const struct stet_loc *loc)
 {
+    struct stet_loc_end end = stet_loc_end(loc);
+
     stet_print_string(out, loc->text);
     stet_buf_printf(out, ":%u:%u", loc->line, loc->column);
-    if (!loc->end_line || (loc->end_line == loc->line && loc->end_column == loc->column))
+    if (!end.line || (end.line == loc->line && end.column == loc->column))
         return;
-    if (loc->end_line == loc->line)
-        stet_buf_printf(out, " to :%u", loc->end_column);
+    if (end.line == loc->line)
+        stet_buf_printf(out, " to :%u", end.column);
     else
-        stet_buf_printf(out, " to %u:%u", loc->end_line, loc->end_column);
+        stet_buf_printf(out, " to %u:%u", end.line, end.column);
 }
 
 static void print_loc(struct stet_buf *out, const struct stet_loc *loc, unsigned depth)

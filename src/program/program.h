@@ -251,7 +251,7 @@ static inline void stet_attr_set_text(struct stet_attr *a, struct stet_view text
 
 enum stet_loc_kind {
     STET_LOC_UNKNOWN,
-    STET_LOC_FILE,     /* text = file, line, column, end_line, end_column (0: none) */
+    STET_LOC_FILE,     /* text = file, line, column, end (0: none) */
     STET_LOC_NAME,     /* text, parts[0] = child */
     STET_LOC_CALLSITE, /* parts[0] = callee, parts[1] = caller */
     STET_LOC_FUSED,    /* parts; metadata */
@@ -261,12 +261,16 @@ enum stet_loc_kind {
 /* Allocated only as long as its kind needs (stet_loc_size), so that none is copied as a whole. */
 struct stet_loc {
     enum stet_loc_kind kind : 8;
+    bool ends;      /* FILE: has an end, read with stet_loc_end */
     bool called;    /* has a `frame` */
     uint32_t count; /* parts */
     struct stet_view text;
     union {
         struct { /* FILE */
-            uint32_t line, column, end_line, end_column;
+            uint32_t line, column;
+            struct stet_loc_end {
+                uint32_t line, column;
+            } end;
         };
         struct { /* all others */
             const struct stet_loc *const *parts;
@@ -277,10 +281,16 @@ struct stet_loc {
 };
 
 /* Bytes of a location of that kind that has no frame. */
-static inline size_t stet_loc_size(enum stet_loc_kind kind)
+static inline size_t stet_loc_size(enum stet_loc_kind kind, bool ends)
 {
-    return kind == STET_LOC_NAME || kind == STET_LOC_CALLSITE ? offsetof(struct stet_loc, metadata)
-                                                              : offsetof(struct stet_loc, frame);
+    return kind == STET_LOC_NAME || kind == STET_LOC_CALLSITE || (kind == STET_LOC_FILE && !ends)
+               ? offsetof(struct stet_loc, metadata)
+               : offsetof(struct stet_loc, frame);
+}
+
+static inline struct stet_loc_end stet_loc_end(const struct stet_loc *l)
+{
+    return l->ends ? l->end : (struct stet_loc_end){0};
 }
 
 static inline const struct stet_attr *stet_loc_metadata(const struct stet_loc *l)

@@ -197,8 +197,9 @@ static bool loc_eq(const struct stet_loc *a, const struct stet_loc *b, unsigned 
         !stet_view_eq(stet_loc_frame(a), stet_loc_frame(b)))
         return false;
     if (a->kind == STET_LOC_FILE)
-        return a->line == b->line && a->column == b->column && a->end_line == b->end_line &&
-               a->end_column == b->end_column;
+        return a->line == b->line && a->column == b->column &&
+               stet_loc_end(a).line == stet_loc_end(b).line &&
+               stet_loc_end(a).column == stet_loc_end(b).column;
     if (!attr_eq(stet_loc_metadata(a), stet_loc_metadata(b), depth + 1))
         return false;
     for (uint32_t i = 0; i < a->count; i++)

@@ -508,8 +508,8 @@ TEST(locations_may_be_defined_after_their_use)
     EXPECT_INT(STET_LOC_CALLSITE, l->kind);
     EXPECT(stet_view_is(l->parts[0]->text, "main"));
     EXPECT_INT(7, l->parts[0]->parts[0]->line);
-    EXPECT_INT(9, l->parts[0]->parts[0]->end_column);
-    EXPECT_INT(3, l->parts[1]->parts[0]->end_line);
+    EXPECT_INT(9, l->parts[0]->parts[0]->end.column);
+    EXPECT_INT(3, l->parts[1]->parts[0]->end.line);
     EXPECT_INT(STET_LOC_FILE, op_at(p, 1)->loc->kind);
     EXPECT_INT(STET_LOC_UNKNOWN, op_at(p, 2)->loc->kind);
     EXPECT(p->entry->loc == l->parts[0]->parts[0]);
