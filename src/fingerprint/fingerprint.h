@@ -12,7 +12,7 @@
 #include "program/program.h"
 
 /* Raised whenever any program's fingerprint changes; stored beside every fingerprint. */
-#define STET_FINGERPRINT_VERSION 3
+#define STET_FINGERPRINT_VERSION 4
 
 enum stet_facet {
 #define FACET(id, name, what) STET_FACET_##id,
