@@ -328,6 +328,7 @@ enum stet_rc stet_lower_constant(struct stet_lower *l, int arg)
     const struct stet_attr *a = stet_op_attr(l->op, "value");
     struct stet_gnode *n;
     struct stet_shape s;
+    const void *one;
     size_t width;
 
     (void)arg;
@@ -337,9 +338,8 @@ enum stet_rc stet_lower_constant(struct stet_lower *l, int arg)
     width = stet_dtype_bytes(s.dtype);
     if (s.elements && (a->splat || s.elements == 1)) {
         CHECK(stet_attr_bytes(a).len >= width, "the constant has too few bytes");
-        return stet_lower_out(
-            l, 0,
-            stet_g_splat(l, &s, stet_lower_nibbles(l, s.dtype, stet_attr_bytes(a).ptr, width)));
+        one = stet_lower_nibbles(l, s.dtype, stet_attr_bytes(a).ptr, width);
+        return stet_lower_out(l, 0, one ? stet_g_splat(l, &s, one) : NULL);
     }
     CHECK(stet_attr_bytes(a).len >= s.bytes, "the constant has %zu bytes, %llu needed",
           stet_attr_bytes(a).len, (unsigned long long)s.bytes);

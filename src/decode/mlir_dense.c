@@ -172,6 +172,8 @@ static void read_elements(struct mlir *p, struct stet_attr *a, const char *where
 static void string_elements(struct mlir *p, struct stet_attr *a, const char *end)
 {
     size_t mark = mlir_mark(&p->scratch);
+    const char *where = p->at;
+    uint64_t want;
 
     a->kind = STET_ATTR_DENSE_STRINGS;
     while (mlir_ok(p) && p->at < end) {
@@ -187,6 +189,8 @@ static void string_elements(struct mlir *p, struct stet_attr *a, const char *end
     }
     a->items = stet_mlir_pop(p, &p->scratch, mark, sizeof(*a->items), &a->count);
     a->splat = a->count == 1;
+    if (!a->splat && (!stet_type_elements(stet_attr_type(a), &want) || a->count != want))
+        stet_mlir_fail(p, where, "%u strings do not fill the type", a->count);
 }
 
 const struct stet_attr *stet_mlir_dense(struct mlir *p)

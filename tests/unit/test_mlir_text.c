@@ -544,6 +544,10 @@ TEST(every_refusal_says_where)
                    "expected 3 "
                    "elements"));
     EXPECT(refused("module { \"a.b\"() {x = dense<1> : tensor<?xi32>} : () -> () }", "not static"));
+    EXPECT(refused("module { \"a.b\"() {x = dense<[\"a\", \"b\"]> : tensor<5x!a.s>} : () -> () }",
+                   "2 strings do not fill the type"));
+    EXPECT(refused("module { \"a.b\"() {x = dense<> : tensor<5x!a.s>} : () -> () }",
+                   "0 strings do not fill the type"));
     EXPECT(refused("module { \"a.b\"() {x = 300 : i8} : () -> () }", "integer too large"));
     EXPECT(refused("module { \"a.b\"() {x = #nope} : () -> () }", "not defined"));
     EXPECT(refused("#l = loc(#m)\n#m = loc(#l)\nmodule {}",
