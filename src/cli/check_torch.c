@@ -174,6 +174,7 @@ static bool find_clauses(struct lane *l)
         without = stet_code_find(&codes, code);
         l->clause[i] = smaller(with == STET_NO_NAME ? STET_NO_NAME : first[with],
                                without == STET_NO_NAME ? STET_NO_NAME : first[without]);
+        fine = !codes.failed;
     }
     stet_names_release(&codes);
     stet_mem_free(first);

@@ -1,6 +1,7 @@
 /* stet help SUBJECT: a page of the documentation. */
 #include "cli/help.h"
 
+#include "base/buf.h"
 #include "base/fs.h"
 #include "cli/command.h"
 
@@ -29,7 +30,7 @@ static bool is_name(const char *subject)
     return *subject && strspn(subject, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(subject);
 }
 
-static bool print_page(const char *folder, const char *below, const char *name)
+static bool read_page(struct stet_buf *out, const char *folder, const char *below, const char *name)
 {
     char path[PATH_MAX + 512];
     struct stet_file page;
@@ -37,24 +38,32 @@ static bool print_page(const char *folder, const char *below, const char *name)
     if (snprintf(path, sizeof path, "%s/%s%s.md", folder, below, name) >= (int)sizeof path ||
         stet_file_open(&page, path, NULL) != STET_OK)
         return false;
-    fwrite(page.bytes.ptr, 1, page.bytes.len, stdout);
+    stet_buf_view(out, page.bytes);
     stet_file_close(&page);
     return true;
 }
 
+static bool find_page(struct stet_buf *out, const char *folder, const char *subject)
+{
+    if (!strcmp(subject, "docs"))
+        return read_page(out, folder, "", "README");
+    if (!strcmp(subject, "traps"))
+        return read_page(out, folder, "traps/", "README");
+    return is_name(subject) &&
+           (read_page(out, folder, "", subject) || read_page(out, folder, "traps/", subject));
+}
+
 int stet_help_page(const char *subject)
 {
+    struct stet_buf out = STET_BUF_INIT;
     char folder[PATH_MAX + 32];
 
     if (!find_pages(folder, sizeof folder)) {
         fprintf(stderr, "stet: the pages are not installed: no folder %s\n", folder);
         return STET_EXIT_FAILURE;
     }
-    if (!strcmp(subject, "docs")    ? print_page(folder, "", "README")
-        : !strcmp(subject, "traps") ? print_page(folder, "traps/", "README")
-                                    : is_name(subject) && (print_page(folder, "", subject) ||
-                                                           print_page(folder, "traps/", subject)))
-        return STET_EXIT_FINE;
+    if (find_page(&out, folder, subject))
+        return stet_print(&out, STET_EXIT_FINE);
     fprintf(stderr,
             "stet: no page about '%s'; `stet help docs` lists the pages, `stet help traps` those "
             "of traps\n",

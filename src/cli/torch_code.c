@@ -17,17 +17,19 @@ uint32_t stet_code_add(struct stet_names *n, struct stet_code code)
     uint32_t number;
 
     write_key(&key, code);
+    n->failed |= key.failed;
     number = key.failed ? STET_NO_NAME : stet_names_add(n, stet_buf_as_view(&key));
     stet_buf_release(&key);
     return number;
 }
 
-uint32_t stet_code_find(const struct stet_names *n, struct stet_code code)
+uint32_t stet_code_find(struct stet_names *n, struct stet_code code)
 {
     struct stet_buf key = STET_BUF_INIT;
     uint32_t number;
 
     write_key(&key, code);
+    n->failed |= key.failed;
     number = key.failed ? STET_NO_NAME : stet_names_find(n, stet_buf_as_view(&key));
     stet_buf_release(&key);
     return number;

@@ -10,9 +10,9 @@ struct stet_code {
     struct stet_view function, file;
 };
 
-/* Its number, given when new; STET_NO_NAME when memory is short. */
+/* Its number, given when new; STET_NO_NAME when memory is short, and `failed` is set then. */
 uint32_t stet_code_add(struct stet_names *n, struct stet_code code);
-/* STET_NO_NAME when it is not there. */
-uint32_t stet_code_find(const struct stet_names *n, struct stet_code code);
+/* STET_NO_NAME when it is not there, or memory is short, and `failed` is set then. */
+uint32_t stet_code_find(struct stet_names *n, struct stet_code code);
 
 #endif

@@ -46,7 +46,9 @@ static void deserialize(struct stet_plugin *p, PJRT_Client *client, struct stet_
     stet_quarantine_leave();
     if (!error)
         l->handle = loaded;
-    else if (is_fault(stet_plugin_error_text(p, error, &why)))
+    else
+        stet_buf_release(&l->executable); /* nobody will ask for it */
+    if (error && is_fault(stet_plugin_error_text(p, error, &why)))
         stet_buf_printf(&l->fault, "%.*s", STET_FMT(why.len ? why : STET_VIEW("no reason given")));
     stet_plugin_drop(p, error);
 }

@@ -124,10 +124,12 @@ static enum stet_rc write_ahead(struct stet_ledger *l, struct stet_err *err)
     enum { NAP_MS = 5 };
     int code, waited = 0;
 
+    sqlite3_busy_timeout(l->db, 0); /* where it does wait, it would do so at each try */
     while ((code = sqlite3_exec(l->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL)) ==
                SQLITE_BUSY &&
            waited < WAIT_MS)
         waited += sqlite3_sleep(NAP_MS);
+    sqlite3_busy_timeout(l->db, WAIT_MS);
     return code == SQLITE_OK ? STET_OK : stet_ledger_fail(l, err, "cannot set up");
 }
 

@@ -1,4 +1,5 @@
-"""Ten thousand functions on four ranks: a contract of them is made and checked, each frame by its own clause.
+"""Ten thousand functions on four ranks: a contract of them is made and checked, each frame by its own clause. And of
+a few, with every allocation failing once (in builds that can): that is told, or does no harm.
 
 usage: test_many.py BUILD_DIR
 """
@@ -12,11 +13,11 @@ import tempfile
 RANKS, FUNCTIONS = 4, 10000
 
 
-def write_log(path, compiles):
+def write_log(path, compiles, functions=FUNCTIONS):
     head = "V1115 08:58:44.557000 16924 torch/_dynamo/convert_frame.py:1] "
     with open(path, "w") as f:
         f.write(head + '{"str": ["/home/ada/train.py", 1]}\n')
-        for number in range(FUNCTIONS):
+        for number in range(functions):
             for again in range(compiles(number)):
                 frame = {"line": number + 3, "name": f"function_{number}", "filename": 1}
                 f.write(head + json.dumps({"dynamo_start": {"stack": [frame]}, "frame_id": number, "frame_compile_id": again, "attempt": 0}) + "\n")
@@ -51,6 +52,19 @@ def main():
         told = json.loads(run(1, "check", "--format=json"))["violations"]
         assert sorted((v["family"], v["clause"], v["rank"]) for v in told) == \
             [("function_7", "programs", rank) for rank in range(RANKS)] + [("function_9999", "programs", 1)], told
+
+        os.mkdir(f"{where}/few")
+        write_log(f"{where}/few/dedicated_log_torch_trace_rank_0_x.log", lambda number: 3, 2)
+        run(0, "torch", "ingest", "few")
+        for words in ("contract", "init"), ("check",):
+            for n in range(100):
+                if words[0] == "contract":
+                    pathlib.Path(where, "stet.contract").unlink(missing_ok=True)
+                done = subprocess.run([stet, *words], env={**env, "STET_TEST_FAIL_ALLOC": str(n)}, cwd=where, capture_output=True, text=True)
+                assert done.returncode in (0, 1, 2, 3) and "Sanitizer" not in done.stderr, (words, n, done.returncode, done.stderr)
+            if words[0] == "contract":
+                pathlib.Path(where, "stet.contract").unlink(missing_ok=True)
+                run(0, *words)
 
 
 if __name__ == "__main__":
