@@ -27,11 +27,30 @@ static bool is_transcendental(int op)
     }
 }
 
+/* Pairs of a position of the output and a tap of the window that meet an element, not the padding;
+ * all of them where it would take long to count. */
+static double pairs(const struct stet_conv *c, uint32_t d)
+{
+    enum { MOST = 1 << 16 };
+    double all = (double)c->out[d] * (double)c->window[d], met = 0;
+
+    if (all < 1 || all > MOST)
+        return all;
+    for (int64_t i = 0; i < c->out[d]; i++) {
+        for (int64_t k = 0; k < c->window[d]; k++) {
+            int64_t at = i * c->stride[d] + k * c->window_dilation[d] - c->low[d];
+
+            met += at >= 0 && at % c->in_dilation[d] == 0 && at / c->in_dilation[d] < c->in[d];
+        }
+    }
+    return met;
+}
+
 static void node_cost(const struct stet_gnode *n, struct stet_plan_cost *cost)
 {
     double elements = n->out_count ? (double)n->out[0]->shape.elements : 0;
 
-    if (n->kind == STET_G_EW && n->ew < STET_TILE_OPS) {
+    if (n->kind == STET_G_EW && n->ew <= STET_EW_CONVERT) {
         *(is_transcendental(n->ew) ? &cost->transcendentals : &cost->flops) += elements;
     } else if (n->kind == STET_G_REDUCE) {
         cost->flops += (double)n->in[0]->shape.elements - elements;
@@ -41,8 +60,11 @@ static void node_cost(const struct stet_gnode *n, struct stet_plan_cost *cost)
         cost->flops += 2 * elements * (double)d->k;
     } else if (n->kind == STET_G_CALL && n->kernel == &stet_kernel_conv) {
         const struct stet_conv *c = n->params;
+        double flops = c->positions ? 2 * elements / (double)c->positions : 0;
 
-        cost->flops += 2 * elements * (double)c->taps * (double)c->in_features;
+        for (uint32_t i = 0; i < c->spatial; i++)
+            flops *= pairs(c, i);
+        cost->flops += flops * (double)c->in_features;
     }
 }
 

@@ -125,7 +125,7 @@ static void put_option(struct stet_buf *out, const char *name, const struct stet
     else if (a->kind == STET_ATTR_INTEGER)
         stet_buf_int(out, stet_attr_int(a));
     else if (a->kind == STET_ATTR_BOOL)
-        stet_buf_str(out, "true");
+        stet_buf_str(out, stet_attr_int(a) ? "true" : "false");
     for (uint32_t i = 0; a && a->kind == STET_ATTR_INTS && i < a->count; i++)
         stet_buf_printf(out, "%s%s", i ? "," : "", a->ints[i] ? "true" : "false");
 }

@@ -76,7 +76,7 @@ found["donated"] = [y.is_deleted(), z.unsafe_buffer_pointer() == place]
 host, device = (jax.sharding.SingleDeviceSharding(here, memory_kind=k) for k in ("pinned_host", "device"))
 before = here.memory_stats()["bytes_in_use"]
 y = jax.device_put(np.ones((64, 64), np.float32), host)
-found["in the host's memory"] = y.sharding.memory_kind == "pinned_host" and here.memory_stats()["bytes_in_use"] == before
+found["in the host's memory"] = y.sharding.memory_kind == "pinned_host" and here.memory_stats()["bytes_in_use"] <= before
 p, q = jax.jit(lambda a: (a * 2, a + 1), out_shardings=(host, device))(jax.device_put(y, device))
 found["results' memories"] = [p.sharding.memory_kind, q.sharding.memory_kind]
 same("from the host's memory", jax.jit(lambda a: jax.device_put(a, device) + 1, in_shardings=host)(p), np.full((64, 64), 3))

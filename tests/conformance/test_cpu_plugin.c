@@ -410,6 +410,56 @@ TEST(one_device_has_no_shardings)
     harness_client_destroy(&h);
 }
 
+static float cost_of(struct harness *h, const char *program, const char *name)
+{
+    PJRT_LoadedExecutable *loaded = compile(h, program);
+    PJRT_Executable *executable = harness_executable(h, loaded);
+    float value = -1;
+
+    ARGS(PJRT_Executable_GetCostAnalysis, args, .executable = executable);
+    EXPECT(harness_ok(h, h->api->PJRT_Executable_GetCostAnalysis(&args)));
+    for (size_t i = 0; i < args.num_properties; i++)
+        if (args.properties[i].name_size == strlen(name) &&
+            !memcmp(args.properties[i].name, name, strlen(name)))
+            value = args.properties[i].float_value;
+    harness_executable_destroy(h, executable);
+    harness_loaded_destroy(h, loaded);
+    return value;
+}
+
+/* The numbers are XLA's. Padding is not multiplied: 22 of 24 pairs of a position and a tap meet an
+ * element in either dimension; of a spread input every second. */
+TEST(operations_are_counted_as_xla_counts_them)
+{
+    static const char convolution[] =
+        "func.func @main(%%x: tensor<1x3x8x8xf32>, %%w: tensor<4x3x3x3xf32>) -> "
+        "tensor<1x4x%dx%dxf32> {\n"
+        "  %%y = stablehlo.convolution(%%x, %%w) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, "
+        "0, 1],\n"
+        "    window = {stride = [1, 1], pad = [[1, 1], [1, 1]], lhs_dilate = [%d, %d]}\n"
+        "    {batch_group_count = 1 : i64, feature_group_count = 1 : i64}\n"
+        "    : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x%dx%dxf32>\n"
+        "  return %%y : tensor<1x4x%dx%dxf32>\n"
+        "}\n";
+    static const char narrow[] =
+        "func.func @main(%x: tensor<5x3xf32>) -> tensor<5x3xbf16> {\n"
+        "  %y = stablehlo.exponential %x : tensor<5x3xf32>\n"
+        "  %z = stablehlo.convert %y : (tensor<5x3xf32>) -> tensor<5x3xbf16>\n"
+        "  return %z : tensor<5x3xbf16>\n"
+        "}\n";
+    struct harness h;
+    char text[1024];
+
+    open_cpu(&h);
+    snprintf(text, sizeof text, convolution, 8, 8, 1, 1, 8, 8, 8, 8);
+    EXPECT_INT(2 * 4 * 3 * 22 * 22, cost_of(&h, text, "flops"));
+    snprintf(text, sizeof text, convolution, 15, 15, 2, 2, 15, 15, 15, 15);
+    EXPECT_INT(2 * 4 * 3 * 22 * 22, cost_of(&h, text, "flops"));
+    EXPECT_INT(15, cost_of(&h, narrow, "flops"));
+    EXPECT_INT(15, cost_of(&h, narrow, "transcendentals"));
+    harness_client_destroy(&h);
+}
+
 TEST(matrices_are_decomposed)
 {
     static const char program[] =
