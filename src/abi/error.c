@@ -9,7 +9,7 @@ struct error {
     PJRT_Error base;
     PJRT_Error_Code code;
     size_t size;
-    char text[4096]; /* a Python callback's traceback fits */
+    const char *text; /* behind this: as long as it is, for a traceback ends with its reason */
 };
 
 static void for_each_payload(const PJRT_Error *error, PJRT_Error_PayloadVisitor visitor, void *arg)
@@ -35,17 +35,22 @@ static struct error no_memory = {
 
 PJRT_Error *stet_pjrt_error(PJRT_Error_Code code, const char *fmt, ...)
 {
-    struct error *e = stet_mem_alloc(sizeof(*e));
+    struct error *e;
     va_list ap;
+    char *text;
+    int n;
 
+    va_start(ap, fmt);
+    n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    e = n < 0 ? NULL : stet_mem_alloc(sizeof(*e) + (size_t)n + 1);
     if (!e)
         return &no_memory.base;
-    e->base.vtable = &vtable;
-    e->code = code;
+    text = (char *)(e + 1);
     va_start(ap, fmt);
-    vsnprintf(e->text, sizeof(e->text), fmt, ap);
+    vsnprintf(text, (size_t)n + 1, fmt, ap);
     va_end(ap);
-    e->size = strlen(e->text);
+    *e = (struct error){.base = {&vtable}, .code = code, .size = (size_t)n, .text = text};
     return &e->base;
 }
 

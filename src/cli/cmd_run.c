@@ -219,6 +219,11 @@ static int run(struct run *r, const struct wishes *w)
         rc = stet_env_init(&env, &err);
     if (rc == STET_OK)
         rc = prepare(&env, r, w, &err);
+    if (w->cpu && (rc != STET_OK || stet_run_cpu(&env, &err) != STET_OK)) {
+        /* Not fail open: without the backend the command would run somewhere else than asked. */
+        rmdir(r->folder);
+        return stet_complain(&err);
+    }
     if (rc != STET_OK) {
         /* Fail open: a training job must not die because a log folder is full. */
         stet_complain(&err);
@@ -226,11 +231,6 @@ static int run(struct run *r, const struct wishes *w)
         execvp(r->argv[0], r->argv);
         perror(r->argv[0]);
         return 127;
-    }
-    if (w->cpu && stet_run_cpu(&env, &err) != STET_OK) {
-        /* Not fail open: without the backend the command would run somewhere else than asked. */
-        rmdir(r->folder);
-        return stet_complain(&err);
     }
     if (r->contract && !stet_run_contract_launch(r->contract, &env, r->folder, w->cpu, &err)) {
         rmdir(r->folder);

@@ -47,6 +47,12 @@ class Cpu(unittest.TestCase):
         self.assertEqual(env["TPU_LIBRARY_PATH"], BACKEND)
         self.assertNotIn("STET_CPU_PLATFORM", env)
 
+    def test_a_command_that_can_not_run_there_runs_nowhere(self):
+        self.write("file", "")
+        self.env["STET_STATE_DIR"] = os.path.join(self.dir, "file", "state")
+        out = self.python("print('ran')")
+        self.assertEqual((out.returncode, out.stdout), (3, ""), out.stderr)
+
     def test_a_platform_that_was_chosen_stands(self):
         self.env.update(JAX_PLATFORMS="tpu", PJRT_DEVICE="CPU", PJRT_NAMES_AND_LIBRARY_PATHS="mine:/x.so")
         env = self.told("print(json.dumps(dict(os.environ)))")

@@ -130,6 +130,19 @@ TEST(a_stub_says_its_name)
     api.PJRT_Error_Destroy(&end);
 }
 
+/* A Python callback's traceback: the reason is its last line. */
+TEST(a_long_error_is_kept_to_its_end)
+{
+    PJRT_Error *e = stet_pjrt_error(PJRT_Error_Code_INTERNAL, "%20000s", "ValueError: no");
+    const char *text;
+    size_t size;
+
+    stet_pjrt_error_message(e, &text, &size);
+    EXPECT_INT(20000, size);
+    EXPECT_STR("ValueError: no", text + size - strlen("ValueError: no"));
+    stet_pjrt_error_destroy(e);
+}
+
 #ifdef STET_FAULT_INJECTION
 TEST(no_memory_for_an_error_is_still_an_error)
 {
