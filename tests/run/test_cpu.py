@@ -87,6 +87,18 @@ class Cpu(unittest.TestCase):
         self.assertEqual((out.returncode, out.stdout), (0, "42\n"))
         self.assertIn("stet: torch_tpu._loader is not as expected", out.stderr)
 
+    def test_a_jax_of_another_release_has_the_platform(self):
+        for path in ("jax/_src/__init__.py", "jax/_src/interpreters/__init__.py", "jax/_src/interpreters/mlir.py"):
+            self.write(path, "")
+        self.write("jax/__init__.py", "class config:\n    jax_platforms = 'stet,cpu'\n")
+        self.write("jax/_src/xla_bridge.py", "def register_plugin(name, library_path):\n    print(name, library_path)\n")
+        env = dict(self.env, STET_CPU_LIBRARY="/there", PYTHONPATH=self.dir + ":" + os.path.join(BUILD, "lib/stet/python"))
+        out = subprocess.run([sys.executable, "-S", "-c", "import stet_cpu.jax; stet_cpu.jax.initialize()"],
+                             capture_output=True, text=True, timeout=60, cwd=self.dir, env=env)
+        self.assertEqual((out.returncode, out.stdout), (0, "stet /there\n"), out.stderr)
+        for name in ("interpreters.mlir", "callback", "xla_bridge"):
+            self.assertIn(f"jax._src.{name} is not as expected", out.stderr)
+
     def test_a_module_that_is_not_there_is_not_there(self):
         out = self.python("import torch_xla.experimental.plugins")
         self.assertIn("No module named 'torch_xla'", out.stderr)

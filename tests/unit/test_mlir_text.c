@@ -810,6 +810,7 @@ TEST(memory_is_capped_by_the_length_of_the_text)
     EXPECT(refused("module { %0:4294967295 = \"a.b\"() : () -> () }", "has 0 results"));
 }
 
+#ifdef STET_FAULT_INJECTION
 TEST(any_allocation_may_fail)
 {
     const char *text =
@@ -833,3 +834,4 @@ TEST(any_allocation_may_fail)
     }
     EXPECT(false); /* there was no end of allocations */
 }
+#endif
