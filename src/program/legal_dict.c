@@ -83,12 +83,18 @@ static const struct stet_type *type_named(struct dict *d, struct stet_view name)
     enum stet_float f;
     int width = 0;
 
-    if (stet_float_by_name(name, &f))
-        return stet_type_float(f);
+    if (stet_float_by_name(name, &f)) {
+        const struct stet_type *t = stet_type_float(f);
+
+        return stet_type_storage_bits(t) <= 64 ? t : NULL; /* f80, f128: bits_of has no more */
+    }
     if (name.len <= skipped || name.len > skipped + 2 || name.ptr[skipped - 1] != 'i')
         return NULL;
-    for (size_t i = skipped; i < name.len; i++)
+    for (size_t i = skipped; i < name.len; i++) {
+        if (name.ptr[i] < '0' || name.ptr[i] > '9')
+            return NULL;
         width = width * 10 + (name.ptr[i] - '0');
+    }
     return width >= 1 && width <= 64 ? stet_type_integer(d->l->a, (uint32_t)width, sign) : NULL;
 }
 
