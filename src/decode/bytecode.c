@@ -67,7 +67,7 @@ struct stet_view bc_string(struct bc *b, struct stet_reader *r)
         stet_reader_fail(r, "no such string");
         return (struct stet_view){0};
     }
-    return b->strings[index];
+    return bc_string_at(b, index);
 }
 
 struct stet_view bc_blob(struct stet_reader *r)
@@ -143,12 +143,27 @@ static struct stet_reader section_reader(const struct bc *b, enum bc_section s)
     return bc_reader(b, b->sections[s].ptr, b->sections[s].len);
 }
 
+void *bc_rows(struct bc *b, size_t count, size_t size)
+{
+    struct stet_arena *a = &b->scratch;
+    char *next = a->next, *end = a->end;
+    void *rows = stet_arena_raw(a, count, size);
+
+    if (a->end != end && a->end - a->next < end - next) {
+        a->next = next;
+        a->end = end;
+    }
+    return rows;
+}
+
 /* `count` zeroed table rows in the scratch arena. */
 static void *table(struct bc *b, size_t count, size_t size)
 {
-    void *rows = stet_arena_alloc(&b->scratch, count, size);
+    void *rows = bc_rows(b, count, size);
 
-    if (!rows)
+    if (rows)
+        memset(rows, 0, count * size);
+    else
         bc_fail(b, b->scratch.used + count > b->scratch.cap ? STET_LIMIT : STET_NO_MEMORY,
                 STET_NO_OFFSET, "no memory for the tables");
     return rows;
@@ -162,9 +177,12 @@ static bool read_strings(struct bc *b)
     struct stet_reader r = section_reader(b, BC_STRINGS);
     size_t n = bc_count(&r), end = b->sections[BC_STRINGS].len;
 
-    b->strings = table(b, n, sizeof *b->strings);
+    if (end > UINT32_MAX)
+        return bc_fail(b, STET_LIMIT, stet_reader_offset(&r), "%zu bytes of strings", end);
+    b->strings = table(b, n + 1, sizeof *b->strings);
     if (!b->strings)
         return false;
+    b->strings[n] = (uint32_t)end;
     for (size_t i = n; i-- > 0 && stet_reader_ok(&r);) {
         uint64_t size = bc_varint(&r);
 
@@ -173,7 +191,7 @@ static bool read_strings(struct bc *b)
             break;
         }
         end -= (size_t)size;
-        b->strings[i] = stet_view_of(b->sections[BC_STRINGS].ptr + end, (size_t)size - 1);
+        b->strings[i] = (uint32_t)end;
     }
     if (stet_reader_ok(&r) && (size_t)(r.next - r.start) != end)
         stet_reader_fail(&r, "the strings' lengths do not add up");
@@ -233,7 +251,7 @@ static void read_name(struct bc *b, struct stet_reader *r, const struct bc_diale
         stet_reader_fail(r, "no such string");
         return;
     }
-    name = b->strings[index];
+    name = bc_string_at(b, index);
     if (dialect->kind == BC_VHLO && bc_vhlo_name(b, name, out))
         return;
     bc_name_op(b, dialect->name, name, out);
@@ -289,8 +307,8 @@ static bool read_dialects(struct bc *b)
             stet_reader_fail(&r, "no such string");
             break;
         }
-        b->dialects[i].name = b->strings[index];
-        b->dialects[i].kind = dialect_kind(b->strings[index]);
+        b->dialects[i].name = bc_string_at(b, index);
+        b->dialects[i].kind = dialect_kind(b->dialects[i].name);
         b->has_vhlo |= b->dialects[i].kind == BC_VHLO;
         if (versioned)
             bc_nested(b, &r, BC_DIALECT_VERSIONS);
@@ -414,6 +432,14 @@ static bool read_resources(struct bc *b)
 
 /* ---- properties ---- */
 
+struct stet_view bc_properties_at(const struct bc *b, uint64_t index)
+{
+    struct stet_reader r = section_reader(b, BC_PROPERTIES);
+
+    r.next += b->properties[index];
+    return bc_blob(&r);
+}
+
 static bool read_properties(struct bc *b)
 {
     struct stet_reader r = section_reader(b, BC_PROPERTIES);
@@ -421,13 +447,18 @@ static bool read_properties(struct bc *b)
 
     if (!b->sections[BC_PROPERTIES].len)
         return true;
+    if (b->sections[BC_PROPERTIES].len > UINT32_MAX)
+        return bc_fail(b, STET_LIMIT, stet_reader_offset(&r), "%zu bytes of properties",
+                       b->sections[BC_PROPERTIES].len);
     n = bc_count(&r);
     b->properties = table(b, n, sizeof *b->properties);
     b->converted = table(b, n, sizeof *b->converted);
     if (!b->properties || !b->converted)
         return false;
-    for (size_t i = 0; i < n && stet_reader_ok(&r); i++)
-        b->properties[i] = bc_blob(&r);
+    for (size_t i = 0; i < n && stet_reader_ok(&r); i++) {
+        b->properties[i] = (uint32_t)(r.next - r.start);
+        bc_blob(&r);
+    }
     b->property_count = n;
     return bc_check(b, &r, "properties");
 }

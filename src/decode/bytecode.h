@@ -58,8 +58,11 @@ enum bc_state { BC_WAITING, BC_BUSY, BC_ATTR, BC_LOC };
 
 /* One attribute or type of the table. */
 struct bc_entry {
-    const unsigned char *data;
-    const void *made; /* struct stet_attr, stet_loc or stet_type once decoded */
+    union {
+        const unsigned char *data; /* BC_WAITING, BC_BUSY */
+        const void
+            *made; /* afterwards: struct stet_attr or stet_type (BC_ATTR), stet_loc (BC_LOC) */
+    };
     uint32_t size_low;
     uint32_t size_high : 7;
     uint32_t custom : 1; /* otherwise it is assembly text */
@@ -77,10 +80,10 @@ struct bc_name;
 /* What properties and a dictionary became for an operation. */
 struct bc_converted {
     const struct bc_name *name; /* NULL: nothing is here yet */
-    const struct stet_view *properties;
     const struct stet_attr *dict;
     const struct stet_named_attr *attrs;
     uint32_t count;
+    uint32_t properties; /* their number and 1, or 0 for none */
 };
 
 struct bc_vhlo_op;
@@ -117,12 +120,12 @@ struct bc {
     struct stet_view sections[BC_SECTIONS];
     bool present[BC_SECTIONS];
 
-    struct stet_view *strings;
+    uint32_t *strings; /* where each begins in its section, and where the last one ends */
     struct bc_dialect *dialects;
     struct bc_name *names;
     struct bc_entry *attrs, *types;
     struct bc_resource *resources;
-    struct stet_view *properties;
+    uint32_t *properties;           /* where each begins in its section */
     struct bc_converted *converted; /* beside each of them, for the first name that used them */
     const unsigned char *refill_at; /* of the operations, and of memory, where room was last made */
     size_t refill_from;
@@ -189,10 +192,20 @@ static inline size_t bc_count(struct stet_reader *r)
     return (size_t)n;
 }
 
+/* The string of that number, which there is. */
+static inline struct stet_view bc_string_at(const struct bc *b, uint64_t index)
+{
+    uint32_t start = b->strings[index];
+
+    return stet_view_of(b->sections[BC_STRINGS].ptr + start, b->strings[index + 1] - start - 1);
+}
+
 struct stet_view bc_string(struct bc *b, struct stet_reader *r); /* by index */
 /* The text of the string attribute whose index comes next; no attribute is made for it. */
 struct stet_view bc_text(struct bc *b, struct stet_reader *r);
 struct stet_view bc_blob(struct stet_reader *r); /* length, bytes */
+/* The properties of that number, which there are. */
+struct stet_view bc_properties_at(const struct bc *b, uint64_t index);
 /* A nested section, checked to have the id wanted. */
 struct stet_view bc_nested(struct bc *b, struct stet_reader *r, enum bc_section want);
 /* Over a part of the input. */
@@ -261,15 +274,25 @@ static inline bool bc_usual_text(const struct bc *b, const struct bc_entry *e,
                                  struct stet_view *out)
 {
     enum { STRING = 2 << 1 | 1, VHLO_STRING = 14 << 1 | 1 };
-    const unsigned char *at = e->data + 1, *end = e->data + bc_entry_size(e);
+    const unsigned char *at, *end;
     enum bc_dialect_kind kind = b->dialects[e->dialect].kind;
     uint32_t index;
 
-    if (!e->custom || end - e->data < 2 || (kind != BC_VHLO && kind != BC_BUILTIN) ||
-        e->data[0] != (kind == BC_VHLO ? VHLO_STRING : STRING) || !bc_short(&at, end, &index) ||
+    if (e->state == BC_ATTR) {
+        const struct stet_attr *made = e->made;
+
+        *out = stet_attr_text(made);
+        return made->kind == STET_ATTR_STRING && !stet_attr_type(made);
+    }
+    if (e->state != BC_WAITING || !e->custom || bc_entry_size(e) < 2 ||
+        (kind != BC_VHLO && kind != BC_BUILTIN))
+        return false;
+    at = e->data + 1;
+    end = e->data + bc_entry_size(e);
+    if (e->data[0] != (kind == BC_VHLO ? VHLO_STRING : STRING) || !bc_short(&at, end, &index) ||
         at != end || index >= b->string_count)
         return false;
-    *out = b->strings[index];
+    *out = bc_string_at(b, index);
     return true;
 }
 
@@ -280,6 +303,10 @@ extern const struct stet_loc bc_unknown_loc;
 extern const struct stet_attr_name bc_builtin_name;
 
 void *bc_no_room(struct bc *b); /* fails, gives NULL */
+
+/* Room in the scratch arena. A block that had to be made for it does not put an end to the one
+ * before where that has more left. */
+void *bc_rows(struct bc *b, size_t count, size_t size);
 
 /* Memory of the program; NULL after bc_fail. */
 static inline void *bc_alloc(struct bc *b, size_t count, size_t size)
@@ -341,24 +368,24 @@ void bc_name_op(struct bc *b, struct stet_view dialect, struct stet_view name, s
 
 /* "add_v1" → "stablehlo.add" and its rules; false when this build does not know that version. */
 bool bc_vhlo_name(struct bc *b, struct stet_view name, struct bc_name *out);
-/* Properties (NULL for none) and dictionary of a VHLO operation as StableHLO would have them,
- * sorted by name. */
-bool bc_vhlo_convert(struct bc *b, struct bc_name *name, const struct stet_view *properties,
+/* Properties (by number and 1, 0 for none) and dictionary of a VHLO operation as StableHLO would
+ * have them, sorted by name. */
+bool bc_vhlo_convert(struct bc *b, struct bc_name *name, uint32_t properties,
                      const struct stet_attr *dict, struct bc_converted *to);
 
 /* Where attributes of an operation are or are to be kept: beside the properties, unless another
  * name came first. */
 static inline struct bc_converted *bc_converted_place(struct bc *b, struct bc_name *name,
-                                                      const struct stet_view *properties)
+                                                      uint32_t properties)
 {
-    struct bc_converted *place = properties ? &b->converted[properties - b->properties] : NULL;
+    struct bc_converted *place = properties ? &b->converted[properties - 1] : NULL;
 
     return place && (!place->name || place->name == name) ? place : &name->last;
 }
 
 /* Is it there? */
 static inline bool bc_converted_is(const struct bc_converted *place, const struct bc_name *name,
-                                   const struct stet_view *properties, const struct stet_attr *dict)
+                                   uint32_t properties, const struct stet_attr *dict)
 {
     return place->name == name && place->dict == dict && place->properties == properties;
 }

@@ -101,15 +101,14 @@ static struct bc_attr_list read_vhlo_attrs(struct bc *b, struct stet_reader *r,
                                            bool has_properties)
 {
     uint64_t index = has_properties ? bc_varint(r) : 0;
-    const struct stet_view *properties = NULL;
     struct bc_converted *known;
+    uint32_t properties;
 
     if (has_properties && index >= b->property_count) {
         stet_reader_fail(r, "no such properties");
         return (struct bc_attr_list){0};
     }
-    if (has_properties)
-        properties = &b->properties[index];
+    properties = has_properties ? (uint32_t)index + 1 : 0;
     known = bc_converted_place(b, name, properties);
     if (!bc_converted_is(known, name, properties, dict) &&
         !bc_vhlo_convert(b, name, properties, dict, known))
@@ -136,20 +135,21 @@ static struct bc_attr_list read_own_attrs(struct bc *b, struct stet_reader *r, s
     struct stet_named_attr own[STET_PROPS_NAMES], *all;
     uint64_t index = bc_varint(r);
     struct bc_converted *known;
-    uint32_t count = 0;
+    uint32_t count = 0, properties;
 
     if (index >= b->property_count) {
         stet_reader_fail(r, "no such properties");
         return (struct bc_attr_list){0};
     }
-    known = bc_converted_place(b, name, &b->properties[index]);
-    if (!bc_converted_is(known, name, &b->properties[index], dict)) {
-        read_properties(b, b->properties[index], name, own, &count);
+    properties = (uint32_t)index + 1;
+    known = bc_converted_place(b, name, properties);
+    if (!bc_converted_is(known, name, properties, dict)) {
+        read_properties(b, bc_properties_at(b, index), name, own, &count);
         all = count ? bc_alloc(b, (size_t)dict->count + count, sizeof *all) : NULL;
         if (count && (!all || !merge(b, own, count, dict, all)))
             return (struct bc_attr_list){0};
-        *known = (struct bc_converted){name, &b->properties[index], dict, count ? all : dict->named,
-                                       dict->count + count};
+        *known = (struct bc_converted){name, dict, count ? all : dict->named, dict->count + count,
+                                       properties};
     }
     return (struct bc_attr_list){known->attrs, known->count};
 }

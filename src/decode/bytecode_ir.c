@@ -36,7 +36,7 @@ static void *grow(struct bc *b, void *old, size_t count, size_t need, size_t *ro
         return old;
     if (wanted < need)
         wanted = need;
-    fresh = stet_arena_raw(&b->scratch, wanted, size);
+    fresh = bc_rows(b, wanted, size);
     if (!fresh) {
         bc_fail(b, STET_LIMIT, STET_NO_OFFSET, "no memory for values");
         return NULL;
@@ -139,7 +139,7 @@ static uint32_t read_results(struct bc *b, struct stet_reader *r)
     size_t n = bc_count(r);
 
     if (n > b->result_room) {
-        b->results = stet_arena_raw(&b->scratch, 2 * n, sizeof *b->results);
+        b->results = bc_rows(b, 2 * n, sizeof *b->results);
         b->result_room = b->results ? 2 * n : 0;
     }
     if (n > b->result_room || n > INT32_MAX) {
@@ -321,10 +321,9 @@ static inline const struct bc_converted *usual_attrs(struct bc *b, const struct 
                                                      const unsigned char **at, struct bc_name *name,
                                                      unsigned mask)
 {
-    const struct stet_view *properties = NULL;
     struct bc_converted *known;
     const struct stet_attr *dict = &bc_no_attrs;
-    uint32_t index;
+    uint32_t index, properties = 0;
 
     if (mask & HAS_ATTRS) {
         if (!short_number(at, &index) || index >= b->attr_count)
@@ -340,7 +339,7 @@ static inline const struct bc_converted *usual_attrs(struct bc *b, const struct 
     if (mask & HAS_PROPERTIES) {
         if (!short_number(at, &index) || index >= b->property_count)
             return NULL;
-        properties = &b->properties[index];
+        properties = index + 1;
     }
     known = bc_converted_place(b, name, properties);
     if (bc_converted_is(known, name, properties, dict))

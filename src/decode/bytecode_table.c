@@ -261,6 +261,16 @@ static void decode_chain(struct bc *b, uint64_t index)
         attr_entry(b, starts[pieces]);
 }
 
+/* Where in the input it stands: entries follow each other. */
+static uint64_t entry_offset(const struct bc *b, uint64_t index)
+{
+    uint64_t at = (uint64_t)(b->sections[BC_ATTR_TYPE].ptr - b->input.ptr);
+
+    for (uint64_t i = 0; i < index; i++)
+        at += bc_entry_size(&b->attrs[i]);
+    return at;
+}
+
 const struct stet_loc *bc_loc_at(struct bc *b, uint64_t index)
 {
     struct bc_entry *e;
@@ -287,8 +297,8 @@ const struct stet_loc *bc_loc_at(struct bc *b, uint64_t index)
         loc->metadata = a;
         return loc;
     }
-    bc_fail(b, STET_BAD_INPUT, (uint64_t)((const char *)e->data - b->input.ptr),
-            "attribute %llu is no location", (unsigned long long)index);
+    bc_fail(b, STET_BAD_INPUT, entry_offset(b, index), "attribute %llu is no location",
+            (unsigned long long)index);
     return &bc_unknown_loc;
 }
 

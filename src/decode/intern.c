@@ -4,7 +4,7 @@
 #include "base/mem.h"
 
 enum {
-    FIRST_ROOM = 32,
+    FIRST_ROOM = 16,
     LONGEST = 64, /* bytes or items; longer ones are hardly ever said twice */
     PROBES = 32,  /* so that no input makes looking slow; half empty, no table comes near */
 };

@@ -121,26 +121,35 @@ bool bc_vhlo_name(struct bc *b, struct stet_view name, struct bc_name *out)
 
 enum { MOST_ATTRS = 24, MOST_RECORDS = 2, NOWHERE = 0xff };
 
-/* What is to be done with each attribute of one operation, found out once a file. */
+struct plan_record {
+    const struct stet_record *record;
+    uint16_t fields;                  /* of all_fields */
+    uint8_t from[STET_RECORD_FIELDS]; /* which attribute is which field */
+};
+
+/* What is to be done with each attribute of one operation, found out once a file; small, for a
+ * small file has nearly as many of them as operations. */
 struct bc_vhlo_plan {
-    uint32_t count, record_count;
+    const char *names; /* of the attributes: the operation's list */
+    struct plan_record *records;
+    uint16_t count, record_count;
     bool channel; /* send, recv: two attributes make the channel handle */
     struct {
-        struct stet_view attr;
-        const struct stet_record *record;
-        uint8_t from[STET_RECORD_FIELDS]; /* which attribute is which field */
-    } records[MOST_RECORDS];
-    struct {
-        struct stet_view name;
-        const struct rule *rule; /* or NULL */
+        uint16_t name, length; /* in names */
+        uint16_t rule;         /* its number and 1, or 0 */
         bool in_record;
     } attrs[MOST_ATTRS]; /* kept as far as there are any */
 };
 
+static struct stet_view attr_name(const struct bc_vhlo_plan *plan, uint32_t i)
+{
+    return stet_view_of(plan->names + plan->attrs[i].name, plan->attrs[i].length);
+}
+
 static uint32_t find_attr(const struct bc_vhlo_plan *plan, struct stet_view name)
 {
     for (uint32_t i = 0; i < plan->count; i++)
-        if (stet_view_eq(plan->attrs[i].name, name))
+        if (stet_view_eq(attr_name(plan, i), name))
             return i;
     return NOWHERE;
 }
@@ -155,11 +164,13 @@ static const struct stet_attr *value_of(const struct bc_vhlo_plan *plan,
 
 static void list_attrs(struct bc_vhlo_plan *plan, struct stet_view rest)
 {
+    plan->names = rest.ptr;
     while (rest.len && plan->count < MOST_ATTRS) {
         const char *blank = memchr(rest.ptr, ' ', rest.len);
         size_t len = blank ? (size_t)(blank - rest.ptr) : rest.len;
 
-        plan->attrs[plan->count++].name = stet_view_of(rest.ptr, len);
+        plan->attrs[plan->count].name = (uint16_t)(rest.ptr - plan->names);
+        plan->attrs[plan->count++].length = (uint16_t)len;
         rest.ptr += len + (blank != NULL);
         rest.len -= len + (blank != NULL);
     }
@@ -182,7 +193,7 @@ static void list_rules(struct bc_vhlo_plan *plan, struct stet_view op)
         uint32_t i = find_attr(plan, rules[low].attr);
 
         if (i != NOWHERE)
-            plan->attrs[i].rule = &rules[low];
+            plan->attrs[i].rule = (uint16_t)(low + 1);
     }
 }
 
@@ -201,7 +212,7 @@ static void list_records(struct bc_vhlo_plan *plan, struct stet_view op)
             if (from[k] != NOWHERE)
                 plan->attrs[from[k]].in_record = true;
         }
-        plan->records[plan->record_count].attr = all_fields[i].attr;
+        plan->records[plan->record_count].fields = (uint16_t)i;
         plan->records[plan->record_count++].record = record;
     }
 }
@@ -209,8 +220,9 @@ static void list_records(struct bc_vhlo_plan *plan, struct stet_view op)
 static const struct bc_vhlo_plan *make_plan(struct bc *b, const struct bc_vhlo_op *op)
 {
     static const struct bc_vhlo_plan nothing = {0};
-    struct bc_vhlo_plan plan = {0}, *kept;
-    size_t size;
+    struct plan_record records[MOST_RECORDS] = {0};
+    struct bc_vhlo_plan plan = {.records = records}, *kept;
+    size_t size, record_size;
 
     list_attrs(&plan, op->attrs);
     list_rules(&plan, op->name);
@@ -219,8 +231,14 @@ static const struct bc_vhlo_plan *make_plan(struct bc *b, const struct bc_vhlo_o
     if (!plan.count && !plan.record_count && !plan.channel)
         return &nothing;
     size = offsetof(struct bc_vhlo_plan, attrs) + plan.count * sizeof *plan.attrs;
+    record_size = plan.record_count * sizeof *records;
+    plan.records = record_size ? stet_arena_raw(&b->scratch, 1, record_size) : NULL;
     kept = stet_arena_raw(&b->scratch, 1, size);
-    return kept ? memcpy(kept, &plan, size) : bc_no_room(b);
+    if (!kept || (record_size && !plan.records))
+        return bc_no_room(b);
+    if (record_size)
+        memcpy(plan.records, records, record_size);
+    return memcpy(kept, &plan, size);
 }
 
 /* ---- dropping defaults ---- */
@@ -499,8 +517,8 @@ static uint32_t convert_own(struct bc *b, const struct bc_vhlo_plan *plan,
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < plan->count && bc_ok(b); i++) {
-        struct stet_named_attr in = {plan->attrs[i].name, values[i]};
-        const struct rule *rule = plan->attrs[i].rule;
+        struct stet_named_attr in = {attr_name(plan, i), values[i]};
+        const struct rule *rule = plan->attrs[i].rule ? &rules[plan->attrs[i].rule - 1] : NULL;
 
         if (!in.value || plan->attrs[i].in_record ||
             (plan->channel && stet_view_starts(in.name, "channel_")))
@@ -515,7 +533,7 @@ static uint32_t convert_own(struct bc *b, const struct bc_vhlo_plan *plan,
             make_record(b, plan->records[i].record, plan->records[i].from, values);
 
         if (value)
-            out[n++] = (struct stet_named_attr){plan->records[i].attr, value};
+            out[n++] = (struct stet_named_attr){all_fields[plan->records[i].fields].attr, value};
     }
     if (plan->channel)
         out[n++] =
@@ -523,7 +541,7 @@ static uint32_t convert_own(struct bc *b, const struct bc_vhlo_plan *plan,
     return n;
 }
 
-bool bc_vhlo_convert(struct bc *b, struct bc_name *name, const struct stet_view *properties,
+bool bc_vhlo_convert(struct bc *b, struct bc_name *name, uint32_t properties,
                      const struct stet_attr *dict, struct bc_converted *to)
 {
     const struct stet_attr *values[MOST_ATTRS] = {NULL};
@@ -535,7 +553,7 @@ bool bc_vhlo_convert(struct bc *b, struct bc_name *name, const struct stet_view 
         return false;
     name->plan = plan;
     if (properties)
-        read_values(b, plan, *properties, values);
+        read_values(b, plan, bc_properties_at(b, properties - 1), values);
     if ((size_t)plan->count + dict->count + 1 > sizeof few / sizeof *few)
         out = stet_arena_raw(&b->scratch, (size_t)plan->count + dict->count + 1, sizeof *out);
     if (!out)
@@ -556,6 +574,6 @@ bool bc_vhlo_convert(struct bc *b, struct bc_name *name, const struct stet_view 
     kept = n ? bc_alloc(b, n, sizeof *kept) : NULL;
     if (kept)
         memcpy(kept, out, n * sizeof *kept);
-    *to = (struct bc_converted){name, properties, dict, kept, n};
+    *to = (struct bc_converted){name, dict, kept, n, properties};
     return bc_ok(b);
 }

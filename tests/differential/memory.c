@@ -3,7 +3,8 @@
  * its constants, 1 when not.
  *
  * Below a kilobyte there is a floor of 3 KB on top, and while a program is read there are tables
- * beside it: no more than 32 KB above those 8 times. */
+ * beside it: no more than 24 KB above those 8 times, and for bytecode no more than 3 times the
+ * input and 4 KB. */
 #include "base/fs.h"
 #include "decode/decode.h"
 
@@ -11,7 +12,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TIMES = 8, SMALL = 1024, FLOOR = 3 << 10, TABLES = 32 << 10 };
+enum {
+    TIMES = 8,
+    SMALL = 1024,
+    FLOOR = 3 << 10,
+    TABLES = 24 << 10,
+    BYTECODE_TIMES = 3,
+    BYTECODE_TABLES = 4 << 10,
+};
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -98,7 +106,9 @@ static bool measure(const char *path, struct worst *kept, struct worst *reading)
     input = f.bytes.len - (size_t)p.constant_bytes;
     took = held - before;
     peak = most - before;
-    fine = took <= TIMES * input + (input < SMALL ? FLOOR : 0) && peak <= TIMES * input + TABLES;
+    fine = took <= TIMES * input + (input < SMALL ? FLOOR : 0) && peak <= TIMES * input + TABLES &&
+           (p.source != STET_SOURCE_BYTECODE ||
+            peak - took <= BYTECODE_TIMES * input + BYTECODE_TABLES);
     if (!fine)
         printf("TOO MUCH %s: %zu bytes without constants, %zu held, %zu while reading\n", path,
                input, took, peak);
