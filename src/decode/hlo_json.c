@@ -61,11 +61,12 @@ static int by_text(const void *a, const void *b)
 /* The fields written since `first`, which begin at `from`, in order and with commas between. */
 static void sort_fields(struct sorter *s, size_t first, size_t from)
 {
-    struct field *f = (struct field *)(uintptr_t)(s->fields.ptr + first);
-    size_t n = (s->fields.len - first) / sizeof *f;
+    size_t n = (s->fields.len - first) / sizeof(struct field);
+    struct field *f;
 
     if (s->out.failed || s->fields.failed || !n)
         return;
+    f = (struct field *)(uintptr_t)(s->fields.ptr + first);
     for (size_t i = 0; i < n; i++)
         f[i].base = s->out.ptr;
     qsort(f, n, sizeof *f, by_text);
