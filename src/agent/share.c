@@ -33,7 +33,8 @@ static int open_entry(const struct stet_share *s)
 }
 
 /* NULL when there is no room for it. */
-static struct stet_share *make(struct stet_agent *a, struct stet_hash key, struct stet_view store)
+static struct stet_share *make(struct stet_agent *a, struct stet_hash key, struct stet_view store,
+                               uint32_t tiers, uint32_t anew)
 {
     struct stet_share *s = NULL;
     size_t before;
@@ -49,6 +50,8 @@ static struct stet_share *make(struct stet_agent *a, struct stet_hash key, struc
         return NULL;
     }
     s->key = key;
+    s->tiers = tiers;
+    s->anew = anew;
     memcpy(s->store, store.ptr, store.len);
     s->fd = before < OPEN_MAX ? open_entry(s) : -1;
     return s;
@@ -57,15 +60,13 @@ static struct stet_share *make(struct stet_agent *a, struct stet_hash key, struc
 void stet_share_add(struct stet_agent *a, struct stet_hash key, struct stet_view store,
                     struct stet_lease *lease, uint32_t tiers, uint32_t anew)
 {
-    struct stet_share *s = make(a, key, store);
+    struct stet_share *s = make(a, key, store, tiers, anew);
 
     if (!s) {
         stet_lease_give_up(a, lease, false);
         return;
     }
     s->lease = lease;
-    s->tiers = tiers;
-    s->anew = anew;
     pthread_mutex_lock(&a->lock);
     append(a, s);
     pthread_mutex_unlock(&a->lock);
@@ -74,12 +75,10 @@ void stet_share_add(struct stet_agent *a, struct stet_hash key, struct stet_view
 struct stet_share *stet_share_hold(struct stet_agent *a, struct stet_hash key,
                                    struct stet_view store, uint32_t tiers, uint32_t anew)
 {
-    struct stet_share *s = make(a, key, store);
+    struct stet_share *s = make(a, key, store, tiers, anew);
 
     if (!s)
         return NULL;
-    s->tiers = tiers;
-    s->anew = anew;
     pthread_mutex_lock(&a->lock);
     a->held++;
     pthread_mutex_unlock(&a->lock);

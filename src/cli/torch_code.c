@@ -3,34 +3,29 @@
 
 #include "base/buf.h"
 
-static void write_key(struct stet_buf *out, struct stet_code code)
+static uint32_t number_of(struct stet_names *n, struct stet_code code, bool add)
 {
-    stet_buf_u32(out, code.process);
-    stet_buf_view(out, code.function);
-    stet_buf_char(out, '\0');
-    stet_buf_view(out, code.file);
+    struct stet_buf key = STET_BUF_INIT;
+    uint32_t number = STET_NO_NAME;
+
+    stet_buf_u32(&key, code.process);
+    stet_buf_view(&key, code.function);
+    stet_buf_char(&key, '\0');
+    stet_buf_view(&key, code.file);
+    n->failed |= key.failed;
+    if (!key.failed)
+        number = add ? stet_names_add(n, stet_buf_as_view(&key))
+                     : stet_names_find(n, stet_buf_as_view(&key));
+    stet_buf_release(&key);
+    return number;
 }
 
 uint32_t stet_code_add(struct stet_names *n, struct stet_code code)
 {
-    struct stet_buf key = STET_BUF_INIT;
-    uint32_t number;
-
-    write_key(&key, code);
-    n->failed |= key.failed;
-    number = key.failed ? STET_NO_NAME : stet_names_add(n, stet_buf_as_view(&key));
-    stet_buf_release(&key);
-    return number;
+    return number_of(n, code, true);
 }
 
 uint32_t stet_code_find(struct stet_names *n, struct stet_code code)
 {
-    struct stet_buf key = STET_BUF_INIT;
-    uint32_t number;
-
-    write_key(&key, code);
-    n->failed |= key.failed;
-    number = key.failed ? STET_NO_NAME : stet_names_find(n, stet_buf_as_view(&key));
-    stet_buf_release(&key);
-    return number;
+    return number_of(n, code, false);
 }

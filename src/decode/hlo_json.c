@@ -27,6 +27,15 @@ static char next(struct sorter *s)
     return s->at < s->end ? *s->at : '\0';
 }
 
+/* Behind a member of what ends with `close`: a comma, which is passed, or that end. */
+static bool separated(struct sorter *s, char close)
+{
+    if (next(s) != ',')
+        return next(s) == close;
+    s->at++;
+    return true;
+}
+
 /* A string, a number or a word, as it stands. */
 static bool literal(struct sorter *s)
 {
@@ -105,11 +114,7 @@ static bool object(struct sorter *s, unsigned depth)
     stet_buf_char(&s->out, '{');
     from = s->out.len;
     while (next(s) != '}') {
-        if (!field(s, depth))
-            return false;
-        if (next(s) == ',')
-            s->at++;
-        else if (next(s) != '}')
+        if (!field(s, depth) || !separated(s, '}'))
             return false;
     }
     s->at++;
@@ -126,11 +131,7 @@ static bool array(struct sorter *s, unsigned depth)
     for (bool first = true; next(s) != ']'; first = false) {
         if (!first)
             stet_buf_char(&s->out, ',');
-        if (!value(s, depth))
-            return false;
-        if (next(s) == ',')
-            s->at++;
-        else if (next(s) != ']')
+        if (!value(s, depth) || !separated(s, ']'))
             return false;
     }
     s->at++;

@@ -338,13 +338,23 @@ TEST(the_gradient_of_a_compiled_function_is_a_program_of_its_own)
     end(&r);
 }
 
+/* Of the second program; afterwards the source's file is gone, and `path` a pattern again. */
+static const struct stet_finding *judged_of(char *path, int fd)
+{
+    const struct stet_finding *f = judged(&r, 1);
+
+    unlink(path);
+    close(fd);
+    memcpy(path + strlen(path) - 6, "XXXXXX", 6);
+    return f;
+}
+
 static const struct stet_finding *read_back(const char *file, uint32_t line)
 {
     static char path[] = "/tmp/stet-history-XXXXXX";
     const char *source = "for x in data:\n    y = f(x)\n    print(abs(y).item())\n";
     char frames[128];
     int fd = mkstemp(path);
-    const struct stet_finding *f;
 
     start(&r);
     r.file = path;
@@ -353,11 +363,7 @@ static const struct stet_finding *read_back(const char *file, uint32_t line)
     snprintf(frames, sizeof frames, "\"run\"(\"%s\":%u:0)", file ? file : path, line);
     torchtpu_of(&r, "abs", "4", "abs", frames, 3);
     ran(&r, "ababababab");
-    f = judged(&r, 1);
-    unlink(path);
-    close(fd);
-    memcpy(path + sizeof path - 7, "XXXXXX", 6);
-    return f;
+    return judged_of(path, fd);
 }
 
 TEST(a_program_of_another_line_is_not_what_the_waiting_line_reads_back)
@@ -377,7 +383,6 @@ static const struct stet_finding *first_of_other(const char *source)
     static char path[] = "/tmp/stet-history-XXXXXX";
     struct stet_err err = STET_ERR_INIT;
     int fd = mkstemp(path);
-    const struct stet_finding *f;
 
     start(&r);
     r.file = path;
@@ -387,11 +392,7 @@ static const struct stet_finding *first_of_other(const char *source)
     r.h.sightings[1].trigger.line = 4;
     ran(&r, "aaabaa");
     EXPECT_INT(STET_OK, stet_history_judge(&r.h, &err));
-    f = judged(&r, 1);
-    unlink(path);
-    close(fd);
-    memcpy(path + sizeof path - 7, "XXXXXX", 6);
-    return f;
+    return judged_of(path, fd);
 }
 
 /* f takes rows 0 and 1, then 2 and 3, in line 4; `scale` is static for jit. */
@@ -400,7 +401,6 @@ static const struct stet_finding *slice_of(const char *line)
     static char path[] = "/tmp/stet-history-XXXXXX";
     char source[256];
     int fd = mkstemp(path), n;
-    const struct stet_finding *f;
 
     start(&r);
     r.file = path;
@@ -420,11 +420,7 @@ static const struct stet_finding *slice_of(const char *line)
         add(&r, 20, 1);
     }
     ran(&r, "ab");
-    f = judged(&r, 1);
-    unlink(path);
-    close(fd);
-    memcpy(path + sizeof path - 7, "XXXXXX", 6);
-    return f;
+    return judged_of(path, fd);
 }
 
 TEST(a_static_argument_beside_a_slice_is_not_its_start)
