@@ -333,6 +333,61 @@ static const struct stet_type *read_shaped(struct bc *b, struct stet_reader *r,
     return t;
 }
 
+/* A layout, which text leaves out when it is the identity, and a memory space (NULL for none). */
+static const struct stet_type *read_memref(struct bc *b, struct stet_reader *r, bool spaced)
+{
+    const struct stet_attr *space = spaced ? bc_attr(b, r) : NULL, *layout, **both;
+    struct stet_type *t = (struct stet_type *)(uintptr_t)read_shaped(b, r, STET_TYPE_MEMREF, false);
+    struct stet_type_rest rest = {0};
+    struct stet_attr *pair;
+
+    layout = bc_attr(b, r);
+    rest.encoding = bc_is_identity_map(layout, t->rank) ? space : layout;
+    if (space && rest.encoding == layout) {
+        pair = bc_new_attr(b, STET_ATTR_ARRAY);
+        both = bc_alloc(b, 2, sizeof *both);
+        if (!both)
+            return t;
+        both[0] = layout;
+        both[1] = space;
+        pair->items = both;
+        pair->count = 2;
+        rest.encoding = pair;
+    }
+    if (rest.encoding)
+        bc_set_rest(b, t, &rest);
+    return t;
+}
+
+static const struct stet_type *read_unranked_memref(struct bc *b, struct stet_reader *r,
+                                                    bool spaced)
+{
+    struct stet_type *t = bc_new_type(b, STET_TYPE_UNRANKED_MEMREF);
+
+    if (spaced)
+        bc_set_rest(b, t, &(struct stet_type_rest){.encoding = bc_attr(b, r)});
+    t->element = bc_type(b, r);
+    return t;
+}
+
+/* Whether each dimension scales, a byte each, then the vector. */
+static const struct stet_type *read_scalable(struct bc *b, struct stet_reader *r)
+{
+    struct stet_attr *which = bc_new_attr(b, STET_ATTR_DENSE_ARRAY);
+    struct stet_view flags = stet_reader_bytes(r, bc_count(r));
+    struct stet_type *t = (struct stet_type *)(uintptr_t)read_shaped(b, r, STET_TYPE_VECTOR, false);
+
+    for (size_t i = 0; i < flags.len; i++)
+        if (flags.ptr[i] & ~1)
+            stet_reader_fail(r, "a dimension neither scales nor not");
+    if (t->rank != flags.len)
+        stet_reader_fail(r, "not one scale for each dimension");
+    which->of.type = stet_type_integer(b->arena, 1, STET_SIGNLESS);
+    stet_attr_set_bytes(which, flags);
+    bc_set_rest(b, t, &(struct stet_type_rest){.encoding = which});
+    return t;
+}
+
 static const struct stet_type *read_function(struct bc *b, struct stet_reader *r)
 {
     struct stet_type *t = bc_new_type(b, STET_TYPE_FUNCTION);
@@ -354,18 +409,6 @@ static const struct stet_type *read_function(struct bc *b, struct stet_reader *r
     return t;
 }
 
-static const struct stet_type *keep_type(struct bc *b, struct stet_reader *r, uint64_t code)
-{
-    struct stet_type *t = bc_new_type(b, STET_TYPE_OPAQUE);
-
-    if (code >= TYPE_FLOATS)
-        stet_reader_fail(r, "unknown builtin type");
-    bc_set_rest(b, t,
-                &(struct stet_type_rest){.dialect = STET_VIEW("builtin"),
-                                         .bytes = stet_reader_bytes(r, stet_reader_left(r))});
-    return t;
-}
-
 const struct stet_type *bc_builtin_type(struct bc *b, struct stet_reader *r, uint64_t code)
 {
     static const enum stet_float floats[] = {STET_BF16, STET_F16, STET_F32,
@@ -374,7 +417,6 @@ const struct stet_type *bc_builtin_type(struct bc *b, struct stet_reader *r, uin
         STET_TF32,       STET_F8E5M2,     STET_F8E4M3,        STET_F8E4M3FN,
         STET_F8E5M2FNUZ, STET_F8E4M3FNUZ, STET_F8E4M3B11FNUZ, STET_F8E3M4,
         STET_F4E2M1FN,   STET_F6E2M3FN,   STET_F6E3M2FN,      STET_F8E8M0FNU};
-    const struct stet_attr *map;
     struct stet_type *t;
 
     if (code >= TYPE_FLOATS && code - TYPE_FLOATS < sizeof narrow_floats / sizeof *narrow_floats)
@@ -403,13 +445,15 @@ const struct stet_type *bc_builtin_type(struct bc *b, struct stet_reader *r, uin
     case TYPE_TENSOR_ENCODING:
         return read_shaped(b, r, STET_TYPE_TENSOR, code == TYPE_TENSOR_ENCODING);
     case TYPE_MEMREF:
-        t = (struct stet_type *)(uintptr_t)read_shaped(b, r, STET_TYPE_MEMREF, false);
-        map = bc_attr(b, r);
-        if (!bc_is_identity_map(map, t->rank)) /* which text leaves out */
-            bc_set_rest(b, t, &(struct stet_type_rest){.encoding = map});
-        return t;
+    case TYPE_MEMREF_SPACE:
+        return read_memref(b, r, code == TYPE_MEMREF_SPACE);
+    case TYPE_UNRANKED_MEMREF:
+    case TYPE_UNRANKED_MEMREF_SPACE:
+        return read_unranked_memref(b, r, code == TYPE_UNRANKED_MEMREF_SPACE);
     case TYPE_VECTOR:
         return read_shaped(b, r, STET_TYPE_VECTOR, false);
+    case TYPE_SCALABLE_VECTOR:
+        return read_scalable(b, r);
     case TYPE_TUPLE:
         t = bc_new_type(b, STET_TYPE_TUPLE);
         t->members = bc_read_types(b, r, &t->member_count);
@@ -419,6 +463,7 @@ const struct stet_type *bc_builtin_type(struct bc *b, struct stet_reader *r, uin
         t->element = bc_type(b, r);
         return t;
     default:
-        return keep_type(b, r, code);
+        stet_reader_fail(r, "unknown builtin type");
+        return &stet_type_none;
     }
 }

@@ -167,10 +167,11 @@ void stet_mlir_func(struct mlir *p, struct mlir_op *o)
 
 /* ---- constant ---- */
 
-/* The value says the type of the result. */
+/* The value says the type of the result; true and false are i1. */
 void stet_mlir_constant(struct mlir *p, struct mlir_op *o)
 {
     const struct stet_attr *value;
+    const struct stet_type *type;
 
     if (stet_mlir_at(p, "(")) {
         stet_mlir_generic(p, o);
@@ -181,12 +182,14 @@ void stet_mlir_constant(struct mlir *p, struct mlir_op *o)
     value = stet_mlir_attr(p);
     if (!value)
         return;
-    if (!stet_attr_type(value)) {
+    type = value->kind == STET_ATTR_BOOL ? stet_type_integer(p->arena, 1, STET_SIGNLESS)
+                                         : stet_attr_type(value);
+    if (!type) {
         stet_mlir_fail(p, o->where, "a constant needs a value with a type");
         return;
     }
     stet_mlir_add_attr(p, "value", value);
-    stet_mlir_result_type(p, stet_attr_type(value));
+    stet_mlir_result_type(p, type);
 }
 
 /* ---- reduce ---- */

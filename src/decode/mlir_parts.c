@@ -217,6 +217,40 @@ static void barrier(struct mlir *p, struct mlir_op *o)
     stet_mlir_read_form(p, o, stet_mlir_at(p, "(") ? "( )" : "%* :each");
 }
 
+/* overflow<nsw> or fastmath<fast>, an attribute of arith in short. Left out it is "none", which is
+ * what generic form and bytecode then say. */
+static void arith_flags(struct mlir *p, const char *word, const char *name)
+{
+    static const struct stet_attr_name arith = {{"arith", 5}, {0}};
+    struct stet_view flags = STET_VIEW("<none>"), text;
+
+    if (stet_mlir_accept_word(p, word)) {
+        const char *from = p->at;
+
+        stet_mlir_balanced(p);
+        flags = stet_view_of(from, (size_t)(p->at - from));
+    }
+    text = stet_arena_printf(p->arena, ".%s%.*s", word, STET_FMT(flags));
+    if (!text.ptr)
+        stet_mlir_no_memory(p);
+    stet_mlir_add_attr(
+        p, name,
+        stet_mlir_make(
+            p, (struct stet_attr){.kind = STET_ATTR_OPAQUE, .of.name = &arith, .word = text}));
+}
+
+static void overflow(struct mlir *p, struct mlir_op *o)
+{
+    (void)o;
+    arith_flags(p, "overflow", "overflowFlags");
+}
+
+static void fastmath(struct mlir *p, struct mlir_op *o)
+{
+    (void)o;
+    arith_flags(p, "fastmath", "fastmath");
+}
+
 void stet_mlir_form_part(struct mlir *p, struct mlir_op *o, struct stet_view word)
 {
     static const struct {
@@ -234,6 +268,9 @@ void stet_mlir_form_part(struct mlir *p, struct mlir_op *o, struct stet_view wor
                  {"@regions", stet_mlir_region_list},
                  {"@branch", stet_mlir_branch},
                  {"@barrier", barrier},
+                 {"@constant", stet_mlir_constant},
+                 {"@overflow", overflow},
+                 {"@fastmath", fastmath},
                  {"@fragment", stet_mlir_mpmd_fragment}};
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)

@@ -53,22 +53,48 @@ const struct stet_type *stet_mlir_function_type(struct mlir *p)
     return make(p, t);
 }
 
-/* 4x?x: sizes, each with its 'x', onto the scratch stack. */
-static void dimensions(struct mlir *p)
+/* 4x?x: sizes, each with its 'x', onto the scratch stack; whether one stands in brackets, as those
+ * of a vector may, into p->bytes. True when any does. */
+static bool dimensions(struct mlir *p, bool vector)
 {
+    bool any = false;
+
+    p->bytes.len = 0;
     while (mlir_ok(p)) {
+        bool scales = vector && stet_mlir_accept(p, "[");
         char c = stet_mlir_peek(p);
         int64_t size = STET_DYNAMIC;
 
-        if (c == '?')
+        if (c == '?' && !vector)
             p->at++;
         else if (c >= '0' && c <= '9')
             size = stet_mlir_int(p);
+        else if (scales)
+            stet_mlir_fail(p, p->at, "expected a size");
         else
-            return;
+            break;
+        if (scales)
+            stet_mlir_expect(p, "]");
         MLIR_PUSH(p, &p->scratch, size);
+        stet_buf_char(&p->bytes, scales);
         stet_mlir_expect(p, "x");
+        any |= scales;
     }
+    return any;
+}
+
+/* What dimensions left in p->bytes, as array<i1: …>. */
+static const struct stet_attr *scaling(struct mlir *p)
+{
+    struct stet_view which = stet_arena_copy(p->arena, stet_buf_as_view(&p->bytes));
+
+    if (p->bytes.failed || !which.ptr)
+        stet_mlir_no_memory(p);
+    return stet_mlir_make(
+        p, (struct stet_attr){.kind = STET_ATTR_DENSE_ARRAY,
+                              .of.type = stet_type_integer(p->arena, 1, STET_SIGNLESS),
+                              .at = which.ptr,
+                              .size = which.len});
 }
 
 /* #stablehlo.bounds<...> also becomes plain numbers, for those who ask for shapes. */
@@ -90,12 +116,10 @@ static const struct stet_type *shaped(struct mlir *p, enum stet_type_kind kind)
 
     if (kind != STET_TYPE_VECTOR && stet_mlir_accept(p, "*")) {
         stet_mlir_expect(p, "x");
-        if (kind == STET_TYPE_TENSOR)
-            t.kind = STET_TYPE_UNRANKED;
-        else
-            stet_mlir_fail_rc(p, STET_UNSUPPORTED, p->at, "unranked memrefs are not read");
+        t.kind = kind == STET_TYPE_TENSOR ? STET_TYPE_UNRANKED : STET_TYPE_UNRANKED_MEMREF;
     } else {
-        dimensions(p);
+        if (dimensions(p, kind == STET_TYPE_VECTOR))
+            rest.encoding = scaling(p);
         t.dims = stet_mlir_pop(p, &p->scratch, mark, sizeof(int64_t), &t.rank);
     }
     t.element = stet_mlir_type(p);
@@ -109,7 +133,7 @@ static const struct stet_type *shaped(struct mlir *p, enum stet_type_kind kind)
         stet_mlir_pop(p, &p->scratch, mark, sizeof(const struct stet_attr *), &n);
     if (n)
         rest.encoding = n == 1 ? extra[0] : stet_mlir_make_array(p, extra, n);
-    if (n && mlir_ok(p)) {
+    if (rest.encoding && mlir_ok(p)) {
         rest.bounds = bounds_of(rest.encoding, t.rank);
         return make_more(p, t, rest);
     }

@@ -30,6 +30,7 @@ void stet_words_dtype(struct stet_buf *out, const struct stet_type *t)
     case STET_TYPE_TENSOR:
     case STET_TYPE_UNRANKED:
     case STET_TYPE_MEMREF:
+    case STET_TYPE_UNRANKED_MEMREF:
     case STET_TYPE_VECTOR:
         stet_words_dtype(out, t->element);
         break;

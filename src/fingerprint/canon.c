@@ -231,7 +231,8 @@ static void fill_type(struct stet_type_memo *memo, const struct stet_type *t)
 {
     struct stet_sink s;
     bool shaped = t->kind == STET_TYPE_TENSOR || t->kind == STET_TYPE_UNRANKED ||
-                  t->kind == STET_TYPE_MEMREF || t->kind == STET_TYPE_VECTOR;
+                  t->kind == STET_TYPE_MEMREF || t->kind == STET_TYPE_VECTOR ||
+                  t->kind == STET_TYPE_UNRANKED_MEMREF;
 
     stet_sink_init(&s, NULL);
     stet_content_type(&s, t);
@@ -246,8 +247,8 @@ static void fill_type(struct stet_type_memo *memo, const struct stet_type *t)
     memo->shaped = shaped;
     memo->plain = stet_layout_is_plain(t);
     memo->simple = shaped && memo->plain && !stet_type_rest(t)->encoding && t->rank < 0x80 &&
-                   t->kind != STET_TYPE_UNRANKED && memo->dims.length <= STET_SINK_TINY &&
-                   memo->dtype.length <= STET_SINK_TINY;
+                   t->kind != STET_TYPE_UNRANKED && t->kind != STET_TYPE_UNRANKED_MEMREF &&
+                   memo->dims.length <= STET_SINK_TINY && memo->dtype.length <= STET_SINK_TINY;
     memo->rank = (uint8_t)t->rank;
     memo->type = t;
 }

@@ -8,11 +8,14 @@
 enum { DEEPEST = 2 * STET_MAX_DEPTH };
 
 static const char type_tags[] = {
-    [STET_TYPE_OPAQUE] = 'O',   [STET_TYPE_INTEGER] = 'i',   [STET_TYPE_FLOAT] = 'f',
-    [STET_TYPE_INDEX] = 'x',    [STET_TYPE_COMPLEX] = 'c',   [STET_TYPE_TENSOR] = 't',
-    [STET_TYPE_UNRANKED] = '*', [STET_TYPE_MEMREF] = 'm',    [STET_TYPE_VECTOR] = 'v',
-    [STET_TYPE_TUPLE] = '(',    [STET_TYPE_FUNCTION] = '>',  [STET_TYPE_TOKEN] = '!',
-    [STET_TYPE_NONE] = 'n',     [STET_TYPE_QUANTIZED] = 'q', [STET_TYPE_FUTURE] = 'F',
+    [STET_TYPE_OPAQUE] = 'O',   [STET_TYPE_INTEGER] = 'i',
+    [STET_TYPE_FLOAT] = 'f',    [STET_TYPE_INDEX] = 'x',
+    [STET_TYPE_COMPLEX] = 'c',  [STET_TYPE_TENSOR] = 't',
+    [STET_TYPE_UNRANKED] = '*', [STET_TYPE_MEMREF] = 'm',
+    [STET_TYPE_VECTOR] = 'v',   [STET_TYPE_TUPLE] = '(',
+    [STET_TYPE_FUNCTION] = '>', [STET_TYPE_TOKEN] = '!',
+    [STET_TYPE_NONE] = 'n',     [STET_TYPE_QUANTIZED] = 'q',
+    [STET_TYPE_FUTURE] = 'F',   [STET_TYPE_UNRANKED_MEMREF] = 'M',
 };
 
 static const char attr_tags[] = {
@@ -74,6 +77,7 @@ static void type_at(struct stet_sink *s, const struct stet_type *t, unsigned dep
         break;
     case STET_TYPE_TENSOR:
     case STET_TYPE_MEMREF:
+    case STET_TYPE_UNRANKED_MEMREF:
     case STET_TYPE_VECTOR:
         shaped(s, t, depth);
         break;

@@ -34,8 +34,10 @@ static void write_type(struct walk *w, const struct stet_type *t, unsigned depth
 
     if (memo->shaped) {
         put(sink(w, STET_FACET_SHAPES), &memo->dims);
-        stet_sink_varint(sink(w, STET_FACET_RANKS),
-                         t->kind == STET_TYPE_UNRANKED ? UINT32_MAX : t->rank);
+        stet_sink_varint(sink(w, STET_FACET_RANKS), t->kind == STET_TYPE_UNRANKED ? UINT32_MAX
+                                                    : t->kind == STET_TYPE_UNRANKED_MEMREF
+                                                        ? UINT32_MAX - 1
+                                                        : t->rank);
         put(sink(w, STET_FACET_DTYPES), &memo->dtype);
         if (!memo->plain)
             write_layout(w, t);

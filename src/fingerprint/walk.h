@@ -74,7 +74,7 @@ static inline void put_id(struct walk *w, uint32_t id)
 static inline bool has_rank(const struct stet_type *t)
 {
     return (1u << STET_TYPE_TENSOR | 1u << STET_TYPE_UNRANKED | 1u << STET_TYPE_MEMREF |
-            1u << STET_TYPE_VECTOR) >>
+            1u << STET_TYPE_VECTOR | 1u << STET_TYPE_UNRANKED_MEMREF) >>
                t->kind &
            1;
 }

@@ -77,13 +77,22 @@ static void print_members(struct stet_buf *out, const struct stet_type *t, uint3
     }
 }
 
+/* [4]: a dimension of a vector that scales. */
+static bool scales(const struct stet_type *t, uint32_t dimension)
+{
+    const struct stet_attr *which = stet_type_rest(t)->encoding;
+
+    return t->kind == STET_TYPE_VECTOR && which && dimension < stet_attr_bytes(which).len &&
+           stet_attr_bytes(which).ptr[dimension];
+}
+
 static void print_shape(struct stet_buf *out, const struct stet_type *t)
 {
     for (uint32_t i = 0; i < t->rank; i++)
         if (t->dims[i] == STET_DYNAMIC)
             stet_buf_str(out, "?x");
         else
-            stet_buf_printf(out, "%lldx", (long long)t->dims[i]);
+            stet_buf_printf(out, scales(t, i) ? "[%lld]x" : "%lldx", (long long)t->dims[i]);
 }
 
 /* An encoding, a layout, a memory space, which is mostly a number. */
@@ -103,14 +112,14 @@ static void print_shaped(struct stet_buf *out, const char *word, const struct st
 
     stet_buf_str(out, word);
     stet_buf_char(out, '<');
-    if (t->kind == STET_TYPE_UNRANKED)
+    if (t->kind == STET_TYPE_UNRANKED || t->kind == STET_TYPE_UNRANKED_MEMREF)
         stet_buf_str(out, "*x");
     print_shape(out, t);
     print_type(out, t->element, depth);
     if (extra && t->kind == STET_TYPE_MEMREF && extra->kind == STET_ATTR_ARRAY) {
         for (uint32_t i = 0; i < extra->count; i++)
             print_extra(out, extra->items[i]);
-    } else if (extra && (t->kind == STET_TYPE_TENSOR || t->kind == STET_TYPE_MEMREF)) {
+    } else if (extra && t->kind != STET_TYPE_VECTOR) {
         print_extra(out, extra);
     }
     stet_buf_char(out, '>');
@@ -158,6 +167,7 @@ static void print_type(struct stet_buf *out, const struct stet_type *t, unsigned
         print_shaped(out, "tensor", t, depth);
         break;
     case STET_TYPE_MEMREF:
+    case STET_TYPE_UNRANKED_MEMREF:
         print_shaped(out, "memref", t, depth);
         break;
     case STET_TYPE_VECTOR:

@@ -30,14 +30,15 @@ enum stet_type_kind {
     STET_TYPE_COMPLEX,  /* element */
     STET_TYPE_TENSOR,   /* element, dims, encoding */
     STET_TYPE_UNRANKED, /* element; tensor<*xT> */
-    STET_TYPE_MEMREF,   /* element, dims, encoding = layout */
-    STET_TYPE_VECTOR,   /* element, dims */
+    STET_TYPE_MEMREF,   /* element, dims, encoding = layout, memory space or both in an array */
+    STET_TYPE_VECTOR,   /* element, dims, encoding = which of them scale, array<i1>; or NULL */
     STET_TYPE_TUPLE,    /* members */
     STET_TYPE_FUNCTION, /* members: inputs first, then results; inputs counts the first part */
     STET_TYPE_TOKEN,    /* !stablehlo.token */
     STET_TYPE_NONE,
-    STET_TYPE_QUANTIZED, /* element = storage; `text` holds the rest */
-    STET_TYPE_FUTURE,    /* !stablehlo.future: members */
+    STET_TYPE_QUANTIZED,       /* element = storage; `text` holds the rest */
+    STET_TYPE_FUTURE,          /* !stablehlo.future: members */
+    STET_TYPE_UNRANKED_MEMREF, /* element, encoding = memory space; memref<*xT> */
 };
 
 enum stet_sign { STET_SIGNLESS, STET_SIGNED, STET_UNSIGNED };
@@ -71,7 +72,7 @@ struct stet_attr;
 
 /* What few types have. */
 struct stet_type_rest {
-    const struct stet_attr *encoding; /* TENSOR; #stablehlo.bounds<...> has bounds, see below */
+    const struct stet_attr *encoding; /* of a TENSOR: #stablehlo.bounds<...> has bounds, below */
     const int64_t *bounds;            /* rank entries, STET_DYNAMIC for none; or NULL */
     const int64_t *layout;            /* HLO: minor-to-major, rank entries; NULL is default */
     struct stet_view layout_extra;    /* HLO: tiles, memory space… as HLO text prints them */

@@ -498,3 +498,40 @@ func.func @main(%a: tensor<2x2xbf16>, %g: tensor<2xi32>, %h: tensor<4x2xbf16>) -
   %2 = stablehlo.dot_general %a, %a, contracting_dims = [] x [] : (tensor<2x2xbf16>, tensor<2x2xbf16>) -> tensor<2x2x2x2xf32>
   return %0 : tensor<2x2xf32>
 }"""
+
+PROGRAMS["vectors-and-memrefs"] = """
+module @m attributes {a.v = vector<[4]xf32>, a.w = vector<2x[4]x3x[1]xi8>, a.none = vector<f32>, a.all = vector<[4]x[8]xbf16>,
+    a.dense = dense<1.5> : vector<[4]xf32>, a.flat = dense<[1, 2]> : vector<2xi32>, a.tuple = tuple<vector<[2]xi1>, memref<*xi1>>,
+    a.u = memref<*xf32>, a.space = memref<*xf32, 3>, a.named = memref<*xvector<[2]xi8>, "x">, a.enum = memref<*xf32, #stablehlo<precision HIGH>>,
+    a.m = memref<4xf32, 3>, a.both = memref<4x?xf32, strided<[1, ?], offset: ?>, 2>, a.map = memref<4x4xf32, affine_map<(d0, d1) -> (d1, d0)>>,
+    a.mapped = memref<4x4xf32, affine_map<(d0, d1) -> (d1, d0)>, 1 : i32>, a.dict = memref<f32, {k = 1 : i64}>, a.zero = memref<2xf32, 0>,
+    a.identity = memref<2x3xf32, affine_map<(d0, d1) -> (d0, d1)>>} {
+  func.func @main(%a: vector<[4]xf32>, %b: memref<*xf32>, %c: memref<*xf32, 1>, %d: memref<8x?xf32, 1>) -> vector<2x[4]xf32> {
+    %0 = "other.load"(%b, %c, %d) {t = vector<[16]xi8>} : (memref<*xf32>, memref<*xf32, 1>, memref<8x?xf32, 1>) -> vector<2x[4]xf32>
+    return %0 : vector<2x[4]xf32>
+  }
+}"""
+
+PROGRAMS["arith"] = """
+func.func @main(%i: index, %f: f32, %v: vector<[4]xi32>) -> i32 {
+  %0 = arith.constant 1 : i32
+  %1 = arith.constant dense<[1, 2]> : vector<2xi32>
+  %2 = arith.constant true
+  %3 = arith.constant {a.x} 1.5 : f32
+  %4 = arith.constant -3 : index
+  %5 = arith.constant dense<2.0> : tensor<4xf32>
+  %6 = arith.constant dense<7> : vector<[4]xi32>
+  %7 = arith.constant 0x7F800000 : f32
+  %8 = arith.constant dense<[[1.5, -0.0]]> : vector<1x2xbf16>
+  %9 = arith.constant 12 : i64
+  %10 = arith.constant false
+  %11 = arith.addi %0, %0 overflow<nsw, nuw> : i32
+  %12 = arith.addi %6, %v : vector<[4]xi32>
+  %13 = arith.subi %0, %11 {a.x = 1 : i32} : i32
+  %14 = arith.muli %0, %13 overflow<nuw> : i32
+  %15 = arith.addf %f, %3 fastmath<nnan,contract> : f32
+  %16 = arith.addf %f, %3 fastmath<fast> {a.x} : f32
+  %17 = arith.addf %f, %15 : f32
+  %18 = arith.index_cast %i : index to i32
+  return %14 : i32
+}"""

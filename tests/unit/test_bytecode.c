@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "decode/bytecode.h"
 #include "decode/decode.h"
+#include "program/compare.h"
 #include "program/ops.h"
 #include "program/print.h"
 #include "test.h"
@@ -358,6 +359,50 @@ TEST(affine_maps_read_as_their_text)
     }
     stet_arena_release(&b.scratch);
     stet_program_release(&p);
+}
+
+/* The bytes of arith.cmpi's properties are the same places in two tables that differ. */
+TEST(properties_of_unknown_operations_tell_programs_apart)
+{
+    struct stet_program a, b;
+    struct stet_file f, g;
+    struct stet_err why = STET_ERR_INIT;
+
+    if (!open_program(&a, &f, "unknown-properties-slt.raw-6.mlirbc") ||
+        !open_program(&b, &g, "unknown-properties-sgt.raw-6.mlirbc")) {
+        EXPECT(!"both are read");
+        return;
+    }
+    EXPECT(!stet_program_same(&a, &b, STET_COMPARE_PLAIN, &why));
+    EXPECT(strstr(why.text, "'arith.cmpi'"));
+    EXPECT(strstr(why.text, "attribute properties"));
+    EXPECT(stet_program_same(&a, &a, STET_COMPARE_PLAIN, NULL));
+    close_program(&a, &f);
+    close_program(&b, &g);
+}
+
+/* What MLIR prints of the same modules, in tests/fuzz/corpus/mlir_text. */
+TEST(vectors_memrefs_and_arith_are_what_their_text_is)
+{
+    static const char *const names[][2] = {
+        {"text-vectors-and-memrefs.raw-6.mlirbc", "vectors.mlir"},
+        {"text-arith.raw-6.mlirbc", "arith.mlir"}};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct stet_err err = STET_ERR_INIT;
+        struct stet_program bytes, text;
+        struct stet_file f, g;
+        char path[512];
+
+        snprintf(path, sizeof path, CORPUS "../mlir_text/%s", names[i][1]);
+        EXPECT_INT(STET_OK, stet_file_open(&g, path, &err));
+        EXPECT_INT(STET_OK, stet_decode_mlir_text(&text, g.bytes, &err));
+        EXPECT(open_program(&bytes, &f, names[i][0]));
+        EXPECT(stet_program_same(&bytes, &text, STET_COMPARE_PLAIN, &err));
+        EXPECT_STR("", err.text);
+        close_program(&bytes, &f);
+        close_program(&text, &g);
+    }
 }
 
 TEST(deep_nesting_is_refused)

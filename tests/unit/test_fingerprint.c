@@ -298,6 +298,24 @@ TEST(no_rank_is_taken_for_a_smaller_one)
 }
 
 /* A chain of converts that many operations use, which would be quadratic if each use walked it. */
+TEST(vectors_that_scale_and_memrefs_without_rank_are_told_apart)
+{
+    static const char *const types[] = {"vector<4x4xf32>", "vector<[4]x4xf32>", "vector<4x[4]xf32>",
+                                        "memref<f32>",     "memref<*xf32>",     "memref<*xf32, 1>",
+                                        "memref<f32, 1>",  "tensor<*xf32>"};
+    enum { COUNT = sizeof types / sizeof *types };
+    struct stet_fingerprint f[COUNT];
+
+    for (size_t i = 0; i < COUNT; i++) {
+        char text[96];
+
+        snprintf(text, sizeof text, "module { %%0 = \"t.make\"() : () -> %s }", types[i]);
+        f[i] = fingerprint_of(stet_view_str(text));
+        for (size_t k = 0; k < i; k++)
+            EXPECT(!stet_hash_eq(f[i].key, f[k].key));
+    }
+}
+
 TEST(long_chains_of_plumbing_stay_linear)
 {
     enum { LENGTH = 20000 };

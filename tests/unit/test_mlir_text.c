@@ -147,6 +147,17 @@ TEST(short_forms_stand_for_their_generic_forms)
                 "decomposition = @f} : (tensor<4xf32>) -> tensor<4xf32>",
                 "%0 = \"stablehlo.composite\"(%a) <{composite_attributes = {n = 1 : i32}, "
                 "decomposition = @f, name = \"my.op\"}> : (tensor<4xf32>) -> tensor<4xf32>"));
+    EXPECT(same("%0 = arith.constant 1 : i32\n%1 = arith.constant true\n"
+                "%2 = arith.constant {x.y} dense<2> : vector<[4]xi8>\n"
+                "%3 = arith.addi %0, %0 : i32\n%4 = arith.muli %0, %3 overflow<nsw, nuw> : i32",
+                "%0 = \"arith.constant\"() <{value = 1 : i32}> : () -> i32\n"
+                "%1 = \"arith.constant\"() <{value = true}> : () -> i1\n"
+                "%2 = \"arith.constant\"() <{value = dense<2> : vector<[4]xi8>}> {x.y} : () -> "
+                "vector<[4]xi8>\n"
+                "%3 = \"arith.addi\"(%0, %0) <{overflowFlags = #arith.overflow<none>}> : (i32, "
+                "i32) -> i32\n"
+                "%4 = \"arith.muli\"(%0, %3) <{overflowFlags = #arith.overflow<nsw, nuw>}> : (i32, "
+                "i32) -> i32"));
 }
 
 TEST(dot_and_convolution_have_their_own_notation)
@@ -446,7 +457,10 @@ TEST(types_of_all_kinds_are_read)
         {"tensor<0x4xf32>", STET_TYPE_TENSOR},
         {"tensor<2x?x!stablehlo.token>", STET_TYPE_TENSOR},
         {"vector<4x2xi1>", STET_TYPE_VECTOR},
+        {"vector<2x[4]x[1]xf32>", STET_TYPE_VECTOR},
         {"memref<4xf32, strided<[1], offset: ?>, 1>", STET_TYPE_MEMREF},
+        {"memref<*xf32>", STET_TYPE_UNRANKED_MEMREF},
+        {"memref<*xvector<[4]xi8>, \"x\">", STET_TYPE_UNRANKED_MEMREF},
         {"tuple<>", STET_TYPE_TUPLE},
         {"() -> (i32, () -> ())", STET_TYPE_FUNCTION},
         {"!stablehlo.token", STET_TYPE_TOKEN},
@@ -460,11 +474,34 @@ TEST(types_of_all_kinds_are_read)
     stet_arena_init(&arena, 1 << 20);
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         const struct stet_type *t = NULL;
+        struct stet_buf out = STET_BUF_INIT;
 
         err = (struct stet_err)STET_ERR_INIT;
         stet_mlir_parse_type(&arena, stet_view_str(cases[i].text), &t, &err);
         EXPECT_STR("", err.text);
         EXPECT_INT(cases[i].kind, t ? (int)t->kind : -1);
+        if (t)
+            stet_print_type(&out, t);
+        EXPECT_STR(cases[i].text, out.ptr);
+        stet_buf_release(&out);
+    }
+    stet_arena_release(&arena);
+}
+
+TEST(types_that_differ_are_different)
+{
+    static const char *const texts[] = {"vector<4x4xf32>", "vector<[4]x4xf32>", "vector<4x[4]xf32>",
+                                        "memref<f32>",     "memref<*xf32>",     "memref<*xf32, 1>",
+                                        "memref<f32, 1>",  "tensor<*xf32>"};
+    enum { COUNT = sizeof(texts) / sizeof(*texts) };
+    const struct stet_type *t[COUNT] = {0};
+    struct stet_arena arena;
+
+    stet_arena_init(&arena, 1 << 20);
+    for (size_t i = 0; i < COUNT; i++) {
+        EXPECT_INT(STET_OK, stet_mlir_parse_type(&arena, stet_view_str(texts[i]), &t[i], &err));
+        for (size_t k = 0; k < i; k++)
+            EXPECT(!stet_type_eq(t[i], t[k]));
     }
     stet_arena_release(&arena);
 }
@@ -548,6 +585,10 @@ TEST(every_refusal_says_where)
                    "2 strings do not fill the type"));
     EXPECT(refused("module { \"a.b\"() {x = dense<> : tensor<5x!a.s>} : () -> () }",
                    "0 strings do not fill the type"));
+    EXPECT(refused("module { \"a.b\"() : () -> vector<[x]xf32> }", "column 34: expected a size"));
+    EXPECT(refused("module { \"a.b\"() : () -> vector<[4xf32> }", "expected ']'"));
+    EXPECT(refused("module { \"a.b\"() : () -> tensor<[4]xf32> }", "column 33: expected a type"));
+    EXPECT(refused("module { %0 = arith.constant unit }", "a value with a type"));
     EXPECT(refused("module { \"a.b\"() {x = 300 : i8} : () -> () }", "integer too large"));
     EXPECT(refused("module { \"a.b\"() {x = #nope} : () -> () }", "not defined"));
     EXPECT(refused("#l = loc(#m)\n#m = loc(#l)\nmodule {}",
