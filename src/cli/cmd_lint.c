@@ -221,6 +221,20 @@ static size_t add_excludes(char **list, size_t count, char *text)
     return count;
 }
 
+/* A slip in the path or in a pattern, most likely. */
+static void tell_nothing_found(const struct stet_lint_result *r, const struct stet_lint_options *o)
+{
+    const char *more = o->path_count > 1 ? " …" : "";
+
+    if (r->excluded)
+        fprintf(stderr,
+                "stet: all that is in %s%s is excluded (%zu file%s): see --exclude, and `exclude` "
+                "in pyproject.toml\n",
+                o->paths[0], more, r->excluded, r->excluded == 1 ? "" : "s");
+    else
+        fprintf(stderr, "stet: no Python file and no shell script in %s%s\n", o->paths[0], more);
+}
+
 static int lint(struct stet_args *args, const struct lint_args *a, const struct stet_lint_config *c,
                 long threads)
 {
@@ -259,9 +273,8 @@ static int lint(struct stet_args *args, const struct lint_args *a, const struct 
     if (stet_lint_run(&r, &o, &err) != STET_OK) {
         code = stet_complain(&err);
     } else {
-        if (!r.files) /* a slip in the path, most likely */
-            fprintf(stderr, "stet: no Python file and no shell script in %s%s\n", o.paths[0],
-                    o.path_count > 1 ? " …" : "");
+        if (!r.files)
+            tell_nothing_found(&r, &o);
         drop_below(&r, (unsigned)severity);
         code = report(&r, a, a->baseline ? a->baseline : c->baseline);
         stet_lint_release(&r);

@@ -23,6 +23,8 @@ int cmd_version(int argc, char **argv)
 
     if (done >= 0)
         return done;
+    if (args.count)
+        return stet_usage_error(&usage, "no operands are taken");
     snprintf(journal, sizeof journal, "%d.%d", STET_JOURNAL_MAJOR, STET_JOURNAL_MINOR);
     snprintf(pjrt, sizeof pjrt, "%d.%d", PJRT_API_MAJOR, PJRT_API_MINOR);
     if (args.format == STET_FORMAT_JSON) {

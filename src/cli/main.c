@@ -37,6 +37,10 @@ int main(int argc, char **argv)
         print_help(stderr);
         return STET_EXIT_USAGE;
     }
+    if (!strcmp(argv[1], "help") && argc > 3) {
+        fputs("stet: one subject at a time\nusage: stet help [SUBJECT]\n", stderr);
+        return STET_EXIT_USAGE;
+    }
     if (!strcmp(argv[1], "help") && argc > 2 && argv[2][0] != '-')
         return stet_help_page(argv[2]);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {

@@ -261,6 +261,19 @@ static enum stet_rc link_all(struct stet_lint_result *r, struct inside *in, stru
     return rc;
 }
 
+/* Where nothing is left to look at: is it the patterns, or is there nothing? */
+static size_t count_excluded(const struct stet_lint_options *o)
+{
+    struct lint_files all;
+    size_t count;
+
+    if (lint_files_find(&all, o->paths, o->path_count, NULL, 0, NULL) != STET_OK)
+        return 0;
+    count = all.count;
+    lint_files_release(&all);
+    return count;
+}
+
 static enum stet_rc run_files(struct stet_lint_result *r, const struct stet_lint_options *o,
                               struct inside *in, struct stet_err *err)
 {
@@ -270,6 +283,8 @@ static enum stet_rc run_files(struct stet_lint_result *r, const struct stet_lint
 
     if (rc != STET_OK)
         return rc;
+    if (!in->files.count && o->exclude_count)
+        r->excluded = count_excluded(o);
     in->summaries = stet_mem_calloc(in->files.count + 1, sizeof *in->summaries);
     j.entries = stet_mem_calloc(in->files.count + 1, sizeof *j.entries);
     j.fresh = stet_mem_calloc(in->files.count + 1, sizeof *j.fresh);

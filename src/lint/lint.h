@@ -48,6 +48,7 @@ struct stet_lint_result {
     struct stet_lint_finding *findings;
     size_t finding_count;
     size_t files, cached, unreadable, broken, ignored;
+    size_t excluded; /* when there are no files: those that would be there without excludes */
     uint64_t bytes;
     uint64_t steps; /* looks that searching took: what must not grow faster than the text */
     void *inside;
