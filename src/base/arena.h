@@ -19,6 +19,14 @@ struct stet_arena {
 void stet_arena_init(struct stet_arena *a, size_t cap);
 void stet_arena_release(struct stet_arena *a);
 
+/* Takes from the caller's memory first (aligned to 8 bytes, not counted in `used`), which has to
+ * outlive what is made. Only right after stet_arena_init. */
+static inline void stet_arena_lend(struct stet_arena *a, void *memory, size_t bytes)
+{
+    a->next = memory;
+    a->end = a->next + bytes;
+}
+
 /* Room for about so much in one piece, if the cap allows; only a hint. */
 void stet_arena_reserve(struct stet_arena *a, size_t bytes);
 

@@ -90,6 +90,15 @@ void *stet_mem_resize(void *ptr, size_t count, size_t size)
     return realloc(ptr, bytes ? bytes : 1);
 }
 
+void *stet_mem_outgrow(void *ptr, size_t room, size_t lent, size_t count, size_t size)
+{
+    void *grown = stet_mem_resize(room > lent ? ptr : NULL, count, size);
+
+    if (grown && room && room <= lent)
+        memcpy(grown, ptr, room * size);
+    return grown;
+}
+
 char *stet_mem_strdup(const char *s)
 {
     size_t n = strlen(s) + 1;

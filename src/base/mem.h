@@ -10,6 +10,9 @@
 void *stet_mem_alloc(size_t size);
 void *stet_mem_calloc(size_t count, size_t size);
 void *stet_mem_resize(void *ptr, size_t count, size_t size);
+/* The same for an array that began in memory of others (the stack's, an arena's): it has room for
+ * `room` items and is not the heap's when that is `lent` or less. It is copied then and stays. */
+void *stet_mem_outgrow(void *ptr, size_t room, size_t lent, size_t count, size_t size);
 char *stet_mem_strdup(const char *s);
 void stet_mem_free(void *ptr);
 

@@ -414,7 +414,8 @@ static bool read_resources(struct bc *b)
 
     if (!b->present[BC_RESOURCE_OFFSETS])
         return true;
-    b->resources = table(b, stet_reader_left(&offsets), sizeof *b->resources);
+    /* a key, a size and a kind are three bytes or more */
+    b->resources = table(b, stet_reader_left(&offsets) / 3, sizeof *b->resources);
     if (!b->resources)
         return false;
     external = bc_count(&offsets);
@@ -512,6 +513,9 @@ static bool read_all(struct bc *b)
 /* What a hostile file may make us allocate, as a multiple of its size. */
 enum { CAP_FACTOR = 64, CAP_EXTRA = 1 << 20 };
 
+/* The tables of a file of a few KB. */
+enum { TABLES_ON_STACK = 16 << 10 };
+
 static size_t memory_cap(size_t input)
 {
     size_t cap;
@@ -525,23 +529,25 @@ enum stet_rc stet_decode_bytecode(struct stet_program *out, struct stet_view byt
                                   struct stet_err *err)
 {
     struct bc b = {.p = out, .arena = &out->arena, .input = bytes, .err = err};
+    _Alignas(8) char first[TABLES_ON_STACK];
     enum stet_rc rc;
 
     b.end = (const unsigned char *)bytes.ptr + bytes.len;
     *out = (struct stet_program){.source = STET_SOURCE_BYTECODE};
     stet_arena_init(&out->arena, memory_cap(bytes.len));
-    out->arena.least = 192; /* most programs are small */
+    out->arena.least = 128; /* most programs are small */
     stet_arena_init(&b.scratch, memory_cap(bytes.len));
     b.scratch.least = 512;
+    stet_arena_lend(&b.scratch, first, sizeof first);
     read_all(&b);
     if (bc_ok(&b) && (out->arena.failed || b.scratch.failed))
         bc_fail(&b, STET_LIMIT, STET_NO_OFFSET,
                 "more memory needed than a file of %zu bytes may use", bytes.len);
     rc = b.rc;
-    if (rc == STET_OK)
-        rc = stet_program_index(out, err);
     stet_arena_release(&b.scratch);
     stet_interned_release(&b.interned);
+    if (rc == STET_OK)
+        rc = stet_program_index(out, err);
     if (rc != STET_OK)
         stet_program_release(out);
     return rc;

@@ -5,8 +5,20 @@
 #include "base/mem.h"
 #include "program/ops.h"
 
-void stet_hlo_build_init(struct stet_hlo_build *b, struct stet_program *p, size_t input,
-                         struct stet_err *err)
+/* Places for what repeats: on the stack, more of them for what is large. */
+enum { LEAST_PLACES = 256, MOST_PLACES = 1024, BYTES_A_PLACE = 64 };
+enum { FIRST_SLOTS = 2 * STET_HLO_FIRST, NESTED = 8 };
+
+static void make_cache(struct stet_hlo_build *b, size_t input)
+{
+    b->cache_size = LEAST_PLACES;
+    while (b->cache_size < MOST_PLACES && b->cache_size * BYTES_A_PLACE < input)
+        b->cache_size *= 2;
+    b->cache = STET_NEW_ARRAY(&b->scratch, struct stet_hlo_made, b->cache_size);
+}
+
+void stet_hlo_build_init(struct stet_hlo_build *b, struct stet_hlo_room *room,
+                         struct stet_program *p, size_t input, struct stet_err *err)
 {
     size_t cap;
 
@@ -19,22 +31,39 @@ void stet_hlo_build_init(struct stet_hlo_build *b, struct stet_program *p, size_
     p->arena.least = 512; /* most programs are small */
     stet_arena_init(&b->scratch, cap);
     b->scratch.least = 512;
+    stet_arena_lend(&b->scratch, room->tables, sizeof room->tables);
+    b->room = room;
     b->p = p;
     b->a = &p->arena;
     b->err = err;
+    make_cache(b, input);
+}
+
+static void free_slots(struct stet_hlo_build *b)
+{
+    if (!b->room || b->slots != b->room->slots)
+        stet_mem_free(b->slots);
+    b->slots = NULL;
+    b->slot_count = 0;
+}
+
+static void free_instrs(struct stet_hlo_build *b)
+{
+    if (!b->room || b->instrs != b->room->instrs)
+        stet_mem_free(b->instrs);
+    b->instrs = NULL;
+    b->instr_count = b->instr_room = 0;
 }
 
 void stet_hlo_build_release(struct stet_hlo_build *b, bool keep)
 {
-    stet_mem_free(b->instrs);
-    stet_mem_free(b->slots);
+    free_instrs(b);
+    free_slots(b);
     stet_arena_release(&b->scratch);
     stet_list_release(&b->computations);
     stet_list_release(&b->offsets);
     if (!keep)
         stet_program_release(b->p);
-    b->instrs = NULL;
-    b->slots = NULL;
 }
 
 enum stet_rc stet_hlo_build_full(struct stet_hlo_build *b)
@@ -47,35 +76,53 @@ enum stet_rc stet_hlo_build_full(struct stet_hlo_build *b)
 
 /* ---- what repeats ---- */
 
+/* Where it is, or where it would be: one of two places. */
+static struct stet_hlo_made *place_of(const struct stet_hlo_build *b, struct stet_view raw)
+{
+    size_t first = stet_hash_bytes(raw).lo & (b->cache_size - 1);
+    struct stet_hlo_made *at = &b->cache[first], *other = &b->cache[first ^ 1];
+
+    return !at->made || stet_view_eq(at->raw, raw) ||
+                   (other->made && !stet_view_eq(other->raw, raw))
+               ? at
+               : other;
+}
+
 const void *stet_hlo_recall(struct stet_hlo_build *b, struct stet_view raw)
 {
-    size_t slot = stet_hash_bytes(raw).lo % STET_HLO_CACHE;
+    const struct stet_hlo_made *at = b->cache ? place_of(b, raw) : NULL;
 
-    return b->cache[slot].made && stet_view_eq(b->cache[slot].raw, raw) ? b->cache[slot].made
-                                                                        : NULL;
+    return at && at->made && stet_view_eq(at->raw, raw) ? at->made : NULL;
 }
 
 void stet_hlo_remember(struct stet_hlo_build *b, struct stet_view raw, const void *made)
 {
-    size_t slot = stet_hash_bytes(raw).lo % STET_HLO_CACHE;
-
-    b->cache[slot].raw = raw;
-    b->cache[slot].made = made;
+    if (b->cache)
+        *place_of(b, raw) = (struct stet_hlo_made){raw, made};
 }
 
 /* ---- the computation being read ---- */
 
+static bool instrs_grow(struct stet_hlo_build *b)
+{
+    size_t lent = b->room ? STET_HLO_FIRST : 0;
+    size_t room = b->instr_room ? b->instr_room + b->instr_room / 2 : lent ? lent : NESTED;
+    struct stet_hlo_instr *grown =
+        b->instr_room || !lent
+            ? stet_mem_outgrow(b->instrs, b->instr_room, lent, room, sizeof *grown)
+            : b->room->instrs;
+
+    if (!grown)
+        return false;
+    b->instrs = grown;
+    b->instr_room = room;
+    return true;
+}
+
 struct stet_hlo_instr *stet_hlo_instr_add(struct stet_hlo_build *b)
 {
-    if (b->instr_count == b->instr_room) {
-        size_t room = b->instr_room ? b->instr_room * 2 : 64;
-        struct stet_hlo_instr *grown = stet_mem_resize(b->instrs, room, sizeof *grown);
-
-        if (!grown)
-            return NULL;
-        b->instrs = grown;
-        b->instr_room = room;
-    }
+    if (b->instr_count == b->instr_room && !instrs_grow(b))
+        return NULL;
     memset(&b->instrs[b->instr_count], 0, sizeof *b->instrs);
     b->instrs[b->instr_count].parameter = -1;
     return &b->instrs[b->instr_count++];
@@ -110,12 +157,14 @@ static void slot_put(struct stet_hlo_build *b, size_t position)
 
 static bool slots_grow(struct stet_hlo_build *b)
 {
-    size_t want = b->slot_count ? b->slot_count * 2 : 128;
-    uint32_t *slots = stet_mem_calloc(want, sizeof *slots);
+    bool first = !b->slot_count && b->room;
+    size_t want = first ? FIRST_SLOTS : b->slot_count ? b->slot_count * 2 : 2 * NESTED;
+    uint32_t *slots = first ? memset(b->room->slots, 0, sizeof b->room->slots)
+                            : stet_mem_calloc(want, sizeof *slots);
 
     if (!slots)
         return false;
-    stet_mem_free(b->slots);
+    free_slots(b);
     b->slots = slots;
     b->slot_count = want;
     for (size_t i = 0; i + 1 < b->instr_count; i++)
@@ -296,9 +345,7 @@ static struct stet_op *make_computation(struct stet_hlo_build *b, struct stet_bl
 static void clear_slots(struct stet_hlo_build *b)
 {
     if (b->slot_count > 8 * (b->instr_count + 16)) {
-        stet_mem_free(b->slots);
-        b->slots = NULL;
-        b->slot_count = 0;
+        free_slots(b);
     } else if (b->slots) {
         memset(b->slots, 0, b->slot_count * sizeof *b->slots);
     }
@@ -345,21 +392,24 @@ enum stet_rc stet_hlo_computation_end(struct stet_hlo_build *b, struct stet_view
 
 void stet_hlo_set_aside(struct stet_hlo_build *b, struct stet_hlo_open *to)
 {
-    *to = (struct stet_hlo_open){b->instrs, b->instr_count, b->instr_room, b->slots, b->slot_count};
+    *to = (struct stet_hlo_open){b->instrs, b->instr_count, b->instr_room,
+                                 b->slots,  b->slot_count,  b->room};
     b->instrs = NULL;
     b->slots = NULL;
+    b->room = NULL;
     b->instr_count = b->instr_room = b->slot_count = 0;
 }
 
 void stet_hlo_take_up(struct stet_hlo_build *b, const struct stet_hlo_open *from)
 {
-    stet_mem_free(b->instrs);
-    stet_mem_free(b->slots);
+    free_instrs(b);
+    free_slots(b);
     b->instrs = from->instrs;
     b->instr_count = from->instr_count;
     b->instr_room = from->instr_room;
     b->slots = from->slots;
     b->slot_count = from->slot_count;
+    b->room = from->room;
 }
 
 void stet_hlo_module_attr(struct stet_hlo_build *b, const char *name, const struct stet_attr *v)

@@ -14,7 +14,7 @@ struct stet_hlo_instr {
     const struct stet_type *type;
     const struct stet_loc *metadata; /* or NULL */
     struct stet_named_attr *attrs;   /* arena; unsorted */
-    uint32_t *operands;              /* arena; control predecessors last */
+    uint32_t *operands;              /* scratch; control predecessors last */
     uint32_t attr_count, operand_count, control_count;
     int64_t parameter; /* number, -1 for others */
     uint64_t offset;   /* in the input, for messages */
@@ -42,7 +42,20 @@ struct stet_hlo_frames {
     size_t file_count, function_count, location_count, frame_count;
 };
 
-enum { STET_HLO_CACHE = 1024, STET_HLO_MODULE_ATTRS = 32 };
+/* What was made of some bytes. */
+struct stet_hlo_made {
+    struct stet_view raw;
+    const void *made;
+};
+
+enum { STET_HLO_MODULE_ATTRS = 32, STET_HLO_FIRST = 32 };
+
+/* Room on the stack for small programs, which are most: no table of theirs is in the heap. */
+struct stet_hlo_room {
+    struct stet_hlo_instr instrs[STET_HLO_FIRST];
+    uint32_t slots[2 * STET_HLO_FIRST];
+    _Alignas(8) char tables[14 << 10];
+};
 
 struct stet_hlo_build {
     struct stet_program *p;
@@ -61,16 +74,17 @@ struct stet_hlo_build {
     uint32_t attr_count;
     const struct stet_loc **frames; /* by frame id - 1 */
     size_t frame_count;
-    struct {
-        struct stet_view raw;
-        const void *made;
-    } cache[STET_HLO_CACHE];
+    struct stet_hlo_made *cache;
+    size_t cache_size;          /* a power of two */
+    struct stet_hlo_room *room; /* of the first `instrs` and `slots`; NULL when a computation is set
+                                   aside */
 };
 
-/* Initialises `p` (arena cap from the input's size). Release in any case; the program is the
- * caller's on success and is released by stet_hlo_build_release(b, false) otherwise. */
-void stet_hlo_build_init(struct stet_hlo_build *b, struct stet_program *p, size_t input,
-                         struct stet_err *err);
+/* Initialises `p` (arena cap from the input's size). Release in any case, before `room` goes; the
+ * program is the caller's on success and is released by stet_hlo_build_release(b, false) otherwise.
+ */
+void stet_hlo_build_init(struct stet_hlo_build *b, struct stet_hlo_room *room,
+                         struct stet_program *p, size_t input, struct stet_err *err);
 void stet_hlo_build_release(struct stet_hlo_build *b, bool keep);
 /* Out of memory, or the cap, as an error. */
 enum stet_rc stet_hlo_build_full(struct stet_hlo_build *b);
@@ -92,6 +106,7 @@ struct stet_hlo_open {
     size_t instr_count, instr_room;
     uint32_t *slots;
     size_t slot_count;
+    struct stet_hlo_room *room;
 };
 
 /* Begins an empty computation in place of the one being read, and goes on with that one. */

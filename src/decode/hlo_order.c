@@ -84,25 +84,39 @@ static void find_roots(struct order *o)
 }
 
 /* Operands and the root go by position, which is new for all. */
-static bool apply(struct order *o, size_t *root)
+static void renumber(struct order *o, size_t *root)
 {
     struct stet_hlo_build *b = o->b;
-    struct stet_hlo_instr *sorted = stet_mem_calloc(b->instr_room, sizeof *sorted);
     uint32_t *now = o->stack; /* old position → new one; the stack has served */
 
-    if (!sorted)
-        return false;
-    for (size_t i = 0; i < o->done; i++) {
-        now[o->result[i]] = (uint32_t)i;
-        sorted[i] = b->instrs[o->result[i]];
-    }
     for (size_t i = 0; i < o->done; i++)
-        for (uint32_t k = 0; k < sorted[i].operand_count; k++)
-            sorted[i].operands[k] = now[sorted[i].operands[k]];
+        now[o->result[i]] = (uint32_t)i;
+    for (size_t i = 0; i < o->done; i++)
+        for (uint32_t k = 0; k < b->instrs[i].operand_count; k++)
+            b->instrs[i].operands[k] = now[b->instrs[i].operands[k]];
     *root = now[*root];
-    stet_mem_free(b->instrs);
-    b->instrs = sorted;
-    return true;
+}
+
+/* Each to its place, in place: one is taken out, and what belongs where it was moves there, and so
+ * on until it is its own turn. */
+static void move(struct order *o)
+{
+    struct stet_hlo_instr *instrs = o->b->instrs;
+
+    for (uint32_t i = 0; i < o->done; i++) {
+        struct stet_hlo_instr out = instrs[i];
+        uint32_t hole = i, from;
+
+        if (o->result[i] == i)
+            continue;
+        while ((from = o->result[hole]) != i) {
+            instrs[hole] = instrs[from];
+            o->result[hole] = hole;
+            hole = from;
+        }
+        instrs[hole] = out;
+        o->result[hole] = hole;
+    }
 }
 
 bool stet_hlo_post_order(struct stet_hlo_build *b, size_t *root)
@@ -124,7 +138,11 @@ bool stet_hlo_post_order(struct stet_hlo_build *b, size_t *root)
         /* used only by control: XLA would not print it, Stet keeps it */
         for (size_t i = 0; i < n; i++)
             visit(&o, (uint32_t)i);
-        ok = !o.failed && apply(&o, root);
+        ok = !o.failed;
+    }
+    if (ok) {
+        renumber(&o, root);
+        move(&o);
     }
     stet_mem_free(o.state);
     stet_mem_free(o.used);

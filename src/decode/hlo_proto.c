@@ -486,12 +486,13 @@ enum stet_rc stet_decode_hlo_proto(struct stet_program *out, struct stet_view by
 {
     struct stet_err own = STET_ERR_INIT;
     struct stet_hlo_reader r = {.fault = {STET_OK, NULL, 0}};
+    struct stet_hlo_room room;
     const struct stet_type *layout = NULL;
     struct stet_proto p;
     struct stet_proto_field f, g;
     enum stet_rc rc;
 
-    stet_hlo_build_init(&r.b, out, bytes.len, &own);
+    stet_hlo_build_init(&r.b, &room, out, bytes.len, &own);
     out->source = STET_SOURCE_HLO;
     r.b.by_id = true;
     stet_proto_init(&p, bytes, &r.fault);
@@ -507,7 +508,8 @@ enum stet_rc stet_decode_hlo_proto(struct stet_program *out, struct stet_view by
                     layout = config(&r, &outer, &g);
     }
     rc = decode_module(&r, &p, layout);
-    stet_mem_free(r.fields);
+    if (r.field_room > STET_HLO_FIRST_FIELDS)
+        stet_mem_free(r.fields);
     stet_buf_release(&r.scratch);
     stet_hlo_build_release(&r.b, rc == STET_OK);
     if (rc != STET_OK)

@@ -15,10 +15,14 @@ struct stet_hlo_callable {
     struct stet_view name;
 };
 
+enum { STET_HLO_FIRST_FIELDS = 32 };
+
 struct stet_hlo_reader {
     struct stet_hlo_build b;
     struct stet_proto_fault fault;
-    struct stet_proto_field *fields; /* of the instruction being read, in order; heap, reused */
+    /* of the instruction being read, in order, reused; in the heap when they are more than
+     * STET_HLO_FIRST_FIELDS, otherwise in b.scratch */
+    struct stet_proto_field *fields;
     size_t field_count, field_room;
     struct stet_hlo_callable *callables; /* computations by id, sorted; arena */
     size_t callable_count;

@@ -24,8 +24,11 @@ static bool collect(struct stet_hlo_reader *r, struct stet_proto *m)
     r->field_count = 0;
     while (stet_proto_next(m, &f)) {
         if (r->field_count == r->field_room) {
-            size_t room = r->field_room ? r->field_room * 2 : 64;
-            struct stet_proto_field *grown = stet_mem_resize(r->fields, room, sizeof *grown);
+            size_t room = r->field_room ? r->field_room * 2 : STET_HLO_FIRST_FIELDS;
+            struct stet_proto_field *grown =
+                r->field_room ? stet_mem_outgrow(r->fields, r->field_room, STET_HLO_FIRST_FIELDS,
+                                                 room, sizeof *grown)
+                              : stet_arena_raw(&r->b.scratch, room, sizeof *grown);
 
             if (!grown) {
                 r->b.a->failed = true;
@@ -100,13 +103,24 @@ static const struct stet_loc *metadata(struct stet_hlo_reader *r, const struct s
     return l;
 }
 
+static struct stet_ints ids(struct stet_hlo_reader *r, uint32_t field)
+{
+    struct stet_ints v = {0};
+
+    for (size_t i = 0; i < r->field_count; i++)
+        if (r->fields[i].number == field)
+            stet_proto_ints(&r->fault, &r->fields[i], &r->b.scratch, &v);
+    return v;
+}
+
 /* Data operands, then control predecessors; both must be instructions before this one. */
 static void operands(struct stet_hlo_reader *r, struct stet_hlo_instr *instr)
 {
-    struct stet_ints data = stet_hlo_ints(r, OPERANDS), before = stet_hlo_ints(r, CONTROL);
+    struct stet_ints data = ids(r, OPERANDS), before = ids(r, CONTROL);
     uint32_t n = data.count + before.count;
 
-    instr->operands = stet_arena_raw(r->b.a, n, sizeof *instr->operands);
+    instr->operands = stet_arena_raw(&r->b.scratch, n, sizeof *instr->operands);
+    r->b.a->failed |= r->b.scratch.failed;
     if (!instr->operands)
         return;
     for (uint32_t i = 0; i < n; i++) {

@@ -328,9 +328,10 @@ enum stet_rc stet_decode_hlo_text(struct stet_program *out, struct stet_view tex
 {
     struct stet_err own = STET_ERR_INIT;
     struct stet_hlo_text t = {.src = text};
+    struct stet_hlo_room room;
     enum stet_rc rc;
 
-    stet_hlo_build_init(&t.b, out, text.len, &own);
+    stet_hlo_build_init(&t.b, &room, out, text.len, &own);
     out->source = STET_SOURCE_HLO_TEXT;
     rc = module(&t);
     stet_hlo_build_release(&t.b, rc == STET_OK);

@@ -36,7 +36,7 @@ static void names(struct stet_hlo_text *t, struct stet_ints *out, const char *en
     while (!t->failed && stet_hlo_peek(t) != *end) {
         if (shape_ahead(t))
             stet_hlo_text_shape(t);
-        stet_ints_add(out, t->b.a, find(t, stet_hlo_name(t)));
+        stet_ints_add(out, &t->b.scratch, find(t, stet_hlo_name(t)));
         if (!stet_hlo_take(t, ","))
             break;
     }
@@ -119,7 +119,8 @@ static void keep(struct stet_hlo_text *t, struct stet_hlo_instr *in, struct read
     if (r->control_count)
         add(t, r, STET_HLO_A_CONTROL_PREDECESSORS, stet_hlo_new_int(t->b.a, r->control_count));
     in->attrs = stet_arena_raw(t->b.a, r->attr_count, sizeof *in->attrs);
-    in->operands = stet_arena_raw(t->b.a, r->operands.count, sizeof *in->operands);
+    in->operands = stet_arena_raw(&t->b.scratch, r->operands.count, sizeof *in->operands);
+    t->b.a->failed |= t->b.scratch.failed;
     if (!in->attrs || !in->operands)
         return;
     memcpy(in->attrs, r->attrs, r->attr_count * sizeof *in->attrs);
@@ -201,7 +202,7 @@ static void wrap(struct stet_hlo_text *t, const struct stet_hlo_instr *start,
             .parameter = i,
             .offset = start->offset,
         };
-        stet_ints_add(&in_it->operands, t->b.a, i);
+        stet_ints_add(&in_it->operands, &t->b.scratch, i);
     }
     home = stet_hlo_instr_add(&t->b);
     if (home) {

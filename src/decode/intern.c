@@ -4,14 +4,14 @@
 #include "base/mem.h"
 
 enum {
-    FIRST_ROOM = 16,
     LONGEST = 64, /* bytes or items; longer ones are hardly ever said twice */
-    PROBES = 32,  /* so that no input makes looking slow; half empty, no table comes near */
+    PROBES = 32,  /* so that no input makes looking slow; a quarter empty, few tables come near */
 };
 
 void stet_interned_release(struct stet_interned *t)
 {
-    stet_mem_free(t->slots);
+    if (t->slots != t->first)
+        stet_mem_free(t->slots);
     *t = (struct stet_interned){0};
 }
 
@@ -108,29 +108,31 @@ static const struct stet_attr **slot(const struct stet_interned *t, const struct
     return NULL;
 }
 
-static void move(struct stet_interned *to, const struct stet_attr *a)
-{
-    const struct stet_attr **at = slot(to, a);
-
-    if (at)
-        *at = a;
-    to->count += at != NULL;
-}
-
 static bool grow(struct stet_interned *t)
 {
-    struct stet_interned more = {.room = t->room ? 2 * t->room : FIRST_ROOM};
+    const struct stet_attr **old = t->slots, **at;
+    uint32_t room = t->room;
 
-    if (t->room > UINT32_MAX / 2)
+    if (!old) {
+        t->slots = t->first;
+        t->room = sizeof t->first / sizeof *t->first;
+        return true;
+    }
+    if (room > UINT32_MAX / 2)
         return false;
-    more.slots = stet_mem_calloc(more.room, sizeof *more.slots);
-    if (!more.slots)
+    at = stet_mem_calloc(2 * (size_t)room, sizeof *at);
+    if (!at)
         return false;
-    for (uint32_t i = 0; i < t->room; i++)
-        if (t->slots[i])
-            move(&more, t->slots[i]);
-    stet_mem_free(t->slots);
-    *t = more;
+    t->slots = at;
+    t->room = 2 * room;
+    t->count = 0;
+    for (uint32_t i = 0; i < room; i++)
+        if (old[i] && (at = slot(t, old[i])) != NULL) {
+            *at = old[i];
+            t->count++;
+        }
+    if (old != t->first)
+        stet_mem_free(old);
     return true;
 }
 
@@ -157,7 +159,7 @@ const struct stet_attr *stet_intern(struct stet_interned *t, struct stet_arena *
 {
     const struct stet_attr **at;
 
-    if (!is_shared(like) || (2 * (uint64_t)t->count >= t->room && !grow(t)))
+    if (!is_shared(like) || (4 * (uint64_t)t->count >= 3 * (uint64_t)t->room && !grow(t)))
         return make(a, like);
     at = slot(t, like);
     if (!at)

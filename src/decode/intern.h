@@ -4,10 +4,11 @@
 
 #include "program/build.h"
 
-/* Zeroed to begin with. */
+/* Zeroed to begin with; not to be copied. */
 struct stet_interned {
     const struct stet_attr **slots;
     uint32_t count, room;
+    const struct stet_attr *first[64]; /* the slots of the first few */
 };
 
 void stet_interned_release(struct stet_interned *t);

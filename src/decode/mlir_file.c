@@ -108,10 +108,14 @@ static size_t arena_cap(size_t length)
     return length > SIZE_MAX / 128 ? SIZE_MAX / 2 : length * 64 + ((size_t)1 << 20);
 }
 
+/* What the reader alone needs of a text of a few KB. */
+enum { TABLES_ON_STACK = 8 << 10 };
+
 enum stet_rc stet_decode_mlir_text(struct stet_program *out, struct stet_view text,
                                    struct stet_err *err)
 {
     struct mlir p;
+    _Alignas(8) char first[TABLES_ON_STACK];
     enum stet_rc rc;
 
     *out = (struct stet_program){.source = STET_SOURCE_MLIR_TEXT};
@@ -120,6 +124,7 @@ enum stet_rc stet_decode_mlir_text(struct stet_program *out, struct stet_view te
     if (text.len == 0)
         text = STET_VIEW("");
     stet_mlir_init(&p, &out->arena, text, err);
+    stet_arena_lend(&p.temporary, first, sizeof first);
     out->module = file(&p);
     rc = p.rc;
     out->left_out = p.left_out;

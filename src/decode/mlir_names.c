@@ -8,8 +8,8 @@ enum { FIRST_ROOM = 64 };
 
 void stet_mlir_names_release(struct mlir_names *t)
 {
-    stet_mem_free(t->entries);
-    stet_mem_free(t->buckets);
+    if (t->room > FIRST_ROOM)
+        stet_mem_free(t->entries);
     *t = (struct mlir_names){0};
 }
 
@@ -20,29 +20,34 @@ static uint32_t hash_name(enum mlir_space space, uint32_t scope, struct stet_vie
 
 static void chain(struct mlir_names *t, uint32_t i)
 {
-    uint32_t *bucket = &t->buckets[t->entries[i].hash & (t->bucket_count - 1)];
+    uint32_t *bucket = &t->buckets[t->entries[i].hash & (t->room - 1)];
 
     t->entries[i].next = *bucket;
     *bucket = i;
 }
 
-static bool grow(struct mlir_names *t)
+/* Entries and behind them the buckets; the first ones are of the temporary arena. */
+static struct mlir_name *larger(struct mlir *p, uint32_t room)
 {
-    uint32_t room = t->room ? t->room * 2 : FIRST_ROOM, *buckets;
-    struct mlir_name *entries;
+    struct mlir_names *t = &p->names;
+    size_t each = sizeof(*t->entries) + sizeof(*t->buckets);
 
-    if (room > UINT32_MAX / 2)
-        return false;
-    entries = stet_mem_resize(t->entries, room, sizeof(*entries));
+    return t->room ? stet_mem_outgrow(t->entries, t->room, FIRST_ROOM, room, each)
+                   : stet_arena_raw(&p->temporary, room, each);
+}
+
+static bool grow(struct mlir *p)
+{
+    struct mlir_names *t = &p->names;
+    uint32_t room = t->room ? t->room * 2 : FIRST_ROOM;
+    struct mlir_name *entries = room > UINT32_MAX / 2 ? NULL : larger(p, room);
+
     if (!entries)
         return false;
     t->entries = entries;
-    buckets = stet_mem_resize(t->buckets, room, sizeof(*buckets));
-    if (!buckets)
-        return false;
-    t->buckets = buckets;
-    t->room = t->bucket_count = room;
-    memset(buckets, 0xff, room * sizeof(*buckets));
+    t->buckets = (uint32_t *)(entries + room);
+    t->room = room;
+    memset(t->buckets, 0xff, room * sizeof(*t->buckets));
     for (uint32_t i = 0; i < t->count; i++) /* oldest first: the newest heads its chain */
         chain(t, i);
     return true;
@@ -51,9 +56,9 @@ static bool grow(struct mlir_names *t)
 static struct mlir_name *find(struct mlir_names *t, uint32_t hash, enum mlir_space space,
                               uint32_t scope, struct stet_view key)
 {
-    if (t->bucket_count == 0)
+    if (t->room == 0)
         return NULL;
-    for (uint32_t i = t->buckets[hash & (t->bucket_count - 1)]; i != NONE; i = t->entries[i].next) {
+    for (uint32_t i = t->buckets[hash & (t->room - 1)]; i != NONE; i = t->entries[i].next) {
         struct mlir_name *n = &t->entries[i];
 
         if (n->hash == hash && n->space == space && n->scope == scope && stet_view_eq(n->key, key))
@@ -78,7 +83,7 @@ struct mlir_name *stet_mlir_name(struct mlir *p, enum mlir_space space, uint32_t
     *made = false;
     if (n)
         return n;
-    if (t->count == t->room && !grow(t)) {
+    if (t->count == t->room && !grow(p)) {
         stet_mlir_no_memory(p);
         return NULL;
     }
@@ -103,7 +108,7 @@ void stet_mlir_names_drop(struct mlir *p, uint32_t mark)
     uint32_t kept = mark;
 
     for (uint32_t i = t->count; i-- > mark;)
-        t->buckets[t->entries[i].hash & (t->bucket_count - 1)] = t->entries[i].next;
+        t->buckets[t->entries[i].hash & (t->room - 1)] = t->entries[i].next;
     for (uint32_t i = mark; i < t->count; i++)
         if (t->entries[i].value && outlives_region(&t->entries[i]))
             t->entries[kept++] = t->entries[i];

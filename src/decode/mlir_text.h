@@ -35,8 +35,8 @@ struct mlir_name {
 /* Chained, and emptied from the top only: leaving a region drops what it defined. */
 struct mlir_names {
     struct mlir_name *entries;
-    uint32_t *buckets;
-    uint32_t count, room, bucket_count;
+    uint32_t *buckets; /* as many as there is room for entries, a power of two */
+    uint32_t count, room;
 };
 
 /* ---- the parser ---- */

@@ -69,13 +69,14 @@ static enum stet_rc decode(struct stet_options *out, struct stet_view bytes, boo
 {
     struct stet_options_reader *r = stet_mem_calloc(1, sizeof *r);
     struct stet_err own = STET_ERR_INIT;
+    struct stet_hlo_room room;
     enum stet_rc rc;
 
     memset(out, 0, sizeof *out);
     if (!r)
         return stet_fail(err, STET_NO_MEMORY, "out of memory while reading compile options");
     r->brief = brief;
-    stet_hlo_build_init(&r->hlo.b, &r->holder, bytes.len, &own);
+    stet_hlo_build_init(&r->hlo.b, &room, &r->holder, bytes.len, &own);
     stet_options_read(r, bytes);
     rc = stet_proto_finish(&r->hlo.fault, "compile options", err);
     if (rc == STET_OK && (r->hlo.b.a->failed || !finish(r, out)))
@@ -85,8 +86,7 @@ static enum stet_rc decode(struct stet_options *out, struct stet_view bytes, boo
     stet_buf_release(&r->hlo.scratch);
     if (rc == STET_OK)
         out->arena = r->holder.arena;
-    else
-        stet_arena_release(&r->holder.arena);
+    stet_hlo_build_release(&r->hlo.b, rc == STET_OK);
     if (rc != STET_OK)
         memset(out, 0, sizeof *out);
     stet_mem_free(r);

@@ -65,6 +65,39 @@ TEST(an_arena_gives_a_place_even_for_nothing)
     stet_arena_release(&a);
 }
 
+TEST(an_arena_takes_lent_memory_first_and_never_frees_it)
+{
+    _Alignas(8) char lent[64];
+    struct stet_arena a;
+    char *p, *q;
+
+    stet_arena_init(&a, 1 << 20);
+    stet_arena_lend(&a, lent, sizeof lent);
+    p = stet_arena_raw(&a, 5, 8);
+    EXPECT(p == lent && a.used == 0);
+    q = stet_arena_raw(&a, 4, 8); /* more than is left */
+    EXPECT(q != NULL && (q < lent || q >= lent + sizeof lent) && a.used > 0);
+    stet_arena_release(&a);
+    p = stet_arena_raw(&a, 1, 8);
+    EXPECT(p != NULL && (p < lent || p >= lent + sizeof lent));
+    stet_arena_release(&a);
+}
+
+TEST(an_array_outgrows_lent_memory_with_what_is_in_it)
+{
+    int lent[2] = {7, 8}, *p = stet_mem_outgrow(lent, 2, 2, 4, sizeof *p), *q;
+
+    EXPECT(p && p != lent && p[0] == 7 && p[1] == 8);
+    p[3] = 9;
+    q = stet_mem_outgrow(p, 4, 2, 400, sizeof *p); /* the heap's by now: p is gone */
+    EXPECT(q && q[0] == 7 && q[3] == 9);
+    stet_mem_free(q);
+    q = stet_mem_outgrow(NULL, 0, 2, 3, sizeof *q); /* a first one */
+    EXPECT(q != NULL);
+    stet_mem_free(q);
+    EXPECT(stet_mem_outgrow(lent, 2, 2, SIZE_MAX, sizeof *q) == NULL && lent[1] == 8);
+}
+
 TEST(an_arena_stops_at_its_cap)
 {
     struct stet_arena a;
