@@ -71,13 +71,18 @@ struct stet_attr *stet_hlo_new_string(struct stet_arena *a, struct stet_view tex
     return r;
 }
 
-struct stet_attr *stet_hlo_order(struct stet_arena *a, const struct stet_type *operand,
-                                 struct stet_view order)
+struct stet_attr *stet_hlo_comparison(struct stet_arena *a, const struct stet_type *operand,
+                                      struct stet_view type, struct stet_view order)
 {
-    if (!stet_view_is(order, "TOTAL") || !operand || operand->kind != STET_TYPE_TENSOR ||
-        operand->element->kind != STET_TYPE_FLOAT)
-        return NULL;
-    return stet_hlo_new_word(a, "type", STET_VIEW("TOTALORDER"));
+    const struct stet_type *e =
+        operand && operand->kind == STET_TYPE_TENSOR ? operand->element : &stet_type_none;
+    const char *usual = "FLOAT";
+
+    if (e->kind == STET_TYPE_INTEGER)
+        usual = e->sign == STET_UNSIGNED || e->width == 1 ? "UNSIGNED" : "SIGNED";
+    if (e->kind == STET_TYPE_FLOAT && stet_view_is(order, "TOTAL"))
+        type = STET_VIEW("TOTALORDER");
+    return !type.len || stet_view_is(type, usual) ? NULL : stet_hlo_new_word(a, "type", type);
 }
 
 struct stet_attr *stet_hlo_new_symbol(struct stet_arena *a, struct stet_view text)

@@ -151,9 +151,10 @@ struct stet_attr *stet_hlo_new_ints(struct stet_arena *a, const int64_t *v, uint
 struct stet_attr *stet_hlo_new_word(struct stet_arena *a, const char *mnemonic,
                                     struct stet_view text);
 struct stet_attr *stet_hlo_new_string(struct stet_arena *a, struct stet_view text);
-/* What order=TOTAL says of a comparison: NULL, but type=TOTALORDER for floats. */
-struct stet_attr *stet_hlo_order(struct stet_arena *a, const struct stet_type *operand,
-                                 struct stet_view order);
+/* The attribute of a comparison that says type=…, order=… or both (empty: not said): NULL for what
+ * is usual of such operands. Newer XLA says order=TOTAL where older said type=TOTALORDER. */
+struct stet_attr *stet_hlo_comparison(struct stet_arena *a, const struct stet_type *operand,
+                                      struct stet_view type, struct stet_view order);
 /* A JSON object with its fields and those inside it sorted, and no spaces between them; anything
  * else as it is. */
 struct stet_view stet_hlo_sorted_json(struct stet_arena *a, struct stet_view json);

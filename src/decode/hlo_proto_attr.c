@@ -136,23 +136,13 @@ static const struct stet_attr *operand_precision(struct stet_hlo_reader *r,
     return any ? stet_hlo_new_array(r->b.a, items, v.count) : NULL;
 }
 
-/* The type that a comparison of these operands has unless said otherwise. Newer XLA writes the
- * order (field 102) in place of the type: only that of floats can be other than usual. */
 static const struct stet_attr *comparison_type(struct stet_hlo_reader *r,
                                                const struct stet_hlo_instr *instr)
 {
-    struct stet_view said = stet_hlo_text(r, 72);
-    const struct stet_type *t;
-    const char *usual = "FLOAT";
-
     if (!instr->operand_count)
         return NULL;
-    t = r->b.instrs[instr->operands[0]].type;
-    if (!said.len)
-        return stet_hlo_order(r->b.a, t, stet_hlo_text(r, STET_HLO_COMPARISON_ORDER));
-    if (t && t->kind == STET_TYPE_TENSOR && t->element->kind == STET_TYPE_INTEGER)
-        usual = t->element->sign == STET_UNSIGNED || t->element->width == 1 ? "UNSIGNED" : "SIGNED";
-    return stet_view_is(said, usual) ? NULL : stet_hlo_new_word(r->b.a, "type", said);
+    return stet_hlo_comparison(r->b.a, r->b.instrs[instr->operands[0]].type, stet_hlo_text(r, 72),
+                               stet_hlo_text(r, STET_HLO_COMPARISON_ORDER));
 }
 
 static int by_id(const void *a, const void *b)

@@ -30,14 +30,12 @@ static bool takes_word(struct stet_hlo_text *t, const char *word)
     return true;
 }
 
-static void computation(struct stet_hlo_text *t, struct stet_view *entry)
+/* { instructions }: which of them is the root. */
+static size_t body(struct stet_hlo_text *t)
 {
-    bool is_entry = takes_word(t, "ENTRY"), rooted = false;
-    struct stet_view name = stet_hlo_name(t), thread = {0};
-    size_t start = t->at - name.len, root = 0;
+    bool rooted = false;
+    size_t root = 0;
 
-    if (stet_hlo_peek(t) == '(')
-        signature(t);
     stet_hlo_expect(t, "{");
     while (!t->failed && !t->b.a->failed && stet_hlo_peek(t) != '}') {
         if (takes_word(t, "ROOT")) {
@@ -49,23 +47,53 @@ static void computation(struct stet_hlo_text *t, struct stet_view *entry)
         stet_hlo_text_instruction(t);
     }
     stet_hlo_expect(t, "}");
+    if (!t->failed && !t->b.instr_count)
+        stet_hlo_text_fail(t, "a computation without instructions");
+    /* without ROOT the last instruction is it, as XLA's parser has it */
+    return rooted || !t->b.instr_count ? root : t->b.instr_count - 1;
+}
+
+const struct stet_attr *stet_hlo_text_nested(struct stet_hlo_text *t)
+{
+    struct stet_view name;
+    struct stet_hlo_open around;
+    size_t start = t->at, root;
+
+    stet_hlo_set_aside(&t->b, &around);
+    if (++t->depth > STET_HLO_TEXT_DEPTH)
+        stet_hlo_text_fail(t, "computations are nested too deep");
+    root = body(t);
+    name = stet_arena_printf(t->b.a, "_.%zu", t->b.computations.count); /* XLA's name for it */
+    if (!t->failed &&
+        stet_hlo_computation_end(&t->b, name, root, (struct stet_view){0}, start) != STET_OK)
+        t->failed = true;
+    t->depth--;
+    stet_hlo_take_up(&t->b, &around);
+    return stet_hlo_new_symbol(t->b.a, name);
+}
+
+static void computation(struct stet_hlo_text *t, struct stet_view *entry)
+{
+    bool is_entry = takes_word(t, "ENTRY");
+    struct stet_view name = stet_hlo_name(t), thread = {0};
+    size_t start = t->at - name.len, root;
+
+    if (stet_hlo_peek(t) == '(')
+        signature(t);
+    root = body(t);
     if (stet_hlo_take(t, ",")) {
         if (!takes_word(t, "execution_thread"))
             stet_hlo_text_fail(t, "expected execution_thread");
         stet_hlo_expect(t, "=");
         thread = stet_hlo_string(t);
     }
-    if (!t->failed && !t->b.instr_count)
-        stet_hlo_text_fail_at(t, start, "a computation without instructions");
     if (!t->failed && is_entry && entry->ptr)
         stet_hlo_text_fail_at(t, start, "a second ENTRY");
     if (t->failed)
         return;
     if (is_entry)
         *entry = name;
-    /* without ROOT the last instruction is it, as XLA's parser has it */
-    if (stet_hlo_computation_end(&t->b, name, rooted ? root : t->b.instr_count - 1, thread,
-                                 start) != STET_OK)
+    if (stet_hlo_computation_end(&t->b, name, root, thread, start) != STET_OK)
         t->failed = true;
 }
 

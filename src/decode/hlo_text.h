@@ -12,8 +12,10 @@ struct stet_hlo_text {
     struct stet_view src;
     size_t at;
     bool failed;
-    unsigned depth; /* of nested shapes */
+    unsigned depth; /* of nested shapes and computations */
 };
+
+enum { STET_HLO_TEXT_DEPTH = 64 };
 
 /* ---- cursor (hlo_lex.c) ---- */
 
@@ -51,6 +53,10 @@ struct stet_ints stet_hlo_int_list(struct stet_hlo_text *t);
 /* What `item` reads, separated by commas, in braces; an ARRAY (hlo_text_attr.c). */
 const struct stet_attr *stet_hlo_list(struct stet_hlo_text *t,
                                       const struct stet_attr *(*item)(struct stet_hlo_text *t));
+
+/* { instructions } in place of the name of a computation, as XLA's canonical form has it: the name
+ * it gets (hlo_text.c). The '{' is next. */
+const struct stet_attr *stet_hlo_text_nested(struct stet_hlo_text *t);
 
 /* ---- instructions (hlo_text_instr.c) ---- */
 

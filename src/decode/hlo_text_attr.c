@@ -59,6 +59,8 @@ static const struct stet_attr *bool_list(struct stet_hlo_text *t)
 
 static const struct stet_attr *symbol(struct stet_hlo_text *t)
 {
+    if (stet_hlo_peek(t) == '{')
+        return stet_hlo_text_nested(t);
     return stet_hlo_new_symbol(t->b.a, stet_hlo_name(t));
 }
 

@@ -60,6 +60,7 @@ struct reading {
     struct stet_ints operands;
     uint32_t control_count;
     const struct stet_loc *metadata;
+    struct stet_view type, order; /* of a comparison */
     bool seen[STET_HLO_ATTRS];
 };
 
@@ -74,20 +75,43 @@ static const struct stet_type *first_type(const struct stet_hlo_text *t, const s
     return r->operands.count ? t->b.instrs[r->operands.at[0]].type : NULL;
 }
 
+/* type=… or order=… of a comparison, which go together. */
+static void comparison(struct stet_hlo_text *t, struct reading *r, struct stet_view name)
+{
+    bool order = stet_view_is(name, "order");
+    struct stet_view *said = order ? &r->order : &r->type;
+    size_t at;
+
+    if (said->len)
+        stet_hlo_text_fail_at(t, (size_t)(name.ptr - t->src.ptr),
+                              "%.*s is not a second attribute of compare", STET_FMT(name));
+    stet_hlo_expect(t, "=");
+    *said = stet_hlo_word(t);
+    at = t->at - said->len;
+    if (order && !stet_view_is(*said, "TOTAL") && !stet_view_is(*said, "PARTIAL"))
+        stet_hlo_text_fail_at(t, at, "an order is TOTAL or PARTIAL");
+    if (stet_view_is(r->order, "PARTIAL") && stet_view_is(r->type, "TOTALORDER"))
+        stet_hlo_text_fail_at(t, at, "a comparison by total order has no partial one");
+}
+
 /* `inner` is the operation that an asynchronous one in short form stands for, or NULL. */
 static void attribute(struct stet_hlo_text *t, const struct stet_hlo_op *op, struct reading *r,
                       const struct stet_hlo_op *inner, struct reading *in_it)
 {
     struct stet_view name = stet_hlo_word(t);
     size_t at = t->at - name.len;
-    bool order = strcmp(op->opcode, "compare") == 0 && stet_view_is(name, "order");
-    enum stet_hlo_attr which = order ? STET_HLO_A_TYPE : stet_hlo_attr_by_name(name);
+    enum stet_hlo_attr which =
+        stet_view_is(name, "order") ? STET_HLO_A_TYPE : stet_hlo_attr_by_name(name);
 
     if (t->failed)
         return;
     if (inner && which && !allowed(op, which)) {
         op = inner;
         r = in_it;
+    }
+    if (which == STET_HLO_A_TYPE && strcmp(op->opcode, "compare") == 0) {
+        comparison(t, r, name);
+        return;
     }
     if (which == STET_HLO_A_NONE || !allowed(op, which) || r->seen[which]) {
         stet_hlo_text_fail_at(t, at, "%s is not %s attribute of %s",
@@ -105,10 +129,6 @@ static void attribute(struct stet_hlo_text *t, const struct stet_hlo_op *op, str
         stet_hlo_expect(t, "{");
         names(t, &r->operands, "}");
         r->control_count = r->operands.count - before;
-    } else if (order) {
-        struct stet_view word = stet_hlo_word(t);
-
-        add(t, r, which, stet_hlo_order(t->b.a, first_type(t, r), word));
     } else {
         add(t, r, which, stet_hlo_text_attr(t, which));
     }
@@ -116,6 +136,9 @@ static void attribute(struct stet_hlo_text *t, const struct stet_hlo_op *op, str
 
 static void keep(struct stet_hlo_text *t, struct stet_hlo_instr *in, struct reading *r)
 {
+    if (r->type.len || r->order.len)
+        add(t, r, STET_HLO_A_TYPE,
+            stet_hlo_comparison(t->b.a, first_type(t, r), r->type, r->order));
     if (r->control_count)
         add(t, r, STET_HLO_A_CONTROL_PREDECESSORS, stet_hlo_new_int(t->b.a, r->control_count));
     in->attrs = stet_arena_raw(t->b.a, r->attr_count, sizeof *in->attrs);

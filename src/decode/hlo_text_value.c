@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_RANK = 64, MOST_DEPTH = 64 };
+enum { MOST_RANK = 64 };
 
 /* ---- shapes ---- */
 
@@ -166,7 +166,7 @@ const struct stet_type *stet_hlo_text_shape(struct stet_hlo_text *t)
     type = STET_NEW(t->b.a, struct stet_type);
     if (!type || t->failed)
         return &nothing;
-    if (++t->depth > MOST_DEPTH)
+    if (++t->depth > STET_HLO_TEXT_DEPTH)
         stet_hlo_text_fail(t, "shapes nest too deeply");
     else if (stet_hlo_peek(t) == '(')
         tuple(t, type);

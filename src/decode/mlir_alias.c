@@ -17,6 +17,17 @@ static struct mlir_alias *slot(struct mlir *p, enum mlir_space space, struct ste
     return n->value;
 }
 
+/* loc, loc1, …: what MLIR calls locations. */
+static bool names_location(struct stet_view name)
+{
+    if (!stet_view_starts(name, "loc"))
+        return false;
+    for (size_t i = 3; i < name.len; i++)
+        if (name.ptr[i] < '0' || name.ptr[i] > '9')
+            return false;
+    return true;
+}
+
 void stet_mlir_alias_definition(struct mlir *p)
 {
     const char *where = p->at;
@@ -30,6 +41,13 @@ void stet_mlir_alias_definition(struct mlir *p)
     name = stet_mlir_suffix(p, "an alias name");
     if (!stet_mlir_expect(p, "="))
         return;
+    stet_mlir_space(p);
+    if (!type && names_location(name) && !stet_mlir_at_word(p, "loc")) {
+        stet_mlir_fail(p, p->at,
+                       "expected loc(…); locations printed with pretty_debug_info are for people, "
+                       "MLIR's own parser refuses them too: print without it");
+        return;
+    }
     a = slot(p, type ? MLIR_TYPE_ALIASES : MLIR_ATTR_ALIASES, name);
     if (!a)
         return;

@@ -1,8 +1,8 @@
 """Text against bytes: every program of the differential test, printed by MLIR itself, must be the program
 that its bytecode is.
 
-Each module is printed in short and in generic form, with and without locations, and written as raw StableHLO
-bytecode, as VHLO and as JAX sends it. same-program reads both and compares operation by operation, with
+Each module is printed in short and in generic form, with and without locations, and in one of the printer's
+other ways (ALSO), and written as raw StableHLO bytecode, as VHLO and as JAX sends it. same-program reads both and compares operation by operation, with
 locations where the text has them, and by fingerprints. What Stet prints of the bytes is read back and
 compared the same way.
 
@@ -15,6 +15,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import zlib
 
 import compare
 
@@ -24,12 +25,28 @@ PRINTED = {
     "short-loc": {"enable_debug_info": True},
     "generic-loc": {"enable_debug_info": True, "print_generic_op_form": True},
 }
+ALSO = {
+    "local": {"use_local_scope": True},  # aliases written out
+    "local-loc": {"use_local_scope": True, "enable_debug_info": True},
+    "local-generic-loc": {"use_local_scope": True, "enable_debug_info": True, "print_generic_op_form": True},
+    "names": {"use_name_loc_as_prefix": True},  # values called after their locations
+    "names-loc": {"use_name_loc_as_prefix": True, "enable_debug_info": True},
+    "verified": {"assume_verified": True},
+}
+
+
+def ways(base, resources):
+    """How to print a module: all of PRINTED, and one of ALSO, which the name decides. A local scope leaves
+    resources out."""
+    also = [kind for kind in ALSO if not (resources and "local" in kind)]
+    kind = also[zlib.crc32(base.stem.encode()) % len(also)]
+    return {**PRINTED, kind: ALSO[kind]}
 
 
 def printed(module, base, binaries):
     """Texts of one module, each to be compared with each of `binaries`: [(text, bytes, with locations)]."""
     pairs = []
-    for kind, options in PRINTED.items():
+    for kind, options in ways(base, b"dense_resource" in module.operation.get_asm(binary=True)).items():
         text = base.with_suffix(f".{kind}.mlir")
         text.write_bytes(module.operation.get_asm(binary=True, **options))
         pairs += [(text, binary, kind.endswith("-loc")) for binary in binaries]

@@ -429,6 +429,15 @@ TEST(errors_in_text_carry_line_and_column)
          "HLO text, line 4 column 13: 'frobnicate' is no opcode this build knows"},
         {"HloModule m\n\nENTRY e {\n  a = f32[] iota(), slice={[0:1]}\n}\n",
          "HLO text, line 4 column 21: slice is not an attribute of iota"},
+        {"HloModule m\n\nENTRY e {\n  a = f32[] parameter(0)\n  b = pred[] compare(a, a), "
+         "direction=LT, order=MOST\n}\n",
+         "HLO text, line 5 column 49: an order is TOTAL or PARTIAL"},
+        {"HloModule m\n\nENTRY e {\n  a = f32[] parameter(0)\n  b = pred[] compare(a, a), "
+         "direction=LT, order=TOTAL, order=TOTAL\n}\n",
+         "HLO text, line 5 column 56: order is not a second attribute of compare"},
+        {"HloModule m\n\nENTRY e {\n  a = f32[] parameter(0)\n  b = pred[] compare(a, a), "
+         "type=TOTALORDER, order=PARTIAL\n}\n",
+         "HLO text, line 5 column 52: a comparison by total order has no partial one"},
         {"HloModule m\n\nENTRY e {\n  a = s8[2]{0} constant({1, 200})\n}\n",
          "HLO text, line 4 column 29: '200' is no number of this type"},
         {"HloModule m\n\ne {\n  a = f32[] parameter(0)\n}\n",

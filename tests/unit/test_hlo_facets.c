@@ -163,6 +163,61 @@ TEST(the_order_of_a_comparison_is_its_type_by_another_name)
     EXPECT(stet_hash_eq(key_of_comparison("s32", ""), key_of_comparison("s32", ", order=TOTAL")));
 }
 
+/* As XLA's canonical form has them, and its parser reads. */
+TEST(computations_may_stand_where_they_are_called)
+{
+    static const char named[] =
+        "HloModule m\n\n%add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
+        "  ROOT c = f32[] add(a, b)\n}\n\n%sum {\n  a = f32[4]{0} parameter(0)\n"
+        "  z = f32[] constant(0)\n"
+        "  ROOT c = f32[] reduce(a, z), dimensions={0}, to_apply=%add\n}\n\nENTRY e {\n"
+        "  x = f32[4]{0} parameter(0)\n"
+        "  ROOT c = f32[] fusion(x), kind=kLoop, calls=%sum, metadata={op_name=\"n\"}\n}\n";
+    static const char nested[] =
+        "HloModule m\n\nENTRY e {\n  x = f32[4]{0} parameter(0)\n"
+        "  ROOT c = f32[] fusion(x), kind=kLoop, calls=\n  {\n    a = f32[4]{0} parameter(0)\n"
+        "    z = f32[] constant(0)\n    ROOT c = f32[] reduce(a, z), dimensions={0}, to_apply=\n"
+        "    {\n      a = f32[] parameter(0)\n      b = f32[] parameter(1)\n"
+        "      ROOT c = f32[] add(a, b)\n    }\n  }, metadata={op_name=\"n\"}\n}\n";
+    struct stet_fingerprint a = fingerprint(stet_view_str(named)),
+                            b = fingerprint(stet_view_str(nested));
+
+    EXPECT(stet_hash_eq(a.skeleton, b.skeleton));
+    EXPECT_INT(0, stet_fingerprint_moved(&a, &b));
+    EXPECT(stet_hash_eq(a.key, b.key));
+}
+
+TEST(nested_computations_have_a_limit)
+{
+    struct stet_buf text = STET_BUF_INIT;
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_program p;
+
+    stet_buf_str(&text, "HloModule m\n\nENTRY e {\n");
+    for (int i = 0; i < 100; i++)
+        stet_buf_str(&text, "x = f32[] call(), to_apply={");
+    EXPECT_INT(STET_BAD_INPUT, stet_decode_hlo_text(&p, stet_buf_as_view(&text), &err));
+    EXPECT(strstr(err.text, "computations are nested too deep"));
+    stet_buf_release(&text);
+}
+
+TEST(a_comparison_may_say_both_its_type_and_its_order)
+{
+    static const char *const total[] = {", type=TOTALORDER, order=TOTAL",
+                                        ", order=TOTAL, type=TOTALORDER",
+                                        ", type=FLOAT, order=TOTAL"};
+
+    for (size_t i = 0; i < sizeof total / sizeof *total; i++)
+        EXPECT(stet_hash_eq(key_of_comparison("f32", ", order=TOTAL"),
+                            key_of_comparison("f32", total[i])));
+    EXPECT(stet_hash_eq(key_of_comparison("f32", ""),
+                        key_of_comparison("f32", ", type=FLOAT, order=PARTIAL")));
+    EXPECT(stet_hash_eq(key_of_comparison("s32", ""),
+                        key_of_comparison("s32", ", type=SIGNED, order=TOTAL")));
+    EXPECT(stet_hash_eq(key_of_comparison("s32", ", type=UNSIGNED"),
+                        key_of_comparison("s32", ", order=TOTAL, type=UNSIGNED")));
+}
+
 static struct stet_fingerprint of_file(const char *name)
 {
     struct stet_err err = STET_ERR_INIT;

@@ -593,6 +593,8 @@ TEST(every_refusal_says_where)
     EXPECT(refused("module { \"a.b\"() {x = #nope} : () -> () }", "not defined"));
     EXPECT(refused("#l = loc(#m)\n#m = loc(#l)\nmodule {}",
                    "line 1 column 10: '#m' is not defined above"));
+    EXPECT(refused("#loc = [unknown]\nmodule {\n} [unknown]\n",
+                   "line 1 column 8: expected loc(…); locations printed with pretty_debug_info"));
     EXPECT(refused("module {} }", "line 1 column 11"));
     EXPECT_INT(10, err.offset);
     EXPECT(refused("module { \"a.b\"() : () -> tensor<4x", "line 1 column 35"));
