@@ -53,13 +53,12 @@ const struct stet_type *stet_mlir_function_type(struct mlir *p)
     return make(p, t);
 }
 
-/* 4x?x: sizes, each with its 'x', onto the scratch stack; whether one stands in brackets, as those
- * of a vector may, into p->bytes. True when any does. */
+/* 4x?x: sizes, each with its 'x', onto the scratch stack. A dimension of a vector that scales, [4],
+ * is there as ~4. True when any does. */
 static bool dimensions(struct mlir *p, bool vector)
 {
     bool any = false;
 
-    p->bytes.len = 0;
     while (mlir_ok(p)) {
         bool scales = vector && stet_mlir_accept(p, "[");
         char c = stet_mlir_peek(p);
@@ -75,26 +74,33 @@ static bool dimensions(struct mlir *p, bool vector)
             break;
         if (scales)
             stet_mlir_expect(p, "]");
+        if (scales)
+            size = ~size;
         MLIR_PUSH(p, &p->scratch, size);
-        stet_buf_char(&p->bytes, scales);
         stet_mlir_expect(p, "x");
         any |= scales;
     }
     return any;
 }
 
-/* What dimensions left in p->bytes, as array<i1: …>. */
-static const struct stet_attr *scaling(struct mlir *p)
+/* Which of the dimensions scale, as array<i1: …>; they become plain sizes. */
+static const struct stet_attr *scaling(struct mlir *p, int64_t *dims, uint32_t rank)
 {
-    struct stet_view which = stet_arena_copy(p->arena, stet_buf_as_view(&p->bytes));
+    char *which = mlir_ok(p) ? stet_arena_raw(p->arena, rank, 1) : NULL;
 
-    if (p->bytes.failed || !which.ptr)
+    if (!which) {
         stet_mlir_no_memory(p);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < rank; i++) {
+        which[i] = dims[i] < 0;
+        dims[i] = dims[i] < 0 ? ~dims[i] : dims[i];
+    }
     return stet_mlir_make(
         p, (struct stet_attr){.kind = STET_ATTR_DENSE_ARRAY,
                               .of.type = stet_type_integer(p->arena, 1, STET_SIGNLESS),
-                              .at = which.ptr,
-                              .size = which.len});
+                              .at = which,
+                              .size = rank});
 }
 
 /* #stablehlo.bounds<...> also becomes plain numbers, for those who ask for shapes. */
@@ -118,9 +124,12 @@ static const struct stet_type *shaped(struct mlir *p, enum stet_type_kind kind)
         stet_mlir_expect(p, "x");
         t.kind = kind == STET_TYPE_TENSOR ? STET_TYPE_UNRANKED : STET_TYPE_UNRANKED_MEMREF;
     } else {
-        if (dimensions(p, kind == STET_TYPE_VECTOR))
-            rest.encoding = scaling(p);
-        t.dims = stet_mlir_pop(p, &p->scratch, mark, sizeof(int64_t), &t.rank);
+        bool any = dimensions(p, kind == STET_TYPE_VECTOR);
+        int64_t *dims = stet_mlir_pop(p, &p->scratch, mark, sizeof(int64_t), &t.rank);
+
+        t.dims = dims;
+        if (any)
+            rest.encoding = scaling(p, dims, t.rank);
     }
     t.element = stet_mlir_type(p);
     mark = mlir_mark(&p->scratch);

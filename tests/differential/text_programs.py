@@ -499,16 +499,22 @@ func.func @main(%a: tensor<2x2xbf16>, %g: tensor<2xi32>, %h: tensor<4x2xbf16>) -
   return %0 : tensor<2x2xf32>
 }"""
 
-PROGRAMS["vectors-and-memrefs"] = """
-module @m attributes {a.v = vector<[4]xf32>, a.w = vector<2x[4]x3x[1]xi8>, a.none = vector<f32>, a.all = vector<[4]x[8]xbf16>,
-    a.dense = dense<1.5> : vector<[4]xf32>, a.flat = dense<[1, 2]> : vector<2xi32>, a.tuple = tuple<vector<[2]xi1>, memref<*xi1>>,
-    a.u = memref<*xf32>, a.space = memref<*xf32, 3>, a.named = memref<*xvector<[2]xi8>, "x">, a.enum = memref<*xf32, #stablehlo<precision HIGH>>,
-    a.m = memref<4xf32, 3>, a.both = memref<4x?xf32, strided<[1, ?], offset: ?>, 2>, a.map = memref<4x4xf32, affine_map<(d0, d1) -> (d1, d0)>>,
-    a.mapped = memref<4x4xf32, affine_map<(d0, d1) -> (d1, d0)>, 1 : i32>, a.dict = memref<f32, {k = 1 : i64}>, a.zero = memref<2xf32, 0>,
-    a.identity = memref<2x3xf32, affine_map<(d0, d1) -> (d0, d1)>>} {
-  func.func @main(%a: vector<[4]xf32>, %b: memref<*xf32>, %c: memref<*xf32, 1>, %d: memref<8x?xf32, 1>) -> vector<2x[4]xf32> {
-    %0 = "other.load"(%b, %c, %d) {t = vector<[16]xi8>} : (memref<*xf32>, memref<*xf32, 1>, memref<8x?xf32, 1>) -> vector<2x[4]xf32>
+PROGRAMS["vectors"] = """
+module @m attributes {a.w = vector<2x[4]x3x[1]xi8>, a.none = vector<f32>, a.all = vector<[4]x[8]xbf16>,
+    a.dense = dense<1.5> : vector<[4]xf32>, a.flat = dense<[1, 2]> : vector<2xi32>, a.tuple = tuple<vector<[2]xi1>, memref<*xi1>>} {
+  func.func @main(%a: vector<[4]xf32>, %b: vector<4x[4]xf32>) -> vector<2x[4]xf32> {
+    %0 = "other.add"(%a, %b) {t = vector<[16]xi8>} : (vector<[4]xf32>, vector<4x[4]xf32>) -> vector<2x[4]xf32>
     return %0 : vector<2x[4]xf32>
+  }
+}"""
+
+PROGRAMS["memrefs"] = """
+module @m attributes {a.both = memref<4x?xf32, strided<[1, ?], offset: ?>, 2>, a.map = memref<4x4xf32, affine_map<(d0, d1) -> (d1, d0)>>,
+    a.mapped = memref<4x4xf32, affine_map<(d0, d1) -> (d1, d0)>, 1 : i32>, a.dict = memref<f32, {k = 1 : i64}>, a.zero = memref<2xf32, 0>,
+    a.identity = memref<2x3xf32, affine_map<(d0, d1) -> (d0, d1)>>, a.enum = memref<*xf32, #stablehlo<precision HIGH>>} {
+  func.func @main(%a: memref<*xf32>, %b: memref<*xf32, 3>, %c: memref<8x?xf32, 1>) -> memref<*xvector<[2]xi8>, "x"> {
+    %0 = "other.view"(%a, %b, %c) : (memref<*xf32>, memref<*xf32, 3>, memref<8x?xf32, 1>) -> memref<*xvector<[2]xi8>, "x">
+    return %0 : memref<*xvector<[2]xi8>, "x">
   }
 }"""
 
