@@ -8,7 +8,8 @@
 
 void stet_buf_release(struct stet_buf *b)
 {
-    stet_mem_free(b->ptr);
+    if (b->room > b->lent)
+        stet_mem_free(b->ptr);
     *b = (struct stet_buf){.cap = b->cap};
 }
 
@@ -26,7 +27,7 @@ char *stet_buf_reserve(struct stet_buf *b, size_t n)
         return b->ptr + b->len;
     while (room - b->len <= n)
         room = room > cap / 2 ? cap : room * 2;
-    p = stet_mem_resize(b->ptr, room, 1);
+    p = stet_mem_outgrow(b->ptr, b->room, b->lent, room, 1);
     if (!p) {
         b->failed = true;
         return NULL;

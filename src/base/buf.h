@@ -7,7 +7,8 @@
 struct stet_buf {
     char *ptr; /* terminated whenever not NULL */
     size_t len, room;
-    size_t cap; /* 0 means STET_BUF_DEFAULT_CAP */
+    size_t cap;  /* 0 means STET_BUF_DEFAULT_CAP */
+    size_t lent; /* with no more room than this, ptr is not ours */
     bool failed;
 };
 
@@ -15,6 +16,14 @@ struct stet_buf {
 #define STET_BUF_INIT        {0}
 
 void stet_buf_release(struct stet_buf *b);
+/* An empty one begins in the caller's memory, which has to outlive it; what does not fit goes to
+ * the heap. */
+static inline void stet_buf_lend(struct stet_buf *b, char *memory, size_t bytes)
+{
+    b->ptr = memory;
+    b->ptr[0] = '\0';
+    b->room = b->lent = bytes;
+}
 /* Room for n more bytes; the pointer to them, or NULL. Commit with stet_buf_grew. */
 char *stet_buf_reserve(struct stet_buf *b, size_t n);
 void stet_buf_grew(struct stet_buf *b, size_t n);

@@ -9,7 +9,7 @@ static struct mlir_alias *slot(struct mlir *p, enum mlir_space space, struct ste
     struct mlir_name *n = stet_mlir_name(p, space, 0, name, &made);
 
     if (n && made)
-        n->value = STET_NEW(p->arena, struct mlir_alias);
+        n->value = STET_NEW(&p->temporary, struct mlir_alias);
     if (!n || !n->value) {
         stet_mlir_no_memory(p);
         return NULL;

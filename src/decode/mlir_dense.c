@@ -409,7 +409,7 @@ static struct resource *resource(struct mlir *p, struct stet_view key)
     struct mlir_name *n = mlir_ok(p) ? stet_mlir_name(p, MLIR_RESOURCES, 0, key, &made) : NULL;
 
     if (n && made)
-        n->value = STET_NEW(p->arena, struct resource);
+        n->value = STET_NEW(&p->temporary, struct resource);
     if (!n || !n->value) {
         stet_mlir_no_memory(p);
         return NULL;
@@ -425,7 +425,7 @@ static struct stet_view resource_key(struct mlir *p)
 const struct stet_attr *stet_mlir_dense_resource(struct mlir *p)
 {
     struct stet_attr *a = stet_build_attr(p->arena, STET_ATTR_RESOURCE);
-    struct resource_user *user = STET_NEW(p->arena, struct resource_user);
+    struct resource_user *user = STET_NEW(&p->temporary, struct resource_user);
     struct resource *r;
     struct stet_view key;
     const struct stet_type *type;

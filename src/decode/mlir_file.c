@@ -108,14 +108,27 @@ static size_t arena_cap(size_t length)
     return length > SIZE_MAX / 128 ? SIZE_MAX / 2 : length * 64 + ((size_t)1 << 20);
 }
 
-/* What the reader alone needs of a text of a few KB. */
-enum { TABLES_ON_STACK = 8 << 10 };
+/* On the stack: what the reader alone needs of a text of a few KB. */
+struct room {
+    _Alignas(8) char tables[8 << 10];
+    _Alignas(8) char stacks[6][512];
+};
+
+static void lend(struct mlir *p, struct room *room)
+{
+    struct stet_buf *const stacks[] = {&p->scratch, &p->operands, &p->attrs,
+                                       &p->types,   &p->results,  &p->bytes};
+
+    stet_arena_lend(&p->temporary, room->tables, sizeof room->tables);
+    for (size_t i = 0; i < sizeof stacks / sizeof *stacks; i++)
+        stet_buf_lend(stacks[i], room->stacks[i], sizeof room->stacks[i]);
+}
 
 enum stet_rc stet_decode_mlir_text(struct stet_program *out, struct stet_view text,
                                    struct stet_err *err)
 {
     struct mlir p;
-    _Alignas(8) char first[TABLES_ON_STACK];
+    struct room room;
     enum stet_rc rc;
 
     *out = (struct stet_program){.source = STET_SOURCE_MLIR_TEXT};
@@ -124,7 +137,7 @@ enum stet_rc stet_decode_mlir_text(struct stet_program *out, struct stet_view te
     if (text.len == 0)
         text = STET_VIEW("");
     stet_mlir_init(&p, &out->arena, text, err);
-    stet_arena_lend(&p.temporary, first, sizeof first);
+    lend(&p, &room);
     out->module = file(&p);
     rc = p.rc;
     out->left_out = p.left_out;

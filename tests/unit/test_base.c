@@ -98,6 +98,24 @@ TEST(an_array_outgrows_lent_memory_with_what_is_in_it)
     EXPECT(stet_mem_outgrow(lent, 2, 2, SIZE_MAX, sizeof *q) == NULL && lent[1] == 8);
 }
 
+TEST(a_buffer_outgrows_lent_memory_with_what_is_in_it)
+{
+    char lent[8];
+    struct stet_buf b = STET_BUF_INIT;
+
+    stet_buf_lend(&b, lent, sizeof lent);
+    stet_buf_str(&b, "1234567");
+    EXPECT(b.ptr == lent && lent[7] == '\0');
+    stet_buf_str(&b, "8");
+    EXPECT(b.ptr != lent);
+    EXPECT_STR("12345678", b.ptr);
+    stet_buf_release(&b);
+    stet_buf_lend(&b, lent, sizeof lent); /* again, and never more than fits */
+    stet_buf_str(&b, "a");
+    EXPECT_STR("a", lent);
+    stet_buf_release(&b);
+}
+
 TEST(an_arena_stops_at_its_cap)
 {
     struct stet_arena a;
