@@ -1,10 +1,11 @@
 """Programs of JAX for the differential test of the HLO readers.
 
-Usage: jax_programs.py FOLDER: writes NAME.pb (HloModuleProto), NAME.short.txt and NAME.long.txt (XLA's
+Usage: jax_programs.py FOLDER: writes NAME.pb (HloModuleProto), NAME.short.txt, NAME.long.txt and NAME.also.txt (XLA's
 own texts of it) for each program below, before and (NAME.opt) after XLA's CPU passes."""
 
 import os
 import sys
+import zlib
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=8")
@@ -231,6 +232,23 @@ PROGRAMS["collectives"] = (lambda x: collectives()(x), (s(16, 16),),
                            dict(in_shardings=NamedSharding(mesh(), P("x", "y"))))
 
 
+# The printer's other ways, one a program.
+ALSO = [
+    {"print_metadata": False, "print_operand_shape": True},
+    {"print_percent": False, "print_program_shape": False},
+    {"canonicalize_instruction_names": True, "print_control_dependencies": True},
+    {"canonicalize_computations": True, "indent_amount": 2},
+]
+
+
+def also(name):
+    options = _hlo.HloPrintOptions()
+    options.print_large_constants = True
+    for key, value in ALSO[zlib.crc32(name.encode()) % len(ALSO)].items():
+        setattr(options, key, value)
+    return options
+
+
 def save(folder, name, proto):
     # printed from the proto, as it was read back: the configuration is not part of it
     module = _hlo.HloModule.from_serialized_hlo_module_proto(proto)
@@ -240,7 +258,7 @@ def save(folder, name, proto):
     short.print_large_constants = True
     with open(f"{folder}/{name}.pb", "wb") as f:
         f.write(proto)
-    for style, options in (("long", long), ("short", short)):
+    for style, options in (("long", long), ("short", short), ("also", also(name))):
         with open(f"{folder}/{name}.{style}.txt", "w") as f:
             f.write(module.to_string(options))
 

@@ -38,6 +38,7 @@ jax)
     "$env/jax/bin/python" "$here/compare.py" "$tool" short "$out/programs" short.txt 250
     "$env/jax/bin/python" "$here/compare.py" "$tool" stack "$out/programs" long.txt 250
     "$same" <(pairs long.txt)
+    "$same" <(pairs also.txt)
     ;;
 esac
 "$env/jax/bin/python" "$here/legal.py" "$tool" "$out/programs"
