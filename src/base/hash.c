@@ -1,5 +1,5 @@
 /* XXH3 compiled into this file alone, so that no symbol of it is visible elsewhere. */
-#include "base/hash.h"
+#include "base/hash_wide.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -11,8 +11,22 @@ static struct stet_hash from_xxh(XXH128_hash_t h)
     return (struct stet_hash){h.high64, h.low64};
 }
 
+#if defined(__x86_64__)
+static bool is_wide(void)
+{
+    return __builtin_cpu_supports("avx2");
+}
+#else
+static bool is_wide(void)
+{
+    return false;
+}
+#endif
+
 struct stet_hash stet_hash_seeded(struct stet_view bytes, uint64_t seed)
 {
+    if (bytes.len > XXH3_MIDSIZE_MAX && is_wide()) /* shorter ones take no vectors */
+        return stet_hash_wide(bytes, seed);
     return from_xxh(XXH3_128bits_withSeed(bytes.len ? bytes.ptr : "", bytes.len, seed));
 }
 
@@ -51,7 +65,9 @@ void stet_hasher_init(struct stet_hasher *h)
 
 void stet_hasher_add(struct stet_hasher *h, const void *bytes, size_t n)
 {
-    if (n)
+    if (n && is_wide())
+        stet_hash_wide_add(state_of(h), bytes, n);
+    else if (n)
         XXH3_128bits_update(state_of(h), bytes, n);
 }
 
