@@ -117,6 +117,7 @@ struct bc {
     unsigned depth;
     uint64_t where; /* the entry or operation being read, for failures without a better place */
     bool has_vhlo;
+    bool made; /* something that an operation was the first to name */
     struct stet_view sections[BC_SECTIONS];
     bool present[BC_SECTIONS];
 

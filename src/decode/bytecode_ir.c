@@ -1,28 +1,5 @@
 /* The tree of operations. */
-#include "decode/bytecode.h"
-
-/* An operand that names a value defined later. */
-struct fixup {
-    struct stet_value **where;
-    size_t slot;
-};
-
-/* The values that operations see, up to the next region that is isolated from above. */
-struct scope {
-    struct stet_value **values;
-    size_t count, room;
-    struct fixup *fixups;
-    size_t fixup_count, fixup_room;
-};
-
-struct region_state {
-    struct scope *scope;
-    size_t next;  /* slot of the next value defined in this region */
-    size_t limit; /* one past its last slot */
-    struct stet_block **blocks;
-    uint32_t block_count;
-    unsigned depth;
-};
+#include "decode/bytecode_ir.h"
 
 /* ---- values ---- */
 
@@ -196,15 +173,6 @@ static void read_successors(struct stet_reader *r, const struct stet_op *op,
     }
 }
 
-/* VHLO has one return for functions and for regions. */
-static uint32_t known_op(const struct bc_name *name, const struct stet_block *parent)
-{
-    if (name->known == STET_STABLEHLO_RETURN && name->vhlo && parent->parent &&
-        parent->parent->known == STET_FUNC_FUNC)
-        return STET_FUNC_RETURN;
-    return name->known;
-}
-
 /* Where VHLO meets other dialects its types are cast to theirs; here both are the same type, and
  * the value itself can stand for the result. */
 static bool is_identity_cast(const struct bc *b, const struct stet_op *op)
@@ -252,232 +220,6 @@ static struct stet_op *make_op(struct bc *b, const struct stet_reader *r, unsign
     return op ? op : bc_no_room(b);
 }
 
-/* ---- room ---- */
-
-enum { USUAL_ROOM = 88, LEAST_ROOM = 128, MOST_ROOM = 16 };
-
-static size_t given(const struct stet_arena *a)
-{
-    return a->used - (size_t)(a->end - a->next);
-}
-
-/* A new block of memory when this one is nearly full: half of what the rest of the
- * operations will take if it is like what was read since the last time. So blocks are few and
- * little is left over in the last of them. */
-__attribute__((noinline)) static void refill(struct bc *b, const unsigned char *at)
-{
-    struct stet_view ir = b->sections[BC_IR];
-    size_t left = (size_t)((const unsigned char *)ir.ptr + ir.len - at);
-    size_t read = (size_t)(at - b->refill_at), took = given(b->arena) - b->refill_from;
-    size_t each = read && took / read < MOST_ROOM ? took * 4 / read : MOST_ROOM * 4;
-
-    stet_arena_reserve(b->arena, left * each / 8 + LEAST_ROOM);
-    b->refill_at = at;
-    b->refill_from = given(b->arena);
-}
-
-static inline void make_room(struct bc *b, const unsigned char *at, size_t size)
-{
-    if ((size_t)(b->arena->end - b->arena->next) < size)
-        refill(b, at);
-}
-
-/* ---- the usual operation ---- */
-
-enum {
-    USUAL_OPERANDS = 8,
-    USUAL_BYTES =
-        40, /* no more of them can be read below: 7 numbers and the operands, 2 bytes each */
-    UNUSUAL = HAS_SUCCESSORS | HAS_REGIONS | HAS_USE_LISTS,
-};
-
-/* A number of one or two bytes; false for a longer one. Two bytes can be had in either case. */
-static inline bool short_number(const unsigned char **at, uint32_t *out)
-{
-    const unsigned char *p = *at;
-    uint32_t v = *p;
-
-    if (__builtin_expect(v & 1, 1)) {
-        *out = v >> 1;
-        *at = p + 1;
-        return true;
-    }
-    *out = (v | (uint32_t)p[1] << 8) >> 2;
-    *at = p + 2;
-    return v & 2;
-}
-
-/* Such an operation up to its operands, of which there are `count`. */
-struct usual {
-    const struct bc_name *name;
-    const struct stet_loc *loc;
-    const struct bc_converted *attrs;
-    const struct stet_type *type; /* of its only result, or NULL */
-    uint32_t count;
-};
-
-/* Attributes as another operation has brought them before, or converted now; NULL for others. */
-static inline const struct bc_converted *usual_attrs(struct bc *b, const struct stet_reader *r,
-                                                     const unsigned char **at, struct bc_name *name,
-                                                     unsigned mask)
-{
-    struct bc_converted *known;
-    const struct stet_attr *dict = &bc_no_attrs;
-    uint32_t index, properties = 0;
-
-    if (mask & HAS_ATTRS) {
-        if (!short_number(at, &index) || index >= b->attr_count)
-            return NULL;
-        if (b->attrs[index].state == BC_WAITING)
-            bc_attr_at(b, index); /* says itself where it is */
-        if (b->attrs[index].state != BC_ATTR)
-            return NULL;
-        dict = b->attrs[index].made;
-        if (dict->kind != STET_ATTR_DICT)
-            return NULL;
-    }
-    if (mask & HAS_PROPERTIES) {
-        if (!short_number(at, &index) || index >= b->property_count)
-            return NULL;
-        properties = index + 1;
-    }
-    known = bc_converted_place(b, name, properties);
-    if (bc_converted_is(known, name, properties, dict))
-        return known;
-    b->where = stet_reader_offset(r);
-    if (!bc_vhlo_convert(b, name, properties, dict, known) || known->count > STET_MAX_ATTRS)
-        return NULL;
-    return known;
-}
-
-/* What an entry of the table is, decoded now if nobody has asked for it; NULL for another kind. */
-static inline const struct stet_loc *usual_loc(struct bc *b, uint32_t index)
-{
-    if (__builtin_expect(index >= b->attr_count, 0))
-        return NULL;
-    if (__builtin_expect(b->attrs[index].state == BC_WAITING, 0))
-        bc_loc_at(b, index);
-    return b->attrs[index].state == BC_LOC ? b->attrs[index].made : NULL;
-}
-
-static inline const struct stet_type *usual_type(struct bc *b, uint32_t index)
-{
-    if (__builtin_expect(index >= b->type_count, 0))
-        return NULL;
-    if (__builtin_expect(b->types[index].state == BC_WAITING, 0))
-        bc_type_at(b, index);
-    return b->types[index].state == BC_ATTR ? b->types[index].made : NULL;
-}
-
-/* False for an operation that is not a usual one. */
-static inline bool usual_head(struct bc *b, const struct stet_reader *r, const unsigned char **from,
-                              struct usual *u)
-{
-    static const struct bc_converted no_list = {0};
-    const unsigned char *at = *from;
-    struct bc_name *name;
-    uint32_t index;
-    unsigned mask;
-
-    if (b->end - at < USUAL_BYTES || !short_number(&at, &index) || index >= b->name_count)
-        return false;
-    name = &b->names[index];
-    mask = *at++;
-    if ((mask & UNUSUAL) || !name->usual || !short_number(&at, &index) ||
-        !(u->loc = usual_loc(b, index)))
-        return false;
-    u->name = name;
-    u->attrs = &no_list;
-    if ((mask & (HAS_ATTRS | HAS_PROPERTIES)) && !(u->attrs = usual_attrs(b, r, &at, name, mask)))
-        return false;
-    u->type = NULL;
-    if ((mask & HAS_RESULTS) &&
-        (*at++ != (1 << 1 | 1) || !short_number(&at, &index) || !(u->type = usual_type(b, index))))
-        return false;
-    u->count = 0;
-    if ((mask & HAS_OPERANDS) && (!short_number(&at, &u->count) || u->count > USUAL_OPERANDS))
-        return false;
-    *from = at;
-    return true;
-}
-
-/* The operands of an operation that are all defined; false when one is not. */
-static inline bool usual_operands(const struct scope *scope, const unsigned char **at,
-                                  struct stet_value **to, uint32_t count)
-{
-    struct stet_value *const *values = scope->values;
-    const unsigned char *p = *at;
-    size_t defined = scope->count;
-
-    for (struct stet_value **end = to + count; to != end; to++) {
-        uint32_t index = *p++;
-        struct stet_value *value;
-
-        if (index & 1) {
-            index >>= 1;
-        } else {
-            if (!(index & 2))
-                return false;
-            index = (index | (uint32_t)*p++ << 8) >> 2;
-        }
-        if (index >= defined || !(value = values[index]))
-            return false;
-        *to = value;
-    }
-    *at = p;
-    return true;
-}
-
-/* Nearly all operations are known ones of VHLO without regions, with one result or none and a few
- * operands defined before. Reads as many such ones as stand here without asking at every step
- * whether the section goes on, as long as the input does; gives how many. Nothing of the next has
- * been read then, but tables may have been filled. */
-static uint32_t read_usual_ops(struct bc *b, struct stet_reader *r, struct region_state *state,
-                               struct stet_block *block, struct stet_op **ops, uint32_t room)
-{
-    const unsigned char *at = r->next;
-    uint32_t made = 0, id = b->p->op_count, value_id = b->p->value_count;
-    size_t next = state->next;
-    struct stet_value **operands;
-    struct usual u;
-
-    for (; made < room && usual_head(b, r, &at, &u); made++) {
-        struct stet_op *op;
-        uint32_t results = u.type != NULL;
-
-        if (next + results > state->limit)
-            break;
-        make_room(b, at, sizeof *op + results * sizeof *op->results + u.count * sizeof *operands);
-        op = stet_build_room(b->arena, results, u.count, &operands);
-        if (!op)
-            break;
-        if (!usual_operands(state->scope, &at, operands, u.count) || at > r->end) {
-            b->arena->next = (char *)op; /* nothing came after it */
-            break;
-        }
-        *op = (struct stet_op){
-            .loc = u.loc,
-            .parent = block,
-            .attrs = u.attrs->attrs,
-            .id = id++,
-            .operand_count = u.count,
-            .result_count = results,
-            .known = known_op(u.name, block) & 1023,
-            .attr_count = u.attrs->count & STET_MAX_ATTRS,
-        };
-        if (results) {
-            op->results[0] = (struct stet_value){.type = u.type, .id = value_id++};
-            state->scope->values[next++] = op->results;
-        }
-        ops[made] = op;
-        r->next = at;
-    }
-    b->p->op_count = id;
-    b->p->value_count = value_id;
-    state->next = next;
-    return made;
-}
-
 /* NULL for an operation that leaves no trace. */
 static struct stet_op *read_op(struct bc *b, struct stet_reader *r, struct region_state *state,
                                struct stet_block *block)
@@ -494,7 +236,7 @@ static struct stet_op *read_op(struct bc *b, struct stet_reader *r, struct regio
         return NULL;
     }
     name = &b->names[index];
-    parts.known = known_op(name, block);
+    parts.known = bc_known_op(name, block);
     parts.loc = bc_loc(b, r);
     if (mask & (HAS_ATTRS | HAS_PROPERTIES)) {
         struct bc_attr_list attrs = bc_read_attrs(b, r, name, mask);
@@ -583,14 +325,15 @@ static void read_block(struct bc *b, struct stet_reader *r, struct region_state 
         return;
     block->ops = ops;
     while (n) {
-        uint32_t usual = read_usual_ops(b, r, state, block, ops + made, (uint32_t)n);
+        uint32_t usual = bc_read_usual_ops(b, r, state, block, ops + made, (uint32_t)n);
         struct stet_op *op;
 
         made += usual;
         n -= usual;
         if (!n)
             break;
-        make_room(b, r->next, USUAL_ROOM);
+        if (!bc_has_room(b, BC_USUAL_ROOM))
+            bc_refill(b, r->next);
         op = read_op(b, r, state, block);
         if (!stet_reader_ok(r) || !bc_ok(b))
             break;
@@ -669,8 +412,7 @@ bool bc_read_ir(struct bc *b)
     struct region_state state = {.scope = &scope};
     struct stet_block top = {0};
 
-    b->refill_at = r.next;
-    b->refill_from = given(b->arena);
+    bc_begin_room(b, r.next);
     read_block(b, &r, &state, &top);
     if (!bc_check(b, &r, "operations"))
         return false;

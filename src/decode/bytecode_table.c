@@ -70,17 +70,14 @@ static const struct stet_attr *custom_attr(struct bc *b, const struct bc_dialect
 /* A name around a location that is known, as every argument of a function has one. */
 static const struct stet_loc *usual_name(struct bc *b, const struct bc_entry *e)
 {
-    enum { NAME = 14 << 1 | 1 };
     const unsigned char *at = e->data + 1, *end = e->data + bc_entry_size(e);
     struct stet_loc *made;
     const struct stet_loc **parts;
     uint32_t name, child;
     struct stet_view text;
 
-    if (!e->custom || end - e->data < 3 || e->data[0] != NAME ||
-        b->dialects[e->dialect].kind != BC_BUILTIN || !bc_short(&at, end, &name) ||
-        !bc_short(&at, end, &child) || at != end || name >= b->attr_count ||
-        child >= b->attr_count || b->attrs[child].state != BC_LOC ||
+    if (!bc_short(&at, end, &name) || !bc_short(&at, end, &child) || at != end ||
+        name >= b->attr_count || child >= b->attr_count || b->attrs[child].state != BC_LOC ||
         !bc_usual_text(b, &b->attrs[name], &text))
         return NULL;
     made = stet_arena_raw(b->arena, 1, stet_loc_size(STET_LOC_NAME, false) + sizeof *parts);
@@ -99,20 +96,17 @@ static const struct stet_loc *usual_name(struct bc *b, const struct bc_entry *e)
 /* A dictionary of one string, as JAX says of every argument and result what it is called. */
 static const struct stet_attr *usual_dict(struct bc *b, const struct bc_entry *e)
 {
-    enum { DICT = 1 << 1 | 1, VHLO_DICT = 6 << 1 | 1, ONE = 1 << 1 | 1 };
+    enum { ONE = 1 << 1 | 1 };
     const unsigned char *at = e->data + 2, *end = e->data + bc_entry_size(e);
-    enum bc_dialect_kind kind = b->dialects[e->dialect].kind;
     struct stet_named_attr *named;
     struct stet_attr *made;
     struct bc_entry *value;
     uint32_t name, index;
     struct stet_view key, text;
 
-    if (!e->custom || end - e->data < 4 || e->data[1] != ONE ||
-        e->data[0] != (kind == BC_VHLO ? VHLO_DICT : DICT) ||
-        (kind != BC_VHLO && kind != BC_BUILTIN) || !bc_short(&at, end, &name) ||
-        !bc_short(&at, end, &index) || at != end || name >= b->attr_count ||
-        index >= b->attr_count || !bc_usual_text(b, &b->attrs[name], &key))
+    if (e->data[1] != ONE || !bc_short(&at, end, &name) || !bc_short(&at, end, &index) ||
+        at != end || name >= b->attr_count || index >= b->attr_count ||
+        !bc_usual_text(b, &b->attrs[name], &key))
         return NULL;
     value = &b->attrs[index];
     if (value->state == BC_WAITING && bc_usual_text(b, value, &text)) {
@@ -129,32 +123,55 @@ static const struct stet_attr *usual_dict(struct bc *b, const struct bc_entry *e
     return made;
 }
 
+static const struct stet_attr *usual_string(struct bc *b, const struct bc_entry *e)
+{
+    struct stet_view text;
+
+    return bc_usual_text(b, e, &text) ? bc_make_string(b, text) : NULL;
+}
+
+/* False for an entry that is to be read step by step. */
+static bool decode_usual(struct bc *b, struct bc_entry *e)
+{
+    enum { DICT = 1 << 1 | 1, STRING = 2 << 1 | 1, NAME = 14 << 1 | 1 };
+    enum { VHLO_DICT = 6 << 1 | 1, VHLO_STRING = 14 << 1 | 1, KIND = 256 };
+    enum bc_state state = BC_ATTR;
+    const void *made = NULL;
+
+    if (!e->custom || bc_entry_size(e) < 2)
+        return false;
+    switch (b->dialects[e->dialect].kind * KIND + e->data[0]) {
+    case BC_BUILTIN *KIND + NAME:
+        made = usual_name(b, e);
+        state = BC_LOC;
+        break;
+    case BC_BUILTIN *KIND + DICT:
+    case BC_VHLO *KIND + VHLO_DICT:
+        made = usual_dict(b, e);
+        break;
+    case BC_BUILTIN *KIND + STRING:
+    case BC_VHLO *KIND + VHLO_STRING:
+        made = usual_string(b, e);
+        break;
+    }
+    if (!made)
+        return false;
+    e->made = made;
+    e->state = state & 0xff;
+    return true;
+}
+
 static void decode_attr(struct bc *b, struct bc_entry *e)
 {
-    struct stet_reader r = bc_reader(b, e->data, bc_entry_size(e));
     const struct bc_dialect *d = &b->dialects[e->dialect];
-    struct stet_view text;
-    const void *made;
     enum bc_state state = BC_ATTR;
+    struct stet_reader r;
+    const void *made;
     uint64_t code;
 
-    if (bc_usual_text(b, e, &text)) {
-        e->made = bc_make_string(b, text);
-        e->state = BC_ATTR;
+    if (decode_usual(b, e))
         return;
-    }
-    made = usual_name(b, e);
-    if (made) {
-        e->made = made;
-        e->state = BC_LOC;
-        return;
-    }
-    made = usual_dict(b, e);
-    if (made) {
-        e->made = made;
-        e->state = BC_ATTR;
-        return;
-    }
+    r = bc_reader(b, e->data, bc_entry_size(e));
     if (!enter(b, e, &r))
         return;
     if (!e->custom) {
