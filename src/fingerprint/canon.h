@@ -130,7 +130,7 @@ static inline enum stet_kind stet_canon_kind(struct stet_canon *c, const struct 
     if (stet_kind_is_plumbing(kind))
         return op->operand_count == 1 && op->result_count == 1 ? kind : STET_KIND_PLAIN;
     kind = (enum stet_kind)c->kinds[op->id];
-    return kind ? kind : stet_canon_kind_slow(c, op);
+    return __builtin_expect(kind != STET_KIND_NONE, 1) ? kind : stet_canon_kind_slow(c, op);
 }
 
 /* Longer chains of plumbing are cut there, and the operation at the cut counts as a plain one: what
@@ -162,19 +162,18 @@ static inline const struct stet_type_memo *stet_canon_type(struct stet_canon *c,
     const struct stet_type_memo *memo =
         &c->types[c->type_places[stet_memo_slot(t, STET_TYPE_BITS)]];
 
-    return memo->type == t ? memo : stet_canon_type_slow(c, t);
+    return __builtin_expect(memo->type == t, 1) ? memo : stet_canon_type_slow(c, t);
 }
 
 extern _Atomic uint64_t stet_canon_op_hashes[];
-__attribute__((cold)) uint64_t stet_canon_op_hash_slow(struct stet_canon *c,
-                                                       const struct stet_op *op);
+uint64_t stet_canon_op_hash_slow(struct stet_canon *c, const struct stet_op *op);
 
 /* The hash of an operation's portable name (defaults.h). */
 static inline uint64_t stet_canon_op_hash(struct stet_canon *c, const struct stet_op *op)
 {
     uint64_t hash = atomic_load_explicit(&stet_canon_op_hashes[op->known], memory_order_relaxed);
 
-    return hash ? hash : stet_canon_op_hash_slow(c, op);
+    return __builtin_expect(hash != 0, 1) ? hash : stet_canon_op_hash_slow(c, op);
 }
 
 void stet_canon_fill_name(struct stet_name_memo *memo, struct stet_view name);
@@ -204,7 +203,7 @@ stet_canon_memo(struct stet_canon *c, const struct stet_op *op, const struct ste
     const struct stet_attr_memo *memo =
         &c->attrs[c->attr_places[stet_memo_slot(a->value, STET_ATTR_BITS)]];
 
-    return stet_memo_is(memo, op, a) ? memo : stet_canon_memo_slow(c, op, a);
+    return __builtin_expect(stet_memo_is(memo, op, a), 1) ? memo : stet_canon_memo_slow(c, op, a);
 }
 
 /* The class alone, also for attributes that are in dictionaries. */

@@ -58,7 +58,7 @@ static inline void put_type(struct walk *w, const struct stet_type *t)
     const struct stet_type_memo *memo = stet_canon_type(w->canon, t);
     struct stet_sink *sinks = w->sinks;
 
-    if (!memo->simple) {
+    if (__builtin_expect(!memo->simple, 0)) {
         write_type(w, t, 0);
         return;
     }
@@ -93,18 +93,52 @@ static void write_constant(struct walk *w, const struct stet_op *op)
 
 /* ---- uses ---- */
 
-/* A numbered place in a stream, so that what plumbing says stays where it was said. */
-static inline unsigned char *put_place(const struct walk *w, uint32_t operand, unsigned char *at)
+/* stet_value_def and stet_op_operands for the walk, which goes from operand to operation to operand
+ * as long as the program is: nearly all values are an operation's only result, and a processor that
+ * takes that for granted fetches the next operation while it still looks at this one. The empty asm
+ * keeps compilers from computing both cases alike. */
+static inline const struct stet_op *op_of(const struct stet_value *v)
 {
-    return stet_put_varint(stet_put_varint(at, w->written), operand);
+    if (__builtin_expect(v->index != 0, 0))
+        return stet_value_def(v);
+    __asm__("" : "+r"(v));
+    return (const struct stet_op *)((uintptr_t)v - sizeof(struct stet_op));
+}
+
+static inline struct stet_value *const *operands_of(const struct stet_op *op)
+{
+    if (__builtin_expect(op->result_count != 1, 0))
+        return stet_op_operands(op);
+    __asm__("" : "+r"(op));
+    return (struct stet_value *const *)((uintptr_t)op + sizeof *op + sizeof op->results[0]);
+}
+
+/* A numbered place in a stream, so that what plumbing says stays where it was said: operation and
+ * operand. */
+struct place {
+    unsigned char bytes[STET_SINK_TINY];
+    size_t length;
+};
+
+static inline struct place place_of(const struct walk *w, uint32_t operand)
+{
+    struct place p;
+
+    p.length = (size_t)(stet_put_varint(stet_put_varint(p.bytes, w->written), operand) - p.bytes);
+    return p;
+}
+
+static inline unsigned char *put_place(const struct place *p, unsigned char *at)
+{
+    return stet_put_tiny(at, p->bytes, p->length);
 }
 
 /* Something short at its place. */
-static inline void put_placed(struct walk *w, unsigned facet, uint32_t operand,
+static inline void put_placed(struct walk *w, unsigned facet, const struct place *p,
                               const struct stet_short *v)
 {
     struct stet_sink *s = sink(w, facet);
-    unsigned char *at = put_place(w, operand, stet_sink_begin(s));
+    unsigned char *at = put_place(p, stet_sink_begin(s));
 
     stet_sink_end(s, stet_put_short(at, v->bytes, v->length));
 }
@@ -117,7 +151,7 @@ static bool keeps_axes(const struct stet_op *op, const struct stet_attr_memo *ax
     return rank == stet_op_operand(op, 0)->type->rank && rank <= axes->in_place;
 }
 
-static void write_plumbing_attrs(struct walk *w, const struct stet_op *op, uint32_t operand)
+static void write_plumbing_attrs(struct walk *w, const struct stet_op *op, const struct place *p)
 {
     for (uint32_t i = 0; i < op->attr_count; i++) {
         const struct stet_named_attr *n = &op->attrs[i];
@@ -131,12 +165,12 @@ static void write_plumbing_attrs(struct walk *w, const struct stet_op *op, uint3
         if (class == STET_CLASS_AXES && keeps_axes(op, memo))
             continue;
         if (!memo->symbols) {
-            put_placed(w, class, operand, &memo->content);
+            put_placed(w, class, p, &memo->content);
         } else {
             const struct stet_symbol_writer symbols = {stet_walk_symbol, w};
             struct stet_sink *s = sink(w, class);
 
-            stet_sink_end(s, put_place(w, operand, stet_sink_begin(s)));
+            stet_sink_end(s, put_place(p, stet_sink_begin(s)));
             stet_content_attr(s, n->value, &symbols);
         }
     }
@@ -144,19 +178,19 @@ static void write_plumbing_attrs(struct walk *w, const struct stet_op *op, uint3
 
 /* What one piece of plumbing did to the value on its way to a use. */
 static void write_plumbing(struct walk *w, const struct stet_op *op, enum stet_kind kind,
-                           uint32_t operand)
+                           const struct place *p)
 {
     const struct stet_type_memo *memo = stet_canon_type(w->canon, op->results[0].type);
 
     see(w, op);
     put_id(w, op->id);
     if (kind == STET_KIND_CONVERT)
-        put_placed(w, STET_FACET_DTYPES, operand, &memo->dtype);
+        put_placed(w, STET_FACET_DTYPES, p, &memo->dtype);
     else if (kind != STET_KIND_CONSTRAINT)
-        put_placed(w, STET_FACET_SHAPES, operand, &memo->dims);
-    if (!memo->plain)
+        put_placed(w, STET_FACET_SHAPES, p, &memo->dims);
+    if (__builtin_expect(!memo->plain, 0))
         write_layout(w, memo->type);
-    write_plumbing_attrs(w, op, operand);
+    write_plumbing_attrs(w, op, p);
 }
 
 /* A use of a constant, or of anything through plumbing. */
@@ -164,24 +198,26 @@ __attribute__((noinline)) static void write_held(struct walk *w, const struct st
                                                  uint32_t operand)
 {
     const struct stet_type *as = v->type; /* what the user sees */
-    const struct stet_op *def = stet_value_def(v);
+    const struct place place = place_of(w, operand);
+    enum stet_kind kind = STET_KIND_NONE;
+    const struct stet_op *def = NULL;
 
-    for (int i = 0; def && i < STET_PLUMBING_DEPTH; i++) {
-        enum stet_kind kind = stet_canon_kind(w->canon, def);
-
-        if (!stet_kind_is_plumbing(kind))
+    for (int i = 0; !v->argument; i++) {
+        def = op_of(v);
+        kind = stet_canon_kind(w->canon, def);
+        if (!stet_kind_is_plumbing(kind) || i == STET_PLUMBING_DEPTH)
             break;
-        write_plumbing(w, def, kind, operand);
+        write_plumbing(w, def, kind, &place);
+        kind = STET_KIND_NONE;
         v = stet_op_operand(def, 0);
-        def = stet_value_def(v);
     }
     if (has_rank(as) && as->rank != v->type->rank) {
         struct stet_sink *s = sink(w, STET_FACET_RANKS);
-        unsigned char *at = put_place(w, operand, stet_sink_begin(s));
+        unsigned char *at = put_place(&place, stet_sink_begin(s));
 
         stet_sink_end(s, stet_put_varint(at, as->rank));
     }
-    if (def && stet_canon_kind(w->canon, def) == STET_KIND_CONSTANT) {
+    if (kind == STET_KIND_CONSTANT) {
         stet_sink_u8(sink(w, STET_SINK_SKELETON), 0);
         put_id(w, def->id);
         write_constant(w, def);
@@ -227,7 +263,7 @@ static inline void put_attr(struct walk *w, const struct stet_op *op,
     struct stet_sink *s;
     unsigned char *at;
 
-    if (!memo->plain) {
+    if (__builtin_expect(!memo->plain, 0)) {
         stet_walk_attr(w, op, n, memo);
         return;
     }
@@ -253,7 +289,7 @@ static uint32_t block_place(const struct stet_op *op, const struct stet_block *t
 /* Notes that an operation is written now, and where it stands in the text. */
 static inline void begin_op(struct walk *w, const struct stet_op *op)
 {
-    if (w->order)
+    if (__builtin_expect(w->order != NULL, 0))
         w->order[w->written] = op;
     w->written++;
     put_id(w, op->id);
@@ -291,7 +327,8 @@ static inline void write_op(struct walk *w, const struct stet_op *op)
     uint32_t count = op->operand_count;
     unsigned char *at;
 
-    if (count > BATCH || op->result_count != 1 || op->branches || op->region_count) {
+    if (__builtin_expect(count > BATCH || op->result_count != 1 || op->branches || op->region_count,
+                         0)) {
         write_any_op(w, op);
         return;
     }
@@ -311,30 +348,10 @@ static inline void write_op(struct walk *w, const struct stet_op *op)
     stet_sink_u8(skeleton, 0);
 }
 
-/* stet_value_def and stet_op_operands for the walk, which goes from operand to operation to operand
- * as long as the program is: nearly all values are an operation's only result, and a processor that
- * takes that for granted fetches the next operation while it still looks at this one. The empty asm
- * keeps compilers from computing both cases alike. */
-static inline const struct stet_op *op_of(const struct stet_value *v)
-{
-    if (__builtin_expect(v->index != 0, 0))
-        return stet_value_def(v);
-    __asm__("" : "+r"(v));
-    return (const struct stet_op *)((uintptr_t)v - sizeof(struct stet_op));
-}
-
-static inline struct stet_value *const *operands_of(const struct stet_op *op)
-{
-    if (__builtin_expect(op->result_count != 1, 0))
-        return stet_op_operands(op);
-    __asm__("" : "+r"(op));
-    return (struct stet_value *const *)((uintptr_t)op + sizeof *op + sizeof op->results[0]);
-}
-
 /* Puts an operation aside while what it uses is written. */
 static bool push(struct walk *w, const struct stet_op *op, uint32_t next)
 {
-    if (w->stack_used == w->stack_room) {
+    if (__builtin_expect(w->stack_used == w->stack_room, 0)) {
         uint32_t room = w->stack_room ? w->stack_room * 2 : 256;
         struct frame *bigger = stet_mem_resize(w->stack, room, sizeof *bigger);
 
@@ -395,7 +412,7 @@ static inline const struct stet_op *next_used(struct walk *w, const struct stet_
 
 /* Writes `op` after everything it uses that has not been written. Iterative: chains of operands are
  * as long as the program. */
-static void reach(struct walk *w, const struct stet_op *op)
+__attribute__((hot)) static void reach(struct walk *w, const struct stet_op *op)
 {
     uint32_t base = w->stack_used, next = 0;
 

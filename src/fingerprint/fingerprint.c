@@ -48,7 +48,7 @@ enum stet_rc stet_fingerprint_of(struct stet_fingerprint *out, struct stet_canon
                                  struct stet_canon_order *order, struct stet_view options,
                                  struct stet_err *err)
 {
-    struct stet_sink sinks[STET_SINKS]; /* some 30 KB of stack, which is warmer than fresh pages */
+    struct stet_sink sinks[STET_SINKS]; /* some 50 KB of stack, which is warmer than fresh pages */
     enum stet_rc rc;
 
     *out = (struct stet_fingerprint){0};

@@ -7,7 +7,7 @@
 /* So much may be put behind one question for room, of which a single thing takes LONGEST at most.
  */
 enum {
-    STET_SINK_ROOM = 2560,
+    STET_SINK_ROOM = 3072,
     STET_SINK_BATCH = 512,
     STET_SINK_LONGEST = 32,
     STET_SINK_TINY = 16,
