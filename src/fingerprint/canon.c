@@ -243,6 +243,10 @@ static void fill_type(struct stet_type_memo *memo, const struct stet_type *t)
         stet_sink_int(&s, stet_type_rest(t)->bounds[i]);
     take(&s, &memo->dims);
     stet_content_type(&s, shaped ? t->element : t);
+    if (t->kind == STET_TYPE_VECTOR) /* tensors are what is usual and say nothing more */
+        stet_sink_u8(&s, 'v');
+    else if (t->kind == STET_TYPE_MEMREF || t->kind == STET_TYPE_UNRANKED_MEMREF)
+        stet_sink_u8(&s, 'm');
     take(&s, &memo->dtype);
     memo->shaped = shaped;
     memo->plain = stet_layout_is_plain(t);

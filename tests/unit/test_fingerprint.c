@@ -316,6 +316,27 @@ TEST(vectors_that_scale_and_memrefs_without_rank_are_told_apart)
     }
 }
 
+TEST(what_holds_elements_is_part_of_the_dtype)
+{
+    static const char *const texts[] = {
+        "func.func public @main() -> tensor<4xf32> {\n"
+        "%0 = \"a.b\"() : () -> tensor<4xf32>\nreturn %0 : tensor<4xf32>\n}\n",
+        "func.func public @main() -> vector<4xf32> {\n"
+        "%0 = \"a.b\"() : () -> vector<4xf32>\nreturn %0 : vector<4xf32>\n}\n",
+        "func.func public @main() -> memref<4xf32> {\n"
+        "%0 = \"a.b\"() : () -> memref<4xf32>\nreturn %0 : memref<4xf32>\n}\n",
+    };
+    struct stet_fingerprint f[3];
+
+    for (size_t i = 0; i < 3; i++) {
+        f[i] = fingerprint_of(stet_view_str(texts[i]));
+        for (size_t k = 0; k < i; k++) {
+            EXPECT(!stet_hash_eq(f[i].key, f[k].key));
+            EXPECT_INT(1 << STET_FACET_DTYPES, stet_fingerprint_moved(&f[i], &f[k]));
+        }
+    }
+}
+
 TEST(long_chains_of_plumbing_stay_linear)
 {
     enum { LENGTH = 20000 };
