@@ -134,7 +134,6 @@ static void columns(const struct stet_conv *c, const char *x, int64_t first, int
 
 static void store(const struct stet_conv *c, char *y, const int64_t *out, const char *row)
 {
-    const struct stet_tile_set *k = stet_tile_kernels();
     size_t to = stet_dtype_bytes(c->out_type), from = stet_dtype_bytes(c->dtype);
     int64_t at = 0;
 
@@ -152,12 +151,8 @@ static void store(const struct stet_conv *c, char *y, const int64_t *out, const 
 
         if (c->out_type == c->dtype)
             memcpy(d, row + (size_t)f * from, to);
-        else if (c->dtype == STET_DT_F32)
-            k->misc[c->out_type == STET_DT_BF16 ? STET_MISC_BF16_STORE : STET_MISC_F16_STORE](
-                d, row + (size_t)f * from, NULL, NULL, 1);
         else
-            k->convert[c->dtype][stet_tile_ctype(c->out_type)](d, row + (size_t)f * from, NULL,
-                                                               NULL, 1);
+            stet_unpack(d, row + (size_t)f * from, 1, c->dtype, c->out_type);
     }
 }
 

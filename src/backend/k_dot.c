@@ -46,7 +46,7 @@ static void pack(char *d, const char *base, const struct stet_view_map *rows,
     }
 }
 
-static void unpack(char *d, const char *s, uint64_t n, enum stet_dtype type, enum stet_dtype memory)
+void stet_unpack(char *d, const char *s, uint64_t n, enum stet_dtype type, enum stet_dtype memory)
 {
     const struct stet_tile_set *k = stet_tile_kernels();
     _Alignas(64) char wide[1024 * 16];
@@ -113,8 +113,8 @@ static void dot_batch(struct dot_job *j, int64_t batch, char *lane)
                     : j->c + (uint64_t)batch * out * stet_dtype_bytes(d->out_type);
     stet_gemm(&g);
     if (d->pack_c)
-        unpack(j->c + (uint64_t)batch * out * stet_dtype_bytes(d->out_type), g.c, out, d->dtype,
-               d->out_type);
+        stet_unpack(j->c + (uint64_t)batch * out * stet_dtype_bytes(d->out_type), g.c, out,
+                    d->dtype, d->out_type);
 }
 
 static void lane_task(void *context, uint64_t lane)
@@ -152,7 +152,7 @@ static void k_dot(const void *params, void *const *bufs, struct stet_pool *pool)
         g.c = d->pack_c ? j.temp + d->pack_a + d->pack_b : j.c;
         stet_gemm_blocks(&g, pool);
         if (d->pack_c)
-            unpack(j.c, g.c, (uint64_t)(d->m * d->n), d->dtype, d->out_type);
+            stet_unpack(j.c, g.c, (uint64_t)(d->m * d->n), d->dtype, d->out_type);
         return;
     }
     stet_pool_for((double)d->batch * (double)d->m * (double)d->n * (double)d->k > 1e5 ? pool : NULL,

@@ -33,6 +33,9 @@ int64_t stet_index_at(const void *p, enum stet_dtype t, uint64_t i);
 void stet_move_run(const struct stet_move *m, size_t bytes, const char *from, char *to,
                    struct stet_pool *pool);
 
+/* Elements of the compute type `type` to the one they have in memory; for k_dot and k_conv. */
+void stet_unpack(char *d, const char *s, uint64_t n, enum stet_dtype type, enum stet_dtype memory);
+
 /* k_dot: batches of matrix products. */
 struct stet_dot {
     enum stet_dtype dtype; /* of both operands, as computed: f32, f64, c64, c128, or integers */
