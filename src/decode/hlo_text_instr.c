@@ -105,7 +105,8 @@ static void attribute(struct stet_hlo_text *t, const struct stet_hlo_op *op, str
 
     if (t->failed)
         return;
-    if (inner && which && !allowed(op, which)) {
+    if (inner && which &&
+        (!allowed(op, which) || (which == STET_HLO_A_CALLS && allowed(inner, which)))) {
         op = inner;
         r = in_it;
     }

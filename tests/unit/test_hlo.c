@@ -562,6 +562,19 @@ TEST(an_asynchronous_operation_says_what_it_gives)
     EXPECT_STR("HLO text, line 5 column 42: dimensions is not an attribute of slice", err.text);
 }
 
+TEST(an_asynchronous_fusion_calls_what_the_fusion_does)
+{
+    struct stet_err err = STET_ERR_INIT;
+
+    EXPECT_INT(STET_OK, read_text("HloModule m\n\nf {\n  q = f32[4] parameter(0)\n"
+                                  "  ROOT n = f32[4] negate(q)\n}\n\n"
+                                  "ENTRY e {\n  p = f32[4] parameter(0)\n"
+                                  "  s = ((f32[4]), f32[4]) fusion-start(p), kind=kLoop, calls=f\n"
+                                  "  ROOT d = f32[4] fusion-done(s)\n}\n",
+                                  &err));
+    EXPECT_STR("", err.text);
+}
+
 TEST(an_elided_constant_is_an_error_that_says_how_to_print_it)
 {
     struct stet_err err = STET_ERR_INIT;
