@@ -337,6 +337,7 @@ enum stet_rc stet_canon_init(struct stet_canon *c, const struct stet_program *p,
 
     memset(&c->program, 0,
            offsetof(struct stet_canon, attrs) - offsetof(struct stet_canon, program));
+    c->names[0].len = UINT32_MAX; /* or it would be the memo of a name that is no text */
     forget_attrs(c);
     forget_types(c);
     c->program = p;

@@ -118,11 +118,12 @@ static inline struct stet_value *const *operands_of(const struct stet_op *op)
 struct place {
     unsigned char bytes[STET_SINK_TINY];
     size_t length;
+    uint32_t operand;
 };
 
 static inline struct place place_of(const struct walk *w, uint32_t operand)
 {
-    struct place p;
+    struct place p = {.operand = operand};
 
     p.length = (size_t)(stet_put_varint(stet_put_varint(p.bytes, w->written), operand) - p.bytes);
     return p;
@@ -151,7 +152,7 @@ static bool keeps_axes(const struct stet_op *op, const struct stet_attr_memo *ax
     return rank == stet_op_operand(op, 0)->type->rank && rank <= axes->in_place;
 }
 
-static void write_plumbing_attrs(struct walk *w, const struct stet_op *op, const struct place *p)
+static void write_plumbing_attrs(struct walk *w, const struct stet_op *op, struct place *p)
 {
     for (uint32_t i = 0; i < op->attr_count; i++) {
         const struct stet_named_attr *n = &op->attrs[i];
@@ -172,13 +173,14 @@ static void write_plumbing_attrs(struct walk *w, const struct stet_op *op, const
 
             stet_sink_end(s, put_place(p, stet_sink_begin(s)));
             stet_content_attr(s, n->value, &symbols);
+            *p = place_of(w, p->operand); /* a function that it named may have been written */
         }
     }
 }
 
 /* What one piece of plumbing did to the value on its way to a use. */
 static void write_plumbing(struct walk *w, const struct stet_op *op, enum stet_kind kind,
-                           const struct place *p)
+                           struct place *p)
 {
     const struct stet_type_memo *memo = stet_canon_type(w->canon, op->results[0].type);
 
@@ -198,7 +200,7 @@ __attribute__((noinline)) static void write_held(struct walk *w, const struct st
                                                  uint32_t operand)
 {
     const struct stet_type *as = v->type; /* what the user sees */
-    const struct place place = place_of(w, operand);
+    struct place place = place_of(w, operand);
     enum stet_kind kind = STET_KIND_NONE;
     const struct stet_op *def = NULL;
 

@@ -337,6 +337,45 @@ TEST(what_holds_elements_is_part_of_the_dtype)
     }
 }
 
+/* A dictionary's key may be no text at all; what is known of it must not depend on addresses. */
+TEST(a_name_that_is_no_text_is_not_mistaken_for_an_empty_place)
+{
+    struct stet_program p;
+    struct stet_canon *c = malloc(sizeof *c);
+
+    EXPECT(read_program(&p, stet_view_str(base_text)));
+    EXPECT_INT(STET_OK, stet_canon_init(c, &p, NULL));
+    EXPECT_INT(STET_CLASS_UNLISTED, stet_canon_name(c, (struct stet_view){0})->class);
+    stet_canon_release(c);
+    free(c);
+    stet_program_release(&p);
+}
+
+/* Places after a function that was written while an attribute was. */
+TEST(plumbing_that_names_a_function_keeps_its_fingerprint)
+{
+    static const char text[] =
+        "module @m {\n"
+        "func.func public @main(%arg0: tensor<4xf32>) -> tensor<2x2xf32> {\n"
+        "%0 = stablehlo.custom_call @Sharding(%arg0) {mhlo.sharding = \"{replicated}\", "
+        "called_computations = [@f]} : (tensor<4xf32>) -> tensor<4xf32>\n"
+        "%1 = stablehlo.reshape %0 : (tensor<4xf32>) -> tensor<2x2xf32>\n"
+        "%2 = stablehlo.custom_call @Sharding(%1) {mhlo.sharding = \"{replicated}\", "
+        "called_computations = [@f]} : (tensor<2x2xf32>) -> tensor<2x2xf32>\n"
+        "%3 = stablehlo.abs %2 : tensor<2x2xf32>\n"
+        "return %3 : tensor<2x2xf32>\n}\n"
+        "func.func private @f(%arg0: tensor<f32>) -> tensor<f32> {\n"
+        "%0 = stablehlo.abs %arg0 : tensor<f32>\n"
+        "return %0 : tensor<f32>\n}\n}\n";
+    struct stet_fingerprint f = fingerprint_of(stet_view_str(text));
+    char hash[STET_HASH_TEXT];
+
+    stet_hash_format(f.facets[STET_FACET_SHAPES], hash);
+    EXPECT_STR("bf0e3656e4a192eb8d55f80c935b7c7c", hash);
+    stet_hash_format(f.facets[STET_FACET_SHARDINGS], hash);
+    EXPECT_STR("c947d4c603b4cc3193a4d72e4fba7775", hash);
+}
+
 TEST(long_chains_of_plumbing_stay_linear)
 {
     enum { LENGTH = 20000 };
