@@ -117,7 +117,8 @@ struct bc {
     unsigned depth;
     uint64_t where; /* the entry or operation being read, for failures without a better place */
     bool has_vhlo;
-    bool made; /* something that an operation was the first to name */
+    struct stet_view tables; /* their hash, once somebody asked for it */
+    bool made;               /* something that an operation was the first to name */
     struct stet_view sections[BC_SECTIONS];
     bool present[BC_SECTIONS];
 
@@ -318,6 +319,12 @@ static inline void *bc_alloc(struct bc *b, size_t count, size_t size)
 }
 
 struct stet_attr *bc_new_attr(struct bc *b, enum stet_attr_kind kind);
+/* What is kept beside bytes in an encoding that this build does not know: they may name anything in
+ * the tables of the file, so they are the same as those of another file only if all its tables are,
+ * of which this is the hash. It stands where text would. */
+struct stet_view bc_tables(struct bc *b);
+const struct stet_attr *bc_make_opaque(struct bc *b, const struct stet_attr_name *name,
+                                       struct stet_view bytes);
 struct stet_type *bc_new_type(struct bc *b, enum stet_type_kind kind);
 void bc_set_rest(struct bc *b, struct stet_type *t, const struct stet_type_rest *rest);
 /* For what stands inside others; a list of it must not be used again (intern.h). */

@@ -59,50 +59,12 @@ static bool try_properties(struct bc *b, struct stet_view bytes, const struct st
     return stet_reader_ok(&r) && stet_reader_left(&r) == 0;
 }
 
-/* What a number in unknown bytes may stand for: an attribute, an optional one, a type, a string. */
-static void add_meanings(struct bc *b, uint64_t v, struct stet_list *out)
-{
-    struct stet_attr *type;
-
-    if (v < b->attr_count)
-        stet_list_add(out, bc_attr_at(b, v));
-    if ((v & 1) && v >> 1 < b->attr_count)
-        stet_list_add(out, bc_attr_at(b, v >> 1));
-    if (v < b->type_count) {
-        type = bc_new_attr(b, STET_ATTR_TYPE);
-        type->of.type = bc_type_at(b, v);
-        stet_list_add(out, type);
-    }
-    if (v < b->string_count)
-        stet_list_add(out, bc_make_string(b, bc_string_at(b, v)));
-}
-
-/* Properties of an operation this build does not know stay bytes. Those mostly are places in this
- * file's tables, the same for `constant 1` and `constant 2`: all that they may stand for is kept
- * beside them, so that different programs never look the same. */
+/* Properties of an operation this build does not know stay one opaque attribute. */
 static void keep_properties(struct bc *b, struct stet_view bytes, struct stet_named_attr *out,
                             uint32_t *count)
 {
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_OPAQUE), *all = bc_new_attr(b, STET_ATTR_ARRAY);
-    struct stet_reader r = bc_reader(b, bytes.ptr, bytes.len);
-    struct stet_list items = {0};
-
-    a->of.name = &bc_builtin_name;
-    stet_attr_set_bytes(a, bytes);
-    stet_list_add(&items, a);
-    while (stet_reader_left(&r) && bc_ok(b)) {
-        uint64_t v = bc_varint(&r);
-
-        if (!stet_reader_ok(&r))
-            break;
-        add_meanings(b, v, &items);
-    }
-    all->count = (uint32_t)items.count;
-    all->items = stet_list_keep(&items, b->arena);
-    if (!all->items)
-        bc_no_room(b);
-    stet_list_release(&items);
-    out[0] = (struct stet_named_attr){STET_VIEW("properties"), all};
+    out[0] = (struct stet_named_attr){STET_VIEW("properties"),
+                                      bc_make_opaque(b, &bc_builtin_name, bytes)};
     *count = 1;
 }
 

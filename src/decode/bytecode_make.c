@@ -65,6 +65,40 @@ const struct stet_attr *bc_intern(struct bc *b, struct stet_attr like)
     return &bc_bad_attr;
 }
 
+struct stet_view bc_tables(struct bc *b)
+{
+    struct stet_hasher h;
+    char text[STET_HASH_TEXT];
+
+    if (b->tables.len)
+        return b->tables;
+    stet_hasher_init(&h);
+    for (unsigned i = 0; i < BC_SECTIONS; i++) {
+        uint64_t size = b->sections[i].len;
+
+        if (i == BC_IR)
+            continue;
+        stet_hasher_add(&h, &size, sizeof size);
+        stet_hasher_add(&h, b->sections[i].ptr, b->sections[i].len);
+    }
+    stet_hash_format(stet_hasher_digest(&h), text);
+    b->tables = stet_arena_printf(b->arena, "tables %s", text);
+    if (!b->tables.ptr)
+        bc_no_room(b);
+    return b->tables;
+}
+
+const struct stet_attr *bc_make_opaque(struct bc *b, const struct stet_attr_name *name,
+                                       struct stet_view bytes)
+{
+    struct stet_attr *a = bc_new_attr(b, STET_ATTR_OPAQUE);
+
+    a->of.name = name;
+    stet_attr_set_bytes(a, bytes);
+    stet_attr_set_text(a, bc_tables(b));
+    return a;
+}
+
 const struct stet_attr *bc_make_int(struct bc *b, const struct stet_type *type, int64_t value)
 {
     return bc_intern(

@@ -45,11 +45,8 @@ static void leave(struct bc *b, struct bc_entry *e, struct stet_reader *r, const
 static const struct stet_attr *keep_attr(struct bc *b, const struct bc_dialect *d,
                                          struct stet_reader *r)
 {
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_OPAQUE);
-
-    a->of.name = stet_build_name(b->arena, d->name, (struct stet_view){0});
-    stet_attr_set_bytes(a, stet_reader_bytes(r, stet_reader_left(r)));
-    return a;
+    return bc_make_opaque(b, stet_build_name(b->arena, d->name, (struct stet_view){0}),
+                          stet_reader_bytes(r, stet_reader_left(r)));
 }
 
 static const struct stet_attr *custom_attr(struct bc *b, const struct bc_dialect *d,
@@ -328,6 +325,7 @@ static const struct stet_type *keep_type(struct bc *b, const struct bc_dialect *
 
     bc_set_rest(b, t,
                 &(struct stet_type_rest){.dialect = d->name,
+                                         .text = bc_tables(b),
                                          .bytes = stet_reader_bytes(r, stet_reader_left(r))});
     return t;
 }

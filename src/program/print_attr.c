@@ -290,7 +290,8 @@ static void print_attr(struct stet_buf *out, const struct stet_attr *a, unsigned
         return;
     switch (a->kind) {
     case STET_ATTR_OPAQUE:
-        stet_print_foreign(out, '#', stet_attr_dialect(a), stet_attr_text(a));
+        stet_print_foreign(out, '#', stet_attr_dialect(a),
+                           stet_attr_bytes(a).len ? (struct stet_view){0} : stet_attr_text(a));
         break;
     case STET_ATTR_AFFINE_MAP:
         stet_buf_view(out, stet_attr_text(a));

@@ -148,7 +148,9 @@ static void print_type(struct stet_buf *out, const struct stet_type *t, unsigned
     switch (t->kind) {
     case STET_TYPE_OPAQUE:
     case STET_TYPE_QUANTIZED:
-        stet_print_foreign(out, '!', stet_type_rest(t)->dialect, stet_type_rest(t)->text);
+        stet_print_foreign(out, '!', stet_type_rest(t)->dialect,
+                           stet_type_rest(t)->bytes.len ? (struct stet_view){0}
+                                                        : stet_type_rest(t)->text);
         break;
     case STET_TYPE_INTEGER:
         stet_buf_printf(out, "%s%u", signs[t->sign], t->width);
