@@ -332,7 +332,7 @@ static void read_block(struct bc *b, struct stet_reader *r, struct region_state 
         n -= usual;
         if (!n)
             break;
-        if (!bc_has_room(b, BC_USUAL_ROOM))
+        if (!bc_has_room(b, BC_LEAST_ROOM))
             bc_refill(b, r->next);
         op = read_op(b, r, state, block);
         if (!stet_reader_ok(r) || !bc_ok(b))

@@ -32,6 +32,8 @@ enum {
     BC_USUAL_OPERANDS = 8,
     BC_USUAL_ROOM = sizeof(struct stet_op) + sizeof(struct stet_value) +
         BC_USUAL_OPERANDS * sizeof(struct stet_value *),
+    /* Enough for most; a block of memory that has less left is full. */
+    BC_LEAST_ROOM = sizeof(struct stet_op) + sizeof(struct stet_value) + 2 * sizeof(void *),
 };
 
 /* Does so much fit into the block of memory at hand? */

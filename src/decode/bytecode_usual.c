@@ -108,6 +108,7 @@ static inline const struct stet_attr *usual_dict(struct bc *b, const unsigned ch
 }
 
 static inline const struct bc_converted *usual_attrs(struct bc *b, const unsigned char **at,
+                                                     const unsigned char *start,
                                                      struct bc_name *name, unsigned mask, bool make)
 {
     const struct stet_attr *dict = &bc_no_attrs;
@@ -126,7 +127,7 @@ static inline const struct bc_converted *usual_attrs(struct bc *b, const unsigne
         return known;
     if (!make)
         return NULL;
-    b->where = (uint64_t)(*at - (const unsigned char *)b->input.ptr);
+    b->where = (uint64_t)(start - (const unsigned char *)b->input.ptr);
     b->made = bc_vhlo_convert(b, name, properties, dict, known) && known->count <= STET_MAX_ATTRS;
     return b->made ? known : NULL;
 }
@@ -135,6 +136,7 @@ static inline const struct bc_converted *usual_attrs(struct bc *b, const unsigne
 static inline bool usual_head(struct bc *b, const unsigned char **at, struct stet_op *op,
                               const struct stet_block *block, bool make)
 {
+    const unsigned char *start = *at;
     uint32_t index, attr_count = 0;
     struct bc_name *name;
     unsigned mask;
@@ -147,7 +149,7 @@ static inline bool usual_head(struct bc *b, const unsigned char **at, struct ste
         return false;
     op->attrs = NULL;
     if (mask & (HAS_ATTRS | HAS_PROPERTIES)) {
-        const struct bc_converted *attrs = usual_attrs(b, at, name, mask, make);
+        const struct bc_converted *attrs = usual_attrs(b, at, start, name, mask, make);
 
         if (!attrs)
             return false;
@@ -267,7 +269,7 @@ static uint32_t read_run(struct bc *b, struct stet_reader *r, struct region_stat
 /* Is there room for one, and so much input that it ends before that does? */
 static bool may_begin(const struct bc *b, const struct stet_reader *r)
 {
-    return b->end - r->next >= USUAL_BYTES && bc_has_room(b, BC_USUAL_ROOM);
+    return stet_reader_ok(r) && b->end - r->next >= USUAL_BYTES && bc_has_room(b, BC_USUAL_ROOM);
 }
 
 uint32_t bc_read_usual_ops(struct bc *b, struct stet_reader *r, struct region_state *state,
@@ -276,7 +278,7 @@ uint32_t bc_read_usual_ops(struct bc *b, struct stet_reader *r, struct region_st
     uint32_t made = 0;
 
     while (made < room && state->limit) { /* without a limit nothing is or can be defined */
-        if (!bc_has_room(b, BC_USUAL_ROOM))
+        if (!bc_has_room(b, BC_LEAST_ROOM))
             bc_refill(b, r->next);
         if (!may_begin(b, r))
             break;

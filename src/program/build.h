@@ -49,10 +49,6 @@ struct stet_op_parts {
 size_t stet_build_op_size(const struct stet_op_parts *parts);
 /* NULL (and the arena's `failed`) when it does not fit. */
 struct stet_op *stet_build_op(struct stet_arena *a, const struct stet_op_parts *parts);
-/* Room for a known operation without regions and successors, inline since most are; all of it is
- * for the caller to fill in. */
-static inline struct stet_op *stet_build_room(struct stet_arena *a, uint32_t results,
-                                              uint32_t operands, struct stet_value ***to);
 /* Zeroed arguments of `b` and room for their locations; false when the arena is full. */
 bool stet_build_args(struct stet_arena *a, struct stet_block *b, uint32_t count);
 
@@ -70,20 +66,5 @@ const struct stet_attr_name *stet_build_name(struct stet_arena *a, struct stet_v
 /* Give every operation and value its id in order of appearance (parents before children, a block's
  * arguments before its operations) and set op_count and value_count. */
 void stet_build_number(struct stet_program *p);
-
-static inline struct stet_op *stet_build_room(struct stet_arena *a, uint32_t results,
-                                              uint32_t operands, struct stet_value ***to)
-{
-    size_t before = sizeof(struct stet_op) + results * sizeof(struct stet_value);
-    size_t size = before + operands * sizeof(struct stet_value *); /* a multiple of 8 */
-    void *op = a->next;
-
-    if (size > (size_t)(a->end - a->next))
-        op = stet_arena_slow(a, 1, size);
-    else
-        a->next += size;
-    *to = (struct stet_value **)((uintptr_t)op + before);
-    return op;
-}
 
 #endif
