@@ -10,6 +10,7 @@
 #include "explain/side.h"
 #include "ledger/ledger.h"
 #include "program/ops.h"
+#include "stet_version.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -302,8 +303,9 @@ static void fill(const char *state, const char *id, uint64_t recompiles)
             stet_ledger_add_recompile(l, &r, &err) != STET_OK)
             fail(&err);
     }
-    /* As the command stamps a run without journals that ended at 2 ns. */
-    snprintf(number, sizeof number, "%d 0 0 2", STET_EXPLAIN_VERSION);
+    /* As the command stamps a run without journals that ended at 2 ns; otherwise it would explain
+     * it anew. */
+    snprintf(number, sizeof number, STET_VERSION " %d 0 0 2", STET_EXPLAIN_VERSION);
     if (stet_ledger_end(l, number, true, &err) != STET_OK)
         fail(&err);
     stet_ledger_close(l);
