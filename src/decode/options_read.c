@@ -27,20 +27,7 @@ enum kind {
 
 enum message {
 #define MESSAGE(identifier) identifier,
-#define FIELD(number, name, kind)
-#define SUB(number, name, message)
-#define SUBS(number, name, message)
-#define SHAPES(number, name)
-#define OVERRIDES(number, name)
-#define END
 #include "decode/options.def"
-#undef MESSAGE
-#undef FIELD
-#undef SUB
-#undef SUBS
-#undef SHAPES
-#undef OVERRIDES
-#undef END
 };
 
 static const struct field {
@@ -56,15 +43,7 @@ static const struct field {
 #define SUBS(number, name, message) {COMPILE_OPTIONS, number, name, SUBMESSAGES, message},
 #define SHAPES(number, name)        {COMPILE_OPTIONS, number, name, SHAPE_LIST, COMPILE_OPTIONS},
 #define OVERRIDES(number, name)     {COMPILE_OPTIONS, number, name, OVERRIDE_MAP, COMPILE_OPTIONS},
-#define END
 #include "decode/options.def"
-#undef MESSAGE
-#undef FIELD
-#undef SUB
-#undef SUBS
-#undef SHAPES
-#undef OVERRIDES
-#undef END
 };
 
 static const struct {
