@@ -27,14 +27,19 @@ struct stet_view stet_hlo_text(struct stet_hlo_reader *r, uint32_t field)
     return f ? stet_proto_text(&r->fault, f) : (struct stet_view){0};
 }
 
-struct stet_ints stet_hlo_ints(struct stet_hlo_reader *r, uint32_t field)
+struct stet_ints stet_hlo_ints_in(struct stet_hlo_reader *r, struct stet_arena *a, uint32_t field)
 {
     struct stet_ints v = {0};
 
     for (size_t i = 0; i < r->field_count; i++)
         if (r->fields[i].number == field)
-            stet_proto_ints(&r->fault, &r->fields[i], r->b.a, &v);
+            stet_proto_ints(&r->fault, &r->fields[i], a, &v);
     return v;
+}
+
+struct stet_ints stet_hlo_ints(struct stet_hlo_reader *r, uint32_t field)
+{
+    return stet_hlo_ints_in(r, r->b.a, field);
 }
 
 struct stet_ints stet_hlo_inner_of(struct stet_hlo_reader *r, const struct stet_proto *in,

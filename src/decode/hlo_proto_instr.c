@@ -103,20 +103,11 @@ static const struct stet_loc *metadata(struct stet_hlo_reader *r, const struct s
     return l;
 }
 
-static struct stet_ints ids(struct stet_hlo_reader *r, uint32_t field)
-{
-    struct stet_ints v = {0};
-
-    for (size_t i = 0; i < r->field_count; i++)
-        if (r->fields[i].number == field)
-            stet_proto_ints(&r->fault, &r->fields[i], &r->b.scratch, &v);
-    return v;
-}
-
 /* Data operands, then control predecessors; both must be instructions before this one. */
 static void operands(struct stet_hlo_reader *r, struct stet_hlo_instr *instr)
 {
-    struct stet_ints data = ids(r, OPERANDS), before = ids(r, CONTROL);
+    struct stet_ints data = stet_hlo_ints_in(r, &r->b.scratch, OPERANDS),
+                     before = stet_hlo_ints_in(r, &r->b.scratch, CONTROL);
     uint32_t n = data.count + before.count;
 
     instr->operands = stet_arena_raw(&r->b.scratch, n, sizeof *instr->operands);
