@@ -1,4 +1,5 @@
-/* XXH3 compiled into this file alone, so that no symbol of it is visible elsewhere. */
+/* XXH3 compiled into this file and hash_wide.c alone, so that no symbol of it is visible elsewhere.
+ */
 #include "base/hash_wide.h"
 
 #define XXH_INLINE_ALL

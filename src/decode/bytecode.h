@@ -118,7 +118,6 @@ struct bc {
     uint64_t where; /* the entry or operation being read, for failures without a better place */
     bool has_vhlo;
     struct stet_view tables; /* their hash, once somebody asked for it */
-    bool made;               /* something that an operation was the first to name */
     struct stet_view sections[BC_SECTIONS];
     bool present[BC_SECTIONS];
 

@@ -53,69 +53,56 @@ static inline bool short_number(const unsigned char **at, uint32_t *out)
 }
 
 /* What follows is false, or NULL, for all that is not usual. What has not been asked for yet is not
- * either, unless it is to be made (`make`), which takes memory of the arena. */
+ * either, unless it is to be made, which takes memory of the arena: `made` tells that something
+ * was, and is NULL where nothing may be. */
 
-static inline bool usual_loc(struct bc *b, const unsigned char **at, struct stet_op *op, bool make)
+/* What stands in a table: an attribute, a location or a type. */
+static inline bool usual_entry(struct bc *b, const struct bc_entry *table, size_t count,
+                               enum bc_state wanted, const unsigned char **at, bool *made,
+                               const void **out)
 {
     uint32_t index;
 
-    if (!short_number(at, &index) || index >= b->attr_count)
+    if (!short_number(at, &index) || index >= count)
         return false;
-    if (make && b->attrs[index].state == BC_WAITING) {
-        b->made = true;
-        bc_loc_at(b, index);
+    if (made && table[index].state == BC_WAITING) {
+        *made = true;
+        if (table == b->types)
+            bc_type_at(b, index);
+        else if (wanted == BC_LOC)
+            bc_loc_at(b, index);
+        else
+            bc_attr_at(b, index); /* says itself where it is */
     }
-    if (b->attrs[index].state != BC_LOC)
-        return false;
-    op->loc = b->attrs[index].made;
-    return true;
+    *out = table[index].made;
+    return table[index].state == wanted;
 }
 
 static inline bool usual_result(struct bc *b, const unsigned char **at, struct stet_value *v,
-                                bool make)
+                                bool *made)
 {
-    uint32_t index;
+    const void *type;
 
-    if (*(*at)++ != (1 << 1 | 1) || !short_number(at, &index) || index >= b->type_count)
+    if (*(*at)++ != (1 << 1 | 1) ||
+        !usual_entry(b, b->types, b->type_count, BC_ATTR, at, made, &type))
         return false;
-    if (make && b->types[index].state == BC_WAITING) {
-        b->made = true;
-        bc_type_at(b, index);
-    }
-    if (b->types[index].state != BC_ATTR)
-        return false;
-    v->type = b->types[index].made;
+    v->type = type;
     v->index = 0;
     v->argument = 0;
     return true;
 }
 
-static inline const struct stet_attr *usual_dict(struct bc *b, const unsigned char **at, bool make)
-{
-    const struct stet_attr *dict;
-    uint32_t index;
-
-    if (!short_number(at, &index) || index >= b->attr_count)
-        return NULL;
-    if (make && b->attrs[index].state == BC_WAITING) {
-        b->made = true;
-        bc_attr_at(b, index); /* says itself where it is */
-    }
-    if (b->attrs[index].state != BC_ATTR)
-        return NULL;
-    dict = b->attrs[index].made;
-    return dict->kind == STET_ATTR_DICT ? dict : NULL;
-}
-
 static inline const struct bc_converted *usual_attrs(struct bc *b, const unsigned char **at,
                                                      const unsigned char *start,
-                                                     struct bc_name *name, unsigned mask, bool make)
+                                                     struct bc_name *name, unsigned mask,
+                                                     bool *made)
 {
-    const struct stet_attr *dict = &bc_no_attrs;
+    const void *dict = &bc_no_attrs;
     struct bc_converted *known;
     uint32_t index, properties = 0;
 
-    if ((mask & HAS_ATTRS) && !(dict = usual_dict(b, at, make)))
+    if ((mask & HAS_ATTRS) && (!usual_entry(b, b->attrs, b->attr_count, BC_ATTR, at, made, &dict) ||
+                               ((const struct stet_attr *)dict)->kind != STET_ATTR_DICT))
         return NULL;
     if (mask & HAS_PROPERTIES) {
         if (!short_number(at, &index) || index >= b->property_count)
@@ -125,31 +112,34 @@ static inline const struct bc_converted *usual_attrs(struct bc *b, const unsigne
     known = bc_converted_place(b, name, properties);
     if (__builtin_expect(bc_converted_is(known, name, properties, dict), 1))
         return known;
-    if (!make)
+    if (!made)
         return NULL;
     b->where = (uint64_t)(start - (const unsigned char *)b->input.ptr);
-    b->made = bc_vhlo_convert(b, name, properties, dict, known) && known->count <= STET_MAX_ATTRS;
-    return b->made ? known : NULL;
+    *made = bc_vhlo_convert(b, name, properties, dict, known) && known->count <= STET_MAX_ATTRS;
+    return *made ? known : NULL;
 }
 
 /* An operation up to its operands, of which there are op->operand_count. */
 static inline bool usual_head(struct bc *b, const unsigned char **at, struct stet_op *op,
-                              const struct stet_block *block, bool make)
+                              const struct stet_block *block, bool *made)
 {
     const unsigned char *start = *at;
     uint32_t index, attr_count = 0;
     struct bc_name *name;
+    const void *loc;
     unsigned mask;
 
     if (!short_number(at, &index) || index >= b->name_count)
         return false;
     name = &b->names[index];
     mask = *(*at)++;
-    if ((mask & UNUSUAL) || !name->usual || !usual_loc(b, at, op, make))
+    if ((mask & UNUSUAL) || !name->usual ||
+        !usual_entry(b, b->attrs, b->attr_count, BC_LOC, at, made, &loc))
         return false;
+    op->loc = loc;
     op->attrs = NULL;
     if (mask & (HAS_ATTRS | HAS_PROPERTIES)) {
-        const struct bc_converted *attrs = usual_attrs(b, at, start, name, mask, make);
+        const struct bc_converted *attrs = usual_attrs(b, at, start, name, mask, made);
 
         if (!attrs)
             return false;
@@ -162,7 +152,7 @@ static inline bool usual_head(struct bc *b, const unsigned char **at, struct ste
     op->branches = 0;
     op->spare = 0;
     op->result_count = mask / HAS_RESULTS & 1;
-    if ((mask & HAS_RESULTS) && !usual_result(b, at, op->results, make))
+    if ((mask & HAS_RESULTS) && !usual_result(b, at, op->results, made))
         return false;
     index = 0;
     if ((mask & HAS_OPERANDS) && (!short_number(at, &index) || index > BC_USUAL_OPERANDS))
@@ -176,10 +166,10 @@ __attribute__((noinline)) static bool make_named(struct bc *b, const unsigned ch
                                                  const struct stet_block *block)
 {
     _Alignas(struct stet_op) char room[BC_USUAL_ROOM];
+    bool made = false;
 
-    b->made = false;
-    usual_head(b, &at, (struct stet_op *)(void *)room, block, true);
-    return b->made && bc_ok(b);
+    usual_head(b, &at, (struct stet_op *)(void *)room, block, &made);
+    return made && bc_ok(b);
 }
 
 /* What a run of usual operations works on; what changes with each stands in the function. */
@@ -208,9 +198,9 @@ __attribute__((noinline)) static void read_usual(struct bc *b, struct run *run)
         struct stet_value **operands, **end;
         uint32_t index;
 
-        if (!usual_head(b, &at, op, run->block, false))
+        if (!usual_head(b, &at, op, run->block, NULL))
             break;
-        operands = (struct stet_value **)(void *)&op->results[op->result_count];
+        operands = stet_op_operands(op);
         for (end = operands + op->operand_count; operands != end; operands++)
             if (!short_number(&at, &index) || index >= defined || !(*operands = values[index]))
                 goto unusual;

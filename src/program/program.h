@@ -324,9 +324,9 @@ struct stet_region {
     uint32_t block_count;
 };
 
-/* Made by stet_build_op alone: after the results lie the operands, the regions and what few
- * operations have, each as long as its count (stet_op_operands, stet_op_regions, …). There is one
- * for every ten bytes of a program, so every byte counts here. */
+/* Made by stet_build_op and, the usual ones, by the bytecode reader: after the results lie the
+ * operands, the regions and what few operations have, each as long as its count (stet_op_operands,
+ * stet_op_regions, …). There is one for every ten bytes of a program, so every byte counts here. */
 struct stet_op {
     const struct stet_loc *loc;
     struct stet_block *parent;           /* NULL for the module */
