@@ -107,7 +107,9 @@ static bool read_settings(void)
 {
     const char *dir = getenv("STET_DIR"), *capture = getenv("STET_CAPTURE");
     const char *store = getenv("STET_STORE"), *memory = getenv("STET_STORE_MEMORY");
+    const char *values = getenv("STET_VALUES");
 
+    stet_layer.values = !values || strcmp(values, "off") != 0;
     if (capture && !strcmp(capture, "full"))
         stet_layer.capture = STET_CAPTURE_FULL;
     if (capture && !strcmp(capture, "hash"))

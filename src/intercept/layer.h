@@ -20,6 +20,7 @@ enum stet_fault {
 struct stet_layer {
     char dir[PATH_MAX]; /* the run folder */
     enum stet_capture capture;
+    bool values; /* read what Python holds during a compile: STET_VALUES */
     struct stet_store store;
     bool storing;         /* the store above is in use */
     const char *no_store; /* or why it is not, though one was named */

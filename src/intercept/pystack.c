@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "intercept/counters.h"
 #include "intercept/layer.h"
+#include "intercept/pyvalues.h"
 #include "intercept/pywalk.h"
 #include "intercept/threads.h"
 #include "intercept/wait.h"
@@ -26,10 +27,11 @@ struct stet_pystack {
     struct stet_flag begun, done;
     const struct stet_python *py;
     const char *missing; /* why there are no frames; a literal */
-    uint64_t index, walk_ns;
+    uint64_t index, walk_ns, values_ns;
     uint64_t thread; /* kernel's id of the compiling thread */
     bool load;
     struct stet_pywalk walk;
+    struct stet_values values;
 };
 
 static atomic_int looks; /* capture threads at work or stuck */
@@ -76,6 +78,19 @@ static void write_thread(struct stet_journal *j, const struct stet_pystack *s,
     stet_journal_write(j, STET_REC_compile_stack, &record);
 }
 
+static void write_values(struct stet_journal *j, const struct stet_pystack *s)
+{
+    struct stet_rec_compile_values record = {
+        .index = s->index,
+        .load = s->load,
+        .values = stet_view_of(s->values.bytes, s->values.used),
+        .dropped = s->values.dropped,
+        .read_ns = s->values_ns,
+    };
+
+    stet_journal_write(j, STET_REC_compile_values, &record);
+}
+
 /* On the writer thread. */
 static bool write_stacks(struct stet_event *e, struct stet_journal *j)
 {
@@ -92,6 +107,8 @@ static bool write_stacks(struct stet_event *e, struct stet_journal *j)
     }
     for (size_t i = 0; i < s->walk.thread_count; i++)
         write_thread(j, s, &s->walk.threads[i]);
+    if (s->values.used || s->values.dropped)
+        write_values(j, s);
     return false;
 }
 
@@ -116,13 +133,23 @@ static void send_in_turn(struct stet_pystack *s)
         send(s);
 }
 
+static void read_values(void *data, PyObject *frame)
+{
+    struct stet_pystack *s = data;
+    uint64_t before = stet_journal_now();
+
+    if (stet_layer.values)
+        stet_pyvalues_read(s->py, frame, stet_layer.capture == STET_CAPTURE_HASH, &s->values);
+    s->values_ns = stet_journal_now() - before;
+}
+
 /* With the GIL held. */
 static void walk(struct stet_pystack *s)
 {
     uint64_t before = stet_journal_now();
 
-    s->missing = stet_pywalk(s->py, &s->walk);
-    s->walk_ns = stet_journal_now() - before;
+    s->missing = stet_pywalk(s->py, &s->walk, read_values, s);
+    s->walk_ns = stet_journal_now() - before - s->values_ns;
     stet_counters_watch(s->py);
     send_in_turn(s);
 }
@@ -160,6 +187,7 @@ static struct stet_pystack *new_look(const struct stet_python *py, uint64_t inde
         return NULL;
     }
     memset(s, 0, offsetof(struct stet_pystack, walk));
+    s->values.used = s->values.dropped = 0;
     atomic_init(&s->holders, 1);
     s->py = py;
     s->index = index;

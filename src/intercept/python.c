@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct stet_python api;
@@ -21,6 +22,47 @@ static const struct {
 #undef PY_MAY
 };
 
+static const struct {
+    const char *name;
+    size_t offset;
+} objects[] = {
+#define PY_OBJECT(name) {#name, offsetof(struct stet_python, name)},
+    STET_PYTHON_OBJECTS
+#undef PY_OBJECT
+};
+
+/* Only PyFrame_GetVar and PyType_GetName may be missing: older versions are read without them. */
+static bool can_read_values(const struct stet_python *py)
+{
+    bool all = py->PyUnicode_AsUTF8AndSize && py->PyObject_Type && py->PyType_GetFlags &&
+               py->_PyType_Lookup && py->PyUnicode_InternFromString &&
+               py->PyObject_GenericGetAttr && py->PyObject_GenericGetDict &&
+               py->PyLong_AsLongLongAndOverflow && py->PyFloat_AsDouble && py->PyNumber_Float &&
+               py->PyNumber_Long && py->PyTuple_Size && py->PyTuple_GetItem && py->PyList_Size &&
+               py->PyList_GetItem && py->PyDict_Size && py->PyFunction_GetCode &&
+               py->PyFunction_GetGlobals && py->PyFunction_GetClosure && py->PyMethod_Function &&
+               py->PyMethod_Self && py->PyCell_Get && py->PyModule_GetDict && py->PyObject_Repr &&
+               py->Py_IncRef;
+
+#define PY_OBJECT(name) all = all && py->name;
+    STET_PYTHON_OBJECTS
+#undef PY_OBJECT
+    return all;
+}
+
+static void look_for_values(struct stet_python *py)
+{
+    const char *version = py->Py_GetVersion();
+
+    for (size_t i = 0; i < sizeof objects / sizeof *objects; i++) {
+        void *found = dlsym(RTLD_DEFAULT, objects[i].name);
+
+        memcpy((char *)py + objects[i].offset, &found, sizeof found);
+    }
+    py->minor = strncmp(version, "3.", 2) == 0 ? (unsigned)strtoul(version + 2, NULL, 10) : 0;
+    py->values = can_read_values(py) && py->minor >= 9 && (py->minor < 12 || py->PyFrame_GetVar);
+}
+
 static bool look(struct stet_python *py)
 {
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
@@ -30,7 +72,10 @@ static bool look(struct stet_python *py)
             return false;
         memcpy((char *)py + functions[i].offset, &found, sizeof found);
     }
-    return py->PyThreadState_GetUnchecked || py->_PyThreadState_UncheckedGet;
+    if (!py->PyThreadState_GetUnchecked && !py->_PyThreadState_UncheckedGet)
+        return false;
+    look_for_values(py);
+    return true;
 }
 
 const struct stet_python *stet_python(void)

@@ -43,7 +43,50 @@ typedef ptrdiff_t Py_ssize_t;
     PY_MAY(void *, PyThreadState_GetUnchecked, (void))                                             \
     PY_MAY(void *, _PyThreadState_UncheckedGet, (void))                                            \
     PY_MAY(int, PyGC_Disable, (void))                                                              \
-    PY_MAY(int, PyGC_Enable, (void))
+    PY_MAY(int, PyGC_Enable, (void))                                                               \
+    PY_MAY(PyObject *, PyFrame_GetVar, (PyObject *, PyObject *)) /* from 3.12 */                   \
+    PY_MAY(const char *, PyUnicode_AsUTF8AndSize, (PyObject *, Py_ssize_t *))                      \
+    PY_MAY(PyObject *, PyObject_Type, (PyObject *))                                                \
+    PY_MAY(unsigned long, PyType_GetFlags, (PyObject *))                                           \
+    PY_MAY(PyObject *, PyType_GetName, (PyObject *)) /* from 3.11 */                               \
+    PY_MAY(PyObject *, _PyType_Lookup, (PyObject *, PyObject *))                                   \
+    PY_MAY(PyObject *, PyUnicode_InternFromString, (const char *))                                 \
+    PY_MAY(PyObject *, PyObject_GenericGetAttr, (PyObject *, PyObject *))                          \
+    PY_MAY(PyObject *, PyObject_GenericGetDict, (PyObject *, void *))                              \
+    PY_MAY(long long, PyLong_AsLongLongAndOverflow, (PyObject *, int *))                           \
+    PY_MAY(PyObject *, PyNumber_Float, (PyObject *))                                               \
+    PY_MAY(PyObject *, PyNumber_Long, (PyObject *))                                                \
+    PY_MAY(Py_ssize_t, PyTuple_Size, (PyObject *))                                                 \
+    PY_MAY(PyObject *, PyTuple_GetItem, (PyObject *, Py_ssize_t))                                  \
+    PY_MAY(Py_ssize_t, PyList_Size, (PyObject *))                                                  \
+    PY_MAY(PyObject *, PyList_GetItem, (PyObject *, Py_ssize_t))                                   \
+    PY_MAY(Py_ssize_t, PyDict_Size, (PyObject *))                                                  \
+    PY_MAY(PyObject *, PyFunction_GetCode, (PyObject *))                                           \
+    PY_MAY(PyObject *, PyFunction_GetGlobals, (PyObject *))                                        \
+    PY_MAY(PyObject *, PyFunction_GetClosure, (PyObject *))                                        \
+    PY_MAY(PyObject *, PyMethod_Function, (PyObject *))                                            \
+    PY_MAY(PyObject *, PyMethod_Self, (PyObject *))                                                \
+    PY_MAY(PyObject *, PyCell_Get, (PyObject *))                                                   \
+    PY_MAY(void, Py_IncRef, (PyObject *))                                                          \
+    PY_MAY(PyObject *, PyModule_GetDict, (PyObject *))                                             \
+    PY_MAY(PyObject *, PyObject_Repr, (PyObject *))
+
+/* Objects of the interpreter whose addresses are compared: exact types and singletons. */
+#define STET_PYTHON_OBJECTS                                                                        \
+    PY_OBJECT(_Py_NoneStruct)                                                                      \
+    PY_OBJECT(_Py_TrueStruct)                                                                      \
+    PY_OBJECT(PyBool_Type)                                                                         \
+    PY_OBJECT(PyLong_Type)                                                                         \
+    PY_OBJECT(PyFloat_Type)                                                                        \
+    PY_OBJECT(PyUnicode_Type)                                                                      \
+    PY_OBJECT(PyFunction_Type)                                                                     \
+    PY_OBJECT(PyMethod_Type)                                                                       \
+    PY_OBJECT(PyModule_Type)                                                                       \
+    PY_OBJECT(PyCell_Type)                                                                         \
+    PY_OBJECT(PyMemberDescr_Type)                                                                  \
+    PY_OBJECT(PyWrapperDescr_Type)                                                                 \
+    PY_OBJECT(PyGetSetDescr_Type)                                                                  \
+    PY_OBJECT(PyProperty_Type)
 
 struct stet_python {
 #define PY(result, name, arguments)     result(*name) arguments;
@@ -51,6 +94,11 @@ struct stet_python {
     STET_PYTHON_FUNCTIONS
 #undef PY
 #undef PY_MAY
+#define PY_OBJECT(name) PyObject *name;
+    STET_PYTHON_OBJECTS
+#undef PY_OBJECT
+    unsigned minor; /* of Python 3 */
+    bool values;    /* everything that reading values needs is there */
 };
 
 /* The interpreter of this process, or NULL: none loaded, or not one we can use. Looks again each

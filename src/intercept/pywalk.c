@@ -173,7 +173,34 @@ static void choose(struct stet_pywalk *w)
         main->waits = STET_WAITS_GUESS;
 }
 
-static const char *walk(const struct stet_python *py, struct stet_pywalk *w)
+/* The index of the thread that waits, or the number of threads. */
+static size_t waiting_thread(const struct stet_pywalk *w)
+{
+    size_t i = 0;
+
+    while (i < w->thread_count && w->threads[i].waits == STET_WAITS_NOT)
+        i++;
+    return i;
+}
+
+static void show_waiting(const struct stet_python *py, const struct stet_pywalk *w,
+                         PyObject *frames, void (*waiting)(void *data, PyObject *frame), void *data)
+{
+    size_t i = waiting_thread(w);
+    PyObject *key, *frame;
+    Py_ssize_t at = 0;
+
+    while (i < w->thread_count && py->PyDict_Next(frames, &at, &key, &frame)) {
+        if (py->PyLong_AsUnsignedLong(key) == w->threads[i].ident) {
+            waiting(data, frame);
+            break;
+        }
+    }
+    py->PyErr_Clear();
+}
+
+static const char *walk(const struct stet_python *py, struct stet_pywalk *w,
+                        void (*waiting)(void *data, PyObject *frame), void *data)
 {
     PyObject *function = py->PySys_GetObject("_current_frames");
     PyObject *frames = function ? py->PyObject_CallObject(function, NULL) : NULL;
@@ -190,17 +217,19 @@ static const char *walk(const struct stet_python *py, struct stet_pywalk *w)
         take_thread(py, w, ident, frame);
     }
     py->PyErr_Clear();
-    py->Py_DecRef(frames);
     ask_threading(py, w);
     choose(w);
+    show_waiting(py, w, frames, waiting, data);
+    py->Py_DecRef(frames);
     return w->thread_count ? NULL : "no thread has Python frames";
 }
 
-const char *stet_pywalk(const struct stet_python *py, struct stet_pywalk *w)
+const char *stet_pywalk(const struct stet_python *py, struct stet_pywalk *w,
+                        void (*waiting)(void *data, PyObject *frame), void *data)
 {
     /* Up to 3.11 an allocation may start a collection, and with it anybody's finalisers. */
     int collecting = py->PyGC_Disable && py->PyGC_Enable ? py->PyGC_Disable() : 0;
-    const char *why = walk(py, w);
+    const char *why = walk(py, w, waiting, data);
 
     if (collecting)
         py->PyGC_Enable();

@@ -44,7 +44,9 @@ struct stet_pywalk {
 };
 
 void stet_pywalk_init(struct stet_pywalk *w, unsigned long self);
-/* With the GIL held. NULL, or why there are no frames; leaves no error set and no reference. */
-const char *stet_pywalk(const struct stet_python *py, struct stet_pywalk *w);
+/* With the GIL held. NULL, or why there are no frames; leaves no error set and no reference.
+ * `waiting` is called with the innermost frame of the thread that waits, when one does. */
+const char *stet_pywalk(const struct stet_python *py, struct stet_pywalk *w,
+                        void (*waiting)(void *data, PyObject *frame), void *data);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "journal/execs.h"
 #include "journal/read.h"
+#include "journal/values.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -102,6 +103,9 @@ static int dump(const char *path)
             field(&j, &info->fields[i], (const char *)event.record + info->fields[i].offset);
         if (event.kind == STET_REC_execs)
             execs(&j, event.record);
+        if (event.kind == STET_REC_compile_values)
+            stet_values_json(&j, "values",
+                             ((const struct stet_rec_compile_values *)event.record)->values);
         stet_json_end_object(&j);
         for (size_t i = 0; i < out.len; i++)
             putchar(out.ptr[i] == '\n' ? ' ' : out.ptr[i]);

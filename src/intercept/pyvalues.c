@@ -1,0 +1,410 @@
+/* See pyvalues.h: which frames are looked at, and which names in them. */
+#include "intercept/pyvalues.h"
+
+#include "intercept/pyobject.h"
+
+#include <string.h>
+
+enum {
+    FRAMES_MAX = 128,     /* as many as a stack record has */
+    USER_FRAMES_MAX = 12, /* the innermost of the user's own */
+    CALL_OBJECTS = 600,   /* looked at in the framework's call */
+    FRAME_OBJECTS = 120,  /* and in a frame of the user's */
+    CALL_DEPTH = 8,
+    FRAME_DEPTH = 3,
+    CALL_INSIDE = 3, /* instance dictionaries inside each other */
+    FRAME_INSIDE = 2,
+    NAMES_MAX = 256,
+    WRAPPERS_MAX = 4,
+    GLOBALS_MAX = 4096, /* looked at for those that code names */
+};
+
+/* Where frames of these versions keep their locals. They are past the end of their feature
+ * releases, so nothing moves any more; from 3.12 there is PyFrame_GetVar. */
+enum {
+    FRAME_311_DATA = 24, /* in a frame object: the interpreter's frame */
+    DATA_311_CODE = 32,
+    DATA_311_LOCALS = 72,
+    FRAME_310_CODE = 32, /* in 3.9 too */
+    FRAME_310_LOCALS = 352,
+    FRAME_39_LOCALS = 360,
+};
+
+struct look {
+    struct stet_pyread read;
+    const struct stet_python *py;
+    bool call_found, jit_found;
+    unsigned user_frames;
+};
+
+/* --- one frame's variables ----------------------------------------------------------------- */
+
+static PyObject *pointer_at(const void *base, size_t offset)
+{
+    PyObject *p;
+
+    memcpy(&p, (const char *)base + offset, sizeof p);
+    return p;
+}
+
+/* The array of a frame's variables, or NULL when the frame does not look as it should. */
+static PyObject *const *slots_of(const struct stet_python *py, PyObject *frame, PyObject *code)
+{
+    const char *data = (const char *)frame;
+    size_t code_at = FRAME_310_CODE, locals = py->minor == 9 ? FRAME_39_LOCALS : FRAME_310_LOCALS;
+
+    if (py->minor >= 12)
+        return NULL;
+    if (py->minor == 11) {
+        data = (const char *)pointer_at(frame, FRAME_311_DATA);
+        code_at = DATA_311_CODE;
+        locals = DATA_311_LOCALS;
+    }
+    if (!data || pointer_at(data, code_at) != code)
+        return NULL;
+    return (PyObject *const *)(const void *)(data + locals);
+}
+
+/* A variable's value; a new reference, or NULL. */
+static PyObject *variable(struct look *l, PyObject *frame, PyObject *const *slots, size_t i,
+                          PyObject *name)
+{
+    const struct stet_python *py = l->py;
+    PyObject *value;
+
+    if (!slots) {
+        value = py->PyFrame_GetVar(frame, name);
+        py->PyErr_Clear(); /* not bound yet */
+        return value;
+    }
+    value = slots[i];
+    if (!value)
+        return NULL;
+    if (stet_pyread_is(py, value, py->PyCell_Type)) {
+        value = py->PyCell_Get(value);
+        py->PyErr_Clear();
+        return value;
+    }
+    py->Py_IncRef(value);
+    return value;
+}
+
+/* Calls `take` for each variable of the frame, in the order of its slots. */
+struct variables {
+    PyObject *names[NAMES_MAX]; /* borrowed from the tuples */
+    enum stet_value_scope scopes[NAMES_MAX];
+    size_t count;
+    PyObject *tuples[3];
+};
+
+static bool has_name(const struct variables *v, size_t n, PyObject *name)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (v->names[i] == name) /* identifiers are interned */
+            return true;
+    }
+    return false;
+}
+
+static void add_names(struct look *l, struct variables *v, size_t which, PyObject *code,
+                      enum stet_pyread_name attribute, enum stet_value_scope scope)
+{
+    const struct stet_python *py = l->py;
+    PyObject *tuple = stet_pyread_attribute(&l->read, code, attribute, STET_BY_C);
+    size_t locals = v->count;
+    Py_ssize_t n = tuple ? py->PyTuple_Size(tuple) : 0;
+
+    v->tuples[which] = tuple;
+    for (Py_ssize_t i = 0; i < n && v->count < NAMES_MAX; i++) {
+        PyObject *name = py->PyTuple_GetItem(tuple, i);
+
+        if (which == 1 && py->minor >= 11 && has_name(v, locals, name))
+            continue; /* from 3.11 an argument that is a cell has one slot */
+        v->scopes[v->count] = scope;
+        v->names[v->count++] = name;
+    }
+    py->PyErr_Clear();
+}
+
+static void variables_of(struct look *l, PyObject *code, struct variables *v)
+{
+    v->count = 0;
+    add_names(l, v, 0, code, STET_PYNAME_co_varnames, STET_SCOPE_LOCAL);
+    add_names(l, v, 1, code, STET_PYNAME_co_cellvars, STET_SCOPE_LOCAL);
+    add_names(l, v, 2, code, STET_PYNAME_co_freevars, STET_SCOPE_CLOSURE);
+}
+
+static void variables_release(struct look *l, struct variables *v)
+{
+    for (size_t i = 0; i < 3; i++) {
+        if (v->tuples[i])
+            l->py->Py_DecRef(v->tuples[i]);
+    }
+}
+
+/* --- globals ------------------------------------------------------------------------------- */
+
+/* The globals that code names, without a lookup: keys of a dictionary may have an __eq__. */
+static void read_globals(struct look *l, PyObject *code, PyObject *globals)
+{
+    const struct stet_python *py = l->py;
+    PyObject *names = stet_pyread_attribute(&l->read, code, STET_PYNAME_co_names, STET_BY_C);
+    Py_ssize_t n = names ? py->PyTuple_Size(names) : 0, at = 0;
+    PyObject *key, *value;
+
+    l->read.scope = STET_SCOPE_GLOBAL;
+    for (size_t looked = 0; n > 0 && looked < GLOBALS_MAX && l->read.left &&
+                            py->PyDict_Next(globals, &at, &key, &value);
+         looked++) {
+        bool named = false;
+
+        for (Py_ssize_t i = 0; i < n && i < NAMES_MAX && !named; i++)
+            named = py->PyTuple_GetItem(names, i) == key;
+        if (named && !stet_pyread_is(py, value, py->PyFunction_Type))
+            stet_pyread_named(&l->read, stet_pyread_text(py, key), value, 1, 1);
+    }
+    if (names)
+        py->Py_DecRef(names);
+    py->PyErr_Clear();
+}
+
+/* A module's own frame has its globals for locals. */
+static void read_module(struct look *l, PyObject *globals)
+{
+    const struct stet_python *py = l->py;
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+
+    l->read.scope = STET_SCOPE_LOCAL;
+    for (size_t looked = 0;
+         looked < GLOBALS_MAX && l->read.left && py->PyDict_Next(globals, &at, &key, &value);
+         looked++) {
+        struct stet_view name = {0};
+
+        if (stet_pyread_is(py, key, py->PyUnicode_Type))
+            name = stet_pyread_text(py, key);
+        if (name.len && name.ptr[0] != '_' && !stet_pyread_is(py, value, py->PyFunction_Type))
+            stet_pyread_named(&l->read, name, value, 2, 1);
+    }
+}
+
+/* --- the called function ------------------------------------------------------------------- */
+
+static void read_closure(struct look *l, PyObject *code, PyObject *closure)
+{
+    const struct stet_python *py = l->py;
+    PyObject *names = stet_pyread_attribute(&l->read, code, STET_PYNAME_co_freevars, STET_BY_C);
+    Py_ssize_t n = closure && names ? py->PyTuple_Size(closure) : 0;
+
+    l->read.scope = STET_SCOPE_CLOSURE;
+    for (Py_ssize_t i = 0; i < n && i < py->PyTuple_Size(names); i++) {
+        PyObject *cell = py->PyTuple_GetItem(closure, i), *name = py->PyTuple_GetItem(names, i);
+        PyObject *value =
+            cell && stet_pyread_is(py, cell, py->PyCell_Type) ? py->PyCell_Get(cell) : NULL;
+
+        if (value && name) {
+            stet_pyread_named(&l->read, stet_pyread_text(py, name), value, FRAME_DEPTH,
+                              FRAME_INSIDE);
+            py->Py_DecRef(value);
+        }
+        py->PyErr_Clear();
+    }
+    if (names)
+        py->Py_DecRef(names);
+}
+
+/* A wrapper's `__wrapped__` and a partial's `func` lead to what the user wrote. */
+static void read_called(struct look *l, PyObject *fun)
+{
+    const struct stet_python *py = l->py;
+    PyObject *partial = NULL;
+
+    for (unsigned i = 0; fun && i < WRAPPERS_MAX; i++) {
+        PyObject *wrapped, *code;
+
+        if (stet_pyread_is(py, fun, py->PyMethod_Type)) {
+            l->read.scope = STET_SCOPE_CLOSURE;
+            stet_pyread_named(&l->read, STET_VIEW("self"), py->PyMethod_Self(fun), FRAME_DEPTH,
+                              FRAME_INSIDE);
+            fun = py->PyMethod_Function(fun);
+        }
+        l->read.scope = STET_SCOPE_CALLED;
+        stet_pyread_named(&l->read, STET_VIEW("fun"), fun, 0, 0);
+        if (!fun)
+            break;
+        if (!stet_pyread_is(py, fun, py->PyFunction_Type)) {
+            if (partial)
+                break; /* one level of partial is enough */
+            partial = stet_pyread_attribute(&l->read, fun, STET_PYNAME_func, STET_BY_SLOT);
+            fun = partial;
+            continue;
+        }
+        code = py->PyFunction_GetCode(fun);
+        if (code) {
+            read_closure(l, code, py->PyFunction_GetClosure(fun));
+            read_globals(l, code, py->PyFunction_GetGlobals(fun));
+        }
+        py->PyErr_Clear();
+        wrapped = stet_pyread_member(py, fun, "__wrapped__");
+        fun = wrapped;
+    }
+    if (partial)
+        py->Py_DecRef(partial);
+}
+
+/* --- frames -------------------------------------------------------------------------------- */
+
+static bool ends_with(struct stet_view text, const char *end)
+{
+    size_t n = strlen(end);
+
+    return text.len >= n && memcmp(text.ptr + text.len - n, end, n) == 0;
+}
+
+static bool holds_calls(struct stet_view file)
+{
+#define PYCALL(name)                                                                               \
+    if (ends_with(file, name))                                                                     \
+        return true;
+#include "intercept/pycalls.def"
+#undef PYCALL
+    return false;
+}
+
+/* Not the user's own: installed packages and the standard library. */
+static bool in_a_library(struct stet_view file)
+{
+    return !file.len || stet_view_contains(file, "/site-packages/") ||
+           stet_view_contains(file, "/dist-packages/") ||
+           stet_view_contains(file, "/lib/python3") || file.ptr[0] == '<';
+}
+
+/* The frame's variables of these names; new references, NULL for those it does not have. */
+static void find_variables(struct look *l, PyObject *frame, PyObject *code,
+                           const char *const *names, PyObject **values, size_t n)
+{
+    const struct stet_python *py = l->py;
+    PyObject *const *slots = slots_of(py, frame, code);
+    struct variables v;
+
+    memset(values, 0, n * sizeof *values);
+    variables_of(l, code, &v);
+    for (size_t i = 0; (slots || py->minor >= 12) && i < v.count; i++) {
+        struct stet_view name = stet_pyread_text(py, v.names[i]);
+
+        for (size_t k = 0; k < n; k++) {
+            if (!values[k] && stet_view_is(name, names[k]))
+                values[k] = variable(l, frame, slots, i, v.names[i]);
+        }
+    }
+    variables_release(l, &v);
+}
+
+/* Inner frames have the arguments flattened and no function; how it was jitted may be known
+ * further out. */
+static void read_call(struct look *l, PyObject *frame, PyObject *code)
+{
+    enum { FUN, ARGS, KWARGS, JIT, NAMES };
+    static const char *const names[NAMES] = {"fun", "args", "kwargs", "jit_info"};
+    PyObject *values[NAMES];
+
+    find_variables(l, frame, code, names, values, NAMES);
+    l->read.left = CALL_OBJECTS;
+    if (!l->call_found && values[FUN] && values[ARGS] && values[KWARGS]) {
+        l->call_found = true;
+        l->read.scope = STET_SCOPE_ARGUMENT;
+        stet_pyread_named(&l->read, STET_VIEW("args"), values[ARGS], CALL_DEPTH, CALL_INSIDE);
+        stet_pyread_named(&l->read, STET_VIEW("kwargs"), values[KWARGS], CALL_DEPTH, CALL_INSIDE);
+        read_called(l, values[FUN]);
+    }
+    if (l->call_found && values[JIT]) {
+        l->jit_found = true;
+        l->read.scope = STET_SCOPE_CALLED;
+        stet_pyread_named(&l->read, STET_VIEW("jit_info"), values[JIT], 2, 0);
+    }
+    for (size_t i = 0; i < NAMES; i++) {
+        if (values[i])
+            l->py->Py_DecRef(values[i]);
+    }
+}
+
+static void read_user(struct look *l, PyObject *frame, PyObject *code)
+{
+    const struct stet_python *py = l->py;
+    PyObject *const *slots = slots_of(py, frame, code);
+    PyObject *name = stet_pyread_attribute(&l->read, code, STET_PYNAME_co_name, STET_BY_C);
+    PyObject *globals = stet_pyread_attribute(&l->read, frame, STET_PYNAME_f_globals, STET_BY_C);
+    bool module = stet_view_is(stet_pyread_text(py, name), "<module>");
+    struct variables v;
+
+    l->user_frames++;
+    l->read.left = FRAME_OBJECTS;
+    variables_of(l, code, &v);
+    for (size_t i = 0; (slots || py->minor >= 12) && i < v.count && l->read.left; i++) {
+        struct stet_view text = stet_pyread_text(py, v.names[i]);
+        PyObject *value = text.len && text.ptr[0] != '.' /* an iterator without a name */
+                              ? variable(l, frame, slots, i, v.names[i])
+                              : NULL;
+
+        l->read.scope = v.scopes[i];
+        if (value && !stet_pyread_is(py, value, py->PyFunction_Type))
+            stet_pyread_named(&l->read, text, value, FRAME_DEPTH, FRAME_INSIDE);
+        if (value)
+            py->Py_DecRef(value);
+    }
+    if (globals && module)
+        read_module(l, globals);
+    else if (globals)
+        read_globals(l, code, globals);
+    variables_release(l, &v);
+    if (globals)
+        py->Py_DecRef(globals);
+    if (name)
+        py->Py_DecRef(name);
+}
+
+static void read_frame(struct look *l, PyObject *frame, uint32_t index)
+{
+    const struct stet_python *py = l->py;
+    PyObject *code = py->PyFrame_GetCode(frame);
+    PyObject *name =
+        code ? stet_pyread_attribute(&l->read, code, STET_PYNAME_co_filename, STET_BY_C) : NULL;
+    struct stet_view file = stet_pyread_text(py, name);
+
+    l->read.frame = index;
+    if (!in_a_library(file)) {
+        if (l->user_frames < USER_FRAMES_MAX)
+            read_user(l, frame, code);
+    } else if (!l->jit_found && !l->user_frames && holds_calls(file)) {
+        read_call(l, frame, code);
+    }
+    if (name)
+        py->Py_DecRef(name);
+    if (code)
+        py->Py_DecRef(code);
+}
+
+void stet_pyvalues_read(const struct stet_python *py, PyObject *frame, bool hide_numbers,
+                        struct stet_values *out)
+{
+    struct look l = {.py = py};
+    PyObject *next = frame;
+
+    out->used = out->dropped = 0;
+    if (!py->values)
+        return;
+    stet_pyread_init(&l.read, py, out, hide_numbers);
+    for (uint32_t i = 0; next && i < FRAMES_MAX; i++) {
+        PyObject *back;
+
+        read_frame(&l, next, i);
+        back = py->PyFrame_GetBack(next);
+        if (next != frame)
+            py->Py_DecRef(next);
+        next = back;
+    }
+    if (next && next != frame)
+        py->Py_DecRef(next);
+    stet_pyread_release(&l.read);
+    py->PyErr_Clear();
+}

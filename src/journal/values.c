@@ -1,0 +1,319 @@
+/* See values.h: one value is a length, then kind, scope, frame, path, type and what its kind has.
+ */
+#include "journal/values.h"
+
+#include <string.h>
+
+/* A cursor over a scratch area: the value is made there and copied when it is whole. */
+struct cursor {
+    unsigned char *next, *end;
+    bool full;
+};
+
+static void put(struct cursor *c, const void *bytes, size_t n)
+{
+    if (c->full || n > (size_t)(c->end - c->next)) {
+        c->full = true;
+        return;
+    }
+    if (n)
+        memcpy(c->next, bytes, n);
+    c->next += n;
+}
+
+static void put_varint(struct cursor *c, uint64_t v)
+{
+    unsigned char bytes[10];
+    size_t n = 0;
+
+    do {
+        bytes[n] = (unsigned char)(v & 0x7f);
+        v >>= 7;
+        if (v)
+            bytes[n] |= 0x80;
+        n++;
+    } while (v);
+    put(c, bytes, n);
+}
+
+/* Small negative numbers stay short. */
+static uint64_t zigzag(int64_t v)
+{
+    return ((uint64_t)v << 1) ^ (v < 0 ? UINT64_MAX : 0);
+}
+
+static int64_t unzigzag(uint64_t v)
+{
+    return (int64_t)((v >> 1) ^ (v & 1 ? UINT64_MAX : 0));
+}
+
+static void put_text(struct cursor *c, struct stet_view v)
+{
+    put_varint(c, v.len);
+    put(c, v.ptr, v.len);
+}
+
+static void put_u64(struct cursor *c, uint64_t v)
+{
+    unsigned char bytes[8];
+
+    for (size_t i = 0; i < 8; i++)
+        bytes[i] = (unsigned char)(v >> (8 * i));
+    put(c, bytes, sizeof bytes);
+}
+
+static void put_array(struct cursor *c, const struct stet_value *v)
+{
+    put_text(c, v->text);
+    put_text(c, v->place);
+    put_varint(c, v->weak);
+    put_varint(c, v->rank);
+    for (uint32_t i = 0; i < v->rank; i++)
+        put_varint(c, zigzag(v->dims[i]));
+}
+
+static void put_payload(struct cursor *c, const struct stet_value *v)
+{
+    uint64_t bits;
+
+    switch (v->kind) {
+    case STET_VALUE_NONE:
+        break;
+    case STET_VALUE_BOOL:
+    case STET_VALUE_INT:
+    case STET_VALUE_LENGTH:
+        put_varint(c, zigzag(v->number));
+        break;
+    case STET_VALUE_FLOAT:
+        memcpy(&bits, &v->real, sizeof bits);
+        put_u64(c, bits);
+        break;
+    case STET_VALUE_WORD:
+        put_text(c, v->text);
+        break;
+    case STET_VALUE_HIDDEN:
+        put_u64(c, v->hash);
+        break;
+    case STET_VALUE_ARRAY:
+        put_array(c, v);
+        break;
+    case STET_VALUE_FUNCTION:
+        put_text(c, v->text);
+        put_text(c, v->file);
+        put_varint(c, v->line);
+        put_u64(c, v->address);
+        break;
+    case STET_VALUE_OBJECT:
+        put_u64(c, v->address);
+        break;
+    }
+}
+
+void stet_values_add(struct stet_values *v, const struct stet_value *value)
+{
+    unsigned char scratch[1024];
+    struct cursor c = {scratch, scratch + sizeof scratch, false};
+    struct cursor out = {v->bytes + v->used, v->bytes + sizeof v->bytes, false};
+
+    put_varint(&c, value->kind);
+    put_varint(&c, value->scope);
+    put_varint(&c, value->frame);
+    put_text(&c, value->path);
+    put_text(&c, value->type);
+    put_payload(&c, value);
+    put_text(&out, stet_view_of(scratch, (size_t)(c.next - scratch)));
+    if (c.full || out.full)
+        v->dropped++;
+    else
+        v->used = (uint32_t)(out.next - v->bytes);
+}
+
+static struct stet_view read_text(struct stet_reader *r)
+{
+    return stet_reader_bytes(r, stet_reader_varint(r));
+}
+
+static void read_array(struct stet_reader *r, struct stet_value *v)
+{
+    uint64_t rank;
+
+    v->text = read_text(r);
+    v->place = read_text(r);
+    v->weak = stet_reader_varint(r) != 0;
+    rank = stet_reader_varint(r);
+    if (rank > STET_VALUES_RANK_MAX) {
+        stet_reader_fail(r, "an array has too many dimensions");
+        return;
+    }
+    v->rank = (uint32_t)rank;
+    for (uint32_t i = 0; i < v->rank; i++)
+        v->dims[i] = unzigzag(stet_reader_varint(r));
+}
+
+/* What a newer Stet wrote behind the fields known here is skipped with the rest of the value. */
+static void read_payload(struct stet_reader *r, struct stet_value *v)
+{
+    uint64_t bits;
+
+    switch (v->kind) {
+    case STET_VALUE_NONE:
+        break;
+    case STET_VALUE_BOOL:
+    case STET_VALUE_INT:
+    case STET_VALUE_LENGTH:
+        v->number = unzigzag(stet_reader_varint(r));
+        break;
+    case STET_VALUE_FLOAT:
+        bits = stet_reader_u64(r);
+        memcpy(&v->real, &bits, sizeof v->real);
+        break;
+    case STET_VALUE_WORD:
+        v->text = read_text(r);
+        break;
+    case STET_VALUE_HIDDEN:
+        v->hash = stet_reader_u64(r);
+        break;
+    case STET_VALUE_ARRAY:
+        read_array(r, v);
+        break;
+    case STET_VALUE_FUNCTION:
+        v->text = read_text(r);
+        v->file = read_text(r);
+        v->line = (uint32_t)stet_reader_varint(r);
+        v->address = stet_reader_u64(r);
+        break;
+    case STET_VALUE_OBJECT:
+        v->address = stet_reader_u64(r);
+        break;
+    }
+}
+
+bool stet_values_next(struct stet_reader *r, struct stet_value *out)
+{
+    struct stet_reader one;
+
+    do {
+        if (!stet_reader_ok(r) || stet_reader_left(r) == 0)
+            return false;
+        one = stet_reader_sub(r, stet_reader_varint(r));
+        *out = (struct stet_value){.kind = (enum stet_value_kind)stet_reader_varint(&one)};
+        out->scope = (enum stet_value_scope)stet_reader_varint(&one);
+        out->frame = (uint32_t)stet_reader_varint(&one);
+        out->path = read_text(&one);
+        out->type = read_text(&one);
+        read_payload(&one, out);
+        if (!stet_reader_ok(&one))
+            stet_reader_fail(r, "a value ends early");
+    } while (stet_reader_ok(r) && !stet_value_kind_name(out->kind)); /* of a newer Stet */
+    return stet_reader_ok(r);
+}
+
+const char *stet_value_kind_name(enum stet_value_kind kind)
+{
+    switch (kind) {
+    case STET_VALUE_NONE:
+        return "none";
+    case STET_VALUE_BOOL:
+        return "bool";
+    case STET_VALUE_INT:
+        return "int";
+    case STET_VALUE_FLOAT:
+        return "float";
+    case STET_VALUE_WORD:
+        return "word";
+    case STET_VALUE_HIDDEN:
+        return "hidden";
+    case STET_VALUE_ARRAY:
+        return "array";
+    case STET_VALUE_FUNCTION:
+        return "function";
+    case STET_VALUE_OBJECT:
+        return "object";
+    case STET_VALUE_LENGTH:
+        return "length";
+    }
+    return NULL;
+}
+
+const char *stet_value_scope_name(enum stet_value_scope scope)
+{
+    switch (scope) {
+    case STET_SCOPE_LOCAL:
+        return "local";
+    case STET_SCOPE_GLOBAL:
+        return "global";
+    case STET_SCOPE_CLOSURE:
+        return "closure";
+    case STET_SCOPE_ARGUMENT:
+        return "argument";
+    case STET_SCOPE_CALLED:
+        return "called";
+    }
+    return "?";
+}
+
+static void array_json(struct stet_json *j, const struct stet_value *v)
+{
+    stet_json_string(j, "dtype", v->text);
+    stet_json_array(j, "shape");
+    for (uint32_t i = 0; i < v->rank; i++)
+        stet_json_int(j, NULL, v->dims[i]);
+    stet_json_end_array(j);
+    stet_json_bool(j, "weak", v->weak);
+    if (v->place.len)
+        stet_json_string(j, "sharding", v->place);
+}
+
+static void payload_json(struct stet_json *j, const struct stet_value *v)
+{
+    switch (v->kind) {
+    case STET_VALUE_NONE:
+        break;
+    case STET_VALUE_BOOL:
+        stet_json_bool(j, "value", v->number != 0);
+        break;
+    case STET_VALUE_INT:
+    case STET_VALUE_LENGTH:
+        stet_json_int(j, "value", v->number);
+        break;
+    case STET_VALUE_FLOAT:
+        stet_json_number(j, "value", v->real);
+        break;
+    case STET_VALUE_WORD:
+        stet_json_string(j, "value", v->text);
+        break;
+    case STET_VALUE_HIDDEN:
+        stet_json_uint(j, "hash", v->hash);
+        break;
+    case STET_VALUE_ARRAY:
+        array_json(j, v);
+        break;
+    case STET_VALUE_FUNCTION:
+        stet_json_string(j, "name", v->text);
+        stet_json_string(j, "file", v->file);
+        stet_json_uint(j, "line", v->line);
+        break;
+    case STET_VALUE_OBJECT:
+        break;
+    }
+}
+
+void stet_values_json(struct stet_json *j, const char *name, struct stet_view bytes)
+{
+    struct stet_reader r;
+    struct stet_value v;
+
+    stet_reader_init(&r, bytes, 0);
+    stet_json_array(j, name);
+    while (stet_values_next(&r, &v)) {
+        stet_json_object(j, NULL);
+        stet_json_string(j, "path", v.path);
+        stet_json_cstr(j, "scope", stet_value_scope_name(v.scope));
+        stet_json_uint(j, "frame", v.frame);
+        stet_json_cstr(j, "kind", stet_value_kind_name(v.kind));
+        stet_json_string(j, "type", v.type);
+        payload_json(j, &v);
+        stet_json_end_object(j);
+    }
+    stet_json_end_array(j);
+}

@@ -1,0 +1,54 @@
+"""Compares the values in a dumped journal with what values.py had in its frames.
+
+usage: journal_dump RUN | check_values.py [hidden]     hidden: numbers must be hashes
+"""
+
+import json
+import sys
+
+records = [json.loads(line) for line in sys.stdin]
+names = {r.get("index", 0): r["name"] for r in records if r["record"] == "compile_end"}
+found = {names[r.get("index", 0)]: r for r in records if r["record"] == "compile_values"}
+assert set(found) == {"known", "hostile", "kept"}, set(found)
+known = {(v["scope"], v["path"]): v for v in found["known"]["values"]}
+
+
+def is_(scope, path, kind, value=None, type_=None):
+    v = known.get((scope, path))
+    assert v, (scope, path, sorted(known))
+    assert v["kind"] == kind, v
+    assert value is None or v["value"] == value, v
+    assert type_ is None or v["type"] == type_, v
+
+
+if "hidden" in sys.argv:
+    is_("argument", "args[1]", "hidden")
+    is_("local", "plateau.lr", "hidden")
+    assert not any(v["kind"] in ("int", "float") for r in found.values() for v in r["values"])
+    sys.exit(0)
+
+is_("argument", "args[0]['x'][0]", "int", 4)
+is_("argument", "args[1]", "int", 2, "int")
+is_("argument", "args[2].count", "int", 7)
+is_("argument", "args[2].mu", "float", -1.5)
+is_("argument", "kwargs['train']", "bool", False)
+is_("argument", "kwargs['mode']", "word", "eval")
+is_("called", "fun", "function")
+assert known["called", "fun"]["name"].endswith("step"), known["called", "fun"]
+assert known["called", "fun"]["file"].endswith("values.py"), known["called", "fun"]
+is_("called", "jit_info.static_argnums[0]", "int", 1)
+is_("closure", "plateau.lr", "float", 0.004)
+is_("global", "SCALE", "int", 3)
+is_("local", "plateau", "object", None, "Plateau")
+is_("local", "plateau.fired", "int", 1)
+is_("local", "mode", "hidden")
+is_("local", "keep", "bool", True)
+is_("local", "total", "object", None, "int")
+is_("local", "nested['k'][1]", "int", 2)
+is_("local", "nested[3]", "none")
+assert "a long text" not in json.dumps(records), "a text of the user's was kept"
+hostile = {v["path"]: v for v in found["hostile"]["values"]}
+assert hostile["args[0]"] == dict(hostile["args[0]"], kind="object", type="Evil"), hostile["args[0]"]
+assert hostile["args[11]"]["value"] == 100000, hostile["args[11]"]
+assert hostile["args[8][0]"]["value"] == 1, hostile.get("args[8][0]")
+print("values as they should be:", len(known), "known,", len(hostile), "hostile")
