@@ -115,3 +115,8 @@ uint32_t stet_map_next(const struct stet_map *m, uint64_t key, uint32_t *at)
     }
     return STET_MAP_NONE;
 }
+
+void stet_map_replace(struct stet_map *m, uint64_t key, uint32_t at, uint32_t value)
+{
+    m->slots[(slot_of(key, m->room) + at - 1) & (m->room - 1)].value = value + 1;
+}

@@ -38,6 +38,8 @@ bool stet_map_add(struct stet_map *m, uint64_t key, uint32_t value);
 uint32_t stet_map_get(const struct stet_map *m, uint64_t key);
 /* Each number of the key in turn, oldest first: begin with *at = 0; STET_MAP_NONE at the end. */
 uint32_t stet_map_next(const struct stet_map *m, uint64_t key, uint32_t *at);
+/* Another number in place of the one that stet_map_next has just given. */
+void stet_map_replace(struct stet_map *m, uint64_t key, uint32_t at, uint32_t value);
 
 /* Keys for two numbers, and for text: 64 bits of a hash. */
 static inline uint64_t stet_map_pair(uint32_t a, uint32_t b)

@@ -125,8 +125,7 @@ void stet_hlo_expect(struct stet_hlo_text *t, const char *literal)
 
 static bool is_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == '-';
+    return stet_is_word(c) || c == '.' || c == '-';
 }
 
 struct stet_view stet_hlo_next_word(struct stet_hlo_text *t)

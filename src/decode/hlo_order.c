@@ -1,7 +1,7 @@
 /* The order in which XLA prints instructions (HloComputation::ForEachInstructionPostOrder). */
 #include "decode/hlo_build.h"
 
-#include "base/mem.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 
@@ -25,15 +25,9 @@ static void push(struct order *o, uint32_t i)
 {
     if (o->state[i] == VISITED)
         return;
-    if (o->depth == o->stack_room) {
-        uint32_t *grown = stet_mem_resize(o->stack, o->stack_room * 2, sizeof *grown);
-
-        if (!grown) {
-            o->failed = true;
-            return;
-        }
-        o->stack = grown;
-        o->stack_room *= 2;
+    if (!stet_vec_room(&o->stack, &o->stack_room, o->depth, sizeof *o->stack)) {
+        o->failed = true;
+        return;
     }
     o->stack[o->depth++] = i;
 }

@@ -131,7 +131,7 @@ static bool is_digit(char c)
 
 static bool in_word(char c)
 {
-    return is_letter(c) || is_digit(c) || c == '_' || c == '$' || c == '.';
+    return stet_is_word(c) || c == '$' || c == '.';
 }
 
 bool stet_mlir_at_view(struct mlir *p, struct stet_view v)

@@ -121,27 +121,25 @@ struct stet_change *stet_change_add(struct stet_comparison *c, const struct stet
                                     const struct stet_op *of_a, const struct stet_op *of_b)
 {
     struct stet_change n = *change;
-    uint32_t slot;
+    uint32_t at = 0, old;
+    uint64_t key;
 
     n.count = 1;
     locate(&n, of_b ? of_b : of_a, !of_b);
     if (of_a && of_b)
         locate_in_a(&n, of_a);
-    for (slot = (uint32_t)group_key(&n) & c->group_mask; c->groups[slot];
-         slot = (slot + 1) & c->group_mask) {
-        struct stet_change *old = &c->out->changes[c->groups[slot] - 1];
-
-        if (same_group(old, &n)) {
-            old->count++;
-            return old;
+    key = group_key(&n);
+    while ((old = stet_map_next(&c->groups, key, &at)) != STET_MAP_NONE)
+        if (same_group(&c->out->changes[old], &n)) {
+            c->out->changes[old].count++;
+            return &c->out->changes[old];
         }
-    }
-    if (c->out->change_count >= STET_DIFF_MOST || !make_room(c)) {
+    if (c->out->change_count >= STET_DIFF_MOST || !make_room(c) ||
+        !stet_map_add(&c->groups, key, c->out->change_count)) {
         c->out->left_out++;
         return NULL;
     }
     c->out->changes[c->out->change_count++] = n;
-    c->groups[slot] = (uint16_t)c->out->change_count;
     return &c->out->changes[c->out->change_count - 1];
 }
 

@@ -2,7 +2,7 @@
  * evidence in turn. */
 #include "explain/history_internal.h"
 
-#include "base/mem.h"
+#include "base/vec.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -149,15 +149,8 @@ static bool add_change(struct stet_history *h, const struct stet_finding *f,
     if (!stet_told_number(c->from, &from) || !stet_told_number(c->to, &to))
         return true;
     if (at == STET_NONE) {
-        if (j->series_count == j->series_room) {
-            uint32_t room = j->series_room ? j->series_room * 2 : 64;
-            struct stet_series *more = stet_mem_resize(j->series, room, sizeof *more);
-
-            if (!more)
-                return false;
-            j->series = more;
-            j->series_room = room;
-        }
+        if (!stet_vec_room(&j->series, &j->series_room, j->series_count, sizeof *j->series))
+            return false;
         at = j->series_count++;
         j->series[at] = (struct stet_series){.group = group, .numeric = true};
         if (!stet_map_put(&j->by_change, key, at))

@@ -1,7 +1,7 @@
 /* One walk over a program. */
 #include "explain/traits.h"
 
-#include "base/mem.h"
+#include "base/vec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,11 +27,10 @@ struct gather {
     struct stet_traits *t;
     struct name_memo names[NAME_SLOTS];
     struct line_memo places[LINE_SLOTS];
-    uint64_t *lines;
-    uint32_t count, room;
+    STET_VEC(uint64_t) lines;
     uint64_t last;
     struct stet_place only;
-    bool many, failed;
+    bool many;
     const struct stet_loc *deepest;
 };
 
@@ -105,21 +104,10 @@ static uint32_t mark_of(struct stet_view name)
 
 static void add_line(struct gather *g, uint64_t line)
 {
-    uint64_t *more;
-
-    if (line == g->last || g->count >= MOST_LINES)
+    if (line == g->last || g->lines.count >= MOST_LINES)
         return;
     g->last = line;
-    if (g->count == g->room) {
-        g->room = g->room ? g->room * 2 : 64;
-        more = stet_mem_resize(g->lines, g->room, sizeof *more);
-        if (!more) {
-            g->failed = true;
-            return;
-        }
-        g->lines = more;
-    }
-    g->lines[g->count++] = line;
+    STET_VEC_PUSH(&g->lines, line);
 }
 
 static size_t slot_of(const void *address, size_t slots)
@@ -173,7 +161,7 @@ static bool visit(const struct stet_op *op, void *context)
     } else if (!g->many && !stet_place_eq(&g->only, &line->place)) {
         g->many = true;
     }
-    return !g->failed;
+    return !g->lines.failed;
 }
 
 static int by_value(const void *a, const void *b)
@@ -185,16 +173,17 @@ static int by_value(const void *a, const void *b)
 
 static void keep_lines(struct gather *g, struct stet_arena *arena)
 {
+    uint64_t *lines = g->lines.items;
     uint32_t n = 0;
 
-    if (g->count)
-        qsort(g->lines, g->count, sizeof *g->lines, by_value);
-    for (uint32_t i = 0; i < g->count; i++)
-        if (!n || g->lines[n - 1] != g->lines[i])
-            g->lines[n++] = g->lines[i];
+    if (g->lines.count)
+        qsort(lines, g->lines.count, sizeof *lines, by_value);
+    for (size_t i = 0; i < g->lines.count; i++)
+        if (!n || lines[n - 1] != lines[i])
+            lines[n++] = lines[i];
     g->t->lines = STET_NEW_ARRAY(arena, uint64_t, n ? n : 1);
     if (g->t->lines && n)
-        memcpy(g->t->lines, g->lines, n * sizeof *g->lines);
+        memcpy(g->t->lines, lines, n * sizeof *lines);
     g->t->line_count = g->t->lines ? n : 0;
 }
 
@@ -281,8 +270,8 @@ void stet_traits_make(struct stet_traits *t, const struct stet_program *p, struc
     }
     t->root = keep_place(arena, t->root);
     t->entry = keep_place(arena, t->entry);
-    stet_mem_free(g.lines);
-    *no_memory = g.failed || arena->failed;
+    *no_memory = g.lines.failed || arena->failed;
+    STET_VEC_RELEASE(&g.lines);
 }
 
 uint32_t stet_traits_common_lines(const struct stet_traits *a, const struct stet_traits *b)

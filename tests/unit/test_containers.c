@@ -149,6 +149,13 @@ TEST(map_put_replaces_and_add_keeps_in_order)
         EXPECT_INT(i, stet_map_next(&m, 9, &at));
     EXPECT_INT(STET_MAP_NONE, stet_map_next(&m, 9, &at));
     EXPECT_INT(2, stet_map_get(&m, 5));
+    for (at = 0; stet_map_next(&m, 9, &at) != 150;)
+        ;
+    stet_map_replace(&m, 9, at, 999);
+    EXPECT_INT(151, stet_map_next(&m, 9, &at));
+    for (at = 0; stet_map_next(&m, 9, &at) != 149;)
+        ;
+    EXPECT_INT(999, stet_map_next(&m, 9, &at));
     stet_map_release(&m);
 }
 
