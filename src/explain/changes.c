@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "explain/words.h"
+#include "fingerprint/scalar.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -158,11 +159,6 @@ void stet_sizes_add(struct stet_comparison *c, int64_t from, int64_t to)
         c->sizes[c->size_count++] = p;
 }
 
-static bool near_to(double x, double y, double tolerance)
-{
-    return fabs(x - y) <= tolerance * (fabs(x) + fabs(y));
-}
-
 bool stet_sizes_explain(const struct stet_comparison *c, double from, double to, double tolerance)
 {
     if (from == to)
@@ -170,16 +166,17 @@ bool stet_sizes_explain(const struct stet_comparison *c, double from, double to,
     for (uint32_t i = 0; i < c->size_count; i++) {
         double x = c->sizes[i].from, y = c->sizes[i].to;
 
-        if (near_to(from * y, to * x, tolerance) || near_to(from * x, to * y, tolerance) ||
-            near_to(from * from * y, to * to * x, tolerance) ||
-            near_to(from * from * x, to * to * y, tolerance))
+        if (stet_scalar_close(from * y, to * x, tolerance) ||
+            stet_scalar_close(from * x, to * y, tolerance) ||
+            stet_scalar_close(from * from * y, to * to * x, tolerance) ||
+            stet_scalar_close(from * from * x, to * to * y, tolerance))
             return true;
         if (from == floor(from) && to == floor(to) &&
             (to - from == y - x || from * (y - 1) == to * (x - 1) ||
              from * (y + 1) == to * (x + 1)))
             return true;
         for (uint32_t j = i; j < c->size_count; j++)
-            if (near_to(from * y * c->sizes[j].to, to * x * c->sizes[j].from, tolerance))
+            if (stet_scalar_close(from * y * c->sizes[j].to, to * x * c->sizes[j].from, tolerance))
                 return true;
     }
     return false;

@@ -3,8 +3,8 @@
 #include "explain/history_internal.h"
 
 #include "base/vec.h"
+#include "fingerprint/scalar.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -112,11 +112,6 @@ static void add_value(struct stet_series *s, double v, uint64_t runs)
     }
 }
 
-static bool near(double a, double b)
-{
-    return fabs(a - b) <= 1e-3 * (fabs(a) + fabs(b));
-}
-
 static void extend(const struct stet_history *h, const struct stet_finding *f,
                    struct stet_series *s, double from, double to)
 {
@@ -130,7 +125,7 @@ static void extend(const struct stet_history *h, const struct stet_finding *f,
         add_value(s, from, f->against == STET_NONE ? 0 : h->sightings[f->against].executions);
     } else {
         s->even = s->even && from == s->last && to - from == s->step;
-        s->geometric = s->geometric && near(ratio, s->ratio);
+        s->geometric = s->geometric && stet_scalar_close(ratio, s->ratio, 1e-3);
     }
     s->last = to;
     s->findings++;
