@@ -27,6 +27,11 @@ class CheckIncludes(tree.TreeTest):
         self.assert_fails(GOOD | {"src/mid/deep/up.c": '#include "high/high.h"\n'},
                           "src/mid/deep/up.c:1: mid may not include high/high.h")
 
+    def test_a_header_below_a_module_is_private_to_it(self):
+        self.assert_passes(GOOD | {"src/mid/own.c": '#include "mid/deep/parts.h"\n'})
+        self.assert_fails(GOOD | {"src/high/in.c": '#include "mid/deep/parts.h"\n'},
+                          "src/high/in.c:1: mid/deep/parts.h is private to mid")
+
     def test_a_permission_that_nothing_uses_fails(self):
         self.assert_fails(GOOD | {"src/high/list.def": ""},
                           "tools/layers.txt:3: high does not use low: remove the permission")
