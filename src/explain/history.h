@@ -9,7 +9,7 @@
 #include "decode/options.h"
 #include "explain/diff.h"
 #include "explain/pysource.h"
-#include "explain/traits.h"
+#include "fingerprint/traits.h"
 
 #define STET_NONE UINT32_MAX
 

@@ -1,8 +1,8 @@
 /* From an HLO module to a StableHLO one: functions, regions, arguments. */
-#include "program/hlo_to_stablehlo.h"
+#include "legalize/hlo_to_stablehlo.h"
 
 #include "base/mem.h"
-#include "program/legal.h"
+#include "legalize/legal.h"
 
 enum { MOST_DEPTH = 64 };
 

@@ -1,6 +1,6 @@
 /* HLO instructions as StableHLO operations; opcodes that need more than a new name have a function.
  */
-#include "program/legal.h"
+#include "legalize/legal.h"
 
 /* Counterparts that differ in name alone (and in attributes, legal_attr.c). */
 static const struct {

@@ -1,5 +1,5 @@
 /* Device groups and channels of collectives. */
-#include "program/legal.h"
+#include "legalize/legal.h"
 
 /* "[2,2]<=[4]T(1,0)" → the numbers it stands for; 0 when it is none. */
 static uint32_t read_list(struct stet_view *v, char open, char close, int64_t *out, uint32_t most)

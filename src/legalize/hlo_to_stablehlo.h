@@ -1,6 +1,6 @@
 /* HLO brought over to StableHLO: for the CPU backend, and for text that other compilers accept. */
-#ifndef STET_PROGRAM_HLO_TO_STABLEHLO_H
-#define STET_PROGRAM_HLO_TO_STABLEHLO_H
+#ifndef STET_LEGALIZE_HLO_TO_STABLEHLO_H
+#define STET_LEGALIZE_HLO_TO_STABLEHLO_H
 
 #include "program/program.h"
 

@@ -1,5 +1,5 @@
 /* The small part of MLIR's attribute text that typed custom calls use in HLO. */
-#include "program/legal.h"
+#include "legalize/legal.h"
 
 #include "program/number.h"
 

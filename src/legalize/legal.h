@@ -1,6 +1,6 @@
 /* Inside hlo_to_stablehlo: the state of the conversion, and what its files share. */
-#ifndef STET_PROGRAM_LEGAL_H
-#define STET_PROGRAM_LEGAL_H
+#ifndef STET_LEGALIZE_LEGAL_H
+#define STET_LEGALIZE_LEGAL_H
 
 #include "program/build.h"
 #include "program/hlo.h"

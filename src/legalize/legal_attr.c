@@ -1,6 +1,6 @@
 /* Attributes of HLO instructions as StableHLO has them, one line an operation where names alone
  * differ. */
-#include "program/legal.h"
+#include "legalize/legal.h"
 
 #include "program/number.h"
 

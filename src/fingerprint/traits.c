@@ -1,5 +1,5 @@
 /* One walk over a program. */
-#include "explain/traits.h"
+#include "fingerprint/traits.h"
 
 #include "base/vec.h"
 

@@ -1,5 +1,5 @@
 /* Walks the frames of a location from the inside out. */
-#include "explain/place.h"
+#include "fingerprint/source_place.h"
 
 struct frames {
     struct stet_place first, own; /* innermost; innermost of the user's */

@@ -1,5 +1,5 @@
 /* Types and locations of HLO as StableHLO has them. */
-#include "program/legal.h"
+#include "legalize/legal.h"
 
 static const void *recall(const struct stet_legal *l, const void *from)
 {

@@ -1,6 +1,6 @@
 /* A line of the user's own source. */
-#ifndef STET_EXPLAIN_PLACE_H
-#define STET_EXPLAIN_PLACE_H
+#ifndef STET_FINGERPRINT_SOURCE_PLACE_H
+#define STET_FINGERPRINT_SOURCE_PLACE_H
 
 #include "program/program.h"
 

@@ -1,9 +1,9 @@
 /* What is kept of a program once it has been read: small, and nothing of the program itself. */
-#ifndef STET_EXPLAIN_TRAITS_H
-#define STET_EXPLAIN_TRAITS_H
+#ifndef STET_FINGERPRINT_TRAITS_H
+#define STET_FINGERPRINT_TRAITS_H
 
-#include "explain/place.h"
 #include "fingerprint/fingerprint.h"
+#include "fingerprint/source_place.h"
 
 enum stet_framework {
     STET_FRAMEWORK_OTHER,
