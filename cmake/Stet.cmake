@@ -1,20 +1,37 @@
 # Helpers of the build: a module is a folder, a unit test is a file. Adding a source file to either
 # needs no change here.
 
-# stet_module(NAME [modules it may use...]): src/NAME/*.c as the static library stet_NAME.
+# STET_LAYERS: the modules of tools/layers.txt, lowest first; STET_USES_<module>: what each may use.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tools/layers.txt)
+file(STRINGS ${CMAKE_SOURCE_DIR}/tools/layers.txt lines REGEX "^[a-z]+:")
+set(STET_LAYERS "")
+foreach(line ${lines})
+  string(REGEX REPLACE " *#.*" "" line "${line}")
+  string(REGEX REPLACE ":.*" "" module "${line}")
+  string(REGEX MATCHALL "[a-z]+" uses "${line}")
+  list(REMOVE_ITEM uses ${module})
+  list(APPEND STET_LAYERS ${module})
+  set(STET_USES_${module} ${uses})
+endforeach()
+
+# stet_uses(TARGET SCOPE MODULE...): links stet_MODULE where this build has it.
+function(stet_uses target scope)
+  foreach(module ${ARGN})
+    target_link_libraries(${target} ${scope} $<TARGET_NAME_IF_EXISTS:stet_${module}>)
+  endforeach()
+endfunction()
+
+# stet_module(NAME SOURCE...): the static library stet_NAME, linked as tools/layers.txt allows.
+# Without sources it is made of src/NAME/*.c and of the folders below.
 function(stet_module name)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c)
+  set(sources ${ARGN})
   if(NOT sources)
-    return()
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c)
   endif()
   add_library(stet_${name} STATIC ${sources})
   target_include_directories(stet_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src
     ${CMAKE_BINARY_DIR}/generated)
-  foreach(other ${ARGN})
-    if(TARGET stet_${other})
-      target_link_libraries(stet_${name} PUBLIC stet_${other})
-    endif()
-  endforeach()
+  stet_uses(stet_${name} PUBLIC ${STET_USES_${name}})
 endfunction()
 
 # stet_embed(FILE NAME HEADER): the text of src/FILE as `static const char NAME[]` in a generated

@@ -7,7 +7,7 @@
 #include "backend/params.h"
 #include "backend/steps.h"
 #include "base/mem.h"
-#include "program/hlo_to_stablehlo.h"
+#include "legalize/hlo_to_stablehlo.h"
 
 enum { PLAN_CAP_LOG2 = 36 };
 

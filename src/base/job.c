@@ -2,6 +2,8 @@
  * not the end of its output. */
 #include "base/job.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -21,14 +23,6 @@ enum {
     ANSWER_MAX = 1 << 20,
     NOISE_MAX = 16 << 10,
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* Takes what is there; false once the other side is closed. */
 static bool take(int fd, struct stet_buf *out, size_t most, bool keep_end)
@@ -77,7 +71,7 @@ static bool reap(struct stet_job *job, pid_t pid, int64_t until)
 
         if (got == pid || (got < 0 && errno != EINTR))
             return true;
-        if (now_ms() >= until)
+        if (stet_clock_ms() >= until)
             return false;
         poll(NULL, 0, 10);
     }
@@ -85,7 +79,8 @@ static bool reap(struct stet_job *job, pid_t pid, int64_t until)
 
 static void follow(struct stet_job *job, const struct ends *e, pid_t pid)
 {
-    int64_t start = now_ms(), until = start + (job->deadline_ms ? job->deadline_ms : DEADLINE_MS);
+    int64_t start = stet_clock_ms(),
+            until = start + (job->deadline_ms ? job->deadline_ms : DEADLINE_MS);
     struct pollfd fds[2] = {{e->answer[0], POLLIN, 0}, {e->noise[0], POLLIN, 0}};
     int64_t told = start;
 
@@ -103,19 +98,19 @@ static void follow(struct stet_job *job, const struct ends *e, pid_t pid)
                 if (!take(fds[i].fd, i ? &job->noise : &job->answer, i ? NOISE_MAX : ANSWER_MAX, i))
                     fds[i].fd = -1;
             }
-        job->milliseconds = (int)(now_ms() - start);
+        job->milliseconds = (int)(stet_clock_ms() - start);
         if (over)
             return;
-        if (job->tick && now_ms() - told >= TICK_MS) {
-            told = now_ms();
+        if (job->tick && stet_clock_ms() - told >= TICK_MS) {
+            told = stet_clock_ms();
             job->tick(job->tick_arg, job->milliseconds);
         }
-        if (now_ms() < until)
+        if (stet_clock_ms() < until)
             continue;
         job->late = true;
         kill(-pid, SIGKILL);
         kill(pid, SIGKILL);
-        job->stuck = !reap(job, pid, now_ms() + KILL_MS);
+        job->stuck = !reap(job, pid, stet_clock_ms() + KILL_MS);
         return;
     }
 }

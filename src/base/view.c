@@ -15,6 +15,27 @@ bool stet_view_contains(struct stet_view v, const char *part)
     return v.len >= n && (n == 0 || memmem(v.ptr, v.len, part, n));
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+struct stet_view stet_view_trim(struct stet_view v)
+{
+    while (v.len && is_blank(v.ptr[v.len - 1]))
+        v.len--;
+    while (v.len && is_blank(*v.ptr))
+        v.ptr++, v.len--;
+    return v;
+}
+
+struct stet_view stet_view_unindent(struct stet_view v)
+{
+    while (v.len && (*v.ptr == ' ' || *v.ptr == '\t'))
+        v.ptr++, v.len--;
+    return v;
+}
+
 int stet_view_cmp(struct stet_view a, struct stet_view b)
 {
     size_t n = a.len < b.len ? a.len : b.len;

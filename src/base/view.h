@@ -55,6 +55,17 @@ bool stet_view_contains(struct stet_view v, const char *part);
 /* Where it first stands; v.len when it does not. */
 size_t stet_view_find(struct stet_view v, const char *part);
 
+/* Without the blanks, tabs and line ends before and behind it. */
+struct stet_view stet_view_trim(struct stet_view v);
+/* Without the blanks and tabs before it. */
+struct stet_view stet_view_unindent(struct stet_view v);
+
+/* A letter, digit or underscore of ASCII: what the names of most languages are made of. */
+static inline bool stet_is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
 /* Bytewise order, shorter first on a tie; the second is qsort's, over views. */
 int stet_view_cmp(struct stet_view a, struct stet_view b);
 int stet_view_sort(const void *a, const void *b);

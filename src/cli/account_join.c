@@ -4,7 +4,7 @@
 #include "cli/account_join.h"
 
 #include "base/mem.h"
-#include "explain/place.h"
+#include "fingerprint/source_place.h"
 
 #include <stdio.h>
 

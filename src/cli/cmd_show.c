@@ -3,7 +3,7 @@
 
 #include "cli/run_text.h"
 #include "ledger/run_steps.h"
-#include "program/hlo_to_stablehlo.h"
+#include "legalize/hlo_to_stablehlo.h"
 #include "program/ops.h"
 #include "program/print.h"
 

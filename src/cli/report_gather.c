@@ -8,7 +8,7 @@
 #include "cli/run_text.h"
 #include "cli/torch_ranks.h"
 #include "cli/torch_rows.h"
-#include "explain/traits.h"
+#include "fingerprint/traits.h"
 #include "ledger/events.h"
 #include "ledger/run_steps.h"
 #include "store/store.h"

@@ -2,8 +2,8 @@
 #include "cli/report.h"
 
 #include "base/mem.h"
-#include "explain/traits.h"
 #include "explain/words.h"
+#include "fingerprint/traits.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
-#include "explain/place.h"
+#include "fingerprint/source_place.h"
 #include "stet_version.h"
 
 #include <dirent.h>

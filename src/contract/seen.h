@@ -2,7 +2,7 @@
 #ifndef STET_CONTRACT_SEEN_H
 #define STET_CONTRACT_SEEN_H
 
-#include "explain/traits.h"
+#include "fingerprint/traits.h"
 
 /* Text lives in the arena given to stet_seen_make. */
 struct stet_seen_arg {

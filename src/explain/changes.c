@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "explain/words.h"
+#include "fingerprint/scalar.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -121,27 +122,25 @@ struct stet_change *stet_change_add(struct stet_comparison *c, const struct stet
                                     const struct stet_op *of_a, const struct stet_op *of_b)
 {
     struct stet_change n = *change;
-    uint32_t slot;
+    uint32_t at = 0, old;
+    uint64_t key;
 
     n.count = 1;
     locate(&n, of_b ? of_b : of_a, !of_b);
     if (of_a && of_b)
         locate_in_a(&n, of_a);
-    for (slot = (uint32_t)group_key(&n) & c->group_mask; c->groups[slot];
-         slot = (slot + 1) & c->group_mask) {
-        struct stet_change *old = &c->out->changes[c->groups[slot] - 1];
-
-        if (same_group(old, &n)) {
-            old->count++;
-            return old;
+    key = group_key(&n);
+    while ((old = stet_map_next(&c->groups, key, &at)) != STET_MAP_NONE)
+        if (same_group(&c->out->changes[old], &n)) {
+            c->out->changes[old].count++;
+            return &c->out->changes[old];
         }
-    }
-    if (c->out->change_count >= STET_DIFF_MOST || !make_room(c)) {
+    if (c->out->change_count >= STET_DIFF_MOST || !make_room(c) ||
+        !stet_map_add(&c->groups, key, c->out->change_count)) {
         c->out->left_out++;
         return NULL;
     }
     c->out->changes[c->out->change_count++] = n;
-    c->groups[slot] = (uint16_t)c->out->change_count;
     return &c->out->changes[c->out->change_count - 1];
 }
 
@@ -160,11 +159,6 @@ void stet_sizes_add(struct stet_comparison *c, int64_t from, int64_t to)
         c->sizes[c->size_count++] = p;
 }
 
-static bool near_to(double x, double y, double tolerance)
-{
-    return fabs(x - y) <= tolerance * (fabs(x) + fabs(y));
-}
-
 bool stet_sizes_explain(const struct stet_comparison *c, double from, double to, double tolerance)
 {
     if (from == to)
@@ -172,16 +166,17 @@ bool stet_sizes_explain(const struct stet_comparison *c, double from, double to,
     for (uint32_t i = 0; i < c->size_count; i++) {
         double x = c->sizes[i].from, y = c->sizes[i].to;
 
-        if (near_to(from * y, to * x, tolerance) || near_to(from * x, to * y, tolerance) ||
-            near_to(from * from * y, to * to * x, tolerance) ||
-            near_to(from * from * x, to * to * y, tolerance))
+        if (stet_scalar_close(from * y, to * x, tolerance) ||
+            stet_scalar_close(from * x, to * y, tolerance) ||
+            stet_scalar_close(from * from * y, to * to * x, tolerance) ||
+            stet_scalar_close(from * from * x, to * to * y, tolerance))
             return true;
         if (from == floor(from) && to == floor(to) &&
             (to - from == y - x || from * (y - 1) == to * (x - 1) ||
              from * (y + 1) == to * (x + 1)))
             return true;
         for (uint32_t j = i; j < c->size_count; j++)
-            if (near_to(from * y * c->sizes[j].to, to * x * c->sizes[j].from, tolerance))
+            if (stet_scalar_close(from * y * c->sizes[j].to, to * x * c->sizes[j].from, tolerance))
                 return true;
     }
     return false;

@@ -3,6 +3,7 @@
 #define STET_EXPLAIN_CHANGES_H
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "explain/diff.h"
 #include "explain/match.h"
 
@@ -30,8 +31,7 @@ struct stet_comparison {
     struct stet_diff *out;
     struct stet_buf scratch;
     uint32_t room;
-    uint16_t *groups; /* open addressing over changes: index + 1 */
-    uint32_t group_mask;
+    struct stet_map groups;   /* hash of what makes two changes one -> changes */
     uint8_t *told_a, *told_b; /* by operation id: plumbing already reported */
     bool all_matched;         /* every operation has a counterpart */
     uint32_t moved;           /* facets in which live operations may differ; all when not known */

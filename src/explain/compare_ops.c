@@ -94,8 +94,7 @@ static unsigned constant_follows(struct stet_comparison *c, const struct stet_at
         double slack = tolerance_of(element_of(y));
 
         if (dtype && from.kind == STET_SCALAR_FINITE && to.kind == STET_SCALAR_FINITE &&
-            from.value - to.value <= 1e-2 * (from.value + to.value) &&
-            to.value - from.value <= 1e-2 * (from.value + to.value))
+            stet_scalar_close(from.value, to.value, 1e-2))
             return STET_FACET_DTYPES;
         if (stet_sizes_explain(c, from.value, to.value, slack))
             return c->rank_moved ? STET_FACET_RANKS : STET_FACET_SHAPES;

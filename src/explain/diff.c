@@ -111,24 +111,23 @@ static enum stet_rc compare_sides(struct stet_diff *out, struct stet_side *a, st
     struct stet_comparison c = {.a = a,
                                 .b = b,
                                 .out = out,
-                                .moved = out->same_skeleton && out->moved ? out->moved : UINT32_MAX,
-                                .group_mask = 2 * STET_DIFF_MOST - 1};
+                                .moved =
+                                    out->same_skeleton && out->moved ? out->moved : UINT32_MAX};
     enum stet_rc rc = match(out, a, b, &c.all_matched, err);
 
     if (rc != STET_OK)
         return rc;
-    c.groups = stet_mem_calloc(c.group_mask + 1, sizeof *c.groups);
     c.told_a = stet_mem_calloc((size_t)a->program->op_count + b->program->op_count + 2, 1);
     c.told_b = c.told_a + a->program->op_count + 1;
-    if (c.groups && c.told_a) {
+    if (c.told_a) {
         compare(&c);
         count_matched(out, b);
     }
-    if (!c.groups || !c.told_a || out->arena.failed || c.scratch.failed || a->arena.failed ||
+    if (!c.told_a || c.groups.failed || out->arena.failed || c.scratch.failed || a->arena.failed ||
         b->arena.failed)
         rc = stet_fail(err, STET_NO_MEMORY, "out of memory for comparing programs");
     stet_buf_release(&c.scratch);
-    stet_mem_free(c.groups);
+    stet_map_release(&c.groups);
     stet_mem_free(c.told_a);
     return rc;
 }

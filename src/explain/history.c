@@ -1,7 +1,7 @@
 /* Keeps sightings and their traits, and makes a finding of each that has something before it. */
 #include "explain/history_internal.h"
 
-#include "base/mem.h"
+#include "base/vec.h"
 
 enum stet_rc stet_history_init(struct stet_history *h, struct stet_err *err)
 {
@@ -48,21 +48,6 @@ uint64_t stet_history_key(uint64_t process, struct stet_hash hash)
     return stet_hash_mix_u64(hash, process).lo;
 }
 
-static bool make_room(void **array, uint32_t count, uint32_t *room, size_t size)
-{
-    uint32_t more = *room ? *room * 2 : 64;
-    void *bigger;
-
-    if (count < *room)
-        return true;
-    bigger = stet_mem_resize(*array, more, size);
-    if (!bigger)
-        return false;
-    *array = bigger;
-    *room = more;
-    return true;
-}
-
 /* One set of traits for all compiles of the same bytes. */
 static struct stet_traits *traits_of(struct stet_history *h, const struct stet_sighting *s,
                                      const struct stet_history_side *side, const char *why)
@@ -74,8 +59,8 @@ static struct stet_traits *traits_of(struct stet_history *h, const struct stet_s
     if (at != STET_NONE)
         return h->index->known[at];
     t = STET_NEW(&h->arena, struct stet_traits);
-    if (!t || !make_room((void **)&h->index->known, h->index->known_count, &h->index->known_room,
-                         sizeof *h->index->known))
+    if (!t || !stet_vec_room(&h->index->known, &h->index->known_room, h->index->known_count,
+                             sizeof *h->index->known))
         return NULL;
     if (side) {
         stet_traits_make(t, side->program.program, &h->arena, &no_memory);
@@ -143,15 +128,13 @@ uint32_t stet_history_loop(const struct stet_history *h, uint32_t process)
 
 static bool room_for_process(struct stet_history_index *x, uint32_t process)
 {
-    uint32_t *more;
+    uint32_t more = process + 1 - x->process_count;
 
     if (process < x->process_count || process >= STET_PAST)
         return true;
-    more = stet_mem_resize(x->loops, (size_t)process + 1, sizeof *more);
-    if (!more)
+    if (!stet_vec_grow(&x->loops, &x->loop_room, x->process_count, more, sizeof *x->loops, 0))
         return false;
-    memset(more + x->process_count, 0, (process + 1 - x->process_count) * sizeof *more);
-    x->loops = more;
+    memset(x->loops + x->process_count, 0, more * sizeof *x->loops);
     x->process_count = process + 1;
     return true;
 }
@@ -217,8 +200,8 @@ static bool index_it(struct stet_history *h, uint32_t number)
     uint32_t last = stet_map_get(&h->index->groups, key);
     uint64_t executions;
 
-    if (!make_room((void **)&h->index->groups_of, h->index->group_count, &h->index->group_room,
-                   sizeof *h->index->groups_of) ||
+    if (!stet_vec_room(&h->index->groups_of, &h->index->group_room, h->index->group_count,
+                       sizeof *h->index->groups_of) ||
         !room_for_process(h->index, s->process))
         return false;
     s->before = last;
@@ -243,7 +226,7 @@ static enum stet_rc explain(struct stet_history *h, uint32_t number, uint32_t ag
     struct stet_finding *f;
     enum stet_rc rc = STET_OK;
 
-    if (!make_room((void **)&h->findings, h->finding_count, &h->finding_room, sizeof *h->findings))
+    if (!stet_vec_room(&h->findings, &h->finding_room, h->finding_count, sizeof *h->findings))
         return stet_fail(err, STET_NO_MEMORY, "out of memory for findings");
     f = &h->findings[h->finding_count];
     *f = (struct stet_finding){.sighting = number, .against = against, .pair = STET_REASON_UNKNOWN};
@@ -290,7 +273,7 @@ enum stet_rc stet_history_add(struct stet_history *h, const struct stet_sighting
     struct stet_place entered;
     uint32_t number = h->sighting_count, against;
 
-    if (!make_room((void **)&h->sightings, number, &h->sighting_room, sizeof *mine))
+    if (!stet_vec_room(&h->sightings, &h->sighting_room, number, sizeof *mine))
         return stet_fail(err, STET_NO_MEMORY, "out of memory for the history of a run");
     mine = &h->sightings[number];
     *mine = *s;

@@ -9,7 +9,7 @@
 #include "decode/options.h"
 #include "explain/diff.h"
 #include "explain/pysource.h"
-#include "explain/traits.h"
+#include "fingerprint/traits.h"
 
 #define STET_NONE UINT32_MAX
 
@@ -131,9 +131,10 @@ struct stet_order {
 struct stet_history {
     struct stet_arena arena;
     struct stet_sighting *sightings;
-    uint32_t sighting_count, sighting_room;
+    uint32_t sighting_count;
     struct stet_finding *findings; /* in the order of sightings */
-    uint32_t finding_count, finding_room;
+    uint32_t finding_count;
+    size_t sighting_room, finding_room;
     struct stet_order *orders; /* by process; the caller's */
     uint32_t order_count;
     /* Gives the program of an earlier sighting; valid until the next two calls. */

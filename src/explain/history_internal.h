@@ -2,21 +2,8 @@
 #ifndef STET_EXPLAIN_HISTORY_INTERNAL_H
 #define STET_EXPLAIN_HISTORY_INTERNAL_H
 
+#include "base/map.h"
 #include "explain/history.h"
-
-/* Open addressing from 64-bit keys to numbers; grows by doubling. */
-struct stet_map {
-    struct stet_map_slot {
-        uint64_t key;
-        uint32_t value; /* + 1; 0 is empty */
-    } *slots;
-    uint32_t used, room; /* room: a power of two */
-};
-
-/* False when out of memory. */
-bool stet_map_put(struct stet_map *m, uint64_t key, uint32_t value);
-uint32_t stet_map_get(const struct stet_map *m, uint64_t key); /* STET_NONE when missing */
-void stet_map_release(struct stet_map *m);
 
 /* The process number under which earlier runs are indexed. */
 #define STET_PAST (UINT32_MAX - 1)
@@ -31,11 +18,12 @@ struct stet_history_index {
     struct stet_map eager; /* process, line that waits -> last finding of an eager program, or of
                               one of PyTorch/XLA's, which is cut there */
     struct stet_traits **known;
-    uint32_t known_count, known_room;
+    uint32_t known_count;
     struct stet_group *groups_of; /* by number of the group */
-    uint32_t group_count, group_room;
+    uint32_t group_count;
     uint32_t *loops; /* by process: the first sighting of the group that runs most, + 1 */
-    uint32_t process_count, process_room;
+    uint32_t process_count;
+    size_t known_room, group_room, loop_room;
 };
 
 struct stet_group {
@@ -107,7 +95,8 @@ struct stet_series {
 
 struct stet_history_judge {
     struct stet_series *series;
-    uint32_t series_count, series_room;
+    uint32_t series_count;
+    size_t series_room;
     struct stet_map by_change;
     struct stet_map vectors; /* groups in which a list of integers changed its length */
     uint32_t next;           /* finding whose values are not in the series yet */

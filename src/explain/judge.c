@@ -2,9 +2,9 @@
  * evidence in turn. */
 #include "explain/history_internal.h"
 
-#include "base/mem.h"
+#include "base/vec.h"
+#include "fingerprint/scalar.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -112,11 +112,6 @@ static void add_value(struct stet_series *s, double v, uint64_t runs)
     }
 }
 
-static bool near(double a, double b)
-{
-    return fabs(a - b) <= 1e-3 * (fabs(a) + fabs(b));
-}
-
 static void extend(const struct stet_history *h, const struct stet_finding *f,
                    struct stet_series *s, double from, double to)
 {
@@ -130,7 +125,7 @@ static void extend(const struct stet_history *h, const struct stet_finding *f,
         add_value(s, from, f->against == STET_NONE ? 0 : h->sightings[f->against].executions);
     } else {
         s->even = s->even && from == s->last && to - from == s->step;
-        s->geometric = s->geometric && near(ratio, s->ratio);
+        s->geometric = s->geometric && stet_scalar_close(ratio, s->ratio, 1e-3);
     }
     s->last = to;
     s->findings++;
@@ -149,15 +144,8 @@ static bool add_change(struct stet_history *h, const struct stet_finding *f,
     if (!stet_told_number(c->from, &from) || !stet_told_number(c->to, &to))
         return true;
     if (at == STET_NONE) {
-        if (j->series_count == j->series_room) {
-            uint32_t room = j->series_room ? j->series_room * 2 : 64;
-            struct stet_series *more = stet_mem_resize(j->series, room, sizeof *more);
-
-            if (!more)
-                return false;
-            j->series = more;
-            j->series_room = room;
-        }
+        if (!stet_vec_room(&j->series, &j->series_room, j->series_count, sizeof *j->series))
+            return false;
         at = j->series_count++;
         j->series[at] = (struct stet_series){.group = group, .numeric = true};
         if (!stet_map_put(&j->by_change, key, at))

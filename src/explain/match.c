@@ -2,9 +2,10 @@
  * then neighbours of what is matched. Functions and regions follow their operations. */
 #include "explain/match.h"
 
-#include "base/mem.h"
+#include "base/vec.h"
 #include "explain/lcs.h"
 #include "explain/match_repair.h"
+#include "explain/occurrences.h"
 
 #include <stdlib.h>
 
@@ -17,8 +18,7 @@ struct matching {
     uint64_t *up_a, *up_b; /* by operation id: hash of everything the operation is made from */
     bool same_lines; /* both were traced from the same text, so line numbers may be compared */
     bool places;     /* locations are there at all */
-    struct block_pair *queue;
-    uint32_t queued, room;
+    STET_VEC(struct block_pair) queue;
     enum stet_rc rc;
 };
 
@@ -32,55 +32,22 @@ bool stet_match_same(const struct stet_side *a, const struct stet_value *of_a,
 
 /* ---- are line numbers comparable? ---- */
 
-/* Open addressing over 64-bit keys, for counting on both sides; key 0 is an empty slot. */
-struct tally {
-    uint64_t key;
-    uint32_t in_a, in_b; /* how many, or the first of a chain (index + 1) */
-};
-
-struct tallies {
-    struct tally *slots;
-    uint32_t mask;
-};
-
-static bool tallies_init(struct tallies *t, uint64_t most)
-{
-    uint64_t room = 16;
-
-    while (room < most * 2)
-        room *= 2;
-    t->slots = stet_mem_calloc(room, sizeof *t->slots);
-    t->mask = (uint32_t)(room - 1);
-    return t->slots != NULL;
-}
-
-static struct tally *tally_of(struct tallies *t, uint64_t key)
-{
-    uint32_t slot;
-
-    key |= 1;
-    for (slot = (uint32_t)(key >> 20) & t->mask; t->slots[slot].key && t->slots[slot].key != key;
-         slot = (slot + 1) & t->mask)
-        ;
-    t->slots[slot].key = key;
-    return &t->slots[slot];
-}
-
 /* When nine tenths of the smaller program's places are in the larger one, the text is the same: an
  * edit moves everything below it. */
 static bool compare_lines(struct matching *m)
 {
     uint32_t a = 0, b = 0, both = 0;
-    struct tallies t;
+    struct stet_occurrences t;
 
-    if (!tallies_init(&t, (uint64_t)m->a->program->op_count + m->b->program->op_count))
+    if (!stet_occurrences_init(&t, (uint64_t)m->a->program->op_count + m->b->program->op_count))
         return false;
     for (uint32_t i = 0; i < m->a->program->op_count; i++)
         if (m->a->line[i])
-            a += tally_of(&t, stet_mix(m->a->line[i], m->a->place[i]))->in_a++ == 0;
+            a += stet_occurrence_of(&t, stet_mix(m->a->line[i], m->a->place[i]))->in_a++ == 0;
     for (uint32_t i = 0; i < m->b->program->op_count; i++)
         if (m->b->line[i]) {
-            struct tally *n = tally_of(&t, stet_mix(m->b->line[i], m->b->place[i]));
+            struct stet_occurrence *n =
+                stet_occurrence_of(&t, stet_mix(m->b->line[i], m->b->place[i]));
 
             if (n->in_b++)
                 continue;
@@ -145,27 +112,27 @@ static void match_certainly(struct matching *m, const struct stet_op *a, const s
 }
 
 /* Chains the free operations of A by hash, then takes from each chain in the order of B. */
-static void pair_chains(struct matching *m, const struct block_pair *p, struct tallies *t,
+static void pair_chains(struct matching *m, const struct block_pair *p, struct stet_occurrences *t,
                         uint32_t *next)
 {
     for (uint32_t i = p->a->op_count; i-- > 0;) {
-        struct tally *n;
+        struct stet_occurrence *n;
 
         if (!is_free(m->a, p->a->ops[i]))
             continue;
-        n = tally_of(t, m->up_a[p->a->ops[i]->id]);
+        n = stet_occurrence_of(t, m->up_a[p->a->ops[i]->id]);
         if (n->in_b)
             continue;
         next[i] = n->in_a;
         n->in_a = i + 1;
     }
     for (uint32_t i = 0; i < p->b->op_count; i++) {
-        struct tally *n;
+        struct stet_occurrence *n;
         uint32_t first;
 
         if (!is_free(m->b, p->b->ops[i]))
             continue;
-        n = tally_of(t, m->up_b[p->b->ops[i]->id]);
+        n = stet_occurrence_of(t, m->up_b[p->b->ops[i]->id]);
         first = n->in_a;
         if (!first)
             continue;
@@ -176,16 +143,16 @@ static void pair_chains(struct matching *m, const struct block_pair *p, struct t
 
 /* Equal hashes stand for each other only where they occur equally often; `in_b` marks the others.
  */
-static void mark_uneven(struct matching *m, const struct block_pair *p, struct tallies *t)
+static void mark_uneven(struct matching *m, const struct block_pair *p, struct stet_occurrences *t)
 {
     for (int side = 0; side < 2; side++)
         for (uint32_t i = 0; i < (side ? p->b : p->a)->op_count; i++) {
             const struct stet_op *op = (side ? p->b : p->a)->ops[i];
-            struct tally *n;
+            struct stet_occurrence *n;
 
             if (!is_free(side ? m->b : m->a, op))
                 continue;
-            n = tally_of(t, (side ? m->up_b : m->up_a)[op->id]);
+            n = stet_occurrence_of(t, (side ? m->up_b : m->up_a)[op->id]);
             n->in_a += side ? 0 : 1;
             n->in_b += side ? 1 : 0;
         }
@@ -201,8 +168,8 @@ static bool match_up(struct matching *m, const uint64_t *own_a, const uint64_t *
                      const struct block_pair *p)
 {
     uint32_t *next = stet_mem_calloc((size_t)p->a->op_count + 1, sizeof *next);
-    struct tallies t = {0};
-    bool fine = next && tallies_init(&t, (uint64_t)p->a->op_count + p->b->op_count);
+    struct stet_occurrences t = {0};
+    bool fine = next && stet_occurrences_init(&t, (uint64_t)p->a->op_count + p->b->op_count);
 
     if (fine) {
         hash_up(m->a, m->up_a, own_a, p->a, false);
@@ -377,18 +344,9 @@ static void match_users(struct matching *m, const struct block_pair *p)
 
 static void enqueue(struct matching *m, const struct stet_block *a, const struct stet_block *b)
 {
-    if (m->queued == m->room) {
-        uint32_t room = m->room ? m->room * 2 : 64;
-        struct block_pair *bigger = stet_mem_resize(m->queue, room, sizeof *bigger);
-
-        if (!bigger) {
-            m->rc = STET_NO_MEMORY;
-            return;
-        }
-        m->queue = bigger;
-        m->room = room;
-    }
-    m->queue[m->queued++] = (struct block_pair){a, b};
+    STET_VEC_PUSH(&m->queue, (struct block_pair){a, b});
+    if (m->queue.failed)
+        m->rc = STET_NO_MEMORY;
 }
 
 static void enqueue_regions(struct matching *m, const struct stet_op *a, const struct stet_op *b)
@@ -481,14 +439,14 @@ enum stet_rc stet_match_programs(struct stet_side *a, struct stet_side *b, struc
         if (a->program->entry && b->program->entry)
             match_functions(&m, a->program->entry, b->program->entry);
     }
-    for (uint32_t i = 0; fine && i < m.queued; i++) {
-        struct block_pair p = m.queue[i];
+    for (uint32_t i = 0; fine && i < m.queue.count; i++) {
+        struct block_pair p = m.queue.items[i];
 
         fine = match_block(&m, &p, err);
     }
     stet_mem_free(m.up_a);
     stet_mem_free(m.up_b);
-    stet_mem_free(m.queue);
+    STET_VEC_RELEASE(&m.queue);
     return fine ? STET_OK : stet_fail(err, STET_NO_MEMORY, "out of memory for comparing programs");
 }
 

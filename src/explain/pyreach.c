@@ -28,21 +28,9 @@ static bool is_new(struct names *n, struct stet_view name)
     return true;
 }
 
-static bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-static struct stet_view trimmed(struct stet_view s)
-{
-    while (s.len && (*s.ptr == ' ' || *s.ptr == '\t'))
-        s.ptr++, s.len--;
-    return s;
-}
-
 static bool is_loop(struct stet_view s)
 {
-    s = trimmed(s);
+    s = stet_view_unindent(s);
     return stet_view_starts(s, "for ") || stet_view_starts(s, "while ");
 }
 
@@ -63,10 +51,10 @@ static void add_span(const struct stet_pyfile *f, uint32_t header, struct stet_p
 static uint32_t find_class(const struct stet_pyfile *f, struct stet_view name)
 {
     for (uint32_t at = 1; at <= f->count; at++) {
-        struct stet_view s = trimmed(f->lines[at - 1]);
+        struct stet_view s = stet_view_unindent(f->lines[at - 1]);
 
         if (f->starts[at - 1] == at && stet_view_starts(s, "class ") && s.len > 6 + name.len &&
-            !memcmp(s.ptr + 6, name.ptr, name.len) && !is_word(s.ptr[6 + name.len]))
+            !memcmp(s.ptr + 6, name.ptr, name.len) && !stet_is_word(s.ptr[6 + name.len]))
             return at;
     }
     return 0;
@@ -78,7 +66,7 @@ static void add_class(const struct stet_pyfile *f, uint32_t class, struct stet_p
     uint32_t end = stet_py_block_end(f, class);
 
     for (uint32_t at = class + 1; at <= end; at++) {
-        struct stet_view s = trimmed(f->lines[at - 1]);
+        struct stet_view s = stet_view_unindent(f->lines[at - 1]);
 
         if (f->starts[at - 1] == at &&
             (stet_view_starts(s, "def forward(") || stet_view_starts(s, "def __call__(")))
@@ -94,7 +82,7 @@ static void each_call(const struct stet_pyfile *f, struct stet_view text, called
     for (size_t i = 0; i < text.len;) {
         size_t n = 0;
 
-        while (i + n < text.len && is_word(text.ptr[i + n]))
+        while (i + n < text.len && stet_is_word(text.ptr[i + n]))
             n++;
         if (n && i + n < text.len && text.ptr[i + n] == '(')
             called(f, stet_view_of(text.ptr + i, n), w);
@@ -134,7 +122,7 @@ static void called(const struct stet_pyfile *f, struct stet_view name, struct wa
 /* Does a statement begin here? Remarks and what only stands there as text do nothing. */
 static bool is_code(const struct stet_pyfile *f, uint32_t line)
 {
-    struct stet_view s = trimmed(f->lines[line - 1]);
+    struct stet_view s = stet_view_unindent(f->lines[line - 1]);
 
     return f->starts[line - 1] == line && s.len && !memchr("#\"'\r", *s.ptr, 4);
 }
@@ -177,12 +165,12 @@ bool stet_py_reach_next(const struct stet_pyfile *f, const struct stet_py_reach 
 
 struct stet_view stet_py_assigned(struct stet_view statement)
 {
-    struct stet_view s = trimmed(statement), name;
+    struct stet_view s = stet_view_unindent(statement), name;
     size_t n = 0, i;
 
     if (stet_view_starts(s, "self."))
         s = stet_view_of(s.ptr + 5, s.len - 5);
-    while (n < s.len && is_word(s.ptr[n]))
+    while (n < s.len && stet_is_word(s.ptr[n]))
         n++;
     name = stet_view_of(s.ptr, n);
     for (i = n; i < s.len && s.ptr[i] == ' '; i++)
@@ -199,7 +187,7 @@ struct stet_view stet_py_called_on(struct stet_view statement, struct stet_view 
 
         if (*at != '.' || memcmp(at + 1, method.ptr, method.len) != 0 || at[1 + method.len] != '(')
             continue;
-        while (n < i && is_word(at[-(ptrdiff_t)n - 1]))
+        while (n < i && stet_is_word(at[-(ptrdiff_t)n - 1]))
             n++;
         return stet_view_of(at - n, n);
     }
@@ -232,7 +220,7 @@ static struct stet_view inside(struct stet_view text, size_t open)
 static bool is_subscript(struct stet_view s, size_t at)
 {
     return at && s.ptr[at] == '[' &&
-           (is_word(s.ptr[at - 1]) || s.ptr[at - 1] == ')' || s.ptr[at - 1] == ']');
+           (stet_is_word(s.ptr[at - 1]) || s.ptr[at - 1] == ')' || s.ptr[at - 1] == ']');
 }
 
 bool stet_py_uses_as_size(struct stet_view statement, struct stet_view name)
@@ -399,7 +387,7 @@ static bool has_name(struct stet_view text)
         bool small = false;
         size_t n = 0, past;
 
-        for (; i + n < text.len && is_word(text.ptr[i + n]); n++)
+        for (; i + n < text.len && stet_is_word(text.ptr[i + n]); n++)
             small |= text.ptr[i + n] >= 'a' && text.ptr[i + n] <= 'z';
         past = n ? past_keyword(text, i, n) : i;
         if (past == i && small && (text.ptr[i] < '0' || text.ptr[i] > '9'))
@@ -415,7 +403,8 @@ static bool is_method(struct stet_view s, size_t at)
     if (!at || s.ptr[at - 1] != '.')
         return false;
     return !(at >= 6 && !memcmp(s.ptr + at - 6, "torch.", 6)) &&
-           !(at >= 2 && !memcmp(s.ptr + at - 2, "F.", 2) && (at == 2 || !is_word(s.ptr[at - 3])));
+           !(at >= 2 && !memcmp(s.ptr + at - 2, "F.", 2) &&
+             (at == 2 || !stet_is_word(s.ptr[at - 3])));
 }
 
 static struct stet_view argument_part(struct stet_view s, size_t at, size_t open, bool whole)
@@ -440,8 +429,8 @@ static struct stet_view exponent(struct stet_view s, size_t at)
 
     while (at < s.len && s.ptr[at] == ' ')
         at++;
-    for (end = at; end < s.len && (is_word(s.ptr[end]) || s.ptr[end] == '.' || s.ptr[end] == '-' ||
-                                   s.ptr[end] == '(');
+    for (end = at; end < s.len && (stet_is_word(s.ptr[end]) || s.ptr[end] == '.' ||
+                                   s.ptr[end] == '-' || s.ptr[end] == '(');
          end++)
         if (s.ptr[end] == '(')
             end = close_of(s, end);
@@ -452,7 +441,7 @@ static struct stet_view exponent(struct stet_view s, size_t at)
 static bool is_position(struct stet_view part)
 {
     for (size_t i = 0; i < part.len; i++)
-        if (!is_word(part.ptr[i]) && !memchr(" .+-*,", part.ptr[i], 6))
+        if (!stet_is_word(part.ptr[i]) && !memchr(" .+-*,", part.ptr[i], 6))
             return false;
     return true;
 }
@@ -477,7 +466,7 @@ static bool is_raised(struct stet_view s, size_t at)
 {
     while (at && s.ptr[at - 1] == ' ')
         at--;
-    return at && (is_word(s.ptr[at - 1]) || s.ptr[at - 1] == ')' || s.ptr[at - 1] == ']');
+    return at && (stet_is_word(s.ptr[at - 1]) || s.ptr[at - 1] == ')' || s.ptr[at - 1] == ']');
 }
 
 /* Where the statement has it; its length when it has not. */
@@ -487,7 +476,7 @@ static size_t find_spelling(struct stet_view s, const char *python, size_t n)
         const char *found = memmem(s.ptr + from, s.len - from, python, n);
         size_t at = found ? (size_t)(found - s.ptr) : s.len;
 
-        if (!found || (n == 2 ? is_raised(s, at) : !at || !is_word(s.ptr[at - 1])))
+        if (!found || (n == 2 ? is_raised(s, at) : !at || !stet_is_word(s.ptr[at - 1])))
             return at;
         from = at + n;
     }

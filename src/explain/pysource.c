@@ -149,16 +149,9 @@ static uint32_t indent_of(struct stet_view v)
     return n;
 }
 
-static struct stet_view trimmed(struct stet_view v)
-{
-    while (v.len && (*v.ptr == ' ' || *v.ptr == '\t'))
-        v.ptr++, v.len--;
-    return v;
-}
-
 static bool is_blank(struct stet_view v)
 {
-    v = trimmed(v);
+    v = stet_view_unindent(v);
     return !v.len || *v.ptr == '#' || *v.ptr == '\r';
 }
 
@@ -200,7 +193,7 @@ struct stet_view stet_py_statement(const struct stet_pyfile *f, uint32_t line)
 
 static bool is_def(struct stet_view v)
 {
-    v = trimmed(v);
+    v = stet_view_unindent(v);
     return stet_view_starts(v, "def ") || stet_view_starts(v, "async def ") ||
            stet_view_starts(v, "class ");
 }

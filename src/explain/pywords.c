@@ -1,11 +1,6 @@
 /* What a piece of Python says, by its words. */
 #include "explain/pysource.h"
 
-static bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /* The next place of `word` in `text` from `from` on that is a whole word; text.len when none. */
 static size_t find_word(struct stet_view text, struct stet_view word, size_t from)
 {
@@ -16,9 +11,9 @@ static size_t find_word(struct stet_view text, struct stet_view word, size_t fro
         if (!at)
             break;
         i = (size_t)(at - text.ptr);
-        if ((i == 0 || !is_word(text.ptr[i - 1]) || !is_word(word.ptr[0])) &&
-            (i + word.len == text.len || !is_word(text.ptr[i + word.len]) ||
-             !is_word(word.ptr[word.len - 1])))
+        if ((i == 0 || !stet_is_word(text.ptr[i - 1]) || !stet_is_word(word.ptr[0])) &&
+            (i + word.len == text.len || !stet_is_word(text.ptr[i + word.len]) ||
+             !stet_is_word(word.ptr[word.len - 1])))
             return i;
         from = i + 1;
     }
@@ -135,7 +130,7 @@ static bool rests_on_value(const struct stet_pyfile *f, struct stet_view text, u
     for (size_t i = 0; i < text.len;) {
         size_t n = 0;
 
-        while (i + n < text.len && is_word(text.ptr[i + n]))
+        while (i + n < text.len && stet_is_word(text.ptr[i + n]))
             n++;
         if (n && (i == 0 || text.ptr[i - 1] != '.') &&
             name_was_read(f, span.from, span.to, stet_view_of(text.ptr + i, n), reads, line))
@@ -291,10 +286,10 @@ static void read_parameters(struct stet_view def, struct parameters *p)
                 return;
         } else if (*c == ',' && depth == 1) {
             fresh = true;
-        } else if (fresh && depth == 1 && is_word(*c) && p->count < 64) {
+        } else if (fresh && depth == 1 && stet_is_word(*c) && p->count < 64) {
             const char *start = c;
 
-            while (c + 1 < end && is_word(c[1]))
+            while (c + 1 < end && stet_is_word(c[1]))
                 c++;
             p->names[p->count++] = stet_view_of(start, (size_t)(c - start) + 1);
             fresh = false;
@@ -335,7 +330,7 @@ static bool defines(struct stet_view s, struct stet_view function)
 
     return i < s.len && i + 4 + function.len <= s.len &&
            !memcmp(s.ptr + i + 4, function.ptr, function.len) &&
-           (i + 4 + function.len == s.len || !is_word(s.ptr[i + 4 + function.len]));
+           (i + 4 + function.len == s.len || !stet_is_word(s.ptr[i + 4 + function.len]));
 }
 
 uint32_t stet_py_find_def(const struct stet_pyfile *f, struct stet_view function)

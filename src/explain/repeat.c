@@ -1,7 +1,8 @@
 /* Tandem repeats: distances at which operations recur vote for a period, then runs are measured. */
 #include "explain/repeat.h"
 
-#include "base/mem.h"
+#include "base/map.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 
@@ -16,35 +17,23 @@ struct sequence {
     uint32_t count;
 };
 
-struct seen {
-    uint64_t token;
-    uint32_t last; /* index + 1 */
-};
-
 static bool vote(struct sequence *q)
 {
-    uint32_t room = 16;
-    struct seen *table;
+    struct stet_map last = {0};
+    bool fine = true;
 
-    while (room < q->count * 2)
-        room *= 2;
-    table = stet_mem_calloc(room, sizeof *table);
-    if (!table)
-        return false;
-    for (uint32_t i = 0; i < q->count; i++) {
-        uint32_t slot = (uint32_t)q->tokens[i] & (room - 1), at;
+    for (uint32_t i = 0; fine && i < q->count; i++) {
+        uint32_t at = stet_map_get(&last, q->tokens[i]) + 1;
 
-        while (table[slot].last && table[slot].token != q->tokens[i])
-            slot = (slot + 1) & (room - 1);
-        q->earlier[i] = at = table[slot].last;
+        q->earlier[i] = at;
         for (int back = 0; at && back < LOOK_BACK; back++) {
             q->votes[i - (at - 1)]++;
             at = q->earlier[at - 1];
         }
-        table[slot] = (struct seen){q->tokens[i], i + 1};
+        fine = stet_map_put(&last, q->tokens[i], i);
     }
-    stet_mem_free(table);
-    return true;
+    stet_map_release(&last);
+    return fine;
 }
 
 /* The most voted periods, smallest first. */
@@ -78,24 +67,8 @@ struct run {
 };
 
 struct runs {
-    struct run *items;
-    uint32_t count, room;
+    STET_VEC(struct run) found;
 };
-
-static bool add_run(struct runs *r, struct run run)
-{
-    if (r->count == r->room) {
-        uint32_t room = r->room ? r->room * 2 : 64;
-        struct run *bigger = stet_mem_resize(r->items, room, sizeof *bigger);
-
-        if (!bigger)
-            return false;
-        r->items = bigger;
-        r->room = room;
-    }
-    r->items[r->count++] = run;
-    return true;
-}
 
 static bool measure(const struct sequence *q, uint32_t p, struct runs *out)
 {
@@ -104,11 +77,10 @@ static bool measure(const struct sequence *q, uint32_t p, struct runs *out)
             continue;
         for (start = i; i < q->count && q->tokens[i] == q->tokens[i - p]; i++)
             ;
-        if (i - start >= p && i - start + p >= LEAST_COVER &&
-            !add_run(out, (struct run){start - p, i, p}))
-            return false;
+        if (i - start >= p && i - start + p >= LEAST_COVER)
+            STET_VEC_PUSH(&out->found, (struct run){start - p, i, p});
     }
-    return true;
+    return !out->found.failed;
 }
 
 /* Longest first; of equally long ones the shortest period, which is the loop's body. */
@@ -154,10 +126,10 @@ static void keep(struct stet_repeat *out, int most, int *count, struct stet_repe
 static void choose(struct sequence *q, struct runs *runs, struct stet_repeat *out, int most,
                    int *count)
 {
-    if (runs->count)
-        qsort(runs->items, runs->count, sizeof *runs->items, by_cover);
-    for (uint32_t i = 0; i < runs->count; i++) {
-        const struct run *r = &runs->items[i];
+    if (runs->found.count)
+        qsort(runs->found.items, runs->found.count, sizeof *runs->found.items, by_cover);
+    for (uint32_t i = 0; i < runs->found.count; i++) {
+        const struct run *r = &runs->found.items[i];
 
         if (overlaps(q, r))
             continue;
@@ -195,7 +167,7 @@ static bool find_in(struct stet_side *s, const struct stet_block *block, struct 
         fine = measure(q, candidates[i], &runs);
     if (fine)
         choose(q, &runs, out, most, count);
-    stet_mem_free(runs.items);
+    STET_VEC_RELEASE(&runs.found);
     return fine;
 }
 

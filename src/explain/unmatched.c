@@ -2,8 +2,8 @@
  * often, which is how an unrolled Python loop looks. */
 #include "explain/changes.h"
 
-#include "base/mem.h"
 #include "explain/lcs.h"
+#include "explain/occurrences.h"
 #include "explain/words.h"
 
 /* ---- who is alone ---- */
@@ -67,41 +67,15 @@ static bool follows_from_one(const struct stet_comparison *c, const struct stet_
 
 /* ---- repeated blocks ---- */
 
-struct tally {
-    uint64_t token;
-    uint32_t in_a, in_b;
-};
-
-struct tallies {
-    struct tally *slots;
-    uint32_t mask;
-};
-
 static uint64_t token_of(const struct stet_side *s, uint32_t id)
 {
     return stet_mix(s->place[id], s->line[id]) | 1;
 }
 
-static struct tally *tally_of(struct tallies *t, uint64_t token)
+static bool count_tokens(struct stet_comparison *c, struct stet_occurrences *t)
 {
-    uint32_t slot = (uint32_t)token & t->mask;
-
-    while (t->slots[slot].token && t->slots[slot].token != token)
-        slot = (slot + 1) & t->mask;
-    t->slots[slot].token = token;
-    return &t->slots[slot];
-}
-
-static bool count_tokens(struct stet_comparison *c, struct tallies *t)
-{
-    uint64_t ops = (uint64_t)c->a->program->op_count + c->b->program->op_count, room = 16;
-
-    while (room < ops * 2)
-        room *= 2;
-    t->slots = stet_mem_calloc(room, sizeof *t->slots);
-    if (!t->slots)
+    if (!stet_occurrences_init(t, (uint64_t)c->a->program->op_count + c->b->program->op_count))
         return false;
-    t->mask = (uint32_t)(room - 1);
     for (int side = 0; side < 2; side++) {
         struct stet_side *s = side ? c->b : c->a;
 
@@ -110,9 +84,9 @@ static bool count_tokens(struct stet_comparison *c, struct tallies *t)
                 s->ops[i]->parent->parent == s->program->module)
                 continue; /* functions are what is in them */
             if (side)
-                tally_of(t, token_of(s, i))->in_b++;
+                stet_occurrence_of(t, token_of(s, i))->in_b++;
             else
-                tally_of(t, token_of(s, i))->in_a++;
+                stet_occurrence_of(t, token_of(s, i))->in_a++;
         }
     }
     return true;
@@ -166,12 +140,12 @@ struct repeat {
 /* By lines: how often each operation of a line comes differs, and what is more of it is there
  * already. Which copies stand alone does not matter: the last turn may be matched with what follows
  * the loop. */
-static bool counts_differ_alone(const struct tallies *t, bool more_in_b)
+static bool counts_differ_alone(const struct stet_occurrences *t, bool more_in_b)
 {
     uint64_t same = 0, other = 0;
 
     for (uint32_t i = 0; i <= t->mask; i++) {
-        const struct tally *n = &t->slots[i];
+        const struct stet_occurrence *n = &t->slots[i];
         uint32_t apart = n->in_a > n->in_b ? n->in_a - n->in_b : n->in_b - n->in_a;
 
         if (n->in_a && n->in_b && (n->in_b > n->in_a) == more_in_b)
@@ -183,17 +157,18 @@ static bool counts_differ_alone(const struct tallies *t, bool more_in_b)
 }
 
 /* Are the operations that stand alone more of the same? */
-static bool more_of_the_same(const struct stet_comparison *c, struct tallies *t, struct repeat *r)
+static bool more_of_the_same(const struct stet_comparison *c, struct stet_occurrences *t,
+                             struct repeat *r)
 {
     uint32_t twins = 0, located = 0, last = 0, fewest = UINT32_MAX;
 
     r->first = NULL;
     for (uint32_t i = 0; i < r->side->program->op_count; i++) {
-        struct tally *n;
+        struct stet_occurrence *n;
 
         if (!stands_alone(r->side, r->side->ops[i]) || follows_from_one(c, r->side->ops[i]))
             continue;
-        n = tally_of(t, token_of(r->side, i));
+        n = stet_occurrence_of(t, token_of(r->side, i));
         r->first = r->first ? r->first : r->side->ops[i];
         last = i;
         r->count++;
@@ -249,7 +224,7 @@ static void say_repeat(struct stet_comparison *c, const struct repeat *r)
 static bool find_repeat(struct stet_comparison *c, uint32_t named_a, uint32_t named_b,
                         struct repeat *r)
 {
-    struct tallies t;
+    struct stet_occurrences t;
     bool found = false;
 
     *r = (struct repeat){.side = named_a > named_b ? c->a : c->b};

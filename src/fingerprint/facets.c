@@ -12,7 +12,7 @@
  * things or follow from others. */
 #include "fingerprint/walk.h"
 
-#include "base/mem.h"
+#include "base/vec.h"
 #include "program/defaults.h"
 #include "program/hlo.h"
 #include "program/ops.h"
@@ -350,19 +350,16 @@ static inline void write_op(struct walk *w, const struct stet_op *op)
     stet_sink_u8(skeleton, 0);
 }
 
+enum { FIRST_FRAMES = 256 };
+
 /* Puts an operation aside while what it uses is written. */
 static bool push(struct walk *w, const struct stet_op *op, uint32_t next)
 {
-    if (__builtin_expect(w->stack_used == w->stack_room, 0)) {
-        uint32_t room = w->stack_room ? w->stack_room * 2 : 256;
-        struct frame *bigger = stet_mem_resize(w->stack, room, sizeof *bigger);
-
-        if (!bigger) {
-            w->rc = STET_NO_MEMORY;
-            return false;
-        }
-        w->stack = bigger;
-        w->stack_room = room;
+    if (__builtin_expect(w->stack_used == w->stack_room, 0) &&
+        !stet_vec_grow(&w->stack, &w->stack_room, w->stack_used, FIRST_FRAMES, sizeof *w->stack,
+                       0)) {
+        w->rc = STET_NO_MEMORY;
+        return false;
     }
     w->stack[w->stack_used++] = (struct frame){op, next};
     return true;

@@ -1,6 +1,7 @@
 /* Shortest round-trip decimals by trial: at most 17 digits, most literals need three. */
 #include "fingerprint/scalar.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* How a small float format is laid out. `special` says which codes are not numbers. */
@@ -207,6 +208,11 @@ bool stet_scalar_read(struct stet_scalar *out, const struct stet_type *element,
     if (element->kind == STET_TYPE_INTEGER)
         return read_integer(out, element, bits);
     return element->kind == STET_TYPE_FLOAT && read_float(out, element->flavour, bits);
+}
+
+bool stet_scalar_close(double x, double y, double tolerance)
+{
+    return fabs(x - y) <= tolerance * (fabs(x) + fabs(y));
 }
 
 bool stet_scalar_eq(const struct stet_scalar *a, const struct stet_scalar *b)

@@ -25,6 +25,8 @@ enum { STET_SCALAR_TEXT = 64 };
 bool stet_scalar_read(struct stet_scalar *out, const struct stet_type *element,
                       struct stet_view bytes);
 bool stet_scalar_eq(const struct stet_scalar *a, const struct stet_scalar *b);
+/* Do two numbers differ by no more than `tolerance` times their sizes? */
+bool stet_scalar_close(double x, double y, double tolerance);
 /* "0.001", "-1e+30", "8", "inf". Terminated. */
 void stet_scalar_format(const struct stet_scalar *s, char text[STET_SCALAR_TEXT]);
 

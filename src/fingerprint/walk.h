@@ -28,7 +28,8 @@ struct walk {
     const struct stet_block *block; /* being written, and how many of its operations are seen */
     uint32_t block_seen;
     struct frame *stack;
-    uint32_t stack_used, stack_room;
+    uint32_t stack_used;
+    size_t stack_room;
     int32_t values, functions;
     uint32_t written;
     unsigned depth;

@@ -3,7 +3,7 @@
 #include "ingest/files.h"
 
 #include "base/fs.h"
-#include "base/mem.h"
+#include "base/vec.h"
 #include "ingest/bytes.h"
 #include "ingest/torch_internal.h"
 
@@ -87,21 +87,6 @@ size_t stet_torch_files_count(const struct stet_torch_files *f)
     return f->count;
 }
 
-static bool more(void **items, size_t count, size_t *room, size_t size)
-{
-    size_t n = *room ? *room * 2 : 8;
-    void *grown;
-
-    if (count < *room)
-        return true;
-    grown = stet_mem_resize(*items, n, size);
-    if (!grown)
-        return false;
-    *items = grown;
-    *room = n;
-    return true;
-}
-
 static bool cut_suffix(char *s, const char *suffix)
 {
     size_t n = strlen(s), m = strlen(suffix);
@@ -180,7 +165,7 @@ static bool add_file(struct stet_torch_files *f, const char *path)
             l = &f->logs[i];
     }
     if (!l) {
-        if (!more((void **)&f->logs, f->count, &f->room, sizeof *f->logs)) {
+        if (!stet_vec_room(&f->logs, &f->room, f->count, sizeof *f->logs)) {
             stet_mem_free(base);
             return false;
         }
@@ -197,7 +182,7 @@ static bool add_file(struct stet_torch_files *f, const char *path)
             return true;
     }
     own = stet_mem_strdup(path);
-    if (!own || !more((void **)&l->parts, l->count, &l->room, sizeof *l->parts)) {
+    if (!own || !stet_vec_room(&l->parts, &l->room, l->count, sizeof *l->parts)) {
         stet_mem_free(own);
         return false;
     }
@@ -260,7 +245,7 @@ enum stet_rc stet_torch_files_add(struct stet_torch_files *f, const char *path,
     if (there && !S_ISDIR(st.st_mode))
         return add_file(f, path) ? STET_OK : stet_fail(err, STET_NO_MEMORY, "out of memory");
     own = stet_mem_strdup(path);
-    if (!own || !more((void **)&f->folders, f->folder_count, &f->folder_room, sizeof *f->folders)) {
+    if (!own || !stet_vec_room(&f->folders, &f->folder_room, f->folder_count, sizeof *f->folders)) {
         stet_mem_free(own);
         return stet_fail(err, STET_NO_MEMORY, "out of memory");
     }
@@ -348,7 +333,7 @@ static bool rotated(struct stet_torch_files *f, struct log *l)
         (st.st_ino == last->ino && st.st_dev == last->dev))
         return false;
     own = stet_mem_strdup(l->base);
-    if (!own || !more((void **)&l->parts, l->count, &l->room, sizeof *l->parts)) {
+    if (!own || !stet_vec_room(&l->parts, &l->room, l->count, sizeof *l->parts)) {
         stet_mem_free(own);
         return false;
     }

@@ -56,15 +56,6 @@ static struct stet_view before(struct stet_view v, const char *phrase)
     return at ? stet_view_of(v.ptr, (size_t)(at - v.ptr)) : v;
 }
 
-static struct stet_view trimmed(struct stet_view v)
-{
-    while (v.len && (*v.ptr == ' ' || *v.ptr == '\t'))
-        v = stet_view_of(v.ptr + 1, v.len - 1);
-    while (v.len && v.ptr[v.len - 1] == ' ')
-        v.len--;
-    return v;
-}
-
 /* "… in 0.0074 sec" as nanoseconds; false without. */
 static bool seconds(struct stet_view v, uint64_t *ns)
 {
@@ -91,7 +82,7 @@ static struct stet_view function_of(struct stet_view v)
 {
     struct stet_view inner;
 
-    v = trimmed(v);
+    v = stet_view_trim(v);
     if (v.len > 2 && v.ptr[v.len - 1] == ')' && after(v, "(", &inner) && inner.len)
         return stet_view_of(inner.ptr, inner.len - 1);
     return v;
@@ -182,7 +173,7 @@ static struct stet_view defined(struct stet_view line)
 
     if (!after(line, " defined at ", &rest))
         return (struct stet_view){0};
-    name = trimmed(before(before(line, " defined at "), " id="));
+    name = stet_view_trim(before(before(line, " defined at "), " id="));
     if (stet_view_starts(name, "for "))
         name = stet_view_of(name.ptr + 4, name.len - 4);
     return name;
@@ -202,7 +193,7 @@ static bool take_miss(struct stet_framework_log *l, struct stet_view line, struc
     more = *rest;
     for (int n = 0; next_line(&more, &line) && line.len && (*line.ptr == ' ' || *line.ptr == '\t');
          *rest = more) {
-        struct stet_view text = trimmed(line), name = defined(line);
+        struct stet_view text = stet_view_trim(line), name = defined(line);
 
         m.first |= stet_view_starts(text, "never seen function");
         if (name.len && !m.function.len) {
@@ -257,7 +248,7 @@ static void take_frame(struct stet_log_graph *g, struct stet_view frame)
 
     if (g->line || !after(frame, " (", &at) || memmem(at.ptr, at.len, "-packages/", 10))
         return;
-    g->caller = trimmed(before(frame, " ("));
+    g->caller = stet_view_trim(before(frame, " ("));
     place(before(at, ")"), &g->file, &g->line);
 }
 
@@ -283,7 +274,7 @@ static bool take_graph(struct stet_framework_log *l, struct stet_view line, stru
         else if (stet_view_starts(text, "Graph Info"))
             in = NOTHING;
         else if (in == CAUSE && !g.cause.len)
-            g.cause = trimmed(text);
+            g.cause = stet_view_trim(text);
         else if (in == FRAMES)
             take_frame(&g, text);
     }

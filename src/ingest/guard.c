@@ -21,15 +21,6 @@ static struct stet_view upto(struct stet_view v, size_t at)
     return stet_view_of(v.ptr, at < v.len ? at : v.len);
 }
 
-static struct stet_view trim(struct stet_view v)
-{
-    while (v.len && (v.ptr[v.len - 1] == ' ' || v.ptr[v.len - 1] == '\n'))
-        v.len--;
-    while (v.len && v.ptr[0] == ' ')
-        v = from(v, 1);
-    return v;
-}
-
 static bool number(struct stet_view *v, int64_t *out)
 {
     size_t i = 0;
@@ -121,7 +112,7 @@ static void user_stack(struct stet_guard *g, struct stet_view stack)
         if (!stet_guard_is_library(file)) {
             g->file = file;
             g->line = (uint64_t)line;
-            g->function = trim(function);
+            g->function = stet_view_trim(function);
         }
     }
 }
@@ -135,7 +126,7 @@ static void comment(struct stet_guard *g, struct stet_view v)
     uint64_t line;
 
     if (hint != NONE) {
-        g->hint = trim(from(v, hint + 7));
+        g->hint = stet_view_trim(from(v, hint + 7));
         if (stet_view_ends(g->hint, ")"))
             g->hint.len--;
     }
@@ -143,9 +134,9 @@ static void comment(struct stet_guard *g, struct stet_view v)
         struct stet_view rest = from(v, start), part;
         size_t next = find(rest, "  # "), paren = find(rest, " (");
 
-        part = trim(upto(rest, next < paren ? next : paren));
+        part = stet_view_trim(upto(rest, next < paren ? next : paren));
         if (start && stet_guard_place(part, &file, &line, &function)) {
-            g->code = trim(upto(v, start - 4));
+            g->code = stet_view_trim(upto(v, start - 4));
             g->place = part;
             return;
         }
@@ -153,7 +144,7 @@ static void comment(struct stet_guard *g, struct stet_view v)
             break;
         start += next + 4;
     }
-    g->place = trim(upto(v, hint));
+    g->place = stet_view_trim(upto(v, hint));
 }
 
 bool stet_guard_place(struct stet_view place, struct stet_view *file, uint64_t *line,
@@ -172,7 +163,7 @@ bool stet_guard_place(struct stet_view place, struct stet_view *file, uint64_t *
         return false;
     *file = upto(front, colon - 1);
     *line = (uint64_t)n;
-    *function = in == NONE ? (struct stet_view){"", 0} : trim(from(place, in + 4));
+    *function = in == NONE ? (struct stet_view){"", 0} : stet_view_trim(from(place, in + 4));
     return true;
 }
 
@@ -219,9 +210,9 @@ static bool tensor(struct stet_guard *g, struct stet_view v)
     if (word != NONE) {
         rest = from(rest, word + 8);
         word = find(rest, ", actual ");
-        g->expected = trim(upto(rest, word));
+        g->expected = stet_view_trim(upto(rest, word));
         if (word != NONE)
-            g->actual = trim(from(rest, word + 9));
+            g->actual = stet_view_trim(from(rest, word + 9));
     }
     return true;
 }
@@ -235,7 +226,7 @@ static struct stet_view argument(struct stet_view v)
     comma = find(inner, ", ");
     if (comma == NONE)
         comma = find(inner, ")");
-    return trim(upto(inner, comma));
+    return stet_view_trim(upto(inner, comma));
 }
 
 static void shape(struct stet_guard *g, struct stet_view v)
@@ -279,7 +270,7 @@ static bool function_like(struct stet_guard *g, struct stet_view v)
         if (known[i].kind == STET_GUARD_STATE) {
             size_t colon = find(v, ": ");
 
-            g->source = colon == NONE ? v : trim(from(v, colon + 2));
+            g->source = colon == NONE ? v : stet_view_trim(from(v, colon + 2));
         } else if (stet_view_starts(v, "expected type of '")) {
             struct stet_view rest = from(v, 18);
             size_t found = find(rest, "found ");
@@ -287,7 +278,7 @@ static bool function_like(struct stet_guard *g, struct stet_view v)
             g->source = upto(rest, find(rest, "'"));
             g->expected = STET_VIEW("Tensor");
             if (found != NONE)
-                g->actual = trim(from(rest, found + 6));
+                g->actual = stet_view_trim(from(rest, found + 6));
         } else if (known[i].kind != STET_GUARD_ALIAS) {
             g->source = argument(v);
         }
@@ -326,8 +317,8 @@ static void compared(struct stet_guard *g, struct stet_view v)
             g->kind = STET_GUARD_SHAPE;
     } else if (equals != NONE) {
         g->kind = STET_GUARD_EQUALS;
-        g->source = trim(upto(v, equals));
-        g->expected = trim(from(v, equals + 4));
+        g->source = stet_view_trim(upto(v, equals));
+        g->expected = stet_view_trim(from(v, equals + 4));
         if (stet_view_starts(g->source, "len(") && stet_view_ends(g->source, ")")) {
             g->kind = STET_GUARD_LENGTH;
             g->source = from(upto(g->source, g->source.len - 1), 4);
@@ -336,12 +327,12 @@ static void compared(struct stet_guard *g, struct stet_view v)
         }
     } else if (is != NONE && (stet_view_ends(v, " is None") || stet_view_ends(v, " is not None"))) {
         g->kind = STET_GUARD_NONE;
-        g->source = trim(upto(v, is));
+        g->source = stet_view_trim(upto(v, is));
         g->expected = stet_view_ends(v, "not None") ? STET_VIEW("not None") : STET_VIEW("None");
         g->actual = stet_view_ends(v, "not None") ? STET_VIEW("None") : STET_VIEW("not None");
     } else if (stet_view_starts(v, "not ") && find(v, "(") == NONE) {
         g->kind = STET_GUARD_LENGTH;
-        g->source = trim(from(v, 4));
+        g->source = stet_view_trim(from(v, 4));
         g->expected = STET_VIEW("0");
     }
 }
@@ -359,13 +350,13 @@ void stet_guard_parse(struct stet_guard *g, struct stet_view text)
     size_t stack, hash;
 
     *g = (struct stet_guard){.frame = -1, .compile = -1, .dim = -1};
-    text = entry(g, trim(text));
+    text = entry(g, stet_view_trim(text));
     stack = find(text, "\nUser stack trace:");
     if (stack != NONE)
         user_stack(g, from(text, stack));
     text = upto(text, stack);
     hash = find(text, "  # ");
-    g->expr = trim(upto(text, hash));
+    g->expr = stet_view_trim(upto(text, hash));
     if (hash != NONE)
         comment(g, from(text, hash + 4));
     if (!tensor(g, g->expr) && !contains(g, g->expr) && !function_like(g, g->expr))

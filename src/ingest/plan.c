@@ -132,7 +132,7 @@ static void add(struct stet_torch *t, struct stet_torch_plan *plan, uint32_t com
     if (why.knob == STET_KNOB_UNBACKED && !source.len && why.what.len) {
         t->scratch.len = 0;
         stet_buf_printf(&t->scratch, "L['%.*s']", STET_FMT(why.what));
-        source = stet_pool_add(&t->pool, stet_buf_as_view(&t->scratch));
+        source = stet_intern_view(&t->pool, stet_buf_as_view(&t->scratch));
     }
     if (why.knob != STET_KNOB_DYNAMIC && why.knob != STET_KNOB_UNBACKED)
         source = stet_view_of("", 0);

@@ -41,21 +41,11 @@ static struct stet_view first_line(struct stet_view v)
     return newline ? stet_view_of(v.ptr, (size_t)(newline - v.ptr)) : v;
 }
 
-static struct stet_view trim(struct stet_view v)
-{
-    while (v.len && (v.ptr[0] == ' ' || v.ptr[0] == '\t' || v.ptr[0] == '\n'))
-        v = stet_view_of(v.ptr + 1, v.len - 1);
-    while (v.len && (v.ptr[v.len - 1] == ' ' || v.ptr[v.len - 1] == '\r' ||
-                     v.ptr[v.len - 1] == '\n' || v.ptr[v.len - 1] == '\t'))
-        v.len--;
-    return v;
-}
-
 /* Where the parameters begin: behind "def name(" or "lambda ". */
 static struct stet_view parameters(struct stet_view text, bool *lambda)
 {
     for (int i = 0; i < DECORATORS && text.len; i++) {
-        struct stet_view line = first_line(text), bare = trim(line);
+        struct stet_view line = first_line(text), bare = stet_view_trim(line);
         const char *open = line.len ? memchr(line.ptr, '(', line.len) : NULL;
         const char *l = line.len ? memmem(line.ptr, line.len, "lambda ", 7) : NULL;
 
@@ -107,15 +97,14 @@ static bool next_parameter(struct stet_view *v, bool lambda, struct stet_view *o
         v->len = 0;
         return false;
     }
-    *out = trim(stet_view_of(v->ptr, i));
+    *out = stet_view_trim(stet_view_of(v->ptr, i));
     *v = v->ptr[i] == ',' ? stet_view_of(v->ptr + i + 1, v->len - i - 1) : stet_view_of("", 0);
     return true;
 }
 
 static bool is_name(char c)
 {
-    return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (unsigned char)c >= 0x80;
+    return stet_is_word(c) || (unsigned char)c >= 0x80;
 }
 
 enum stet_py_role stet_py_role(struct stet_view file, uint64_t line, struct stet_view name,
@@ -144,8 +133,8 @@ enum stet_py_role stet_py_role(struct stet_view file, uint64_t line, struct stet
         equals = p.len ? memchr(p.ptr, '=', p.len) : NULL;
         role = equals ? STET_PY_DEFAULT : STET_PY_PARAMETER;
         if (equals && value)
-            stet_buf_view(value,
-                          trim(stet_view_of(equals + 1, (size_t)(p.ptr + p.len - equals) - 1)));
+            stet_buf_view(value, stet_view_trim(stet_view_of(
+                                     equals + 1, (size_t)(p.ptr + p.len - equals) - 1)));
     }
     stet_file_close(&f);
     return role;
@@ -160,9 +149,9 @@ uint64_t stet_py_def_line(struct stet_view file, uint64_t line)
     if (!line || !open_source(&f, file))
         return line;
     text = rest_from(f.bytes, line);
-    if (stet_view_starts(trim(first_line(text)), "@")) {
+    if (stet_view_starts(stet_view_trim(first_line(text)), "@")) {
         for (int i = 0; i < DECORATORS && text.len; i++, at++, text = rest_from(text, 2)) {
-            struct stet_view bare = trim(first_line(text));
+            struct stet_view bare = stet_view_trim(first_line(text));
 
             if (stet_view_starts(bare, "def ") || stet_view_starts(bare, "async def ") ||
                 stet_view_starts(bare, "class "))
@@ -180,7 +169,7 @@ bool stet_py_line(struct stet_view file, uint64_t line, struct stet_buf *out)
 
     if (!line || !open_source(&f, file))
         return false;
-    v = trim(first_line(rest_from(f.bytes, line)));
+    v = stet_view_trim(first_line(rest_from(f.bytes, line)));
     stet_buf_view(out, v);
     stet_file_close(&f);
     return v.len > 0;

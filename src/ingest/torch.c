@@ -2,15 +2,15 @@
  * size of the trace. */
 #include "ingest/torch_internal.h"
 
-#include "base/mem.h"
+#include "base/vec.h"
 
 enum { POOL = 48 << 20, ITEMS = 1 << 24 };
 
 void stet_torch_init(struct stet_torch *t)
 {
     *t = (struct stet_torch){0};
-    stet_pool_init(&t->pool, POOL);
-    stet_pool_init(&t->keys, POOL);
+    stet_intern_init(&t->pool, POOL);
+    stet_intern_init(&t->keys, POOL);
     t->scratch.cap = (size_t)8 << 20;
 }
 
@@ -38,29 +38,22 @@ void stet_torch_release(struct stet_torch *t)
     stet_mem_free(t->held);
     stet_mem_free(t->sizes);
     stet_mem_free(t->parts);
-    stet_mem_free(t->by_pid.slots);
-    stet_mem_free(t->by_frame.slots);
-    stet_mem_free(t->by_compile.slots);
-    stet_mem_free(t->by_break.slots);
+    stet_map_release(&t->by_pid);
+    stet_map_release(&t->by_frame);
+    stet_map_release(&t->by_compile);
+    stet_map_release(&t->by_break);
     stet_buf_release(&t->scratch);
-    stet_pool_release(&t->pool);
-    stet_pool_release(&t->keys);
+    stet_intern_release(&t->pool);
+    stet_intern_release(&t->keys);
     *t = (struct stet_torch){0};
 }
 
 uint32_t stet_torch_grow(struct stet_torch *t, void **items, size_t *count, size_t *room,
                          size_t size)
 {
-    if (*count == *room) {
-        size_t more = *room ? *room * 2 : 16;
-        void *grown = more > ITEMS ? NULL : stet_mem_resize(*items, more, size);
-
-        if (!grown) {
-            t->failed = true;
-            return STET_TORCH_NONE;
-        }
-        *items = grown;
-        *room = more;
+    if (*count == *room && !stet_vec_grow(items, room, *count, 1, size, ITEMS)) {
+        t->failed = true;
+        return STET_TORCH_NONE;
     }
     memset((char *)*items + *count * size, 0, size);
     return (uint32_t)(*count)++;
@@ -72,7 +65,7 @@ uint32_t stet_torch_grow(struct stet_torch *t, void **items, size_t *count, size
 
 struct stet_view stet_torch_keep(struct stet_torch *t, struct stet_view text)
 {
-    struct stet_view kept = stet_pool_add(&t->pool, text);
+    struct stet_view kept = stet_intern_view(&t->pool, text);
 
     t->failed |= t->pool.failed;
     return kept;

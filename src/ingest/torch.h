@@ -3,8 +3,9 @@
 #ifndef STET_INGEST_TORCH_H
 #define STET_INGEST_TORCH_H
 
+#include "base/intern.h"
+#include "base/map.h"
 #include "ingest/guard.h"
-#include "ingest/pool.h"
 #include "ingest/trace.h"
 
 #define STET_TORCH_NONE UINT32_MAX
@@ -181,19 +182,10 @@ struct stet_torch_key {
 
 struct stet_torch_log;
 
-/* Items by a hash of what names them; the caller compares. Never more than half full. */
-struct stet_torch_index {
-    struct stet_torch_slot {
-        uint64_t hash;
-        uint32_t item; /* STET_TORCH_NONE: free */
-    } *slots;
-    size_t room, count;
-};
-
 #define STET_TORCH_FAULTS_KEPT 64
 
 struct stet_torch {
-    struct stet_pool pool;
+    struct stet_intern pool;
     struct stet_torch_process *processes;
     struct stet_torch_frame *frames;
     struct stet_torch_compile *compiles; /* in the order in which they began */
@@ -215,8 +207,8 @@ struct stet_torch {
         break_count;
     size_t process_room, frame_room, compile_room, failure_room, drift_room, special_room,
         break_room;
-    struct stet_torch_index by_pid, by_frame, by_compile, by_break;
-    struct stet_pool keys;             /* cache keys that this run wrote */
+    struct stet_map by_pid, by_frame, by_compile, by_break; /* hash of what names it -> items */
+    struct stet_intern keys;                                /* cache keys that this run wrote */
     struct stet_torch_key *torch_keys; /* in the order in which they were asked for */
     struct stet_torch_component *components;
     struct stet_torch_setting_set *settings;

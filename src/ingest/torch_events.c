@@ -314,7 +314,7 @@ static void break_place(struct stet_torch *t, struct stet_torch_break *b, struct
 
 uint32_t stet_torch_add_break(struct stet_torch *t, uint32_t compile, struct stet_view payload)
 {
-    uint32_t frame = t->compiles[compile].frame, process = t->frames[frame].process, i;
+    uint32_t frame = t->compiles[compile].frame, process = t->frames[frame].process, at = 0, i;
     size_t site = stet_view_find(payload, "/gb/gb");
     uint64_t hash;
     struct stet_torch_break b = {
@@ -337,19 +337,19 @@ uint32_t stet_torch_add_break(struct stet_torch *t, uint32_t compile, struct ste
         b.id = stet_torch_keep(t, id);
     }
     hash = stet_torch_hash(stet_torch_hash(frame, b.place.line), (uintptr_t)b.reason.ptr);
-    for (struct stet_torch_slot *s = NULL; (s = stet_torch_index_next(&t->by_break, hash, s));) {
-        struct stet_torch_break *o = &t->breaks[s->item];
+    while ((i = stet_map_next(&t->by_break, hash, &at)) != STET_MAP_NONE) {
+        struct stet_torch_break *o = &t->breaks[i];
 
         if (o->frame == frame && o->place.line == b.place.line &&
             o->place.file.ptr == b.place.file.ptr && o->reason.ptr == b.reason.ptr) {
             o->count++;
-            return s->item;
+            return i;
         }
     }
     i = GROW(t, break);
     if (i == STET_TORCH_NONE)
         return i;
-    t->failed |= !stet_torch_index_add(&t->by_break, hash, i);
+    t->failed |= !stet_map_add(&t->by_break, hash, i);
     t->breaks[i] = b;
     t->frames[frame].breaks++;
     return i;
@@ -459,13 +459,13 @@ void stet_torch_cache_event(struct stet_torch *t, uint32_t compile, struct stet_
         }
     }
     if (stet_view_ends(name, "_miss")) {
-        stet_pool_add(&t->keys, id);
+        stet_intern_view(&t->keys, id);
         got = STET_CACHE_MISS;
     } else if (stet_view_ends(name, "_bypass")) {
         t->compiles[compile].bypass = stet_torch_keep_raw(t, why);
         got = STET_CACHE_BYPASS;
     } else if (stet_view_ends(name, "_hit")) {
-        stet_pool_add(&t->keys, id);
+        stet_intern_view(&t->keys, id);
         got = id.len && t->keys.count == known ? STET_CACHE_SAME : STET_CACHE_EARLIER;
     }
     if (at != STET_TORCH_NONE) {

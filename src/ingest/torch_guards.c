@@ -12,15 +12,6 @@ static struct stet_view from(struct stet_view v, size_t n)
     return n < v.len ? stet_view_of(v.ptr + n, v.len - n) : (struct stet_view){0};
 }
 
-static struct stet_view trim(struct stet_view v)
-{
-    while (v.len && (v.ptr[v.len - 1] == ' ' || v.ptr[v.len - 1] == '\n'))
-        v.len--;
-    while (v.len && (v.ptr[0] == ' ' || v.ptr[0] == '\t'))
-        v = from(v, 1);
-    return v;
-}
-
 static struct stet_view upto(struct stet_view v, const char *end)
 {
     return stet_view_of(v.ptr, stet_view_find(v, end));
@@ -37,7 +28,7 @@ static struct stet_view part(struct stet_view v, const char *name, const char *e
 static struct stet_torch_held split(struct stet_view text)
 {
     static const char *const calls[] = {"___check_obj_id(", "___check_type_id("};
-    struct stet_view bare = trim(upto(text, "  # "));
+    struct stet_view bare = stet_view_trim(upto(text, "  # "));
     size_t equals = stet_view_find(bare, " == "), comma = stet_view_find(bare, ", ");
     struct stet_torch_held h = {.text = text, .subject = bare};
 
@@ -64,7 +55,7 @@ static struct stet_torch_held split(struct stet_view text)
 /* The next of a list's items, "3" of "3, 4"; the list moves on. */
 static struct stet_view item(struct stet_view *list)
 {
-    struct stet_view first = trim(upto(*list, ","));
+    struct stet_view first = stet_view_trim(upto(*list, ","));
 
     *list = from(*list, stet_view_find(*list, ",") + 1);
     return first;
@@ -250,7 +241,7 @@ void stet_torch_hold_guards(struct stet_torch *t, uint32_t compile, struct stet_
         payload = from(payload, line.len + 1);
         if (!is_leaf(leaf))
             continue;
-        h = split(stet_torch_keep(t, trim(from(leaf, stet_view_find(leaf, ": ") + 2))));
+        h = split(stet_torch_keep(t, stet_view_trim(from(leaf, stet_view_find(leaf, ": ") + 2))));
         h.subject = stet_torch_keep(t, h.subject);
         i = stet_torch_grow(t, (void **)&t->held, &t->held_count, &t->held_room, sizeof *t->held);
         if (i == STET_TORCH_NONE)

@@ -2,8 +2,6 @@
  * hostile log names any number of them, so none is searched for one by one. */
 #include "ingest/torch_internal.h"
 
-#include "base/mem.h"
-
 #define GROW(t, what)                                                                              \
     stet_torch_grow((t), (void **)&(t)->what##s, &(t)->what##_count, &(t)->what##_room,            \
                     sizeof *(t)->what##s)
@@ -15,64 +13,10 @@ uint64_t stet_torch_hash(uint64_t a, uint64_t b)
     return a ^ a >> 29;
 }
 
-static bool grow(struct stet_torch_index *x)
-{
-    size_t room = x->room ? x->room * 2 : 64;
-    struct stet_torch_slot *slots = stet_mem_alloc(room * sizeof *slots);
-
-    if (!slots)
-        return false;
-    for (size_t i = 0; i < room; i++)
-        slots[i].item = STET_TORCH_NONE;
-    for (size_t i = 0; i < x->room; i++) {
-        size_t at = x->slots[i].hash & (room - 1);
-
-        if (x->slots[i].item == STET_TORCH_NONE)
-            continue;
-        while (slots[at].item != STET_TORCH_NONE)
-            at = (at + 1) & (room - 1);
-        slots[at] = x->slots[i];
-    }
-    stet_mem_free(x->slots);
-    x->slots = slots;
-    x->room = room;
-    return true;
-}
-
-bool stet_torch_index_add(struct stet_torch_index *x, uint64_t hash, uint32_t item)
-{
-    size_t at;
-
-    if (x->count * 2 >= x->room && !grow(x))
-        return false;
-    for (at = hash & (x->room - 1); x->slots[at].item != STET_TORCH_NONE;)
-        at = (at + 1) & (x->room - 1);
-    x->slots[at] = (struct stet_torch_slot){hash, item};
-    x->count++;
-    return true;
-}
-
-struct stet_torch_slot *stet_torch_index_next(const struct stet_torch_index *x, uint64_t hash,
-                                              struct stet_torch_slot *before)
-{
-    size_t at = before ? (size_t)(before - x->slots) + 1 : (size_t)hash;
-
-    for (; x->room; at++) {
-        struct stet_torch_slot *slot = &x->slots[at & (x->room - 1)];
-
-        if (slot->item == STET_TORCH_NONE)
-            break;
-        if (slot->hash == hash)
-            return slot;
-    }
-    return NULL;
-}
-
 /* An item that memory does not reach to index is there, and not found again. */
-static void index_add(struct stet_torch *t, struct stet_torch_index *x, uint64_t hash,
-                      uint32_t item)
+static void index_add(struct stet_torch *t, struct stet_map *x, uint64_t hash, uint32_t item)
 {
-    t->failed |= !stet_torch_index_add(x, hash, item);
+    t->failed |= !stet_map_add(x, hash, item);
 }
 
 static uint32_t add_process(struct stet_torch_log *log, uint64_t pid)
@@ -99,18 +43,18 @@ static uint32_t find_traced(const struct stet_torch_log *log, uint64_t pid)
 {
     const struct stet_torch *t = log->t;
     uint64_t hash = stet_torch_hash(pid, 0);
-    uint32_t printed = STET_TORCH_NONE;
+    uint32_t printed = STET_TORCH_NONE, at = 0, i;
 
-    for (struct stet_torch_slot *s = NULL; (s = stet_torch_index_next(&t->by_pid, hash, s));) {
-        const struct stet_torch_process *p = &t->processes[s->item];
+    while ((i = stet_map_next(&t->by_pid, hash, &at)) != STET_MAP_NONE) {
+        const struct stet_torch_process *p = &t->processes[i];
 
         if (p->pid != pid)
             continue;
         if (p->source == log->index)
-            return s->item;
+            return i;
         if (!p->traced && same_rank(p->rank, log->rank) &&
-            (printed == STET_TORCH_NONE || s->item > printed))
-            printed = s->item;
+            (printed == STET_TORCH_NONE || i > printed))
+            printed = i;
     }
     return printed;
 }
@@ -142,13 +86,11 @@ uint32_t stet_torch_process_of(struct stet_torch_log *log, uint64_t pid, int64_t
 static uint32_t find_printed(const struct stet_torch *t, uint64_t pid, int64_t rank)
 {
     uint64_t hash = stet_torch_hash(pid, 0);
-    uint32_t found = STET_TORCH_NONE;
+    uint32_t found = STET_TORCH_NONE, at = 0, i;
 
-    for (struct stet_torch_slot *s = NULL; (s = stet_torch_index_next(&t->by_pid, hash, s));) {
-        if (t->processes[s->item].pid == pid && same_rank(t->processes[s->item].rank, rank) &&
-            s->item < found)
-            found = s->item;
-    }
+    while ((i = stet_map_next(&t->by_pid, hash, &at)) != STET_MAP_NONE)
+        if (t->processes[i].pid == pid && same_rank(t->processes[i].rank, rank) && i < found)
+            found = i;
     return found;
 }
 
@@ -172,25 +114,16 @@ uint32_t stet_torch_printed_process(struct stet_torch_log *log, uint64_t pid, in
     return i;
 }
 
-static struct stet_torch_slot *find_frame(const struct stet_torch *t, uint32_t process, int64_t id,
-                                          uint64_t hash)
-{
-    struct stet_torch_slot *s = NULL;
-
-    while ((s = stet_torch_index_next(&t->by_frame, hash, s)) &&
-           (t->frames[s->item].process != process || t->frames[s->item].id != id))
-        ;
-    return s;
-}
-
 uint32_t stet_torch_frame_of(struct stet_torch *t, uint32_t process, int64_t id, bool fresh)
 {
     uint64_t hash = stet_torch_hash(process, (uint64_t)id);
-    struct stet_torch_slot *known = find_frame(t, process, id, hash);
-    uint32_t i;
+    uint32_t at = 0, known, i;
 
-    if (known && !fresh)
-        return known->item;
+    while ((known = stet_map_next(&t->by_frame, hash, &at)) != STET_MAP_NONE)
+        if (t->frames[known].process == process && t->frames[known].id == id)
+            break;
+    if (known != STET_MAP_NONE && !fresh)
+        return known;
     i = GROW(t, frame);
     if (i == STET_TORCH_NONE)
         return i;
@@ -199,8 +132,8 @@ uint32_t stet_torch_frame_of(struct stet_torch *t, uint32_t process, int64_t id,
                                              .first = STET_TORCH_NONE,
                                              .last = STET_TORCH_NONE,
                                              .nested = STET_TORCH_NONE};
-    if (known)
-        known->item = i; /* what comes is of the new one */
+    if (known != STET_MAP_NONE) /* what comes is of the new one */
+        stet_map_replace(&t->by_frame, hash, at, i);
     else
         index_add(t, &t->by_frame, hash, i);
     return i;
@@ -209,13 +142,12 @@ uint32_t stet_torch_frame_of(struct stet_torch *t, uint32_t process, int64_t id,
 uint32_t stet_torch_compile_at(const struct stet_torch *t, uint32_t frame, uint32_t number)
 {
     uint64_t hash = stet_torch_hash(frame, number);
-    struct stet_torch_slot *s = NULL;
+    uint32_t at = 0, i;
 
-    while ((s = stet_torch_index_next(&t->by_compile, hash, s))) {
-        if (t->compiles[s->item].frame == frame && t->compiles[s->item].number == number)
-            return s->item;
-    }
-    return STET_TORCH_NONE;
+    while ((i = stet_map_next(&t->by_compile, hash, &at)) != STET_MAP_NONE)
+        if (t->compiles[i].frame == frame && t->compiles[i].number == number)
+            break;
+    return i;
 }
 
 uint32_t stet_torch_compile_of(struct stet_torch *t, uint32_t frame, int64_t number)

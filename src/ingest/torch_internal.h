@@ -36,10 +36,6 @@ struct stet_view stet_torch_keep(struct stet_torch *t, struct stet_view text);
 struct stet_view stet_torch_keep_raw(struct stet_torch *t, struct stet_view raw);
 
 uint64_t stet_torch_hash(uint64_t a, uint64_t b);
-bool stet_torch_index_add(struct stet_torch_index *x, uint64_t hash, uint32_t item);
-/* The next item under a hash behind `before` (NULL: the first), or NULL. */
-struct stet_torch_slot *stet_torch_index_next(const struct stet_torch_index *x, uint64_t hash,
-                                              struct stet_torch_slot *before);
 
 /* Of a record of a trace. */
 uint32_t stet_torch_process_of(struct stet_torch_log *log, uint64_t pid, int64_t rank);

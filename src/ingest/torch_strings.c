@@ -1,7 +1,7 @@
 /* Strings that a trace defines once and names by number, and the stacks that are made of them. */
 #include "ingest/torch_internal.h"
 
-#include "base/mem.h"
+#include "base/vec.h"
 
 enum { STRINGS = 1 << 20 };
 
@@ -21,16 +21,14 @@ void stet_torch_take_string(struct stet_torch_log *log, struct stet_view body)
     if (j.bad || id < 0 || id >= STRINGS)
         return;
     if ((size_t)id >= log->string_room) {
-        size_t room = ((size_t)id + 64) * 3 / 2;
-        struct stet_view *grown = stet_mem_resize(log->strings, room, sizeof *grown);
+        size_t old = log->string_room;
 
-        if (!grown) {
+        if (!stet_vec_grow(&log->strings, &log->string_room, old, (size_t)id + 1 - old,
+                           sizeof *log->strings, STRINGS)) {
             t->failed = true;
             return;
         }
-        memset(grown + log->string_room, 0, (room - log->string_room) * sizeof *grown);
-        log->strings = grown;
-        log->string_room = room;
+        memset(log->strings + old, 0, (log->string_room - old) * sizeof *log->strings);
     }
     log->strings[id] = stet_torch_keep_raw(t, text);
 }

@@ -1,8 +1,7 @@
 /* tree-sitter's tree copied into a flat array: smaller, faster to walk, and free of the parser. */
 #include "lint/ast.h"
 
-#include "base/hash.h"
-#include "base/mem.h"
+#include "base/vec.h"
 
 #include <pthread.h>
 #include <tree_sitter/api.h>
@@ -10,10 +9,11 @@
 const TSLanguage *tree_sitter_python(void);
 
 /* A source file larger than this is data, not a program. */
-#define MAX_TEXT  ((size_t)64 << 20)
-#define MAX_NODES ((uint32_t)1 << 25)
+#define MAX_TEXT    ((size_t)64 << 20)
+#define MAX_NODES   ((uint32_t)1 << 25)
+#define FIRST_NODES 1024
 /* Deeper than any program a person wrote; below it the analysis recurses. */
-#define MAX_DEPTH 400u
+#define MAX_DEPTH   400u
 
 struct lint_parser {
     TSParser *parser;
@@ -117,62 +117,11 @@ void lint_parser_free(struct lint_parser *p)
     stet_mem_free(p);
 }
 
-static bool grow_names(struct lint_ast *a)
-{
-    uint32_t room = a->name_room ? a->name_room * 2 : 256, mask = room * 2 - 1;
-    struct stet_view *names = stet_mem_resize(a->names, room, sizeof *names);
-    uint32_t *buckets;
-
-    if (!names)
-        return false;
-    a->names = names;
-    buckets = stet_mem_calloc((size_t)mask + 1, sizeof *buckets);
-    if (!buckets)
-        return false;
-    stet_mem_free(a->buckets);
-    a->buckets = buckets;
-    a->bucket_mask = mask;
-    a->name_room = room;
-    for (uint32_t i = 1; i < a->name_count; i++) {
-        uint32_t at = (uint32_t)stet_hash_bytes(names[i]).lo & mask;
-
-        while (buckets[at])
-            at = (at + 1) & mask;
-        buckets[at] = i;
-    }
-    return true;
-}
-
-static uint32_t find_name(const struct lint_ast *a, struct stet_view text, uint32_t *at)
-{
-    *at = (uint32_t)stet_hash_bytes(text).lo & a->bucket_mask;
-    while (a->buckets[*at]) {
-        if (stet_view_eq(a->names[a->buckets[*at]], text))
-            return a->buckets[*at];
-        *at = (*at + 1) & a->bucket_mask;
-    }
-    return 0;
-}
-
-static uint32_t intern(struct lint_ast *a, struct stet_view text)
-{
-    uint32_t at, found;
-
-    if (a->name_count + 1 >= a->name_room && !grow_names(a))
-        return 0;
-    found = find_name(a, text, &at);
-    if (found)
-        return found;
-    a->names[a->name_count] = text;
-    a->buckets[at] = a->name_count;
-    return a->name_count++;
-}
-
 uint32_t lint_ast_name(const struct lint_ast *a, const char *name)
 {
-    uint32_t at;
+    uint32_t number = stet_intern_find(&a->names, stet_view_str(name));
 
-    return find_name(a, stet_view_str(name), &at);
+    return number == STET_INTERN_NONE ? 0 : number;
 }
 
 static char operator_of(const char *type)
@@ -193,26 +142,24 @@ struct level {
     lint_ref node, last;
 };
 
-static lint_ref append(struct lint_ast *a, uint32_t *room, TSNode n, enum lint_kind kind)
+static lint_ref append(struct lint_ast *a, size_t *room, TSNode n, enum lint_kind kind)
 {
     struct lint_node *node;
 
-    if (a->count == *room) {
-        struct lint_node *more;
-
-        if (*room >= MAX_NODES || !(more = stet_mem_resize(a->nodes, *room, 2 * sizeof *more)))
-            return 0;
-        a->nodes = more;
-        *room *= 2;
-    }
+    if (a->count == *room &&
+        !stet_vec_grow(&a->nodes, room, a->count, FIRST_NODES, sizeof *a->nodes, MAX_NODES))
+        return 0;
     node = &a->nodes[a->count];
     *node = (struct lint_node){.kind = (uint16_t)kind,
                                .start = ts_node_start_byte(n),
                                .end = ts_node_end_byte(n),
                                .row = ts_node_start_point(n).row};
-    if (kind == LINT_IDENTIFIER)
-        node->child =
-            intern(a, stet_view_of(a->text.ptr + node->start, (size_t)(node->end - node->start)));
+    if (kind == LINT_IDENTIFIER) {
+        node->child = stet_intern_add(
+            &a->names, stet_view_of(a->text.ptr + node->start, (size_t)(node->end - node->start)));
+        if (node->child == STET_INTERN_NONE)
+            node->child = 0;
+    }
     return a->count++;
 }
 
@@ -224,13 +171,14 @@ static bool wants_children(enum lint_kind kind)
 
 static bool copy_tree(struct lint_ast *a, TSTree *tree)
 {
-    uint32_t room = 1024, depth = 0;
+    uint32_t depth = 0;
+    size_t room = 0;
     struct level levels[MAX_DEPTH];
     TSTreeCursor c = ts_tree_cursor_new(ts_tree_root_node(tree));
     bool fine = true, more;
 
-    a->nodes = stet_mem_alloc(room * sizeof *a->nodes);
-    if (!a->nodes || (append(a, &room, ts_tree_root_node(tree), LINT_WHOLE), a->count != 1)) {
+    append(a, &room, ts_tree_root_node(tree), LINT_WHOLE);
+    if (a->count != 1) {
         ts_tree_cursor_delete(&c);
         return false;
     }
@@ -282,17 +230,11 @@ static bool copy_tree(struct lint_ast *a, TSTree *tree)
 static bool find_lines(struct lint_ast *a)
 {
     const char *p = a->text.ptr, *end = p + a->text.len;
-    uint32_t room = 0;
+    size_t room = 0;
 
     for (const char *start = p; start; start = p) {
-        if (a->line_count == room) {
-            uint32_t *more = stet_mem_resize(a->lines, room ? room : 128, 2 * sizeof *more);
-
-            if (!more)
-                return false;
-            a->lines = more;
-            room = room ? room * 2 : 256;
-        }
+        if (!stet_vec_room(&a->lines, &room, a->line_count, sizeof *a->lines))
+            return false;
         a->lines[a->line_count++] = (uint32_t)(start - a->text.ptr);
         p = start < end ? memchr(start, '\n', (size_t)(end - start)) : NULL;
         p = p ? p + 1 : NULL;
@@ -306,16 +248,16 @@ enum stet_rc lint_ast_parse(struct lint_ast *a, struct lint_parser *p, struct st
     TSTree *tree;
     bool copied;
 
-    *a = (struct lint_ast){.text = text, .name_count = 1};
+    *a = (struct lint_ast){.text = text};
     if (text.len > MAX_TEXT)
         return stet_fail(err, STET_LIMIT, "larger than 64 MB");
     if (!text.len)
         a->text = STET_VIEW("");
-    if (!grow_names(a) || !find_lines(a)) {
+    stet_intern_borrow(&a->names);
+    if (stet_intern_add(&a->names, STET_VIEW("")) != 0 || !find_lines(a)) {
         lint_ast_release(a);
         return stet_fail(err, STET_NO_MEMORY, "out of memory");
     }
-    a->names[0] = STET_VIEW("");
     tree = ts_parser_parse_string(p->parser, NULL, a->text.ptr, (uint32_t)text.len);
     if (!tree) {
         ts_parser_reset(p->parser);
@@ -335,8 +277,7 @@ enum stet_rc lint_ast_parse(struct lint_ast *a, struct lint_parser *p, struct st
 void lint_ast_release(struct lint_ast *a)
 {
     stet_mem_free(a->nodes);
-    stet_mem_free(a->names);
-    stet_mem_free(a->buckets);
+    stet_intern_release(&a->names);
     stet_mem_free(a->lines);
     *a = (struct lint_ast){0};
 }

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/intern.h"
 
 enum lint_kind {
     LINT_OTHER,
@@ -57,14 +58,11 @@ struct lint_ast {
     struct stet_view text;
     struct lint_node *nodes;
     uint32_t count;
-    struct stet_view *names; /* by number; 0 is no name */
-    uint32_t name_count;
-    uint32_t *lines; /* where each row starts */
+    struct stet_intern names; /* of identifiers, in the text; number 0 is no name */
+    uint32_t *lines;          /* where each row starts */
     uint32_t line_count;
     bool broken; /* the grammar met errors, or the tree was cut at a limit */
     struct stet_arena arena;
-    uint32_t *buckets; /* of names */
-    uint32_t bucket_mask, name_room;
 };
 
 /* A parser is one thread's and is used for many files. */

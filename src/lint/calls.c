@@ -54,17 +54,8 @@ struct lint_call *lint_add_call(struct lint_walk *w, lint_ref at, uint32_t calle
 
     if (w->quiet && !lanes)
         return NULL;
-    if (s->call_count == w->call_room) {
-        uint32_t room = w->call_room ? w->call_room * 2 : 32;
-        struct lint_call *more = stet_mem_resize(s->calls, room, sizeof *more);
-
-        if (!more) {
-            w->failed = true;
-            return NULL;
-        }
-        s->calls = more;
-        w->call_room = room;
-    }
+    if (!lint_room(w, &s->calls, &w->call_room, s->call_count, sizeof *s->calls))
+        return NULL;
     if (w->step_loops && !lanes) {
         lanes = LINT_XLA;
         how = "a torch_xla step";

@@ -2,7 +2,8 @@
 #include "lint/files.h"
 
 #include "base/fs.h"
-#include "base/mem.h"
+#include "base/path.h"
+#include "base/vec.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -11,17 +12,10 @@
 
 enum { MAX_FOLDER_DEPTH = 64 };
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 bool lint_files_is_shell(const char *path)
 {
     struct stet_view v = stet_view_str(path);
-    const char *name = base_name(path);
+    const char *name = stet_path_base_str(path);
 
     return stet_view_ends(v, ".sh") || stet_view_ends(v, ".bash") || stet_view_ends(v, ".env") ||
            !strncmp(name, "Dockerfile", 10);
@@ -80,15 +74,8 @@ static bool add(struct lint_files *f, const char *path)
         while (path[0] == '/' && path[1])
             path++;
     }
-    if (f->count == f->room) {
-        size_t room = f->room ? f->room * 2 : 256;
-        const char **more = stet_mem_resize(f->paths, room, sizeof *more);
-
-        if (!more)
-            return false;
-        f->paths = more;
-        f->room = room;
-    }
+    if (!stet_vec_room(&f->paths, &f->room, f->count, sizeof *f->paths))
+        return false;
     f->paths[f->count] = stet_arena_copy(&f->arena, stet_view_str(path)).ptr;
     return f->paths[f->count++] != NULL;
 }

@@ -30,7 +30,7 @@ static void release(struct linker *l)
     stet_mem_free(l->states);
     stet_mem_free(l->classes);
     stet_mem_free(l->table);
-    stet_mem_free(l->queue);
+    STET_VEC_RELEASE(&l->queue);
 }
 
 enum stet_rc lint_link(struct stet_lint_result *r, struct stet_arena *arena,

@@ -10,19 +10,9 @@ static void enqueue(struct linker *l, struct place p)
 
     if (s->queued)
         return;
-    if (l->queue_count == l->queue_room) {
-        size_t room = l->queue_room ? l->queue_room * 2 : 256;
-        struct place *more = stet_mem_resize(l->queue, room, sizeof *more);
-
-        if (!more) {
-            l->failed = true;
-            return;
-        }
-        l->queue = more;
-        l->queue_room = room;
-    }
+    STET_VEC_PUSH(&l->queue, p);
+    l->failed |= l->queue.failed;
     s->queued = true;
-    l->queue[l->queue_count++] = p;
 }
 
 /* Tracing reaches a function: with what, from where. Again only when something is new. */
@@ -179,8 +169,8 @@ static bool index_calls(const struct lint_summary *s, struct calls_of *out)
 
 static void spread(struct linker *l, struct calls_of *index)
 {
-    while (l->queue_count && !l->failed) {
-        struct place p = l->queue[--l->queue_count];
+    while (l->queue.count && !l->failed) {
+        struct place p = l->queue.items[--l->queue.count];
         const struct lint_summary *s = &l->files[p.file];
         struct calls_of *calls = &index[p.file];
 

@@ -4,6 +4,7 @@
 #define STET_LINT_LINKER_H
 
 #include "base/hash.h"
+#include "base/vec.h"
 #include "lint/link.h"
 
 struct place {
@@ -46,8 +47,7 @@ struct linker {
     uint8_t **classes;     /* by file and class: enum class_kind */
     struct entry *table;
     size_t mask;
-    struct place *queue;
-    size_t queue_count, queue_room;
+    STET_VEC(struct place) queue;
     struct stet_arena *arena;
     uint64_t steps;
     bool failed;

@@ -3,48 +3,24 @@
 #include "lint/rules.h"
 #include "lint/walk.h"
 
-#include "base/mem.h"
-
 enum { MAX_MOVES = 512 };
-
-static void *one_more(struct lint_walk *w, void *items, uint32_t count, uint32_t *room, size_t size)
-{
-    void *more;
-
-    if (count < *room)
-        return items;
-    more = count < MAX_MOVES ? stet_mem_resize(items, *room ? *room * 2 : 16, size) : NULL;
-    if (more)
-        *room = *room ? *room * 2 : 16;
-    else if (count < MAX_MOVES)
-        w->failed = true;
-    return more;
-}
 
 static void add_move(struct lint_walk *w, uint32_t object, uint32_t attribute, lint_ref at)
 {
-    struct lint_move *more;
-
     if (!object || !attribute || lint_name_is(w, object, "self"))
         return;
-    more = one_more(w, w->moves, w->move_count, &w->move_room, sizeof *more);
-    if (!more)
-        return;
-    w->moves = more;
-    w->moves[w->move_count++] = (struct lint_move){object, attribute, at};
+    if (w->move_count < MAX_MOVES &&
+        lint_room(w, &w->moves, &w->move_room, w->move_count, sizeof *w->moves))
+        w->moves[w->move_count++] = (struct lint_move){object, attribute, at};
 }
 
 static void add_instance(struct lint_walk *w, uint32_t object, uint32_t class_name)
 {
-    struct lint_instance *more;
-
     if (!object || !class_name)
         return;
-    more = one_more(w, w->instances, w->instance_count, &w->instance_room, sizeof *more);
-    if (!more)
-        return;
-    w->instances = more;
-    w->instances[w->instance_count++] = (struct lint_instance){object, class_name};
+    if (w->instance_count < MAX_MOVES &&
+        lint_room(w, &w->instances, &w->instance_room, w->instance_count, sizeof *w->instances))
+        w->instances[w->instance_count++] = (struct lint_instance){object, class_name};
 }
 
 static void note_target(struct lint_walk *w, lint_ref left)

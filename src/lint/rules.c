@@ -101,7 +101,8 @@ bool lint_mentions(const struct lint_walk *w, lint_ref n, const char *const *nam
     const struct lint_ast *a = w->ast;
 
     for (lint_ref c = n; n && lint_within(w, c, n); c++) {
-        if (a->nodes[c].kind == LINT_IDENTIFIER && lint_any_of(a->names[a->nodes[c].child], names))
+        if (a->nodes[c].kind == LINT_IDENTIFIER &&
+            lint_any_of(a->names.items[a->nodes[c].child], names))
             return true;
     }
     return false;

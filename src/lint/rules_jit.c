@@ -370,7 +370,7 @@ static void closure_value(struct lint_walk *w, lint_ref n, uint32_t name)
     lint_report(w, LINT_RULE_baked_schedule, n, LINT_TRACED, LINT_VARYING,
                 b->value.deps & ~LINT_ALWAYS,
                 "`%.*s` is baked in, and is another value from call to call",
-                STET_FMT(w->ast->names[name]));
+                STET_FMT(w->ast->names.items[name]));
 }
 
 void rule_global_value(struct lint_walk *w, lint_ref n)
@@ -391,7 +391,7 @@ void rule_global_value(struct lint_walk *w, lint_ref n)
         return;
     lint_report(w, LINT_RULE_global_value, n, LINT_JAX | LINT_TORCH, LINT_ANY, 0,
                 "the global `%.*s` is reassigned elsewhere in this file",
-                STET_FMT(w->ast->names[name]));
+                STET_FMT(w->ast->names.items[name]));
 }
 
 /* A method that is itself compiled, or made into a compiled function somewhere. */
@@ -541,7 +541,7 @@ static void check_donated(struct lint_walk *w, lint_ref call, lint_ref arg)
     }
     if (use)
         lint_report(w, LINT_RULE_donated_reuse, use, 0, LINT_ANY, 0,
-                    "`%.*s` was donated to the call on line %u", STET_FMT(a->names[name]),
+                    "`%.*s` was donated to the call on line %u", STET_FMT(a->names.items[name]),
                     lint_at(a, call)->row + 1);
 }
 

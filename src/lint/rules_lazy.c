@@ -137,5 +137,5 @@ void lint_donated_one_way(struct lint_walk *w, lint_ref test)
     if (name)
         lint_report(w, LINT_RULE_donation_change, test, 0, LINT_ANY, 0,
                     "`%.*s` is overwritten one way and replaced the other",
-                    STET_FMT(a->names[name]));
+                    STET_FMT(a->names.items[name]));
 }

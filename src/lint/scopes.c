@@ -1,122 +1,53 @@
 /* Who is defined where: functions, classes, imports and the names bound in them. */
 #include "lint/walk.h"
 
-#include "base/mem.h"
-
 #include <stdio.h>
 
 enum { MAX_FUNCTIONS = 1 << 16 };
 
-/* Room for one more item of a growing array; false (and w->failed) when there is none. */
-static bool room_for(struct lint_walk *w, void **items, uint32_t count, uint32_t *room, size_t size)
-{
-    uint32_t wanted = *room ? *room * 2 : 16;
-    void *more;
-
-    if (count < *room)
-        return true;
-    more = stet_mem_resize(*items, wanted, size);
-    if (!more) {
-        w->failed = true;
-        return false;
-    }
-    *items = more;
-    *room = wanted;
-    return true;
-}
-
 uint32_t lint_fn_at(const struct lint_walk *w, lint_ref node)
 {
-    uint32_t at = (node * 2654435761u) & w->fn_of_mask;
-
-    for (; w->fn_of_node[at]; at = (at + 1) & w->fn_of_mask) {
-        if (w->fns[w->fn_of_node[at] - 1].node == node)
-            return w->fn_of_node[at] - 1;
-    }
-    return LINT_NONE;
-}
-
-static uint32_t hash_method(uint32_t owner, uint32_t name)
-{
-    uint32_t h = owner * 2654435761u ^ name * 2246822519u;
-
-    return h ^ h >> 15;
+    return stet_map_get(&w->fn_of_node, node);
 }
 
 /* The first class of a name, and the first method of a name in a class, as they are looked for. */
-static bool index_members(struct lint_walk *w)
+static bool index_functions(struct lint_walk *w)
 {
-    w->method_of = stet_mem_calloc((size_t)w->fn_of_mask + 1, sizeof *w->method_of);
-    w->class_of = stet_mem_calloc(w->ast->name_count, sizeof *w->class_of);
-    if (!w->method_of || !w->class_of)
+    w->class_of = stet_mem_calloc(w->ast->names.count, sizeof *w->class_of);
+    if (!w->class_of)
         return false;
-    for (uint32_t f = 1; f < w->fn_count; f++) {
-        uint32_t at = hash_method(w->fns[f].owner, w->fns[f].name) & w->fn_of_mask;
+    for (uint32_t f = 0; f < w->fn_count; f++) {
+        uint64_t method = stet_map_pair(w->fns[f].owner, w->fns[f].name);
 
-        if (lint_method(w, w->fns[f].owner, w->fns[f].name) != LINT_NONE)
-            continue;
-        while (w->method_of[at])
-            at = (at + 1) & w->fn_of_mask;
-        w->method_of[at] = f + 1;
+        if (!stet_map_put(&w->fn_of_node, w->fns[f].node, f))
+            return false;
+        if (f && stet_map_get(&w->method_of, method) == STET_MAP_NONE &&
+            !stet_map_put(&w->method_of, method, f))
+            return false;
     }
     for (uint32_t c = w->class_count; c-- > 0;)
         w->class_of[w->classes[c].name] = c + 1;
     return true;
 }
 
-static bool index_functions(struct lint_walk *w)
-{
-    uint32_t size = 64;
-
-    while (size < w->fn_count * 2)
-        size *= 2;
-    w->fn_of_mask = size - 1;
-    w->fn_of_node = stet_mem_calloc(size, sizeof *w->fn_of_node);
-    if (!w->fn_of_node)
-        return false;
-    for (uint32_t f = 0; f < w->fn_count; f++) {
-        uint32_t at = (w->fns[f].node * 2654435761u) & w->fn_of_mask;
-
-        while (w->fn_of_node[at])
-            at = (at + 1) & w->fn_of_mask;
-        w->fn_of_node[at] = f + 1;
-    }
-    return index_members(w);
-}
-
 /* Fewer than this are found sooner by looking at each. */
 enum { INDEX_FROM = 16 };
 
-static void index_item(struct lint_scope *s, uint32_t i)
-{
-    uint32_t at = (s->items[i].name * 2654435761u) & s->index_mask;
-
-    while (s->index[at])
-        at = (at + 1) & s->index_mask;
-    s->index[at] = i + 1;
-}
-
-/* After the items' array grew: an index of twice its room. */
+/* The items that are not in the index yet. */
 static bool index_scope(struct lint_scope *s)
 {
-    stet_mem_free(s->index);
-    s->index = s->room > INDEX_FROM ? stet_mem_calloc(s->room, 2 * sizeof *s->index) : NULL;
-    s->index_mask = s->room * 2 - 1;
-    for (uint32_t i = 0; s->index && i < s->count; i++)
-        index_item(s, i);
-    return s->index || s->room <= INDEX_FROM;
+    for (uint32_t i = s->index.count; i < s->count; i++)
+        if (!stet_map_put(&s->index, s->items[i].name, i))
+            return false;
+    return true;
 }
 
 struct lint_binding *lint_scope_find(struct lint_scope *s, uint32_t name)
 {
-    if (s->index) {
-        uint32_t at = (name * 2654435761u) & s->index_mask;
+    if (s->index.count) {
+        uint32_t at = stet_map_get(&s->index, name);
 
-        for (; s->index[at]; at = (at + 1) & s->index_mask) {
-            if (s->items[s->index[at] - 1].name == name)
-                return &s->items[s->index[at] - 1];
-        }
-        return NULL;
+        return at == STET_MAP_NONE ? NULL : &s->items[at];
     }
     for (uint32_t i = s->count; i-- > 0;) {
         if (s->items[i].name == name)
@@ -128,7 +59,7 @@ struct lint_binding *lint_scope_find(struct lint_scope *s, uint32_t name)
 void lint_scope_release(struct lint_scope *s)
 {
     stet_mem_free(s->items);
-    stet_mem_free(s->index);
+    stet_map_release(&s->index);
 }
 
 void lint_bind(struct lint_walk *w, struct lint_scope *s, uint32_t name, struct lint_value v)
@@ -139,19 +70,14 @@ void lint_bind(struct lint_walk *w, struct lint_scope *s, uint32_t name, struct 
         return;
     b = lint_scope_find(s, name);
     if (!b) {
-        uint32_t room = s->room;
-
-        if (s->count >= 4096 ||
-            !room_for(w, (void **)&s->items, s->count, &s->room, sizeof *s->items))
+        if (s->count >= 4096 || !lint_room(w, &s->items, &s->room, s->count, sizeof *s->items))
             return;
-        if (s->room != room && !index_scope(s)) {
+        b = &s->items[s->count++];
+        *b = (struct lint_binding){.name = name};
+        if (s->count > INDEX_FROM && !index_scope(s)) {
             w->failed = true;
             return;
         }
-        b = &s->items[s->count++];
-        *b = (struct lint_binding){.name = name};
-        if (s->index)
-            index_item(s, s->count - 1);
     }
     b->value = v;
     b->at = lint_at(w->ast, w->statement)->start;
@@ -173,15 +99,7 @@ struct lint_binding *lint_lookup(struct lint_walk *w, uint32_t fn, uint32_t name
 
 uint32_t lint_method(const struct lint_walk *w, uint32_t owner, uint32_t name)
 {
-    uint32_t at = hash_method(owner, name) & w->fn_of_mask;
-
-    for (; w->method_of[at]; at = (at + 1) & w->fn_of_mask) {
-        uint32_t f = w->method_of[at] - 1;
-
-        if (w->fns[f].owner == owner && w->fns[f].name == name)
-            return f;
-    }
-    return LINT_NONE;
+    return stet_map_get(&w->method_of, stet_map_pair(owner, name));
 }
 
 uint32_t lint_class_named(const struct lint_walk *w, uint32_t name)
@@ -206,10 +124,10 @@ static void add_import(struct lint_walk *w, uint32_t local, struct stet_view tar
         return;
     if (w->alias[local].len == 0)
         w->alias[local] = target;
-    if (!room_for(w, (void **)&s->imports, s->import_count, &w->import_room, sizeof *s->imports))
+    if (!lint_room(w, &s->imports, &w->import_room, s->import_count, sizeof *s->imports))
         return;
     s->imports[s->import_count++] =
-        (struct lint_import){stet_arena_copy(&s->arena, w->ast->names[local]), target};
+        (struct lint_import){stet_arena_copy(&s->arena, w->ast->names.items[local]), target};
 }
 
 /* "..utils" seen from module a.b.c of a package file is a.utils. */
@@ -258,7 +176,7 @@ static void import_statement(struct lint_walk *w, lint_ref n)
             uint32_t head = first_name(a, c);
 
             if (head)
-                add_import(w, head, stet_arena_copy(&w->out->arena, a->names[head]));
+                add_import(w, head, stet_arena_copy(&w->out->arena, a->names.items[head]));
         } else if (lint_kind(a, c) == LINT_ALIASED_IMPORT) {
             lint_ref name = lint_field(a, c, LINT_FIELD_NAME);
             uint32_t local = lint_name(a, lint_field(a, c, LINT_FIELD_ALIAS));
@@ -307,7 +225,7 @@ static void add_function(struct lint_walk *w, lint_ref n, uint32_t parent, uint3
     const struct lint_ast *a = w->ast;
 
     if (w->fn_count >= MAX_FUNCTIONS ||
-        !room_for(w, (void **)&w->fns, w->fn_count, &w->fn_room, sizeof *w->fns))
+        !lint_room(w, &w->fns, &w->fn_room, w->fn_count, sizeof *w->fns))
         return;
     w->fns[w->fn_count++] = (struct lint_function){
         .node = n,
@@ -322,7 +240,7 @@ static void add_function(struct lint_walk *w, lint_ref n, uint32_t parent, uint3
 
 static void add_class(struct lint_walk *w, lint_ref n, bool decorated)
 {
-    if (!room_for(w, (void **)&w->classes, w->class_count, &w->class_room, sizeof *w->classes))
+    if (!lint_room(w, &w->classes, &w->class_room, w->class_count, sizeof *w->classes))
         return;
     w->classes[w->class_count++] =
         (struct lint_class_info){.node = n,
@@ -419,7 +337,7 @@ struct stet_view lint_dotted(struct lint_walk *w, lint_ref n, char room[160])
     name = lint_name(a, n);
     if (!name)
         return STET_VIEW("");
-    head = a->names[name];
+    head = a->names.items[name];
     if (w->alias[name].len && !lint_lookup(w, w->fn, name))
         head = w->alias[name];
     parts[count++] = head;

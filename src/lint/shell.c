@@ -2,11 +2,6 @@
 #include "lint/launch.h"
 #include "lint/rules.h"
 
-static bool is_name_char(char c)
-{
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 /* Where a value ends: at its closing quote, or at a blank. */
 static struct stet_view value_at(const char *p, const char *end)
 {
@@ -63,9 +58,9 @@ static void scan_line(struct place *at)
         struct stet_view name, value;
         const char *effect;
 
-        if (!is_name_char(*p) || (p > at->start && is_name_char(p[-1])))
+        if (!stet_is_word(*p) || (p > at->start && stet_is_word(p[-1])))
             continue;
-        while (p < at->end && is_name_char(*p))
+        while (p < at->end && stet_is_word(*p))
             p++;
         if (p == at->end ||
             (*p != '=' &&

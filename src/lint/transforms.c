@@ -192,17 +192,8 @@ static struct operand operand_of(struct lint_walk *w, lint_ref n, char room[160]
 
 static uint32_t add_jit(struct lint_walk *w, struct lint_jit j)
 {
-    if (w->jit_count == w->jit_room) {
-        uint32_t room = w->jit_room ? w->jit_room * 2 : 16;
-        struct lint_jit *more = stet_mem_resize(w->jits, room, sizeof *more);
-
-        if (!more) {
-            w->failed = true;
-            return LINT_NONE;
-        }
-        w->jits = more;
-        w->jit_room = room;
-    }
+    if (!lint_room(w, &w->jits, &w->jit_room, w->jit_count, sizeof *w->jits))
+        return LINT_NONE;
     w->jits[w->jit_count] = j;
     return w->jit_count++;
 }

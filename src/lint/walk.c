@@ -141,8 +141,8 @@ static bool summarize_functions(struct lint_walk *w, uint32_t *used)
         lint_ref parameters = w->fns[i].parameters, first;
         uint32_t count = 0;
 
-        f->name =
-            i ? stet_arena_copy(&w->out->arena, a->names[w->fns[i].name]) : STET_VIEW("<module>");
+        f->name = i ? stet_arena_copy(&w->out->arena, a->names.items[w->fns[i].name])
+                    : STET_VIEW("<module>");
         if (i && lint_kind(a, w->fns[i].node) == LINT_LAMBDA)
             f->name = STET_VIEW("<lambda>");
         f->class_index = w->fns[i].owner;
@@ -178,7 +178,7 @@ static bool summarize_classes(struct lint_walk *w)
         lint_ref bases = lint_field(a, w->classes[i].node, LINT_FIELD_SUPERCLASSES);
         uint32_t count = 0;
 
-        c->name = stet_arena_copy(&w->out->arena, a->names[w->classes[i].name]);
+        c->name = stet_arena_copy(&w->out->arena, a->names.items[w->classes[i].name]);
         for (lint_ref b = bases ? lint_child(a, bases) : 0; b; b = lint_next(a, b))
             count++;
         c->bases = STET_NEW_ARRAY(&w->out->arena, struct stet_view, count + 1);
@@ -213,8 +213,8 @@ static uint32_t find_facts(const struct lint_walk *w)
         if (stet_view_starts(t, "torch_xla"))
             facts |= LINT_USES_TORCH_XLA;
     }
-    for (uint32_t i = 1; i < w->ast->name_count; i++) {
-        struct stet_view name = w->ast->names[i];
+    for (uint32_t i = 1; i < w->ast->names.count; i++) {
+        struct stet_view name = w->ast->names.items[i];
 
         if (stet_view_contains(name, "accum") || stet_view_contains(name, "micro"))
             facts |= LINT_USES_ACCUMULATION;
@@ -277,17 +277,9 @@ struct lint_candidate *lint_report(struct lint_walk *w, unsigned rule, lint_ref 
 
     if ((w->quiet && lanes) || reported(s, rule, node->row + 1, lint_column(w->ast, node->start)))
         return NULL;
-    if (s->candidate_count == w->candidate_room) {
-        uint32_t room = w->candidate_room ? w->candidate_room * 2 : 32;
-        struct lint_candidate *more = stet_mem_resize(s->candidates, room, sizeof *more);
-
-        if (!more) {
-            w->failed = true;
-            return NULL;
-        }
-        s->candidates = more;
-        w->candidate_room = room;
-    }
+    if (!lint_room(w, &s->candidates, &w->candidate_room, s->candidate_count,
+                   sizeof *s->candidates))
+        return NULL;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
@@ -387,16 +379,10 @@ static struct aside *find_asides(const struct lint_ast *a, size_t *count)
         bool whole = (size_t)(end - spec) >= 5 && !memcmp(spec, "-file", 5);
 
         stop = stop ? stop : end;
-        if (*count == room) {
-            struct aside *more = stet_mem_resize(found, room ? room : 8, 2 * sizeof *more);
-
-            if (!more) {
-                stet_mem_free(found);
-                *count = 1; /* there are some */
-                return NULL;
-            }
-            found = more;
-            room = room ? room * 2 : 16;
+        if (!stet_vec_room(&found, &room, *count, sizeof *found)) {
+            stet_mem_free(found);
+            *count = 1; /* there are some */
+            return NULL;
         }
         spec += whole ? 5 : 0;
         found[(*count)++] = (struct aside){lint_row(a, (uint32_t)(p - a->text.ptr)), whole,
@@ -474,8 +460,8 @@ static void release(struct lint_walk *w)
     stet_mem_free(w->classes);
     stet_mem_free(w->jits);
     stet_mem_free(w->alias);
-    stet_mem_free(w->fn_of_node);
-    stet_mem_free(w->method_of);
+    stet_map_release(&w->fn_of_node);
+    stet_map_release(&w->method_of);
     stet_mem_free(w->class_of);
     stet_mem_free(w->global_writes);
     stet_mem_free(w->values);
@@ -488,8 +474,8 @@ static bool walk(struct lint_walk *w)
     uint32_t *used = NULL;
     bool fine;
 
-    w->alias = stet_mem_calloc(w->ast->name_count, sizeof *w->alias);
-    w->global_writes = stet_mem_calloc(w->ast->name_count, sizeof *w->global_writes);
+    w->alias = stet_mem_calloc(w->ast->names.count, sizeof *w->alias);
+    w->global_writes = stet_mem_calloc(w->ast->names.count, sizeof *w->global_writes);
     w->values = stet_mem_calloc(w->ast->count, sizeof *w->values);
     if (!w->alias || !w->global_writes || !w->values || !lint_collect(w))
         return false;

@@ -2,6 +2,8 @@
 #ifndef STET_LINT_WALK_H
 #define STET_LINT_WALK_H
 
+#include "base/map.h"
+#include "base/vec.h"
 #include "lint/ast.h"
 #include "lint/facts.h"
 #include "lint/summary.h"
@@ -69,9 +71,9 @@ struct lint_binding {
 
 struct lint_scope {
     struct lint_binding *items;
-    uint32_t count, room;
-    uint32_t *index; /* from names to items + 1, once there are many; else NULL */
-    uint32_t index_mask;
+    uint32_t count;
+    size_t room;
+    struct stet_map index; /* name -> item, once there are many */
 };
 
 /* Rules look through whole ranges of nodes. Each look is short in what people write; together they
@@ -120,21 +122,21 @@ struct lint_walk {
     struct lint_summary *out;
     struct stet_view path;
     struct lint_function *fns;
-    uint32_t fn_count, fn_room;
+    uint32_t fn_count;
     struct lint_class_info *classes;
-    uint32_t class_count, class_room;
+    uint32_t class_count;
     struct lint_jit *jits;
-    uint32_t jit_count, jit_room;
+    uint32_t jit_count;
     struct lint_move *moves;
-    uint32_t move_count, move_room;
+    uint32_t move_count;
     struct lint_instance *instances;
-    uint32_t instance_count, instance_room;
-    uint32_t call_room, candidate_room, import_room;
-    struct stet_view *alias; /* by name number: the dotted target of an import, or empty */
-    uint32_t *fn_of_node;    /* hash from node to function + 1 */
-    uint32_t fn_of_mask;
-    uint32_t *method_of; /* hash from class and name to function + 1 */
-    uint32_t *class_of;  /* by name number: class + 1 */
+    uint32_t instance_count;
+    size_t fn_room, class_room, jit_room, move_room, instance_room, call_room, candidate_room,
+        import_room;
+    struct stet_view *alias;    /* by name number: the dotted target of an import, or empty */
+    struct stet_map fn_of_node; /* node -> function */
+    struct stet_map method_of;  /* class and name -> the first function */
+    uint32_t *class_of;         /* by name number: class + 1 */
     struct lint_work *work;
     uint32_t *global_writes;   /* by name number: writes from functions through `global` */
     struct lint_value *values; /* by node, of those evaluated */
@@ -213,6 +215,16 @@ void lint_assign(struct lint_walk *w, lint_ref target, struct lint_value v);
 struct lint_value lint_element(struct lint_value v);
 /* A truth value is asked of n: the places where Python branches. */
 void lint_condition(struct lint_walk *w, lint_ref n);
+/* Room for one more item of an array that grows with the walk; else false, and w->failed. */
+static inline bool lint_room(struct lint_walk *w, void *items, size_t *room, size_t count,
+                             size_t size)
+{
+    if (stet_vec_room(items, room, count, size))
+        return true;
+    w->failed = true;
+    return false;
+}
+
 /* What an expression was found to be; unknown before it was evaluated. */
 static inline struct lint_value lint_value_of(const struct lint_walk *w, lint_ref n);
 /* calls.c */
@@ -279,7 +291,7 @@ static inline struct lint_value lint_value_of(const struct lint_walk *w, lint_re
 
 static inline bool lint_name_is(const struct lint_walk *w, uint32_t name, const char *text)
 {
-    return name && stet_view_is(w->ast->names[name], text);
+    return name && stet_view_is(w->ast->names.items[name], text);
 }
 
 /* Record who calls or traces whom. `lanes` 0: only if the caller is traced. */

@@ -1,24 +1,14 @@
 /* See build.h. */
 #include "program/build.h"
 
-#include "base/mem.h"
+#include "base/vec.h"
 #include "program/ops.h"
 
 #include <stdlib.h>
 
 void stet_list_add(struct stet_list *l, const void *item)
 {
-    if (l->count == l->room && !l->failed) {
-        size_t room = l->room ? l->room * 2 : 16;
-        void **items = stet_mem_resize(l->items, room, sizeof *items);
-
-        if (items) {
-            l->items = items;
-            l->room = room;
-        } else {
-            l->failed = true;
-        }
-    }
+    l->failed = l->failed || !stet_vec_room(&l->items, &l->room, l->count, sizeof *l->items);
     if (!l->failed)
         memcpy(&l->items[l->count++], &item, sizeof item);
 }

@@ -1,15 +1,15 @@
 /* Lists of the model, and what finds things in them. */
 #include "report/model.h"
 
-#include "base/mem.h"
+#include "base/vec.h"
 
 bool stet_report_init(struct stet_report_run *r, const struct stet_run *run)
 {
     *r = (struct stet_report_run){.run = run};
     stet_arena_init(&r->arena, (size_t)256 << 20);
-    stet_names_init(&r->names, (size_t)256 << 20);
-    stet_names_init(&r->programs, (size_t)64 << 20);
-    stet_names_init(&r->family_keys, (size_t)64 << 20);
+    stet_intern_init(&r->names, (size_t)256 << 20);
+    stet_intern_init(&r->programs, (size_t)64 << 20);
+    stet_intern_init(&r->family_keys, (size_t)64 << 20);
     return stet_causes_init(&r->causes);
 }
 
@@ -25,9 +25,9 @@ void stet_report_release(struct stet_report_run *r)
     stet_mem_free(r->program_family);
     stet_mem_free(r->program_against);
     stet_causes_release(&r->causes);
-    stet_names_release(&r->names);
-    stet_names_release(&r->programs);
-    stet_names_release(&r->family_keys);
+    stet_intern_release(&r->names);
+    stet_intern_release(&r->programs);
+    stet_intern_release(&r->family_keys);
     stet_arena_release(&r->arena);
     stet_buf_release(&r->torch);
 }
@@ -36,22 +36,11 @@ void stet_report_release(struct stet_report_run *r)
 static void *append(struct stet_report_run *r, void **items, size_t *count, size_t *room,
                     size_t size)
 {
-    char *more = *items;
-
-    if (*count == *room) {
-        size_t want = *room ? 2 * *room : 16;
-
-        more = stet_mem_resize(*items, want, size);
-        if (!more) {
-            r->failed_memory = true;
-            return NULL;
-        }
-        *items = more;
-        *room = want;
+    if (!stet_vec_room(items, room, *count, size)) {
+        r->failed_memory = true;
+        return NULL;
     }
-    more += (*count)++ * size;
-    memset(more, 0, size);
-    return more;
+    return memset((char *)*items + (*count)++ * size, 0, size);
 }
 
 #define APPEND(r, list, single)                                                                    \
@@ -68,7 +57,7 @@ struct stet_report_event *stet_report_add_event(struct stet_report_run *r)
 
     if (e) {
         e->cause = -1;
-        e->program = STET_NO_NAME;
+        e->program = STET_INTERN_NONE;
     }
     return e;
 }
@@ -89,23 +78,18 @@ uint32_t stet_report_program(struct stet_report_run *r, struct stet_hash hash)
     uint32_t at;
 
     stet_hash_format(hash, text);
-    at = stet_names_add(&r->programs, stet_view_str(text));
-    if (at != STET_NO_NAME && at >= r->program_room) {
-        size_t room = r->program_room ? 2 * r->program_room : 64;
-        uint32_t *family = stet_mem_resize(r->program_family, room, sizeof *family), *against;
+    at = stet_intern_add(&r->programs, stet_view_str(text));
+    if (at != STET_INTERN_NONE && at >= r->program_room) {
+        size_t old = r->program_room, room = old;
 
-        if (family)
-            r->program_family = family;
-        against = stet_mem_resize(r->program_against, room, sizeof *against);
-        if (against)
-            r->program_against = against;
-        if (!family || !against) {
+        if (!stet_vec_grow(&r->program_family, &room, old, 1, sizeof *r->program_family, 0) ||
+            !stet_vec_grow(&r->program_against, &r->program_room, old, 1,
+                           sizeof *r->program_against, 0)) {
             r->failed_memory = true;
-            return STET_NO_NAME;
+            return STET_INTERN_NONE;
         }
-        for (size_t i = r->program_room; i < room; i++)
-            family[i] = against[i] = STET_NO_NAME;
-        r->program_room = room;
+        for (size_t i = old; i < room; i++)
+            r->program_family[i] = r->program_against[i] = STET_INTERN_NONE;
     }
     return at;
 }
@@ -113,18 +97,18 @@ uint32_t stet_report_program(struct stet_report_run *r, struct stet_hash hash)
 uint32_t stet_report_family(struct stet_report_run *r, struct stet_view function,
                             struct stet_view skeleton, bool torch)
 {
-    uint32_t name = stet_names_add(&r->names, function);
-    uint32_t of = skeleton.len ? stet_names_add(&r->names, skeleton) : STET_NO_NAME;
+    uint32_t name = stet_intern_add(&r->names, function);
+    uint32_t of = skeleton.len ? stet_intern_add(&r->names, skeleton) : STET_INTERN_NONE;
     uint32_t key[3] = {name, of, torch};
-    uint32_t at = stet_names_add(&r->family_keys, stet_view_of(key, sizeof key));
+    uint32_t at = stet_intern_add(&r->family_keys, stet_view_of(key, sizeof key));
     struct stet_report_family *f;
 
-    if (at < r->family_count || at == STET_NO_NAME)
+    if (at < r->family_count || at == STET_INTERN_NONE)
         return at;
     f = APPEND(r, families, family);
     if (f)
         *f = (struct stet_report_family){name, of, torch};
-    return f ? at : STET_NO_NAME;
+    return f ? at : STET_INTERN_NONE;
 }
 
 void stet_report_sample(struct stet_report_device *d, const struct stet_report_sample *s)

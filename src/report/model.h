@@ -22,7 +22,7 @@ struct stet_report_event {
     uint64_t time_ns; /* CLOCK_REALTIME; 0 when not known */
     uint64_t cost_ns, step, temp_bytes, executions;
     uint32_t process, family;
-    uint32_t program; /* STET_NO_NAME for none */
+    uint32_t program; /* STET_INTERN_NONE for none */
     int32_t cause;    /* -1: the first of its kind */
     uint8_t kind, served;
     bool step_known, has_memory;
@@ -58,13 +58,13 @@ struct stet_report_device {
 /* Programs of one skeleton and function; in the torch lane a frame's function. */
 struct stet_report_family {
     uint32_t function; /* name */
-    uint32_t skeleton; /* name: the first hex digits, or STET_NO_NAME when it was not read */
+    uint32_t skeleton; /* name: the first hex digits, or STET_INTERN_NONE when it was not read */
     bool torch;
 };
 
 /* What one function was called with: a row an argument that moved, a column a program. */
 struct stet_report_row {
-    uint32_t name, *cells; /* names, STET_NO_NAME where there is none */
+    uint32_t name, *cells; /* names, STET_INTERN_NONE where there is none */
 };
 
 struct stet_report_grid {
@@ -95,8 +95,8 @@ struct stet_report_tier {
 struct stet_report_run {
     struct stet_arena arena; /* grids, texts */
     const struct stet_run *run;
-    struct stet_names names, programs; /* programs: 32 hex digits each */
-    struct stet_names family_keys;
+    struct stet_intern names, programs; /* programs: 32 hex digits each */
+    struct stet_intern family_keys;
     uint32_t *program_family, *program_against;
     struct stet_report_process *processes;
     struct stet_report_event *events;

@@ -18,10 +18,10 @@ static void text_or_null(struct stet_json *j, const char *key, struct stet_view 
         stet_json_null(j, key);
 }
 
-/* Names and lists have STET_NO_NAME for "none"; the page has -1. */
+/* Names and lists have STET_INTERN_NONE for "none"; the page has -1. */
 static void number(struct stet_json *j, const char *key, uint32_t v)
 {
-    stet_json_int(j, key, v == STET_NO_NAME ? -1 : (int64_t)v);
+    stet_json_int(j, key, v == STET_INTERN_NONE ? -1 : (int64_t)v);
 }
 
 /* The page counts from the earliest moment it knows. */

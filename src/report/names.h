@@ -1,24 +1,14 @@
-/* Texts by number, each once: what a page repeats ten thousand times it holds once. */
+/* The older names of base/intern.h, for src/cli until it uses that itself. */
 #ifndef STET_REPORT_NAMES_H
 #define STET_REPORT_NAMES_H
 
-#include "base/arena.h"
+#include "base/intern.h"
 
-#define STET_NO_NAME UINT32_MAX
-
-struct stet_names {
-    struct stet_arena arena;
-    struct stet_view *items;
-    uint32_t *slots; /* number + 1; a power of two of them */
-    uint32_t count, room;
-    bool failed; /* sticky */
-};
-
-void stet_names_init(struct stet_names *n, size_t cap);
-void stet_names_release(struct stet_names *n);
-/* Its number, given when new; STET_NO_NAME when memory is short. */
-uint32_t stet_names_add(struct stet_names *n, struct stet_view text);
-/* STET_NO_NAME when it is not there. */
-uint32_t stet_names_find(const struct stet_names *n, struct stet_view text);
+#define STET_NO_NAME       STET_INTERN_NONE
+#define stet_names         stet_intern
+#define stet_names_init    stet_intern_init
+#define stet_names_release stet_intern_release
+#define stet_names_add     stet_intern_add
+#define stet_names_find    stet_intern_find
 
 #endif

@@ -4,8 +4,8 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "decode/decode.h"
+#include "legalize/hlo_to_stablehlo.h"
 #include "program/hlo.h"
-#include "program/hlo_to_stablehlo.h"
 #include "program/print.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Facts about the MLIR bytecode reader, on the programs of tests/fuzz/corpus/bytecode. */
 #include "base/fs.h"
 #include "base/mem.h"
-#include "decode/bytecode.h"
+#include "decode/bytecode/bytecode.h"
 #include "decode/decode.h"
 #include "program/compare.h"
 #include "program/ops.h"

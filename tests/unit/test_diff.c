@@ -236,6 +236,37 @@ TEST(constants_that_follow_from_a_shape_are_marked_as_such)
     release(&p);
 }
 
+#define SCALED_AS(type, number)                                                                    \
+    "func.func public @main(%x: tensor<4x" type "> loc(\"x\")) -> tensor<4x" type "> {\n"          \
+    "%c = stablehlo.constant dense<" number "> : tensor<4x" type ">\n"                             \
+    "%0 = stablehlo.multiply %x, %c : tensor<4x" type ">" LOC(7) "\n"                              \
+                                                                 "return %0 : tensor<4x" type      \
+                                                                 ">\n}\n"
+
+/* 0.70710677 has no exact value in bf16: the nearest one is another decimal. */
+TEST(constants_of_either_sign_follow_from_a_dtype)
+{
+    struct pair p;
+
+    EXPECT(compare(&p, STET_VIEW(SCALED_AS("f32", "0.70710677")),
+                   STET_VIEW(SCALED_AS("bf16", "0.70710677"))));
+    EXPECT_INT(STET_REASON_DTYPE_CHANGE, p.d.reason);
+    EXPECT_INT(0, p.d.also_count);
+    release(&p);
+    EXPECT(compare(&p, STET_VIEW(SCALED_AS("f32", "-0.70710677")),
+                   STET_VIEW(SCALED_AS("bf16", "-0.70710677"))));
+    EXPECT_INT(STET_REASON_DTYPE_CHANGE, p.d.reason);
+    EXPECT_INT(0, p.d.also_count);
+    EXPECT_INT(STET_FACET_DTYPES, find(&p.d, STET_CHANGE_CONSTANT)->follows);
+    release(&p);
+    EXPECT(compare(&p, STET_VIEW(SCALED_AS("f32", "0.70710677")),
+                   STET_VIEW(SCALED_AS("bf16", "-0.70710677"))));
+    EXPECT_INT(STET_REASON_DTYPE_CHANGE, p.d.reason);
+    EXPECT_INT(1, p.d.also_count);
+    EXPECT_INT(STET_REASON_BAKED_CONSTANT, p.d.also[0]);
+    release(&p);
+}
+
 /* A loop's body is edited: the loop stays matched and the edit is inside. */
 #define LOOP(op)                                                                                   \
     HEAD(X)                                                                                        \

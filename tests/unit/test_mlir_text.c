@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "decode/decode.h"
-#include "decode/mlir.h"
+#include "decode/mlir/mlir.h"
 #include "program/compare.h"
 #include "program/ops.h"
 #include "program/print.h"

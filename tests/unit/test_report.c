@@ -53,7 +53,7 @@ static bool make(struct stet_buf *json, struct stet_buf *page)
             stet_report_family(&r, STET_VIEW("</script><!--"), STET_VIEW("ab"), false);
         uint32_t program = stet_report_program(&r, (struct stet_hash){i, 1});
 
-        if (!e || family == STET_NO_NAME || program == STET_NO_NAME)
+        if (!e || family == STET_INTERN_NONE || program == STET_INTERN_NONE)
             break;
         e->family = family;
         e->program = program;

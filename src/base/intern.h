@@ -1,0 +1,37 @@
+/* Texts by number: each different text is kept once and has a number, counted from 0 in the order
+ * in which they came. Equal texts have equal numbers and equal pointers. */
+#ifndef STET_BASE_INTERN_H
+#define STET_BASE_INTERN_H
+
+#include "base/arena.h"
+
+#define STET_INTERN_NONE UINT32_MAX
+
+struct stet_intern_slot {
+    uint32_t hash, number; /* number + 1; 0 marks an empty slot */
+};
+
+struct stet_intern {
+    struct stet_arena arena; /* the copies */
+    struct stet_view *items; /* by number; terminated copies unless the texts are borrowed */
+    struct stet_intern_slot *slots;
+    uint32_t count, mask;
+    size_t room;
+    bool borrows; /* texts are not copied: they outlive the table */
+    bool failed;  /* sticky: some text has no number */
+};
+
+/* `cap` limits the bytes of the copies. */
+void stet_intern_init(struct stet_intern *t, size_t cap);
+/* The texts are the caller's and outlive the table. */
+void stet_intern_borrow(struct stet_intern *t);
+void stet_intern_release(struct stet_intern *t);
+
+/* Its number, a new one if need be; STET_INTERN_NONE (and `failed`) when memory is short. */
+uint32_t stet_intern_add(struct stet_intern *t, struct stet_view text);
+/* STET_INTERN_NONE when it is not there. */
+uint32_t stet_intern_find(const struct stet_intern *t, struct stet_view text);
+/* The table's own copy of a text; empty for the empty text and when memory is short. */
+struct stet_view stet_intern_view(struct stet_intern *t, struct stet_view text);
+
+#endif

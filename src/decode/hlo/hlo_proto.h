@@ -1,0 +1,71 @@
+/* Inside the HLO proto reader: what its files share. Field numbers are those of xla/xla_data.proto
+ * and xla/service/hlo.proto. */
+#ifndef STET_DECODE_HLO_PROTO_H
+#define STET_DECODE_HLO_PROTO_H
+
+#include "base/buf.h"
+#include "decode/hlo/hlo_build.h"
+#include "decode/proto.h"
+
+/* Of an instruction; newer than all others that are read. */
+enum { STET_HLO_COMPARISON_ORDER = 102 };
+
+struct stet_hlo_callable {
+    uint64_t id;
+    struct stet_view name;
+};
+
+enum { STET_HLO_FIRST_FIELDS = 32 };
+
+struct stet_hlo_reader {
+    struct stet_hlo_build b;
+    struct stet_proto_fault fault;
+    /* of the instruction being read, in order, reused; in the heap when they are more than
+     * STET_HLO_FIRST_FIELDS, otherwise in b.scratch */
+    struct stet_proto_field *fields;
+    size_t field_count, field_room;
+    struct stet_hlo_callable *callables; /* computations by id, sorted; arena */
+    size_t callable_count;
+    const struct stet_view *payloads; /* backend configs shared by id; arena */
+    size_t payload_count;
+    struct stet_buf scratch; /* for values that become text */
+};
+
+/* ShapeProto → type; made once for equal bytes. NULL with a fault. */
+const struct stet_type *stet_hlo_shape(struct stet_hlo_reader *r, const struct stet_proto *in,
+                                       const struct stet_proto_field *f);
+/* ProgramShapeProto → FUNCTION type. */
+const struct stet_type *stet_hlo_program_shape(struct stet_hlo_reader *r,
+                                               const struct stet_proto *in,
+                                               const struct stet_proto_field *f);
+/* "f32" of PrimitiveType's number, NULL when unknown. */
+const char *stet_hlo_primitive(uint64_t number);
+
+/* LiteralProto of an instruction of type `t` → DENSE (ARRAY for a tuple). Floats stay in the input.
+ */
+const struct stet_attr *stet_hlo_literal(struct stet_hlo_reader *r, const struct stet_proto *in,
+                                         const struct stet_proto_field *f,
+                                         const struct stet_type *t);
+
+/* OpSharding as XLA's text, without metadata; a STRING. */
+const struct stet_attr *stet_hlo_sharding(struct stet_hlo_reader *r, const struct stet_proto *in,
+                                          const struct stet_proto_field *f);
+/* MeshAxesReplicaGroupListProto as XLA's text, into scratch. */
+void stet_hlo_mesh_groups(struct stet_hlo_reader *r, const struct stet_proto *in,
+                          const struct stet_proto_field *f);
+
+/* The last field of that number, or NULL. */
+const struct stet_proto_field *stet_hlo_field(const struct stet_hlo_reader *r, uint32_t number);
+/* The attribute from the instruction's fields; NULL when it is absent or XLA's default. */
+const struct stet_attr *stet_hlo_proto_attr(struct stet_hlo_reader *r, const struct stet_proto *in,
+                                            struct stet_hlo_instr *instr, enum stet_hlo_attr which);
+/* FrontendAttributes → DICT, NULL when empty. */
+const struct stet_attr *stet_hlo_strings(struct stet_hlo_reader *r, const struct stet_proto *in,
+                                         const struct stet_proto_field *f);
+/* One instruction, appended to the computation being read. */
+void stet_hlo_proto_instruction(struct stet_hlo_reader *r, const struct stet_proto *in,
+                                const struct stet_proto_field *f);
+/* scratch as arena text; empties scratch. */
+struct stet_view stet_hlo_keep(struct stet_hlo_reader *r);
+
+#endif

@@ -1,0 +1,356 @@
+/* ShapeProto and LayoutProto → types. */
+#include "decode/hlo/hlo_proto.h"
+
+/* PrimitiveType, by number. */
+static const char *const primitives[] = {
+    [1] = "pred",
+    [2] = "s8",
+    [3] = "s16",
+    [4] = "s32",
+    [5] = "s64",
+    [6] = "u8",
+    [7] = "u16",
+    [8] = "u32",
+    [9] = "u64",
+    [10] = "f16",
+    [11] = "f32",
+    [12] = "f64",
+    [13] = "tuple",
+    [14] = "opaque",
+    [15] = "c64",
+    [16] = "bf16",
+    [17] = "token",
+    [18] = "c128",
+    [19] = "f8e5m2",
+    [20] = "f8e4m3fn",
+    [21] = "s4",
+    [22] = "u4",
+    [23] = "f8e4m3b11fnuz",
+    [24] = "f8e5m2fnuz",
+    [25] = "f8e4m3fnuz",
+    [26] = "s2",
+    [27] = "u2",
+    [28] = "f8e4m3",
+    [29] = "f8e3m4",
+    [30] = "s1",
+    [31] = "u1",
+    [32] = "f4e2m1fn",
+    [33] = "f8e8m0fnu",
+    [34] = "buffer",
+    [35] = "f6e3m2fn",
+    [36] = "f6e2m3fn",
+};
+enum { TUPLE = 13, OPAQUE = 14, TOKEN = 17, BUFFER = 34 };
+
+const char *stet_hlo_primitive(uint64_t number)
+{
+    return number < sizeof primitives / sizeof *primitives ? primitives[number] : NULL;
+}
+
+struct stet_view stet_hlo_keep(struct stet_hlo_reader *r)
+{
+    struct stet_view v = stet_arena_copy(r->b.a, stet_buf_as_view(&r->scratch));
+
+    if (r->scratch.failed)
+        r->b.a->failed = true;
+    r->scratch.len = 0;
+    return v;
+}
+
+static void join(struct stet_buf *out, const struct stet_ints *v)
+{
+    for (uint32_t i = 0; i < v->count; i++)
+        stet_buf_printf(out, "%s%lld", i ? "," : "", (long long)v->at[i]);
+}
+
+static void tile(struct stet_hlo_reader *r, const struct stet_proto *in,
+                 const struct stet_proto_field *f)
+{
+    struct stet_proto m = stet_proto_sub(in, f);
+    struct stet_proto_field g;
+    struct stet_ints dims = {0};
+
+    while (stet_proto_next(&m, &g))
+        if (g.number == 1)
+            stet_proto_ints(&r->fault, &g, r->b.a, &dims);
+    stet_buf_char(&r->scratch, '(');
+    for (uint32_t i = 0; i < dims.count; i++) {
+        if (i)
+            stet_buf_char(&r->scratch, ',');
+        if (dims.at[i] == INT64_MIN) /* Tile::kCombineDimension */
+            stet_buf_char(&r->scratch, '*');
+        else
+            stet_buf_printf(&r->scratch, "%lld", (long long)dims.at[i]);
+    }
+    stet_buf_char(&r->scratch, ')');
+}
+
+static void split(struct stet_hlo_reader *r, const struct stet_proto *in,
+                  const struct stet_proto_field *f)
+{
+    struct stet_proto m = stet_proto_sub(in, f);
+    struct stet_proto_field g;
+    struct stet_ints at = {0};
+    int64_t dimension = 0;
+
+    while (stet_proto_next(&m, &g))
+        if (g.number == 1)
+            dimension = stet_proto_int(&r->fault, &g);
+        else if (g.number == 2)
+            stet_proto_ints(&r->fault, &g, r->b.a, &at);
+    stet_buf_printf(&r->scratch, "(%lld:", (long long)dimension);
+    join(&r->scratch, &at);
+    stet_buf_char(&r->scratch, ')');
+}
+
+static void primitive_note(struct stet_hlo_reader *r, char mark, uint64_t type)
+{
+    const char *name = stet_hlo_primitive(type);
+
+    if (type)
+        stet_buf_printf(&r->scratch, "%c(%s)", mark,
+                        name && (*name == 's' || *name == 'u') ? name : "invalid");
+}
+
+/* Everything after the colon of XLA's text, in its order (Layout::Print). */
+static void layout_extra(struct stet_hlo_reader *r, const struct stet_proto *in,
+                         const struct stet_proto_field *f, const struct stet_type *physical)
+{
+    struct stet_proto m = stet_proto_sub(in, f);
+    struct stet_proto_field g;
+    int64_t tail = 1, bits = 0, space = 0, prefix = 0;
+    uint64_t index = 0, pointer = 0;
+    bool tiles = false, splits = false;
+
+    while (stet_proto_next(&m, &g))
+        switch (g.number) {
+        case 6:
+            if (!tiles)
+                stet_buf_char(&r->scratch, 'T');
+            tiles = true;
+            tile(r, &m, &g);
+            break;
+        case 7:
+            bits = stet_proto_int(&r->fault, &g);
+            break;
+        case 8:
+            space = stet_proto_int(&r->fault, &g);
+            break;
+        case 11:
+            index = stet_proto_uint(&r->fault, &g);
+            break;
+        case 12:
+            pointer = stet_proto_uint(&r->fault, &g);
+            break;
+        case 15:
+            prefix = stet_proto_int(&r->fault, &g);
+            break;
+        case 16:
+            tail = stet_proto_int(&r->fault, &g);
+            break;
+        }
+    if (tail != 1 && tail != 0)
+        stet_buf_printf(&r->scratch, "L(%lld)", (long long)tail);
+    primitive_note(r, '#', index);
+    primitive_note(r, '*', pointer);
+    if (bits)
+        stet_buf_printf(&r->scratch, "E(%lld)", (long long)bits);
+    if (space)
+        stet_buf_printf(&r->scratch, "S(%lld)", (long long)space);
+    m = stet_proto_sub(in, f);
+    while (stet_proto_next(&m, &g))
+        if (g.number == 17) {
+            if (!splits)
+                stet_buf_str(&r->scratch, "SC");
+            splits = true;
+            split(r, &m, &g);
+        }
+    if (physical) {
+        stet_buf_str(&r->scratch, "P(");
+        stet_print_hlo_type(&r->scratch, physical, true);
+        stet_buf_char(&r->scratch, ')');
+    }
+    if (prefix)
+        stet_buf_printf(&r->scratch, "M(%lld)", (long long)prefix);
+}
+
+static void layout(struct stet_hlo_reader *r, const struct stet_proto *in,
+                   const struct stet_proto_field *f, struct stet_type *t)
+{
+    struct stet_proto m = stet_proto_sub(in, f);
+    struct stet_type_rest rest = *stet_type_rest(t);
+    struct stet_proto_field g;
+    struct stet_ints order = {0};
+    const struct stet_type *physical = NULL;
+    bool extra = false;
+
+    while (stet_proto_next(&m, &g)) {
+        if (g.number == 1)
+            stet_proto_ints(&r->fault, &g, r->b.a, &order);
+        else if (g.number == 10)
+            physical = stet_hlo_shape(r, &m, &g);
+        extra |= g.number != 1 && !(g.number == 16 && g.value <= 1);
+    }
+    if (order.count != t->rank) {
+        stet_proto_fail(&r->fault, STET_BAD_INPUT, f->offset,
+                        "a layout has not as many entries as its shape has dimensions");
+        return;
+    }
+    if (t->rank || extra) /* a scalar's layout says nothing, and text does not show it */
+        rest.layout = order.at ? order.at : STET_NEW_ARRAY(r->b.a, int64_t, 1);
+    if (extra) {
+        r->scratch.len = 0;
+        layout_extra(r, in, f, physical);
+        rest.layout_extra = stet_hlo_keep(r);
+        if (!t->rank && !rest.layout_extra.len)
+            rest.layout = NULL;
+    }
+    if (rest.layout)
+        stet_build_rest(r->b.a, t, &rest);
+}
+
+static void dimensions(struct stet_hlo_reader *r, struct stet_type *t, const struct stet_ints *dims,
+                       const struct stet_ints *dynamic)
+{
+    int64_t *bounds = NULL;
+
+    t->rank = dims->count;
+    t->dims = dims->at;
+    for (uint32_t i = 0; i < dims->count; i++) {
+        if (i >= dynamic->count || !dynamic->at[i]) {
+            if (dims->at[i] < 0 && dims->at[i] != STET_DYNAMIC)
+                stet_proto_fail(&r->fault, STET_BAD_INPUT, 0, "a shape has a negative dimension");
+            continue;
+        }
+        if (dims->at[i] == STET_DYNAMIC)
+            continue;
+        if (!bounds) {
+            bounds = STET_NEW_ARRAY(r->b.a, int64_t, dims->count);
+            if (!bounds)
+                return;
+            for (uint32_t k = 0; k < dims->count; k++)
+                bounds[k] = STET_DYNAMIC;
+        }
+        bounds[i] = dims->at[i];
+        dims->at[i] = STET_DYNAMIC;
+    }
+    if (bounds)
+        stet_build_rest(r->b.a, t, &(struct stet_type_rest){.bounds = bounds});
+}
+
+static void finish_shape(struct stet_hlo_reader *r, struct stet_type *t, uint64_t element,
+                         struct stet_list *members, uint64_t where)
+{
+    const char *name = stet_hlo_primitive(element);
+
+    switch (element) {
+    case TUPLE:
+        t->kind = STET_TYPE_TUPLE;
+        t->rank = 0; /* whatever the shape says beside its members */
+        t->member_count = (uint32_t)members->count;
+        t->members = stet_list_keep(members, r->b.a);
+        break;
+    case OPAQUE:
+        t->kind = STET_TYPE_OPAQUE;
+        stet_build_rest(
+            r->b.a, t,
+            &(struct stet_type_rest){.dialect = STET_VIEW("hlo"), .text = STET_VIEW("opaque[]")});
+        break;
+    case TOKEN:
+        t->kind = STET_TYPE_TOKEN;
+        break;
+    case BUFFER:
+        t->kind = STET_TYPE_MEMREF;
+        t->element = members->count ? members->items[0] : NULL;
+        if (!t->element)
+            stet_proto_fail(&r->fault, STET_BAD_INPUT, where, "a buffer shape without contents");
+        break;
+    default:
+        t->kind = STET_TYPE_TENSOR;
+        t->element = name ? stet_hlo_element(r->b.a, stet_view_str(name)) : NULL;
+        if (!name)
+            stet_proto_fail(&r->fault, STET_UNSUPPORTED, where, "unknown element type");
+    }
+}
+
+static struct stet_type *read_shape(struct stet_hlo_reader *r, const struct stet_proto *in,
+                                    const struct stet_proto_field *f)
+{
+    struct stet_type *t = STET_NEW(r->b.a, struct stet_type);
+    struct stet_proto m = stet_proto_sub(in, f);
+    struct stet_proto_field g, layout_field = {0};
+    struct stet_ints dims = {0}, dynamic = {0};
+    struct stet_list members = {0};
+    uint64_t element = 0;
+
+    if (!t)
+        return NULL;
+    while (stet_proto_next(&m, &g))
+        switch (g.number) {
+        case 2:
+            element = stet_proto_uint(&r->fault, &g);
+            break;
+        case 3:
+            stet_proto_ints(&r->fault, &g, r->b.a, &dims);
+            break;
+        case 4:
+            stet_list_add(&members, stet_hlo_shape(r, &m, &g));
+            break;
+        case 5:
+            layout_field = g;
+            break;
+        case 6:
+            stet_proto_ints(&r->fault, &g, r->b.a, &dynamic);
+            break;
+        }
+    dimensions(r, t, &dims, &dynamic);
+    finish_shape(r, t, element, &members, f->offset);
+    if (layout_field.number && t->kind == STET_TYPE_TENSOR)
+        layout(r, &m, &layout_field, t);
+    r->b.a->failed |= members.failed;
+    stet_list_release(&members);
+    return t;
+}
+
+const struct stet_type *stet_hlo_shape(struct stet_hlo_reader *r, const struct stet_proto *in,
+                                       const struct stet_proto_field *f)
+{
+    const struct stet_type *t = stet_hlo_recall(&r->b, f->whole);
+
+    if (t)
+        return t;
+    t = read_shape(r, in, f);
+    if (!t || r->fault.rc != STET_OK || r->b.a->failed)
+        return NULL;
+    stet_hlo_remember(&r->b, f->whole, t);
+    return t;
+}
+
+const struct stet_type *stet_hlo_program_shape(struct stet_hlo_reader *r,
+                                               const struct stet_proto *in,
+                                               const struct stet_proto_field *f)
+{
+    struct stet_type *t = STET_NEW(r->b.a, struct stet_type);
+    struct stet_proto m = stet_proto_sub(in, f);
+    const struct stet_type *result = NULL;
+    struct stet_list members = {0};
+    struct stet_proto_field g;
+
+    while (stet_proto_next(&m, &g))
+        if (g.number == 1)
+            stet_list_add(&members, stet_hlo_shape(r, &m, &g));
+        else if (g.number == 2)
+            result = stet_hlo_shape(r, &m, &g);
+    if (t) {
+        t->kind = STET_TYPE_FUNCTION;
+        t->input_count = (uint32_t)members.count;
+        stet_list_add(&members, result);
+        t->member_count = t->input_count + 1;
+        t->members = stet_list_keep(&members, r->b.a);
+    }
+    if (!result)
+        stet_proto_fail(&r->fault, STET_BAD_INPUT, f->offset, "a program shape without result");
+    r->b.a->failed |= members.failed;
+    stet_list_release(&members);
+    return t && r->fault.rc == STET_OK && !r->b.a->failed ? t : NULL;
+}

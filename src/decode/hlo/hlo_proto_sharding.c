@@ -1,0 +1,344 @@
+/* OpSharding and meshes as the text XLA prints for them (hlo_sharding.cc, named_sharding.cc). */
+#include "decode/hlo/hlo_proto.h"
+
+enum { REPLICATED, MAXIMAL, TUPLE, OTHER, MANUAL, UNKNOWN, UNREDUCED };
+
+static const char *type_name(int64_t type)
+{
+    switch (type) {
+    case REPLICATED:
+        return "replicated";
+    case MAXIMAL:
+        return "maximal";
+    case MANUAL:
+        return "manual";
+    case UNKNOWN:
+        return "unknown";
+    case UNREDUCED:
+        return "unreduced";
+    default:
+        return "error_type.";
+    }
+}
+
+static void join(struct stet_buf *out, const char *open, const struct stet_ints *v,
+                 const char *close)
+{
+    stet_buf_str(out, open);
+    for (uint32_t i = 0; i < v->count; i++)
+        stet_buf_printf(out, "%s%lld", i ? "," : "", (long long)v->at[i]);
+    stet_buf_str(out, close);
+}
+
+/* ---- meshes and named shardings ---- */
+
+struct mesh {
+    struct stet_view names[64];
+    int64_t sizes[64];
+    uint32_t count;
+    struct stet_ints devices;
+};
+
+static void read_axis(struct stet_hlo_reader *r, const struct stet_proto *in,
+                      const struct stet_proto_field *f, struct mesh *mesh)
+{
+    struct stet_proto m = stet_proto_sub(in, f);
+    struct stet_proto_field g;
+
+    if (mesh->count == 64) {
+        stet_proto_fail(&r->fault, STET_LIMIT, f->offset, "a mesh of more than 64 axes");
+        return;
+    }
+    mesh->names[mesh->count] = (struct stet_view){0};
+    mesh->sizes[mesh->count] = 0;
+    while (stet_proto_next(&m, &g))
+        if (g.number == 1)
+            mesh->names[mesh->count] = stet_proto_text(&r->fault, &g);
+        else if (g.number == 2)
+            mesh->sizes[mesh->count] = stet_proto_int(&r->fault, &g);
+    mesh->count++;
+}
+
+static void print_iota(struct stet_hlo_reader *r, const struct stet_proto *in,
+                       const struct stet_proto_field *f)
+{
+    struct stet_proto m = stet_proto_sub(in, f);
+    struct stet_ints dims = {0}, perm = {0};
+    struct stet_proto_field g;
+
+    while (stet_proto_next(&m, &g))
+        if (g.number == 1)
+            stet_proto_ints(&r->fault, &g, r->b.a, &dims);
+        else if (g.number == 2)
+            stet_proto_ints(&r->fault, &g, r->b.a, &perm);
+    join(&r->scratch, ", device_ids=(", &dims, "");
+    join(&r->scratch, "T(", &perm, "))");
+}
+
+/* mesh['x'=2,'y'=4], with device ids when they are not 0, 1, 2… */
+static void print_mesh(struct stet_hlo_reader *r, const struct stet_proto *in,
+                       const struct stet_proto_field *f, struct mesh *mesh)
+{
+    struct stet_proto m = stet_proto_sub(in, f);
+    struct stet_proto_field g;
+
+    *mesh = (struct mesh){.count = 0};
+    while (stet_proto_next(&m, &g))
+        if (g.number == 1)
+            read_axis(r, &m, &g, mesh);
+        else if (g.number == 2)
+            stet_proto_ints(&r->fault, &g, r->b.a, &mesh->devices);
+    stet_buf_str(&r->scratch, "mesh[");
+    for (uint32_t i = 0; i < mesh->count; i++)
+        stet_buf_printf(&r->scratch, "%s'%.*s'=%lld", i ? "," : "", STET_FMT(mesh->names[i]),
+                        (long long)mesh->sizes[i]);
+    stet_buf_char(&r->scratch, ']');
+    if (mesh->devices.count)
+        join(&r->scratch, ", device_ids=(", &mesh->devices, ")");
+    m = stet_proto_sub(in, f);
+    while (stet_proto_next(&m, &g))
+        if (g.number == 3)
+            print_iota(r, &m, &g);
+}
+
+static void print_axis(struct stet_hlo_reader *r, const struct stet_proto *in,
+                       const struct stet_proto_field *f, const struct mesh *mesh)
+{
+    struct stet_proto m = stet_proto_sub(in, f), sub;
+    struct stet_proto_field g, h;
+    int64_t axis = 0, pre = 0, size = 0;
+    bool part = false;
+
+    while (stet_proto_next(&m, &g)) {
+        if (g.number == 1)
+            axis = stet_proto_int(&r->fault, &g);
+        if (g.number != 2)
+            continue;
+        part = true;
+        sub = stet_proto_sub(&m, &g);
+        while (stet_proto_next(&sub, &h))
+            *(h.number == 1 ? &pre : &size) = stet_proto_int(&r->fault, &h);
+    }
+    if (axis < 0 || axis >= mesh->count) {
+        stet_proto_fail(&r->fault, STET_BAD_INPUT, f->offset, "no such mesh axis");
+        return;
+    }
+    stet_buf_printf(&r->scratch, "'%.*s'", STET_FMT(mesh->names[axis]));
+    if (part)
+        stet_buf_printf(&r->scratch, ":(%lld)%lld", (long long)pre, (long long)size);
+}
+
+/* The axes in fields `number` of the message. */
+static uint32_t print_axes(struct stet_hlo_reader *r, const struct stet_proto *in,
+                           const struct stet_proto_field *f, uint32_t number,
+                           const struct mesh *mesh, const char *open, const char *between)
+{
+    struct stet_proto m = stet_proto_sub(in, f);
+    struct stet_proto_field g;
+    uint32_t n = 0;
+
+    while (stet_proto_next(&m, &g)) {
+        if (g.number != number)
+            continue;
+        stet_buf_str(&r->scratch, n++ ? between : open);
+        print_axis(r, &m, &g, mesh);
+    }
+    return n;
+}
+
+static void print_dimension(struct stet_hlo_reader *r, const struct stet_proto *in,
+                            const struct stet_proto_field *f, const struct mesh *mesh)
+{
+    struct stet_proto m = stet_proto_sub(in, f);
+    struct stet_proto_field g;
+    bool closed = false;
+    uint32_t axes;
+
+    while (stet_proto_next(&m, &g))
+        if (g.number == 2)
+            closed = stet_proto_uint(&r->fault, &g) != 0;
+    stet_buf_char(&r->scratch, '{');
+    axes = print_axes(r, in, f, 1, mesh, "", ", ");
+    stet_buf_str(&r->scratch, closed ? "}" : axes ? ", ?}" : "?}");
+}
+
+static void print_named(struct stet_hlo_reader *r, const struct stet_proto *in,
+                        const struct stet_proto_field *f)
+{
+    static const struct {
+        uint32_t number;
+        const char *open;
+    } kinds[] = {{4, ", replicated={"}, {5, ", unreduced={"}, {7, ", manual={"}};
+    struct stet_proto m = stet_proto_sub(in, f);
+    struct mesh mesh = {.count = 0};
+    struct stet_proto_field g;
+    uint32_t n = 0;
+
+    while (stet_proto_next(&m, &g))
+        n += g.number >= 3 && g.number != 6;
+    stet_buf_str(&r->scratch, n ? "{" : "{replicated}");
+    if (!n)
+        return;
+    n = 0;
+    m = stet_proto_sub(in, f);
+    while (stet_proto_next(&m, &g))
+        if (g.number == 2)
+            print_mesh(r, &m, &g, &mesh);
+    stet_buf_str(&r->scratch, ", [");
+    m = stet_proto_sub(in, f);
+    while (stet_proto_next(&m, &g))
+        if (g.number == 3) {
+            stet_buf_str(&r->scratch, n++ ? ", " : "");
+            print_dimension(r, &m, &g, &mesh);
+        }
+    stet_buf_char(&r->scratch, ']');
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (print_axes(r, in, f, kinds[i].number, &mesh, kinds[i].open, ", "))
+            stet_buf_char(&r->scratch, '}');
+    stet_buf_char(&r->scratch, '}');
+}
+
+void stet_hlo_mesh_groups(struct stet_hlo_reader *r, const struct stet_proto *in,
+                          const struct stet_proto_field *f)
+{
+    struct stet_proto m = stet_proto_sub(in, f);
+    struct mesh mesh = {.count = 0};
+    struct stet_proto_field g;
+
+    while (stet_proto_next(&m, &g))
+        if (g.number == 1)
+            print_mesh(r, &m, &g, &mesh);
+    stet_buf_str(&r->scratch, " {");
+    print_axes(r, in, f, 2, &mesh, "", ",");
+    stet_buf_char(&r->scratch, '}');
+}
+
+/* ---- tilings ---- */
+
+struct sharding {
+    int64_t type, group, group_like;
+    struct stet_ints tile_dims, devices, last_dims, reshape, perm;
+    bool replicate_last, grouped;
+};
+
+static void print_tiles(struct stet_buf *out, const struct sharding *s)
+{
+    join(out, "{devices=[", &s->tile_dims, "]");
+    if (s->reshape.count) {
+        join(out, "<=[", &s->reshape, "]");
+        if (s->reshape.count > 1)
+            join(out, "T(", &s->perm, ")");
+    } else {
+        join(out, "", &s->devices, "");
+    }
+    if (s->replicate_last)
+        stet_buf_str(out, " last_tile_dim_replicate");
+    if (s->last_dims.count) {
+        stet_buf_str(out, " last_tile_dims={");
+        for (uint32_t i = 0; i < s->last_dims.count; i++)
+            stet_buf_printf(out, "%s%s", i ? ", " : "", type_name(s->last_dims.at[i]));
+        stet_buf_char(out, '}');
+    }
+}
+
+static void print_sharding(struct stet_hlo_reader *r, const struct stet_proto *in,
+                           const struct stet_proto_field *f);
+
+static void print_tuple(struct stet_hlo_reader *r, const struct stet_proto *in,
+                        const struct stet_proto_field *f)
+{
+    struct stet_proto m = stet_proto_sub(in, f);
+    struct stet_proto_field g;
+    uint32_t n = 0;
+
+    stet_buf_char(&r->scratch, '{');
+    while (stet_proto_next(&m, &g)) {
+        if (g.number != 5)
+            continue;
+        if (n && n % 5 == 0)
+            stet_buf_printf(&r->scratch, ", /*index=%u*/", n);
+        else if (n)
+            stet_buf_str(&r->scratch, ", ");
+        n++;
+        print_sharding(r, &m, &g);
+    }
+    stet_buf_char(&r->scratch, '}');
+}
+
+/* True when it is a named one, and printed. */
+static bool read_sharding(struct stet_hlo_reader *r, const struct stet_proto *in,
+                          const struct stet_proto_field *f, struct sharding *s)
+{
+    struct stet_proto m = stet_proto_sub(in, f);
+    struct stet_proto_field g;
+
+    while (stet_proto_next(&m, &g))
+        switch (g.number) {
+        case 1:
+            s->type = stet_proto_int(&r->fault, &g);
+            break;
+        case 3:
+            stet_proto_ints(&r->fault, &g, r->b.a, &s->tile_dims);
+            break;
+        case 4:
+            stet_proto_ints(&r->fault, &g, r->b.a, &s->devices);
+            break;
+        case 6:
+            s->replicate_last = stet_proto_uint(&r->fault, &g) != 0;
+            break;
+        case 8:
+            stet_proto_ints(&r->fault, &g, r->b.a, &s->last_dims);
+            break;
+        case 9:
+            stet_proto_ints(&r->fault, &g, r->b.a, &s->reshape);
+            break;
+        case 10:
+            stet_proto_ints(&r->fault, &g, r->b.a, &s->perm);
+            break;
+        case 11:
+            s->grouped = stet_proto_uint(&r->fault, &g) != 0;
+            break;
+        case 12:
+            s->group = stet_proto_int(&r->fault, &g);
+            break;
+        case 13:
+            s->group_like = stet_proto_int(&r->fault, &g);
+            break;
+        case 14:
+            print_named(r, &m, &g);
+            return true;
+        }
+    return false;
+}
+
+static void print_sharding(struct stet_hlo_reader *r, const struct stet_proto *in,
+                           const struct stet_proto_field *f)
+{
+    struct sharding s = {.type = REPLICATED};
+
+    if (read_sharding(r, in, f, &s))
+        return;
+    if (s.type == TUPLE) {
+        print_tuple(r, in, f);
+        return;
+    }
+    if (s.type == OTHER)
+        print_tiles(&r->scratch, &s);
+    else if (s.type == MAXIMAL)
+        stet_buf_printf(&r->scratch, "{maximal device=%lld",
+                        s.devices.count ? (long long)s.devices.at[0] : 0);
+    else
+        stet_buf_printf(&r->scratch, "{%s", type_name(s.type));
+    if (s.grouped)
+        stet_buf_printf(&r->scratch, " shard_%s %lld", s.group_like ? "like" : "as",
+                        (long long)s.group);
+    stet_buf_char(&r->scratch, '}');
+}
+
+const struct stet_attr *stet_hlo_sharding(struct stet_hlo_reader *r, const struct stet_proto *in,
+                                          const struct stet_proto_field *f)
+{
+    r->scratch.len = 0;
+    print_sharding(r, in, f);
+    return stet_hlo_new_string(r->b.a, stet_hlo_keep(r));
+}

@@ -1,0 +1,98 @@
+/* Inside hlo_to_stablehlo: the state of the conversion, and what its files share. */
+#ifndef STET_LEGALIZE_LEGAL_H
+#define STET_LEGALIZE_LEGAL_H
+
+#include "program/build.h"
+#include "program/hlo.h"
+#include "program/ops.h"
+
+/* A value of HLO as values of StableHLO: one, or the leaves of a tuple. */
+struct stet_leaves {
+    struct stet_value **at;
+    uint32_t count;
+};
+
+enum { STET_LEGAL_ATTRS = 24, STET_LEGAL_CACHE = 512 };
+
+struct stet_legal {
+    const struct stet_program *hlo;
+    struct stet_program *out;
+    struct stet_arena *a;
+    struct stet_err *err;
+    struct stet_leaves *leaves; /* by id of the HLO value */
+    struct stet_list *ops;      /* of the block being made */
+    struct stet_list functions; /* computations that are called, in order of first call */
+    unsigned depth;             /* of regions */
+    enum stet_rc rc;            /* the first failure */
+    struct {
+        const void *from;
+        const void *to;
+    } cache[STET_LEGAL_CACHE]; /* types and locations made before */
+};
+
+/* Attributes being gathered for one operation. */
+struct stet_attrs {
+    struct stet_named_attr at[STET_LEGAL_ATTRS];
+    uint32_t count;
+};
+
+/* Records the first failure, with the name of `op` when it is not NULL. */
+void stet_legal_fail(struct stet_legal *l, enum stet_rc rc, const struct stet_op *op,
+                     const char *what);
+
+/* ---- legal_type.c ---- */
+const struct stet_type *stet_legal_type(struct stet_legal *l, const struct stet_type *t);
+uint32_t stet_legal_leaf_count(const struct stet_type *t);
+/* Leaf types of `t` in order, into `out`; how many. */
+uint32_t stet_legal_leaf_types(struct stet_legal *l, const struct stet_type *t,
+                               const struct stet_type **out);
+const struct stet_loc *stet_legal_loc(struct stet_legal *l, const struct stet_loc *loc);
+
+/* ---- legal_attr.c ---- */
+void stet_legal_put(struct stet_attrs *s, const char *name, const struct stet_attr *v);
+const struct stet_attr *stet_legal_int(struct stet_legal *l, int64_t v, uint32_t width);
+const struct stet_attr *stet_legal_bool(struct stet_legal *l, bool v);
+const struct stet_attr *stet_legal_string(struct stet_legal *l, struct stet_view v);
+const struct stet_attr *stet_legal_enum(struct stet_legal *l, const char *mnemonic,
+                                        struct stet_view text);
+/* array<i64: …> of an INTS attribute; NULL gives an empty one. */
+const struct stet_attr *stet_legal_array(struct stet_legal *l, const struct stet_attr *ints);
+/* The same value n times. */
+const struct stet_attr *stet_legal_fill(struct stet_legal *l, int64_t v, uint32_t n);
+/* dense tensor<rows x columns x i64>. */
+const struct stet_attr *stet_legal_matrix(struct stet_legal *l, const int64_t *v, uint32_t rows,
+                                          uint32_t columns);
+/* #stablehlo.mnemonic<fields>; the fields are kept as they are. */
+const struct stet_attr *stet_legal_record(struct stet_legal *l, const char *mnemonic,
+                                          struct stet_named_attr *fields, uint32_t n);
+/* The attributes of the counterpart that need no thought about operands or regions. */
+void stet_legal_attrs(struct stet_legal *l, const struct stet_op *op, struct stet_attrs *out);
+
+/* ---- legal_group.c ---- */
+/* tensor<lists x longest x i64> of an ARRAY of INTS, short ones filled with -1. */
+const struct stet_attr *stet_legal_lists(struct stet_legal *l, const struct stet_attr *lists);
+void stet_legal_collective(struct stet_legal *l, const struct stet_op *op, struct stet_attrs *out);
+
+/* ---- legal_dict.c ---- */
+/* {a = 1 : i64, b = 1.5 : f64, c = "x", d = true, e = array<i64: 1, 2>}, as XLA keeps the
+ * attributes of a typed custom call; NULL for anything else. */
+const struct stet_attr *stet_legal_dictionary(struct stet_legal *l, struct stet_view text);
+
+/* ---- legal_op.c ---- */
+/* Appends an operation to the block being made; its results, or NULL. */
+struct stet_value *stet_legal_emit(struct stet_legal *l, const char *name,
+                                   const struct stet_op *from, struct stet_value *const *operands,
+                                   uint32_t operand_count, const struct stet_type *const *types,
+                                   uint32_t type_count, struct stet_attrs *attrs,
+                                   struct stet_region *regions, uint16_t region_count);
+/* The instruction as operations of the block being made, its leaves recorded. */
+void stet_legal_op(struct stet_legal *l, const struct stet_op *op);
+
+/* ---- hlo_to_stablehlo.c ---- */
+/* A region whose block has one argument a leaf of the computation's parameters and ends with
+ * `terminator`. With `bound`, parameter i stands for bound[i] and the block has no arguments. */
+bool stet_legal_region(struct stet_legal *l, struct stet_region *out,
+                       const struct stet_attr *callee, const struct stet_leaves *bound,
+                       uint32_t bound_count, const char *terminator);
+
+#endif
