@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "cli/explain_shelf.h"
+#include "journal/values.h"
 #include "ledger/run_steps.h"
 
 #include <stdio.h>
@@ -33,8 +34,11 @@ struct stet_sighting stet_explain_sighting(const struct stet_process_digest *p, 
                                            size_t number)
 {
     const struct stet_compile_event *c = &p->compiles[number];
+    struct stet_journal_function function = stet_journal_values_function(c->values);
 
     return (struct stet_sighting){
+        .function = function.identity,
+        .library = function.library,
         .process = process,
         .rank = p->rank,
         .index = c->index,

@@ -4,6 +4,11 @@
 /* Nobody compiles more programs of one function ahead; each finding looks at so many only. */
 enum { MOST_AHEAD = 1024 };
 
+/* An operation outside any jitted function is reported from this turn of the loop on. */
+enum { TURNS_TOLD = 3 };
+/* Where no function loops, so many programs of one line stand for turns. */
+enum { PROGRAMS_TOLD = 5 };
+
 static uint32_t number_in_group(const struct stet_history *h, uint32_t at)
 {
     uint32_t n = 0;
@@ -63,6 +68,12 @@ void stet_evidence_warm(struct stet_history *h, struct stet_finding *f)
     /* Operations outside any jitted function, before the loop: initial values of many shapes. */
     if (stet_history_is_eager(s) && loop &&
         (f->sighting < loop - 1 || in_first_turn(h, f, loop - 1)))
+        f->benign = true;
+    /* An expression over parts of many shapes compiles one program for each, once. Only a line that
+     * goes on compiling as the loop turns is worth a word. */
+    if (stet_history_is_eager(s) && s->library &&
+        (loop ? stet_turns_compiled(h, f, TURNS_TOLD) < TURNS_TOLD
+              : number_in_group(h, f->sighting) < PROGRAMS_TOLD))
         f->benign = true;
     /* Without a line nothing tells one use of such an operation from another. */
     if (stet_history_is_eager(s) && !s->traits->line_count)

@@ -32,6 +32,7 @@ void stet_history_release(struct stet_history *h)
     if (h->judge) {
         stet_map_release(&h->judge->by_change);
         stet_map_release(&h->judge->vectors);
+        stet_mem_free(h->judge->turns);
         stet_mem_free(h->judge->series);
     }
     stet_pysources_release(&h->sources);
@@ -88,6 +89,8 @@ static bool is_eager(const struct stet_sighting *s)
         return false;
     if (t->framework == STET_FRAMEWORK_TORCH_TPU)
         return t->eager;
+    if (s->function)
+        return s->library;
     if (t->one_place)
         return s->trigger.line && stet_place_eq(&t->place, &s->trigger);
     return t->framework == STET_FRAMEWORK_JAX && !t->line_count && t->ops <= 1;
@@ -166,6 +169,9 @@ uint64_t stet_history_group(const struct stet_sighting *s, uint64_t process)
      */
     if (s->traits->backward)
         name = stet_hash_mix_u64(name, 1);
+    /* Functions of one name are told apart by where they were defined. */
+    if (s->function && !s->library)
+        name = stet_hash_mix_u64(name, s->function);
     return stet_history_key(process, name);
 }
 

@@ -34,6 +34,8 @@ struct stet_sighting {
     struct stet_hash program;         /* of its bytes */
     struct stet_view name;            /* module name; the program's own when it can be read */
     struct stet_place trigger;        /* line 0 when not known */
+    uint64_t function;                /* which function it is of; 0 when not known */
+    bool library;                     /* that function is not the user's, when it is known */
     uint64_t executable;              /* id within the process, for the order of executions */
     bool past;                        /* of an earlier run: compared with, not explained */
     uint64_t tag;                     /* the caller's own */

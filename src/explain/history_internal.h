@@ -81,6 +81,12 @@ static inline const struct stet_place *stet_history_line(const struct stet_sight
 
 /* ---- judging ---- */
 
+/* Fills the turns of the judge from the orders of executions. False without memory. */
+bool stet_turns_count(struct stet_history *h);
+/* In how many turns of the loop was a program of this group compiled, up to `most`? */
+uint32_t stet_turns_compiled(const struct stet_history *h, const struct stet_finding *f,
+                             uint32_t most);
+
 enum { STET_SERIES_VALUES = 16, STET_REACHES = 8 };
 
 /* The values that one thing (a constant at a line, a dimension of an argument) took in a group. */
@@ -100,6 +106,11 @@ struct stet_history_judge {
     struct stet_map by_change;
     struct stet_map vectors; /* groups in which a list of integers changed its length */
     uint32_t next;           /* finding whose values are not in the series yet */
+    /* By sighting: how often the loop's function had run before its first execution, + 1; 0 when
+     * that is not known. */
+    uint32_t *turns;
+    size_t turn_room;
+    uint32_t turn_count;
     /* The lines whose reach is kept: a loop waits in a few. */
     struct stet_place reached[STET_REACHES];
     struct stet_py_reach reach[STET_REACHES];

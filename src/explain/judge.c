@@ -296,7 +296,7 @@ static void join(struct stet_history *h, struct stet_finding *main)
 
 enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, struct stet_err *err)
 {
-    if (!gather_series(h))
+    if (!gather_series(h) || !stet_turns_count(h))
         return stet_fail(err, STET_NO_MEMORY, "out of memory for judging a run");
     for (uint32_t i = first; i < h->finding_count; i++) {
         memset(h->findings[i].joined, 0, sizeof h->findings[i].joined);

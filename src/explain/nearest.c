@@ -30,12 +30,21 @@ static double distance(const struct stet_traits *a, const struct stet_traits *b)
            (stet_hash_eq(a->inputs, b->inputs) ? 20 : 0);
 }
 
+/* The same bytes may be the program of two functions, or of an operation in two lines. */
+static bool may_be_one(const struct stet_sighting *a, const struct stet_sighting *b)
+{
+    if (!a->function || !b->function)
+        return true;
+    return a->library == b->library &&
+           (a->library ? !a->line || !b->line || a->line == b->line : a->function == b->function);
+}
+
 static void try(const struct stet_history *h, const struct stet_sighting *s, uint32_t number,
                 double *best, uint32_t *found)
 {
     double d;
 
-    if (number == STET_NONE)
+    if (number == STET_NONE || !may_be_one(&h->sightings[number], s))
         return;
     d = distance(h->sightings[number].traits, s->traits);
     if (d >= 0 && (*found == STET_NONE || d < *best)) {

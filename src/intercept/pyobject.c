@@ -176,8 +176,8 @@ static void find_torch(struct stet_pyread *r)
         r->parameter = find_key(py, py->PyModule_GetDict(nn), "Parameter");
 }
 
-void stet_pyread_init(struct stet_pyread *r, const struct stet_python *py, struct stet_values *out,
-                      bool hide_numbers)
+void stet_pyread_init(struct stet_pyread *r, const struct stet_python *py,
+                      struct stet_journal_values *out, bool hide_numbers)
 {
     static const char *const names[] = {
 #define NAME(name) #name,
@@ -201,7 +201,7 @@ void stet_pyread_release(struct stet_pyread *r)
         drop(r->py, r->names[i]);
 }
 
-static void emit(struct stet_pyread *r, const struct stet_pytype *k, struct stet_value *v)
+static void emit(struct stet_pyread *r, const struct stet_pytype *k, struct stet_journal_value *v)
 {
     v->scope = r->scope;
     v->frame = r->frame;
@@ -214,7 +214,7 @@ static void emit(struct stet_pyread *r, const struct stet_pytype *k, struct stet
                 .lo;
         v->kind = STET_VALUE_HIDDEN;
     }
-    stet_values_add(r->out, v);
+    stet_journal_values_add(r->out, v);
 }
 
 /* Words such as "train" or "relu" name a mode. What has digits in it, or is long, may be a
@@ -234,7 +234,7 @@ static void read_string(struct stet_pyread *r, const struct stet_pytype *k, PyOb
 {
     struct stet_view text = stet_pyread_text(r->py, o);
     bool shown = r->scope >= STET_SCOPE_ARGUMENT && is_word(text);
-    struct stet_value v = {.kind = shown ? STET_VALUE_WORD : STET_VALUE_HIDDEN};
+    struct stet_journal_value v = {.kind = shown ? STET_VALUE_WORD : STET_VALUE_HIDDEN};
 
     if (shown)
         v.text = text;
@@ -246,25 +246,25 @@ static void read_string(struct stet_pyread *r, const struct stet_pytype *k, PyOb
 static void read_int(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
     int overflow = 0;
-    struct stet_value v = {.kind = STET_VALUE_INT};
+    struct stet_journal_value v = {.kind = STET_VALUE_INT};
 
     v.number = r->py->PyLong_AsLongLongAndOverflow(o, &overflow);
     r->py->PyErr_Clear();
     if (overflow)
-        v = (struct stet_value){.kind = STET_VALUE_OBJECT};
+        v = (struct stet_journal_value){.kind = STET_VALUE_OBJECT};
     emit(r, k, &v);
 }
 
 static void read_float(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
-    struct stet_value v = {.kind = STET_VALUE_FLOAT, .real = r->py->PyFloat_AsDouble(o)};
+    struct stet_journal_value v = {.kind = STET_VALUE_FLOAT, .real = r->py->PyFloat_AsDouble(o)};
 
     r->py->PyErr_Clear();
     emit(r, k, &v);
 }
 
 /* A tuple of exact ints, as shapes are. False when it is anything else. */
-static bool read_dims(struct stet_pyread *r, PyObject *tuple, struct stet_value *v)
+static bool read_dims(struct stet_pyread *r, PyObject *tuple, struct stet_journal_value *v)
 {
     const struct stet_python *py = r->py;
     Py_ssize_t n = type_of(r, tuple)->flags & TUPLE_SUBCLASS ? py->PyTuple_Size(tuple) : -1;
@@ -299,7 +299,7 @@ static void dtype_name(struct stet_pyread *r, PyObject *dtype, char out[TYPE_NAM
 static bool read_jax_array(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
     const struct stet_python *py = r->py;
-    struct stet_value v = {.kind = STET_VALUE_ARRAY};
+    struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
     PyObject *aval = stet_pyread_attribute(r, o, STET_PYNAME_aval, STET_BY_NANOBIND);
     PyObject *shape = aval ? stet_pyread_attribute(r, aval, STET_PYNAME_shape, STET_BY_SLOT) : NULL;
     PyObject *dtype = aval ? stet_pyread_attribute(r, aval, STET_PYNAME_dtype, STET_BY_SLOT) : NULL;
@@ -328,7 +328,7 @@ static bool read_jax_array(struct stet_pyread *r, const struct stet_pytype *k, P
 static bool read_numpy_array(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
     const struct stet_python *py = r->py;
-    struct stet_value v = {.kind = STET_VALUE_ARRAY};
+    struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
     PyObject *shape = stet_pyread_attribute(r, o, STET_PYNAME_shape, STET_BY_GETTER);
     PyObject *dtype = stet_pyread_attribute(r, o, STET_PYNAME_dtype, STET_BY_GETTER);
     char name[TYPE_NAME_MAX];
@@ -348,7 +348,7 @@ static bool read_numpy_array(struct stet_pyread *r, const struct stet_pytype *k,
 static bool read_torch_tensor(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
     const struct stet_python *py = r->py;
-    struct stet_value v = {.kind = STET_VALUE_ARRAY};
+    struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
     PyObject *shape = stet_pyread_attribute(r, o, STET_PYNAME_shape, STET_BY_GETTER);
     PyObject *dtype = stet_pyread_attribute(r, o, STET_PYNAME_dtype, STET_BY_GETTER);
     PyObject *text = dtype ? py->PyObject_Repr(dtype) : NULL;
@@ -411,7 +411,8 @@ static void read_function(struct stet_pyread *r, const struct stet_pytype *k, Py
     PyObject *line =
         code ? stet_pyread_attribute(r, code, STET_PYNAME_co_firstlineno, STET_BY_C) : NULL;
     int overflow = 0;
-    struct stet_value v = {.kind = STET_VALUE_FUNCTION, .address = (uint64_t)(uintptr_t)function};
+    struct stet_journal_value v = {.kind = STET_VALUE_FUNCTION,
+                                   .address = (uint64_t)(uintptr_t)function};
 
     if (code && !name)
         name = stet_pyread_attribute(r, code, STET_PYNAME_co_name, STET_BY_C);
@@ -484,7 +485,7 @@ static void read_object(struct stet_pyread *r, PyObject *o, unsigned depth, unsi
 
 static void read_length(struct stet_pyread *r, const struct stet_pytype *k, Py_ssize_t n)
 {
-    emit(r, k, &(struct stet_value){.kind = STET_VALUE_LENGTH, .number = n});
+    emit(r, k, &(struct stet_journal_value){.kind = STET_VALUE_LENGTH, .number = n});
 }
 
 /* The names of a named tuple's fields, or NULL; borrowed from its class. */
@@ -550,13 +551,31 @@ static void read_dict(struct stet_pyread *r, const struct stet_pytype *k, PyObje
     }
 }
 
+/* The function that a wrapper without a dictionary holds in a slot, as JAX's WrappedFun does. */
+static void read_wrapped(struct stet_pyread *r, PyObject *o)
+{
+    static const enum stet_pyread_name slots[] = {STET_PYNAME_f, STET_PYNAME_fun, STET_PYNAME_func};
+
+    for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
+        PyObject *held = stet_pyread_attribute(r, o, slots[i], STET_BY_SLOT);
+        uint32_t old = r->length;
+
+        if (held && stet_pyread_is(r->py, held, r->py->PyFunction_Type)) {
+            push(r, ".", stet_pyread_text(r->py, r->names[slots[i]]), "");
+            read_function(r, type_of(r, held), held);
+            r->length = old;
+        }
+        drop(r->py, held);
+    }
+}
+
 /* The fields of an instance, from its own dictionary. */
 static void read_instance(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o,
                           unsigned depth, unsigned inside)
 {
     const struct stet_python *py = r->py;
     PyObject *dict = depth && inside ? py->PyObject_GenericGetDict(o, NULL) : NULL, *key, *value;
-    struct stet_value v = {.kind = STET_VALUE_OBJECT, .address = (uint64_t)(uintptr_t)o};
+    struct stet_journal_value v = {.kind = STET_VALUE_OBJECT, .address = (uint64_t)(uintptr_t)o};
     PyObject *wrapped = dict ? find_key(py, dict, "__wrapped__") : NULL;
     Py_ssize_t at = 0;
 
@@ -567,6 +586,8 @@ static void read_instance(struct stet_pyread *r, const struct stet_pytype *k, Py
         return;
     }
     emit(r, k, &v);
+    if (inside)
+        read_wrapped(r, o);
     if (!dict)
         return;
     for (size_t i = 0; i < ITEMS_MAX && r->left && py->PyDict_Next(dict, &at, &key, &value); i++) {
@@ -587,10 +608,11 @@ static void read_known(struct stet_pyread *r, const struct stet_pytype *k, PyObj
     const struct stet_python *py = r->py;
 
     if (o == py->_Py_NoneStruct)
-        emit(r, k, &(struct stet_value){.kind = STET_VALUE_NONE});
+        emit(r, k, &(struct stet_journal_value){.kind = STET_VALUE_NONE});
     else if (k->type == py->PyBool_Type)
         emit(r, k,
-             &(struct stet_value){.kind = STET_VALUE_BOOL, .number = o == py->_Py_TrueStruct});
+             &(struct stet_journal_value){.kind = STET_VALUE_BOOL,
+                                          .number = o == py->_Py_TrueStruct});
     else if (k->type == py->PyLong_Type)
         read_int(r, k, o);
     else if (k->type == py->PyFloat_Type)

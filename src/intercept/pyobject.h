@@ -21,6 +21,8 @@
     NAME(type)                                                                                     \
     NAME(fget)                                                                                     \
     NAME(func)                                                                                     \
+    NAME(fun)                                                                                      \
+    NAME(f)                                                                                        \
     NAME(_fields)                                                                                  \
     NAME(__call__)                                                                                 \
     NAME(co_name)                                                                                  \
@@ -49,10 +51,10 @@ struct stet_pytype {
 
 struct stet_pyread {
     const struct stet_python *py;
-    struct stet_values *out;
+    struct stet_journal_values *out;
     PyObject *names[STET_PYNAMES]; /* references */
     PyObject *tensor, *parameter;  /* torch's two types, or NULL; compared only */
-    enum stet_value_scope scope;
+    enum stet_journal_value_scope scope;
     uint32_t frame;
     unsigned left;     /* objects that may still be looked at */
     bool hide_numbers; /* keep only hashes */
@@ -61,8 +63,8 @@ struct stet_pyread {
     struct stet_pytype types[64]; /* by address */
 };
 
-void stet_pyread_init(struct stet_pyread *r, const struct stet_python *py, struct stet_values *out,
-                      bool hide_numbers);
+void stet_pyread_init(struct stet_pyread *r, const struct stet_python *py,
+                      struct stet_journal_values *out, bool hide_numbers);
 void stet_pyread_release(struct stet_pyread *r);
 
 /* Reads `o` under the path `name`. `depth` bounds containers, `inside` instance dictionaries. */

@@ -31,7 +31,7 @@ struct stet_pystack {
     uint64_t thread; /* kernel's id of the compiling thread */
     bool load;
     struct stet_pywalk walk;
-    struct stet_values values;
+    struct stet_journal_values values;
 };
 
 static atomic_int looks; /* capture threads at work or stuck */
@@ -105,10 +105,10 @@ static bool write_stacks(struct stet_event *e, struct stet_journal *j)
         };
         return true;
     }
+    if (s->values.used || s->values.dropped)
+        write_values(j, s); /* before the stack: a reader that sees the stack has both */
     for (size_t i = 0; i < s->walk.thread_count; i++)
         write_thread(j, s, &s->walk.threads[i]);
-    if (s->values.used || s->values.dropped)
-        write_values(j, s);
     return false;
 }
 

@@ -92,7 +92,7 @@ static PyObject *variable(struct look *l, PyObject *frame, PyObject *const *slot
 /* Calls `take` for each variable of the frame, in the order of its slots. */
 struct variables {
     PyObject *names[NAMES_MAX]; /* borrowed from the tuples */
-    enum stet_value_scope scopes[NAMES_MAX];
+    enum stet_journal_value_scope scopes[NAMES_MAX];
     size_t count;
     PyObject *tuples[3];
 };
@@ -107,7 +107,7 @@ static bool has_name(const struct variables *v, size_t n, PyObject *name)
 }
 
 static void add_names(struct look *l, struct variables *v, size_t which, PyObject *code,
-                      enum stet_pyread_name attribute, enum stet_value_scope scope)
+                      enum stet_pyread_name attribute, enum stet_journal_value_scope scope)
 {
     const struct stet_python *py = l->py;
     PyObject *tuple = stet_pyread_attribute(&l->read, code, attribute, STET_BY_C);
@@ -271,14 +271,6 @@ static bool holds_calls(struct stet_view file)
     return false;
 }
 
-/* Not the user's own: installed packages and the standard library. */
-static bool in_a_library(struct stet_view file)
-{
-    return !file.len || stet_view_contains(file, "/site-packages/") ||
-           stet_view_contains(file, "/dist-packages/") ||
-           stet_view_contains(file, "/lib/python3") || file.ptr[0] == '<';
-}
-
 /* The frame's variables of these names; new references, NULL for those it does not have. */
 static void find_variables(struct look *l, PyObject *frame, PyObject *code,
                            const char *const *names, PyObject **values, size_t n)
@@ -372,7 +364,7 @@ static void read_frame(struct look *l, PyObject *frame, uint32_t index)
     struct stet_view file = stet_pyread_text(py, name);
 
     l->read.frame = index;
-    if (!in_a_library(file)) {
+    if (!stet_journal_values_in_library(file)) {
         if (l->user_frames < USER_FRAMES_MAX)
             read_user(l, frame, code);
     } else if (!l->jit_found && !l->user_frames && holds_calls(file)) {
@@ -385,7 +377,7 @@ static void read_frame(struct look *l, PyObject *frame, uint32_t index)
 }
 
 void stet_pyvalues_read(const struct stet_python *py, PyObject *frame, bool hide_numbers,
-                        struct stet_values *out)
+                        struct stet_journal_values *out)
 {
     struct look l = {.py = py};
     PyObject *next = frame;

@@ -10,6 +10,6 @@
  * numbers. With the interpreter's lock held; runs no Python code, keeps no reference and leaves no
  * error set. */
 void stet_pyvalues_read(const struct stet_python *py, PyObject *frame, bool hide_numbers,
-                        struct stet_values *out);
+                        struct stet_journal_values *out);
 
 #endif

@@ -62,7 +62,7 @@ static void put_u64(struct cursor *c, uint64_t v)
     put(c, bytes, sizeof bytes);
 }
 
-static void put_array(struct cursor *c, const struct stet_value *v)
+static void put_array(struct cursor *c, const struct stet_journal_value *v)
 {
     put_text(c, v->text);
     put_text(c, v->place);
@@ -72,7 +72,7 @@ static void put_array(struct cursor *c, const struct stet_value *v)
         put_varint(c, zigzag(v->dims[i]));
 }
 
-static void put_payload(struct cursor *c, const struct stet_value *v)
+static void put_payload(struct cursor *c, const struct stet_journal_value *v)
 {
     uint64_t bits;
 
@@ -109,7 +109,7 @@ static void put_payload(struct cursor *c, const struct stet_value *v)
     }
 }
 
-void stet_values_add(struct stet_values *v, const struct stet_value *value)
+void stet_journal_values_add(struct stet_journal_values *v, const struct stet_journal_value *value)
 {
     unsigned char scratch[1024];
     struct cursor c = {scratch, scratch + sizeof scratch, false};
@@ -133,7 +133,7 @@ static struct stet_view read_text(struct stet_reader *r)
     return stet_reader_bytes(r, stet_reader_varint(r));
 }
 
-static void read_array(struct stet_reader *r, struct stet_value *v)
+static void read_array(struct stet_reader *r, struct stet_journal_value *v)
 {
     uint64_t rank;
 
@@ -151,7 +151,7 @@ static void read_array(struct stet_reader *r, struct stet_value *v)
 }
 
 /* What a newer Stet wrote behind the fields known here is skipped with the rest of the value. */
-static void read_payload(struct stet_reader *r, struct stet_value *v)
+static void read_payload(struct stet_reader *r, struct stet_journal_value *v)
 {
     uint64_t bits;
 
@@ -188,7 +188,7 @@ static void read_payload(struct stet_reader *r, struct stet_value *v)
     }
 }
 
-bool stet_values_next(struct stet_reader *r, struct stet_value *out)
+bool stet_journal_values_next(struct stet_reader *r, struct stet_journal_value *out)
 {
     struct stet_reader one;
 
@@ -196,19 +196,60 @@ bool stet_values_next(struct stet_reader *r, struct stet_value *out)
         if (!stet_reader_ok(r) || stet_reader_left(r) == 0)
             return false;
         one = stet_reader_sub(r, stet_reader_varint(r));
-        *out = (struct stet_value){.kind = (enum stet_value_kind)stet_reader_varint(&one)};
-        out->scope = (enum stet_value_scope)stet_reader_varint(&one);
+        *out = (struct stet_journal_value){
+            .kind = (enum stet_journal_value_kind)stet_reader_varint(&one)};
+        out->scope = (enum stet_journal_value_scope)stet_reader_varint(&one);
         out->frame = (uint32_t)stet_reader_varint(&one);
         out->path = read_text(&one);
         out->type = read_text(&one);
         read_payload(&one, out);
         if (!stet_reader_ok(&one))
             stet_reader_fail(r, "a value ends early");
-    } while (stet_reader_ok(r) && !stet_value_kind_name(out->kind)); /* of a newer Stet */
+    } while (stet_reader_ok(r) && !stet_journal_value_kind_name(out->kind)); /* of a newer Stet */
     return stet_reader_ok(r);
 }
 
-const char *stet_value_kind_name(enum stet_value_kind kind)
+bool stet_journal_values_in_library(struct stet_view file)
+{
+    return !file.len || stet_view_contains(file, "/site-packages/") ||
+           stet_view_contains(file, "/dist-packages/") ||
+           stet_view_contains(file, "/lib/python3") || stet_view_starts(file, "<frozen");
+}
+
+struct stet_journal_function stet_journal_values_function(struct stet_view bytes)
+{
+    struct stet_journal_function f = {.library = true};
+    struct stet_hash hash = stet_hash_bytes(STET_VIEW("function"));
+    struct stet_reader r;
+    struct stet_journal_value v;
+    bool called = false;
+
+    stet_reader_init(&r, bytes, 0);
+    while (stet_journal_values_next(&r, &v)) {
+        bool fun = v.scope == STET_SCOPE_CALLED && stet_view_is(v.path, "fun");
+
+        called |= fun;
+        /* Closures come after the function that has them, before any frame of the user's. */
+        if (v.scope == STET_SCOPE_LOCAL)
+            break;
+        if (v.kind != STET_VALUE_FUNCTION || (!fun && v.scope != STET_SCOPE_CLOSURE))
+            continue;
+        hash = stet_hash_mix_u64(stet_hash_mix(hash, stet_hash_bytes(v.file)), v.line);
+        if (stet_journal_values_in_library(v.file))
+            continue;
+        f.library = false;
+        if (fun || !f.line) {
+            f.name = v.text;
+            f.file = v.file;
+            f.line = v.line;
+        }
+    }
+    f.identity = called ? hash.lo | 1 : 0;
+    f.library &= called;
+    return f;
+}
+
+const char *stet_journal_value_kind_name(enum stet_journal_value_kind kind)
 {
     switch (kind) {
     case STET_VALUE_NONE:
@@ -235,7 +276,7 @@ const char *stet_value_kind_name(enum stet_value_kind kind)
     return NULL;
 }
 
-const char *stet_value_scope_name(enum stet_value_scope scope)
+const char *stet_journal_value_scope_name(enum stet_journal_value_scope scope)
 {
     switch (scope) {
     case STET_SCOPE_LOCAL:
@@ -252,7 +293,7 @@ const char *stet_value_scope_name(enum stet_value_scope scope)
     return "?";
 }
 
-static void array_json(struct stet_json *j, const struct stet_value *v)
+static void array_json(struct stet_json *j, const struct stet_journal_value *v)
 {
     stet_json_string(j, "dtype", v->text);
     stet_json_array(j, "shape");
@@ -264,7 +305,7 @@ static void array_json(struct stet_json *j, const struct stet_value *v)
         stet_json_string(j, "sharding", v->place);
 }
 
-static void payload_json(struct stet_json *j, const struct stet_value *v)
+static void payload_json(struct stet_json *j, const struct stet_journal_value *v)
 {
     switch (v->kind) {
     case STET_VALUE_NONE:
@@ -298,19 +339,19 @@ static void payload_json(struct stet_json *j, const struct stet_value *v)
     }
 }
 
-void stet_values_json(struct stet_json *j, const char *name, struct stet_view bytes)
+void stet_journal_values_json(struct stet_json *j, const char *name, struct stet_view bytes)
 {
     struct stet_reader r;
-    struct stet_value v;
+    struct stet_journal_value v;
 
     stet_reader_init(&r, bytes, 0);
     stet_json_array(j, name);
-    while (stet_values_next(&r, &v)) {
+    while (stet_journal_values_next(&r, &v)) {
         stet_json_object(j, NULL);
         stet_json_string(j, "path", v.path);
-        stet_json_cstr(j, "scope", stet_value_scope_name(v.scope));
+        stet_json_cstr(j, "scope", stet_journal_value_scope_name(v.scope));
         stet_json_uint(j, "frame", v.frame);
-        stet_json_cstr(j, "kind", stet_value_kind_name(v.kind));
+        stet_json_cstr(j, "kind", stet_journal_value_kind_name(v.kind));
         stet_json_string(j, "type", v.type);
         payload_json(j, &v);
         stet_json_end_object(j);

@@ -3,7 +3,7 @@
  *
  * The layer appends to a buffer of fixed size while it holds the interpreter's lock, so writing
  * never allocates and never fails: what does not fit is counted. Readers walk the bytes with
- * stet_values_next. Nothing in here is ever Python source or a repr made by Python code. */
+ * stet_journal_values_next. Nothing in here is ever Python source or a repr made by Python code. */
 #ifndef STET_JOURNAL_VALUES_H
 #define STET_JOURNAL_VALUES_H
 
@@ -16,7 +16,7 @@
 #define STET_VALUES_RANK_MAX 16
 
 /* On disk: add, never renumber. */
-enum stet_value_kind {
+enum stet_journal_value_kind {
     STET_VALUE_NONE = 1,
     STET_VALUE_BOOL = 2,
     STET_VALUE_INT = 3,
@@ -30,7 +30,7 @@ enum stet_value_kind {
 };
 
 /* On disk, as above: where the value was found. */
-enum stet_value_scope {
+enum stet_journal_value_scope {
     STET_SCOPE_LOCAL = 0,    /* a local of the frame */
     STET_SCOPE_GLOBAL = 1,   /* a global that the frame's code or the called function names */
     STET_SCOPE_CLOSURE = 2,  /* a variable of an enclosing function */
@@ -38,9 +38,9 @@ enum stet_value_scope {
     STET_SCOPE_CALLED = 4,   /* the function that the framework's call compiles, and its jit */
 };
 
-struct stet_value {
-    enum stet_value_kind kind;
-    enum stet_value_scope scope;
+struct stet_journal_value {
+    enum stet_journal_value_kind kind;
+    enum stet_journal_value_scope scope;
     uint32_t frame;         /* index in the thread's frames, innermost first */
     struct stet_view path;  /* "lr", "args[0]['w']", "self.scale" */
     struct stet_view type;  /* Python's name of the type: "int", "int64", "ArrayImpl" */
@@ -58,23 +58,37 @@ struct stet_value {
 };
 
 /* A buffer to append to. Zero `used` and `dropped` to begin. */
-struct stet_values {
+struct stet_journal_values {
     uint32_t used, dropped;
     unsigned char bytes[STET_VALUES_SIZE];
 };
 
 /* Views are copied. A value that does not fit is counted in `dropped`. */
-void stet_values_add(struct stet_values *v, const struct stet_value *value);
+void stet_journal_values_add(struct stet_journal_values *v, const struct stet_journal_value *value);
 
 /* The next value; its views borrow from the reader's input. False at the end, or when the bytes
  * are damaged (ask stet_reader_ok). */
-bool stet_values_next(struct stet_reader *r, struct stet_value *out);
+bool stet_journal_values_next(struct stet_reader *r, struct stet_journal_value *out);
+
+/* Which function a compile is of, whatever its name: made of the place where the function was
+ * defined and of the functions that it closes over, through wrappers and partials. */
+struct stet_journal_function {
+    uint64_t identity; /* 0 when the framework's call was not seen */
+    bool library;      /* nothing of it is the user's: an operation outside any jitted function */
+    struct stet_view name,
+        file; /* of the user's own innermost definition; empty when there is none */
+    uint32_t line;
+};
+struct stet_journal_function stet_journal_values_function(struct stet_view bytes);
+
+/* Not the user's own file: installed packages and the standard library. */
+bool stet_journal_values_in_library(struct stet_view file);
 
 /* "none", "bool", … for JSON and messages. */
-const char *stet_value_kind_name(enum stet_value_kind kind);
-const char *stet_value_scope_name(enum stet_value_scope scope);
+const char *stet_journal_value_kind_name(enum stet_journal_value_kind kind);
+const char *stet_journal_value_scope_name(enum stet_journal_value_scope scope);
 
 /* Bytes as an array of objects under `name`: path, scope, frame, kind, type and the value. */
-void stet_values_json(struct stet_json *j, const char *name, struct stet_view bytes);
+void stet_journal_values_json(struct stet_json *j, const char *name, struct stet_view bytes);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "journal/format.h"
+#include "journal/values.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -240,13 +241,6 @@ static void on_deserialize(struct stet_run_digest *d, struct stet_process_digest
     c->fingerprint = keep(d, r->fingerprint);
 }
 
-static bool in_a_package(struct stet_view file)
-{
-    return memmem(file.ptr, file.len, "/site-packages/", 15) ||
-           memmem(file.ptr, file.len, "/dist-packages/", 15) ||
-           memmem(file.ptr, file.len, "/lib/python3", 12) || stet_view_starts(file, "<frozen");
-}
-
 /* Stacks are written before the compile_stack that names them. */
 static void on_stack(struct stet_run_digest *d, struct stet_stacks *s,
                      const struct stet_rec_stack *r)
@@ -258,7 +252,7 @@ static void on_stack(struct stet_run_digest *d, struct stet_stacks *s,
         return;
     s->items = t;
     for (size_t i = 0; i < r->frames.count; i++) {
-        if (r->frames.items[i].file.len && !in_a_package(r->frames.items[i].file)) {
+        if (!stet_journal_values_in_library(r->frames.items[i].file)) {
             best = &r->frames.items[i];
             break;
         }
@@ -287,6 +281,20 @@ static void on_compile_stack(struct stet_run_digest *d, struct stet_process_dige
         if (stet_hash_eq(s->items[i].stack, r->stack))
             c->trigger = s->items[i].trigger;
     }
+}
+
+/* A run may compile a hundred thousand times: beyond this, later compiles go without values. */
+enum { VALUES_MOST = 256 << 20 };
+
+static void on_compile_values(struct stet_run_digest *d, struct stet_process_digest *p,
+                              const struct stet_rec_compile_values *r)
+{
+    struct stet_compile_event *c = compile_of(p, r->index, r->load != 0);
+
+    if (!c || d->value_bytes + r->values.len > VALUES_MOST)
+        return;
+    c->values = keep(d, r->values);
+    d->value_bytes += r->values.len;
 }
 
 /* One of a name: a forked child reports its own, in its own journal. */
@@ -357,6 +365,9 @@ void stet_run_take(struct stet_run_digest *d, struct stet_process_digest *p, str
         break;
     case STET_REC_compile_stack:
         on_compile_stack(d, p, s, e->record);
+        break;
+    case STET_REC_compile_values:
+        on_compile_values(d, p, e->record);
         break;
     case STET_REC_execs:
         if (!p->ended)

@@ -33,6 +33,7 @@ struct stet_compile_event {
     struct stet_view format, name, error, fingerprint;
     struct stet_trigger trigger; /* line 0 when not known */
     struct stet_view no_stack;   /* why not */
+    struct stet_view values;     /* what Python held, as journal/values.h codes it; may be empty */
     uint64_t executions;
     bool step_known; /* after stet_run_steps: the loop's iteration (from 0) that it belongs to */
     uint64_t step;
@@ -89,6 +90,7 @@ struct stet_run_digest {
     struct stet_process_digest *processes; /* by first record */
     size_t process_count;
     uint64_t compiles, loads, failed, executions, compile_ns, layer_ns;
+    uint64_t value_bytes;
     uint64_t unreadable; /* journal files that are none, or of a newer version */
 };
 

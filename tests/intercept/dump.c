@@ -104,8 +104,8 @@ static int dump(const char *path)
         if (event.kind == STET_REC_execs)
             execs(&j, event.record);
         if (event.kind == STET_REC_compile_values)
-            stet_values_json(&j, "values",
-                             ((const struct stet_rec_compile_values *)event.record)->values);
+            stet_journal_values_json(
+                &j, "values", ((const struct stet_rec_compile_values *)event.record)->values);
         stet_json_end_object(&j);
         for (size_t i = 0; i < out.len; i++)
             putchar(out.ptr[i] == '\n' ? ' ' : out.ptr[i]);

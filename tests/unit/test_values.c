@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-static struct stet_values values;
+static struct stet_journal_values values;
 
-static void add(struct stet_value v)
+static void add(struct stet_journal_value v)
 {
-    stet_values_add(&values, &v);
+    stet_journal_values_add(&values, &v);
 }
 
 static struct stet_reader reader(size_t n)
@@ -23,57 +23,60 @@ static struct stet_reader reader(size_t n)
 TEST(every_kind_survives)
 {
     struct stet_reader r;
-    struct stet_value v;
+    struct stet_journal_value v;
 
     values.used = values.dropped = 0;
-    add((struct stet_value){.kind = STET_VALUE_NONE, .path = STET_VIEW("a"), .frame = 300});
-    add((struct stet_value){.kind = STET_VALUE_INT,
-                            .scope = STET_SCOPE_ARGUMENT,
-                            .path = STET_VIEW("args[1]"),
-                            .type = STET_VIEW("int64"),
-                            .number = INT64_MIN});
-    add((struct stet_value){.kind = STET_VALUE_FLOAT, .path = STET_VIEW("lr"), .real = 0.045});
-    add((struct stet_value){.kind = STET_VALUE_WORD, .text = STET_VIEW("train")});
-    add((struct stet_value){.kind = STET_VALUE_HIDDEN, .hash = UINT64_MAX});
-    add((struct stet_value){.kind = STET_VALUE_ARRAY,
-                            .text = STET_VIEW("bfloat16"),
-                            .place = STET_VIEW("NamedSharding"),
-                            .weak = true,
-                            .rank = 2,
-                            .dims = {16, -1}});
-    add((struct stet_value){.kind = STET_VALUE_FUNCTION,
-                            .text = STET_VIEW("step"),
-                            .file = STET_VIEW("/a/b.py"),
-                            .line = 77,
-                            .address = 42});
+    add((struct stet_journal_value){.kind = STET_VALUE_NONE, .path = STET_VIEW("a"), .frame = 300});
+    add((struct stet_journal_value){.kind = STET_VALUE_INT,
+                                    .scope = STET_SCOPE_ARGUMENT,
+                                    .path = STET_VIEW("args[1]"),
+                                    .type = STET_VIEW("int64"),
+                                    .number = INT64_MIN});
+    add((struct stet_journal_value){
+        .kind = STET_VALUE_FLOAT, .path = STET_VIEW("lr"), .real = 0.045});
+    add((struct stet_journal_value){.kind = STET_VALUE_WORD, .text = STET_VIEW("train")});
+    add((struct stet_journal_value){.kind = STET_VALUE_HIDDEN, .hash = UINT64_MAX});
+    add((struct stet_journal_value){.kind = STET_VALUE_ARRAY,
+                                    .text = STET_VIEW("bfloat16"),
+                                    .place = STET_VIEW("NamedSharding"),
+                                    .weak = true,
+                                    .rank = 2,
+                                    .dims = {16, -1}});
+    add((struct stet_journal_value){.kind = STET_VALUE_FUNCTION,
+                                    .text = STET_VIEW("step"),
+                                    .file = STET_VIEW("/a/b.py"),
+                                    .line = 77,
+                                    .address = 42});
     r = reader(values.used);
-    EXPECT(stet_values_next(&r, &v) && v.kind == STET_VALUE_NONE && v.frame == 300);
-    EXPECT(stet_values_next(&r, &v) && v.number == INT64_MIN && v.scope == STET_SCOPE_ARGUMENT);
+    EXPECT(stet_journal_values_next(&r, &v) && v.kind == STET_VALUE_NONE && v.frame == 300);
+    EXPECT(stet_journal_values_next(&r, &v) && v.number == INT64_MIN &&
+           v.scope == STET_SCOPE_ARGUMENT);
     EXPECT(stet_view_is(v.path, "args[1]") && stet_view_is(v.type, "int64"));
-    EXPECT(stet_values_next(&r, &v) && v.real == 0.045);
-    EXPECT(stet_values_next(&r, &v) && stet_view_is(v.text, "train"));
-    EXPECT(stet_values_next(&r, &v) && v.hash == UINT64_MAX);
-    EXPECT(stet_values_next(&r, &v) && v.weak && v.rank == 2 && v.dims[0] == 16 && v.dims[1] == -1);
+    EXPECT(stet_journal_values_next(&r, &v) && v.real == 0.045);
+    EXPECT(stet_journal_values_next(&r, &v) && stet_view_is(v.text, "train"));
+    EXPECT(stet_journal_values_next(&r, &v) && v.hash == UINT64_MAX);
+    EXPECT(stet_journal_values_next(&r, &v) && v.weak && v.rank == 2 && v.dims[0] == 16 &&
+           v.dims[1] == -1);
     EXPECT(stet_view_is(v.text, "bfloat16") && stet_view_is(v.place, "NamedSharding"));
-    EXPECT(stet_values_next(&r, &v) && v.line == 77 && v.address == 42);
+    EXPECT(stet_journal_values_next(&r, &v) && v.line == 77 && v.address == 42);
     EXPECT(stet_view_is(v.file, "/a/b.py") && stet_view_is(v.text, "step"));
-    EXPECT(!stet_values_next(&r, &v) && stet_reader_ok(&r));
+    EXPECT(!stet_journal_values_next(&r, &v) && stet_reader_ok(&r));
 }
 
 TEST(what_does_not_fit_is_counted_and_nothing_is_cut)
 {
     struct stet_reader r;
-    struct stet_value v;
+    struct stet_journal_value v;
     char path[200];
     size_t n = 0;
 
     memset(path, 'p', sizeof path);
     values.used = values.dropped = 0;
     for (int i = 0; i < 400; i++)
-        add((struct stet_value){
+        add((struct stet_journal_value){
             .kind = STET_VALUE_INT, .path = stet_view_of(path, sizeof path), .number = i});
     r = reader(values.used);
-    while (stet_values_next(&r, &v))
+    while (stet_journal_values_next(&r, &v))
         EXPECT(v.number == (int64_t)n++ && v.path.len == sizeof path);
     EXPECT(stet_reader_ok(&r));
     EXPECT(values.dropped > 0 && n + values.dropped == 400);
@@ -84,28 +87,29 @@ TEST(a_value_larger_than_the_scratch_area_is_dropped)
     static char text[5000];
 
     values.used = values.dropped = 0;
-    add((struct stet_value){.kind = STET_VALUE_WORD, .text = stet_view_of(text, sizeof text)});
+    add((struct stet_journal_value){.kind = STET_VALUE_WORD,
+                                    .text = stet_view_of(text, sizeof text)});
     EXPECT(values.used == 0 && values.dropped == 1);
 }
 
 TEST(damaged_bytes_are_an_error_and_never_a_crash)
 {
-    struct stet_value v;
+    struct stet_journal_value v;
     struct stet_reader r;
     unsigned char keep;
 
     values.used = values.dropped = 0;
-    add((struct stet_value){.kind = STET_VALUE_ARRAY, .text = STET_VIEW("f32"), .rank = 3});
+    add((struct stet_journal_value){.kind = STET_VALUE_ARRAY, .text = STET_VIEW("f32"), .rank = 3});
     for (size_t n = 1; n < values.used; n++) {
         r = reader(n);
-        EXPECT(!stet_values_next(&r, &v) && !stet_reader_ok(&r));
+        EXPECT(!stet_journal_values_next(&r, &v) && !stet_reader_ok(&r));
     }
     for (size_t i = 0; i < values.used; i++) {
         keep = values.bytes[i];
         for (int b = 0; b < 256; b++) {
             values.bytes[i] = (unsigned char)b;
             r = reader(values.used);
-            while (stet_values_next(&r, &v))
+            while (stet_journal_values_next(&r, &v))
                 EXPECT(v.rank <= STET_VALUES_RANK_MAX);
         }
         values.bytes[i] = keep;
@@ -117,8 +121,8 @@ TEST(kinds_of_a_newer_stet_are_skipped)
     /* length, kind, scope, frame, path, type; kind 99 is not known here */
     static const unsigned char bytes[] = {5, 99, 0, 0, 0, 0, 5, STET_VALUE_NONE, 0, 7, 0, 0};
     struct stet_reader r;
-    struct stet_value v;
+    struct stet_journal_value v;
 
     stet_reader_init(&r, stet_view_of(bytes, sizeof bytes), 0);
-    EXPECT(stet_values_next(&r, &v) && v.kind == STET_VALUE_NONE && v.frame == 7);
+    EXPECT(stet_journal_values_next(&r, &v) && v.kind == STET_VALUE_NONE && v.frame == 7);
 }
