@@ -37,6 +37,7 @@ struct stet_sighting stet_explain_sighting(const struct stet_process_digest *p, 
     struct stet_journal_function function = stet_journal_values_function(c->values);
 
     return (struct stet_sighting){
+        .values = c->values,
         .function = function.identity,
         .library = function.library,
         .process = process,

@@ -58,6 +58,24 @@ static void buckets(struct stet_json *j, const struct stet_series *s)
     stet_json_end_array(j);
 }
 
+static void moved(struct stet_json *j, const struct stet_finding *f)
+{
+    stet_json_array(j, "values");
+    for (uint32_t i = 0; i < f->moved_count; i++) {
+        const struct stet_moved *m = &f->moved[i];
+
+        stet_json_object(j, NULL);
+        stet_json_cstr(j, "scope", stet_journal_value_scope_name(m->scope));
+        stet_json_string(j, "name", m->path);
+        stet_json_string(j, "from", m->from);
+        stet_json_string(j, "to", m->to);
+        if (m->static_argument)
+            stet_json_bool(j, "static", true);
+        stet_json_end_object(j);
+    }
+    stet_json_end_array(j);
+}
+
 void stet_advice_write(struct stet_history *h, struct stet_finding *f)
 {
     bool drifts = f->reason == STET_REASON_SHAPE_DRIFT && f->facts.bounded_known;
@@ -68,7 +86,7 @@ void stet_advice_write(struct stet_history *h, struct stet_finding *f)
     struct stet_json j;
 
     f->advice = (struct stet_view){0};
-    if (!drifts && !sizes && !count)
+    if (!drifts && !sizes && !count && !f->moved_count)
         return;
     stet_json_init(&j, &out);
     stet_json_object(&j, NULL);
@@ -76,6 +94,8 @@ void stet_advice_write(struct stet_history *h, struct stet_finding *f)
         bounded(&j, &f->facts);
     if (sizes)
         buckets(&j, sizes);
+    if (f->moved_count)
+        moved(&j, f);
     if (count)
         alone(&j, stet_sighting_of(h, f), causes, count);
     stet_json_end_object(&j);

@@ -8,6 +8,7 @@
 
 #include "decode/options.h"
 #include "explain/diff.h"
+#include "explain/moved.h"
 #include "explain/pysource.h"
 #include "fingerprint/traits.h"
 
@@ -34,6 +35,7 @@ struct stet_sighting {
     struct stet_hash program;         /* of its bytes */
     struct stet_view name;            /* module name; the program's own when it can be read */
     struct stet_place trigger;        /* line 0 when not known */
+    struct stet_view values;          /* what Python held, as journal/values.h has it; borrowed */
     uint64_t function;                /* which function it is of; 0 when not known */
     bool library;                     /* that function is not the user's, when it is known */
     uint64_t executable;              /* id within the process, for the order of executions */
@@ -110,6 +112,8 @@ struct stet_finding {
     struct stet_view advice;   /* a JSON object of what the words say in numbers, or empty */
     uint32_t reads;            /* line of the trigger's file that reads back what decides, or 0 */
     struct stet_place origin;
+    const struct stet_moved *moved; /* what Python held then and now, where it differs */
+    uint32_t moved_count;
     const struct stet_told *changes;
     uint32_t change_count, left_out;
     struct stet_facts facts;

@@ -33,6 +33,7 @@
     NAME(co_cellvars)                                                                              \
     NAME(co_freevars)                                                                              \
     NAME(co_names)                                                                                 \
+    NAME(co_argcount)                                                                              \
     NAME(f_globals)
 
 enum stet_pyread_name {

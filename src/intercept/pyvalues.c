@@ -3,6 +3,7 @@
 
 #include "intercept/pyobject.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -213,6 +214,37 @@ static void read_closure(struct look *l, PyObject *code, PyObject *closure)
         py->Py_DecRef(names);
 }
 
+/* The names of the positional parameters, so that args[1] can be told as what the user calls it.
+ * The first parameter of a method is not among the arguments. */
+static void read_parameters(struct look *l, PyObject *code, bool method)
+{
+    const struct stet_python *py = l->py;
+    PyObject *names = stet_pyread_attribute(&l->read, code, STET_PYNAME_co_varnames, STET_BY_C);
+    PyObject *count = stet_pyread_attribute(&l->read, code, STET_PYNAME_co_argcount, STET_BY_C);
+    int overflow = 0;
+    Py_ssize_t n = count ? (Py_ssize_t)py->PyLong_AsLongLongAndOverflow(count, &overflow) : 0;
+
+    for (Py_ssize_t i = method; names && i < n && i < py->PyTuple_Size(names); i++) {
+        char path[32];
+        struct stet_journal_value v = {
+            .kind = STET_VALUE_WORD,
+            .scope = STET_SCOPE_CALLED,
+            .frame = l->read.frame,
+            .path = stet_view_of(
+                path, (size_t)snprintf(path, sizeof path, "parameters[%d]", (int)(i - method))),
+            .type = STET_VIEW("str"),
+            .text = stet_pyread_text(py, py->PyTuple_GetItem(names, i)),
+        };
+
+        stet_journal_values_add(l->read.out, &v);
+    }
+    py->PyErr_Clear();
+    if (names)
+        py->Py_DecRef(names);
+    if (count)
+        py->Py_DecRef(count);
+}
+
 /* A wrapper's `__wrapped__` and a partial's `func` lead to what the user wrote. */
 static void read_called(struct look *l, PyObject *fun)
 {
@@ -220,9 +252,10 @@ static void read_called(struct look *l, PyObject *fun)
     PyObject *partial = NULL;
 
     for (unsigned i = 0; fun && i < WRAPPERS_MAX; i++) {
+        bool method = stet_pyread_is(py, fun, py->PyMethod_Type);
         PyObject *wrapped, *code;
 
-        if (stet_pyread_is(py, fun, py->PyMethod_Type)) {
+        if (method) {
             l->read.scope = STET_SCOPE_CLOSURE;
             stet_pyread_named(&l->read, STET_VIEW("self"), py->PyMethod_Self(fun), FRAME_DEPTH,
                               FRAME_INSIDE);
@@ -241,6 +274,8 @@ static void read_called(struct look *l, PyObject *fun)
         }
         code = py->PyFunction_GetCode(fun);
         if (code) {
+            if (!i)
+                read_parameters(l, code, method);
             read_closure(l, code, py->PyFunction_GetClosure(fun));
             read_globals(l, code, py->PyFunction_GetGlobals(fun));
         }

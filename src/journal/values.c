@@ -209,6 +209,62 @@ bool stet_journal_values_next(struct stet_reader *r, struct stet_journal_value *
     return stet_reader_ok(r);
 }
 
+static void array_text(struct stet_buf *out, const struct stet_journal_value *v)
+{
+    stet_buf_view(out, v->text);
+    stet_buf_char(out, '[');
+    for (uint32_t i = 0; i < v->rank; i++)
+        stet_buf_printf(out, "%s%lld", i ? "," : "", (long long)v->dims[i]);
+    stet_buf_str(out, v->weak ? "] (weak type)" : "]");
+    if (stet_view_is(v->type, "ndarray"))
+        stet_buf_str(out, " (NumPy)");
+}
+
+/* NumPy's scalars are named by their type: to a compiler they differ from Python's. */
+static void number_text(struct stet_buf *out, const struct stet_journal_value *v)
+{
+    if (!stet_view_is(v->type, "int") && !stet_view_is(v->type, "float"))
+        stet_buf_printf(out, "%.*s ", STET_FMT(v->type));
+    if (v->kind == STET_VALUE_INT)
+        stet_buf_printf(out, "%lld", (long long)v->number);
+    else
+        stet_buf_printf(out, "%.9g", v->real);
+}
+
+void stet_journal_value_text(struct stet_buf *out, const struct stet_journal_value *v)
+{
+    switch (v->kind) {
+    case STET_VALUE_NONE:
+        stet_buf_str(out, "None");
+        break;
+    case STET_VALUE_BOOL:
+        stet_buf_str(out, v->number ? "True" : "False");
+        break;
+    case STET_VALUE_INT:
+    case STET_VALUE_FLOAT:
+        number_text(out, v);
+        break;
+    case STET_VALUE_WORD:
+        stet_buf_printf(out, "'%.*s'", STET_FMT(v->text));
+        break;
+    case STET_VALUE_HIDDEN:
+        stet_buf_printf(out, "another %.*s", STET_FMT(v->type));
+        break;
+    case STET_VALUE_ARRAY:
+        array_text(out, v);
+        break;
+    case STET_VALUE_FUNCTION:
+        stet_buf_printf(out, "%.*s of line %u", STET_FMT(v->text), v->line);
+        break;
+    case STET_VALUE_OBJECT:
+        stet_buf_printf(out, "%.*s object", STET_FMT(v->type));
+        break;
+    case STET_VALUE_LENGTH:
+        stet_buf_printf(out, "%lld items", (long long)v->number);
+        break;
+    }
+}
+
 bool stet_journal_values_in_library(struct stet_view file)
 {
     return !file.len || stet_view_contains(file, "/site-packages/") ||

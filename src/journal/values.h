@@ -70,6 +70,9 @@ void stet_journal_values_add(struct stet_journal_values *v, const struct stet_jo
  * are damaged (ask stet_reader_ok). */
 bool stet_journal_values_next(struct stet_reader *r, struct stet_journal_value *out);
 
+/* The value in words, as a person writes it: 0.05, 'eval', None, float32[4,3], int64 4. */
+void stet_journal_value_text(struct stet_buf *out, const struct stet_journal_value *v);
+
 /* Which function a compile is of, whatever its name: made of the place where the function was
  * defined and of the functions that it closes over, through wrappers and partials. */
 struct stet_journal_function {

@@ -1,0 +1,96 @@
+/* What was observed in Python at the two compiles: static arguments that differ, and the variable
+ * whose value a constant is. */
+#include "explain/history_internal.h"
+
+#include <math.h>
+
+/* Classes that say no more than how the program differs; the value that decides it says why. */
+static bool only_describes(enum stet_reason reason)
+{
+    switch (reason) {
+    case STET_REASON_SHAPE_DRIFT:
+    case STET_REASON_RANK_CHANGE:
+    case STET_REASON_OPTIONAL_KEY:
+    case STET_REASON_GRAPH_CHANGE:
+    case STET_REASON_SHARDING_CHANGE:
+    case STET_REASON_KERNEL_FALLBACK:
+    case STET_REASON_BAKED_CONSTANT:
+    case STET_REASON_LAST_BATCH:
+    case STET_REASON_UNKNOWN:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* An argument that is an array moved too: then the static one is not the only cause. */
+static bool arrays_moved(const struct stet_finding *f)
+{
+    for (uint32_t i = 0; i < f->moved_count; i++)
+        if (f->moved[i].scope == STET_SCOPE_ARGUMENT && f->moved[i].array)
+            return true;
+    return false;
+}
+
+static void static_argument(struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_moved *m = NULL;
+
+    for (uint32_t i = 0; i < f->moved_count && !m; i++)
+        m = f->moved[i].static_argument ? &f->moved[i] : NULL;
+    if (!m || !only_describes(f->reason) || arrays_moved(f))
+        return;
+    stet_finding_is(h, f, STET_REASON_STATIC_ARGUMENT, STET_SURE_CERTAIN, false,
+                    "static argument %.*s: %.*s -> %.*s", STET_FMT(m->path), STET_FMT(m->from),
+                    STET_FMT(m->to));
+    f->also_count = 0; /* what else differs follows from it */
+    f->detail = m->path;
+}
+
+static bool close_to(double a, double b)
+{
+    return fabs(a - b) <= 1e-6 * (fabs(a) + fabs(b));
+}
+
+/* The variable that had the constant's two values at the two compiles. */
+static const struct stet_moved *holder(const struct stet_finding *f, const struct stet_told *c)
+{
+    double from, to;
+
+    if (!stet_told_number(c->from, &from) || !stet_told_number(c->to, &to))
+        return NULL;
+    for (uint32_t i = 0; i < f->moved_count; i++) {
+        const struct stet_moved *m = &f->moved[i];
+
+        if (m->numeric && close_to(m->from_number, from) && close_to(m->to_number, to))
+            return m;
+    }
+    return NULL;
+}
+
+static void variable(struct stet_history *h, struct stet_finding *f)
+{
+    for (uint32_t i = 0; i < f->change_count; i++) {
+        const struct stet_told *c = &f->changes[i];
+        const struct stet_moved *m =
+            c->kind == STET_CHANGE_CONSTANT && c->follows == STET_NO_FACET ? holder(f, c) : NULL;
+
+        if (!m)
+            continue;
+        f->evidence = stet_arena_printf(&h->arena, "%.*s%s%.*s was %.*s and is %.*s",
+                                        STET_FMT(f->evidence), f->evidence.len ? "; " : "",
+                                        STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
+        return;
+    }
+}
+
+void stet_evidence_call(struct stet_history *h, struct stet_finding *f)
+{
+    if (!f->moved_count || f->reason >= STET_REASONS)
+        return;
+    static_argument(h, f);
+    if (stet_finding_has(f, STET_REASON_BAKED_CONSTANT) ||
+        stet_finding_has(f, STET_REASON_PYTHON_COUNTER) ||
+        stet_finding_has(f, STET_REASON_OPTIMIZER_SCALAR))
+        variable(h, f);
+}

@@ -1,0 +1,282 @@
+/* See moved.h: values are matched by scope and path. */
+#include "explain/moved.h"
+
+#include "base/buf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { VALUES_MOST = 1024, SLOTS = 4096, STATICS_MOST = 32 };
+
+/* One compile's values, to be looked up. */
+struct table {
+    struct stet_journal_value *items;
+    uint32_t count;
+    uint16_t *slots; /* number + 1 by hash of scope and path */
+};
+
+struct statics {
+    int64_t numbers[STATICS_MOST];
+    struct stet_view names[STATICS_MOST];
+    size_t number_count, name_count;
+};
+
+static uint64_t hash_of(const struct stet_journal_value *v)
+{
+    return stet_hash_mix_u64(stet_hash_bytes(v->path), (uint64_t)v->scope).lo;
+}
+
+static const struct stet_journal_value *find(const struct table *t,
+                                             const struct stet_journal_value *like)
+{
+    for (uint64_t at = hash_of(like);; at++) {
+        uint16_t n = t->slots[at % SLOTS];
+
+        if (!n)
+            return NULL;
+        if (t->items[n - 1].scope == like->scope && stet_view_eq(t->items[n - 1].path, like->path))
+            return &t->items[n - 1];
+    }
+}
+
+static void put(struct table *t, const struct stet_journal_value *v)
+{
+    uint64_t at = hash_of(v);
+
+    while (t->slots[at % SLOTS])
+        at++;
+    t->items[t->count++] = *v;
+    t->slots[at % SLOTS] = (uint16_t)t->count;
+}
+
+/* A name that several frames have counts where it is innermost. */
+static bool fill(struct table *t, struct stet_arena *arena, struct stet_view bytes)
+{
+    struct stet_reader r;
+    struct stet_journal_value v;
+
+    t->items = STET_NEW_ARRAY(arena, struct stet_journal_value, VALUES_MOST);
+    t->slots = STET_NEW_ARRAY(arena, uint16_t, SLOTS);
+    if (!t->items || !t->slots)
+        return false;
+    memset(t->slots, 0, SLOTS * sizeof *t->slots);
+    stet_reader_init(&r, bytes, 0);
+    while (t->count < VALUES_MOST && stet_journal_values_next(&r, &v))
+        if (!find(t, &v))
+            put(t, &v);
+    return true;
+}
+
+static bool same_array(const struct stet_journal_value *a, const struct stet_journal_value *b)
+{
+    return a->rank == b->rank && a->weak == b->weak && stet_view_eq(a->text, b->text) &&
+           stet_view_eq(a->place, b->place) && stet_view_eq(a->type, b->type) &&
+           memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
+}
+
+static bool same(const struct stet_journal_value *a, const struct stet_journal_value *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    switch (a->kind) {
+    case STET_VALUE_NONE:
+        return true;
+    case STET_VALUE_BOOL:
+    case STET_VALUE_INT:
+    case STET_VALUE_LENGTH:
+        return a->number == b->number && stet_view_eq(a->type, b->type);
+    case STET_VALUE_FLOAT:
+        return memcmp(&a->real, &b->real, sizeof a->real) == 0 && stet_view_eq(a->type, b->type);
+    case STET_VALUE_WORD:
+        return stet_view_eq(a->text, b->text);
+    case STET_VALUE_HIDDEN:
+        return a->hash == b->hash;
+    case STET_VALUE_ARRAY:
+        return same_array(a, b);
+    case STET_VALUE_FUNCTION:
+        return a->line == b->line && stet_view_eq(a->file, b->file);
+    case STET_VALUE_OBJECT:
+        return stet_view_eq(a->type, b->type);
+    }
+    return true;
+}
+
+static void learn_statics(const struct table *t, struct statics *s)
+{
+    for (uint32_t i = 0; i < t->count; i++) {
+        const struct stet_journal_value *v = &t->items[i];
+
+        if (v->scope != STET_SCOPE_CALLED)
+            continue;
+        if (v->kind == STET_VALUE_INT && s->number_count < STATICS_MOST &&
+            stet_view_starts(v->path, "jit_info.static_argnums["))
+            s->numbers[s->number_count++] = v->number;
+        if (v->kind == STET_VALUE_WORD && s->name_count < STATICS_MOST &&
+            stet_view_starts(v->path, "jit_info.static_argnames["))
+            s->names[s->name_count++] = v->text;
+    }
+}
+
+static bool is_static_name(const struct statics *s, struct stet_view name)
+{
+    for (size_t i = 0; i < s->name_count; i++)
+        if (stet_view_eq(s->names[i], name))
+            return true;
+    return false;
+}
+
+static bool is_static_number(const struct statics *s, int64_t number)
+{
+    for (size_t i = 0; i < s->number_count; i++)
+        if (s->numbers[i] == number)
+            return true;
+    return false;
+}
+
+/* The digits of args[N]…; -1 for anything else. `end` is behind the bracket. */
+static int64_t argument_number(struct stet_view path, size_t *end)
+{
+    int64_t n = 0;
+    size_t i = 5;
+
+    if (!stet_view_starts(path, "args["))
+        return -1;
+    for (; i < path.len && path.ptr[i] >= '0' && path.ptr[i] <= '9' && n < 100000; i++)
+        n = n * 10 + (path.ptr[i] - '0');
+    *end = i + 1;
+    return i < path.len && path.ptr[i] == ']' ? n : -1;
+}
+
+/* The name in kwargs['name']…, or an empty view. */
+static struct stet_view keyword(struct stet_view path, size_t *end)
+{
+    static const char open[] = "kwargs['";
+    size_t n = sizeof open - 1;
+    const char *quote;
+
+    if (!stet_view_starts(path, open))
+        return (struct stet_view){0};
+    quote = memchr(path.ptr + n, '\'', path.len - n);
+    if (!quote)
+        return (struct stet_view){0};
+    *end = (size_t)(quote - path.ptr) + 2;
+    return stet_view_of(path.ptr + n, (size_t)(quote - path.ptr) - n);
+}
+
+static struct stet_view parameter(const struct table *t, int64_t number)
+{
+    char path[32];
+    struct stet_journal_value like = {.scope = STET_SCOPE_CALLED};
+    const struct stet_journal_value *v;
+    int n = snprintf(path, sizeof path, "parameters[%lld]", (long long)number);
+
+    like.path = stet_view_of(path, (size_t)n);
+    v = find(t, &like);
+    return v ? v->text : (struct stet_view){0};
+}
+
+/* An argument by the name of its parameter, and whether jit takes it as static. */
+static void name_argument(struct stet_arena *arena, const struct table *t, const struct statics *s,
+                          struct stet_view path, struct stet_moved *m)
+{
+    size_t end = 0;
+    int64_t number = argument_number(path, &end);
+    struct stet_view name = number >= 0 ? parameter(t, number) : keyword(path, &end);
+
+    m->static_argument =
+        (number >= 0 && is_static_number(s, number)) || (name.len && is_static_name(s, name));
+    m->path = name.len && end <= path.len ? stet_arena_printf(arena, "%.*s%.*s", STET_FMT(name),
+                                                              (int)(path.len - end), path.ptr + end)
+                                          : stet_arena_copy(arena, path);
+}
+
+static bool number_of(const struct stet_journal_value *v, double *out)
+{
+    if (!v || (v->kind != STET_VALUE_INT && v->kind != STET_VALUE_FLOAT))
+        return false;
+    *out = v->kind == STET_VALUE_INT ? (double)v->number : v->real;
+    return true;
+}
+
+static struct stet_view words(struct stet_arena *arena, const struct stet_journal_value *v)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_view text;
+
+    if (!v)
+        return STET_VIEW("absent");
+    stet_journal_value_text(&out, v);
+    text = stet_arena_copy(arena, stet_buf_as_view(&out));
+    stet_buf_release(&out);
+    return text;
+}
+
+static void add(struct stet_arena *arena, const struct table *t, const struct statics *s,
+                const struct stet_journal_value *from, const struct stet_journal_value *to,
+                struct stet_moved *m)
+{
+    const struct stet_journal_value *any = to ? to : from;
+
+    *m = (struct stet_moved){.scope = any->scope};
+    if (any->scope == STET_SCOPE_ARGUMENT)
+        name_argument(arena, t, s, any->path, m);
+    else
+        m->path = stet_arena_copy(arena, any->path);
+    m->from = words(arena, from);
+    m->to = words(arena, to);
+    m->numeric = number_of(from, &m->from_number) && number_of(to, &m->to_number);
+    m->array = (from && from->kind == STET_VALUE_ARRAY) || (to && to->kind == STET_VALUE_ARRAY);
+}
+
+/* Scopes in the order in which they are worth telling. */
+static const enum stet_journal_value_scope scopes[] = {STET_SCOPE_ARGUMENT, STET_SCOPE_CLOSURE,
+                                                       STET_SCOPE_GLOBAL, STET_SCOPE_LOCAL};
+
+static uint32_t compare(struct stet_arena *arena, const struct table *a, const struct table *b,
+                        struct stet_moved *out)
+{
+    struct statics statics = {0};
+    uint32_t n = 0;
+
+    learn_statics(b, &statics);
+    for (size_t s = 0; s < sizeof scopes / sizeof *scopes; s++) {
+        for (uint32_t i = 0; i < b->count && n < STET_MOVED_MOST; i++) {
+            const struct stet_journal_value *v = &b->items[i], *was;
+
+            if (v->scope != scopes[s])
+                continue;
+            was = find(a, v);
+            /* Locals come and go with the line that runs; only arguments do so for a reason. */
+            if (was ? !same(was, v) : v->scope == STET_SCOPE_ARGUMENT)
+                add(arena, b, &statics, was, v, &out[n++]);
+        }
+        for (uint32_t i = 0;
+             scopes[s] == STET_SCOPE_ARGUMENT && i < a->count && n < STET_MOVED_MOST; i++)
+            if (a->items[i].scope == STET_SCOPE_ARGUMENT && !find(b, &a->items[i]))
+                add(arena, b, &statics, &a->items[i], NULL, &out[n++]);
+    }
+    return n;
+}
+
+uint32_t stet_moved_make(struct stet_arena *arena, struct stet_view before, struct stet_view now,
+                         const struct stet_moved **out)
+{
+    struct stet_moved moved[STET_MOVED_MOST], *kept;
+    struct stet_arena scratch;
+    struct table a = {0}, b = {0};
+    uint32_t n = 0;
+
+    *out = NULL;
+    if (!before.len || !now.len)
+        return 0;
+    stet_arena_init(&scratch, (size_t)4 << 20);
+    if (fill(&a, &scratch, before) && fill(&b, &scratch, now))
+        n = compare(arena, &a, &b, moved);
+    stet_arena_release(&scratch);
+    kept = n ? STET_NEW_ARRAY(arena, struct stet_moved, n) : NULL;
+    if (!kept)
+        return 0;
+    memcpy(kept, moved, n * sizeof *kept);
+    *out = kept;
+    return n;
+}

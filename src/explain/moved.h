@@ -1,0 +1,26 @@
+/* What Python held at two compiles, where it differs: the observed side of a cause. */
+#ifndef STET_EXPLAIN_MOVED_H
+#define STET_EXPLAIN_MOVED_H
+
+#include "base/arena.h"
+#include "journal/values.h"
+
+enum { STET_MOVED_MOST = 16 };
+
+struct stet_moved {
+    enum stet_journal_value_scope scope;
+    struct stet_view path;     /* as the user writes it: the parameter's name for an argument */
+    struct stet_view from, to; /* in words; "absent" where one of the two had no such value */
+    double from_number, to_number;
+    bool numeric;         /* both are numbers */
+    bool array;           /* one of the two is an array */
+    bool static_argument; /* an argument that jit was told to take as static */
+};
+
+/* Compares the values of two compiles. Arguments of the framework's call come first, then what the
+ * called function closes over and the globals it uses, then the user's frames from the innermost
+ * out. At most STET_MOVED_MOST, in the arena. */
+uint32_t stet_moved_make(struct stet_arena *arena, struct stet_view before, struct stet_view now,
+                         const struct stet_moved **out);
+
+#endif
