@@ -26,8 +26,8 @@ bundle. The page is made from `src/bundle/matrix.txt` by `tools/matrix.py`; a te
 
 ## Rows of your own
 
-`stet doctor --matrix=FILE` adds rows. A row with the name of a built-in row replaces it. The file is
-text:
+`stet doctor --matrix=FILE` adds rows. A row with the name of a built-in row replaces it. The file
+is text:
 
     # our cluster's proxy breaks the metadata server
     [our-proxy]
