@@ -177,15 +177,23 @@ static bool same_axes(struct stet_comparison *c, const struct stet_attr *x,
     return lengths[0] == lengths[1] && !memcmp(kept[0], kept[1], lengths[0]);
 }
 
+/* No sharding, or one over the mesh that has no axes. */
+static bool shards_nothing(struct stet_comparison *c, const struct stet_attr *a)
+{
+    return !a || stet_view_contains(stet_change_attr(c, a), "@empty_mesh");
+}
+
 static void say_attribute(struct stet_comparison *c, const struct subject *of, unsigned class,
                           const struct stet_attr *x, const struct stet_attr *y)
 {
     const char *aspect = class == STET_CLASS_SHARDINGS ? "sharding"
                          : class == STET_CLASS_LAYOUTS ? "layout"
                                                        : "attribute";
-    struct stet_change *change =
-        say(c, of, class, aspect, stet_change_attr(c, x), stet_change_attr(c, y));
+    struct stet_change *change;
 
+    if (class == STET_CLASS_SHARDINGS && shards_nothing(c, x) && shards_nothing(c, y))
+        return;
+    change = say(c, of, class, aspect, stet_change_attr(c, x), stet_change_attr(c, y));
     if (change && of->rank_moved && x && y && same_axes(c, x, y))
         change->follows = STET_FACET_RANKS;
 }
@@ -311,10 +319,22 @@ void stet_compare_arguments(struct stet_comparison *c)
 
 /* ---- meshes ---- */
 
+/* A mesh without axes is JAX's way to say that there is none. */
+static bool is_real_mesh(struct stet_side *s, const struct stet_op *op)
+{
+    const struct stet_attr *mesh, *axes;
+
+    if (stet_canon_kind(&s->canon, op) != STET_KIND_MESH)
+        return false;
+    mesh = stet_op_attr(op, "mesh");
+    axes = mesh ? stet_attr_field(mesh, "axes") : NULL;
+    return !axes || axes->count;
+}
+
 static const struct stet_op *next_mesh(struct stet_side *s, uint32_t *at)
 {
     for (; *at < s->program->op_count; ++*at)
-        if (s->ops[*at] && stet_canon_kind(&s->canon, s->ops[*at]) == STET_KIND_MESH)
+        if (s->ops[*at] && is_real_mesh(s, s->ops[*at]))
             return s->ops[(*at)++];
     return NULL;
 }

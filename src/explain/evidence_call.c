@@ -45,6 +45,32 @@ static void static_argument(struct stet_history *h, struct stet_finding *f)
                     STET_FMT(m->to));
     f->also_count = 0; /* what else differs follows from it */
     f->detail = m->path;
+    if (m->flag)
+        f->fix_text = "{detail} has two values, so two programs are right: run the step once with "
+                      "each of them during warm-up, or compute both ways with jnp.where.";
+}
+
+/* The program is the same, and still the framework asked for it again: an argument that came from
+ * elsewhere (another sharding, NumPy, a weak type) is another key to it. */
+static void argument_from_elsewhere(struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_moved *m = NULL;
+
+    for (uint32_t i = 0; i < f->moved_count && !m; i++)
+        m = f->moved[i].scope == STET_SCOPE_ARGUMENT && f->moved[i].array ? &f->moved[i] : NULL;
+    if (f->moved_count && f->moved[0].static_argument)
+        return; /* the usual advice is about just that */
+    if (!m) {
+        f->fix_text = "The program is the same: something around the call differs, such as the "
+                      "mesh context or a JAX setting. Make the call in the same context each time.";
+        return;
+    }
+    stet_finding_is(h, f, f->reason, STET_SURE_CERTAIN, false,
+                    "argument %.*s was %.*s and is %.*s; the program is the same",
+                    STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
+    f->detail = m->path;
+    f->fix_text = "Place {detail} before the first call as the function returns it "
+                  "(jax.device_put with the same sharding, the same array type and dtype).";
 }
 
 static bool close_to(double a, double b)
@@ -86,9 +112,11 @@ static void variable(struct stet_history *h, struct stet_finding *f)
 
 void stet_evidence_call(struct stet_history *h, struct stet_finding *f)
 {
-    if (!f->moved_count || f->reason >= STET_REASONS)
+    if (!stet_sighting_of(h, f)->values.len || f->reason >= STET_REASONS)
         return;
     static_argument(h, f);
+    if (f->reason == STET_REASON_IDENTICAL_REHASH)
+        argument_from_elsewhere(h, f);
     if (stet_finding_has(f, STET_REASON_BAKED_CONSTANT) ||
         stet_finding_has(f, STET_REASON_PYTHON_COUNTER) ||
         stet_finding_has(f, STET_REASON_OPTIMIZER_SCALAR))

@@ -125,7 +125,10 @@ void stet_fix_write(struct stet_history *h, struct stet_finding *f)
     f->fix = (struct stet_view){0};
     if (f->reason >= STET_REASONS)
         return;
-    expand(&out, stet_fix_of(f->reason, stet_sighting_of(h, f)->traits->framework), f);
+    expand(&out,
+           f->fix_text ? f->fix_text
+                       : stet_fix_of(f->reason, stet_sighting_of(h, f)->traits->framework),
+           f);
     add_buckets(h, f, &out);
     f->fix = stet_arena_copy(&h->arena, stet_buf_as_view(&out));
     stet_buf_release(&out);

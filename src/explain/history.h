@@ -108,6 +108,7 @@ struct stet_finding {
     enum stet_sure sure;
     struct stet_view evidence; /* in words */
     struct stet_view detail;   /* what the fix names: a parameter, an option, a library */
+    const char *fix_text;      /* what observed values advise, instead of the usual; a literal */
     struct stet_view fix;      /* what to do about it */
     struct stet_view advice;   /* a JSON object of what the words say in numbers, or empty */
     uint32_t reads;            /* line of the trigger's file that reads back what decides, or 0 */

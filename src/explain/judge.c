@@ -242,6 +242,7 @@ static void judge_one(struct stet_history *h, struct stet_finding *f)
         stet_finding_also(f, f->pair_also[i]);
     f->benign = false;
     f->detail = (struct stet_view){0};
+    f->fix_text = NULL;
     f->reads = 0;
     f->sure = f->pair == STET_REASON_UNKNOWN ? STET_SURE_GUESS : STET_SURE_CERTAIN;
     f->origin = f->pair_origin;

@@ -190,6 +190,19 @@ static void name_argument(struct stet_arena *arena, const struct table *t, const
                                           : stet_arena_copy(arena, path);
 }
 
+/* A static argument is compared by its own __eq__: an object made anew may be another value. */
+static bool made_anew(const struct table *t, const struct statics *s,
+                      const struct stet_journal_value *a, const struct stet_journal_value *b)
+{
+    size_t end = 0;
+    int64_t number = argument_number(b->path, &end);
+    struct stet_view name = number >= 0 ? parameter(t, number) : keyword(b->path, &end);
+
+    return b->scope == STET_SCOPE_ARGUMENT && b->kind == STET_VALUE_OBJECT &&
+           a->address != b->address &&
+           ((number >= 0 && is_static_number(s, number)) || (name.len && is_static_name(s, name)));
+}
+
 static bool number_of(const struct stet_journal_value *v, double *out)
 {
     if (!v || (v->kind != STET_VALUE_INT && v->kind != STET_VALUE_FLOAT))
@@ -225,6 +238,7 @@ static void add(struct stet_arena *arena, const struct table *t, const struct st
     m->from = words(arena, from);
     m->to = words(arena, to);
     m->numeric = number_of(from, &m->from_number) && number_of(to, &m->to_number);
+    m->flag = from && to && from->kind == STET_VALUE_BOOL && to->kind == STET_VALUE_BOOL;
     m->array = (from && from->kind == STET_VALUE_ARRAY) || (to && to->kind == STET_VALUE_ARRAY);
 }
 
@@ -247,7 +261,8 @@ static uint32_t compare(struct stet_arena *arena, const struct table *a, const s
                 continue;
             was = find(a, v);
             /* Locals come and go with the line that runs; only arguments do so for a reason. */
-            if (was ? !same(was, v) : v->scope == STET_SCOPE_ARGUMENT)
+            if (was ? !same(was, v) || made_anew(b, &statics, was, v)
+                    : v->scope == STET_SCOPE_ARGUMENT)
                 add(arena, b, &statics, was, v, &out[n++]);
         }
         for (uint32_t i = 0;

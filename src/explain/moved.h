@@ -12,6 +12,7 @@ struct stet_moved {
     struct stet_view path;     /* as the user writes it: the parameter's name for an argument */
     struct stet_view from, to; /* in words; "absent" where one of the two had no such value */
     double from_number, to_number;
+    bool flag;            /* both are True or False */
     bool numeric;         /* both are numbers */
     bool array;           /* one of the two is an array */
     bool static_argument; /* an argument that jit was told to take as static */

@@ -218,6 +218,8 @@ static void array_text(struct stet_buf *out, const struct stet_journal_value *v)
     stet_buf_str(out, v->weak ? "] (weak type)" : "]");
     if (stet_view_is(v->type, "ndarray"))
         stet_buf_str(out, " (NumPy)");
+    if (v->place.len)
+        stet_buf_printf(out, " with %.*s", STET_FMT(v->place));
 }
 
 /* NumPy's scalars are named by their type: to a compiler they differ from Python's. */
