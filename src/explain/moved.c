@@ -13,6 +13,7 @@ struct table {
     struct stet_journal_value *items;
     uint32_t count;
     uint16_t *slots; /* number + 1 by hash of scope and path */
+    bool hashes;     /* its hashes compare with the other's */
 };
 
 struct statics {
@@ -61,9 +62,12 @@ static bool fill(struct table *t, struct stet_arena *arena, struct stet_view byt
         return false;
     memset(t->slots, 0, SLOTS * sizeof *t->slots);
     stet_reader_init(&r, bytes, 0);
-    while (t->count < VALUES_MOST && stet_journal_values_next(&r, &v))
+    while (t->count < VALUES_MOST && stet_journal_values_next(&r, &v)) {
+        if (v.kind == STET_VALUE_HIDDEN && !t->hashes)
+            v.hash = 0;
         if (!find(t, &v))
             put(t, &v);
+    }
     return true;
 }
 
@@ -274,7 +278,7 @@ static uint32_t compare(struct stet_arena *arena, const struct table *a, const s
 }
 
 uint32_t stet_moved_make(struct stet_arena *arena, struct stet_view before, struct stet_view now,
-                         const struct stet_moved **out)
+                         bool one_process, const struct stet_moved **out)
 {
     struct stet_moved moved[STET_MOVED_MOST], *kept;
     struct stet_arena scratch;
@@ -285,6 +289,7 @@ uint32_t stet_moved_make(struct stet_arena *arena, struct stet_view before, stru
     if (!before.len || !now.len)
         return 0;
     stet_arena_init(&scratch, (size_t)4 << 20);
+    a.hashes = b.hashes = one_process;
     if (fill(&a, &scratch, before) && fill(&b, &scratch, now))
         n = compare(arena, &a, &b, moved);
     stet_arena_release(&scratch);

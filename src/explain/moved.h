@@ -20,8 +20,8 @@ struct stet_moved {
 
 /* Compares the values of two compiles. Arguments of the framework's call come first, then what the
  * called function closes over and the globals it uses, then the user's frames from the innermost
- * out. At most STET_MOVED_MOST, in the arena. */
+ * out. Hashes compare only within `one_process`. At most STET_MOVED_MOST, in the arena. */
 uint32_t stet_moved_make(struct stet_arena *arena, struct stet_view before, struct stet_view now,
-                         const struct stet_moved **out);
+                         bool one_process, const struct stet_moved **out);
 
 #endif

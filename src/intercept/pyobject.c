@@ -177,7 +177,7 @@ static void find_torch(struct stet_pyread *r)
 }
 
 void stet_pyread_init(struct stet_pyread *r, const struct stet_python *py,
-                      struct stet_journal_values *out, bool hide_numbers)
+                      struct stet_journal_values *out, bool hide_numbers, uint64_t salt)
 {
     static const char *const names[] = {
 #define NAME(name) #name,
@@ -189,6 +189,7 @@ void stet_pyread_init(struct stet_pyread *r, const struct stet_python *py,
     r->py = py;
     r->out = out;
     r->hide_numbers = hide_numbers;
+    r->salt = salt;
     for (size_t i = 0; i < STET_PYNAMES; i++)
         r->names[i] = py->PyUnicode_InternFromString(names[i]);
     py->PyErr_Clear();
@@ -201,6 +202,11 @@ void stet_pyread_release(struct stet_pyread *r)
         drop(r->py, r->names[i]);
 }
 
+static uint64_t hidden(const struct stet_pyread *r, struct stet_view bytes)
+{
+    return stet_hash_mix_u64(stet_hash_bytes(bytes), r->salt).lo;
+}
+
 static void emit(struct stet_pyread *r, const struct stet_pytype *k, struct stet_journal_value *v)
 {
     v->scope = r->scope;
@@ -208,10 +214,8 @@ static void emit(struct stet_pyread *r, const struct stet_pytype *k, struct stet
     v->path = stet_view_of(r->path, r->length);
     v->type = stet_view_str(k->name);
     if (r->hide_numbers && (v->kind == STET_VALUE_INT || v->kind == STET_VALUE_FLOAT)) {
-        v->hash =
-            stet_hash_bytes(v->kind == STET_VALUE_INT ? stet_view_of(&v->number, sizeof v->number)
-                                                      : stet_view_of(&v->real, sizeof v->real))
-                .lo;
+        v->hash = hidden(r, v->kind == STET_VALUE_INT ? stet_view_of(&v->number, sizeof v->number)
+                                                      : stet_view_of(&v->real, sizeof v->real));
         v->kind = STET_VALUE_HIDDEN;
     }
     stet_journal_values_add(r->out, v);
@@ -239,7 +243,7 @@ static void read_string(struct stet_pyread *r, const struct stet_pytype *k, PyOb
     if (shown)
         v.text = text;
     else
-        v.hash = stet_hash_bytes(text).lo;
+        v.hash = hidden(r, text);
     emit(r, k, &v);
 }
 

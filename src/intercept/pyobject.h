@@ -59,13 +59,14 @@ struct stet_pyread {
     uint32_t frame;
     unsigned left;     /* objects that may still be looked at */
     bool hide_numbers; /* keep only hashes */
-    uint32_t length;   /* of path */
+    uint64_t salt;   /* of those hashes; never written, so that nobody can guess what was hashed */
+    uint32_t length; /* of path */
     char path[STET_VALUES_PATH_MAX];
     struct stet_pytype types[64]; /* by address */
 };
 
 void stet_pyread_init(struct stet_pyread *r, const struct stet_python *py,
-                      struct stet_journal_values *out, bool hide_numbers);
+                      struct stet_journal_values *out, bool hide_numbers, uint64_t salt);
 void stet_pyread_release(struct stet_pyread *r);
 
 /* Reads `o` under the path `name`. `depth` bounds containers, `inside` instance dictionaries. */

@@ -3,8 +3,10 @@
 
 #include "intercept/pyobject.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 
 enum {
     FRAMES_MAX = 128,     /* as many as a stack record has */
@@ -411,6 +413,20 @@ static void read_frame(struct look *l, PyObject *frame, uint32_t index)
         py->Py_DecRef(code);
 }
 
+/* The same for the whole process and its forks: values of two compiles must compare. */
+static uint64_t process_salt(void)
+{
+    static _Atomic uint64_t salt;
+    uint64_t mine = atomic_load(&salt), nobody = 0;
+
+    if (mine)
+        return mine;
+    if (getrandom(&mine, sizeof mine, GRND_NONBLOCK) != (ssize_t)sizeof mine)
+        mine = (uint64_t)(uintptr_t)&mine; /* as random as the kernel's layout of memory */
+    mine |= 1;
+    return atomic_compare_exchange_strong(&salt, &nobody, mine) ? mine : nobody;
+}
+
 void stet_pyvalues_read(const struct stet_python *py, PyObject *frame, bool hide_numbers,
                         struct stet_journal_values *out)
 {
@@ -420,7 +436,7 @@ void stet_pyvalues_read(const struct stet_python *py, PyObject *frame, bool hide
     out->used = out->dropped = 0;
     if (!py->values)
         return;
-    stet_pyread_init(&l.read, py, out, hide_numbers);
+    stet_pyread_init(&l.read, py, out, hide_numbers, process_salt());
     for (uint32_t i = 0; next && i < FRAMES_MAX; i++) {
         PyObject *back;
 
