@@ -243,7 +243,7 @@ const struct stet_attr *stet_hlo_strings(struct stet_hlo_reader *r, const struct
 
 static const struct stet_attr *shapes(struct stet_hlo_reader *r, const struct stet_proto *in)
 {
-    struct stet_list items = {0};
+    struct stet_build_list items = {0};
     const struct stet_attr *a;
     uint32_t n;
 
@@ -251,10 +251,11 @@ static const struct stet_attr *shapes(struct stet_hlo_reader *r, const struct st
         return NULL;
     for (size_t i = 0; i < r->field_count; i++)
         if (r->fields[i].number == 57)
-            stet_list_add(&items, stet_hlo_new_type(r->b.a, stet_hlo_shape(r, in, &r->fields[i])));
+            stet_build_list_add(&items,
+                                stet_hlo_new_type(r->b.a, stet_hlo_shape(r, in, &r->fields[i])));
     n = (uint32_t)items.count;
-    a = stet_hlo_new_array(r->b.a, stet_list_keep(&items, r->b.a), n);
-    stet_list_release(&items);
+    a = stet_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n);
+    stet_build_list_release(&items);
     return a;
 }
 

@@ -163,7 +163,7 @@ static const struct stet_attr *group_list(struct stet_hlo_reader *r, const struc
                                           const struct stet_proto_field *f)
 {
     struct stet_proto m = stet_proto_sub(in, f), d;
-    struct stet_list items = {0};
+    struct stet_build_list items = {0};
     struct stet_proto_field g, h;
     const struct stet_attr *a;
     uint32_t n;
@@ -177,11 +177,11 @@ static const struct stet_attr *group_list(struct stet_hlo_reader *r, const struc
         while (stet_proto_next(&d, &h))
             if (h.number == 1)
                 stet_proto_ints(&r->fault, &h, r->b.a, &ids);
-        stet_list_add(&items, stet_hlo_new_ints(r->b.a, ids.at, ids.count));
+        stet_build_list_add(&items, stet_hlo_new_ints(r->b.a, ids.at, ids.count));
     }
     n = (uint32_t)items.count;
-    a = stet_hlo_new_array(r->b.a, stet_list_keep(&items, r->b.a), n);
-    stet_list_release(&items);
+    a = stet_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n);
+    stet_build_list_release(&items);
     return a;
 }
 
@@ -215,7 +215,7 @@ const struct stet_attr *stet_hlo_replica_groups(struct stet_hlo_reader *r,
                                                 const struct stet_proto *in)
 {
     const struct stet_proto_field *f;
-    struct stet_list items = {0};
+    struct stet_build_list items = {0};
     const struct stet_attr *a;
     uint32_t n;
 
@@ -246,17 +246,17 @@ const struct stet_attr *stet_hlo_replica_groups(struct stet_hlo_reader *r,
         while (stet_proto_next(&m, &g))
             if (g.number == 1)
                 stet_proto_ints(&r->fault, &g, r->b.a, &ids);
-        stet_list_add(&items, stet_hlo_new_ints(r->b.a, ids.at, ids.count));
+        stet_build_list_add(&items, stet_hlo_new_ints(r->b.a, ids.at, ids.count));
     }
     n = (uint32_t)items.count;
-    a = stet_hlo_new_array(r->b.a, stet_list_keep(&items, r->b.a), n);
-    stet_list_release(&items);
+    a = stet_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n);
+    stet_build_list_release(&items);
     return a;
 }
 
 const struct stet_attr *stet_hlo_pairs(struct stet_hlo_reader *r, const struct stet_proto *in)
 {
-    struct stet_list items = {0};
+    struct stet_build_list items = {0};
     const struct stet_attr *a;
     uint32_t n;
 
@@ -272,17 +272,17 @@ const struct stet_attr *stet_hlo_pairs(struct stet_hlo_reader *r, const struct s
         while (v && stet_proto_next(&m, &g))
             if (g.number <= 2)
                 v[g.number - 1] = stet_proto_int(&r->fault, &g);
-        stet_list_add(&items, stet_hlo_new_ints(r->b.a, v, 2));
+        stet_build_list_add(&items, stet_hlo_new_ints(r->b.a, v, 2));
     }
     n = (uint32_t)items.count;
-    a = stet_hlo_new_array(r->b.a, stet_list_keep(&items, r->b.a), n);
-    stet_list_release(&items);
+    a = stet_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n);
+    stet_build_list_release(&items);
     return a;
 }
 
 const struct stet_attr *stet_hlo_aliasing(struct stet_hlo_reader *r, const struct stet_proto *in)
 {
-    struct stet_list items = {0};
+    struct stet_build_list items = {0};
     const struct stet_attr *a;
     uint32_t n;
 
@@ -310,10 +310,10 @@ const struct stet_attr *stet_hlo_aliasing(struct stet_hlo_reader *r, const struc
             field(f, &n, "operand", stet_hlo_new_int(r->b.a, operand));
             field(f, &n, "index", stet_hlo_new_ints(r->b.a, index.at, index.count));
         }
-        stet_list_add(&items, stet_hlo_new_record(r->b.a, "aliasing", f, n));
+        stet_build_list_add(&items, stet_hlo_new_record(r->b.a, "aliasing", f, n));
     }
     n = (uint32_t)items.count;
-    a = n ? stet_hlo_new_array(r->b.a, stet_list_keep(&items, r->b.a), n) : NULL;
-    stet_list_release(&items);
+    a = n ? stet_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n) : NULL;
+    stet_build_list_release(&items);
     return a;
 }
