@@ -20,7 +20,7 @@ const struct stet_attr *stet_hlo_slices(struct stet_hlo_reader *r, const struct 
         struct stet_proto_field g;
         struct stet_proto m;
 
-        if (r->fields[i].number != 17)
+        if (r->fields[i].number != STET_HLO_INSTR_SLICE_DIMENSIONS)
             continue;
         m = stet_proto_sub(in, &r->fields[i]);
         while (stet_proto_next(&m, &g))
@@ -63,7 +63,7 @@ const struct stet_attr *stet_hlo_padding(struct stet_hlo_reader *r, const struct
 {
     static const char *const names[] = {"edge_padding_low", "edge_padding_high",
                                         "interior_padding"};
-    const struct stet_proto_field *f = stet_hlo_field(r, 21);
+    const struct stet_proto_field *f = stet_hlo_field(r, STET_HLO_INSTR_PADDING_CONFIG);
     struct stet_named_attr *fields = STET_NEW_ARRAY(r->b.a, struct stet_named_attr, 3);
     struct stet_ints parts[3] = {{0}};
     uint32_t n = 0;
@@ -91,7 +91,7 @@ const struct stet_attr *stet_hlo_window(struct stet_hlo_reader *r, const struct 
                  {"lhs_dilate", 5, 1},
                  {"rhs_dilate", 4, 1},
                  {"rhs_reversal", 6, 0}};
-    const struct stet_proto_field *f = stet_hlo_field(r, 15);
+    const struct stet_proto_field *f = stet_hlo_field(r, STET_HLO_INSTR_WINDOW);
     struct stet_named_attr *fields = STET_NEW_ARRAY(r->b.a, struct stet_named_attr, 7);
     struct stet_ints v[7] = {{0}};
     uint32_t n = 0;
@@ -137,22 +137,31 @@ static bool labels(struct stet_hlo_reader *r, char first, int64_t a, char second
 
 const struct stet_attr *stet_hlo_dim_labels(struct stet_hlo_reader *r, const struct stet_proto *in)
 {
-    enum { DIMS = 16 };
+    enum { DIMS = STET_HLO_INSTR_CONVOLUTION_DIMENSION_NUMBERS };
     const struct stet_proto_field *f = stet_hlo_field(r, DIMS);
-    struct stet_ints lhs = stet_hlo_inner(r, in, DIMS, 11), rhs = stet_hlo_inner(r, in, DIMS, 6);
-    struct stet_ints out = stet_hlo_inner(r, in, DIMS, 12);
+    struct stet_ints lhs =
+                         stet_hlo_inner(r, in, DIMS, STET_HLO_CONVOLUTION_INPUT_SPATIAL_DIMENSIONS),
+                     rhs = stet_hlo_inner(r, in, DIMS,
+                                          STET_HLO_CONVOLUTION_KERNEL_SPATIAL_DIMENSIONS);
+    struct stet_ints out =
+        stet_hlo_inner(r, in, DIMS, STET_HLO_CONVOLUTION_OUTPUT_SPATIAL_DIMENSIONS);
 
     if (!f)
         return NULL;
     r->scratch.len = 0;
-    labels(r, 'b', stet_hlo_inner_number(r, in, DIMS, 7), 'f',
-           stet_hlo_inner_number(r, in, DIMS, 8), &lhs, f->offset);
+    labels(r, 'b', stet_hlo_inner_number(r, in, DIMS, STET_HLO_CONVOLUTION_INPUT_BATCH_DIMENSION),
+           'f', stet_hlo_inner_number(r, in, DIMS, STET_HLO_CONVOLUTION_INPUT_FEATURE_DIMENSION),
+           &lhs, f->offset);
     stet_buf_char(&r->scratch, '_');
-    labels(r, 'i', stet_hlo_inner_number(r, in, DIMS, 3), 'o',
-           stet_hlo_inner_number(r, in, DIMS, 4), &rhs, f->offset);
+    labels(r, 'i',
+           stet_hlo_inner_number(r, in, DIMS, STET_HLO_CONVOLUTION_KERNEL_INPUT_FEATURE_DIMENSION),
+           'o',
+           stet_hlo_inner_number(r, in, DIMS, STET_HLO_CONVOLUTION_KERNEL_OUTPUT_FEATURE_DIMENSION),
+           &rhs, f->offset);
     stet_buf_str(&r->scratch, "->");
-    labels(r, 'b', stet_hlo_inner_number(r, in, DIMS, 9), 'f',
-           stet_hlo_inner_number(r, in, DIMS, 10), &out, f->offset);
+    labels(r, 'b', stet_hlo_inner_number(r, in, DIMS, STET_HLO_CONVOLUTION_OUTPUT_BATCH_DIMENSION),
+           'f', stet_hlo_inner_number(r, in, DIMS, STET_HLO_CONVOLUTION_OUTPUT_FEATURE_DIMENSION),
+           &out, f->offset);
     return stet_hlo_new_string(r->b.a, stet_hlo_keep(r));
 }
 
@@ -219,14 +228,14 @@ const struct stet_attr *stet_hlo_replica_groups(struct stet_hlo_reader *r,
     const struct stet_attr *a;
     uint32_t n;
 
-    if ((f = stet_hlo_field(r, 93))) {
+    if ((f = stet_hlo_field(r, STET_HLO_INSTR_MESH_AXES_REPLICA_GROUP_LIST))) {
         r->scratch.len = 0;
         stet_hlo_mesh_groups(r, in, f);
         return stet_hlo_new_string(r->b.a, stet_hlo_keep(r));
     }
-    if ((f = stet_hlo_field(r, 92)))
+    if ((f = stet_hlo_field(r, STET_HLO_INSTR_IOTA_COLLECTIVE_DEVICE_LIST)))
         return iota_groups(r, in, f);
-    if ((f = stet_hlo_field(r, 87))) {
+    if ((f = stet_hlo_field(r, STET_HLO_INSTR_COLLECTIVE_DEVICE_LIST))) {
         struct stet_proto m = stet_proto_sub(in, f);
         struct stet_proto_field g;
 
@@ -240,7 +249,7 @@ const struct stet_attr *stet_hlo_replica_groups(struct stet_hlo_reader *r,
         struct stet_proto_field g;
         struct stet_proto m;
 
-        if (r->fields[i].number != 49)
+        if (r->fields[i].number != STET_HLO_INSTR_REPLICA_GROUPS)
             continue;
         m = stet_proto_sub(in, &r->fields[i]);
         while (stet_proto_next(&m, &g))
@@ -265,7 +274,7 @@ const struct stet_attr *stet_hlo_pairs(struct stet_hlo_reader *r, const struct s
         struct stet_proto_field g;
         struct stet_proto m;
 
-        if (r->fields[i].number != 52)
+        if (r->fields[i].number != STET_HLO_INSTR_SOURCE_TARGET_PAIRS)
             continue;
         v = STET_NEW_ARRAY(r->b.a, int64_t, 2);
         m = stet_proto_sub(in, &r->fields[i]);
@@ -293,7 +302,7 @@ const struct stet_attr *stet_hlo_aliasing(struct stet_hlo_reader *r, const struc
         struct stet_proto m;
         int64_t operand = 0;
 
-        if (r->fields[i].number != 74)
+        if (r->fields[i].number != STET_HLO_INSTR_OUTPUT_OPERAND_ALIASING)
             continue;
         m = stet_proto_sub(in, &r->fields[i]);
         while (stet_proto_next(&m, &g))
