@@ -33,6 +33,9 @@ struct stet_hlo_reader {
     struct stet_buf scratch; /* for values that become text */
 };
 
+/* "[1,2]": numbers between `open` and `close`. */
+void stet_hlo_join(struct stet_buf *out, const char *open, const struct stet_ints *v,
+                   const char *close);
 /* ShapeProto → type; made once for equal bytes. NULL with a fault. */
 const struct stet_type *stet_hlo_shape(struct stet_hlo_reader *r, const struct stet_proto *in,
                                        const struct stet_proto_field *f);

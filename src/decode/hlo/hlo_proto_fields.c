@@ -66,3 +66,12 @@ int64_t stet_hlo_inner_number(struct stet_hlo_reader *r, const struct stet_proto
 
     return v.count ? v.at[v.count - 1] : 0;
 }
+
+void stet_hlo_join(struct stet_buf *out, const char *open, const struct stet_ints *v,
+                   const char *close)
+{
+    stet_buf_str(out, open);
+    for (uint32_t i = 0; i < v->count; i++)
+        stet_buf_printf(out, "%s%lld", i ? "," : "", (long long)v->at[i]);
+    stet_buf_str(out, close);
+}

@@ -194,15 +194,6 @@ static const struct stet_attr *group_list(struct stet_hlo_reader *r, const struc
     return a;
 }
 
-static void join(struct stet_buf *out, const char *open, const struct stet_ints *v,
-                 const char *close)
-{
-    stet_buf_str(out, open);
-    for (uint32_t i = 0; i < v->count; i++)
-        stet_buf_printf(out, "%s%lld", i ? "," : "", (long long)v->at[i]);
-    stet_buf_str(out, close);
-}
-
 static const struct stet_attr *iota_groups(struct stet_hlo_reader *r, const struct stet_proto *in,
                                            const struct stet_proto_field *f)
 {
@@ -210,11 +201,11 @@ static const struct stet_attr *iota_groups(struct stet_hlo_reader *r, const stru
     struct stet_ints dims = stet_hlo_inner_of(r, in, f, 3), perm = stet_hlo_inner_of(r, in, f, 4);
 
     r->scratch.len = 0;
-    join(&r->scratch, "[", &groups, ",");
-    join(&r->scratch, "", &each, "]");
-    join(&r->scratch, "<=[", &dims, "]");
+    stet_hlo_join(&r->scratch, "[", &groups, ",");
+    stet_hlo_join(&r->scratch, "", &each, "]");
+    stet_hlo_join(&r->scratch, "<=[", &dims, "]");
     if (dims.count > 1)
-        join(&r->scratch, "T(", &perm, ")");
+        stet_hlo_join(&r->scratch, "T(", &perm, ")");
     return stet_hlo_new_string(r->b.a, stet_hlo_keep(r));
 }
 

@@ -45,15 +45,8 @@ static const struct stet_attr *int_list(struct stet_hlo_text *t)
 
 static const struct stet_attr *bool_list(struct stet_hlo_text *t)
 {
-    struct stet_ints v = {0};
+    struct stet_ints v = stet_hlo_bool_list(t);
 
-    stet_hlo_expect(t, "{");
-    while (!t->failed && stet_hlo_peek(t) != '}') {
-        stet_ints_add(&v, t->b.a, stet_hlo_bool(t));
-        if (!stet_hlo_take(t, ","))
-            break;
-    }
-    stet_hlo_expect(t, "}");
     return ints(t, &v);
 }
 
