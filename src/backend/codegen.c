@@ -1,7 +1,7 @@
 /* Making tile programs: loads, instructions, stores, and registers for all of them. */
 #include "backend/codegen.h"
 
-#include "backend/place.h"
+#include "backend/placement.h"
 
 void stet_cg_begin(struct stet_codegen *g, struct stet_arena *arena, uint32_t mark)
 {
@@ -100,7 +100,7 @@ uint16_t stet_cg_arg(struct stet_codegen *g, struct stet_gval *v)
     return r;
 }
 
-static bool all_zero(const struct stet_view_map *m)
+static bool all_zero(const struct stet_tile_view *m)
 {
     for (uint32_t i = 0; i < m->rank; i++)
         if (m->strides[i] && m->dims[i] != 1)
@@ -111,7 +111,7 @@ static bool all_zero(const struct stet_view_map *m)
 static void load_kind(struct stet_codegen *g, struct stet_gval *root, struct stet_tile_load *l)
 {
     const struct stet_gnode *n = root->def;
-    struct stet_view_map *map;
+    struct stet_tile_view *map;
 
     l->kind = root->shape.elements == 1 ? STET_LOAD_SPLAT : STET_LOAD_LINE;
     if (n && n->kind == STET_G_SPLAT) {
@@ -127,13 +127,13 @@ static void load_kind(struct stet_codegen *g, struct stet_gval *root, struct ste
             l->divide = l->modulus = 1; /* an empty tensor */
     } else if (n && n->kind == STET_G_VIEW && !root->in_memory) {
         l->slot = slot_of(g, stet_g_root(n->in[0]));
-        map = STET_NEW(g->arena, struct stet_view_map);
+        map = STET_NEW(g->arena, struct stet_tile_view);
         if (!map) {
             g->full = true;
             return;
         }
         *map = n->map;
-        stet_view_simplify(map);
+        stet_tile_view_simplify(map);
         l->map = map;
         l->kind = all_zero(map) ? STET_LOAD_SPLAT : STET_LOAD_VIEW;
     } else {

@@ -2,25 +2,25 @@
 #include "backend/codegen.h"
 #include "backend/lower.h"
 #include "backend/params.h"
-#include "backend/steps.h"
+#include "backend/plan_steps.h"
 
 #include "program/build.h"
 
 struct emitter {
     struct stet_placement *p;
     struct stet_lower *l;
-    struct stet_list refs; /* struct stet_buffer *, in table order */
+    struct stet_build_list refs; /* struct stet_buffer *, in table order */
     struct stet_codegen *g;
 };
 
 /* Steps of one block while they are made. */
 struct stepper {
-    struct stet_list steps;
+    struct stet_build_list steps;
 };
 
 static void ref(struct emitter *e, struct stet_buffer *b)
 {
-    stet_list_add(&e->refs, b);
+    stet_build_list_add(&e->refs, b);
 }
 
 static void ref_value(struct emitter *e, struct stet_gval *v)
@@ -36,7 +36,7 @@ static struct stet_step *new_step(struct emitter *e, struct stepper *s, enum ste
         return NULL;
     t->kind = kind;
     t->first = (uint32_t)e->refs.count;
-    stet_list_add(&s->steps, t);
+    stet_build_list_add(&s->steps, t);
     return t;
 }
 
@@ -56,7 +56,7 @@ static enum stet_rc copy_step(struct emitter *e, struct stepper *s, struct stet_
 /* ---- tile programs ---- */
 
 /* The elementwise nodes of the group, in order, and stores of what others read. */
-static void group_code(struct emitter *e, struct stet_group *g)
+static void group_code(struct emitter *e, struct stet_graph_group *g)
 {
     for (uint32_t i = g->node_count; i-- > 0;)
         if (g->nodes[i]->kind == STET_G_EW)
@@ -72,7 +72,7 @@ static enum stet_rc too_large(struct emitter *e)
                                : stet_lower_fail(e->l, STET_LIMIT, "a fused loop is too large");
 }
 
-static enum stet_rc tile_step(struct emitter *e, struct stepper *s, struct stet_group *g)
+static enum stet_rc tile_step(struct emitter *e, struct stepper *s, struct stet_graph_group *g)
 {
     struct stet_tile_prog *prog = STET_NEW(e->l->arena, struct stet_tile_prog);
     struct stet_step *t;
@@ -105,7 +105,7 @@ static uint64_t reduce_chunk(const struct stet_reduce *r)
     return 16384;
 }
 
-static enum stet_rc reduce_step(struct emitter *e, struct stepper *s, struct stet_group *g)
+static enum stet_rc reduce_step(struct emitter *e, struct stepper *s, struct stet_graph_group *g)
 {
     struct stet_gnode *n = g->nodes[0];
     struct stet_reduce *r = n->params;
@@ -141,7 +141,7 @@ static enum stet_rc reduce_step(struct emitter *e, struct stepper *s, struct ste
         struct stet_buffer *b;
 
         chunks = ((uint64_t)r->folded + r->chunk - 1) / r->chunk;
-        b = stet_place_temporary(e->p, chunks * 16 * r->count, g->time, g->time);
+        b = stet_placement_temporary(e->p, chunks * 16 * r->count, g->time, g->time);
         if (!b)
             return STET_NO_MEMORY;
         ref(e, b);
@@ -151,7 +151,7 @@ static enum stet_rc reduce_step(struct emitter *e, struct stepper *s, struct ste
 
 /* ---- calls ---- */
 
-static enum stet_rc call_step(struct emitter *e, struct stepper *s, struct stet_group *g)
+static enum stet_rc call_step(struct emitter *e, struct stepper *s, struct stet_graph_group *g)
 {
     struct stet_gnode *n = g->nodes[0];
     struct stet_step *t = new_step(e, s, STET_STEP_KERNEL);
@@ -165,7 +165,7 @@ static enum stet_rc call_step(struct emitter *e, struct stepper *s, struct stet_
     for (uint32_t i = 0; i < n->out_count; i++)
         ref_value(e, n->out[i]);
     if (n->scratch) {
-        struct stet_buffer *b = stet_place_temporary(e->p, n->scratch, g->time, g->time);
+        struct stet_buffer *b = stet_placement_temporary(e->p, n->scratch, g->time, g->time);
 
         if (!b)
             return STET_NO_MEMORY;
@@ -189,7 +189,7 @@ static enum stet_rc host_step(struct emitter *e, struct stepper *s, struct stet_
 }
 
 /* A view that must lie dense. */
-static enum stet_rc view_step(struct emitter *e, struct stepper *s, struct stet_group *g)
+static enum stet_rc view_step(struct emitter *e, struct stepper *s, struct stet_graph_group *g)
 {
     struct stet_gnode *n = g->nodes[0];
     struct stet_copy *c = STET_NEW(e->l->arena, struct stet_copy);
@@ -217,7 +217,7 @@ static enum stet_rc view_step(struct emitter *e, struct stepper *s, struct stet_
 /* ---- blocks ---- */
 
 static enum stet_rc block_steps(struct emitter *e, struct stet_gblock *b, struct stet_carry *end,
-                                uint32_t end_count, struct stet_steps *out);
+                                uint32_t end_count, struct stet_plan_steps *out);
 
 static enum stet_rc while_step(struct emitter *e, struct stepper *s, struct stet_gnode *n)
 {
@@ -239,7 +239,7 @@ static enum stet_rc case_step(struct emitter *e, struct stepper *s, struct stet_
     struct stet_step *t = new_step(e, s, STET_STEP_CASE);
 
     if (!t ||
-        !(t->select.branches = STET_NEW_ARRAY(e->l->arena, struct stet_steps, n->block_count)))
+        !(t->select.branches = STET_NEW_ARRAY(e->l->arena, struct stet_plan_steps, n->block_count)))
         return stet_lower_memory(e->l);
     t->select.count = n->block_count;
     t->select.pred = n->in[0]->shape.dtype == STET_DT_PRED;
@@ -250,7 +250,7 @@ static enum stet_rc case_step(struct emitter *e, struct stepper *s, struct stet_
     return STET_OK;
 }
 
-static enum stet_rc group_step(struct emitter *e, struct stepper *s, struct stet_group *g)
+static enum stet_rc group_step(struct emitter *e, struct stepper *s, struct stet_graph_group *g)
 {
     struct stet_gnode *n = g->nodes[0];
 
@@ -280,7 +280,7 @@ static enum stet_rc group_step(struct emitter *e, struct stepper *s, struct stet
     }
 }
 
-static enum stet_rc keep_steps(struct emitter *e, struct stepper *s, struct stet_steps *out)
+static enum stet_rc keep_steps(struct emitter *e, struct stepper *s, struct stet_plan_steps *out)
 {
     out->v = STET_NEW_ARRAY(e->l->arena, struct stet_step, s->steps.count + 1);
     if (!out->v || s->steps.failed)
@@ -292,30 +292,30 @@ static enum stet_rc keep_steps(struct emitter *e, struct stepper *s, struct stet
 }
 
 static enum stet_rc block_steps(struct emitter *e, struct stet_gblock *b, struct stet_carry *end,
-                                uint32_t end_count, struct stet_steps *out)
+                                uint32_t end_count, struct stet_plan_steps *out)
 {
     struct stepper s = {{0}};
     enum stet_rc rc = STET_OK;
 
-    for (struct stet_group *g = b->groups; g && rc == STET_OK; g = g->next)
+    for (struct stet_graph_group *g = b->groups; g && rc == STET_OK; g = g->next)
         rc = group_step(e, &s, g);
     for (uint32_t i = 0; i < end_count && rc == STET_OK; i++)
         rc = copy_step(e, &s, end[i].from, end[i].to);
     if (rc == STET_OK)
         rc = keep_steps(e, &s, out);
-    stet_list_release(&s.steps);
+    stet_build_list_release(&s.steps);
     return rc;
 }
 
 static enum stet_rc resolve(struct emitter *e, struct stet_plan *plan)
 {
     plan->ref_count = (uint32_t)e->refs.count;
-    plan->refs = STET_NEW_ARRAY(e->l->arena, struct stet_ref, e->refs.count + 1);
+    plan->refs = STET_NEW_ARRAY(e->l->arena, struct stet_step_ref, e->refs.count + 1);
     if (!plan->refs || e->refs.failed)
         return stet_lower_memory(e->l);
     for (uint32_t i = 0; i < plan->ref_count; i++) {
         struct stet_buffer *b = e->refs.items[i];
-        struct stet_ref *r = &plan->refs[i];
+        struct stet_step_ref *r = &plan->refs[i];
 
         if (!b) /* a token, an empty tensor */
             continue;
@@ -323,16 +323,16 @@ static enum stet_rc resolve(struct emitter *e, struct stet_plan *plan)
         plan->info.cost.bytes += (double)b->size;
         switch (b->space) {
         case STET_SPACE_SCRATCH:
-            *r = (struct stet_ref){0, b->offset};
+            *r = (struct stet_step_ref){0, b->offset};
             break;
         case STET_SPACE_CONST:
-            *r = (struct stet_ref){1, (uint64_t)(uintptr_t)b->bytes};
+            *r = (struct stet_step_ref){1, (uint64_t)(uintptr_t)b->bytes};
             break;
         case STET_SPACE_INPUT:
-            *r = (struct stet_ref){2 + b->index, 0};
+            *r = (struct stet_step_ref){2 + b->index, 0};
             break;
         case STET_SPACE_OUTPUT:
-            *r = (struct stet_ref){2 + plan->info.input_count + b->index, 0};
+            *r = (struct stet_step_ref){2 + plan->info.input_count + b->index, 0};
             break;
         }
     }
@@ -348,9 +348,9 @@ enum stet_rc stet_emit(struct stet_placement *p, struct stet_gblock *entry, stru
         return stet_lower_memory(p->l);
     rc = block_steps(&e, entry, p->finals, p->final_count, &plan->steps);
     if (rc == STET_OK)
-        rc = stet_place_offsets(p);
+        rc = stet_placement_offsets(p);
     if (rc == STET_OK)
         rc = resolve(&e, plan);
-    stet_list_release(&e.refs);
+    stet_build_list_release(&e.refs);
     return rc;
 }

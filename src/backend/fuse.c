@@ -51,7 +51,7 @@ static void read_memory(struct stet_gval *v, const struct stet_gblock *b, uint32
 }
 
 /* A tile program of `group` reads `v`. */
-static void read_tile(struct stet_gval *v, struct stet_gblock *b, struct stet_group *group)
+static void read_tile(struct stet_gval *v, struct stet_gblock *b, struct stet_graph_group *group)
 {
     struct stet_gval *root;
 
@@ -76,9 +76,9 @@ static void read_tile(struct stet_gval *v, struct stet_gblock *b, struct stet_gr
         root->def->fuse_at = group->position;
 }
 
-static struct stet_group *new_group(struct stet_lower *l, struct stet_gnode *n)
+static struct stet_graph_group *new_group(struct stet_lower *l, struct stet_gnode *n)
 {
-    struct stet_group *g = STET_NEW(l->arena, struct stet_group);
+    struct stet_graph_group *g = STET_NEW(l->arena, struct stet_graph_group);
 
     if (!g) {
         stet_lower_memory(l);
@@ -99,9 +99,10 @@ static struct stet_group *new_group(struct stet_lower *l, struct stet_gnode *n)
 static enum stet_rc fuse_block(struct stet_lower *l, struct stet_gblock *b);
 
 /* Elementwise: joins a group or begins one. Groups are found by position. */
-static enum stet_rc visit_ew(struct stet_lower *l, struct stet_gnode *n, struct stet_group **at)
+static enum stet_rc visit_ew(struct stet_lower *l, struct stet_gnode *n,
+                             struct stet_graph_group **at)
 {
-    struct stet_group *g = n->fuse_at == NEVER ? NULL : at[n->fuse_at];
+    struct stet_graph_group *g = n->fuse_at == NEVER ? NULL : at[n->fuse_at];
 
     if (g && n->fuse_at < n->memory_at && g->elements == n->out[0]->shape.elements &&
         g->node_count < STET_GROUP_NODES && n->out[0]->shape.elements > 0) {
@@ -119,9 +120,9 @@ static enum stet_rc visit_ew(struct stet_lower *l, struct stet_gnode *n, struct 
     return STET_OK;
 }
 
-static enum stet_rc visit(struct stet_lower *l, struct stet_gnode *n, struct stet_group **at)
+static enum stet_rc visit(struct stet_lower *l, struct stet_gnode *n, struct stet_graph_group **at)
 {
-    struct stet_group *g;
+    struct stet_graph_group *g;
 
     switch (n->kind) {
     case STET_G_ALIAS:
@@ -165,7 +166,8 @@ static enum stet_rc visit(struct stet_lower *l, struct stet_gnode *n, struct ste
 static enum stet_rc fuse_block(struct stet_lower *l, struct stet_gblock *b)
 {
     struct stet_gnode **order = STET_NEW_ARRAY(l->arena, struct stet_gnode *, b->node_count + 1);
-    struct stet_group **at = STET_NEW_ARRAY(l->arena, struct stet_group *, b->node_count + 1);
+    struct stet_graph_group **at =
+        STET_NEW_ARRAY(l->arena, struct stet_graph_group *, b->node_count + 1);
     uint32_t count = 0;
 
     if (!order || !at)

@@ -2,7 +2,7 @@
  *
  *   lower*.c  program  -> graph    every op checked and lowered (ops.def: one line each)
  *   fuse.c    graph    -> groups   which elementwise nodes run as one tile program
- *   place.c   groups   -> buffers  who shares memory with whom, and where it lies
+ *   placement.c groups   -> buffers  who shares memory with whom, and where it lies
  *   emit.c    all that -> steps    what plan.c runs
  *
  * Everything lives in the plan's arena. */
@@ -61,13 +61,13 @@ struct stet_gnode {
     uint32_t dim;            /* IOTA */
     const void *bytes;       /* CONST */
     unsigned char value[16]; /* SPLAT */
-    struct stet_view_map map;
+    struct stet_tile_view map;
     const struct stet_kernel *kernel;
     void *params;
     uint64_t scratch;        /* CALL: bytes of temporary memory */
     int32_t in_place;        /* CALL: the operand whose memory out[0] may take over, or -1 */
     struct stet_gnode *next; /* in the block */
-    struct stet_group *group;
+    struct stet_graph_group *group;
     uint32_t fuse_at, memory_at; /* fuse.c: first position of a reader that can, can't join it */
     uint32_t walked;             /* a mark */
     uint32_t time;               /* WHILE, CASE: when it begins */
@@ -81,15 +81,15 @@ struct stet_gblock {
     struct stet_gnode *owner; /* NULL for the entry */
     struct stet_gblock *parent;
     uint32_t depth;
-    bool talks;                /* to the host, somewhere inside */
-    struct stet_group *groups; /* in order of execution */
+    bool talks;                      /* to the host, somewhere inside */
+    struct stet_graph_group *groups; /* in order of execution */
 };
 
 /* What runs as one step. Nodes in order; one of them unless EW or a REDUCE with its producers. */
-struct stet_group {
+struct stet_graph_group {
     struct stet_gnode *nodes[32]; /* STET_GROUP_NODES, latest first */
     uint32_t node_count;
-    struct stet_group *next;
+    struct stet_graph_group *next;
     uint32_t position; /* in the block: the order of its last node */
     uint64_t elements; /* of the line; EW and REDUCE */
     uint32_t time;
@@ -147,15 +147,15 @@ enum stet_rc stet_lower_type(struct stet_lower *l, const struct stet_type *t,
 enum stet_rc stet_lower_out(struct stet_lower *l, uint32_t i, struct stet_gval *v);
 
 /* Attributes. A list may be written in any of the forms readers make. */
-struct stet_ints {
+struct stet_graph_ints {
     int64_t v[2 * STET_MAX_RANK];
     uint32_t count;
 };
-bool stet_lower_ints_of(const struct stet_attr *a, struct stet_ints *out);
+bool stet_lower_ints_of(const struct stet_attr *a, struct stet_graph_ints *out);
 /* An absent attribute gives an empty list. */
-enum stet_rc stet_lower_ints(struct stet_lower *l, const char *name, struct stet_ints *out);
+enum stet_rc stet_lower_ints(struct stet_lower *l, const char *name, struct stet_graph_ints *out);
 enum stet_rc stet_lower_field(struct stet_lower *l, const struct stet_attr *record,
-                              const char *name, struct stet_ints *out);
+                              const char *name, struct stet_graph_ints *out);
 int64_t stet_lower_int(struct stet_lower *l, const char *name, int64_t otherwise);
 /* Text of a STRING, ENUM or SYMBOL attribute; empty when absent. */
 struct stet_view stet_lower_text(struct stet_lower *l, const char *name);
@@ -189,7 +189,7 @@ struct stet_gnode *stet_g_call(struct stet_lower *l, const struct stet_kernel *k
 struct stet_gval *stet_g_root(struct stet_gval *v);
 /* As strides over some value in memory: through one VIEW (and reshapes of it where possible), else
  * `v` itself, dense. map->dims are v's. */
-struct stet_gval *stet_g_strided(struct stet_gval *v, struct stet_view_map *map);
+struct stet_gval *stet_g_strided(struct stet_gval *v, struct stet_tile_view *map);
 /* The one element of a SPLAT (through views), or NULL. */
 const void *stet_g_splat_value(struct stet_gval *v);
 void stet_g_dense_strides(const struct stet_shape *s, int64_t *strides);

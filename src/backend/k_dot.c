@@ -4,10 +4,10 @@
 #include "backend/params.h"
 
 /* A strided matrix (two groups of dims) as dense rows in the compute type. */
-static void pack(char *d, const char *base, const struct stet_view_map *rows,
-                 const struct stet_view_map *cols, enum stet_dtype memory, enum stet_dtype type)
+static void pack(char *d, const char *base, const struct stet_tile_view *rows,
+                 const struct stet_tile_view *cols, enum stet_dtype memory, enum stet_dtype type)
 {
-    struct stet_view_map all = {.rank = rows->rank + cols->rank};
+    struct stet_tile_view all = {.rank = rows->rank + cols->rank};
     size_t from = stet_dtype_bytes(memory), to = stet_dtype_bytes(type);
     const struct stet_tile_set *k = stet_tile_kernels();
     uint64_t total = 1;
@@ -31,12 +31,12 @@ static void pack(char *d, const char *base, const struct stet_view_map *rows,
         stet_move_run(&m, to, base, d, NULL);
         return;
     }
-    stet_view_simplify(&all);
+    stet_tile_view_simplify(&all);
     for (uint64_t at = 0; at < total; at += 1024) {
         size_t n = total - at < 1024 ? (size_t)(total - at) : 1024;
         const char *src = raw;
 
-        stet_view_gather(raw, base, &all, from, at, n);
+        stet_tile_view_gather(raw, base, &all, from, at, n);
         if (memory == STET_DT_BF16 || memory == STET_DT_F16) {
             k->misc[memory == STET_DT_BF16 ? STET_MISC_BF16_LOAD : STET_MISC_F16_LOAD](
                 wide, raw, NULL, NULL, n);

@@ -69,7 +69,7 @@ static double size_c128(double complex x)
 
 static void k_lu(const void *params, void *const *bufs, struct stet_pool *pool)
 {
-    const struct stet_matrix *m = params;
+    const struct stet_linalg *m = params;
     int64_t rows = m->m, cols = m->n, least = rows < cols ? rows : cols;
 
     (void)pool;
@@ -84,7 +84,7 @@ static void k_lu(const void *params, void *const *bufs, struct stet_pool *pool)
 
 static void k_qr(const void *params, void *const *bufs, struct stet_pool *pool)
 {
-    const struct stet_matrix *m = params;
+    const struct stet_linalg *m = params;
     int64_t rows = m->m, cols = m->n, least = rows < cols ? rows : cols;
 
     (void)pool;
@@ -97,7 +97,7 @@ static void k_qr(const void *params, void *const *bufs, struct stet_pool *pool)
 
 static void k_reflectors(const void *params, void *const *bufs, struct stet_pool *pool)
 {
-    const struct stet_matrix *m = params;
+    const struct stet_linalg *m = params;
     int64_t rows = m->m, cols = m->n;
 
     (void)pool;
@@ -171,13 +171,13 @@ static void diagonalise(double complex *a, double complex *v, int64_t n)
     }
 }
 
-static double complex element(const struct stet_matrix *m, const void *from, int64_t at)
+static double complex element(const struct stet_linalg *m, const void *from, int64_t at)
 {
 #define ELEMENT(S, T) return ((const T *)from)[at]
     BY_TYPE(m, ELEMENT);
 }
 
-static void set_element(const struct stet_matrix *m, void *to, int64_t at, double complex value)
+static void set_element(const struct stet_linalg *m, void *to, int64_t at, double complex value)
 {
     switch (m->dtype) {
     case STET_DT_F32:
@@ -195,7 +195,7 @@ static void set_element(const struct stet_matrix *m, void *to, int64_t at, doubl
     }
 }
 
-static void set_value(const struct stet_matrix *m, void *to, int64_t at, double value)
+static void set_value(const struct stet_linalg *m, void *to, int64_t at, double value)
 {
     if (m->dtype == STET_DT_F32 || m->dtype == STET_DT_C64)
         ((float *)to)[at] = (float)value;
@@ -204,7 +204,7 @@ static void set_value(const struct stet_matrix *m, void *to, int64_t at, double 
 }
 
 /* One triangle is read; the diagonal is real. */
-static void read_hermitian(const struct stet_matrix *m, const void *from, int64_t b,
+static void read_hermitian(const struct stet_linalg *m, const void *from, int64_t b,
                            double complex *a, double complex *v)
 {
     int64_t n = m->n;
@@ -221,7 +221,7 @@ static void read_hermitian(const struct stet_matrix *m, const void *from, int64_
 
 static void k_eigh(const void *params, void *const *bufs, struct stet_pool *pool)
 {
-    const struct stet_matrix *m = params;
+    const struct stet_linalg *m = params;
     int64_t n = m->n;
     double complex *a = bufs[3], *v = a + n * n;
 

@@ -29,7 +29,7 @@
 
 static void k_cholesky(const void *params, void *const *bufs, struct stet_pool *pool)
 {
-    const struct stet_matrix *m = params;
+    const struct stet_linalg *m = params;
     int64_t n = m->n;
 
     (void)pool;
@@ -76,7 +76,7 @@ static void k_cholesky(const void *params, void *const *bufs, struct stet_pool *
 
 static void k_triangular_solve(const void *params, void *const *bufs, struct stet_pool *pool)
 {
-    const struct stet_matrix *m = params;
+    const struct stet_linalg *m = params;
     int64_t n = m->left ? m->m : m->n, cols = m->left ? m->n : m->m;
     bool flip = m->transpose == m->left, forward = m->lower != flip;
 

@@ -171,7 +171,7 @@ static void run_task(void *context, uint64_t task)
     stet_tile_fill(acc, j->bufs[1], bytes, (size_t)n);
     do {
         int64_t base = 0, low, high, at;
-        struct stet_view_map m = {.rank = 1, .strides = {w->stride[last]}};
+        struct stet_tile_view m = {.rank = 1, .strides = {w->stride[last]}};
         bool inside = true;
 
         for (uint32_t d = 0; d < last && inside; d++) {
@@ -191,8 +191,8 @@ static void run_task(void *context, uint64_t task)
             continue;
         }
         m.dims[0] = high - low;
-        stet_view_gather(line, (const char *)j->bufs[0] + (size_t)at * bytes, &m, bytes, 0,
-                         (size_t)(high - low));
+        stet_tile_view_gather(line, (const char *)j->bufs[0] + (size_t)at * bytes, &m, bytes, 0,
+                              (size_t)(high - low));
         op(acc + (size_t)low * bytes, acc + (size_t)low * bytes, line, NULL, (size_t)(high - low));
     } while (next(tap, w->size, w->rank));
     memcpy((char *)j->bufs[2] + (size_t)(row * w->out.dims[last] + first) * bytes, acc,

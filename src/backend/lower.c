@@ -195,7 +195,7 @@ enum stet_rc stet_lower_out(struct stet_lower *l, uint32_t i, struct stet_gval *
 /* ---- attributes ---- */
 
 static bool dense_ints(const struct stet_attr *a, uint32_t width, uint64_t count,
-                       struct stet_ints *out)
+                       struct stet_graph_ints *out)
 {
     uint64_t have = width ? stet_attr_bytes(a).len / width : 0;
 
@@ -216,7 +216,7 @@ static bool dense_ints(const struct stet_attr *a, uint32_t width, uint64_t count
     return true;
 }
 
-bool stet_lower_ints_of(const struct stet_attr *a, struct stet_ints *out)
+bool stet_lower_ints_of(const struct stet_attr *a, struct stet_graph_ints *out)
 {
     uint64_t count;
 
@@ -261,7 +261,7 @@ bool stet_lower_ints_of(const struct stet_attr *a, struct stet_ints *out)
     }
 }
 
-enum stet_rc stet_lower_ints(struct stet_lower *l, const char *name, struct stet_ints *out)
+enum stet_rc stet_lower_ints(struct stet_lower *l, const char *name, struct stet_graph_ints *out)
 {
     if (!stet_lower_ints_of(stet_op_attr(l->op, name), out))
         return stet_lower_fail(l, STET_BAD_INPUT, "%s is not a list of integers", name);
@@ -269,7 +269,7 @@ enum stet_rc stet_lower_ints(struct stet_lower *l, const char *name, struct stet
 }
 
 enum stet_rc stet_lower_field(struct stet_lower *l, const struct stet_attr *record,
-                              const char *name, struct stet_ints *out)
+                              const char *name, struct stet_graph_ints *out)
 {
     if (!stet_lower_ints_of(record ? stet_attr_field(record, name) : NULL, out))
         return stet_lower_fail(l, STET_BAD_INPUT, "%s is not a list of integers", name);
@@ -278,7 +278,7 @@ enum stet_rc stet_lower_field(struct stet_lower *l, const struct stet_attr *reco
 
 int64_t stet_lower_int(struct stet_lower *l, const char *name, int64_t otherwise)
 {
-    struct stet_ints v;
+    struct stet_graph_ints v;
 
     if (!stet_lower_ints_of(stet_op_attr(l->op, name), &v) || v.count != 1)
         return otherwise;

@@ -9,8 +9,8 @@ static enum stet_dtype product_type(enum stet_dtype t)
 }
 
 /* The dimensions of `map` not in either list. */
-static void free_dims(const struct stet_view_map *map, const struct stet_ints *x,
-                      const struct stet_ints *y, struct stet_view_map *out)
+static void free_dims(const struct stet_tile_view *map, const struct stet_graph_ints *x,
+                      const struct stet_graph_ints *y, struct stet_tile_view *out)
 {
     out->rank = 0;
     out->offset = 0;
@@ -28,8 +28,8 @@ static void free_dims(const struct stet_view_map *map, const struct stet_ints *x
     }
 }
 
-static void pick_dims(const struct stet_view_map *map, const struct stet_ints *x,
-                      struct stet_view_map *out)
+static void pick_dims(const struct stet_tile_view *map, const struct stet_graph_ints *x,
+                      struct stet_tile_view *out)
 {
     out->rank = x->count;
     out->offset = 0;
@@ -39,7 +39,7 @@ static void pick_dims(const struct stet_view_map *map, const struct stet_ints *x
     }
 }
 
-static int64_t product(const struct stet_view_map *m)
+static int64_t product(const struct stet_tile_view *m)
 {
     int64_t n = 1;
 
@@ -49,14 +49,14 @@ static int64_t product(const struct stet_view_map *m)
 }
 
 /* Is rows x cols a matrix as it lies? Its leading dimension, else 0. */
-static int64_t leading(const struct stet_view_map *rows, const struct stet_view_map *cols,
+static int64_t leading(const struct stet_tile_view *rows, const struct stet_tile_view *cols,
                        bool *transposed)
 {
-    struct stet_view_map r = *rows, c = *cols;
+    struct stet_tile_view r = *rows, c = *cols;
     int64_t rn, cn, rs, cs;
 
-    stet_view_simplify(&r);
-    stet_view_simplify(&c);
+    stet_tile_view_simplify(&r);
+    stet_tile_view_simplify(&c);
     if (r.rank > 1 || c.rank > 1)
         return 0;
     rn = r.rank ? r.dims[0] : 1, rs = r.rank ? r.strides[0] : 0;
@@ -89,12 +89,13 @@ static void plan_packing(struct stet_dot *d)
 /* a[batch, free, contracting] and b[...] into out[batch, a free, b free], element type `out`. 4-bit
  * products are the 8-bit ones cut. */
 static struct stet_gval *make_dot(struct stet_lower *l, struct stet_gval *a, struct stet_gval *b,
-                                  const struct stet_ints *ab, const struct stet_ints *bb,
-                                  const struct stet_ints *ac, const struct stet_ints *bc,
-                                  enum stet_dtype out_type)
+                                  const struct stet_graph_ints *ab,
+                                  const struct stet_graph_ints *bb,
+                                  const struct stet_graph_ints *ac,
+                                  const struct stet_graph_ints *bc, enum stet_dtype out_type)
 {
     struct stet_dot *d = STET_NEW(l->arena, struct stet_dot);
-    struct stet_view_map am, bm, batch;
+    struct stet_tile_view am, bm, batch;
     struct stet_gval *in[2];
     int64_t dims[2 * STET_MAX_RANK];
     struct stet_shape s;
@@ -150,10 +151,10 @@ static bool dot_type(enum stet_dtype t)
 }
 
 static enum stet_rc check_dot(struct stet_lower *l, struct stet_gval *a, struct stet_gval *b,
-                              const struct stet_ints *ab, const struct stet_ints *bb,
-                              const struct stet_ints *ac, const struct stet_ints *bc)
+                              const struct stet_graph_ints *ab, const struct stet_graph_ints *bb,
+                              const struct stet_graph_ints *ac, const struct stet_graph_ints *bc)
 {
-    struct stet_ints all;
+    struct stet_graph_ints all;
 
     CHECK(ab->count == bb->count && ac->count == bc->count, "dimension lists differ in length");
     CHECK(ab->count + ac->count <= STET_MAX_RANK && bb->count + bc->count <= STET_MAX_RANK,
@@ -177,9 +178,9 @@ static enum stet_rc check_dot(struct stet_lower *l, struct stet_gval *a, struct 
     return STET_OK;
 }
 
-static enum stet_rc dot_with(struct stet_lower *l, const struct stet_ints *ab,
-                             const struct stet_ints *bb, const struct stet_ints *ac,
-                             const struct stet_ints *bc)
+static enum stet_rc dot_with(struct stet_lower *l, const struct stet_graph_ints *ab,
+                             const struct stet_graph_ints *bb, const struct stet_graph_ints *ac,
+                             const struct stet_graph_ints *bc)
 {
     struct stet_gval *a, *b;
     struct stet_shape s;
@@ -197,7 +198,7 @@ static enum stet_rc dot_with(struct stet_lower *l, const struct stet_ints *ab,
 enum stet_rc stet_lower_dot_general(struct stet_lower *l, int arg)
 {
     const struct stet_attr *n = stet_op_attr(l->op, "dot_dimension_numbers");
-    struct stet_ints ab, bb, ac, bc;
+    struct stet_graph_ints ab, bb, ac, bc;
 
     (void)arg;
     TRY(stet_lower_field(l, n, "lhs_batching_dimensions", &ab));
@@ -210,7 +211,7 @@ enum stet_rc stet_lower_dot_general(struct stet_lower *l, int arg)
 
 enum stet_rc stet_lower_dot(struct stet_lower *l, int arg)
 {
-    struct stet_ints none = {.count = 0}, ac = {.count = 1}, bc = {.count = 1};
+    struct stet_graph_ints none = {.count = 0}, ac = {.count = 1}, bc = {.count = 1};
     struct stet_gval *a;
 
     (void)arg;
@@ -226,7 +227,8 @@ enum stet_rc stet_lower_dot(struct stet_lower *l, int arg)
 enum stet_rc stet_lower_einsum(struct stet_lower *l, int unary)
 {
     struct stet_view c = stet_lower_text(l, "einsum_config");
-    struct stet_ints ab = {.count = 0}, bb = {.count = 0}, ac = {.count = 0}, bc = {.count = 0};
+    struct stet_graph_ints ab = {.count = 0}, bb = {.count = 0}, ac = {.count = 0},
+                           bc = {.count = 0};
     const char *comma = c.len ? memchr(c.ptr, ',', c.len) : NULL;
     const char *arrow = c.len ? memmem(c.ptr, c.len, "->", 2) : NULL;
     char order[2 * STET_MAX_RANK];
@@ -248,7 +250,7 @@ enum stet_rc stet_lower_einsum(struct stet_lower *l, int unary)
     for (size_t i = 0; i < a.len; i++) {
         const char *in_b = memchr(b.ptr, a.ptr[i], b.len);
         bool kept = out.len && memchr(out.ptr, a.ptr[i], out.len);
-        struct stet_ints *p = kept ? &ab : &ac, *q = kept ? &bb : &bc;
+        struct stet_graph_ints *p = kept ? &ab : &ac, *q = kept ? &bb : &bc;
 
         if (!in_b) {
             CHECK(kept, "this einsum_config is not supported");
@@ -282,14 +284,14 @@ enum stet_rc stet_lower_einsum(struct stet_lower *l, int unary)
 /* ---- convolution ---- */
 
 struct conv_numbers {
-    struct stet_ints x, w, y; /* spatial */
+    struct stet_graph_ints x, w, y; /* spatial */
     int64_t xb, xf, wi, wo, yb, yf;
 };
 
 static enum stet_rc one_field(struct stet_lower *l, const struct stet_attr *a, const char *name,
                               int64_t *out)
 {
-    struct stet_ints v;
+    struct stet_graph_ints v;
 
     TRY(stet_lower_field(l, a, name, &v));
     CHECK(v.count == 1, "%s is missing", name);
@@ -297,7 +299,7 @@ static enum stet_rc one_field(struct stet_lower *l, const struct stet_attr *a, c
     return STET_OK;
 }
 
-static bool numbers_ok(const struct stet_ints *spatial, int64_t a, int64_t b, uint32_t rank)
+static bool numbers_ok(const struct stet_graph_ints *spatial, int64_t a, int64_t b, uint32_t rank)
 {
     int64_t all[2 * STET_MAX_RANK + 2];
 
@@ -332,7 +334,7 @@ static enum stet_rc conv_dims(struct stet_lower *l, struct conv_numbers *c, uint
 static enum stet_rc spatial_list(struct stet_lower *l, const char *name, uint32_t count,
                                  int64_t otherwise, int64_t least, int64_t *out)
 {
-    struct stet_ints v;
+    struct stet_graph_ints v;
 
     TRY(stet_lower_ints(l, name, &v));
     CHECK(v.count == 0 || v.count == count, "%s does not fit", name);
@@ -345,7 +347,7 @@ static enum stet_rc spatial_list(struct stet_lower *l, const char *name, uint32_
 
 static enum stet_rc conv_window(struct stet_lower *l, struct stet_conv *c, int64_t *high)
 {
-    struct stet_ints padding, reversal;
+    struct stet_graph_ints padding, reversal;
     uint32_t n = c->spatial;
 
     TRY(spatial_list(l, "window_strides", n, 1, 1, c->stride));
@@ -372,7 +374,7 @@ static enum stet_rc conv_strides(struct stet_lower *l, struct stet_conv *c,
                                  struct stet_gval *x, struct stet_gval *w,
                                  const struct stet_shape *y)
 {
-    struct stet_view_map xm, wm;
+    struct stet_tile_view xm, wm;
     int64_t ys[STET_MAX_RANK];
 
     in[0] = stet_g_strided(x, &xm);

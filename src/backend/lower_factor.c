@@ -3,9 +3,9 @@
 #include "backend/params.h"
 
 /* Of operand 0; NULL with the error set when it is no matrix. */
-static struct stet_matrix *matrix_of(struct stet_lower *l, const struct stet_shape *a)
+static struct stet_linalg *matrix_of(struct stet_lower *l, const struct stet_shape *a)
 {
-    struct stet_matrix *m = STET_NEW(l->arena, struct stet_matrix);
+    struct stet_linalg *m = STET_NEW(l->arena, struct stet_linalg);
 
     if (!m) {
         stet_lower_memory(l);
@@ -56,7 +56,7 @@ static enum stet_rc give(struct stet_lower *l, struct stet_gnode *n)
 enum stet_rc stet_lower_lu(struct stet_lower *l)
 {
     struct stet_shape out[3];
-    struct stet_matrix *m;
+    struct stet_linalg *m;
     struct stet_gval *a;
 
     OPERAND(a, 0);
@@ -71,7 +71,7 @@ enum stet_rc stet_lower_lu(struct stet_lower *l)
 enum stet_rc stet_lower_qr(struct stet_lower *l)
 {
     struct stet_shape out[2];
-    struct stet_matrix *m;
+    struct stet_linalg *m;
     struct stet_gval *a;
 
     OPERAND(a, 0);
@@ -86,7 +86,7 @@ enum stet_rc stet_lower_reflectors(struct stet_lower *l)
 {
     struct stet_gval *in[2];
     struct stet_shape want;
-    struct stet_matrix *m;
+    struct stet_linalg *m;
 
     OPERAND(in[0], 0);
     OPERAND(in[1], 1);
@@ -104,7 +104,7 @@ enum stet_rc stet_lower_eigh(struct stet_lower *l)
 {
     struct stet_view how = stet_lower_text(l, "backend_config");
     struct stet_shape out[2];
-    struct stet_matrix *m;
+    struct stet_linalg *m;
     struct stet_gnode *n;
     struct stet_gval *a;
 

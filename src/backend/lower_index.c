@@ -3,14 +3,15 @@
 #include "backend/params.h"
 
 struct index_numbers {
-    struct stet_ints window;  /* offset_dims / update_window_dims: dims of the result or updates */
-    struct stet_ints dropped; /* collapsed_slice_dims / inserted_window_dims of the operand */
-    struct stet_ints batching, index_batching;
-    struct stet_ints map; /* start_index_map / scatter_dims_to_operand_dims */
+    struct stet_graph_ints
+        window; /* offset_dims / update_window_dims: dims of the result or updates */
+    struct stet_graph_ints dropped; /* collapsed_slice_dims / inserted_window_dims of the operand */
+    struct stet_graph_ints batching, index_batching;
+    struct stet_graph_ints map; /* start_index_map / scatter_dims_to_operand_dims */
     int64_t vector;
 };
 
-static bool listed(const struct stet_ints *l, int64_t d)
+static bool listed(const struct stet_graph_ints *l, int64_t d)
 {
     for (uint32_t i = 0; i < l->count; i++)
         if (l->v[i] == d)
@@ -22,7 +23,7 @@ static enum stet_rc check_numbers(struct stet_lower *l, const struct index_numbe
                                   const struct stet_shape *operand, const struct stet_shape *index,
                                   uint32_t other_rank)
 {
-    struct stet_ints gone = n->dropped;
+    struct stet_graph_ints gone = n->dropped;
 
     CHECK(n->vector >= 0 && n->vector <= index->rank, "index_vector_dim is out of range");
     CHECK(stet_dtype_is_int(index->dtype), "indices are not integers");
@@ -112,7 +113,7 @@ enum stet_rc stet_lower_gather(struct stet_lower *l, int arg)
 {
     const struct stet_attr *a = stet_op_attr(l->op, "dimension_numbers");
     struct stet_gather *g = STET_NEW(l->arena, struct stet_gather);
-    struct stet_ints sizes, vector;
+    struct stet_graph_ints sizes, vector;
     struct index_numbers n;
     struct stet_gval *in[2];
     struct stet_gnode *node;
@@ -169,7 +170,7 @@ enum stet_rc stet_lower_scatter(struct stet_lower *l, int arg)
     uint32_t count = l->op->operand_count / 2;
     enum stet_dtype args[64];
     int64_t sizes[STET_MAX_RANK];
-    struct stet_ints vector;
+    struct stet_graph_ints vector;
     struct index_numbers n;
     struct stet_shape out[32];
     struct stet_gval **in;
@@ -249,7 +250,7 @@ enum stet_rc stet_lower_torch_index_select(struct stet_lower *l, int arg)
             n.window.v[n.window.count++] = d < dim ? d : d - 1 + in[1]->shape.rank;
     }
     CHECK(in[0]->shape.dims[dim] > 0 || s.elements == 0, "nothing to select from");
-    n.dropped = (struct stet_ints){.v = {dim}, .count = 1};
+    n.dropped = (struct stet_graph_ints){.v = {dim}, .count = 1};
     n.map = n.dropped;
     n.vector = in[1]->shape.rank;
     TRY(index_grid(l, g, &n, &in[0]->shape, &in[1]->shape, &s, sizes));

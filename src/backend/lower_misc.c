@@ -137,7 +137,7 @@ static bool matrix_type(enum stet_dtype t)
 
 enum stet_rc stet_lower_cholesky(struct stet_lower *l, int arg)
 {
-    struct stet_matrix *m = STET_NEW(l->arena, struct stet_matrix);
+    struct stet_linalg *m = STET_NEW(l->arena, struct stet_linalg);
     struct stet_gval *a;
     struct stet_gnode *n;
 
@@ -159,7 +159,7 @@ enum stet_rc stet_lower_cholesky(struct stet_lower *l, int arg)
 enum stet_rc stet_lower_triangular_solve(struct stet_lower *l, int arg)
 {
     struct stet_view how = stet_lower_text(l, "transpose_a");
-    struct stet_matrix *m = STET_NEW(l->arena, struct stet_matrix);
+    struct stet_linalg *m = STET_NEW(l->arena, struct stet_linalg);
     struct stet_gval *in[2];
     struct stet_gnode *n;
     const struct stet_shape *a, *b;
@@ -196,7 +196,7 @@ enum stet_rc stet_lower_fft(struct stet_lower *l, int arg)
     static const char *const kinds[] = {"FFT", "IFFT", "RFFT", "IRFFT"};
     struct stet_view kind = stet_lower_text(l, "fft_type");
     struct stet_fft *f = STET_NEW(l->arena, struct stet_fft);
-    struct stet_ints length;
+    struct stet_graph_ints length;
     struct stet_gval *a;
     struct stet_gnode *n;
     struct stet_shape s;
@@ -392,7 +392,7 @@ enum stet_rc stet_lower_host_transfer(struct stet_lower *l, int send)
     struct stet_transfer *t = STET_NEW(l->arena, struct stet_transfer);
     struct stet_gval *in[2];
     struct stet_shape out[2];
-    struct stet_ints channel;
+    struct stet_graph_ints channel;
     struct stet_gnode *n;
     uint32_t ins = send ? 2 : 1, outs = send ? 1 : 2;
 

@@ -94,7 +94,7 @@ enum stet_rc stet_lower_reduce(struct stet_lower *l, int arg)
     enum stet_dtype *types;
     struct stet_gval **in;
     struct stet_gnode *n;
-    struct stet_ints dims;
+    struct stet_graph_ints dims;
     uint32_t count;
 
     (void)arg;
@@ -145,7 +145,7 @@ struct stet_gval *stet_g_sum(struct stet_lower *l, struct stet_gval *a, const bo
 static enum stet_rc window_list(struct stet_lower *l, const char *name, uint32_t rank,
                                 int64_t otherwise, int64_t *out)
 {
-    struct stet_ints v;
+    struct stet_graph_ints v;
 
     TRY(stet_lower_ints(l, name, &v));
     CHECK(v.count == 0 || v.count == rank, "%s does not fit", name);
@@ -158,7 +158,7 @@ static enum stet_rc window_list(struct stet_lower *l, const char *name, uint32_t
 
 static enum stet_rc window_params(struct stet_lower *l, struct stet_window *w, int64_t *high)
 {
-    struct stet_ints padding, size;
+    struct stet_graph_ints padding, size;
     uint32_t rank = w->in.rank;
 
     TRY(stet_lower_ints(l, "window_dimensions", &size));
@@ -361,7 +361,7 @@ enum stet_rc stet_lower_approx_top_k(struct stet_lower *l)
     const struct stet_attr *calls = stet_op_attr(l->op, "called_computations");
     uint32_t count = l->op->operand_count / 2;
     const struct stet_op *comparator = NULL;
-    struct stet_ints dim;
+    struct stet_graph_ints dim;
     struct stet_gnode *n = NULL;
 
     CHECK(count >= 1 && count <= 32 && l->op->operand_count == 2 * count &&

@@ -4,7 +4,7 @@
 
 enum stet_rc stet_lower_broadcast_in_dim(struct stet_lower *l, int arg)
 {
-    struct stet_ints dims;
+    struct stet_graph_ints dims;
     struct stet_gval *a;
     struct stet_shape s;
 
@@ -56,7 +56,7 @@ enum stet_rc stet_lower_reshape(struct stet_lower *l, int arg)
 enum stet_rc stet_lower_transpose(struct stet_lower *l, int arg)
 {
     int64_t step[STET_MAX_RANK], start[STET_MAX_RANK] = {0}, dims[STET_MAX_RANK];
-    struct stet_ints p;
+    struct stet_graph_ints p;
     struct stet_gval *a;
     struct stet_shape s;
 
@@ -74,7 +74,7 @@ enum stet_rc stet_lower_transpose(struct stet_lower *l, int arg)
 enum stet_rc stet_lower_reverse(struct stet_lower *l, int arg)
 {
     int64_t in_dim[STET_MAX_RANK], step[STET_MAX_RANK], start[STET_MAX_RANK] = {0};
-    struct stet_ints dims;
+    struct stet_graph_ints dims;
     struct stet_gval *a;
 
     (void)arg;
@@ -93,7 +93,7 @@ enum stet_rc stet_lower_reverse(struct stet_lower *l, int arg)
 enum stet_rc stet_lower_slice(struct stet_lower *l, int arg)
 {
     int64_t in_dim[STET_MAX_RANK], dims[STET_MAX_RANK];
-    struct stet_ints start, limit, step;
+    struct stet_graph_ints start, limit, step;
     struct stet_gval *a;
     struct stet_shape s;
 
@@ -143,7 +143,7 @@ static struct stet_copy *new_copy(struct stet_lower *l, const struct stet_shape 
 static void move_all(struct stet_move *m, struct stet_gval **in, uint32_t i, struct stet_gval *v,
                      const struct stet_shape *out, int64_t to)
 {
-    struct stet_view_map map;
+    struct stet_tile_view map;
 
     in[i] = stet_g_strided(v, &map);
     m->from = i;
@@ -216,7 +216,7 @@ static bool pad_dim(struct stet_move *m, uint32_t d, int64_t size, int64_t out, 
 enum stet_rc stet_lower_pad(struct stet_lower *l, int arg)
 {
     const int64_t most = (int64_t)1 << 46;
-    struct stet_ints low, high, inner;
+    struct stet_graph_ints low, high, inner;
     struct stet_gval *a, *v, *in[2];
     struct stet_copy *c;
     struct stet_gnode *n;

@@ -151,13 +151,13 @@ struct stet_gval *stet_g_reshape(struct stet_lower *l, struct stet_gval *a,
 }
 
 /* The strides of `map` under the dims of `s`, when the line visits memory in a way they can say. */
-static bool reshape_map(struct stet_view_map *map, const struct stet_shape *s)
+static bool reshape_map(struct stet_tile_view *map, const struct stet_shape *s)
 {
-    struct stet_view_map m = *map;
+    struct stet_tile_view m = *map;
     uint32_t at = 0;
     int64_t left = 1, stride = 0;
 
-    stet_view_simplify(&m);
+    stet_tile_view_simplify(&m);
     if (s->elements == 0)
         return false;
     for (uint32_t i = 0; i < s->rank; i++) {
@@ -180,7 +180,7 @@ static bool reshape_map(struct stet_view_map *map, const struct stet_shape *s)
     return left == 1 && at == m.rank;
 }
 
-struct stet_gval *stet_g_strided(struct stet_gval *v, struct stet_view_map *map)
+struct stet_gval *stet_g_strided(struct stet_gval *v, struct stet_tile_view *map)
 {
     struct stet_gval *r = stet_g_root(v);
 
@@ -196,11 +196,11 @@ struct stet_gval *stet_g_strided(struct stet_gval *v, struct stet_view_map *map)
     return v;
 }
 
-static bool dense_map(const struct stet_view_map *map, const struct stet_gval *base)
+static bool dense_map(const struct stet_tile_view *map, const struct stet_gval *base)
 {
-    struct stet_view_map m = *map;
+    struct stet_tile_view m = *map;
 
-    stet_view_simplify(&m);
+    stet_tile_view_simplify(&m);
     if (m.offset)
         return false;
     if (m.rank == 0)
@@ -227,7 +227,7 @@ static struct stet_gval *view_of_iota(struct stet_lower *l, struct stet_gval *a,
 struct stet_gval *stet_g_view(struct stet_lower *l, struct stet_gval *a, const struct stet_shape *s,
                               const int64_t *in_dim, const int64_t *step, const int64_t *start)
 {
-    struct stet_view_map from, map = {.rank = s->rank};
+    struct stet_tile_view from, map = {.rank = s->rank};
     struct stet_gval *base, *iota;
     struct stet_gnode *n;
     const void *value;

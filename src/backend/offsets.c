@@ -1,6 +1,6 @@
 /* Offsets in scratch memory: buffers in order of their first use, each in the smallest hole that
  * fits. */
-#include "backend/steps.h"
+#include "backend/plan_steps.h"
 
 #include <stdlib.h>
 
@@ -118,7 +118,7 @@ static uint64_t take(struct heap *h, uint64_t size)
     return at;
 }
 
-enum stet_rc stet_place_offsets(struct stet_placement *p)
+enum stet_rc stet_placement_offsets(struct stet_placement *p)
 {
     struct stet_buffer **all;
     struct heap h = {0};

@@ -44,7 +44,7 @@ struct stet_dot {
     int64_t batch, m, n, k;
     /* element strides of each operand over its groups of dimensions */
     int64_t batch_dims[STET_MAX_RANK], a_batch[STET_MAX_RANK], b_batch[STET_MAX_RANK];
-    struct stet_view_map a_rows, a_cols, b_rows, b_cols; /* M, K of a; K, N of b */
+    struct stet_tile_view a_rows, a_cols, b_rows, b_cols; /* M, K of a; K, N of b */
     int64_t a_offset, b_offset;
     /* when the operand is a matrix: its leading dimension, else 0 and it is packed */
     int64_t lda, ldb;
@@ -162,7 +162,7 @@ struct stet_transfer {
     uint64_t bytes;
 };
 
-struct stet_matrix {
+struct stet_linalg {
     enum stet_dtype dtype;
     int64_t batch, m, n;
     int64_t reflectors;

@@ -5,7 +5,7 @@
 
 #include "backend/lower.h"
 #include "backend/params.h"
-#include "backend/steps.h"
+#include "backend/plan_steps.h"
 #include "base/mem.h"
 #include "legalize/hlo_to_stablehlo.h"
 
@@ -79,7 +79,7 @@ static enum stet_rc make(struct stet_plan *plan, const struct stet_program *p, s
     TRY(stet_graph_fuse(&l, entry));
     stet_graph_cost(entry, &plan->info.cost);
     place.output_alias = plan->info.output_alias;
-    TRY(stet_place(&place, entry));
+    TRY(stet_placement_make(&place, entry));
     TRY(stet_emit(&place, entry, plan));
     plan->table_offset = (place.scratch_bytes + 63) / 64 * 64;
     plan->info.scratch_bytes =
@@ -185,7 +185,7 @@ struct run {
     uint64_t turns_left, most_turns;
 };
 
-static enum stet_rc run_steps(const struct stet_steps *steps, struct run *r);
+static enum stet_rc run_steps(const struct stet_plan_steps *steps, struct run *r);
 
 static enum stet_rc run_while(const struct stet_step *s, struct run *r)
 {
@@ -213,7 +213,7 @@ static enum stet_rc run_transfer(const struct stet_transfer *t, void *const *buf
                    : r->host->receive(r->host->context, t->channel, data, t->bytes, r->err);
 }
 
-static enum stet_rc run_steps(const struct stet_steps *steps, struct run *r)
+static enum stet_rc run_steps(const struct stet_plan_steps *steps, struct run *r)
 {
     for (uint32_t i = 0; i < steps->count; i++) {
         const struct stet_step *s = &steps->v[i];
@@ -244,7 +244,7 @@ static enum stet_rc run_steps(const struct stet_steps *steps, struct run *r)
     return STET_OK;
 }
 
-static void *address(const struct stet_plan *plan, const struct stet_ref *r,
+static void *address(const struct stet_plan *plan, const struct stet_step_ref *r,
                      const void *const *inputs, void *const *outputs, char *scratch)
 {
     uint32_t i = r->base - 2;

@@ -60,7 +60,7 @@ enum stet_dtype stet_tile_ctype(enum stet_dtype t)
 
 /* ---- views ---- */
 
-void stet_view_simplify(struct stet_view_map *m)
+void stet_tile_view_simplify(struct stet_tile_view *m)
 {
     uint32_t out = 0;
 
@@ -145,8 +145,8 @@ void stet_tile_fill(void *d, const void *value, size_t bytes, size_t n)
 #undef FILL
 }
 
-void stet_view_gather(void *d_, const void *base, const struct stet_view_map *m, size_t bytes,
-                      uint64_t start, size_t n)
+void stet_tile_view_gather(void *d_, const void *base, const struct stet_tile_view *m, size_t bytes,
+                           uint64_t start, size_t n)
 {
     char *d = d_;
     int64_t at[STET_MAX_RANK], position = m->offset;
@@ -268,7 +268,7 @@ static void load(const struct stet_tile_load *l, struct stet_tile_state *s, void
         s->regs[l->raw] = (char *)slots[l->slot] + start * bytes;
         break;
     case STET_LOAD_VIEW:
-        stet_view_gather(s->regs[l->raw], slots[l->slot], l->map, bytes, start, n);
+        stet_tile_view_gather(s->regs[l->raw], slots[l->slot], l->map, bytes, start, n);
         break;
     case STET_LOAD_IOTA:
         load_iota(l, s->regs[l->reg], start, n);

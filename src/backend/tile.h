@@ -18,7 +18,7 @@ enum {
 };
 
 /* Dimensions of the line and the stride of memory along each, in elements. */
-struct stet_view_map {
+struct stet_tile_view {
     uint32_t rank;
     int64_t offset;
     int64_t dims[STET_MAX_RANK];
@@ -42,7 +42,7 @@ struct stet_tile_load {
     uint32_t slot;
     stet_tile_fn widen; /* NULL: memory and register agree */
     unsigned char value[16];
-    const struct stet_view_map *map;
+    const struct stet_tile_view *map;
     int64_t divide, modulus;
 };
 
@@ -91,10 +91,10 @@ void stet_tile_apply(const struct stet_tile_prog *p, struct stet_tile_state *s, 
 
 /* n elements of `bytes` each from base through the map, beginning at position `start` of the line.
  */
-void stet_view_gather(void *d, const void *base, const struct stet_view_map *m, size_t bytes,
-                      uint64_t start, size_t n);
+void stet_tile_view_gather(void *d, const void *base, const struct stet_tile_view *m, size_t bytes,
+                           uint64_t start, size_t n);
 /* Merges neighbouring dimensions that step together, drops those of size 1. */
-void stet_view_simplify(struct stet_view_map *m);
+void stet_tile_view_simplify(struct stet_tile_view *m);
 /* A splat of one element into n. */
 void stet_tile_fill(void *d, const void *value, size_t bytes, size_t n);
 

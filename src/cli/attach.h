@@ -3,7 +3,7 @@
 #define STET_CLI_ATTACH_H
 
 #include "cli/pulse.h"
-#include "ingest/files.h"
+#include "ingest/trace_files.h"
 #include "ledger/run_folder.h"
 
 enum { STET_ATTACH_LOGS = 256 };

@@ -2,7 +2,7 @@
 #include "cli/command.h"
 #include "cli/report.h"
 #include "cli/rundiff.h"
-#include "report/page.h"
+#include "report/html_page.h"
 #include "stet_version.h"
 
 #include <stdio.h>

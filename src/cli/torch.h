@@ -3,7 +3,7 @@
 #define STET_CLI_TORCH_H
 
 #include "base/json.h"
-#include "ingest/files.h"
+#include "ingest/trace_files.h"
 #include "ingest/why.h"
 
 /* Reads the logs that `names` mean: files, folders of logs, runs (by id or folder); none of them

@@ -2,7 +2,7 @@
 #include "cli/torch.h"
 
 #include "cli/run_text.h"
-#include "ingest/plan.h"
+#include "ingest/torch_plan.h"
 
 #include <inttypes.h>
 

@@ -9,7 +9,7 @@
 #include "cli/run_text.h"
 #include "cli/torch_rows.h"
 #include "ingest/jscan.h"
-#include "ingest/plan.h"
+#include "ingest/torch_plan.h"
 
 #include <limits.h>
 #include <stdio.h>

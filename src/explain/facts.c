@@ -423,8 +423,8 @@ static bool find_new(const struct stet_op *op, void *context)
         return true;
     place = stet_place_of(op->loc);
     if (!place.line ||
-        stet_map_get(&n->h->index->lines, line_key(n->s, stet_line_hash(place.file, place.line))) !=
-            STET_NONE)
+        stet_map_get(&n->h->index->lines,
+                     line_key(n->s, stet_place_hash(place.file, place.line))) != STET_NONE)
         return true;
     n->found = place;
     return false;

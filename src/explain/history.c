@@ -71,7 +71,7 @@ static struct stet_traits *traits_of(struct stet_history *h, const struct stet_s
     }
     if (!t->name.len && s->name.len) {
         t->name = stet_arena_copy(&h->arena, s->name);
-        t->framework = stet_framework_of(t->name);
+        t->framework = stet_traits_framework(t->name);
         t->function = stet_function_of(t->name);
     }
     h->index->known[h->index->known_count] = t;
@@ -111,7 +111,7 @@ bool stet_history_ran_in(const struct stet_history *h, uint32_t process,
 void stet_history_ran(struct stet_history *h, uint32_t number, uint64_t executions)
 {
     struct stet_sighting *s = &h->sightings[number];
-    struct stet_group *g = &h->index->groups_of[s->group];
+    struct stet_sighting_group *g = &h->index->groups_of[s->group];
     uint32_t *loop;
 
     if (!s->past && !s->eager && s->process < h->index->process_count) {
@@ -146,7 +146,7 @@ static bool room_for_process(struct stet_history_index *x, uint32_t process)
 
 static uint64_t line_key(uint32_t process, const struct stet_place *line)
 {
-    return stet_line_hash(line->file, line->line) ^
+    return stet_place_hash(line->file, line->line) ^
            ((uint64_t)process + 1) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
@@ -180,7 +180,7 @@ static void find_line(const struct stet_history *h, struct stet_sighting *s)
 {
     uint32_t like = STET_NONE;
 
-    s->line = s->trigger.line ? stet_line_hash(s->trigger.file, s->trigger.line) : 0;
+    s->line = s->trigger.line ? stet_place_hash(s->trigger.file, s->trigger.line) : 0;
     if (!s->line && s->traits->readable && s->traits->framework == STET_FRAMEWORK_TORCH_XLA)
         like = stet_map_get(&h->index->unnamed,
                             stet_history_key(s->process, s->traits->fingerprint.skeleton));
@@ -212,7 +212,7 @@ static bool index_it(struct stet_history *h, uint32_t number)
         return false;
     s->before = last;
     if (last == STET_NONE)
-        h->index->groups_of[h->index->group_count] = (struct stet_group){0};
+        h->index->groups_of[h->index->group_count] = (struct stet_sighting_group){0};
     s->group = last == STET_NONE ? h->index->group_count++ : h->sightings[last].group;
     executions = s->executions;
     s->executions = 0;

@@ -19,14 +19,14 @@ struct stet_history_index {
                               one of PyTorch/XLA's, which is cut there */
     struct stet_traits **known;
     uint32_t known_count;
-    struct stet_group *groups_of; /* by number of the group */
+    struct stet_sighting_group *groups_of; /* by number of the group */
     uint32_t group_count;
     uint32_t *loops; /* by process: the first sighting of the group that runs most, + 1 */
     uint32_t process_count;
     size_t known_room, group_room, loop_room;
 };
 
-struct stet_group {
+struct stet_sighting_group {
     uint64_t runs;  /* executions of all its programs; those of eager ones don't count */
     uint32_t first; /* the first of those programs, + 1 */
 };
@@ -159,7 +159,7 @@ void stet_fix_write(struct stet_history *h, struct stet_finding *f);
 const struct stet_series *stet_fix_sizes(const struct stet_history *h,
                                          const struct stet_finding *f);
 /* Names `rank-divergence` where one rank alone has a program; when all ranks have been read. */
-void stet_ranks_tell(struct stet_history *h);
+void stet_history_tell_ranks(struct stet_history *h);
 /* Fills the advice of a judged finding. */
 void stet_advice_write(struct stet_history *h, struct stet_finding *f);
 /* Reads a number that is the whole text. */

@@ -320,6 +320,6 @@ enum stet_rc stet_history_judge(struct stet_history *h, struct stet_err *err)
     enum stet_rc rc = stet_history_judge_from(h, 0, err);
 
     if (rc == STET_OK)
-        stet_ranks_tell(h);
+        stet_history_tell_ranks(h);
     return rc;
 }

@@ -2,7 +2,7 @@
 #ifndef STET_EXPLAIN_SIDE_H
 #define STET_EXPLAIN_SIDE_H
 
-#include "fingerprint/internal.h"
+#include "fingerprint/fingerprint_internal.h"
 
 struct stet_use {
     const struct stet_op *op;

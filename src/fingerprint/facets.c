@@ -10,7 +10,7 @@
  * The key's own stream has what the others erase: ids, which are places in the program's text and
  * so tell the order of operations and which uses share a constant, and attributes that only number
  * things or follow from others. */
-#include "fingerprint/walk.h"
+#include "fingerprint/facet_walk.h"
 
 #include "base/vec.h"
 #include "program/defaults.h"

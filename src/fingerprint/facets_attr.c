@@ -1,5 +1,5 @@
 /* Attributes into the streams of their classes. */
-#include "fingerprint/walk.h"
+#include "fingerprint/facet_walk.h"
 
 #include "program/ops.h"
 

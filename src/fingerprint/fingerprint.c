@@ -1,5 +1,5 @@
 /* Sets the streams up, lets facets.c and key.c fill them, takes the digests. */
-#include "fingerprint/internal.h"
+#include "fingerprint/fingerprint_internal.h"
 
 static const struct {
     const char *name, *about;

@@ -34,12 +34,12 @@ struct gather {
     const struct stet_loc *deepest;
 };
 
-uint64_t stet_line_hash(struct stet_view file, uint32_t line)
+uint64_t stet_place_hash(struct stet_view file, uint32_t line)
 {
     return stet_hash_seeded(file, line).lo;
 }
 
-enum stet_framework stet_framework_of(struct stet_view module)
+enum stet_framework stet_traits_framework(struct stet_view module)
 {
     if (stet_view_starts(module, "tt_jit_"))
         return STET_FRAMEWORK_TORCH_TPU;
@@ -67,7 +67,7 @@ static struct stet_view without_number(struct stet_view v)
 
 struct stet_view stet_function_of(struct stet_view module)
 {
-    enum stet_framework f = stet_framework_of(module);
+    enum stet_framework f = stet_traits_framework(module);
 
     if (stet_view_starts(module, "jit_"))
         return stet_view_of(module.ptr + 4, module.len - 4);
@@ -134,7 +134,7 @@ static const struct line_memo *line_of(struct gather *g, const struct stet_loc *
     if (l->loc != of) {
         l->loc = of;
         l->place = stet_place_of(loc);
-        l->line = l->place.line ? stet_line_hash(l->place.file, l->place.line) : 0;
+        l->line = l->place.line ? stet_place_hash(l->place.file, l->place.line) : 0;
     }
     return l;
 }
@@ -248,7 +248,7 @@ void stet_traits_make(struct stet_traits *t, const struct stet_program *p, struc
     t->hlo = p->source == STET_SOURCE_HLO || p->source == STET_SOURCE_HLO_TEXT;
     if (p->module)
         t->name = stet_arena_copy(arena, stet_op_symbol(p->module));
-    t->framework = stet_framework_of(t->name);
+    t->framework = stet_traits_framework(t->name);
     t->function = stet_function_of(t->name);
     if (t->framework == STET_FRAMEWORK_OTHER && is_named_lazy(p))
         t->framework = STET_FRAMEWORK_TORCH_XLA;

@@ -50,12 +50,12 @@ struct stet_traits {
 void stet_traits_make(struct stet_traits *t, const struct stet_program *p, struct stet_arena *arena,
                       bool *no_memory);
 /* From a module's name alone. */
-enum stet_framework stet_framework_of(struct stet_view module);
+enum stet_framework stet_traits_framework(struct stet_view module);
 struct stet_view stet_function_of(struct stet_view module);
 
 /* Operations that say nothing of a line: constants, returns, parameters, functions. */
 bool stet_traits_silent(struct stet_view operation);
-uint64_t stet_line_hash(struct stet_view file, uint32_t line);
+uint64_t stet_place_hash(struct stet_view file, uint32_t line);
 /* Lines of `b` that are also in `a`. */
 uint32_t stet_traits_common_lines(const struct stet_traits *a, const struct stet_traits *b);
 /* 0 … 1: how much of the operations, by name, both have. */

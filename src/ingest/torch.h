@@ -5,7 +5,7 @@
 
 #include "base/intern.h"
 #include "base/map.h"
-#include "ingest/guard.h"
+#include "ingest/guard_text.h"
 #include "ingest/trace.h"
 
 #define STET_TORCH_NONE UINT32_MAX

@@ -2,7 +2,7 @@
  * how much they tell: what made the frame, what kind of guard, what code reads the value. */
 #include "ingest/why.h"
 
-#include "ingest/pysource.h"
+#include "ingest/python_roles.h"
 
 #include <stdlib.h>
 
@@ -125,7 +125,8 @@ static const char *class_of_name(const struct stet_torch *t, uint32_t compile,
 {
     const struct stet_torch_frame *f = &t->frames[t->compiles[compile].frame];
     struct stet_buf value = {.cap = 4096};
-    enum stet_py_role role = stet_py_role(f->code.file, f->code.line, why->what, &value);
+    enum stet_ingest_py_role role =
+        stet_ingest_py_role(f->code.file, f->code.line, why->what, &value);
     struct stet_buf seen = {.cap = 4096};
     const char *class = "baked-constant";
 
@@ -339,7 +340,7 @@ static void find_origin(const struct stet_torch *t, uint32_t compile, struct ste
         why->origin = (struct stet_torch_place){f->code.file, function, line};
     } else {
         why->origin = f->code; /* sizes and dictionaries carry no line: the function */
-        why->origin.line = stet_py_def_line(f->code.file, f->code.line);
+        why->origin.line = stet_ingest_py_def_line(f->code.file, f->code.line);
     }
 }
 
@@ -391,7 +392,7 @@ void stet_torch_explain(const struct stet_torch *t, uint32_t compile, struct ste
             why->class = stet_view_is(c->fail_type, "ConstraintViolationError")
                              ? "mark-dynamic-violation"
                              : "first";
-        why->origin.line = stet_py_def_line(f->code.file, f->code.line);
+        why->origin.line = stet_ingest_py_def_line(f->code.file, f->code.line);
         return;
     }
     judge(t, compile, c->failures, why);

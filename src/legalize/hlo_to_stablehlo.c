@@ -58,7 +58,7 @@ static bool make_arguments(struct stet_legal *l, const struct stet_block *from,
 static bool fill_block(struct stet_legal *l, const struct stet_block *from, struct stet_block *to,
                        const char *terminator)
 {
-    struct stet_list ops = {0}, *outer = l->ops;
+    struct stet_build_list ops = {0}, *outer = l->ops;
     struct stet_leaves root;
 
     l->ops = &ops;
@@ -70,9 +70,9 @@ static bool fill_block(struct stet_legal *l, const struct stet_block *from, stru
     }
     l->ops = outer;
     to->op_count = (uint32_t)ops.count;
-    to->ops = stet_list_keep(&ops, l->a);
+    to->ops = stet_build_list_keep(&ops, l->a);
     l->a->failed |= ops.failed;
-    stet_list_release(&ops);
+    stet_build_list_release(&ops);
     if (l->a->failed)
         stet_legal_fail(l, STET_LIMIT, NULL, "memory cap");
     for (uint32_t i = 0; l->rc == STET_OK && i < to->op_count; i++)
@@ -250,7 +250,7 @@ static void module_attrs(struct stet_legal *l, struct stet_attrs *out)
 
 static void make_module(struct stet_legal *l)
 {
-    struct stet_list functions = {0}, modules = {0};
+    struct stet_build_list functions = {0}, modules = {0};
     struct stet_attrs attrs = {.count = 0};
     struct stet_region *region = STET_NEW(l->a, struct stet_region);
     struct stet_block *block;
@@ -263,7 +263,7 @@ static void make_module(struct stet_legal *l)
     for (size_t i = 0; i < l->functions.count && l->rc == STET_OK; i++)
         make_function(l, l->functions.items[i], false);
     block->op_count = (uint32_t)functions.count;
-    block->ops = stet_list_keep(&functions, l->a);
+    block->ops = stet_build_list_keep(&functions, l->a);
     module_attrs(l, &attrs);
     l->ops = &modules;
     stet_legal_emit(l, "builtin.module", NULL, NULL, 0, NULL, 0, &attrs, region, 1);
@@ -273,8 +273,8 @@ static void make_module(struct stet_legal *l)
         block->ops[i]->parent = block;
     if (functions.failed || modules.failed || l->functions.failed || l->a->failed)
         stet_legal_fail(l, STET_LIMIT, NULL, "memory cap");
-    stet_list_release(&functions);
-    stet_list_release(&modules);
+    stet_build_list_release(&functions);
+    stet_build_list_release(&modules);
 }
 
 enum stet_rc stet_hlo_to_stablehlo(struct stet_program *out, const struct stet_program *hlo,
@@ -308,7 +308,7 @@ enum stet_rc stet_hlo_to_stablehlo(struct stet_program *out, const struct stet_p
     else
         stet_legal_fail(l, STET_NO_MEMORY, NULL, "out of memory");
     rc = l->rc;
-    stet_list_release(&l->functions);
+    stet_build_list_release(&l->functions);
     stet_mem_free(l->leaves);
     stet_mem_free(l);
     if (rc == STET_OK) {

@@ -19,11 +19,11 @@ struct stet_legal {
     struct stet_program *out;
     struct stet_arena *a;
     struct stet_err *err;
-    struct stet_leaves *leaves; /* by id of the HLO value */
-    struct stet_list *ops;      /* of the block being made */
-    struct stet_list functions; /* computations that are called, in order of first call */
-    unsigned depth;             /* of regions */
-    enum stet_rc rc;            /* the first failure */
+    struct stet_leaves *leaves;       /* by id of the HLO value */
+    struct stet_build_list *ops;      /* of the block being made */
+    struct stet_build_list functions; /* computations that are called, in order of first call */
+    unsigned depth;                   /* of regions */
+    enum stet_rc rc;                  /* the first failure */
     struct {
         const void *from;
         const void *to;

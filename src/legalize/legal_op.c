@@ -142,7 +142,7 @@ struct stet_value *stet_legal_emit(struct stet_legal *l, const char *name,
     op = stet_build_op(l->a, &parts);
     if (!op)
         return NULL;
-    stet_list_add(l->ops, op);
+    stet_build_list_add(l->ops, op);
     return op->results;
 }
 
@@ -324,7 +324,7 @@ static void call(struct stet_legal *l, const struct stet_op *op)
     for (size_t i = 0; i < l->functions.count; i++)
         known |= l->functions.items[i] == target;
     if (!known)
-        stet_list_add(&l->functions, target);
+        stet_build_list_add(&l->functions, target);
     types = result_types(l, op, &n);
     stet_legal_put(&attrs, "callee", callee);
     stet_legal_put(&attrs, "mhlo.frontend_attributes", stet_op_attr(op, "frontend_attributes"));

@@ -454,6 +454,18 @@ static uint32_t owner_here(const struct lint_walk *w)
     return fn ? w->fns[fn].owner : LINT_NONE;
 }
 
+/* Something that an import names: a library's, or a function of another file. */
+static struct lint_value call_imported(struct lint_walk *w, lint_ref n, struct stet_view dotted)
+{
+    struct lint_value out;
+    bool known = call_library(w, n, dotted, &out);
+
+    if (!known && !lint_is_library(dotted))
+        pass_arguments(w, n, lint_add_call(w, n, LINT_NONE, dotted, LINT_NONE, 0, ""));
+    pass_functions(w, n);
+    return known ? out : weakly(of_arguments(w, n));
+}
+
 static struct lint_value call_attribute(struct lint_walk *w, lint_ref n, lint_ref function,
                                         struct stet_view dotted)
 {
@@ -474,16 +486,8 @@ static struct lint_value call_attribute(struct lint_walk *w, lint_ref n, lint_re
         pass_functions(w, n);
         return weakly(of_arguments(w, n));
     }
-    if (dotted.len) {
-        if (call_library(w, n, dotted, &out)) {
-            pass_functions(w, n);
-            return out;
-        }
-        if (!lint_is_library(dotted))
-            pass_arguments(w, n, lint_add_call(w, n, LINT_NONE, dotted, LINT_NONE, 0, ""));
-        pass_functions(w, n);
-        return weakly(of_arguments(w, n));
-    }
+    if (dotted.len)
+        return call_imported(w, n, dotted);
     self = lint_eval(w, object);
     w->values[function] = self;
     if (self.kind == LINT_V_TENSOR && self.deps)
@@ -531,16 +535,8 @@ static struct lint_value call_value(struct lint_walk *w, lint_ref n)
         return out;
     if (lint_kind(a, function) == LINT_ATTRIBUTE)
         return call_attribute(w, n, function, dotted);
-    if (dotted.len) {
-        if (call_library(w, n, dotted, &out)) {
-            pass_functions(w, n);
-            return out;
-        }
-        if (!lint_is_library(dotted))
-            pass_arguments(w, n, lint_add_call(w, n, LINT_NONE, dotted, LINT_NONE, 0, ""));
-        pass_functions(w, n);
-        return weakly(of_arguments(w, n));
-    }
+    if (dotted.len)
+        return call_imported(w, n, dotted);
     if (lint_name(a, function) && !lint_lookup(w, w->fn, lint_name(a, function)) &&
         call_builtin(w, n, lint_text(a, function), &out)) {
         pass_functions(w, n);

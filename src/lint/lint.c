@@ -5,11 +5,11 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "lint/ast.h"
-#include "lint/cache.h"
-#include "lint/files.h"
 #include "lint/launch.h"
 #include "lint/link.h"
 #include "lint/rules.h"
+#include "lint/source_files.h"
+#include "lint/summary_cache.h"
 #include "lint/walk.h"
 
 #include <pthread.h>

@@ -4,8 +4,8 @@
 
 #include "base/map.h"
 #include "base/vec.h"
+#include "lint/array_facts.h"
 #include "lint/ast.h"
-#include "lint/facts.h"
 #include "lint/summary.h"
 
 /* What is known of a value. "If its deps are tensors" stands before each of these but the first
@@ -235,7 +235,7 @@ bool lint_transform(struct lint_walk *w, lint_ref call, struct stet_view dotted,
 /* A library whose functions are known or of no interest, not a part of the project. */
 bool lint_is_library(struct stet_view dotted);
 void lint_decorators(struct lint_walk *w, uint32_t fn);
-/* flow.c: statements */
+/* control_flow.c: statements */
 void lint_note_return(struct lint_walk *w, lint_ref value, struct lint_value v);
 void lint_run_function(struct lint_walk *w, uint32_t fn);
 /* Statements among the children; also of try, match and what the parser could not place. */

@@ -6,14 +6,14 @@
 
 #include <stdlib.h>
 
-void stet_list_add(struct stet_list *l, const void *item)
+void stet_build_list_add(struct stet_build_list *l, const void *item)
 {
     l->failed = l->failed || !stet_vec_room(&l->items, &l->room, l->count, sizeof *l->items);
     if (!l->failed)
         memcpy(&l->items[l->count++], &item, sizeof item);
 }
 
-void *stet_list_keep(struct stet_list *l, struct stet_arena *a)
+void *stet_build_list_keep(struct stet_build_list *l, struct stet_arena *a)
 {
     void **kept = l->failed ? NULL : STET_NEW_ARRAY(a, void *, l->count);
 
@@ -23,10 +23,10 @@ void *stet_list_keep(struct stet_list *l, struct stet_arena *a)
     return kept;
 }
 
-void stet_list_release(struct stet_list *l)
+void stet_build_list_release(struct stet_build_list *l)
 {
     stet_mem_free(l->items);
-    *l = (struct stet_list){0};
+    *l = (struct stet_build_list){0};
 }
 
 static int by_name(const void *a, const void *b)

@@ -18,16 +18,17 @@ bool stet_build_rest(struct stet_arena *a, struct stet_type *t, const struct ste
 bool stet_float_by_name(struct stet_view name, enum stet_float *out);
 
 /* A growing list of pointers on the heap, for counts not known ahead. The first failure sticks;
- * stet_list_keep copies it into an arena (never NULL for an empty list) and leaves it reusable. */
-struct stet_list {
+ * stet_build_list_keep copies it into an arena (never NULL for an empty list) and leaves it
+ * reusable. */
+struct stet_build_list {
     void **items;
     size_t count, room;
     bool failed;
 };
 
-void stet_list_add(struct stet_list *l, const void *item);
-void *stet_list_keep(struct stet_list *l, struct stet_arena *a);
-void stet_list_release(struct stet_list *l);
+void stet_build_list_add(struct stet_build_list *l, const void *item);
+void *stet_build_list_keep(struct stet_build_list *l, struct stet_arena *a);
+void stet_build_list_release(struct stet_build_list *l);
 
 /* By name, bytewise; what stet_op_attr expects. False when a name occurs twice. */
 bool stet_build_sort(struct stet_named_attr *attrs, size_t count);

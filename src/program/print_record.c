@@ -317,8 +317,8 @@ static const struct stet_attr *only_field(const struct stet_attr *a)
 
 void stet_print_record(struct stet_buf *out, const struct stet_attr *a)
 {
-    const struct stet_record *record =
-        stet_record_find(stet_attr_dialect(a), stet_attr_mnemonic(a));
+    const struct stet_attr_record *record =
+        stet_attr_record_find(stet_attr_dialect(a), stet_attr_mnemonic(a));
 
     switch (record ? record->style : STET_STYLE_STRUCT) {
     case STET_STYLE_STRUCT:

@@ -4,7 +4,7 @@
 #define VIEW(literal) {literal, sizeof(literal) - 1}
 
 /* clang-format off */
-static const struct stet_record records[] = {
+static const struct stet_attr_record records[] = {
 #define RECORD(dialect, mnemonic, code, style)                                                     \
     {{VIEW(dialect), VIEW(mnemonic)}, code, STET_STYLE_##style, {
 #define FIELD(name, kind) {VIEW(name), STET_FIELD_##kind},
@@ -31,7 +31,8 @@ enum {
     ENUMS = sizeof enums / sizeof *enums,
 };
 
-const struct stet_record *stet_record_find(struct stet_view dialect, struct stet_view mnemonic)
+const struct stet_attr_record *stet_attr_record_find(struct stet_view dialect,
+                                                     struct stet_view mnemonic)
 {
     for (unsigned i = 0; i < RECORDS; i++)
         if (stet_view_eq(records[i].name.mnemonic, mnemonic) &&
@@ -40,7 +41,7 @@ const struct stet_record *stet_record_find(struct stet_view dialect, struct stet
     return NULL;
 }
 
-const struct stet_record *stet_record_by_code(struct stet_view dialect, uint64_t code)
+const struct stet_attr_record *stet_attr_record_by_code(struct stet_view dialect, uint64_t code)
 {
     for (unsigned i = 0; i < RECORDS; i++)
         if (records[i].code >= 0 && (uint64_t)records[i].code == code &&

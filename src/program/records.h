@@ -22,7 +22,7 @@
 
 #include "program/program.h"
 
-enum stet_field_kind {
+enum stet_attr_field_kind {
     STET_FIELD_END = 0,
     STET_FIELD_INT,
     STET_FIELD_INTS,
@@ -63,13 +63,13 @@ enum stet_record_style {
 
 enum { STET_RECORD_FIELDS = 10, STET_ENUM_CASES = 7 };
 
-struct stet_record {
+struct stet_attr_record {
     struct stet_attr_name name;
     int code; /* in the dialect's bytecode, -1 for none */
     enum stet_record_style style;
     struct {
         struct stet_view name;
-        enum stet_field_kind kind;
+        enum stet_attr_field_kind kind;
     } fields[STET_RECORD_FIELDS + 1]; /* ended by STET_FIELD_END */
 };
 
@@ -83,8 +83,9 @@ struct stet_enum {
 };
 
 /* By name or by bytecode code; NULL when unknown. */
-const struct stet_record *stet_record_find(struct stet_view dialect, struct stet_view mnemonic);
-const struct stet_record *stet_record_by_code(struct stet_view dialect, uint64_t code);
+const struct stet_attr_record *stet_attr_record_find(struct stet_view dialect,
+                                                     struct stet_view mnemonic);
+const struct stet_attr_record *stet_attr_record_by_code(struct stet_view dialect, uint64_t code);
 const struct stet_enum *stet_enum_find(struct stet_view dialect, struct stet_view mnemonic);
 const struct stet_enum *stet_enum_by_code(struct stet_view dialect, uint64_t code);
 /* The name of a case; an empty view for a value this build does not know. */

@@ -4,8 +4,8 @@
 #include "fuzz.h"
 
 #include "backend/plan.h"
+#include "backend/plan_steps.h"
 #include "backend/pool.h"
-#include "backend/steps.h"
 #include "decode/decode.h"
 #include "program/ops.h"
 

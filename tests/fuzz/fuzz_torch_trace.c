@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "ingest/cache_key.h"
-#include "ingest/plan.h"
+#include "ingest/torch_plan.h"
 
 struct totals {
     uint64_t records, compiles, failures, breaks, faults, keys, components, rerecords;

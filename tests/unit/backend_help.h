@@ -53,8 +53,9 @@ static inline struct stet_ref fill(enum stet_dtype t, const int64_t *dims, uint3
     struct stet_ref r = tensor(t, dims, rank);
 
     for (uint64_t i = 0; i < r.shape.elements; i++) {
-        struct stet_scalar v = {t == STET_DT_PRED ? pick(0, 1) : pick(-9, 9),
-                                (double)pick(-3000, 3000) / 1000, (double)pick(-3000, 3000) / 1000};
+        struct stet_ref_scalar v = {t == STET_DT_PRED ? pick(0, 1) : pick(-9, 9),
+                                    (double)pick(-3000, 3000) / 1000,
+                                    (double)pick(-3000, 3000) / 1000};
 
         if (wild && next() % 3 == 0) {
             v.f = edges[next() % 16];
@@ -230,7 +231,7 @@ static inline bool same(const struct stet_ref *want, const struct stet_ref *got,
     double tol = tolerance(t) * loose;
 
     for (uint64_t i = 0; i < want->shape.elements; i++) {
-        struct stet_scalar w = stet_ref_get(want, i), g = stet_ref_get(got, i);
+        struct stet_ref_scalar w = stet_ref_get(want, i), g = stet_ref_get(got, i);
 
         if (w.i == g.i && near(w.f, g.f, tol) && near(w.im, g.im, tol * (1 + fabs(w.f))))
             continue;

@@ -71,7 +71,8 @@ static struct indexed some_indexing(enum stet_dtype t)
         x.n.index_batching.v[i] += index_rank > batches && x.n.index_batching.v[i] >= x.n.vector;
     x.index = tensor(pick(0, 1) ? STET_DT_S32 : STET_DT_S64, index, index_rank);
     for (uint64_t i = 0; i < x.index.shape.elements; i++)
-        stet_ref_set(&x.index, i, (struct stet_scalar){pick(0, 9) ? pick(-1, 5) : INT32_MAX, 0, 0});
+        stet_ref_set(&x.index, i,
+                     (struct stet_ref_scalar){pick(0, 9) ? pick(-1, 5) : INT32_MAX, 0, 0});
     out_rank = batches + windows;
     for (rest = 0; rest < out_rank; rest++) /* windows lie among the batches, in order */
         if (x.n.window.count < windows &&

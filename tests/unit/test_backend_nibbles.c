@@ -11,7 +11,7 @@ static struct stet_ref all_pairs(enum stet_dtype t, bool columns)
     struct stet_ref r = tensor(t, dims, 2);
 
     for (uint64_t i = 0; i < 256; i++)
-        stet_ref_set(&r, i, (struct stet_scalar){(int64_t)(columns ? i % 16 : i / 16), 0, 0});
+        stet_ref_set(&r, i, (struct stet_ref_scalar){(int64_t)(columns ? i % 16 : i / 16), 0, 0});
     return r;
 }
 
@@ -66,8 +66,8 @@ TEST(floats_stop_at_the_ends)
         const struct stet_ref *in[1] = {&a};
 
         for (uint64_t j = 0; j < 100; j++)
-            stet_ref_set(&a, j, (struct stet_scalar){0, (double)j / 2 - 25, 0});
-        stet_ref_set(&a, 100, (struct stet_scalar){0, NAN, 0});
+            stet_ref_set(&a, j, (struct stet_ref_scalar){0, (double)j / 2 - 25, 0});
+        stet_ref_set(&a, 100, (struct stet_ref_scalar){0, NAN, 0});
         stet_ref_convert(&want, &a);
         EXPECT(run_op(&got, "convert", "", in, 1) && same(&want, &got, 0, "convert"));
         free(a.data), free(want.data), free(got.data);
@@ -121,8 +121,8 @@ TEST(bits_are_cast_lowest_nibble_first)
             uint8_t byte = (uint8_t)next();
 
             ((uint8_t *)one.data)[j] = byte;
-            stet_ref_set(&many, 2 * j, (struct stet_scalar){byte & 15, 0, 0});
-            stet_ref_set(&many, 2 * j + 1, (struct stet_scalar){byte >> 4, 0, 0});
+            stet_ref_set(&many, 2 * j, (struct stet_ref_scalar){byte & 15, 0, 0});
+            stet_ref_set(&many, 2 * j + 1, (struct stet_ref_scalar){byte >> 4, 0, 0});
         }
         EXPECT(run_op(&got, "bitcast_convert", "", down, 1) && same(&many, &got, 0, "split"));
         EXPECT(run_op(&back, "bitcast_convert", "", up, 1));

@@ -32,7 +32,7 @@ TEST(special_functions_agree_with_the_reference)
             /* the tangent of 3e38 says more about pi than about the kernel */
             for (uint64_t j = 0; j < a.shape.elements && ops[i].op == STET_TILE_TAN; j++)
                 if (fabs(stet_ref_get(&a, j).f) > 1e4)
-                    stet_ref_set(&a, j, (struct stet_scalar){0, 1, 0});
+                    stet_ref_set(&a, j, (struct stet_ref_scalar){0, 1, 0});
             stet_ref_elementwise(&want, ops[i].op, in, ops[i].operands);
             EXPECT(run_op(&got, ops[i].name, "", in, ops[i].operands) &&
                    same(&want, &got, ops[i].operands == 2 ? 0 : 1, ops[i].name));
@@ -114,7 +114,7 @@ TEST(reduced_precision_agrees_with_the_reference)
 
         for (uint64_t j = 0; j < 300; j++) /* normal numbers of every format here */
             if (fabs(stet_ref_get(&a, j).f) < 0.1)
-                stet_ref_set(&a, j, (struct stet_scalar){0, 0.5, 0});
+                stet_ref_set(&a, j, (struct stet_ref_scalar){0, 0.5, 0});
         snprintf(middle, sizeof middle, "<{exponent_bits = %d : i32, mantissa_bits = %d : i32}>",
                  bits[i][0], bits[i][1]);
         stet_ref_reduce_precision(&want, &a, bits[i][0], bits[i][1]);
@@ -179,7 +179,7 @@ TEST(cholesky_agrees_with_the_reference)
         bool lower = i / 4 % 2;
 
         for (int64_t j = 0; j < n; j++) /* heavy diagonal: positive definite by one triangle */
-            stet_ref_set(&a, (uint64_t)(j * n + j), (struct stet_scalar){0, 40, 0});
+            stet_ref_set(&a, (uint64_t)(j * n + j), (struct stet_ref_scalar){0, 40, 0});
         stet_ref_cholesky(&want, &a, lower);
         EXPECT(run_op(&got, "cholesky", lower ? "<{lower = true}>" : "<{lower = false}>", in, 1) &&
                same(&want, &got, 10, "cholesky"));
@@ -204,7 +204,7 @@ TEST(triangular_solutions_solve)
         char middle[160];
 
         for (int64_t j = 0; j < n; j++)
-            stet_ref_set(&a, (uint64_t)(j * n + j), (struct stet_scalar){0, 9, 1});
+            stet_ref_set(&a, (uint64_t)(j * n + j), (struct stet_ref_scalar){0, 9, 1});
         snprintf(middle, sizeof middle,
                  "<{left_side = %s, lower = %s, unit_diagonal = %s, transpose_a = "
                  "#stablehlo<transpose %s>}>",
@@ -309,7 +309,7 @@ TEST(running_folds_agree_with_the_reference)
             dims[1] = pick(1, 5), dims[0] = pick(1, 5);
         a = fill(t, dims, 2, false);
         stet_ref_set(&v, 0,
-                     (struct stet_scalar){f->op == STET_TILE_MUL, f->op == STET_TILE_MUL, 0});
+                     (struct stet_ref_scalar){f->op == STET_TILE_MUL, f->op == STET_TILE_MUL, 0});
         w.size[along] = dims[along];
         w.low[along] = backwards ? 0 : dims[along] - 1;
         put(&m, "<{padding = dense<[");
@@ -341,7 +341,7 @@ TEST(sorting_carries_other_operands_along)
         struct stet_shape s;
 
         for (int64_t j = 0; j < n; j++)
-            stet_ref_set(&place, (uint64_t)j, (struct stet_scalar){j, 0, 0});
+            stet_ref_set(&place, (uint64_t)j, (struct stet_ref_scalar){j, 0, 0});
         stet_shape_set(&s, t, NULL, 0);
         put(&m, "<{dimension = 0 : i64, is_stable = true}> ({ ^bb0(%%x: ");
         put_type(&m, &s), put(&m, ", %%y: "), put_type(&m, &s);
@@ -399,7 +399,7 @@ TEST(dynamic_slices_agree_with_the_reference)
             clamped[d] = start[d] > dims[d] - part[d] ? dims[d] - part[d] : start[d];
             clamped[d] = clamped[d] < 0 ? 0 : clamped[d];
             at[d] = tensor(STET_DT_S32, NULL, 0);
-            stet_ref_set(&at[d], 0, (struct stet_scalar){start[d], 0, 0});
+            stet_ref_set(&at[d], 0, (struct stet_ref_scalar){start[d], 0, 0});
         }
         want = tensor(t, part, 2), got = tensor(t, part, 2);
         put(&m, "<{"), put_array(&m, "slice_sizes", part, 2), put(&m, "}>");
@@ -428,7 +428,7 @@ TEST(counting_agrees_with_its_definition)
         snprintf(middle, sizeof middle, "<{iota_dimension = %u : i64}>", dim);
         for (uint64_t j = 0; j < want.shape.elements; j++) {
             stet_ref_index(&want.shape, j, at);
-            stet_ref_set(&want, j, (struct stet_scalar){at[dim], (double)at[dim], 0});
+            stet_ref_set(&want, j, (struct stet_ref_scalar){at[dim], (double)at[dim], 0});
         }
         EXPECT(run_op(&got, "iota", middle, NULL, 0) && same(&want, &got, 0, "iota"));
         free(want.data), free(got.data);

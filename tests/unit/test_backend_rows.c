@@ -38,11 +38,11 @@ static enum stet_dtype operand_of(int op, enum stet_dtype t, int i)
 static void tame(struct stet_ref *a, int op)
 {
     for (uint64_t i = 0; i < a->shape.elements; i++) {
-        struct stet_scalar v = stet_ref_get(a, i);
+        struct stet_ref_scalar v = stet_ref_get(a, i);
 
         if ((op == STET_TILE_TAN && fabs(v.f) > 1e4) ||
             (stet_dtype_is_complex(a->shape.dtype) && !(fabs(v.f) < 1e3 && fabs(v.im) < 1e3)))
-            stet_ref_set(a, i, (struct stet_scalar){0, 1, 0.5});
+            stet_ref_set(a, i, (struct stet_ref_scalar){0, 1, 0.5});
     }
 }
 
@@ -114,7 +114,7 @@ TEST(every_fold_of_every_type_agrees_with_the_reference)
                     fill((enum stet_dtype)t, &n, 1, op != STET_TILE_ADD && op != STET_TILE_MUL);
                 struct stet_ref want = tensor((enum stet_dtype)t, NULL, 0),
                                 got = like(&want, want.shape.dtype);
-                struct stet_scalar x[3] = {stet_ref_get(&a, 0), {0, 0, 0}, {0, 0, 0}};
+                struct stet_ref_scalar x[3] = {stet_ref_get(&a, 0), {0, 0, 0}, {0, 0, 0}};
 
                 for (uint64_t i = 1; i < (uint64_t)n; i++) {
                     x[1] = stet_ref_get(&a, i);

@@ -151,22 +151,22 @@ TEST(reductions_of_two_operands_agree_with_a_plain_loop)
 
         stet_shape_set(&s, t, NULL, 0);
         stet_ref_set(&low, 0,
-                     (struct stet_scalar){stet_dtype_is_unsigned(t) ? 0
-                                          : t == STET_DT_S4         ? -8
-                                                                    : -100,
-                                          -100, 0});
+                     (struct stet_ref_scalar){stet_dtype_is_unsigned(t) ? 0
+                                              : t == STET_DT_S4         ? -8
+                                                                        : -100,
+                                              -100, 0});
         for (uint64_t j = 0; j < a.shape.elements; j++) {
             int64_t index_of[STET_MAX_RANK], line;
-            struct stet_scalar x[2];
+            struct stet_ref_scalar x[2];
 
             stet_ref_index(&a.shape, j, index_of);
             line = index_of[1 - along];
-            stet_ref_set(&at, j, (struct stet_scalar){index_of[along], 0, 0});
+            stet_ref_set(&at, j, (struct stet_ref_scalar){index_of[along], 0, 0});
             x[0] = stet_ref_get(&a, j), x[1] = stet_ref_get(&best, (uint64_t)line);
             if (index_of[along] && !stet_ref_op(STET_TILE_GT, t, x).i)
                 continue;
             stet_ref_set(&best, (uint64_t)line, x[0]);
-            stet_ref_set(&where, (uint64_t)line, (struct stet_scalar){index_of[along], 0, 0});
+            stet_ref_set(&where, (uint64_t)line, (struct stet_ref_scalar){index_of[along], 0, 0});
         }
         put(&m, "<{"), put_array(&m, "dimensions", &along, 1), put(&m, "}> ({ ^bb0(%%x: ");
         put_type(&m, &s), put(&m, ", %%i: tensor<i32>, %%y: "), put_type(&m, &s);
@@ -410,7 +410,7 @@ TEST(eigenvectors_are_stretched_by_their_values)
             for (int64_t row = 0; row < n; row++) /* what the other triangle stands for */
                 for (int64_t col = 0; col <= row; col++) {
                     uint64_t there = (uint64_t)(row * n + col), here = (uint64_t)(col * n + row);
-                    struct stet_scalar x = stet_ref_get(&one, lower ? there : here);
+                    struct stet_ref_scalar x = stet_ref_get(&one, lower ? there : here);
 
                     x.im = row == col ? 0 : x.im;
                     stet_ref_set(&one, lower ? there : here, x);

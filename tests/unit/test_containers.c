@@ -159,6 +159,24 @@ TEST(map_put_replaces_and_add_keeps_in_order)
     stet_map_release(&m);
 }
 
+TEST(map_finds_texts_by_their_hash_and_a_comparison)
+{
+    static const char *const words[] = {"loss", "step", "rate", "loss"};
+    struct stet_map m = {0};
+    uint32_t at = 0, found;
+
+    for (uint32_t i = 0; i < 4; i++)
+        EXPECT(stet_map_add(&m, stet_map_text(stet_view_str(words[i])), i));
+    while ((found = stet_map_next(&m, stet_map_text(STET_VIEW("rate")), &at)) != STET_MAP_NONE)
+        EXPECT_STR("rate", words[found]);
+    EXPECT_INT(2, stet_map_get(&m, stet_map_text(STET_VIEW("rate"))));
+    at = 0;
+    EXPECT_INT(0, stet_map_next(&m, stet_map_text(STET_VIEW("loss")), &at));
+    EXPECT_INT(3, stet_map_next(&m, stet_map_text(STET_VIEW("loss")), &at));
+    EXPECT_INT(STET_MAP_NONE, stet_map_get(&m, stet_map_text(STET_VIEW("los"))));
+    stet_map_release(&m);
+}
+
 TEST(map_keys_of_one_slot_are_told_apart_when_the_table_wraps)
 {
     struct stet_map m = {0};

@@ -32,14 +32,15 @@ TEST(a_custom_call_is_pure_unless_it_says_otherwise)
 
 TEST(records_and_enums_are_found_both_ways)
 {
-    const struct stet_record *dot = stet_record_find(STET_VIEW("stablehlo"), STET_VIEW("dot"));
+    const struct stet_attr_record *dot =
+        stet_attr_record_find(STET_VIEW("stablehlo"), STET_VIEW("dot"));
     const struct stet_enum *e = stet_enum_by_code(STET_VIEW("stablehlo"), 10);
 
-    EXPECT(dot && dot == stet_record_by_code(STET_VIEW("stablehlo"), 5));
+    EXPECT(dot && dot == stet_attr_record_by_code(STET_VIEW("stablehlo"), 5));
     EXPECT(dot && dot->fields[4].kind == STET_FIELD_END);
     EXPECT(e && stet_view_is(stet_enum_case(e, 2), "NORMAL"));
     EXPECT(e && stet_enum_case(e, 0).len == 0);
-    EXPECT(!stet_record_find(STET_VIEW("sdy"), STET_VIEW("dot")));
+    EXPECT(!stet_attr_record_find(STET_VIEW("sdy"), STET_VIEW("dot")));
 }
 
 TEST(types_are_compared_by_value)

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/mem.h"
-#include "report/page.h"
+#include "report/html_page.h"
 
 #include <stdio.h>
 

@@ -4,8 +4,8 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "ingest/cache_key.h"
-#include "ingest/files.h"
 #include "ingest/torch_internal.h"
+#include "ingest/trace_files.h"
 
 #include <stdlib.h>
 #include <unistd.h>

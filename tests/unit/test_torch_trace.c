@@ -3,8 +3,8 @@
 
 #include "base/buf.h"
 #include "base/md5.h"
-#include "ingest/files.h"
 #include "ingest/jscan.h"
+#include "ingest/trace_files.h"
 #include "ingest/why.h"
 
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* Guard failures taken apart, and the trap each belongs to. */
 #include "test.h"
 
-#include "ingest/files.h"
-#include "ingest/plan.h"
-#include "ingest/pysource.h"
+#include "ingest/python_roles.h"
+#include "ingest/torch_plan.h"
+#include "ingest/trace_files.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -102,19 +102,20 @@ TEST(a_source_file_tells_parameters_from_closures)
     int fd = mkstemp(name);
 
     EXPECT(fd >= 0 && write(fd, text, sizeof text - 1) == (ssize_t)sizeof text - 1);
-    EXPECT_INT(STET_PY_PARAMETER, stet_py_role(file, 2, STET_VIEW("x"), NULL));
-    EXPECT_INT(STET_PY_FREE, stet_py_role(file, 2, STET_VIEW("k"), NULL));
-    EXPECT_INT(STET_PY_DEFAULT, stet_py_role(file, 3, STET_VIEW("t"), &value));
+    EXPECT_INT(STET_PY_PARAMETER, stet_ingest_py_role(file, 2, STET_VIEW("x"), NULL));
+    EXPECT_INT(STET_PY_FREE, stet_ingest_py_role(file, 2, STET_VIEW("k"), NULL));
+    EXPECT_INT(STET_PY_DEFAULT, stet_ingest_py_role(file, 3, STET_VIEW("t"), &value));
     EXPECT_STR("1.0", value.ptr);
     value.len = 0;
-    EXPECT_INT(STET_PY_DEFAULT, stet_py_role(file, 3, STET_VIEW("last"), &value));
+    EXPECT_INT(STET_PY_DEFAULT, stet_ingest_py_role(file, 3, STET_VIEW("last"), &value));
     EXPECT_STR("7", value.ptr);
-    EXPECT_INT(STET_PY_DEFAULT, stet_py_role(file, 7, STET_VIEW("y"), NULL));
-    EXPECT_INT(STET_PY_FREE, stet_py_role(file, 7, STET_VIEW("z"), NULL));
-    EXPECT_INT(STET_PY_UNKNOWN, stet_py_role(STET_VIEW("/none/x.py"), 7, STET_VIEW("z"), NULL));
-    EXPECT_INT(3, stet_py_def_line(file, 2)); /* behind its decorator */
-    EXPECT_INT(1, stet_py_def_line(file, 1));
-    EXPECT_INT(5, stet_py_def_line(STET_VIEW("/none/x.py"), 5));
+    EXPECT_INT(STET_PY_DEFAULT, stet_ingest_py_role(file, 7, STET_VIEW("y"), NULL));
+    EXPECT_INT(STET_PY_FREE, stet_ingest_py_role(file, 7, STET_VIEW("z"), NULL));
+    EXPECT_INT(STET_PY_UNKNOWN,
+               stet_ingest_py_role(STET_VIEW("/none/x.py"), 7, STET_VIEW("z"), NULL));
+    EXPECT_INT(3, stet_ingest_py_def_line(file, 2)); /* behind its decorator */
+    EXPECT_INT(1, stet_ingest_py_def_line(file, 1));
+    EXPECT_INT(5, stet_ingest_py_def_line(STET_VIEW("/none/x.py"), 5));
     stet_buf_release(&value);
     close(fd);
     unlink(name);

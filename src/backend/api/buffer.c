@@ -1,5 +1,5 @@
 /* Buffers: dense, row-major; copies in and out with any strides. */
-#include "backend/api/api.h"
+#include "backend/api/cpu_api.h"
 
 #include "base/mem.h"
 
@@ -38,12 +38,12 @@ static PJRT_Error *make_shape(struct stet_shape *shape, PJRT_Buffer_Type type, c
 }
 
 PJRT_Buffer *stet_buffer_adopt(struct stet_memory *memory, const struct stet_shape *shape,
-                               struct stet_mem_block *block, struct stet_signal *ready)
+                               struct stet_cpu_block *block, struct stet_signal *ready)
 {
     PJRT_Buffer *b = stet_mem_calloc(1, sizeof *b);
 
     if (!b) {
-        stet_mem_block_unref(block);
+        stet_cpu_block_unref(block);
         stet_signal_unref(ready);
         return NULL;
     }
@@ -60,13 +60,13 @@ PJRT_Buffer *stet_buffer_adopt(struct stet_memory *memory, const struct stet_sha
 
 static void drop(PJRT_Buffer *b)
 {
-    struct stet_mem_block *block;
+    struct stet_cpu_block *block;
 
     pthread_mutex_lock(&b->lock);
     block = b->block;
     b->block = NULL;
     pthread_mutex_unlock(&b->lock);
-    stet_mem_block_unref(block);
+    stet_cpu_block_unref(block);
 }
 
 void stet_buffer_free(PJRT_Buffer *b)
@@ -79,10 +79,10 @@ void stet_buffer_free(PJRT_Buffer *b)
     stet_mem_free(b);
 }
 
-bool stet_buffer_borrow(PJRT_Buffer *b, struct stet_mem_block **block, struct stet_signal **ready)
+bool stet_buffer_borrow(PJRT_Buffer *b, struct stet_cpu_block **block, struct stet_signal **ready)
 {
     pthread_mutex_lock(&b->lock);
-    *block = stet_mem_block_ref(b->block);
+    *block = stet_cpu_block_ref(b->block);
     *ready = *block ? stet_signal_ref(b->ready) : NULL;
     pthread_mutex_unlock(&b->lock);
     return *block != NULL;
@@ -192,7 +192,7 @@ PJRT_Error *cpu_PJRT_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffe
 {
     struct stet_memory *memory = MEMORY(args);
     struct stet_shape shape;
-    struct stet_mem_block *block;
+    struct stet_cpu_block *block;
     PJRT_Error *error = make_shape(&shape, args->type, args->dims, args->num_dims);
 
     if (error)
@@ -201,14 +201,14 @@ PJRT_Error *cpu_PJRT_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffe
         return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                                "stet cpu: %zu strides for rank %u", args->num_byte_strides,
                                shape.rank);
-    block = stet_mem_block_new(memory, shape.bytes);
+    block = stet_cpu_block_new(memory, shape.bytes);
     if (!block)
         return stet_cpu_no_memory();
     copy(block->data, (char *)(uintptr_t)args->data, &shape,
          args->num_byte_strides ? args->byte_strides : NULL, false);
     widen_nibbles(block->data, &shape);
     args->buffer = stet_buffer_adopt(memory, &shape, block, NULL);
-    args->done_with_host_buffer = args->buffer ? stet_event_of(NULL) : NULL;
+    args->done_with_host_buffer = args->buffer ? stet_cpu_event_of(NULL) : NULL;
     if (args->done_with_host_buffer)
         return NULL;
     stet_buffer_free(args->buffer);
@@ -221,12 +221,12 @@ cpu_PJRT_Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer_Ar
 {
     struct stet_memory *memory = MEMORY(args);
     struct stet_shape shape;
-    struct stet_mem_block *block;
+    struct stet_cpu_block *block;
     PJRT_Error *error = make_shape(&shape, args->element_type, args->dims, args->num_dims);
 
     if (error)
         return error;
-    block = stet_mem_block_view(memory, args->device_buffer_ptr, shape.bytes,
+    block = stet_cpu_block_view(memory, args->device_buffer_ptr, shape.bytes,
                                 args->on_delete_callback, args->on_delete_callback_arg);
     args->buffer = block ? stet_buffer_adopt(memory, &shape, block, NULL) : NULL;
     return args->buffer ? NULL : stet_cpu_no_memory();
@@ -237,13 +237,13 @@ cpu_PJRT_Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuffer_
 {
     struct stet_memory *memory = MEMORY(args);
     struct stet_shape shape;
-    struct stet_mem_block *block;
+    struct stet_cpu_block *block;
     PJRT_Error *error =
         make_shape(&shape, args->shape_element_type, args->shape_dims, args->shape_num_dims);
 
     if (error)
         return error;
-    block = stet_mem_block_new(memory, shape.bytes);
+    block = stet_cpu_block_new(memory, shape.bytes);
     args->buffer = block ? stet_buffer_adopt(memory, &shape, block, NULL) : NULL;
     return args->buffer ? NULL : stet_cpu_no_memory();
 }
@@ -253,7 +253,7 @@ cpu_PJRT_Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuffer_
 /* Copies once the source is ready. */
 struct copy_out {
     struct stet_task task;
-    struct stet_mem_block *block;
+    struct stet_cpu_block *block;
     struct stet_signal *after, *done;
     struct stet_shape shape;
     int64_t strides[STET_MAX_RANK];
@@ -275,7 +275,7 @@ static void run_copy_out(struct stet_task *task)
     else if (code == PJRT_Error_Code_OK)
         copy(c->block->data, c->dst, &c->shape, c->strided ? c->strides : NULL, true);
     stet_signal_set(c->done, code, text);
-    stet_mem_block_unref(c->block);
+    stet_cpu_block_unref(c->block);
     stet_signal_unref(c->after);
     stet_signal_unref(c->done);
     stet_mem_free(c);
@@ -290,9 +290,9 @@ static PJRT_Error *start_copy(PJRT_Buffer *b, struct copy_out *c, PJRT_Event **e
         return deleted();
     }
     c->done = stet_signal_new();
-    *event = c->done ? stet_event_of(c->done) : NULL;
+    *event = c->done ? stet_cpu_event_of(c->done) : NULL;
     if (!*event) {
-        stet_mem_block_unref(c->block);
+        stet_cpu_block_unref(c->block);
         stet_signal_unref(c->after);
         stet_signal_unref(c->done);
         stet_mem_free(c);
@@ -360,16 +360,16 @@ PJRT_Error *cpu_PJRT_Buffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args *args)
 
 static PJRT_Error *duplicate(PJRT_Buffer *b, struct stet_memory *memory, PJRT_Buffer **out)
 {
-    struct stet_mem_block *block, *fresh;
+    struct stet_cpu_block *block, *fresh;
     struct stet_signal *ready;
 
     if (!stet_buffer_borrow(b, &block, &ready))
         return deleted();
     stet_signal_wait(ready);
-    fresh = stet_mem_block_new(memory, b->shape.bytes);
+    fresh = stet_cpu_block_new(memory, b->shape.bytes);
     if (fresh)
         memcpy(fresh->data, block->data, b->shape.bytes);
-    stet_mem_block_unref(block);
+    stet_cpu_block_unref(block);
     *out = fresh ? stet_buffer_adopt(memory, &b->shape, fresh, stet_signal_ref(ready)) : NULL;
     stet_signal_unref(ready);
     return *out ? NULL : stet_cpu_no_memory();
@@ -473,20 +473,20 @@ PJRT_Error *cpu_PJRT_Buffer_IsOnCpu(PJRT_Buffer_IsOnCpu_Args *args)
 
 PJRT_Error *cpu_PJRT_Buffer_ReadyEvent(PJRT_Buffer_ReadyEvent_Args *args)
 {
-    args->event = stet_event_of(args->buffer->ready);
+    args->event = stet_cpu_event_of(args->buffer->ready);
     return args->event ? NULL : stet_cpu_no_memory();
 }
 
 static PJRT_Error *pointer_of(PJRT_Buffer *b, void **out)
 {
-    struct stet_mem_block *block;
+    struct stet_cpu_block *block;
     struct stet_signal *ready;
 
     if (!stet_buffer_borrow(b, &block, &ready))
         return deleted();
     stet_signal_wait(ready);
     *out = block->data;
-    stet_mem_block_unref(block);
+    stet_cpu_block_unref(block);
     stet_signal_unref(ready);
     return NULL;
 }
@@ -508,13 +508,13 @@ cpu_PJRT_Buffer_OpaqueDeviceMemoryDataPointer(PJRT_Buffer_OpaqueDeviceMemoryData
 
 static PJRT_Error *pin(PJRT_Buffer *b, int by)
 {
-    struct stet_mem_block *block;
+    struct stet_cpu_block *block;
     struct stet_signal *ready;
 
     if (!stet_buffer_borrow(b, &block, &ready))
         return deleted();
     atomic_fetch_add(&block->pins, by);
-    stet_mem_block_unref(block);
+    stet_cpu_block_unref(block);
     stet_signal_unref(ready);
     return NULL;
 }

@@ -1,5 +1,5 @@
 /* Compile: bytes → program → plan, and what frameworks ask about the result. */
-#include "backend/api/api.h"
+#include "backend/api/cpu_api.h"
 
 #include "base/mem.h"
 #include "base/reader.h"
@@ -16,7 +16,7 @@ static char *copy_bytes(const char *bytes, size_t size)
     return p;
 }
 
-void stet_code_unref(struct stet_code *c)
+void stet_cpu_code_unref(struct stet_cpu_code *c)
 {
     if (!c || atomic_fetch_sub(&c->refs, 1) != 1)
         return;
@@ -37,7 +37,7 @@ void stet_code_unref(struct stet_code *c)
     stet_mem_free(c);
 }
 
-struct stet_code *stet_code_ref(struct stet_code *c)
+struct stet_cpu_code *stet_cpu_code_ref(struct stet_cpu_code *c)
 {
     atomic_fetch_add(&c->refs, 1);
     return c;
@@ -52,7 +52,7 @@ static uint8_t memory_in(const struct stet_attr *attrs)
     return host ? STET_HOST_MEMORY : STET_DEVICE_MEMORY;
 }
 
-static bool make_memories(struct stet_code *c)
+static bool make_memories(struct stet_cpu_code *c)
 {
     size_t outputs = c->info->output_count, inputs = c->info->input_count, n = outputs + inputs;
 
@@ -74,7 +74,7 @@ static bool make_memories(struct stet_code *c)
 }
 
 /* By the names that XLA gives them. */
-static void make_cost(struct stet_code *c)
+static void make_cost(struct stet_cpu_code *c)
 {
     const struct stet_plan_cost *cost = &c->info->cost;
     const struct {
@@ -94,7 +94,7 @@ static void make_cost(struct stet_code *c)
 }
 
 /* The lists that the interface wants to point into. */
-static bool make_lists(struct stet_code *c)
+static bool make_lists(struct stet_cpu_code *c)
 {
     const struct stet_plan_info *info = c->info;
     size_t n = info->output_count, dims = 0;
@@ -118,7 +118,7 @@ static bool make_lists(struct stet_code *c)
     return true;
 }
 
-static void fingerprint(struct stet_code *c)
+static void fingerprint(struct stet_cpu_code *c)
 {
     struct stet_hash h = stet_hash_bytes(stet_view_of(c->bytes, c->size));
 
@@ -126,13 +126,13 @@ static void fingerprint(struct stet_code *c)
     stet_hash_format(h, c->fingerprint);
 }
 
-PJRT_Error *stet_code_new(struct stet_code **out, const char *bytes, size_t size,
-                          const char *format, size_t format_size, const char *options,
-                          size_t options_size)
+PJRT_Error *stet_cpu_code_new(struct stet_cpu_code **out, const char *bytes, size_t size,
+                              const char *format, size_t format_size, const char *options,
+                              size_t options_size)
 {
     struct stet_err err = STET_ERR_INIT;
     PJRT_Error *error = stet_cpu_check_options(stet_view_of(options, options_size));
-    struct stet_code *c;
+    struct stet_cpu_code *c;
 
     if (error)
         return error;
@@ -147,7 +147,7 @@ PJRT_Error *stet_code_new(struct stet_code **out, const char *bytes, size_t size
     c->options_size = options_size;
     snprintf(c->format, sizeof c->format, "%.*s", (int)format_size, format_size ? format : "");
     if (!c->bytes || !c->options) {
-        stet_code_unref(c);
+        stet_cpu_code_unref(c);
         return stet_cpu_no_memory();
     }
     if (stet_decode(&c->program, stet_view_of(c->bytes, size), &err) != STET_OK ||
@@ -155,14 +155,14 @@ PJRT_Error *stet_code_new(struct stet_code **out, const char *bytes, size_t size
         /* With the module's name: many are compiled, and an operation may have no line. */
         error = stet_cpu_error(
             c->program.module ? stet_op_symbol(c->program.module) : (struct stet_view){0}, &err);
-        stet_code_unref(c);
+        stet_cpu_code_unref(c);
         return error;
     }
     c->info = stet_plan_info(c->plan);
     snprintf(c->name, sizeof c->name, "%.*s", STET_FMT(c->info->name));
     fingerprint(c);
     if (!make_lists(c)) {
-        stet_code_unref(c);
+        stet_cpu_code_unref(c);
         return stet_cpu_no_memory();
     }
     *out = c;
@@ -171,23 +171,23 @@ PJRT_Error *stet_code_new(struct stet_code **out, const char *bytes, size_t size
 
 /* ---- executables ---- */
 
-static PJRT_Error *executable_adopt(struct stet_code *code, PJRT_Executable **out)
+static PJRT_Error *executable_adopt(struct stet_cpu_code *code, PJRT_Executable **out)
 {
     *out = stet_mem_calloc(1, sizeof **out);
     if (!*out) {
-        stet_code_unref(code);
+        stet_cpu_code_unref(code);
         return stet_cpu_no_memory();
     }
     (*out)->code = code;
     return NULL;
 }
 
-static PJRT_Error *loaded_adopt(struct stet_code *code, PJRT_Client *client,
+static PJRT_Error *loaded_adopt(struct stet_cpu_code *code, PJRT_Client *client,
                                 PJRT_LoadedExecutable **out)
 {
     *out = stet_mem_calloc(1, sizeof **out);
     if (!*out) {
-        stet_code_unref(code);
+        stet_cpu_code_unref(code);
         return stet_cpu_no_memory();
     }
     (*out)->code = code;
@@ -198,9 +198,9 @@ static PJRT_Error *loaded_adopt(struct stet_code *code, PJRT_Client *client,
 PJRT_Error *cpu_PJRT_Client_Compile(PJRT_Client_Compile_Args *args)
 {
     const PJRT_Program *p = args->program;
-    struct stet_code *code;
-    PJRT_Error *error = stet_code_new(&code, p->code, p->code_size, p->format, p->format_size,
-                                      args->compile_options, args->compile_options_size);
+    struct stet_cpu_code *code;
+    PJRT_Error *error = stet_cpu_code_new(&code, p->code, p->code_size, p->format, p->format_size,
+                                          args->compile_options, args->compile_options_size);
 
     return error ? error : loaded_adopt(code, args->client, &args->executable);
 }
@@ -208,16 +208,16 @@ PJRT_Error *cpu_PJRT_Client_Compile(PJRT_Client_Compile_Args *args)
 PJRT_Error *cpu_PJRT_Compile(PJRT_Compile_Args *args)
 {
     const PJRT_Program *p = args->program;
-    struct stet_code *code;
-    PJRT_Error *error = stet_code_new(&code, p->code, p->code_size, p->format, p->format_size,
-                                      args->compile_options, args->compile_options_size);
+    struct stet_cpu_code *code;
+    PJRT_Error *error = stet_cpu_code_new(&code, p->code, p->code_size, p->format, p->format_size,
+                                          args->compile_options, args->compile_options_size);
 
     return error ? error : executable_adopt(code, &args->executable);
 }
 
 PJRT_Error *cpu_PJRT_Client_Load(PJRT_Client_Load_Args *args)
 {
-    return loaded_adopt(stet_code_ref(args->executable->code), args->client,
+    return loaded_adopt(stet_cpu_code_ref(args->executable->code), args->client,
                         &args->loaded_executable);
 }
 
@@ -231,7 +231,7 @@ PJRT_Error *cpu_PJRT_Executable_Destroy(PJRT_Executable_Destroy_Args *args)
         next = l->next;
         stet_mem_free(l);
     }
-    stet_code_unref(args->executable->code);
+    stet_cpu_code_unref(args->executable->code);
     stet_mem_free(args->executable);
     return NULL;
 }
@@ -285,7 +285,7 @@ PJRT_Error *cpu_PJRT_Executable_OutputMemoryKinds(PJRT_Executable_OutputMemoryKi
 PJRT_Error *
 cpu_PJRT_Executable_ParameterMemoryKinds(PJRT_Executable_ParameterMemoryKinds_Args *args)
 {
-    const struct stet_code *code = args->executable->code;
+    const struct stet_cpu_code *code = args->executable->code;
 
     args->num_parameters = code->info->input_count;
     args->memory_kinds = code->memory_kinds + code->info->output_count;
@@ -355,12 +355,12 @@ cpu_PJRT_Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryStat
 
 PJRT_Error *cpu_PJRT_Executable_OptimizedProgram(PJRT_Executable_OptimizedProgram_Args *args)
 {
-    struct stet_code *c = args->executable->code;
+    struct stet_cpu_code *c = args->executable->code;
     static const char format[] = "hlo_with_config";
 
     pthread_mutex_lock(&c->optimized_lock);
     if (!c->optimized.len)
-        stet_hlo_write(&c->optimized, c);
+        stet_cpu_write_hlo(&c->optimized, c);
     pthread_mutex_unlock(&c->optimized_lock);
     if (c->optimized.failed)
         return stet_cpu_no_memory();
@@ -388,7 +388,7 @@ static void free_serialized(PJRT_SerializedExecutable *bytes)
 
 PJRT_Error *cpu_PJRT_Executable_Serialize(PJRT_Executable_Serialize_Args *args)
 {
-    const struct stet_code *c = args->executable->code;
+    const struct stet_cpu_code *c = args->executable->code;
     struct stet_buf body = STET_BUF_INIT, out = STET_BUF_INIT;
     struct stet_hash h;
 
@@ -422,7 +422,7 @@ PJRT_Error *cpu_PJRT_Executable_DeserializeAndLoad(PJRT_Executable_DeserializeAn
     struct stet_view magic, format, bytes, options;
     struct stet_hash stored, found;
     struct stet_reader r;
-    struct stet_code *code;
+    struct stet_cpu_code *code;
     PJRT_Error *error;
 
     stet_reader_init(&r, all, 0);
@@ -439,8 +439,8 @@ PJRT_Error *cpu_PJRT_Executable_DeserializeAndLoad(PJRT_Executable_DeserializeAn
     if (!stet_hash_eq(stored, found))
         return stet_pjrt_error(PJRT_Error_Code_DATA_LOSS,
                                "stet cpu: the serialised executable is damaged");
-    error = stet_code_new(&code, bytes.ptr, bytes.len, format.ptr, format.len, options.ptr,
-                          options.len);
+    error = stet_cpu_code_new(&code, bytes.ptr, bytes.len, format.ptr, format.len, options.ptr,
+                              options.len);
     return error ? error : loaded_adopt(code, args->client, &args->loaded_executable);
 }
 
@@ -463,14 +463,14 @@ PJRT_Error *cpu_PJRT_Executable_GetCompileOptions(PJRT_Executable_GetCompileOpti
 PJRT_Error *cpu_PJRT_LoadedExecutable_Destroy(PJRT_LoadedExecutable_Destroy_Args *args)
 {
     if (args->executable)
-        stet_code_unref(args->executable->code);
+        stet_cpu_code_unref(args->executable->code);
     stet_mem_free(args->executable);
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_LoadedExecutable_GetExecutable(PJRT_LoadedExecutable_GetExecutable_Args *args)
 {
-    return executable_adopt(stet_code_ref(args->loaded_executable->code), &args->executable);
+    return executable_adopt(stet_cpu_code_ref(args->loaded_executable->code), &args->executable);
 }
 
 PJRT_Error *

@@ -1,5 +1,5 @@
 /* Signals (shared state) and events (the handles frameworks hold). */
-#include "backend/api/api.h"
+#include "backend/api/cpu_api.h"
 
 #include "base/mem.h"
 
@@ -110,7 +110,7 @@ void stet_signal_wait(struct stet_signal *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-PJRT_Event *stet_event_of(struct stet_signal *s)
+PJRT_Event *stet_cpu_event_of(struct stet_signal *s)
 {
     PJRT_Event *e = stet_mem_calloc(1, sizeof *e);
 
@@ -171,7 +171,7 @@ PJRT_Error *cpu_PJRT_Event_Create(PJRT_Event_Create_Args *args)
 {
     struct stet_signal *s = stet_signal_new();
 
-    args->event = s ? stet_event_of(s) : NULL;
+    args->event = s ? stet_cpu_event_of(s) : NULL;
     stet_signal_unref(s);
     return args->event ? NULL : stet_cpu_no_memory();
 }

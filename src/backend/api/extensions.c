@@ -1,6 +1,6 @@
 /* Extensions: Layouts (everything is dense, major to minor), Shardings (none) and
  * MemoryDescriptions. */
-#include "backend/api/api.h"
+#include "backend/api/cpu_api.h"
 
 #include "abi/pjrt_ext.h"
 #include "base/mem.h"

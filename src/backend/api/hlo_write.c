@@ -1,7 +1,7 @@
 /* The module that OptimizedProgram answers with: what came, when that was HLO, else parameters, one
  * opaque call an output, a tuple. Frameworks read shapes, names and aliasing off it. Field numbers
  * are those of hlo.proto and xla_data.proto, public in the XLA repository. */
-#include "backend/api/api.h"
+#include "backend/api/cpu_api.h"
 
 #include "decode/proto.h"
 
@@ -196,7 +196,7 @@ static void put_alias(struct stet_buf *b, const struct stet_plan_info *info)
 
 /* An HloModuleProto's program shape: with tuples as the program has them. Empty when what came is
  * not HLO. */
-static struct stet_view shape_that_came(const struct stet_code *code)
+static struct stet_view shape_that_came(const struct stet_cpu_code *code)
 {
     struct stet_view found = {0};
     struct stet_proto_fault fault = {0};
@@ -213,7 +213,7 @@ static struct stet_view shape_that_came(const struct stet_code *code)
     return fault.rc ? (struct stet_view){0} : found;
 }
 
-static void put_module(struct stet_buf *b, unsigned field, const struct stet_code *code)
+static void put_module(struct stet_buf *b, unsigned field, const struct stet_cpu_code *code)
 {
     struct stet_buf module = STET_BUF_INIT;
 
@@ -227,7 +227,7 @@ static void put_module(struct stet_buf *b, unsigned field, const struct stet_cod
     put_message(b, field, &module);
 }
 
-void stet_hlo_write(struct stet_buf *out, const struct stet_code *code)
+void stet_cpu_write_hlo(struct stet_buf *out, const struct stet_cpu_code *code)
 {
     struct stet_view shape = shape_that_came(code);
     struct stet_buf config = STET_BUF_INIT;

@@ -1,5 +1,5 @@
 /* Host transfers: what a running program sends to callbacks of the framework, and receives. */
-#include "backend/api/api.h"
+#include "backend/api/cpu_api.h"
 
 #include "base/mem.h"
 
@@ -72,7 +72,7 @@ PJRT_Error *cpu_PJRT_CopyToDeviceStream_AddChunk(PJRT_CopyToDeviceStream_AddChun
     PJRT_Chunk *c = args->chunk;
     bool fits;
 
-    args->transfer_complete = stet_event_of(NULL);
+    args->transfer_complete = stet_cpu_event_of(NULL);
     pthread_mutex_lock(&s->lock);
     fits = c->size <= s->total - s->have;
     if (fits && c->size) {

@@ -1,5 +1,5 @@
 /* The thread of a device, and its memory blocks. */
-#include "backend/api/api.h"
+#include "backend/api/cpu_api.h"
 
 #include "base/mem.h"
 
@@ -92,14 +92,14 @@ static void raise_to(atomic_llong *highest, long long now)
         ;
 }
 
-void stet_mem_note_peak(PJRT_Device *device, uint64_t temporary)
+void stet_cpu_note_peak(PJRT_Device *device, uint64_t temporary)
 {
     raise_to(&device->peak, atomic_load(&device->in_use) + (long long)temporary);
 }
 
-static struct stet_mem_block *block_new(struct stet_memory *memory, void *data, uint64_t size)
+static struct stet_cpu_block *block_new(struct stet_memory *memory, void *data, uint64_t size)
 {
-    struct stet_mem_block *b = stet_mem_calloc(1, sizeof *b);
+    struct stet_cpu_block *b = stet_mem_calloc(1, sizeof *b);
 
     if (!b)
         return NULL;
@@ -110,12 +110,12 @@ static struct stet_mem_block *block_new(struct stet_memory *memory, void *data, 
     return b;
 }
 
-struct stet_mem_block *stet_mem_block_new(struct stet_memory *memory, uint64_t size)
+struct stet_cpu_block *stet_cpu_block_new(struct stet_memory *memory, uint64_t size)
 {
     PJRT_Device *device = memory->device;
     uint64_t room = (size + 63) & ~(uint64_t)63;
     void *data = aligned_alloc(64, room ? room : 64);
-    struct stet_mem_block *b = data ? block_new(memory, data, size) : NULL;
+    struct stet_cpu_block *b = data ? block_new(memory, data, size) : NULL;
 
     if (!b) {
         free(data);
@@ -129,10 +129,10 @@ struct stet_mem_block *stet_mem_block_new(struct stet_memory *memory, uint64_t s
     return b;
 }
 
-struct stet_mem_block *stet_mem_block_view(struct stet_memory *memory, void *data, uint64_t size,
+struct stet_cpu_block *stet_cpu_block_view(struct stet_memory *memory, void *data, uint64_t size,
                                            void (*on_release)(void *, void *), void *arg)
 {
-    struct stet_mem_block *b = block_new(memory, data, size);
+    struct stet_cpu_block *b = block_new(memory, data, size);
 
     if (!b)
         return NULL;
@@ -142,14 +142,14 @@ struct stet_mem_block *stet_mem_block_view(struct stet_memory *memory, void *dat
     return b;
 }
 
-struct stet_mem_block *stet_mem_block_ref(struct stet_mem_block *b)
+struct stet_cpu_block *stet_cpu_block_ref(struct stet_cpu_block *b)
 {
     if (b)
         atomic_fetch_add(&b->refs, 1);
     return b;
 }
 
-void stet_mem_block_unref(struct stet_mem_block *b)
+void stet_cpu_block_unref(struct stet_cpu_block *b)
 {
     if (!b || atomic_fetch_sub(&b->refs, 1) != 1)
         return;

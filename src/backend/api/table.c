@@ -1,5 +1,5 @@
 /* GetPjrtApi of libstet_cpu.so: the one exported symbol. */
-#include "backend/api/api.h"
+#include "backend/api/cpu_api.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* One element type of gemm.c: T, its suffix S, and NV elements of a vector.
+/* One element type of gemm_isa.c: T, its suffix S, and NV elements of a vector.
  *
  * An element of the product is the sum over k in order, in one accumulator for each KC of k; which
  * rows and columns are computed together never shows in it. */

@@ -1,7 +1,8 @@
 /* Reference: products of tensors, convolution. */
 #include "backend/ref/ref.h"
 
-static void add_product(struct stet_scalar *sum, struct stet_scalar x, struct stet_scalar y)
+static void add_product(struct stet_ref_scalar *sum, struct stet_ref_scalar x,
+                        struct stet_ref_scalar y)
 {
     sum->i = (int64_t)((uint64_t)sum->i + (uint64_t)x.i * (uint64_t)y.i);
     sum->f += x.f * y.f - x.im * y.im;
@@ -44,7 +45,7 @@ void stet_ref_dot_general(struct stet_ref *out, const struct stet_ref *a, const 
         dims[i] = a->shape.dims[over[0].v[i]];
     stet_shape_set(&sum_over, STET_DT_S8, dims, over[0].count);
     for (uint64_t i = 0; i < out->shape.elements; i++) {
-        struct stet_scalar sum = {0, 0, 0};
+        struct stet_ref_scalar sum = {0, 0, 0};
 
         stet_ref_index(&out->shape, i, at);
         for (uint64_t j = 0; j < sum_over.elements; j++) {
@@ -66,7 +67,7 @@ void stet_ref_dot(struct stet_ref *out, const struct stet_ref *a, const struct s
 
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < n; j++) {
-            struct stet_scalar sum = {0, 0, 0};
+            struct stet_ref_scalar sum = {0, 0, 0};
 
             for (int64_t x = 0; x < k; x++)
                 add_product(&sum, stet_ref_get(a, (uint64_t)(i * k + x)),
@@ -82,7 +83,7 @@ void stet_ref_conv(struct stet_ref *out, const struct stet_ref *x, const struct 
     int64_t per = w->shape.dims[c - 1], outs = out->shape.dims[c] / groups / batch_groups;
 
     for (uint64_t i = 0; i < out->shape.elements; i++) {
-        struct stet_scalar sum = {0, 0, 0};
+        struct stet_ref_scalar sum = {0, 0, 0};
         int64_t at[STET_MAX_RANK], k[STET_MAX_RANK], from[STET_MAX_RANK], group;
 
         stet_ref_index(&out->shape, i, at);

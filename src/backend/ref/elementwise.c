@@ -54,10 +54,10 @@ static int64_t wrapped(enum stet_dtype t, uint64_t v)
                                    : (int64_t)(v << unused >> unused);
 }
 
-struct stet_scalar stet_ref_get(const struct stet_ref *t, uint64_t i)
+struct stet_ref_scalar stet_ref_get(const struct stet_ref *t, uint64_t i)
 {
     size_t bytes = stet_dtype_bytes(t->shape.dtype);
-    struct stet_scalar v = {0, 0, 0};
+    struct stet_ref_scalar v = {0, 0, 0};
     uint64_t raw = 0;
     float f, pair[2];
 
@@ -98,7 +98,7 @@ struct stet_scalar stet_ref_get(const struct stet_ref *t, uint64_t i)
     return v;
 }
 
-void stet_ref_set(struct stet_ref *t, uint64_t i, struct stet_scalar v)
+void stet_ref_set(struct stet_ref *t, uint64_t i, struct stet_ref_scalar v)
 {
     size_t bytes = stet_dtype_bytes(t->shape.dtype);
     uint64_t raw = (uint64_t)v.i;
@@ -293,9 +293,9 @@ static bool compare(int op, bool less, bool equal, bool ordered)
 }
 
 /* The next number of the type from x towards y, by walking the type's own numbers in order. */
-static struct stet_scalar next_after(enum stet_dtype t, double x, double y)
+static struct stet_ref_scalar next_after(enum stet_dtype t, double x, double y)
 {
-    struct stet_scalar v = {0, x + y, 0};
+    struct stet_ref_scalar v = {0, x + y, 0};
     struct stet_ref one = {.data = &(uint64_t){0}};
     uint64_t bits = 0;
 
@@ -315,9 +315,9 @@ static struct stet_scalar next_after(enum stet_dtype t, double x, double y)
     return v;
 }
 
-struct stet_scalar stet_ref_op(int op, enum stet_dtype t, const struct stet_scalar *x)
+struct stet_ref_scalar stet_ref_op(int op, enum stet_dtype t, const struct stet_ref_scalar *x)
 {
-    struct stet_scalar v = {0, 0, 0};
+    struct stet_ref_scalar v = {0, 0, 0};
     bool f = stet_dtype_is_float(t);
 
     if (op == STET_TILE_SELECT)
@@ -325,10 +325,10 @@ struct stet_scalar stet_ref_op(int op, enum stet_dtype t, const struct stet_scal
     if (op == STET_TILE_COPY)
         return x[0];
     if (op == STET_TILE_CLAMP) { /* lower bound, value, upper bound */
-        struct stet_scalar low[2] = {x[1], x[0]}, both[2] = {{0, 0, 0}, x[2]};
+        struct stet_ref_scalar low[2] = {x[1], x[0]}, both[2] = {{0, 0, 0}, x[2]};
 
         if (f && (x[0].f != x[0].f || x[1].f != x[1].f || x[2].f != x[2].f))
-            return (struct stet_scalar){0, NAN, 0};
+            return (struct stet_ref_scalar){0, NAN, 0};
         both[0] = stet_ref_op(STET_TILE_MAX, t, low);
         return stet_ref_op(STET_TILE_MIN, t, both);
     }
@@ -357,7 +357,7 @@ void stet_ref_elementwise(struct stet_ref *out, int op, const struct stet_ref *c
     enum stet_dtype t = in[op == STET_TILE_SELECT ? 1 : 0]->shape.dtype;
 
     for (uint64_t i = 0; i < out->shape.elements; i++) {
-        struct stet_scalar x[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+        struct stet_ref_scalar x[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
 
         for (uint32_t j = 0; j < count; j++)
             x[j] = stet_ref_get(in[j], i);
@@ -386,7 +386,7 @@ void stet_ref_convert(struct stet_ref *out, const struct stet_ref *a)
     bool is = stet_dtype_is_float(to) || stet_dtype_is_complex(to);
 
     for (uint64_t i = 0; i < out->shape.elements; i++) {
-        struct stet_scalar v = stet_ref_get(a, i);
+        struct stet_ref_scalar v = stet_ref_get(a, i);
 
         if (to == STET_DT_PRED)
             v.i = was ? v.f != 0 || v.im != 0 : v.i != 0;
@@ -402,7 +402,7 @@ void stet_ref_reduce_precision(struct stet_ref *out, const struct stet_ref *a, i
                                int fraction)
 {
     for (uint64_t i = 0; i < out->shape.elements; i++) {
-        struct stet_scalar v = stet_ref_get(a, i);
+        struct stet_ref_scalar v = stet_ref_get(a, i);
 
         v.f = half(nearest(v.f, exponent, fraction), exponent, fraction);
         stet_ref_set(out, i, v);

@@ -77,7 +77,8 @@ void stet_ref_scatter(struct stet_ref *out, const struct stet_ref *index,
             continue;
         to = stet_ref_at(&out->shape, at);
         {
-            struct stet_scalar x[3] = {stet_ref_get(out, to), stet_ref_get(update, i), {0, 0, 0}};
+            struct stet_ref_scalar x[3] = {
+                stet_ref_get(out, to), stet_ref_get(update, i), {0, 0, 0}};
 
             stet_ref_set(out, to, op < 0 ? x[1] : stet_ref_op(op, out->shape.dtype, x));
         }
@@ -90,15 +91,15 @@ void stet_ref_order(struct stet_ref *out, const struct stet_ref *a, bool descend
         uint64_t j = i;
 
         for (; j > 0; j--) { /* insertion: stable */
-            struct stet_scalar before = stet_ref_get(out, j - 1);
-            struct stet_scalar x[3] = {
+            struct stet_ref_scalar before = stet_ref_get(out, j - 1);
+            struct stet_ref_scalar x[3] = {
                 stet_ref_get(a, i), stet_ref_get(a, (uint64_t)before.i), {0, 0, 0}};
 
             if (!stet_ref_op(descending ? STET_TILE_GT : STET_TILE_LT, a->shape.dtype, x).i)
                 break;
             stet_ref_set(out, j, before);
         }
-        stet_ref_set(out, j, (struct stet_scalar){(int64_t)i, 0, 0});
+        stet_ref_set(out, j, (struct stet_ref_scalar){(int64_t)i, 0, 0});
     }
 }
 
@@ -121,11 +122,11 @@ void stet_ref_update_slice(struct stet_ref *out, const struct stet_ref *update,
 void stet_ref_sort(struct stet_ref *out, const struct stet_ref *a, bool descending)
 {
     for (uint64_t i = 0; i < a->shape.elements; i++) {
-        struct stet_scalar v = stet_ref_get(a, i);
+        struct stet_ref_scalar v = stet_ref_get(a, i);
         uint64_t j = i;
 
         for (; j > 0; j--) { /* insertion: stable */
-            struct stet_scalar x[3] = {v, stet_ref_get(out, j - 1), {0, 0, 0}};
+            struct stet_ref_scalar x[3] = {v, stet_ref_get(out, j - 1), {0, 0, 0}};
 
             if (!stet_ref_op(descending ? STET_TILE_GT : STET_TILE_LT, a->shape.dtype, x).i)
                 break;

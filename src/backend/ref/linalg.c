@@ -6,7 +6,7 @@
 
 static double complex at(const struct stet_ref *a, int64_t row, int64_t col)
 {
-    struct stet_scalar v = stet_ref_get(a, (uint64_t)(row * a->shape.dims[1] + col));
+    struct stet_ref_scalar v = stet_ref_get(a, (uint64_t)(row * a->shape.dims[1] + col));
 
     return __builtin_complex(v.f, v.im);
 }
@@ -14,7 +14,7 @@ static double complex at(const struct stet_ref *a, int64_t row, int64_t col)
 static void put(struct stet_ref *a, int64_t row, int64_t col, double complex v)
 {
     stet_ref_set(a, (uint64_t)(row * a->shape.dims[1] + col),
-                 (struct stet_scalar){0, creal(v), cimag(v)});
+                 (struct stet_ref_scalar){0, creal(v), cimag(v)});
 }
 
 void stet_ref_cholesky(struct stet_ref *out, const struct stet_ref *a, bool lower)
@@ -78,7 +78,7 @@ void stet_ref_fourier(struct stet_ref *out, const struct stet_ref *a, uint32_t d
         stet_ref_index(&out->shape, i, k);
         memcpy(j, k, first * sizeof j[0]);
         for (uint64_t n = 0; n < all.elements; n++) {
-            struct stet_scalar x;
+            struct stet_ref_scalar x;
             double turns = 0;
 
             stet_ref_index(&all, n, j + first);
@@ -88,7 +88,7 @@ void stet_ref_fourier(struct stet_ref *out, const struct stet_ref *a, uint32_t d
             sum += __builtin_complex(x.f, x.im) * cexp(sign * 2 * M_PI * I * turns);
         }
         sum /= sign > 0 ? (double)all.elements : 1;
-        stet_ref_set(out, i, (struct stet_scalar){0, creal(sum), cimag(sum)});
+        stet_ref_set(out, i, (struct stet_ref_scalar){0, creal(sum), cimag(sum)});
     }
 }
 

@@ -77,12 +77,12 @@ uint64_t stet_ref_threefry(struct stet_ref *out, const uint64_t state[2])
             counter = stet_ref_at(&halves, at);
         }
         counter += state[1];
-        stet_ref_set(
-            out, i,
-            (struct stet_scalar){wide ? (int64_t)(threefry(state[0], counter, 0) |
-                                                  (uint64_t)threefry(state[0], counter, 1) << 32)
-                                      : (int64_t)threefry(state[0], counter, word),
-                                 0, 0});
+        stet_ref_set(out, i,
+                     (struct stet_ref_scalar){
+                         wide ? (int64_t)(threefry(state[0], counter, 0) |
+                                          (uint64_t)threefry(state[0], counter, 1) << 32)
+                              : (int64_t)threefry(state[0], counter, word),
+                         0, 0});
     }
     return halves.elements;
 }
@@ -100,7 +100,7 @@ uint64_t stet_ref_philox(struct stet_ref *out, const uint64_t state[3])
 
             bits = bits << 32 | philox(state[0], counter, (int)((first + w) % 4));
         }
-        stet_ref_set(out, i, (struct stet_scalar){(int64_t)bits, 0, 0});
+        stet_ref_set(out, i, (struct stet_ref_scalar){(int64_t)bits, 0, 0});
     }
     return (out->shape.elements * words + 3) / 4;
 }

@@ -2,11 +2,11 @@
  * end, as the kernels do. */
 #include "backend/ref/ref.h"
 
-void stet_ref_reduce(struct stet_ref *out, const struct stet_ref *a, struct stet_scalar init,
+void stet_ref_reduce(struct stet_ref *out, const struct stet_ref *a, struct stet_ref_scalar init,
                      const bool *reduced, int op)
 {
     for (uint64_t i = 0; i < out->shape.elements; i++) {
-        struct stet_scalar x[3] = {init, {0, 0, 0}, {0, 0, 0}};
+        struct stet_ref_scalar x[3] = {init, {0, 0, 0}, {0, 0, 0}};
         int64_t want[STET_MAX_RANK], at[STET_MAX_RANK];
 
         stet_ref_index(&out->shape, i, want);
@@ -25,14 +25,14 @@ void stet_ref_reduce(struct stet_ref *out, const struct stet_ref *a, struct stet
     }
 }
 
-void stet_ref_reduce_window(struct stet_ref *out, const struct stet_ref *a, struct stet_scalar init,
-                            const struct stet_ref_window *w, int op)
+void stet_ref_reduce_window(struct stet_ref *out, const struct stet_ref *a,
+                            struct stet_ref_scalar init, const struct stet_ref_window *w, int op)
 {
     struct stet_shape taps;
 
     stet_shape_set(&taps, STET_DT_S8, w->size, a->shape.rank);
     for (uint64_t i = 0; i < out->shape.elements; i++) {
-        struct stet_scalar x[3] = {init, {0, 0, 0}, {0, 0, 0}};
+        struct stet_ref_scalar x[3] = {init, {0, 0, 0}, {0, 0, 0}};
         int64_t at[STET_MAX_RANK], tap[STET_MAX_RANK], from[STET_MAX_RANK];
 
         stet_ref_index(&out->shape, i, at);
@@ -57,7 +57,7 @@ void stet_ref_reduce_window(struct stet_ref *out, const struct stet_ref *a, stru
 }
 
 void stet_ref_select_and_scatter(struct stet_ref *out, const struct stet_ref *a,
-                                 const struct stet_ref *source, struct stet_scalar init,
+                                 const struct stet_ref *source, struct stet_ref_scalar init,
                                  const struct stet_ref_window *w, int select)
 {
     struct stet_shape taps;
@@ -67,7 +67,7 @@ void stet_ref_select_and_scatter(struct stet_ref *out, const struct stet_ref *a,
         stet_ref_set(out, i, init);
     for (uint64_t i = 0; i < source->shape.elements; i++) {
         int64_t at[STET_MAX_RANK], tap[STET_MAX_RANK], from[STET_MAX_RANK], best = -1;
-        struct stet_scalar x[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+        struct stet_ref_scalar x[3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
 
         stet_ref_index(&source->shape, i, at);
         for (uint64_t k = 0; k < taps.elements; k++) {
@@ -87,7 +87,7 @@ void stet_ref_select_and_scatter(struct stet_ref *out, const struct stet_ref *a,
             }
         }
         if (best >= 0) {
-            struct stet_scalar y[3] = {
+            struct stet_ref_scalar y[3] = {
                 stet_ref_get(out, (uint64_t)best), stet_ref_get(source, i), {0, 0, 0}};
 
             stet_ref_set(out, (uint64_t)best, stet_ref_op(STET_TILE_ADD, out->shape.dtype, y));

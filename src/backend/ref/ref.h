@@ -12,33 +12,33 @@ struct stet_ref {
 };
 
 /* An element: `i` of pred and integers, `f` of floats, `f` and `im` of complex numbers. */
-struct stet_scalar {
+struct stet_ref_scalar {
     int64_t i;
     double f, im;
 };
 
-struct stet_scalar stet_ref_get(const struct stet_ref *t, uint64_t i);
-void stet_ref_set(struct stet_ref *t, uint64_t i, struct stet_scalar v);
+struct stet_ref_scalar stet_ref_get(const struct stet_ref *t, uint64_t i);
+void stet_ref_set(struct stet_ref *t, uint64_t i, struct stet_ref_scalar v);
 uint64_t stet_ref_at(const struct stet_shape *s, const int64_t *index);
 void stet_ref_index(const struct stet_shape *s, uint64_t at, int64_t *index);
 
 /* elementwise.c: `op` (enum stet_tile_op) of elements of type `t`. */
-struct stet_scalar stet_ref_op(int op, enum stet_dtype t, const struct stet_scalar *x);
+struct stet_ref_scalar stet_ref_op(int op, enum stet_dtype t, const struct stet_ref_scalar *x);
 void stet_ref_elementwise(struct stet_ref *out, int op, const struct stet_ref *const *in,
                           uint32_t count);
 void stet_ref_convert(struct stet_ref *out, const struct stet_ref *a);
 /* As if stored with so many bits of exponent and of fraction; normal numbers. */
 void stet_ref_reduce_precision(struct stet_ref *out, const struct stet_ref *a, int exponent,
                                int fraction);
-/* special.c: digamma, the inverse of erf, the scaled Bessel function. */
+/* ref_special.c: digamma, the inverse of erf, the scaled Bessel function. */
 double stet_ref_special(int op, double x);
-/* complex.c */
-struct stet_scalar stet_ref_complex_op(int op, const struct stet_scalar *x);
+/* ref_complex.c */
+struct stet_ref_scalar stet_ref_complex_op(int op, const struct stet_ref_scalar *x);
 
 /* shape.c: dimension d of the result walks in_dim[d] of `a` (-1: none) from start by step. */
 void stet_ref_view(struct stet_ref *out, const struct stet_ref *a, const int64_t *in_dim,
                    const int64_t *step, const int64_t *start);
-void stet_ref_pad(struct stet_ref *out, const struct stet_ref *a, struct stet_scalar value,
+void stet_ref_pad(struct stet_ref *out, const struct stet_ref *a, struct stet_ref_scalar value,
                   const int64_t *low, const int64_t *inner);
 void stet_ref_concatenate(struct stet_ref *out, const struct stet_ref *const *in, uint32_t count,
                           uint32_t dim);
@@ -48,15 +48,15 @@ struct stet_ref_window {
     int64_t size[STET_MAX_RANK], stride[STET_MAX_RANK], low[STET_MAX_RANK];
     int64_t base_dilation[STET_MAX_RANK], window_dilation[STET_MAX_RANK];
 };
-void stet_ref_reduce(struct stet_ref *out, const struct stet_ref *a, struct stet_scalar init,
+void stet_ref_reduce(struct stet_ref *out, const struct stet_ref *a, struct stet_ref_scalar init,
                      const bool *reduced, int op);
-void stet_ref_reduce_window(struct stet_ref *out, const struct stet_ref *a, struct stet_scalar init,
-                            const struct stet_ref_window *w, int op);
+void stet_ref_reduce_window(struct stet_ref *out, const struct stet_ref *a,
+                            struct stet_ref_scalar init, const struct stet_ref_window *w, int op);
 
 /* `source` has an element for each window of `a`: it goes to the first one of the window that no
  * other one beats by `select` (GE or LE), added to what is there. */
 void stet_ref_select_and_scatter(struct stet_ref *out, const struct stet_ref *a,
-                                 const struct stet_ref *source, struct stet_scalar init,
+                                 const struct stet_ref *source, struct stet_ref_scalar init,
                                  const struct stet_ref_window *w, int select);
 
 /* Some dimensions of a tensor. */

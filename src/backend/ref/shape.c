@@ -33,7 +33,7 @@ void stet_ref_view(struct stet_ref *out, const struct stet_ref *a, const int64_t
     }
 }
 
-void stet_ref_pad(struct stet_ref *out, const struct stet_ref *a, struct stet_scalar value,
+void stet_ref_pad(struct stet_ref *out, const struct stet_ref *a, struct stet_ref_scalar value,
                   const int64_t *low, const int64_t *inner)
 {
     for (uint64_t i = 0; i < out->shape.elements; i++)

@@ -335,7 +335,7 @@ const struct stet_attr *bc_make_string(struct bc *b, struct stet_view text);
 const struct stet_attr *bc_make_symbol(struct bc *b, struct stet_view text);
 const struct stet_attr *bc_make_enum(struct bc *b, const struct stet_enum *e, uint64_t value);
 /* Fields are copied. */
-const struct stet_attr *bc_make_record(struct bc *b, const struct stet_record *record,
+const struct stet_attr *bc_make_record(struct bc *b, const struct stet_attr_record *record,
                                        const struct stet_named_attr *fields, uint32_t count);
 /* Reads what follows the type. */
 const struct stet_attr *bc_read_integer(struct bc *b, struct stet_reader *r,

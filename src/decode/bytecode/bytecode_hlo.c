@@ -22,7 +22,7 @@ static const struct stet_attr *read_type_attr(struct bc *b, struct stet_reader *
 
 /* NULL for an optional field that is not there. */
 static const struct stet_attr *read_field(struct bc *b, struct stet_reader *r,
-                                          enum stet_field_kind kind, uint64_t code)
+                                          enum stet_attr_field_kind kind, uint64_t code)
 {
     const struct stet_type *i64 = stet_type_integer(b->arena, 64, STET_SIGNLESS);
     uint64_t v;
@@ -73,7 +73,7 @@ static bool is_later_field(struct stet_view name)
 }
 
 static const struct stet_attr *read_fields(struct bc *b, struct stet_reader *r,
-                                           const struct stet_record *record, uint64_t code,
+                                           const struct stet_attr_record *record, uint64_t code,
                                            bool with_later)
 {
     struct stet_named_attr fields[STET_RECORD_FIELDS];
@@ -91,7 +91,7 @@ static const struct stet_attr *read_fields(struct bc *b, struct stet_reader *r,
 }
 
 static const struct stet_attr *read_record(struct bc *b, struct stet_reader *r,
-                                           const struct stet_record *record, uint64_t code)
+                                           const struct stet_attr_record *record, uint64_t code)
 {
     struct stet_reader start = *r;
     const struct stet_attr *a = read_fields(b, r, record, code, true);
@@ -107,7 +107,7 @@ static const struct stet_attr *read_record(struct bc *b, struct stet_reader *r,
 const struct stet_attr *bc_record_attr(struct bc *b, struct stet_reader *r,
                                        const struct bc_dialect *dialect, uint64_t code)
 {
-    const struct stet_record *record;
+    const struct stet_attr_record *record;
     const struct stet_enum *e = stet_enum_by_code(dialect->name, code);
     uint64_t table = code;
 
@@ -117,7 +117,7 @@ const struct stet_attr *bc_record_attr(struct bc *b, struct stet_reader *r,
         table = SHARDING;
     if (dialect->kind == BC_SDY && code == PER_VALUE_V2)
         table = PER_VALUE;
-    record = stet_record_by_code(dialect->name, table);
+    record = stet_attr_record_by_code(dialect->name, table);
     if (record)
         return read_record(b, r, record, code);
     stet_reader_fail(r, "an attribute code this build does not know");
@@ -191,7 +191,7 @@ static const struct stet_attr *read_twin(struct bc *b, struct stet_reader *r, co
 {
     struct stet_view dialect = STET_VIEW("stablehlo"), name = stet_view_str(mnemonic);
     const struct stet_enum *e = stet_enum_find(dialect, name);
-    const struct stet_record *record = stet_record_find(dialect, name);
+    const struct stet_attr_record *record = stet_attr_record_find(dialect, name);
 
     return e ? bc_make_enum(b, e, bc_varint(r)) : read_record(b, r, record, 0);
 }
@@ -201,8 +201,8 @@ static const struct stet_attr *read_mesh_like(struct bc *b, struct stet_reader *
 {
     static const char *const mnemonics[] = {"axis_ref", "replica_group_mesh_axes", "mesh_axis",
                                             "mesh"};
-    const struct stet_record *record =
-        stet_record_find(STET_VIEW("stablehlo"), stet_view_str(mnemonics[code - VHLO_AXIS_REF]));
+    const struct stet_attr_record *record = stet_attr_record_find(
+        STET_VIEW("stablehlo"), stet_view_str(mnemonics[code - VHLO_AXIS_REF]));
     const struct stet_attr *first = bc_attr(b, r), *second = NULL;
     uint64_t v;
 

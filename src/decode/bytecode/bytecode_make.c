@@ -141,7 +141,7 @@ const struct stet_attr *bc_make_enum(struct bc *b, const struct stet_enum *e, ui
     return a;
 }
 
-const struct stet_attr *bc_make_record(struct bc *b, const struct stet_record *record,
+const struct stet_attr *bc_make_record(struct bc *b, const struct stet_attr_record *record,
                                        const struct stet_named_attr *fields, uint32_t count)
 {
     struct stet_attr *a = bc_new_attr(b, STET_ATTR_RECORD);

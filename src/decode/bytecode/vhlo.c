@@ -122,7 +122,7 @@ bool bc_vhlo_name(struct bc *b, struct stet_view name, struct bc_name *out)
 enum { MOST_ATTRS = 24, MOST_RECORDS = 2, NOWHERE = 0xff };
 
 struct plan_record {
-    const struct stet_record *record;
+    const struct stet_attr_record *record;
     uint16_t fields;                  /* of all_fields */
     uint8_t from[STET_RECORD_FIELDS]; /* which attribute is which field */
 };
@@ -200,13 +200,13 @@ static void list_rules(struct bc_vhlo_plan *plan, struct stet_view op)
 static void list_records(struct bc_vhlo_plan *plan, struct stet_view op)
 {
     for (unsigned i = 0; i < ALL_FIELDS; i++) {
-        const struct stet_record *record;
+        const struct stet_attr_record *record;
         uint8_t *from;
 
         if (!stet_view_eq(all_fields[i].op, op) || plan->record_count == MOST_RECORDS)
             continue;
         from = plan->records[plan->record_count].from;
-        record = stet_record_find(STET_VIEW("stablehlo"), all_fields[i].record);
+        record = stet_attr_record_find(STET_VIEW("stablehlo"), all_fields[i].record);
         for (unsigned k = 0; record->fields[k].kind != STET_FIELD_END; k++) {
             from[k] = (uint8_t)find_attr(plan, record->fields[k].name);
             if (from[k] != NOWHERE)
@@ -421,8 +421,8 @@ static const struct stet_attr *as_channel(struct bc *b, int64_t handle, int64_t 
     struct stet_named_attr fields[] = {{STET_VIEW("handle"), bc_make_int(b, i64, handle)},
                                        {STET_VIEW("type"), bc_make_int(b, i64, type)}};
 
-    return bc_make_record(b, stet_record_find(STET_VIEW("stablehlo"), STET_VIEW("channel_handle")),
-                          fields, 2);
+    return bc_make_record(
+        b, stet_attr_record_find(STET_VIEW("stablehlo"), STET_VIEW("channel_handle")), fields, 2);
 }
 
 static struct stet_named_attr convert(struct bc *b, struct stet_named_attr in, enum become become)
@@ -463,7 +463,7 @@ static bool is_none(const struct stet_attr *a)
 }
 
 /* NULL when the record is not there at all (no dot algorithm asked for). */
-static const struct stet_attr *make_record(struct bc *b, const struct stet_record *record,
+static const struct stet_attr *make_record(struct bc *b, const struct stet_attr_record *record,
                                            const uint8_t *from,
                                            const struct stet_attr *const *values)
 {

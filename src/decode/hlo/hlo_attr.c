@@ -188,10 +188,10 @@ static struct stet_view layout_text(struct stet_arena *a, const struct stet_type
     return v;
 }
 
-static void add_leaves(struct stet_arena *a, const struct stet_type *t, struct stet_list *out)
+static void add_leaves(struct stet_arena *a, const struct stet_type *t, struct stet_build_list *out)
 {
     if (t->kind != STET_TYPE_TUPLE) {
-        stet_list_add(out, stet_hlo_new_string(a, layout_text(a, t)));
+        stet_build_list_add(out, stet_hlo_new_string(a, layout_text(a, t)));
         return;
     }
     for (uint32_t i = 0; i < t->member_count; i++)
@@ -200,15 +200,15 @@ static void add_leaves(struct stet_arena *a, const struct stet_type *t, struct s
 
 const struct stet_attr *stet_hlo_entry_layout(struct stet_arena *a, const struct stet_type *t)
 {
-    struct stet_list leaves = {0};
+    struct stet_build_list leaves = {0};
     const struct stet_attr *v;
     uint32_t n;
 
     for (uint32_t i = 0; i < t->member_count; i++)
         add_leaves(a, t->members[i], &leaves);
     n = (uint32_t)leaves.count;
-    v = stet_hlo_new_array(a, stet_list_keep(&leaves, a), n);
+    v = stet_hlo_new_array(a, stet_build_list_keep(&leaves, a), n);
     a->failed |= leaves.failed;
-    stet_list_release(&leaves);
+    stet_build_list_release(&leaves);
     return v;
 }

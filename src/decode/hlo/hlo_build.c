@@ -60,8 +60,8 @@ void stet_hlo_build_release(struct stet_hlo_build *b, bool keep)
     free_instrs(b);
     free_slots(b);
     stet_arena_release(&b->scratch);
-    stet_list_release(&b->computations);
-    stet_list_release(&b->offsets);
+    stet_build_list_release(&b->computations);
+    stet_build_list_release(&b->offsets);
     if (!keep)
         stet_program_release(b->p);
 }
@@ -383,8 +383,8 @@ enum stet_rc stet_hlo_computation_end(struct stet_hlo_build *b, struct stet_view
     op = make_computation(b, block, name, thread, dicts);
     if (!op || b->a->failed)
         return stet_hlo_build_full(b);
-    stet_list_add(&b->computations, op);
-    stet_list_add(&b->offsets, (const void *)(uintptr_t)offset);
+    stet_build_list_add(&b->computations, op);
+    stet_build_list_add(&b->offsets, (const void *)(uintptr_t)offset);
     clear_slots(b);
     b->instr_count = 0;
     return STET_OK;

@@ -68,8 +68,8 @@ struct stet_hlo_build {
     bool by_id;      /* keys are ids, in whose order XLA lists the instructions it loads */
     uint32_t *slots; /* positions + 1 by key, a power of two */
     size_t slot_count;
-    struct stet_list computations;
-    struct stet_list offsets; /* where each began in the input, as pointers */
+    struct stet_build_list computations;
+    struct stet_build_list offsets; /* where each began in the input, as pointers */
     struct stet_named_attr attrs[STET_HLO_MODULE_ATTRS]; /* of the module */
     uint32_t attr_count;
     const struct stet_loc **frames; /* by frame id - 1 */

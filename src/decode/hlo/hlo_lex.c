@@ -339,3 +339,17 @@ struct stet_ints stet_hlo_int_list(struct stet_hlo_text *t)
     stet_hlo_expect(t, "}");
     return v;
 }
+
+struct stet_ints stet_hlo_bool_list(struct stet_hlo_text *t)
+{
+    struct stet_ints v = {0};
+
+    stet_hlo_expect(t, "{");
+    while (!t->failed && stet_hlo_peek(t) != '}') {
+        stet_ints_add(&v, t->b.a, stet_hlo_bool(t));
+        if (!stet_hlo_take(t, ","))
+            break;
+    }
+    stet_hlo_expect(t, "}");
+    return v;
+}

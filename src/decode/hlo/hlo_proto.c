@@ -266,7 +266,7 @@ static const struct stet_attr *donation(struct stet_hlo_reader *r, const struct 
                                         const struct stet_proto_field *f, bool alias)
 {
     struct stet_proto m = stet_proto_sub(in, f), e;
-    struct stet_list items = {0};
+    struct stet_build_list items = {0};
     struct stet_proto_field g, h;
     const struct stet_attr *a;
     uint32_t n;
@@ -300,12 +300,13 @@ static const struct stet_attr *donation(struct stet_hlo_reader *r, const struct 
             put(fields, &n, "kind",
                 stet_hlo_new_word(r->b.a, "kind",
                                   kind == 2 ? STET_VIEW("must-alias") : STET_VIEW("may-alias")));
-        stet_list_add(&items, stet_hlo_new_record(r->b.a, alias ? "alias" : "donor", fields, n));
+        stet_build_list_add(&items,
+                            stet_hlo_new_record(r->b.a, alias ? "alias" : "donor", fields, n));
     }
     n = (uint32_t)items.count;
-    a = n ? stet_hlo_new_array(r->b.a, stet_list_keep(&items, r->b.a), n) : NULL;
+    a = n ? stet_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n) : NULL;
     r->b.a->failed |= items.failed;
-    stet_list_release(&items);
+    stet_build_list_release(&items);
     return a;
 }
 

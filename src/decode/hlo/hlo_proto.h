@@ -1,5 +1,4 @@
-/* Inside the HLO proto reader: what its files share. Field numbers are those of xla/xla_data.proto
- * and xla/service/hlo.proto. */
+/* Inside the HLO proto reader: what its files share. */
 #ifndef STET_DECODE_HLO_PROTO_H
 #define STET_DECODE_HLO_PROTO_H
 
@@ -7,8 +6,11 @@
 #include "decode/hlo/hlo_build.h"
 #include "decode/proto.h"
 
-/* Of an instruction; newer than all others that are read. */
-enum { STET_HLO_COMPARISON_ORDER = 102 };
+/* STET_HLO_<message>_<field>: its number. */
+enum stet_hlo_field_number {
+#define FIELD(message, name, number) STET_HLO_##message##_##name = (number),
+#include "decode/hlo/hlo_fields.def"
+};
 
 struct stet_hlo_callable {
     uint64_t id;
@@ -31,6 +33,9 @@ struct stet_hlo_reader {
     struct stet_buf scratch; /* for values that become text */
 };
 
+/* "[1,2]": numbers between `open` and `close`. */
+void stet_hlo_join(struct stet_buf *out, const char *open, const struct stet_ints *v,
+                   const char *close);
 /* ShapeProto → type; made once for equal bytes. NULL with a fault. */
 const struct stet_type *stet_hlo_shape(struct stet_hlo_reader *r, const struct stet_proto *in,
                                        const struct stet_proto_field *f);

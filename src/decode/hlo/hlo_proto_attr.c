@@ -5,72 +5,6 @@
 
 #include <stdlib.h>
 
-const struct stet_proto_field *stet_hlo_field(const struct stet_hlo_reader *r, uint32_t number)
-{
-    for (size_t i = r->field_count; i-- > 0;)
-        if (r->fields[i].number == number)
-            return &r->fields[i];
-    return NULL;
-}
-
-int64_t stet_hlo_number(struct stet_hlo_reader *r, uint32_t field)
-{
-    const struct stet_proto_field *f = stet_hlo_field(r, field);
-
-    return f ? stet_proto_int(&r->fault, f) : 0;
-}
-
-struct stet_view stet_hlo_text(struct stet_hlo_reader *r, uint32_t field)
-{
-    const struct stet_proto_field *f = stet_hlo_field(r, field);
-
-    return f ? stet_proto_text(&r->fault, f) : (struct stet_view){0};
-}
-
-struct stet_ints stet_hlo_ints_in(struct stet_hlo_reader *r, struct stet_arena *a, uint32_t field)
-{
-    struct stet_ints v = {0};
-
-    for (size_t i = 0; i < r->field_count; i++)
-        if (r->fields[i].number == field)
-            stet_proto_ints(&r->fault, &r->fields[i], a, &v);
-    return v;
-}
-
-struct stet_ints stet_hlo_ints(struct stet_hlo_reader *r, uint32_t field)
-{
-    return stet_hlo_ints_in(r, r->b.a, field);
-}
-
-struct stet_ints stet_hlo_inner_of(struct stet_hlo_reader *r, const struct stet_proto *in,
-                                   const struct stet_proto_field *outer, uint32_t inner)
-{
-    struct stet_proto m = stet_proto_sub(in, outer);
-    struct stet_ints v = {0};
-    struct stet_proto_field g;
-
-    while (stet_proto_next(&m, &g))
-        if (g.number == inner)
-            stet_proto_ints(&r->fault, &g, r->b.a, &v);
-    return v;
-}
-
-struct stet_ints stet_hlo_inner(struct stet_hlo_reader *r, const struct stet_proto *in,
-                                uint32_t outer, uint32_t inner)
-{
-    const struct stet_proto_field *f = stet_hlo_field(r, outer);
-
-    return f ? stet_hlo_inner_of(r, in, f, inner) : (struct stet_ints){0};
-}
-
-int64_t stet_hlo_inner_number(struct stet_hlo_reader *r, const struct stet_proto *in,
-                              uint32_t outer, uint32_t inner)
-{
-    struct stet_ints v = stet_hlo_inner(r, in, outer, inner);
-
-    return v.count ? v.at[v.count - 1] : 0;
-}
-
 /* ---- enumerations: names as the text prints them, by number ---- */
 
 static const char *const fft_types[] = {"FFT", "IFFT", "RFFT", "IRFFT", NULL};
@@ -116,8 +50,6 @@ static const struct stet_attr *word(struct stet_hlo_reader *r, enum stet_hlo_att
                                                  : stet_arena_printf(r->b.a, "%lld", (long long)v));
 }
 
-enum { PRECISION_CONFIG = 51, GATHER = 33, SCATTER = 48, TRIANGULAR = 59 };
-
 static bool is(const struct stet_hlo_instr *i, const char *opcode)
 {
     return stet_view_is(i->opcode, opcode);
@@ -128,7 +60,8 @@ static bool is(const struct stet_hlo_instr *i, const char *opcode)
 static const struct stet_attr *operand_precision(struct stet_hlo_reader *r,
                                                  const struct stet_proto *in)
 {
-    struct stet_ints v = stet_hlo_inner(r, in, PRECISION_CONFIG, 1);
+    struct stet_ints v = stet_hlo_inner(r, in, STET_HLO_INSTR_PRECISION_CONFIG,
+                                        STET_HLO_PRECISION_OPERAND_PRECISION);
     const struct stet_attr **items = stet_arena_alloc(r->b.a, v.count, sizeof *items);
     bool any = false;
 
@@ -142,12 +75,15 @@ static const struct stet_attr *operand_precision(struct stet_hlo_reader *r,
 }
 
 static const struct stet_attr *comparison_type(struct stet_hlo_reader *r,
+                                               const struct stet_proto *in,
                                                const struct stet_hlo_instr *instr)
 {
+    (void)in;
     if (!instr->operand_count)
         return NULL;
-    return stet_hlo_comparison(r->b.a, r->b.instrs[instr->operands[0]].type, stet_hlo_text(r, 72),
-                               stet_hlo_text(r, STET_HLO_COMPARISON_ORDER));
+    return stet_hlo_comparison(r->b.a, r->b.instrs[instr->operands[0]].type,
+                               stet_hlo_text(r, STET_HLO_INSTR_COMPARISON_TYPE),
+                               stet_hlo_text(r, STET_HLO_INSTR_COMPARISON_ORDER));
 }
 
 static int by_id(const void *a, const void *b)
@@ -164,7 +100,8 @@ static const struct stet_attr *symbol(struct stet_hlo_reader *r, uint64_t id)
     found = r->callable_count ? bsearch(&want, r->callables, r->callable_count, sizeof want, by_id)
                               : NULL;
     if (!found) {
-        stet_proto_fail(&r->fault, STET_BAD_INPUT, stet_hlo_field(r, 38)->offset,
+        stet_proto_fail(&r->fault, STET_BAD_INPUT,
+                        stet_hlo_field(r, STET_HLO_INSTR_CALLED_COMPUTATION_IDS)->offset,
                         "an instruction calls a computation that is not in the module");
         return NULL;
     }
@@ -174,14 +111,14 @@ static const struct stet_attr *symbol(struct stet_hlo_reader *r, uint64_t id)
 /* The n-th called computation, or NULL. */
 static const struct stet_attr *call(struct stet_hlo_reader *r, uint32_t n)
 {
-    struct stet_ints ids = stet_hlo_ints(r, 38);
+    struct stet_ints ids = stet_hlo_ints(r, STET_HLO_INSTR_CALLED_COMPUTATION_IDS);
 
     return n < ids.count ? symbol(r, (uint64_t)ids.at[n]) : NULL;
 }
 
 static const struct stet_attr *calls(struct stet_hlo_reader *r)
 {
-    struct stet_ints ids = stet_hlo_ints(r, 38);
+    struct stet_ints ids = stet_hlo_ints(r, STET_HLO_INSTR_CALLED_COMPUTATION_IDS);
     const struct stet_attr **items = stet_arena_alloc(r->b.a, ids.count, sizeof *items);
 
     if (!items || !ids.count)
@@ -243,26 +180,27 @@ const struct stet_attr *stet_hlo_strings(struct stet_hlo_reader *r, const struct
 
 static const struct stet_attr *shapes(struct stet_hlo_reader *r, const struct stet_proto *in)
 {
-    struct stet_list items = {0};
+    struct stet_build_list items = {0};
     const struct stet_attr *a;
     uint32_t n;
 
-    if (!stet_hlo_number(r, 56)) /* constrain_layout */
+    if (!stet_hlo_number(r, STET_HLO_INSTR_CONSTRAIN_LAYOUT))
         return NULL;
     for (size_t i = 0; i < r->field_count; i++)
-        if (r->fields[i].number == 57)
-            stet_list_add(&items, stet_hlo_new_type(r->b.a, stet_hlo_shape(r, in, &r->fields[i])));
+        if (r->fields[i].number == STET_HLO_INSTR_OPERAND_SHAPES_WITH_LAYOUT)
+            stet_build_list_add(&items,
+                                stet_hlo_new_type(r->b.a, stet_hlo_shape(r, in, &r->fields[i])));
     n = (uint32_t)items.count;
-    a = stet_hlo_new_array(r->b.a, stet_list_keep(&items, r->b.a), n);
-    stet_list_release(&items);
+    a = stet_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n);
+    stet_build_list_release(&items);
     return a;
 }
 
 static const struct stet_attr *backend_config(struct stet_hlo_reader *r,
                                               const struct stet_proto *in)
 {
-    const struct stet_proto_field *f = stet_hlo_field(r, 99);
-    struct stet_view v = stet_hlo_text(r, 43);
+    const struct stet_proto_field *f = stet_hlo_field(r, STET_HLO_INSTR_BACKEND_CONFIG_PAYLOAD);
+    struct stet_view v = stet_hlo_text(r, STET_HLO_INSTR_BACKEND_CONFIG);
 
     if (f) {
         struct stet_proto m = stet_proto_sub(in, f);
@@ -283,7 +221,7 @@ static const struct stet_attr *backend_config(struct stet_hlo_reader *r,
 static const struct stet_attr *result_accuracy(struct stet_hlo_reader *r,
                                                const struct stet_proto *in)
 {
-    const struct stet_proto_field *f = stet_hlo_field(r, 91);
+    const struct stet_proto_field *f = stet_hlo_field(r, STET_HLO_INSTR_RESULT_ACCURACY);
     struct stet_proto m, t;
     struct stet_proto_field g, h;
     double atol = 0, rtol = 0;
@@ -312,7 +250,7 @@ static const struct stet_attr *result_accuracy(struct stet_hlo_reader *r,
 
 static const struct stet_attr *statistics(struct stet_hlo_reader *r, const struct stet_proto *in)
 {
-    const struct stet_proto_field *f = stet_hlo_field(r, 82);
+    const struct stet_proto_field *f = stet_hlo_field(r, STET_HLO_INSTR_STATISTICS_VIZ);
     struct stet_proto m, s;
     struct stet_proto_field g, h;
     bool any = false;
@@ -321,7 +259,8 @@ static const struct stet_attr *statistics(struct stet_hlo_reader *r, const struc
         return NULL;
     r->scratch.len = 0;
     stet_buf_printf(&r->scratch, "visualizing_index=%lld",
-                    (long long)stet_hlo_inner_number(r, in, 82, 1));
+                    (long long)stet_hlo_inner_number(r, in, STET_HLO_INSTR_STATISTICS_VIZ,
+                                                     STET_HLO_STATISTICS_STAT_INDEX_TO_VISUALIZE));
     m = stet_proto_sub(in, f);
     while (stet_proto_next(&m, &g)) {
         struct stet_view name = {0};
@@ -343,7 +282,8 @@ static const struct stet_attr *statistics(struct stet_hlo_reader *r, const struc
 
 static const struct stet_attr *domain(struct stet_hlo_reader *r, const struct stet_proto *in)
 {
-    const struct stet_proto_field *entry = stet_hlo_field(r, 54), *exit = stet_hlo_field(r, 55);
+    const struct stet_proto_field *entry = stet_hlo_field(r, STET_HLO_INSTR_DOMAIN_ENTRY_SHARDING),
+                                  *exit = stet_hlo_field(r, STET_HLO_INSTR_DOMAIN_EXIT_SHARDING);
     const struct stet_attr *a, *b;
 
     if (!entry || !exit)
@@ -357,132 +297,168 @@ static const struct stet_attr *domain(struct stet_hlo_reader *r, const struct st
                                   STET_FMT(stet_attr_text(a)), STET_FMT(stet_attr_text(b))));
 }
 
-/* Dot dimensions are field 30, and for ragged dots field 1 of field 90. */
-static const struct stet_attr *dot_dims(struct stet_hlo_reader *r, const struct stet_proto *in,
-                                        uint32_t inner, bool even_if_empty)
+/* A ragged dot has the numbers of its dimensions one message further in. */
+static struct stet_ints dot_dims(struct stet_hlo_reader *r, const struct stet_proto *in,
+                                 uint32_t inner)
 {
-    struct stet_ints v = stet_hlo_inner(r, in, 30, inner);
-    const struct stet_proto_field *ragged = stet_hlo_field(r, 90);
+    struct stet_ints v = stet_hlo_inner(r, in, STET_HLO_INSTR_DOT_DIMENSION_NUMBERS, inner);
+    const struct stet_proto_field *ragged =
+        stet_hlo_field(r, STET_HLO_INSTR_RAGGED_DOT_DIMENSION_NUMBERS);
 
     if (ragged) {
         struct stet_proto m = stet_proto_sub(in, ragged);
         struct stet_proto_field g;
 
         while (stet_proto_next(&m, &g))
-            if (g.number == 1)
+            if (g.number == STET_HLO_RAGGED_DOT_DOT_DIMENSION_NUMBERS)
                 v = stet_hlo_inner_of(r, &m, &g, inner);
     }
-    return v.count || even_if_empty ? stet_hlo_new_ints(r->b.a, v.at, v.count) : NULL;
+    return v;
 }
 
-/* What no rule below says. NULL when absent. */
-static const struct stet_attr *special(struct stet_hlo_reader *r, const struct stet_proto *in,
-                                       const struct stet_hlo_instr *instr, enum stet_hlo_attr which)
+static const struct stet_attr *algorithm(struct stet_hlo_reader *r, const struct stet_proto *in,
+                                         const struct stet_hlo_instr *instr)
 {
-    const struct stet_proto_field *f;
-    struct stet_ints v;
     int64_t n;
 
-    switch (which) {
-    case STET_HLO_A_ALGORITHM:
-        if (is(instr, "rng-bit-generator"))
-            return word(r, which, rng_algorithms, stet_hlo_number(r, 70));
-        n = stet_hlo_inner_number(r, in, PRECISION_CONFIG, 2);
-        return n ? word(r, which, algorithms, n) : NULL;
-    case STET_HLO_A_ASYNC_EXECUTION_THREAD:
-        if (!stet_hlo_text(r, 79).len || stet_view_is(stet_hlo_text(r, 79), "main"))
-            return NULL;
-        return stet_hlo_new_string(r->b.a, stet_hlo_text(r, 79));
-    case STET_HLO_A_BACKEND_CONFIG:
-        return backend_config(r, in);
-    case STET_HLO_A_BRANCH_COMPUTATIONS:
-        return by_predicate(r, instr) ? NULL : calls(r);
-    case STET_HLO_A_CALLED_COMPUTATIONS:
-        return calls(r);
-    case STET_HLO_A_CHANNEL_ID:
-        n = stet_hlo_number(r, 26);
-        if (n <= 0)
-            n = stet_hlo_number(r, 45); /* all_reduce_id, its name before 2019 */
-        return n > 0 ? stet_hlo_new_int(r->b.a, n) : NULL;
-    case STET_HLO_A_CROSS_PROGRAM_PREFETCH_INDEX:
-        return stet_hlo_field(r, 80) ? stet_hlo_new_int(r->b.a, stet_hlo_number(r, 80)) : NULL;
-    case STET_HLO_A_DIMENSIONS:
-        v = stet_hlo_ints(r, 14);
-        if (!v.count && is(instr, "all-to-all"))
-            return NULL;
-        return stet_hlo_new_ints(r->b.a, v.at, v.count);
-    case STET_HLO_A_DOMAIN:
-        return domain(r, in);
-    case STET_HLO_A_EPSILON:
-        f = stet_hlo_field(r, 24);
-        return stet_hlo_new_float(r->b.a, f ? stet_proto_float(f) : 0);
-    case STET_HLO_A_FALSE_COMPUTATION:
-        return by_predicate(r, instr) ? call(r, 1) : NULL;
-    case STET_HLO_A_FRONTEND_ATTRIBUTES:
-        f = stet_hlo_field(r, 68);
-        return f ? stet_hlo_strings(r, in, f) : NULL;
-    case STET_HLO_A_INDEX_VECTOR_DIM:
-        n = stet_hlo_inner_number(r, in, is(instr, "scatter") ? SCATTER : GATHER, 4);
-        return stet_hlo_new_int(r->b.a, n);
-    case STET_HLO_A_INFERRED_DIMENSION:
-        v = stet_hlo_ints(r, 14);
-        return v.count ? stet_hlo_new_int(r->b.a, v.at[0]) : NULL;
-    case STET_HLO_A_IOTA_DIMENSION:
-        v = stet_hlo_ints(r, 14);
-        return stet_hlo_new_int(r->b.a, v.count ? v.at[0] : 0);
-    case STET_HLO_A_IS_ASSOCIATIVE:
-        n = stet_hlo_number(r, 96);
-        return n ? stet_hlo_new_bool(r->b.a, n == 1) : NULL;
-    case STET_HLO_A_LHS_BATCH_DIMS:
-        return dot_dims(r, in, 3, false);
-    case STET_HLO_A_LHS_CONTRACTING_DIMS:
-        return dot_dims(r, in, 1, true);
-    case STET_HLO_A_LITERAL:
-    case STET_HLO_A_VALUE:
-        f = stet_hlo_field(r, 8);
-        return f && instr->type ? stet_hlo_literal(r, in, f, instr->type) : NULL;
-    case STET_HLO_A_LOWER:
-        n = stet_hlo_inner_number(r, in, 59, 2) | stet_hlo_inner_number(r, in, 62, 1);
-        return n ? stet_hlo_new_bool(r->b.a, true) : NULL;
-    case STET_HLO_A_OPERAND_LAYOUT_CONSTRAINTS:
-        return shapes(r, in);
-    case STET_HLO_A_OPERAND_PRECISION:
-        return operand_precision(r, in);
-    case STET_HLO_A_OUTFEED_SHAPE:
-        f = stet_hlo_field(r, 29);
-        return f ? stet_hlo_new_type(r->b.a, stet_hlo_shape(r, in, f)) : NULL;
-    case STET_HLO_A_RESULT_ACCURACY:
-        return result_accuracy(r, in);
-    case STET_HLO_A_RHS_BATCH_DIMS:
-        return dot_dims(r, in, 4, false);
-    case STET_HLO_A_RHS_CONTRACTING_DIMS:
-        return dot_dims(r, in, 2, true);
-    case STET_HLO_A_SHARDING:
-        f = stet_hlo_field(r, 40);
-        return f ? stet_hlo_sharding(r, in, f) : NULL;
-    case STET_HLO_A_SLICE_SIZES:
-        v = stet_hlo_ints(r, is(instr, "gather") ? 34 : 20);
-        return v.count || is(instr, "gather") ? stet_hlo_new_ints(r->b.a, v.at, v.count) : NULL;
-    case STET_HLO_A_STATISTICS:
-        return statistics(r, in);
-    case STET_HLO_A_TRANSPOSE_A:
-        n = stet_hlo_inner_number(r, in, 59, 4);
-        return n ? word(r, which, transposes, n) : NULL;
-    case STET_HLO_A_TRUE_COMPUTATION:
-        return by_predicate(r, instr) ? call(r, 0) : NULL;
-    case STET_HLO_A_TYPE:
-        return comparison_type(r, instr);
-    default:
-        return NULL;
-    }
+    if (is(instr, "rng-bit-generator"))
+        return word(r, STET_HLO_A_ALGORITHM, rng_algorithms,
+                    stet_hlo_number(r, STET_HLO_INSTR_RNG_ALGORITHM));
+    n = stet_hlo_inner_number(r, in, STET_HLO_INSTR_PRECISION_CONFIG, STET_HLO_PRECISION_ALGORITHM);
+    return n ? word(r, STET_HLO_A_ALGORITHM, algorithms, n) : NULL;
+}
+
+static const struct stet_attr *async_thread(struct stet_hlo_reader *r, const struct stet_proto *in)
+{
+    struct stet_view name = stet_hlo_text(r, STET_HLO_INSTR_ASYNC_EXECUTION_THREAD);
+
+    (void)in;
+    return name.len && !stet_view_is(name, "main") ? stet_hlo_new_string(r->b.a, name) : NULL;
+}
+
+static const struct stet_attr *branches(struct stet_hlo_reader *r, const struct stet_proto *in,
+                                        const struct stet_hlo_instr *instr)
+{
+    (void)in;
+    return by_predicate(r, instr) ? NULL : calls(r);
+}
+
+static const struct stet_attr *called(struct stet_hlo_reader *r, const struct stet_proto *in)
+{
+    (void)in;
+    return calls(r);
+}
+
+static const struct stet_attr *channel_id(struct stet_hlo_reader *r, const struct stet_proto *in)
+{
+    int64_t n = stet_hlo_number(r, STET_HLO_INSTR_CHANNEL_ID);
+
+    (void)in;
+    if (n <= 0)
+        n = stet_hlo_number(r, STET_HLO_INSTR_ALL_REDUCE_ID);
+    return n > 0 ? stet_hlo_new_int(r->b.a, n) : NULL;
+}
+
+static const struct stet_attr *dimensions(struct stet_hlo_reader *r, const struct stet_proto *in,
+                                          const struct stet_hlo_instr *instr)
+{
+    struct stet_ints v = stet_hlo_ints(r, STET_HLO_INSTR_DIMENSIONS);
+
+    (void)in;
+    return v.count || !is(instr, "all-to-all") ? stet_hlo_new_ints(r->b.a, v.at, v.count) : NULL;
+}
+
+static const struct stet_attr *epsilon(struct stet_hlo_reader *r, const struct stet_proto *in)
+{
+    const struct stet_proto_field *f = stet_hlo_field(r, STET_HLO_INSTR_EPSILON);
+
+    (void)in;
+    return stet_hlo_new_float(r->b.a, f ? stet_proto_float(f) : 0);
+}
+
+static const struct stet_attr *index_vector_dim(struct stet_hlo_reader *r,
+                                                const struct stet_proto *in,
+                                                const struct stet_hlo_instr *instr)
+{
+    bool scatter = is(instr, "scatter");
+
+    return stet_hlo_new_int(
+        r->b.a, scatter ? stet_hlo_inner_number(r, in, STET_HLO_INSTR_SCATTER_DIMENSION_NUMBERS,
+                                                STET_HLO_SCATTER_INDEX_VECTOR_DIM)
+                        : stet_hlo_inner_number(r, in, STET_HLO_INSTR_GATHER_DIMENSION_NUMBERS,
+                                                STET_HLO_GATHER_INDEX_VECTOR_DIM));
+}
+
+static const struct stet_attr *inferred_dimension(struct stet_hlo_reader *r,
+                                                  const struct stet_proto *in)
+{
+    struct stet_ints v = stet_hlo_ints(r, STET_HLO_INSTR_DIMENSIONS);
+
+    (void)in;
+    return v.count ? stet_hlo_new_int(r->b.a, v.at[0]) : NULL;
+}
+
+static const struct stet_attr *iota_dimension(struct stet_hlo_reader *r,
+                                              const struct stet_proto *in)
+{
+    struct stet_ints v = stet_hlo_ints(r, STET_HLO_INSTR_DIMENSIONS);
+
+    (void)in;
+    return stet_hlo_new_int(r->b.a, v.count ? v.at[0] : 0);
+}
+
+static const struct stet_attr *is_associative(struct stet_hlo_reader *r,
+                                              const struct stet_proto *in)
+{
+    int64_t n = stet_hlo_number(r, STET_HLO_INSTR_IS_ASSOCIATIVE);
+
+    (void)in;
+    return n ? stet_hlo_new_bool(r->b.a, n == 1) : NULL;
+}
+
+static const struct stet_attr *literal(struct stet_hlo_reader *r, const struct stet_proto *in,
+                                       const struct stet_hlo_instr *instr)
+{
+    const struct stet_proto_field *f = stet_hlo_field(r, STET_HLO_INSTR_LITERAL);
+
+    return f && instr->type ? stet_hlo_literal(r, in, f, instr->type) : NULL;
+}
+
+static const struct stet_attr *lower(struct stet_hlo_reader *r, const struct stet_proto *in)
+{
+    if (stet_hlo_inner_number(r, in, STET_HLO_INSTR_TRIANGULAR_SOLVE_OPTIONS,
+                              STET_HLO_TRIANGULAR_LOWER) |
+        stet_hlo_inner_number(r, in, STET_HLO_INSTR_CHOLESKY_OPTIONS, STET_HLO_CHOLESKY_LOWER))
+        return stet_hlo_new_bool(r->b.a, true);
+    return NULL;
+}
+
+static const struct stet_attr *slice_sizes(struct stet_hlo_reader *r, const struct stet_proto *in,
+                                           const struct stet_hlo_instr *instr)
+{
+    bool gather = is(instr, "gather");
+    struct stet_ints v = stet_hlo_ints(r, gather ? STET_HLO_INSTR_GATHER_SLICE_SIZES
+                                                 : STET_HLO_INSTR_DYNAMIC_SLICE_SIZES);
+
+    (void)in;
+    return v.count || gather ? stet_hlo_new_ints(r->b.a, v.at, v.count) : NULL;
+}
+
+/* ---- of a submessage that is there ---- */
+
+static const struct stet_attr *shape_of(struct stet_hlo_reader *r, const struct stet_proto *in,
+                                        const struct stet_proto_field *f)
+{
+    return stet_hlo_new_type(r->b.a, stet_hlo_shape(r, in, f));
 }
 
 /* ---- the table ---- */
 
 enum how {
-    SPECIAL = 0,
+    NEVER = 0, /* no field has it */
     INT,       /* always */
     INT_OVER1, /* when above 1 */
+    INT_THERE, /* when the field is there */
     TRUE_ONLY,
     TEXT,
     TEXT_ANY, /* when not empty */
@@ -492,79 +468,139 @@ enum how {
     INNER_TRUE,
     WORD,       /* an enumeration, always */
     WORD_OTHER, /* unless it is `usual` */
+    INNER_WORD, /* an enumeration of a submessage, unless it is 0 */
     WORD_TEXT,  /* the word is text in the proto */
+    DOT,        /* dimensions of a dot, always */
+    DOT_ANY,    /* when there are any */
     CALL,       /* computation number `inner` */
-    LIST,
+    CALL_IF,    /* the same, of a conditional whose selector is a predicate */
+    SUB,        /* made by `sub` of the submessage, when it is there */
+    MADE,       /* by `make` */
+    SPECIAL,    /* the same, where the instruction itself counts */
 };
 
 static const struct {
     enum how how;
     unsigned char field, inner, usual;
     const char *const *names;
-    const struct stet_attr *(*list)(struct stet_hlo_reader *r, const struct stet_proto *in);
+    const struct stet_attr *(*make)(struct stet_hlo_reader *r, const struct stet_proto *in);
+    const struct stet_attr *(*sub)(struct stet_hlo_reader *r, const struct stet_proto *in,
+                                   const struct stet_proto_field *f);
+    const struct stet_attr *(*special)(struct stet_hlo_reader *r, const struct stet_proto *in,
+                                       const struct stet_hlo_instr *instr);
 } rules[STET_HLO_ATTRS] = {
-#define RULE(attr) [STET_HLO_A_##attr]
-    RULE(API_VERSION) = {WORD_OTHER, 77, .usual = 1, .names = api_versions},
-    RULE(BATCH_GROUP_COUNT) = {INT_OVER1, 58},
+#define RULE(attr)        [STET_HLO_A_##attr]
+#define OF(message, name) STET_HLO_##message##_##name
+    RULE(ALGORITHM) = {SPECIAL, .special = algorithm},
+    RULE(API_VERSION) = {WORD_OTHER, OF(INSTR, CUSTOM_CALL_API_VERSION), .usual = 1,
+                         .names = api_versions},
+    RULE(ASYNC_EXECUTION_THREAD) = {MADE, .make = async_thread},
+    RULE(BACKEND_CONFIG) = {MADE, .make = backend_config},
+    RULE(BATCH_GROUP_COUNT) = {INT_OVER1, OF(INSTR, BATCH_GROUP_COUNT)},
     RULE(BODY) = {CALL, .inner = 0},
+    RULE(BRANCH_COMPUTATIONS) = {SPECIAL, .special = branches},
+    RULE(CALLED_COMPUTATIONS) = {MADE, .make = called},
     RULE(CALLS) = {CALL, .inner = 0},
-    RULE(COLLAPSED_SLICE_DIMS) = {INNER, GATHER, 2},
+    RULE(CHANNEL_ID) = {MADE, .make = channel_id},
+    RULE(COLLAPSED_SLICE_DIMS) = {INNER, OF(INSTR, GATHER_DIMENSION_NUMBERS),
+                                  OF(GATHER, COLLAPSED_SLICE_DIMS)},
     RULE(CONDITION) = {CALL, .inner = 1},
-    RULE(CONSTRAIN_LAYOUT) = {TRUE_ONLY, 56},
-    RULE(CONVOLUTION_KIND) = {WORD_OTHER, 97, .names = conv_kinds},
-    RULE(CUSTOM_CALL_HAS_SIDE_EFFECT) = {TRUE_ONLY, 65},
-    RULE(CUSTOM_CALL_TARGET) = {TEXT, 28},
-    RULE(DELTA) = {INT, 66},
-    RULE(DIM_LABELS) = {LIST, .list = stet_hlo_dim_labels},
-    RULE(DIRECTION) = {WORD_TEXT, 63},
-    RULE(DISTRIBUTION) = {WORD, 23, .names = distributions},
-    RULE(DYNAMIC_SLICE_SIZES) = {INTS, 20},
-    RULE(EXPONENT_BITS) = {INT, 18},
-    RULE(FEATURE_GROUP_COUNT) = {INT_OVER1, 50},
-    RULE(FEATURE_INDEX) = {INT, 25},
-    RULE(FFT_LENGTH) = {INTS, 32},
-    RULE(FFT_TYPE) = {WORD, 31, .names = fft_types},
-    RULE(HAS_DYNAMIC_ROOT) = {TRUE_ONLY, 100},
-    RULE(INDEX) = {INT, 13},
-    RULE(INDICES_ARE_SORTED) = {TRUE_ONLY, 67},
-    RULE(INFEED_CONFIG) = {TEXT_ANY, 27},
-    RULE(INPUT_BATCHING_DIMS) = {INNER_ANY, SCATTER, 5},
-    RULE(INSERTED_WINDOW_DIMS) = {INNER, SCATTER, 2},
-    RULE(IS_COMPOSITE) = {TRUE_ONLY, 89},
-    RULE(IS_HOST_TRANSFER) = {TRUE_ONLY, 47},
-    RULE(IS_REVERSE) = {TRUE_ONLY, 94},
-    RULE(IS_STABLE) = {TRUE_ONLY, 60},
-    RULE(K) = {INT, 81},
-    RULE(KIND) = {WORD_TEXT, 11},
-    RULE(LARGEST) = {TRUE_ONLY, 85},
-    RULE(LEFT_SIDE) = {INNER_TRUE, TRIANGULAR, 1},
-    RULE(LHS_RAGGED_DIMS) = {INNER_ANY, 90, 2},
-    RULE(MANTISSA_BITS) = {INT, 19},
-    RULE(NUM_CARRIES) = {INT, 95},
-    RULE(OFFSET_DIMS) = {INNER, GATHER, 1},
-    RULE(OPERAND_BATCHING_DIMS) = {INNER_ANY, GATHER, 5},
-    RULE(OUTFEED_CONFIG) = {TEXT_ANY, 22},
-    RULE(OUTPUT_TO_OPERAND_ALIASING) = {LIST, .list = stet_hlo_aliasing},
-    RULE(PADDING) = {LIST, .list = stet_hlo_padding},
-    RULE(PADDING_TYPE) = {WORD_OTHER, 75, .names = paddings},
-    RULE(PARAMETER_REPLICATION) = {INNER_ANY, 61, 1},
-    RULE(REPLICA_GROUPS) = {LIST, .list = stet_hlo_replica_groups},
-    RULE(RHS_GROUP_DIMS) = {INNER_ANY, 90, 3},
+    RULE(CONSTRAIN_LAYOUT) = {TRUE_ONLY, OF(INSTR, CONSTRAIN_LAYOUT)},
+    RULE(CONVOLUTION_KIND) = {WORD_OTHER, OF(INSTR, CONVOLUTION_KIND), .names = conv_kinds},
+    RULE(CROSS_PROGRAM_PREFETCH_INDEX) = {INT_THERE, OF(INSTR, CROSS_PROGRAM_PREFETCH_INDEX)},
+    RULE(CUSTOM_CALL_HAS_SIDE_EFFECT) = {TRUE_ONLY, OF(INSTR, CUSTOM_CALL_HAS_SIDE_EFFECT)},
+    RULE(CUSTOM_CALL_TARGET) = {TEXT, OF(INSTR, CUSTOM_CALL_TARGET)},
+    RULE(DELTA) = {INT, OF(INSTR, DELTA)},
+    RULE(DIMENSIONS) = {SPECIAL, .special = dimensions},
+    RULE(DIM_LABELS) = {MADE, .make = stet_hlo_dim_labels},
+    RULE(DIRECTION) = {WORD_TEXT, OF(INSTR, COMPARISON_DIRECTION)},
+    RULE(DISTRIBUTION) = {WORD, OF(INSTR, DISTRIBUTION), .names = distributions},
+    RULE(DOMAIN) = {MADE, .make = domain},
+    RULE(DYNAMIC_SLICE_SIZES) = {INTS, OF(INSTR, DYNAMIC_SLICE_SIZES)},
+    RULE(EPSILON) = {MADE, .make = epsilon},
+    RULE(EXPONENT_BITS) = {INT, OF(INSTR, EXPONENT_BITS)},
+    RULE(FALSE_COMPUTATION) = {CALL_IF, .inner = 1},
+    RULE(FEATURE_GROUP_COUNT) = {INT_OVER1, OF(INSTR, FEATURE_GROUP_COUNT)},
+    RULE(FEATURE_INDEX) = {INT, OF(INSTR, FEATURE_INDEX)},
+    RULE(FFT_LENGTH) = {INTS, OF(INSTR, FFT_LENGTH)},
+    RULE(FFT_TYPE) = {WORD, OF(INSTR, FFT_TYPE), .names = fft_types},
+    RULE(FRONTEND_ATTRIBUTES) = {SUB, OF(INSTR, FRONTEND_ATTRIBUTES), .sub = stet_hlo_strings},
+    RULE(HAS_DYNAMIC_ROOT) = {TRUE_ONLY, OF(INSTR, HAS_DYNAMIC_ROOT)},
+    RULE(INDEX) = {INT, OF(INSTR, TUPLE_INDEX)},
+    RULE(INDEX_VECTOR_DIM) = {SPECIAL, .special = index_vector_dim},
+    RULE(INDICES_ARE_SORTED) = {TRUE_ONLY, OF(INSTR, INDICES_ARE_SORTED)},
+    RULE(INFEED_CONFIG) = {TEXT_ANY, OF(INSTR, INFEED_CONFIG)},
+    RULE(INFERRED_DIMENSION) = {MADE, .make = inferred_dimension},
+    RULE(INPUT_BATCHING_DIMS) = {INNER_ANY, OF(INSTR, SCATTER_DIMENSION_NUMBERS),
+                                 OF(SCATTER, INPUT_BATCHING_DIMS)},
+    RULE(INSERTED_WINDOW_DIMS) = {INNER, OF(INSTR, SCATTER_DIMENSION_NUMBERS),
+                                  OF(SCATTER, INSERTED_WINDOW_DIMS)},
+    RULE(IOTA_DIMENSION) = {MADE, .make = iota_dimension},
+    RULE(IS_ASSOCIATIVE) = {MADE, .make = is_associative},
+    RULE(IS_COMPOSITE) = {TRUE_ONLY, OF(INSTR, IS_COMPOSITE)},
+    RULE(IS_HOST_TRANSFER) = {TRUE_ONLY, OF(INSTR, IS_HOST_TRANSFER)},
+    RULE(IS_REVERSE) = {TRUE_ONLY, OF(INSTR, IS_REVERSE)},
+    RULE(IS_STABLE) = {TRUE_ONLY, OF(INSTR, IS_STABLE)},
+    RULE(K) = {INT, OF(INSTR, K)},
+    RULE(KIND) = {WORD_TEXT, OF(INSTR, FUSION_KIND)},
+    RULE(LARGEST) = {TRUE_ONLY, OF(INSTR, LARGEST)},
+    RULE(LEFT_SIDE) = {INNER_TRUE, OF(INSTR, TRIANGULAR_SOLVE_OPTIONS), OF(TRIANGULAR, LEFT_SIDE)},
+    RULE(LHS_BATCH_DIMS) = {DOT_ANY, .inner = OF(DOT, LHS_BATCH_DIMENSIONS)},
+    RULE(LHS_CONTRACTING_DIMS) = {DOT, .inner = OF(DOT, LHS_CONTRACTING_DIMENSIONS)},
+    RULE(LHS_RAGGED_DIMS) = {INNER_ANY, OF(INSTR, RAGGED_DOT_DIMENSION_NUMBERS),
+                             OF(RAGGED_DOT, LHS_RAGGED_DIMENSIONS)},
+    RULE(LITERAL) = {SPECIAL, .special = literal},
+    RULE(LOWER) = {MADE, .make = lower},
+    RULE(MANTISSA_BITS) = {INT, OF(INSTR, MANTISSA_BITS)},
+    RULE(NUM_CARRIES) = {INT, OF(INSTR, NUM_CARRIES)},
+    RULE(OFFSET_DIMS) = {INNER, OF(INSTR, GATHER_DIMENSION_NUMBERS), OF(GATHER, OFFSET_DIMS)},
+    RULE(OPERAND_BATCHING_DIMS) = {INNER_ANY, OF(INSTR, GATHER_DIMENSION_NUMBERS),
+                                   OF(GATHER, OPERAND_BATCHING_DIMS)},
+    RULE(OPERAND_LAYOUT_CONSTRAINTS) = {MADE, .make = shapes},
+    RULE(OPERAND_PRECISION) = {MADE, .make = operand_precision},
+    RULE(OUTFEED_CONFIG) = {TEXT_ANY, OF(INSTR, OUTFEED_CONFIG)},
+    RULE(OUTFEED_SHAPE) = {SUB, OF(INSTR, OUTFEED_SHAPE), .sub = shape_of},
+    RULE(OUTPUT_TO_OPERAND_ALIASING) = {MADE, .make = stet_hlo_aliasing},
+    RULE(PADDING) = {MADE, .make = stet_hlo_padding},
+    RULE(PADDING_TYPE) = {WORD_OTHER, OF(INSTR, PADDING_TYPE), .names = paddings},
+    RULE(PARAMETER_REPLICATION) = {INNER_ANY, OF(INSTR, PARAMETER_REPLICATION),
+                                   OF(REPLICATION, REPLICATED_AT_LEAF_BUFFERS)},
+    RULE(REPLICA_GROUPS) = {MADE, .make = stet_hlo_replica_groups},
+    RULE(RESULT_ACCURACY) = {MADE, .make = result_accuracy},
+    RULE(RHS_BATCH_DIMS) = {DOT_ANY, .inner = OF(DOT, RHS_BATCH_DIMENSIONS)},
+    RULE(RHS_CONTRACTING_DIMS) = {DOT, .inner = OF(DOT, RHS_CONTRACTING_DIMENSIONS)},
+    RULE(RHS_GROUP_DIMS) = {INNER_ANY, OF(INSTR, RAGGED_DOT_DIMENSION_NUMBERS),
+                            OF(RAGGED_DOT, RHS_GROUP_DIMENSIONS)},
     RULE(SCATTER) = {CALL, .inner = 1},
-    RULE(SCATTER_DIMS_TO_OPERAND_DIMS) = {INNER, SCATTER, 3},
-    RULE(SCATTER_INDICES_BATCHING_DIMS) = {INNER_ANY, SCATTER, 6},
-    RULE(SCHEDULE) = {WORD_OTHER, 76, .names = schedules},
+    RULE(SCATTER_DIMS_TO_OPERAND_DIMS) = {INNER, OF(INSTR, SCATTER_DIMENSION_NUMBERS),
+                                          OF(SCATTER, SCATTER_DIMS_TO_OPERAND_DIMS)},
+    RULE(SCATTER_INDICES_BATCHING_DIMS) = {INNER_ANY, OF(INSTR, SCATTER_DIMENSION_NUMBERS),
+                                           OF(SCATTER, SCATTER_INDICES_BATCHING_DIMS)},
+    RULE(SCHEDULE) = {WORD_OTHER, OF(INSTR, CUSTOM_CALL_SCHEDULE), .names = schedules},
     RULE(SELECT) = {CALL, .inner = 0},
-    RULE(SLICE) = {LIST, .list = stet_hlo_slices},
-    RULE(SOURCE_TARGET_PAIRS) = {LIST, .list = stet_hlo_pairs},
-    RULE(START_INDEX_MAP) = {INNER, GATHER, 3},
-    RULE(START_INDICES_BATCHING_DIMS) = {INNER_ANY, GATHER, 6},
+    RULE(SHARDING) = {SUB, OF(INSTR, SHARDING), .sub = stet_hlo_sharding},
+    RULE(SLICE) = {MADE, .make = stet_hlo_slices},
+    RULE(SLICE_SIZES) = {SPECIAL, .special = slice_sizes},
+    RULE(SOURCE_TARGET_PAIRS) = {MADE, .make = stet_hlo_pairs},
+    RULE(START_INDEX_MAP) = {INNER, OF(INSTR, GATHER_DIMENSION_NUMBERS),
+                             OF(GATHER, START_INDEX_MAP)},
+    RULE(START_INDICES_BATCHING_DIMS) = {INNER_ANY, OF(INSTR, GATHER_DIMENSION_NUMBERS),
+                                         OF(GATHER, START_INDICES_BATCHING_DIMS)},
+    RULE(STATISTICS) = {MADE, .make = statistics},
     RULE(TO_APPLY) = {CALL, .inner = 0},
-    RULE(UNIQUE_INDICES) = {TRUE_ONLY, 69},
-    RULE(UNIT_DIAGONAL) = {INNER_TRUE, TRIANGULAR, 3},
-    RULE(UPDATE_WINDOW_DIMS) = {INNER, SCATTER, 1},
-    RULE(USE_GLOBAL_DEVICE_IDS) = {TRUE_ONLY, 71},
-    RULE(WINDOW) = {LIST, .list = stet_hlo_window},
+    RULE(TRANSPOSE_A) = {INNER_WORD, OF(INSTR, TRIANGULAR_SOLVE_OPTIONS),
+                         OF(TRIANGULAR, TRANSPOSE_A), .names = transposes},
+    RULE(TRUE_COMPUTATION) = {CALL_IF, .inner = 0},
+    RULE(TYPE) = {SPECIAL, .special = comparison_type},
+    RULE(UNIQUE_INDICES) = {TRUE_ONLY, OF(INSTR, UNIQUE_INDICES)},
+    RULE(UNIT_DIAGONAL) = {INNER_TRUE, OF(INSTR, TRIANGULAR_SOLVE_OPTIONS),
+                           OF(TRIANGULAR, UNIT_DIAGONAL)},
+    RULE(UPDATE_WINDOW_DIMS) = {INNER, OF(INSTR, SCATTER_DIMENSION_NUMBERS),
+                                OF(SCATTER, UPDATE_WINDOW_DIMS)},
+    RULE(USE_GLOBAL_DEVICE_IDS) = {TRUE_ONLY, OF(INSTR, USE_GLOBAL_DEVICE_IDS)},
+    RULE(VALUE) = {SPECIAL, .special = literal},
+    RULE(WINDOW) = {MADE, .make = stet_hlo_window},
+#undef OF
 #undef RULE
 };
 
@@ -573,8 +609,9 @@ const struct stet_attr *stet_hlo_proto_attr(struct stet_hlo_reader *r, const str
 {
     uint32_t field = rules[which].field, inner = rules[which].inner;
     enum how how = rules[which].how;
-    struct stet_ints v;
+    const struct stet_proto_field *f;
     struct stet_view text;
+    struct stet_ints v;
     int64_t n;
 
     switch (how) {
@@ -583,6 +620,9 @@ const struct stet_attr *stet_hlo_proto_attr(struct stet_hlo_reader *r, const str
     case INT_OVER1:
         n = stet_hlo_number(r, field);
         return n > 1 ? stet_hlo_new_int(r->b.a, n) : NULL;
+    case INT_THERE:
+        return stet_hlo_field(r, field) ? stet_hlo_new_int(r->b.a, stet_hlo_number(r, field))
+                                        : NULL;
     case TRUE_ONLY:
     case INNER_TRUE:
         n = how == TRUE_ONLY ? stet_hlo_number(r, field)
@@ -604,15 +644,29 @@ const struct stet_attr *stet_hlo_proto_attr(struct stet_hlo_reader *r, const str
         n = stet_hlo_number(r, field);
         return how == WORD || n != rules[which].usual ? word(r, which, rules[which].names, n)
                                                       : NULL;
+    case INNER_WORD:
+        n = stet_hlo_inner_number(r, in, field, inner);
+        return n ? word(r, which, rules[which].names, n) : NULL;
     case WORD_TEXT:
         text = stet_hlo_text(r, field);
         return text.len ? stet_hlo_new_word(r->b.a, stet_hlo_attr_name(which), text) : NULL;
+    case DOT:
+    case DOT_ANY:
+        v = dot_dims(r, in, inner);
+        return v.count || how == DOT ? stet_hlo_new_ints(r->b.a, v.at, v.count) : NULL;
     case CALL:
         return call(r, inner);
-    case LIST:
-        return rules[which].list(r, in);
+    case CALL_IF:
+        return by_predicate(r, instr) ? call(r, inner) : NULL;
+    case SUB:
+        f = stet_hlo_field(r, field);
+        return f ? rules[which].sub(r, in, f) : NULL;
+    case MADE:
+        return rules[which].make(r, in);
     case SPECIAL:
+        return rules[which].special(r, in, instr);
+    case NEVER:
         break;
     }
-    return special(r, in, instr, which);
+    return NULL;
 }

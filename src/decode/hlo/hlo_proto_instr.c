@@ -3,19 +3,7 @@
 #include "base/mem.h"
 #include "decode/hlo/hlo_proto_attr.h"
 
-enum {
-    NAME = 1,
-    OPCODE = 2,
-    SHAPE = 3,
-    METADATA = 7,
-    PARAMETER = 9,
-    ID = 35,
-    OPERANDS = 36,
-    CONTROL = 37,
-    LAST_KNOWN = 100,
-    UNKNOWN_ATTRS = 1,
-    MOST_ATTRS = 32
-};
+enum { LAST_KNOWN = STET_HLO_INSTR_HAS_DYNAMIC_ROOT, MOST_ATTRS = 32 };
 
 static bool collect(struct stet_hlo_reader *r, struct stet_proto *m)
 {
@@ -55,40 +43,40 @@ static const struct stet_loc *metadata(struct stet_hlo_reader *r, const struct s
         return l;
     while (stet_proto_next(&p, &g))
         switch (g.number) {
-        case 1:
+        case STET_HLO_METADATA_OP_TYPE:
             m.op_type = stet_proto_text(&r->fault, &g);
             break;
-        case 2:
+        case STET_HLO_METADATA_OP_NAME:
             m.op_name = stet_proto_text(&r->fault, &g);
             break;
-        case 3:
+        case STET_HLO_METADATA_SOURCE_FILE:
             m.source_file = stet_proto_text(&r->fault, &g);
             break;
-        case 4:
+        case STET_HLO_METADATA_SOURCE_LINE:
             m.line = stet_proto_int(&r->fault, &g);
             break;
-        case 5:
+        case STET_HLO_METADATA_PROFILE_TYPE:
             stet_proto_ints(&r->fault, &g, r->b.a, &types);
             break;
-        case 12:
+        case STET_HLO_METADATA_DEDUPLICATED_NAME:
             m.deduplicated_name = stet_proto_text(&r->fault, &g);
             break;
-        case 15:
+        case STET_HLO_METADATA_STACK_FRAME_ID:
             m.frame = stet_proto_int(&r->fault, &g);
             break;
-        case 16:
+        case STET_HLO_METADATA_SCHEDULING_NAME:
             m.scheduling_name = stet_proto_text(&r->fault, &g);
             break;
-        case 17:
+        case STET_HLO_METADATA_SOURCE_END_LINE:
             m.end_line = stet_proto_int(&r->fault, &g);
             break;
-        case 18:
+        case STET_HLO_METADATA_SOURCE_COLUMN:
             m.column = stet_proto_int(&r->fault, &g);
             break;
-        case 19:
+        case STET_HLO_METADATA_SOURCE_END_COLUMN:
             m.end_column = stet_proto_int(&r->fault, &g);
             break;
-        case 20:
+        case STET_HLO_METADATA_PAYLOAD:
             payload = stet_proto_sub(&p, &g);
             while (stet_proto_next(&payload, &h))
                 if (h.number == 1)
@@ -106,8 +94,9 @@ static const struct stet_loc *metadata(struct stet_hlo_reader *r, const struct s
 /* Data operands, then control predecessors; both must be instructions before this one. */
 static void operands(struct stet_hlo_reader *r, struct stet_hlo_instr *instr)
 {
-    struct stet_ints data = stet_hlo_ints_in(r, &r->b.scratch, OPERANDS),
-                     before = stet_hlo_ints_in(r, &r->b.scratch, CONTROL);
+    struct stet_ints data = stet_hlo_ints_in(r, &r->b.scratch, STET_HLO_INSTR_OPERAND_IDS),
+                     before =
+                         stet_hlo_ints_in(r, &r->b.scratch, STET_HLO_INSTR_CONTROL_PREDECESSOR_IDS);
     uint32_t n = data.count + before.count;
 
     instr->operands = stet_arena_raw(&r->b.scratch, n, sizeof *instr->operands);
@@ -144,6 +133,15 @@ static void add_listed(struct stet_hlo_reader *r, const struct stet_proto *m,
                          stet_hlo_proto_attr(r, m, instr, *list));
 }
 
+/* Names, ids, places, and what every instruction has and is read whatever its opcode. */
+static bool is_name_or_place(uint32_t field)
+{
+    return field <= STET_HLO_INSTR_SHAPE || field == STET_HLO_INSTR_METADATA ||
+           (field >= STET_HLO_INSTR_ID && field <= STET_HLO_INSTR_CALLED_COMPUTATION_IDS) ||
+           field == STET_HLO_INSTR_SHARDING || field == STET_HLO_INSTR_BACKEND_CONFIG ||
+           field == STET_HLO_INSTR_FRONTEND_ATTRIBUTES || field == STET_HLO_INSTR_ORIGINAL_VALUE;
+}
+
 /* An unknown opcode keeps all its fields but names, ids and places, to be compared as bytes; a
  * known one keeps the fields newer than this build, but for those that are there and empty. */
 static const struct stet_attr *unknown_fields(struct stet_hlo_reader *r, bool known)
@@ -154,9 +152,8 @@ static const struct stet_attr *unknown_fields(struct stet_hlo_reader *r, bool kn
     for (size_t i = 0; i < r->field_count; i++) {
         uint32_t n = r->fields[i].number;
         bool empty = r->fields[i].wire == STET_PROTO_BYTES && !r->fields[i].bytes.len;
-        bool ours = known ? n <= LAST_KNOWN || n == STET_HLO_COMPARISON_ORDER || empty
-                          : n <= SHAPE || n == METADATA || (n >= ID && n <= 38) || n == 40 ||
-                                n == 43 || n == 68 || n == 88;
+        bool ours = known ? n <= LAST_KNOWN || n == STET_HLO_INSTR_COMPARISON_ORDER || empty
+                          : is_name_or_place(n);
 
         if (!ours)
             stet_buf_view(&r->scratch, r->fields[i].whole);
@@ -205,25 +202,25 @@ void stet_hlo_proto_instruction(struct stet_hlo_reader *r, const struct stet_pro
         return;
     }
     instr->offset = f->offset;
-    instr->name = stet_hlo_text(r, NAME);
-    instr->opcode = stet_hlo_text(r, OPCODE);
+    instr->name = stet_hlo_text(r, STET_HLO_INSTR_NAME);
+    instr->opcode = stet_hlo_text(r, STET_HLO_INSTR_OPCODE);
     instr->op = stet_hlo_op(instr->opcode);
-    instr->key = (uint64_t)stet_hlo_number(r, ID);
-    g = stet_hlo_field(r, SHAPE);
+    instr->key = (uint64_t)stet_hlo_number(r, STET_HLO_INSTR_ID);
+    g = stet_hlo_field(r, STET_HLO_INSTR_SHAPE);
     instr->type = g ? stet_hlo_shape(r, &m, g) : NULL;
     if (!instr->type)
         stet_proto_fail(&r->fault, STET_BAD_INPUT, f->offset, "an instruction without a shape");
     if (!instr->opcode.len)
         stet_proto_fail(&r->fault, STET_BAD_INPUT, f->offset, "an instruction without an opcode");
     if (stet_view_is(instr->opcode, "parameter")) {
-        instr->parameter = stet_hlo_number(r, PARAMETER);
+        instr->parameter = stet_hlo_number(r, STET_HLO_INSTR_PARAMETER_NUMBER);
         if (instr->parameter < 0)
             stet_proto_fail(&r->fault, STET_BAD_INPUT, f->offset, "a negative parameter number");
     }
     operands(r, instr);
     if (r->fault.rc != STET_OK || r->b.a->failed)
         return;
-    g = stet_hlo_field(r, METADATA);
+    g = stet_hlo_field(r, STET_HLO_INSTR_METADATA);
     instr->metadata = g ? metadata(r, &m, g) : NULL;
     attributes(r, &m, instr);
     if (!stet_hlo_instr_publish(&r->b, false))

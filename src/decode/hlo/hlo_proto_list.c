@@ -20,7 +20,7 @@ const struct stet_attr *stet_hlo_slices(struct stet_hlo_reader *r, const struct 
         struct stet_proto_field g;
         struct stet_proto m;
 
-        if (r->fields[i].number != 17)
+        if (r->fields[i].number != STET_HLO_INSTR_SLICE_DIMENSIONS)
             continue;
         m = stet_proto_sub(in, &r->fields[i]);
         while (stet_proto_next(&m, &g))
@@ -63,7 +63,7 @@ const struct stet_attr *stet_hlo_padding(struct stet_hlo_reader *r, const struct
 {
     static const char *const names[] = {"edge_padding_low", "edge_padding_high",
                                         "interior_padding"};
-    const struct stet_proto_field *f = stet_hlo_field(r, 21);
+    const struct stet_proto_field *f = stet_hlo_field(r, STET_HLO_INSTR_PADDING_CONFIG);
     struct stet_named_attr *fields = STET_NEW_ARRAY(r->b.a, struct stet_named_attr, 3);
     struct stet_ints parts[3] = {{0}};
     uint32_t n = 0;
@@ -91,7 +91,7 @@ const struct stet_attr *stet_hlo_window(struct stet_hlo_reader *r, const struct 
                  {"lhs_dilate", 5, 1},
                  {"rhs_dilate", 4, 1},
                  {"rhs_reversal", 6, 0}};
-    const struct stet_proto_field *f = stet_hlo_field(r, 15);
+    const struct stet_proto_field *f = stet_hlo_field(r, STET_HLO_INSTR_WINDOW);
     struct stet_named_attr *fields = STET_NEW_ARRAY(r->b.a, struct stet_named_attr, 7);
     struct stet_ints v[7] = {{0}};
     uint32_t n = 0;
@@ -137,22 +137,31 @@ static bool labels(struct stet_hlo_reader *r, char first, int64_t a, char second
 
 const struct stet_attr *stet_hlo_dim_labels(struct stet_hlo_reader *r, const struct stet_proto *in)
 {
-    enum { DIMS = 16 };
+    enum { DIMS = STET_HLO_INSTR_CONVOLUTION_DIMENSION_NUMBERS };
     const struct stet_proto_field *f = stet_hlo_field(r, DIMS);
-    struct stet_ints lhs = stet_hlo_inner(r, in, DIMS, 11), rhs = stet_hlo_inner(r, in, DIMS, 6);
-    struct stet_ints out = stet_hlo_inner(r, in, DIMS, 12);
+    struct stet_ints lhs =
+                         stet_hlo_inner(r, in, DIMS, STET_HLO_CONVOLUTION_INPUT_SPATIAL_DIMENSIONS),
+                     rhs = stet_hlo_inner(r, in, DIMS,
+                                          STET_HLO_CONVOLUTION_KERNEL_SPATIAL_DIMENSIONS);
+    struct stet_ints out =
+        stet_hlo_inner(r, in, DIMS, STET_HLO_CONVOLUTION_OUTPUT_SPATIAL_DIMENSIONS);
 
     if (!f)
         return NULL;
     r->scratch.len = 0;
-    labels(r, 'b', stet_hlo_inner_number(r, in, DIMS, 7), 'f',
-           stet_hlo_inner_number(r, in, DIMS, 8), &lhs, f->offset);
+    labels(r, 'b', stet_hlo_inner_number(r, in, DIMS, STET_HLO_CONVOLUTION_INPUT_BATCH_DIMENSION),
+           'f', stet_hlo_inner_number(r, in, DIMS, STET_HLO_CONVOLUTION_INPUT_FEATURE_DIMENSION),
+           &lhs, f->offset);
     stet_buf_char(&r->scratch, '_');
-    labels(r, 'i', stet_hlo_inner_number(r, in, DIMS, 3), 'o',
-           stet_hlo_inner_number(r, in, DIMS, 4), &rhs, f->offset);
+    labels(r, 'i',
+           stet_hlo_inner_number(r, in, DIMS, STET_HLO_CONVOLUTION_KERNEL_INPUT_FEATURE_DIMENSION),
+           'o',
+           stet_hlo_inner_number(r, in, DIMS, STET_HLO_CONVOLUTION_KERNEL_OUTPUT_FEATURE_DIMENSION),
+           &rhs, f->offset);
     stet_buf_str(&r->scratch, "->");
-    labels(r, 'b', stet_hlo_inner_number(r, in, DIMS, 9), 'f',
-           stet_hlo_inner_number(r, in, DIMS, 10), &out, f->offset);
+    labels(r, 'b', stet_hlo_inner_number(r, in, DIMS, STET_HLO_CONVOLUTION_OUTPUT_BATCH_DIMENSION),
+           'f', stet_hlo_inner_number(r, in, DIMS, STET_HLO_CONVOLUTION_OUTPUT_FEATURE_DIMENSION),
+           &out, f->offset);
     return stet_hlo_new_string(r->b.a, stet_hlo_keep(r));
 }
 
@@ -163,7 +172,7 @@ static const struct stet_attr *group_list(struct stet_hlo_reader *r, const struc
                                           const struct stet_proto_field *f)
 {
     struct stet_proto m = stet_proto_sub(in, f), d;
-    struct stet_list items = {0};
+    struct stet_build_list items = {0};
     struct stet_proto_field g, h;
     const struct stet_attr *a;
     uint32_t n;
@@ -177,21 +186,12 @@ static const struct stet_attr *group_list(struct stet_hlo_reader *r, const struc
         while (stet_proto_next(&d, &h))
             if (h.number == 1)
                 stet_proto_ints(&r->fault, &h, r->b.a, &ids);
-        stet_list_add(&items, stet_hlo_new_ints(r->b.a, ids.at, ids.count));
+        stet_build_list_add(&items, stet_hlo_new_ints(r->b.a, ids.at, ids.count));
     }
     n = (uint32_t)items.count;
-    a = stet_hlo_new_array(r->b.a, stet_list_keep(&items, r->b.a), n);
-    stet_list_release(&items);
+    a = stet_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n);
+    stet_build_list_release(&items);
     return a;
-}
-
-static void join(struct stet_buf *out, const char *open, const struct stet_ints *v,
-                 const char *close)
-{
-    stet_buf_str(out, open);
-    for (uint32_t i = 0; i < v->count; i++)
-        stet_buf_printf(out, "%s%lld", i ? "," : "", (long long)v->at[i]);
-    stet_buf_str(out, close);
 }
 
 static const struct stet_attr *iota_groups(struct stet_hlo_reader *r, const struct stet_proto *in,
@@ -201,11 +201,11 @@ static const struct stet_attr *iota_groups(struct stet_hlo_reader *r, const stru
     struct stet_ints dims = stet_hlo_inner_of(r, in, f, 3), perm = stet_hlo_inner_of(r, in, f, 4);
 
     r->scratch.len = 0;
-    join(&r->scratch, "[", &groups, ",");
-    join(&r->scratch, "", &each, "]");
-    join(&r->scratch, "<=[", &dims, "]");
+    stet_hlo_join(&r->scratch, "[", &groups, ",");
+    stet_hlo_join(&r->scratch, "", &each, "]");
+    stet_hlo_join(&r->scratch, "<=[", &dims, "]");
     if (dims.count > 1)
-        join(&r->scratch, "T(", &perm, ")");
+        stet_hlo_join(&r->scratch, "T(", &perm, ")");
     return stet_hlo_new_string(r->b.a, stet_hlo_keep(r));
 }
 
@@ -215,18 +215,18 @@ const struct stet_attr *stet_hlo_replica_groups(struct stet_hlo_reader *r,
                                                 const struct stet_proto *in)
 {
     const struct stet_proto_field *f;
-    struct stet_list items = {0};
+    struct stet_build_list items = {0};
     const struct stet_attr *a;
     uint32_t n;
 
-    if ((f = stet_hlo_field(r, 93))) {
+    if ((f = stet_hlo_field(r, STET_HLO_INSTR_MESH_AXES_REPLICA_GROUP_LIST))) {
         r->scratch.len = 0;
         stet_hlo_mesh_groups(r, in, f);
         return stet_hlo_new_string(r->b.a, stet_hlo_keep(r));
     }
-    if ((f = stet_hlo_field(r, 92)))
+    if ((f = stet_hlo_field(r, STET_HLO_INSTR_IOTA_COLLECTIVE_DEVICE_LIST)))
         return iota_groups(r, in, f);
-    if ((f = stet_hlo_field(r, 87))) {
+    if ((f = stet_hlo_field(r, STET_HLO_INSTR_COLLECTIVE_DEVICE_LIST))) {
         struct stet_proto m = stet_proto_sub(in, f);
         struct stet_proto_field g;
 
@@ -240,23 +240,23 @@ const struct stet_attr *stet_hlo_replica_groups(struct stet_hlo_reader *r,
         struct stet_proto_field g;
         struct stet_proto m;
 
-        if (r->fields[i].number != 49)
+        if (r->fields[i].number != STET_HLO_INSTR_REPLICA_GROUPS)
             continue;
         m = stet_proto_sub(in, &r->fields[i]);
         while (stet_proto_next(&m, &g))
             if (g.number == 1)
                 stet_proto_ints(&r->fault, &g, r->b.a, &ids);
-        stet_list_add(&items, stet_hlo_new_ints(r->b.a, ids.at, ids.count));
+        stet_build_list_add(&items, stet_hlo_new_ints(r->b.a, ids.at, ids.count));
     }
     n = (uint32_t)items.count;
-    a = stet_hlo_new_array(r->b.a, stet_list_keep(&items, r->b.a), n);
-    stet_list_release(&items);
+    a = stet_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n);
+    stet_build_list_release(&items);
     return a;
 }
 
 const struct stet_attr *stet_hlo_pairs(struct stet_hlo_reader *r, const struct stet_proto *in)
 {
-    struct stet_list items = {0};
+    struct stet_build_list items = {0};
     const struct stet_attr *a;
     uint32_t n;
 
@@ -265,24 +265,24 @@ const struct stet_attr *stet_hlo_pairs(struct stet_hlo_reader *r, const struct s
         struct stet_proto_field g;
         struct stet_proto m;
 
-        if (r->fields[i].number != 52)
+        if (r->fields[i].number != STET_HLO_INSTR_SOURCE_TARGET_PAIRS)
             continue;
         v = STET_NEW_ARRAY(r->b.a, int64_t, 2);
         m = stet_proto_sub(in, &r->fields[i]);
         while (v && stet_proto_next(&m, &g))
             if (g.number <= 2)
                 v[g.number - 1] = stet_proto_int(&r->fault, &g);
-        stet_list_add(&items, stet_hlo_new_ints(r->b.a, v, 2));
+        stet_build_list_add(&items, stet_hlo_new_ints(r->b.a, v, 2));
     }
     n = (uint32_t)items.count;
-    a = stet_hlo_new_array(r->b.a, stet_list_keep(&items, r->b.a), n);
-    stet_list_release(&items);
+    a = stet_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n);
+    stet_build_list_release(&items);
     return a;
 }
 
 const struct stet_attr *stet_hlo_aliasing(struct stet_hlo_reader *r, const struct stet_proto *in)
 {
-    struct stet_list items = {0};
+    struct stet_build_list items = {0};
     const struct stet_attr *a;
     uint32_t n;
 
@@ -293,7 +293,7 @@ const struct stet_attr *stet_hlo_aliasing(struct stet_hlo_reader *r, const struc
         struct stet_proto m;
         int64_t operand = 0;
 
-        if (r->fields[i].number != 74)
+        if (r->fields[i].number != STET_HLO_INSTR_OUTPUT_OPERAND_ALIASING)
             continue;
         m = stet_proto_sub(in, &r->fields[i]);
         while (stet_proto_next(&m, &g))
@@ -310,10 +310,10 @@ const struct stet_attr *stet_hlo_aliasing(struct stet_hlo_reader *r, const struc
             field(f, &n, "operand", stet_hlo_new_int(r->b.a, operand));
             field(f, &n, "index", stet_hlo_new_ints(r->b.a, index.at, index.count));
         }
-        stet_list_add(&items, stet_hlo_new_record(r->b.a, "aliasing", f, n));
+        stet_build_list_add(&items, stet_hlo_new_record(r->b.a, "aliasing", f, n));
     }
     n = (uint32_t)items.count;
-    a = n ? stet_hlo_new_array(r->b.a, stet_list_keep(&items, r->b.a), n) : NULL;
-    stet_list_release(&items);
+    a = n ? stet_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n) : NULL;
+    stet_build_list_release(&items);
     return a;
 }

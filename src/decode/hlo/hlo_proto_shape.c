@@ -239,7 +239,7 @@ static void dimensions(struct stet_hlo_reader *r, struct stet_type *t, const str
 }
 
 static void finish_shape(struct stet_hlo_reader *r, struct stet_type *t, uint64_t element,
-                         struct stet_list *members, uint64_t where)
+                         struct stet_build_list *members, uint64_t where)
 {
     const char *name = stet_hlo_primitive(element);
 
@@ -248,7 +248,7 @@ static void finish_shape(struct stet_hlo_reader *r, struct stet_type *t, uint64_
         t->kind = STET_TYPE_TUPLE;
         t->rank = 0; /* whatever the shape says beside its members */
         t->member_count = (uint32_t)members->count;
-        t->members = stet_list_keep(members, r->b.a);
+        t->members = stet_build_list_keep(members, r->b.a);
         break;
     case OPAQUE:
         t->kind = STET_TYPE_OPAQUE;
@@ -280,7 +280,7 @@ static struct stet_type *read_shape(struct stet_hlo_reader *r, const struct stet
     struct stet_proto m = stet_proto_sub(in, f);
     struct stet_proto_field g, layout_field = {0};
     struct stet_ints dims = {0}, dynamic = {0};
-    struct stet_list members = {0};
+    struct stet_build_list members = {0};
     uint64_t element = 0;
 
     if (!t)
@@ -294,7 +294,7 @@ static struct stet_type *read_shape(struct stet_hlo_reader *r, const struct stet
             stet_proto_ints(&r->fault, &g, r->b.a, &dims);
             break;
         case 4:
-            stet_list_add(&members, stet_hlo_shape(r, &m, &g));
+            stet_build_list_add(&members, stet_hlo_shape(r, &m, &g));
             break;
         case 5:
             layout_field = g;
@@ -308,7 +308,7 @@ static struct stet_type *read_shape(struct stet_hlo_reader *r, const struct stet
     if (layout_field.number && t->kind == STET_TYPE_TENSOR)
         layout(r, &m, &layout_field, t);
     r->b.a->failed |= members.failed;
-    stet_list_release(&members);
+    stet_build_list_release(&members);
     return t;
 }
 
@@ -333,24 +333,24 @@ const struct stet_type *stet_hlo_program_shape(struct stet_hlo_reader *r,
     struct stet_type *t = STET_NEW(r->b.a, struct stet_type);
     struct stet_proto m = stet_proto_sub(in, f);
     const struct stet_type *result = NULL;
-    struct stet_list members = {0};
+    struct stet_build_list members = {0};
     struct stet_proto_field g;
 
     while (stet_proto_next(&m, &g))
         if (g.number == 1)
-            stet_list_add(&members, stet_hlo_shape(r, &m, &g));
+            stet_build_list_add(&members, stet_hlo_shape(r, &m, &g));
         else if (g.number == 2)
             result = stet_hlo_shape(r, &m, &g);
     if (t) {
         t->kind = STET_TYPE_FUNCTION;
         t->input_count = (uint32_t)members.count;
-        stet_list_add(&members, result);
+        stet_build_list_add(&members, result);
         t->member_count = t->input_count + 1;
-        t->members = stet_list_keep(&members, r->b.a);
+        t->members = stet_build_list_keep(&members, r->b.a);
     }
     if (!result)
         stet_proto_fail(&r->fault, STET_BAD_INPUT, f->offset, "a program shape without result");
     r->b.a->failed |= members.failed;
-    stet_list_release(&members);
+    stet_build_list_release(&members);
     return t && r->fault.rc == STET_OK && !r->b.a->failed ? t : NULL;
 }

@@ -21,15 +21,6 @@ static const char *type_name(int64_t type)
     }
 }
 
-static void join(struct stet_buf *out, const char *open, const struct stet_ints *v,
-                 const char *close)
-{
-    stet_buf_str(out, open);
-    for (uint32_t i = 0; i < v->count; i++)
-        stet_buf_printf(out, "%s%lld", i ? "," : "", (long long)v->at[i]);
-    stet_buf_str(out, close);
-}
-
 /* ---- meshes and named shardings ---- */
 
 struct mesh {
@@ -71,8 +62,8 @@ static void print_iota(struct stet_hlo_reader *r, const struct stet_proto *in,
             stet_proto_ints(&r->fault, &g, r->b.a, &dims);
         else if (g.number == 2)
             stet_proto_ints(&r->fault, &g, r->b.a, &perm);
-    join(&r->scratch, ", device_ids=(", &dims, "");
-    join(&r->scratch, "T(", &perm, "))");
+    stet_hlo_join(&r->scratch, ", device_ids=(", &dims, "");
+    stet_hlo_join(&r->scratch, "T(", &perm, "))");
 }
 
 /* mesh['x'=2,'y'=4], with device ids when they are not 0, 1, 2… */
@@ -94,7 +85,7 @@ static void print_mesh(struct stet_hlo_reader *r, const struct stet_proto *in,
                         (long long)mesh->sizes[i]);
     stet_buf_char(&r->scratch, ']');
     if (mesh->devices.count)
-        join(&r->scratch, ", device_ids=(", &mesh->devices, ")");
+        stet_hlo_join(&r->scratch, ", device_ids=(", &mesh->devices, ")");
     m = stet_proto_sub(in, f);
     while (stet_proto_next(&m, &g))
         if (g.number == 3)
@@ -223,13 +214,13 @@ struct sharding {
 
 static void print_tiles(struct stet_buf *out, const struct sharding *s)
 {
-    join(out, "{devices=[", &s->tile_dims, "]");
+    stet_hlo_join(out, "{devices=[", &s->tile_dims, "]");
     if (s->reshape.count) {
-        join(out, "<=[", &s->reshape, "]");
+        stet_hlo_join(out, "<=[", &s->reshape, "]");
         if (s->reshape.count > 1)
-            join(out, "T(", &s->perm, ")");
+            stet_hlo_join(out, "T(", &s->perm, ")");
     } else {
-        join(out, "", &s->devices, "");
+        stet_hlo_join(out, "", &s->devices, "");
     }
     if (s->replicate_last)
         stet_buf_str(out, " last_tile_dim_replicate");

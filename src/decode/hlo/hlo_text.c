@@ -146,41 +146,34 @@ static const struct stet_attr *donor_item(struct stet_hlo_text *t)
 static const struct stet_attr *entry_layout(struct stet_hlo_text *t)
 {
     struct stet_type *type = STET_NEW(t->b.a, struct stet_type);
-    struct stet_list members = {0};
+    struct stet_build_list members = {0};
 
     stet_hlo_expect(t, "{");
     stet_hlo_expect(t, "(");
     while (!t->failed && stet_hlo_peek(t) != ')') {
-        stet_list_add(&members, stet_hlo_text_shape(t));
+        stet_build_list_add(&members, stet_hlo_text_shape(t));
         if (!stet_hlo_take(t, ","))
             break;
     }
     stet_hlo_expect(t, ")");
     stet_hlo_expect(t, "->");
-    stet_list_add(&members, stet_hlo_text_shape(t));
+    stet_build_list_add(&members, stet_hlo_text_shape(t));
     stet_hlo_expect(t, "}");
     if (type) {
         type->kind = STET_TYPE_FUNCTION;
         type->member_count = (uint32_t)members.count;
         type->input_count = type->member_count - 1;
-        type->members = stet_list_keep(&members, t->b.a);
+        type->members = stet_build_list_keep(&members, t->b.a);
     }
     t->b.a->failed |= members.failed;
-    stet_list_release(&members);
+    stet_build_list_release(&members);
     return type && type->members && !t->failed ? stet_hlo_entry_layout(t->b.a, type) : NULL;
 }
 
 static const struct stet_attr *flags(struct stet_hlo_text *t)
 {
-    struct stet_ints v = {0};
+    struct stet_ints v = stet_hlo_bool_list(t);
 
-    stet_hlo_expect(t, "{");
-    while (!t->failed && stet_hlo_peek(t) != '}') {
-        stet_ints_add(&v, t->b.a, stet_hlo_bool(t));
-        if (!stet_hlo_take(t, ","))
-            break;
-    }
-    stet_hlo_expect(t, "}");
     return stet_hlo_new_ints(t->b.a, v.at, v.count);
 }
 
@@ -247,7 +240,7 @@ static bool digit_ahead(struct stet_hlo_text *t)
 /* 1 "text" lines. */
 static struct stet_view *strings(struct stet_hlo_text *t, size_t *count)
 {
-    struct stet_list lines = {0};
+    struct stet_build_list lines = {0};
     struct stet_view *all;
 
     while (!t->failed && digit_ahead(t)) {
@@ -256,14 +249,14 @@ static struct stet_view *strings(struct stet_hlo_text *t, size_t *count)
         stet_hlo_int(t);
         if (v)
             *v = stet_hlo_string(t);
-        stet_list_add(&lines, v);
+        stet_build_list_add(&lines, v);
     }
     *count = lines.count;
     all = STET_NEW_ARRAY(t->b.a, struct stet_view, lines.count);
     t->b.a->failed |= lines.failed;
     for (size_t i = 0; all && !t->b.a->failed && i < lines.count; i++)
         all[i] = *(struct stet_view *)lines.items[i];
-    stet_list_release(&lines);
+    stet_build_list_release(&lines);
     return all;
 }
 

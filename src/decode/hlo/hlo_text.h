@@ -50,6 +50,7 @@ struct stet_view stet_hlo_braces(struct stet_hlo_text *t);
 struct stet_view stet_hlo_raw(struct stet_hlo_text *t);
 /* {1,2,3} */
 struct stet_ints stet_hlo_int_list(struct stet_hlo_text *t);
+struct stet_ints stet_hlo_bool_list(struct stet_hlo_text *t); /* {true,false} as 1 and 0 */
 /* What `item` reads, separated by commas, in braces; an ARRAY (hlo_text_attr.c). */
 const struct stet_attr *stet_hlo_list(struct stet_hlo_text *t,
                                       const struct stet_attr *(*item)(struct stet_hlo_text *t));

@@ -18,21 +18,21 @@ static const struct stet_attr *ints(struct stet_hlo_text *t, const struct stet_i
 const struct stet_attr *stet_hlo_list(struct stet_hlo_text *t,
                                       const struct stet_attr *(*item)(struct stet_hlo_text *t))
 {
-    struct stet_list items = {0};
+    struct stet_build_list items = {0};
     const struct stet_attr *a;
     uint32_t n;
 
     stet_hlo_expect(t, "{");
     while (!t->failed && stet_hlo_peek(t) != '}') {
-        stet_list_add(&items, item(t));
+        stet_build_list_add(&items, item(t));
         if (!stet_hlo_take(t, ","))
             break;
     }
     stet_hlo_expect(t, "}");
     n = (uint32_t)items.count;
-    a = stet_hlo_new_array(t->b.a, stet_list_keep(&items, t->b.a), n);
+    a = stet_hlo_new_array(t->b.a, stet_build_list_keep(&items, t->b.a), n);
     t->b.a->failed |= items.failed;
-    stet_list_release(&items);
+    stet_build_list_release(&items);
     return a;
 }
 
@@ -45,15 +45,8 @@ static const struct stet_attr *int_list(struct stet_hlo_text *t)
 
 static const struct stet_attr *bool_list(struct stet_hlo_text *t)
 {
-    struct stet_ints v = {0};
+    struct stet_ints v = stet_hlo_bool_list(t);
 
-    stet_hlo_expect(t, "{");
-    while (!t->failed && stet_hlo_peek(t) != '}') {
-        stet_ints_add(&v, t->b.a, stet_hlo_bool(t));
-        if (!stet_hlo_take(t, ","))
-            break;
-    }
-    stet_hlo_expect(t, "}");
     return ints(t, &v);
 }
 
@@ -224,7 +217,7 @@ static int by_key(const void *a, const void *b)
 const struct stet_attr *stet_hlo_text_strings(struct stet_hlo_text *t)
 {
     struct stet_named_attr *named;
-    struct stet_list names = {0}, values = {0};
+    struct stet_build_list names = {0}, values = {0};
     size_t n;
 
     stet_hlo_expect(t, "{");
@@ -237,8 +230,8 @@ const struct stet_attr *stet_hlo_text_strings(struct stet_hlo_text *t)
         if (name)
             *name = stet_view_of(t->src.ptr + start, t->at - start);
         stet_hlo_expect(t, "=");
-        stet_list_add(&names, name);
-        stet_list_add(&values, stet_hlo_new_string(t->b.a, config(t)));
+        stet_build_list_add(&names, name);
+        stet_build_list_add(&values, stet_hlo_new_string(t->b.a, config(t)));
         if (!stet_hlo_take(t, ","))
             break;
     }
@@ -250,8 +243,8 @@ const struct stet_attr *stet_hlo_text_strings(struct stet_hlo_text *t)
         named[i].name = *(struct stet_view *)names.items[i];
         named[i].value = values.items[i];
     }
-    stet_list_release(&names);
-    stet_list_release(&values);
+    stet_build_list_release(&names);
+    stet_build_list_release(&values);
     if (!named || t->b.a->failed || !n)
         return NULL;
     qsort(named, n, sizeof *named, by_key);

@@ -82,20 +82,20 @@ static void layout(struct stet_hlo_text *t, struct stet_type *type)
 
 static void tuple(struct stet_hlo_text *t, struct stet_type *type)
 {
-    struct stet_list members = {0};
+    struct stet_build_list members = {0};
 
     type->kind = STET_TYPE_TUPLE;
     stet_hlo_expect(t, "(");
     while (!t->failed && stet_hlo_peek(t) != ')') {
-        stet_list_add(&members, stet_hlo_text_shape(t));
+        stet_build_list_add(&members, stet_hlo_text_shape(t));
         if (!stet_hlo_take(t, ","))
             break;
     }
     stet_hlo_expect(t, ")");
     type->member_count = (uint32_t)members.count;
-    type->members = stet_list_keep(&members, t->b.a);
+    type->members = stet_build_list_keep(&members, t->b.a);
     t->b.a->failed |= members.failed;
-    stet_list_release(&members);
+    stet_build_list_release(&members);
 }
 
 static void named(struct stet_hlo_text *t, struct stet_type *type)

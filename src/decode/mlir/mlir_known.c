@@ -4,7 +4,7 @@
 struct mlir_record stet_mlir_record(const char *dialect, const char *mnemonic)
 {
     return (struct mlir_record){
-        .table = stet_record_find(stet_view_str(dialect), stet_view_str(mnemonic))};
+        .table = stet_attr_record_find(stet_view_str(dialect), stet_view_str(mnemonic))};
 }
 
 static const struct stet_attr *i64_attr(struct mlir *p, int64_t v)
@@ -23,7 +23,7 @@ static const struct stet_attr *zero_f64(struct mlir *p)
 }
 
 /* What a field is when it was not printed; NULL when it stays out of the record. */
-static const struct stet_attr *absent(struct mlir *p, enum stet_field_kind kind)
+static const struct stet_attr *absent(struct mlir *p, enum stet_attr_field_kind kind)
 {
     switch (kind) {
     case STET_FIELD_INT:
@@ -42,7 +42,7 @@ static const struct stet_attr *absent(struct mlir *p, enum stet_field_kind kind)
     }
 }
 
-static bool may_be_absent(enum stet_field_kind kind)
+static bool may_be_absent(enum stet_attr_field_kind kind)
 {
     return kind == STET_FIELD_OPTIONAL_ATTR || kind == STET_FIELD_BOOL_ATTR ||
            kind == STET_FIELD_OPTIONAL_INT || kind == STET_FIELD_REDUCTION_V3;
@@ -54,7 +54,7 @@ const struct stet_attr *stet_mlir_make_record(struct mlir *p, const struct mlir_
     size_t mark = mlir_mark(&p->scratch);
 
     for (unsigned i = 0; r->table->fields[i].kind != STET_FIELD_END && mlir_ok(p); i++) {
-        enum stet_field_kind kind = r->table->fields[i].kind;
+        enum stet_attr_field_kind kind = r->table->fields[i].kind;
         struct stet_named_attr field = {r->table->fields[i].name, r->fields[i]};
 
         if (!field.value)
@@ -69,7 +69,7 @@ const struct stet_attr *stet_mlir_make_record(struct mlir *p, const struct mlir_
     return stet_mlir_make(p, a);
 }
 
-static const struct stet_attr *field(struct mlir *p, enum stet_field_kind kind)
+static const struct stet_attr *field(struct mlir *p, enum stet_attr_field_kind kind)
 {
     const int64_t *ints;
     uint32_t n;
@@ -297,7 +297,7 @@ static const struct stet_attr *record(struct mlir *p, struct mlir_record *r)
 const struct stet_attr *stet_mlir_known_attr(struct mlir *p, struct stet_view dialect,
                                              struct stet_view mnemonic, bool dotted)
 {
-    struct mlir_record r = {.table = stet_record_find(dialect, mnemonic)};
+    struct mlir_record r = {.table = stet_attr_record_find(dialect, mnemonic)};
     const struct stet_enum *e = r.table ? NULL : stet_enum_find(dialect, mnemonic);
     const struct stet_attr *a;
     struct stet_view word;

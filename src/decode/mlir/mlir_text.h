@@ -243,7 +243,7 @@ const struct stet_attr *stet_mlir_mpmd_attr(struct mlir *p, struct stet_view mne
 
 /* A record being filled: slots in the order of its table, NULL for a field left out. */
 struct mlir_record {
-    const struct stet_record *table;
+    const struct stet_attr_record *table;
     const struct stet_attr *fields[STET_RECORD_FIELDS];
 };
 /* Finds the table; every field starts NULL. */

@@ -1,6 +1,6 @@
 /* Which files a run is about, and under which module name each can be imported. */
-#ifndef STET_LINT_FILES_H
-#define STET_LINT_FILES_H
+#ifndef STET_LINT_SOURCE_FILES_H
+#define STET_LINT_SOURCE_FILES_H
 
 #include "base/arena.h"
 #include "base/err.h"

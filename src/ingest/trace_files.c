@@ -1,6 +1,6 @@
 /* One read buffer for all logs. A log that is rotated while it is followed is recognised by its
  * inode. */
-#include "ingest/files.h"
+#include "ingest/trace_files.h"
 
 #include "base/fs.h"
 #include "base/vec.h"

@@ -1,5 +1,5 @@
 /* Compile options: the few that would change results must say what one device can do. */
-#include "backend/api/api.h"
+#include "backend/api/cpu_api.h"
 
 #include "decode/proto.h"
 

@@ -1,6 +1,6 @@
 /* Where every value in memory lies, and for how long. */
-#ifndef STET_BACKEND_PLACE_H
-#define STET_BACKEND_PLACE_H
+#ifndef STET_BACKEND_PLACEMENT_H
+#define STET_BACKEND_PLACEMENT_H
 
 #include "backend/graph.h"
 
@@ -47,9 +47,9 @@ struct stet_buffer *stet_buffer_find(struct stet_buffer *b);
 /* May they be the same memory? */
 bool stet_buffer_overlap(struct stet_buffer *a, struct stet_buffer *b);
 /* Temporary memory of a step. */
-struct stet_buffer *stet_place_temporary(struct stet_placement *p, uint64_t size, uint32_t start,
-                                         uint32_t end);
+struct stet_buffer *stet_placement_temporary(struct stet_placement *p, uint64_t size,
+                                             uint32_t start, uint32_t end);
 
-enum stet_rc stet_place(struct stet_placement *p, struct stet_gblock *entry);
+enum stet_rc stet_placement_make(struct stet_placement *p, struct stet_gblock *entry);
 
 #endif

@@ -1,5 +1,5 @@
 /* Times, lifetimes and sharing of memory. */
-#include "backend/place.h"
+#include "backend/placement.h"
 
 #include "backend/lower.h"
 
@@ -44,8 +44,8 @@ static struct stet_buffer *new_buffer(struct stet_placement *p, uint64_t size)
     return b;
 }
 
-struct stet_buffer *stet_place_temporary(struct stet_placement *p, uint64_t size, uint32_t start,
-                                         uint32_t end)
+struct stet_buffer *stet_placement_temporary(struct stet_placement *p, uint64_t size,
+                                             uint32_t start, uint32_t end)
 {
     struct stet_buffer *b = new_buffer(p, size);
 
@@ -60,7 +60,7 @@ struct stet_buffer *stet_place_temporary(struct stet_placement *p, uint64_t size
 
 static void number(struct stet_placement *p, struct stet_gblock *b)
 {
-    for (struct stet_group *g = b->groups; g; g = g->next) {
+    for (struct stet_graph_group *g = b->groups; g; g = g->next) {
         struct stet_gnode *n = g->nodes[0];
 
         g->time = ++p->time;
@@ -113,7 +113,7 @@ static enum stet_rc make_buffers(struct stet_placement *p, struct stet_gblock *b
     for (struct stet_gnode *n = b->first; n; n = n->next)
         if (n->live && n->kind == STET_G_CONST)
             TRY(give_buffer(p, n->out[0], 0));
-    for (struct stet_group *g = b->groups; g; g = g->next)
+    for (struct stet_graph_group *g = b->groups; g; g = g->next)
         for (uint32_t i = 0; i < g->node_count; i++) {
             struct stet_gnode *n = g->nodes[i];
 
@@ -156,7 +156,7 @@ static void touch_tile(struct stet_gval *v, const struct stet_gblock *b, uint32_
 
 static void lifetimes(struct stet_gblock *b, uint32_t end)
 {
-    for (struct stet_group *g = b->groups; g; g = g->next)
+    for (struct stet_graph_group *g = b->groups; g; g = g->next)
         for (uint32_t i = 0; i < g->node_count; i++) {
             struct stet_gnode *n = g->nodes[i];
             uint32_t tiles = n->kind == STET_G_EW       ? n->in_count
@@ -201,7 +201,7 @@ static uint32_t operands_in(const struct stet_gnode *n, const struct stet_buffer
 }
 
 /* Does every tile load of `b` in the group take elements where the result's lie? */
-static bool only_lines(const struct stet_group *g, struct stet_buffer *b)
+static bool only_lines(const struct stet_graph_group *g, struct stet_buffer *b)
 {
     for (uint32_t i = 0; i < g->node_count; i++)
         for (uint32_t j = 0; j < g->nodes[i]->in_count; j++) {
@@ -235,7 +235,7 @@ static bool may_write_over(struct stet_gval *v, struct stet_buffer *b)
 }
 
 /* Elementwise results and in-place calls take over an operand that ends with them. */
-static void share_group(struct stet_group *g, struct stet_gval *v)
+static void share_group(struct stet_graph_group *g, struct stet_gval *v)
 {
     struct stet_buffer *own = stet_buffer_of(v);
     const struct stet_gnode *def = v->def;
@@ -262,7 +262,7 @@ static void share_group(struct stet_group *g, struct stet_gval *v)
 
 static void share(struct stet_gblock *b)
 {
-    for (struct stet_group *g = b->groups; g; g = g->next) {
+    for (struct stet_graph_group *g = b->groups; g; g = g->next) {
         struct stet_gnode *n = g->nodes[0];
 
         if (n->kind == STET_G_EW || (n->kind == STET_G_CALL && n->in_place >= 0))
@@ -323,7 +323,7 @@ static enum stet_rc block_results(struct stet_placement *p, struct stet_gblock *
         for (uint32_t j = 0; j < b->result_count; j++)
             clobbered |= j != i && stet_buffer_find(to[j]) == from;
         if (clobbered) {
-            struct stet_buffer *t = stet_place_temporary(p, from->size, end, end);
+            struct stet_buffer *t = stet_placement_temporary(p, from->size, end, end);
 
             if (!t)
                 return STET_NO_MEMORY;
@@ -399,7 +399,7 @@ static enum stet_rc case_border(struct stet_placement *p, struct stet_gnode *n,
 
 static enum stet_rc borders(struct stet_placement *p, struct stet_gblock *b)
 {
-    for (struct stet_group *g = b->groups; g; g = g->next) {
+    for (struct stet_graph_group *g = b->groups; g; g = g->next) {
         struct stet_gnode *n = g->nodes[0];
         struct stet_border *x;
 
@@ -429,7 +429,7 @@ static bool safe_over_input(struct stet_gblock *entry, struct stet_gval *root,
     if (in->last > b->start)
         return false;
     /* the first step that writes `b` is the last to read the input */
-    for (struct stet_group *g = entry->groups; g; g = g->next) {
+    for (struct stet_graph_group *g = entry->groups; g; g = g->next) {
         struct stet_gnode *n = g->nodes[0];
 
         if (g->time != b->start)
@@ -482,7 +482,8 @@ static enum stet_rc results(struct stet_placement *p, struct stet_gblock *b)
         if (from->space == STET_SPACE_INPUT && (int32_t)from->index == alias) {
             second[late++] = (struct stet_carry){from, out}; /* a copy onto itself, or not */
         } else if (from->space == STET_SPACE_INPUT && from->alias >= 0) {
-            struct stet_buffer *t = stet_place_temporary(p, from->size, p->time + 1, p->time + 2);
+            struct stet_buffer *t =
+                stet_placement_temporary(p, from->size, p->time + 1, p->time + 2);
 
             if (!t)
                 return STET_NO_MEMORY;
@@ -497,7 +498,7 @@ static enum stet_rc results(struct stet_placement *p, struct stet_gblock *b)
     return STET_OK;
 }
 
-enum stet_rc stet_place(struct stet_placement *p, struct stet_gblock *entry)
+enum stet_rc stet_placement_make(struct stet_placement *p, struct stet_gblock *entry)
 {
     for (uint32_t i = 0; i < entry->arg_count; i++) {
         TRY(give_buffer(p, entry->args[i], 0));

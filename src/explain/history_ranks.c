@@ -101,7 +101,7 @@ static void tell_function(struct stet_history *h, struct stet_finding *f, const 
     stet_fix_write(h, f);
 }
 
-void stet_ranks_tell(struct stet_history *h)
+void stet_history_tell_ranks(struct stet_history *h)
 {
     int64_t *ranks = ranks_of(h);
 

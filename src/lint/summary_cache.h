@@ -1,6 +1,6 @@
 /* Summaries kept between runs, found by what the file says. */
-#ifndef STET_LINT_CACHE_H
-#define STET_LINT_CACHE_H
+#ifndef STET_LINT_SUMMARY_CACHE_H
+#define STET_LINT_SUMMARY_CACHE_H
 
 #include "base/fs.h"
 #include "base/hash.h"

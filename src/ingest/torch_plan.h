@@ -1,6 +1,6 @@
 /* Which settings of the environment would have saved compiles, without an edit. */
-#ifndef STET_INGEST_PLAN_H
-#define STET_INGEST_PLAN_H
+#ifndef STET_INGEST_TORCH_PLAN_H
+#define STET_INGEST_TORCH_PLAN_H
 
 #include "ingest/why.h"
 

@@ -1,11 +1,11 @@
 /* A plan's steps: what stet_plan_run does, one after the other. */
-#ifndef STET_BACKEND_STEPS_H
-#define STET_BACKEND_STEPS_H
+#ifndef STET_BACKEND_PLAN_STEPS_H
+#define STET_BACKEND_PLAN_STEPS_H
 
-#include "backend/place.h"
+#include "backend/placement.h"
 
 /* Where a buffer of a step is: `base` 0 is scratch, 1 an address, then inputs, then outputs. */
-struct stet_ref {
+struct stet_step_ref {
     uint32_t base;
     uint64_t offset;
 };
@@ -19,7 +19,7 @@ enum stet_step_kind {
     STET_STEP_HOST
 };
 
-struct stet_steps {
+struct stet_plan_steps {
     struct stet_step *v;
     uint32_t count;
 };
@@ -38,9 +38,9 @@ struct stet_step {
         } kernel;
         const struct stet_transfer *transfer; /* HOST */
         uint64_t bytes;                       /* COPY: from bufs[0] to bufs[1] */
-        struct stet_steps blocks[2];          /* WHILE: condition (result in bufs[0]), body */
+        struct stet_plan_steps blocks[2];     /* WHILE: condition (result in bufs[0]), body */
         struct {
-            struct stet_steps *branches;
+            struct stet_plan_steps *branches;
             uint32_t count;
             bool pred; /* the index, bufs[0], is one */
         } select;
@@ -52,15 +52,15 @@ struct stet_plan {
     struct stet_plan_info info;
     struct stet_program legal; /* of an HLO program: its constants are read in place, too */
     bool legalised;
-    struct stet_steps steps;
-    struct stet_ref *refs;
+    struct stet_plan_steps steps;
+    struct stet_step_ref *refs;
     uint32_t ref_count;
     uint64_t table_offset; /* of the table of pointers, in scratch */
     uint64_t most_turns;   /* of all loops in one run; 0: any number */
 };
 
 /* Offsets of all scratch buffers; p->scratch_bytes. */
-enum stet_rc stet_place_offsets(struct stet_placement *p);
+enum stet_rc stet_placement_offsets(struct stet_placement *p);
 /* Steps for the whole graph. Buffers have no offsets yet: refs are resolved by stet_emit_finish. */
 enum stet_rc stet_emit(struct stet_placement *p, struct stet_gblock *entry, struct stet_plan *plan);
 

@@ -1,6 +1,6 @@
 /* The report as one HTML file that needs nothing else. */
-#ifndef STET_REPORT_PAGE_H
-#define STET_REPORT_PAGE_H
+#ifndef STET_REPORT_HTML_PAGE_H
+#define STET_REPORT_HTML_PAGE_H
 
 #include "report/model.h"
 

@@ -1,7 +1,7 @@
 /* What the source tells of an array before it runs: sizes, rank, dtype, and what makes them differ
  * from call to call. */
-#ifndef STET_LINT_FACTS_H
-#define STET_LINT_FACTS_H
+#ifndef STET_LINT_ARRAY_FACTS_H
+#define STET_LINT_ARRAY_FACTS_H
 
 #include "lint/ast.h"
 

@@ -1,6 +1,6 @@
 /* What a guard failure of torch.compile says, taken apart. */
-#ifndef STET_INGEST_GUARD_H
-#define STET_INGEST_GUARD_H
+#ifndef STET_INGEST_GUARD_TEXT_H
+#define STET_INGEST_GUARD_TEXT_H
 
 #include "base/view.h"
 

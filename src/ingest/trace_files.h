@@ -1,6 +1,6 @@
 /* Logs on disk into the model: files, folders of them, and folders that are still being written. */
-#ifndef STET_INGEST_FILES_H
-#define STET_INGEST_FILES_H
+#ifndef STET_INGEST_TRACE_FILES_H
+#define STET_INGEST_TRACE_FILES_H
 
 #include "base/err.h"
 #include "ingest/torch.h"

@@ -3,7 +3,7 @@
  *
  * Everything a run needs is one allocation made in the call: `struct launch` with its lists behind
  * it. The queue is first in first out, so a run finds its inputs ready unless they failed. */
-#include "backend/api/api.h"
+#include "backend/api/cpu_api.h"
 
 #include "base/mem.h"
 
@@ -11,18 +11,18 @@
 
 struct launch {
     struct stet_task task;
-    struct stet_code *code;
+    struct stet_cpu_code *code;
     PJRT_Device *device;
     struct stet_signal *done;
     uint32_t inputs, outputs;
-    struct stet_mem_block **in, **out; /* references of ours */
+    struct stet_cpu_block **in, **out; /* references of ours */
     struct stet_signal **after;        /* of each input */
     const void **in_data;
     void **out_data;
     struct stet_callbacks callbacks;
 };
 
-static struct launch *launch_new(struct stet_code *code, PJRT_Device *device)
+static struct launch *launch_new(struct stet_cpu_code *code, PJRT_Device *device)
 {
     size_t n = code->info->input_count, m = code->info->output_count;
     struct launch *l = stet_mem_calloc(1, sizeof *l + (3 * n + 2 * m) * sizeof(void *));
@@ -30,14 +30,14 @@ static struct launch *launch_new(struct stet_code *code, PJRT_Device *device)
 
     if (!l)
         return NULL;
-    l->in = (struct stet_mem_block **)list;
+    l->in = (struct stet_cpu_block **)list;
     l->after = (struct stet_signal **)(list + n);
     l->in_data = (const void **)(list + 2 * n);
-    l->out = (struct stet_mem_block **)(list + 3 * n);
+    l->out = (struct stet_cpu_block **)(list + 3 * n);
     l->out_data = list + 3 * n + m;
     l->inputs = (uint32_t)n;
     l->outputs = (uint32_t)m;
-    l->code = stet_code_ref(code);
+    l->code = stet_cpu_code_ref(code);
     l->device = device;
     return l;
 }
@@ -45,14 +45,14 @@ static struct launch *launch_new(struct stet_code *code, PJRT_Device *device)
 static void launch_free(struct launch *l)
 {
     for (uint32_t i = 0; i < l->inputs; i++) {
-        stet_mem_block_unref(l->in[i]);
+        stet_cpu_block_unref(l->in[i]);
         stet_signal_unref(l->after[i]);
     }
     for (uint32_t i = 0; i < l->outputs; i++)
-        stet_mem_block_unref(l->out[i]);
+        stet_cpu_block_unref(l->out[i]);
     stet_callbacks_release(&l->callbacks);
     stet_signal_unref(l->done);
-    stet_code_unref(l->code);
+    stet_cpu_code_unref(l->code);
     stet_mem_free(l);
 }
 
@@ -66,7 +66,7 @@ static void *scratch(PJRT_Device *d, uint64_t need)
         d->scratch = aligned_alloc(64, room);
         atomic_store(&d->scratch_size, d->scratch ? room : 0);
     }
-    stet_mem_note_peak(d, need);
+    stet_cpu_note_peak(d, need);
     return d->scratch;
 }
 
@@ -164,9 +164,9 @@ static bool may_donate(const PJRT_ExecuteOptions *options, uint32_t input)
 }
 
 /* Takes the memory away from the caller's buffer. False when somebody else got there first. */
-static bool donate(PJRT_Buffer *b, struct stet_mem_block *expected)
+static bool donate(PJRT_Buffer *b, struct stet_cpu_block *expected)
 {
-    struct stet_mem_block *block;
+    struct stet_cpu_block *block;
 
     pthread_mutex_lock(&b->lock);
     block = b->block;
@@ -175,7 +175,7 @@ static bool donate(PJRT_Buffer *b, struct stet_mem_block *expected)
     pthread_mutex_unlock(&b->lock);
     if (block != expected)
         return false;
-    stet_mem_block_unref(block);
+    stet_cpu_block_unref(block);
     return true;
 }
 
@@ -183,7 +183,7 @@ static bool donate(PJRT_Buffer *b, struct stet_mem_block *expected)
  * this launch's own. */
 static bool reusable(const struct launch *l, uint32_t input)
 {
-    struct stet_mem_block *b = l->in[input];
+    struct stet_cpu_block *b = l->in[input];
 
     if (b->view || atomic_load(&b->pins) > 0 || atomic_load(&b->refs) != 1)
         return false;
@@ -210,9 +210,9 @@ static PJRT_Error *place_outputs(struct launch *l, PJRT_Buffer *const *args,
         int32_t from = info->output_alias[i];
 
         if (from >= 0 && reusable(l, (uint32_t)from) && l->in[from]->memory == output_memory(l, i))
-            l->out[i] = stet_mem_block_ref(l->in[from]);
+            l->out[i] = stet_cpu_block_ref(l->in[from]);
         else
-            l->out[i] = stet_mem_block_new(output_memory(l, i), info->outputs[i].bytes);
+            l->out[i] = stet_cpu_block_new(output_memory(l, i), info->outputs[i].bytes);
         if (!l->out[i])
             return stet_cpu_no_memory();
         l->out_data[i] = l->out[i]->data;
@@ -224,7 +224,7 @@ static PJRT_Error *make_buffers(struct launch *l, PJRT_Buffer **out)
 {
     for (uint32_t i = 0; i < l->outputs; i++) {
         out[i] = stet_buffer_adopt(output_memory(l, i), &l->code->info->outputs[i],
-                                   stet_mem_block_ref(l->out[i]), stet_signal_ref(l->done));
+                                   stet_cpu_block_ref(l->out[i]), stet_signal_ref(l->done));
         if (!out[i]) {
             while (i-- > 0)
                 stet_buffer_free(out[i]);
@@ -255,7 +255,7 @@ static void run_nested(struct launch *l)
     uint64_t need = l->code->info->scratch_bytes;
     void *memory = aligned_alloc(64, (need + 63) & ~(uint64_t)63);
 
-    stet_mem_note_peak(l->device, atomic_load(&l->device->scratch_size) + need);
+    stet_cpu_note_peak(l->device, atomic_load(&l->device->scratch_size) + need);
     run(l, memory);
     free(memory);
     launch_free(l);
@@ -279,7 +279,7 @@ static void start(struct launch *l)
 
 PJRT_Error *cpu_PJRT_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args *args)
 {
-    struct stet_code *code = args->executable->code;
+    struct stet_cpu_code *code = args->executable->code;
     PJRT_Device *device = args->executable->client->devices[0];
     PJRT_Event *event = NULL;
     PJRT_Error *error;
@@ -304,7 +304,7 @@ PJRT_Error *cpu_PJRT_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args
     if (!error)
         error = place_outputs(l, args->num_args ? args->argument_lists[0] : NULL, args->options);
     if (!error && args->device_complete_events) {
-        event = stet_event_of(l->done);
+        event = stet_cpu_event_of(l->done);
         error = event ? NULL : stet_cpu_no_memory();
     }
     if (!error)

@@ -1,5 +1,5 @@
 /* The knobs are global: a source is a name, whichever function it stands in. */
-#include "ingest/plan.h"
+#include "ingest/torch_plan.h"
 
 static struct stet_torch_setting *setting(struct stet_torch_plan *plan, enum stet_torch_knob knob,
                                           struct stet_view source)

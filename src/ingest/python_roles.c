@@ -1,5 +1,5 @@
 /* The signature is found by its parentheses; strings and comments in it are passed over. */
-#include "ingest/pysource.h"
+#include "ingest/python_roles.h"
 
 #include "base/fs.h"
 
@@ -107,10 +107,10 @@ static bool is_name(char c)
     return stet_is_word(c) || (unsigned char)c >= 0x80;
 }
 
-enum stet_py_role stet_py_role(struct stet_view file, uint64_t line, struct stet_view name,
-                               struct stet_buf *value)
+enum stet_ingest_py_role stet_ingest_py_role(struct stet_view file, uint64_t line,
+                                             struct stet_view name, struct stet_buf *value)
 {
-    enum stet_py_role role = STET_PY_FREE;
+    enum stet_ingest_py_role role = STET_PY_FREE;
     struct stet_view v, p;
     struct stet_file f;
     bool lambda = false;
@@ -140,7 +140,7 @@ enum stet_py_role stet_py_role(struct stet_view file, uint64_t line, struct stet
     return role;
 }
 
-uint64_t stet_py_def_line(struct stet_view file, uint64_t line)
+uint64_t stet_ingest_py_def_line(struct stet_view file, uint64_t line)
 {
     struct stet_view text;
     struct stet_file f;
@@ -162,7 +162,7 @@ uint64_t stet_py_def_line(struct stet_view file, uint64_t line)
     return text.len && at - line < DECORATORS ? at : line;
 }
 
-bool stet_py_line(struct stet_view file, uint64_t line, struct stet_buf *out)
+bool stet_ingest_py_line(struct stet_view file, uint64_t line, struct stet_buf *out)
 {
     struct stet_file f;
     struct stet_view v;

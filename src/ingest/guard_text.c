@@ -1,6 +1,6 @@
 /* The texts are torch's own (torch/_dynamo/guards.py, torch/csrc/dynamo/guards.cpp), 2.4 to 2.13.
  */
-#include "ingest/guard.h"
+#include "ingest/guard_text.h"
 
 #define NONE ((size_t)-1)
 

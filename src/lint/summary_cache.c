@@ -1,6 +1,6 @@
 /* Pack: "STETLINT", version, build hash, count, then per entry key, offset, length (all 64-bit
  * little-endian, sorted by key), then the summaries, and last the hash of all before it. */
-#include "lint/cache.h"
+#include "lint/summary_cache.h"
 
 #include "base/mem.h"
 #include "base/reader.h"

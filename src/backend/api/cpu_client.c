@@ -1,5 +1,5 @@
 /* Client, topology, device: one of each; and its memories. */
-#include "backend/api/api.h"
+#include "backend/api/cpu_api.h"
 
 #include "base/mem.h"
 

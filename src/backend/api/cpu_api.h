@@ -1,6 +1,6 @@
 /* The objects behind the CPU plugin's handles. */
-#ifndef STET_BACKEND_API_API_H
-#define STET_BACKEND_API_API_H
+#ifndef STET_BACKEND_API_CPU_API_H
+#define STET_BACKEND_API_CPU_API_H
 
 #include "abi/api.h"
 #include "abi/error.h"
@@ -28,14 +28,14 @@ void stet_signal_wait(struct stet_signal *s);
 PJRT_Error *stet_signal_error(const struct stet_signal *s);
 PJRT_Error_Code stet_signal_code(const struct stet_signal *s, const char **text);
 /* A new event that follows `s` (NULL: ready already). */
-PJRT_Event *stet_event_of(struct stet_signal *s);
+PJRT_Event *stet_cpu_event_of(struct stet_signal *s);
 
 /* ---- memory ---- */
 
 struct stet_memory;
 
 /* Reference-counted memory; also views of memory that is not ours. */
-struct stet_mem_block {
+struct stet_cpu_block {
     atomic_int refs;
     atomic_int pins; /* external references: never reused in place while there are any */
     void *data;      /* 64-byte aligned unless a view */
@@ -46,13 +46,13 @@ struct stet_mem_block {
     bool view;
 };
 
-struct stet_mem_block *stet_mem_block_new(struct stet_memory *memory, uint64_t size);
-struct stet_mem_block *stet_mem_block_view(struct stet_memory *memory, void *data, uint64_t size,
+struct stet_cpu_block *stet_cpu_block_new(struct stet_memory *memory, uint64_t size);
+struct stet_cpu_block *stet_cpu_block_view(struct stet_memory *memory, void *data, uint64_t size,
                                            void (*on_release)(void *, void *), void *arg);
 /* `temporary` bytes are used on top of all blocks now. */
-void stet_mem_note_peak(PJRT_Device *device, uint64_t temporary);
-struct stet_mem_block *stet_mem_block_ref(struct stet_mem_block *b);
-void stet_mem_block_unref(struct stet_mem_block *b);
+void stet_cpu_note_peak(PJRT_Device *device, uint64_t temporary);
+struct stet_cpu_block *stet_cpu_block_ref(struct stet_cpu_block *b);
+void stet_cpu_block_unref(struct stet_cpu_block *b);
 
 /* ---- the queue: one thread a device, first in first out ---- */
 
@@ -131,7 +131,7 @@ struct PJRT_Client {
 };
 
 /* What an executable and its loaded twins share; immutable. */
-struct stet_code {
+struct stet_cpu_code {
     atomic_int refs;
     char *bytes; /* the program as it came, kept: constants are read in place */
     size_t size;
@@ -153,11 +153,11 @@ struct stet_code {
     pthread_mutex_t optimized_lock;
 };
 
-PJRT_Error *stet_code_new(struct stet_code **out, const char *bytes, size_t size,
-                          const char *format, size_t format_size, const char *options,
-                          size_t options_size);
-struct stet_code *stet_code_ref(struct stet_code *c);
-void stet_code_unref(struct stet_code *c);
+PJRT_Error *stet_cpu_code_new(struct stet_cpu_code **out, const char *bytes, size_t size,
+                              const char *format, size_t format_size, const char *options,
+                              size_t options_size);
+struct stet_cpu_code *stet_cpu_code_ref(struct stet_cpu_code *c);
+void stet_cpu_code_unref(struct stet_cpu_code *c);
 
 /* A list of layouts that was handed out. */
 struct stet_layouts {
@@ -166,12 +166,12 @@ struct stet_layouts {
 };
 
 struct PJRT_Executable {
-    struct stet_code *code;
+    struct stet_cpu_code *code;
     struct stet_layouts *_Atomic layouts; /* one more for each time somebody asks */
 };
 
 struct PJRT_LoadedExecutable {
-    struct stet_code *code;
+    struct stet_cpu_code *code;
     PJRT_Client *client;
     atomic_bool deleted;
     PJRT_LogicalDeviceIds logical;
@@ -182,7 +182,7 @@ struct PJRT_Buffer {
     PJRT_Device *device;
     struct stet_memory *memory;
     pthread_mutex_t lock;         /* guards block */
-    struct stet_mem_block *block; /* NULL once deleted or donated */
+    struct stet_cpu_block *block; /* NULL once deleted or donated */
     struct stet_signal *ready;    /* NULL: ready */
     int64_t minor_to_major[STET_MAX_RANK];
 };
@@ -190,10 +190,10 @@ struct PJRT_Buffer {
 /* Takes over one reference of `block` and of `ready`. NULL (references released) when out of
  * memory. */
 PJRT_Buffer *stet_buffer_adopt(struct stet_memory *memory, const struct stet_shape *shape,
-                               struct stet_mem_block *block, struct stet_signal *ready);
+                               struct stet_cpu_block *block, struct stet_signal *ready);
 void stet_buffer_free(PJRT_Buffer *b);
 /* References of its memory and readiness; false when it was deleted. */
-bool stet_buffer_borrow(PJRT_Buffer *b, struct stet_mem_block **block, struct stet_signal **ready);
+bool stet_buffer_borrow(PJRT_Buffer *b, struct stet_cpu_block **block, struct stet_signal **ready);
 
 enum stet_dtype stet_dtype_of_pjrt(PJRT_Buffer_Type t);
 PJRT_Buffer_Type stet_dtype_to_pjrt(enum stet_dtype t);
@@ -226,7 +226,7 @@ PJRT_Extension_Base *stet_cpu_extensions(void);
 PJRT_Error *stet_cpu_check_options(struct stet_view bytes);
 /* A minimal module with the program's parameters and results, for frameworks that read shapes off
  * it. */
-void stet_hlo_write(struct stet_buf *out, const struct stet_code *code);
+void stet_cpu_write_hlo(struct stet_buf *out, const struct stet_cpu_code *code);
 
 #define STET_TEXT(args, field, text) ((args)->field = (text), (args)->field##_size = strlen(text))
 

@@ -4,17 +4,17 @@
 
 #include "backend/ref/ref.h"
 
-static double complex whole(struct stet_scalar x)
+static double complex whole(struct stet_ref_scalar x)
 {
     return __builtin_complex(x.f, x.im);
 }
 
-static struct stet_scalar parts(double complex x)
+static struct stet_ref_scalar parts(double complex x)
 {
-    return (struct stet_scalar){0, creal(x), cimag(x)};
+    return (struct stet_ref_scalar){0, creal(x), cimag(x)};
 }
 
-struct stet_scalar stet_ref_complex_op(int op, const struct stet_scalar *x)
+struct stet_ref_scalar stet_ref_complex_op(int op, const struct stet_ref_scalar *x)
 {
     double complex a = whole(x[0]), b = whole(x[1]);
 
@@ -74,18 +74,18 @@ struct stet_scalar stet_ref_complex_op(int op, const struct stet_scalar *x)
     case STET_TILE_CONJ:
         return parts(conj(a));
     case STET_TILE_COMPLEX: /* of two real numbers */
-        return (struct stet_scalar){0, x[0].f, x[1].f};
+        return (struct stet_ref_scalar){0, x[0].f, x[1].f};
     case STET_TILE_EQ:
-        return (struct stet_scalar){a == b, 0, 0};
+        return (struct stet_ref_scalar){a == b, 0, 0};
     case STET_TILE_NE:
-        return (struct stet_scalar){a != b, 0, 0};
+        return (struct stet_ref_scalar){a != b, 0, 0};
     case STET_TILE_ABS:
-        return (struct stet_scalar){0, cabs(a), 0};
+        return (struct stet_ref_scalar){0, cabs(a), 0};
     case STET_TILE_REAL:
-        return (struct stet_scalar){0, x[0].f, 0};
+        return (struct stet_ref_scalar){0, x[0].f, 0};
     case STET_TILE_IMAG:
-        return (struct stet_scalar){0, x[0].im, 0};
+        return (struct stet_ref_scalar){0, x[0].im, 0};
     default:
-        return (struct stet_scalar){0, NAN, NAN};
+        return (struct stet_ref_scalar){0, NAN, NAN};
     }
 }

@@ -1,5 +1,5 @@
 /* Folders walked in sorted order; a file named outright is always taken. */
-#include "lint/files.h"
+#include "lint/source_files.h"
 
 #include "base/fs.h"
 #include "base/path.h"

@@ -1,8 +1,8 @@
 /* The walk that fills the streams, for facets.c and the files beside it. */
-#ifndef STET_FINGERPRINT_WALK_H
-#define STET_FINGERPRINT_WALK_H
+#ifndef STET_FINGERPRINT_FACET_WALK_H
+#define STET_FINGERPRINT_FACET_WALK_H
 
-#include "fingerprint/internal.h"
+#include "fingerprint/fingerprint_internal.h"
 
 /* What stands for the number of a value that has none: it is written at each use. */
 enum { PLUMBING = -1, CONSTANT = -2 };

@@ -1,5 +1,5 @@
 /* Fills the page's template: the policy that lets nothing in, the headline in words, the data. */
-#include "report/page.h"
+#include "report/html_page.h"
 
 #include "report_app.h"
 #include "report_base.h"

@@ -1,6 +1,6 @@
 /* The parts of a fingerprint, for this folder and the diff: canonical order and streams. */
-#ifndef STET_FINGERPRINT_INTERNAL_H
-#define STET_FINGERPRINT_INTERNAL_H
+#ifndef STET_FINGERPRINT_FINGERPRINT_INTERNAL_H
+#define STET_FINGERPRINT_FINGERPRINT_INTERNAL_H
 
 #include "fingerprint/canon.h"
 #include "fingerprint/content.h"

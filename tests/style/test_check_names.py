@@ -1,0 +1,56 @@
+"""tools/check-names finds doubled tags, doubled files, foreign prefixes, and allowances without a use."""
+import unittest
+
+import tree
+
+GOOD = {
+    "tools/names.txt": "prefixes mid: stet_knot # older than the rule\n",
+    "src/low/low.h": "struct stet_low_thing {\n    int x;\n};\nint stet_low_count(void);\n",
+    "src/low/low.c": "int stet_low_count(void)\n{\n    return 1;\n}\n\nstatic int help(void)\n{\n    return 0;\n}\n",
+    "src/mid/mid.c": "/* struct stet_low_thing { is named here only */\n"
+                     "void stet_knot_tie(int a,\n                   int b)\n{\n}\n\nint stet_mid(void)\n{\n}\n",
+}
+
+
+class CheckNames(tree.TreeTest):
+    script = "check-names"
+
+    def test_a_tree_that_follows_the_rules_passes(self):
+        self.assert_passes(GOOD)
+
+    def test_a_tag_of_two_meanings_fails_and_can_be_allowed(self):
+        twice = GOOD | {"src/mid/own.h": "enum stet_low_thing { A };\n"}
+        self.assert_fails(twice, "src/mid/own.h: tag stet_low_thing is also defined in src/low/low.h")
+        self.assert_passes(twice | {"tools/names.txt": GOOD["tools/names.txt"] + "tags: stet_low_thing\n"})
+
+    def test_a_file_name_of_two_modules_fails_and_can_be_allowed(self):
+        twice = GOOD | {"src/mid/low.h": ""}
+        self.assert_fails(twice, "file name low is used more than once: src/low/low.c, src/low/low.h, "
+                                 "src/mid/low.h")
+        self.assert_passes(twice | {"tools/names.txt": GOOD["tools/names.txt"] + "files: low\n"})
+
+    def test_a_file_name_of_two_folders_of_a_module_fails(self):
+        self.assert_fails(GOOD | {"src/low/deep/low.c": ""}, "file name low is used more than once")
+        self.assert_passes(GOOD | {"src/mid/deep/mid.h": ""})  # the header of mid.c
+
+    def test_a_function_that_is_not_named_after_its_module_fails(self):
+        self.assert_fails(GOOD | {"src/low/more.c": "struct stet_x *stet_other_make(void)\n{\n}\n"},
+                          "src/low/more.c: stet_other_make is not named stet_low_..., nor by a prefix of low")
+
+    def test_a_prefix_of_two_modules_fails(self):
+        both = GOOD | {"src/low/more.c": "void stet_knot_cut(void)\n{\n}\n",
+                       "tools/names.txt": "prefixes mid: stet_knot\nprefixes low: stet_knot\n"}
+        self.assert_fails(both, "prefix stet_knot names functions of several modules: low, mid")
+
+    def test_the_name_of_another_module_is_a_prefix_of_two(self):
+        foreign = GOOD | {"src/low/more.c": "void stet_mid_cut(void)\n{\n}\n",
+                          "tools/names.txt": "prefixes mid: stet_knot\nprefixes low: stet_mid\n"}
+        self.assert_fails(foreign, "prefix stet_mid names functions of several modules: low, mid")
+
+    def test_an_allowance_that_nothing_needs_fails(self):
+        self.assert_fails(GOOD | {"tools/names.txt": GOOD["tools/names.txt"] + "\ntags: stet_gone\n"},
+                          "tools/names.txt:3: tags: stet_gone is not needed any more: remove it")
+
+
+if __name__ == "__main__":
+    unittest.main()
