@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "cli/explain_shelf.h"
-#include "journal/values.h"
+#include "journal/values_record.h"
 #include "ledger/run_steps.h"
 
 #include <stdio.h>

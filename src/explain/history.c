@@ -241,7 +241,7 @@ static enum stet_rc explain(struct stet_history *h, uint32_t number, uint32_t ag
     if (side)
         stet_facts_lines(h, &f->facts, &h->sightings[number], side->program.program);
     if (!f->facts.first)
-        f->moved_count = stet_moved_make(
+        f->moved_count = stet_explain_moved_make(
             &h->arena, h->sightings[against].values, h->sightings[number].values,
             !f->facts.past && h->sightings[against].process == h->sightings[number].process,
             &f->moved);

@@ -31,16 +31,16 @@ struct stet_sighting {
     int64_t rank;     /* -1 when not known */
     uint64_t index, step, time_ns, cost_ns, executions, temp_bytes;
     bool step_known, has_memory, failed;
-    unsigned served;                  /* as in the journal: 0 compiled, 1 memory … */
-    struct stet_hash program;         /* of its bytes */
-    struct stet_view name;            /* module name; the program's own when it can be read */
-    struct stet_place trigger;        /* line 0 when not known */
-    struct stet_view values;          /* what Python held, as journal/values.h has it; borrowed */
-    uint64_t function;                /* which function it is of; 0 when not known */
-    bool library;                     /* that function is not the user's, when it is known */
-    uint64_t executable;              /* id within the process, for the order of executions */
-    bool past;                        /* of an earlier run: compared with, not explained */
-    uint64_t tag;                     /* the caller's own */
+    unsigned served;           /* as in the journal: 0 compiled, 1 memory … */
+    struct stet_hash program;  /* of its bytes */
+    struct stet_view name;     /* module name; the program's own when it can be read */
+    struct stet_place trigger; /* line 0 when not known */
+    struct stet_view values;   /* what Python held, as journal/values_record.h has it; borrowed */
+    uint64_t function;         /* which function it is of; 0 when not known */
+    bool library;              /* that function is not the user's, when it is known */
+    uint64_t executable;       /* id within the process, for the order of executions */
+    bool past;                 /* of an earlier run: compared with, not explained */
+    uint64_t tag;              /* the caller's own */
     const struct stet_bundle *bundle; /* of its process, outlives the history; may be NULL */
     /* The history's own. */
     const struct stet_traits *traits;

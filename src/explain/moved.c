@@ -277,8 +277,9 @@ static uint32_t compare(struct stet_arena *arena, const struct table *a, const s
     return n;
 }
 
-uint32_t stet_moved_make(struct stet_arena *arena, struct stet_view before, struct stet_view now,
-                         bool one_process, const struct stet_moved **out)
+uint32_t stet_explain_moved_make(struct stet_arena *arena, struct stet_view before,
+                                 struct stet_view now, bool one_process,
+                                 const struct stet_moved **out)
 {
     struct stet_moved moved[STET_MOVED_MOST], *kept;
     struct stet_arena scratch;

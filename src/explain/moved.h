@@ -3,7 +3,7 @@
 #define STET_EXPLAIN_MOVED_H
 
 #include "base/arena.h"
-#include "journal/values.h"
+#include "journal/values_record.h"
 
 enum { STET_MOVED_MOST = 16 };
 
@@ -21,7 +21,8 @@ struct stet_moved {
 /* Compares the values of two compiles. Arguments of the framework's call come first, then what the
  * called function closes over and the globals it uses, then the user's frames from the innermost
  * out. Hashes compare only within `one_process`. At most STET_MOVED_MOST, in the arena. */
-uint32_t stet_moved_make(struct stet_arena *arena, struct stet_view before, struct stet_view now,
-                         bool one_process, const struct stet_moved **out);
+uint32_t stet_explain_moved_make(struct stet_arena *arena, struct stet_view before,
+                                 struct stet_view now, bool one_process,
+                                 const struct stet_moved **out);
 
 #endif

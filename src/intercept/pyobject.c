@@ -24,7 +24,7 @@ static void drop(const struct stet_python *py, PyObject *o)
         py->Py_DecRef(o);
 }
 
-struct stet_view stet_pyread_text(const struct stet_python *py, PyObject *s)
+struct stet_view stet_intercept_pyread_text(const struct stet_python *py, PyObject *s)
 {
     Py_ssize_t n = 0;
     const char *text = s ? py->PyUnicode_AsUTF8AndSize(s, &n) : NULL;
@@ -36,7 +36,7 @@ struct stet_view stet_pyread_text(const struct stet_python *py, PyObject *s)
     return stet_view_of(text, (size_t)n);
 }
 
-bool stet_pyread_is(const struct stet_python *py, PyObject *o, PyObject *type)
+bool stet_intercept_pyread_is(const struct stet_python *py, PyObject *o, PyObject *type)
 {
     PyObject *own = py->PyObject_Type(o);
 
@@ -63,7 +63,7 @@ static void type_name(const struct stet_python *py, PyObject *type, char out[TYP
 
     if (py->PyType_GetName) {
         name = py->PyType_GetName(type);
-        copy_name(out, stet_pyread_text(py, name));
+        copy_name(out, stet_intercept_pyread_text(py, name));
         if (name)
             py->Py_DecRef(name);
         return;
@@ -104,12 +104,13 @@ static PyObject *lookup(struct stet_pyread *r, PyObject *type, enum stet_pyread_
  * Python code made under that name has a function for its __call__, not a C slot. */
 static bool native_property(struct stet_pyread *r, PyObject *property)
 {
-    PyObject *getter = stet_pyread_attribute(r, property, STET_PYNAME_fget, STET_BY_SLOT), *call;
+    PyObject *getter = stet_intercept_pyread_attribute(r, property, STET_PYNAME_fget, STET_BY_SLOT),
+             *call;
     bool native = false;
 
     if (getter && strcmp(type_of(r, getter)->name, "nb_method") == 0) {
         call = lookup(r, type_of(r, getter)->type, STET_PYNAME___call__);
-        native = call && stet_pyread_is(r->py, call, r->py->PyWrapperDescr_Type);
+        native = call && stet_intercept_pyread_is(r->py, call, r->py->PyWrapperDescr_Type);
     }
     drop(r->py, getter);
     return native;
@@ -119,14 +120,17 @@ static bool allowed(struct stet_pyread *r, PyObject *descriptor, unsigned by)
 {
     const struct stet_python *py = r->py;
 
-    return ((by & STET_BY_SLOT) && stet_pyread_is(py, descriptor, py->PyMemberDescr_Type)) ||
-           ((by & STET_BY_GETTER) && stet_pyread_is(py, descriptor, py->PyGetSetDescr_Type)) ||
-           ((by & STET_BY_NANOBIND) && stet_pyread_is(py, descriptor, py->PyProperty_Type) &&
+    return ((by & STET_BY_SLOT) &&
+            stet_intercept_pyread_is(py, descriptor, py->PyMemberDescr_Type)) ||
+           ((by & STET_BY_GETTER) &&
+            stet_intercept_pyread_is(py, descriptor, py->PyGetSetDescr_Type)) ||
+           ((by & STET_BY_NANOBIND) &&
+            stet_intercept_pyread_is(py, descriptor, py->PyProperty_Type) &&
             native_property(r, descriptor));
 }
 
-PyObject *stet_pyread_attribute(struct stet_pyread *r, PyObject *o, enum stet_pyread_name name,
-                                unsigned by)
+PyObject *stet_intercept_pyread_attribute(struct stet_pyread *r, PyObject *o,
+                                          enum stet_pyread_name name, unsigned by)
 {
     PyObject *descriptor = lookup(r, type_of(r, o)->type, name), *value = NULL;
 
@@ -143,14 +147,14 @@ static PyObject *find_key(const struct stet_python *py, PyObject *dict, const ch
     Py_ssize_t at = 0;
 
     while (py->PyDict_Next(dict, &at, &key, &value)) {
-        if (stet_pyread_is(py, key, py->PyUnicode_Type) &&
-            stet_view_is(stet_pyread_text(py, key), name))
+        if (stet_intercept_pyread_is(py, key, py->PyUnicode_Type) &&
+            stet_view_is(stet_intercept_pyread_text(py, key), name))
             return value;
     }
     return NULL;
 }
 
-PyObject *stet_pyread_member(const struct stet_python *py, PyObject *o, const char *name)
+PyObject *stet_intercept_pyread_member(const struct stet_python *py, PyObject *o, const char *name)
 {
     PyObject *dict = py->PyObject_GenericGetDict(o, NULL), *value;
 
@@ -170,14 +174,14 @@ static void find_torch(struct stet_pyread *r)
     PyObject *torch = modules ? py->PyDict_GetItemString(modules, "torch") : NULL;
     PyObject *nn = modules ? py->PyDict_GetItemString(modules, "torch.nn.parameter") : NULL;
 
-    if (torch && stet_pyread_is(py, torch, py->PyModule_Type))
+    if (torch && stet_intercept_pyread_is(py, torch, py->PyModule_Type))
         r->tensor = find_key(py, py->PyModule_GetDict(torch), "Tensor");
-    if (nn && stet_pyread_is(py, nn, py->PyModule_Type))
+    if (nn && stet_intercept_pyread_is(py, nn, py->PyModule_Type))
         r->parameter = find_key(py, py->PyModule_GetDict(nn), "Parameter");
 }
 
-void stet_pyread_init(struct stet_pyread *r, const struct stet_python *py,
-                      struct stet_journal_values *out, bool hide_numbers, uint64_t salt)
+void stet_intercept_pyread_init(struct stet_pyread *r, const struct stet_python *py,
+                                struct stet_journal_values *out, bool hide_numbers, uint64_t salt)
 {
     static const char *const names[] = {
 #define NAME(name) #name,
@@ -196,7 +200,7 @@ void stet_pyread_init(struct stet_pyread *r, const struct stet_python *py,
     find_torch(r);
 }
 
-void stet_pyread_release(struct stet_pyread *r)
+void stet_intercept_pyread_release(struct stet_pyread *r)
 {
     for (size_t i = 0; i < STET_PYNAMES; i++)
         drop(r->py, r->names[i]);
@@ -236,7 +240,7 @@ static bool is_word(struct stet_view s)
 
 static void read_string(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
-    struct stet_view text = stet_pyread_text(r->py, o);
+    struct stet_view text = stet_intercept_pyread_text(r->py, o);
     bool shown = r->scope >= STET_SCOPE_ARGUMENT && is_word(text);
     struct stet_journal_value v = {.kind = shown ? STET_VALUE_WORD : STET_VALUE_HIDDEN};
 
@@ -280,7 +284,7 @@ static bool read_dims(struct stet_pyread *r, PyObject *tuple, struct stet_journa
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *size = py->PyTuple_GetItem(tuple, i);
 
-        if (!size || !stet_pyread_is(py, size, py->PyLong_Type))
+        if (!size || !stet_intercept_pyread_is(py, size, py->PyLong_Type))
             return false; /* symbolic */
         v->dims[i] = py->PyLong_AsLongLongAndOverflow(size, &overflow);
         py->PyErr_Clear();
@@ -291,7 +295,8 @@ static bool read_dims(struct stet_pyread *r, PyObject *tuple, struct stet_journa
 /* numpy's dtype has its scalar type as a C member; that type's name is the dtype's. */
 static void dtype_name(struct stet_pyread *r, PyObject *dtype, char out[TYPE_NAME_MAX])
 {
-    PyObject *type = dtype ? stet_pyread_attribute(r, dtype, STET_PYNAME_type, STET_BY_SLOT) : NULL;
+    PyObject *type =
+        dtype ? stet_intercept_pyread_attribute(r, dtype, STET_PYNAME_type, STET_BY_SLOT) : NULL;
 
     out[0] = '\0';
     if (type && (type_of(r, type)->flags & TYPE_SUBCLASS))
@@ -304,12 +309,15 @@ static bool read_jax_array(struct stet_pyread *r, const struct stet_pytype *k, P
 {
     const struct stet_python *py = r->py;
     struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
-    PyObject *aval = stet_pyread_attribute(r, o, STET_PYNAME_aval, STET_BY_NANOBIND);
-    PyObject *shape = aval ? stet_pyread_attribute(r, aval, STET_PYNAME_shape, STET_BY_SLOT) : NULL;
-    PyObject *dtype = aval ? stet_pyread_attribute(r, aval, STET_PYNAME_dtype, STET_BY_SLOT) : NULL;
+    PyObject *aval = stet_intercept_pyread_attribute(r, o, STET_PYNAME_aval, STET_BY_NANOBIND);
+    PyObject *shape =
+        aval ? stet_intercept_pyread_attribute(r, aval, STET_PYNAME_shape, STET_BY_SLOT) : NULL;
+    PyObject *dtype =
+        aval ? stet_intercept_pyread_attribute(r, aval, STET_PYNAME_dtype, STET_BY_SLOT) : NULL;
     PyObject *weak =
-        aval ? stet_pyread_attribute(r, aval, STET_PYNAME_weak_type, STET_BY_SLOT) : NULL;
-    PyObject *sharding = stet_pyread_attribute(r, o, STET_PYNAME__sharding, STET_BY_NANOBIND);
+        aval ? stet_intercept_pyread_attribute(r, aval, STET_PYNAME_weak_type, STET_BY_SLOT) : NULL;
+    PyObject *sharding =
+        stet_intercept_pyread_attribute(r, o, STET_PYNAME__sharding, STET_BY_NANOBIND);
     char name[TYPE_NAME_MAX];
     bool known = shape && read_dims(r, shape, &v);
 
@@ -333,8 +341,8 @@ static bool read_numpy_array(struct stet_pyread *r, const struct stet_pytype *k,
 {
     const struct stet_python *py = r->py;
     struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
-    PyObject *shape = stet_pyread_attribute(r, o, STET_PYNAME_shape, STET_BY_GETTER);
-    PyObject *dtype = stet_pyread_attribute(r, o, STET_PYNAME_dtype, STET_BY_GETTER);
+    PyObject *shape = stet_intercept_pyread_attribute(r, o, STET_PYNAME_shape, STET_BY_GETTER);
+    PyObject *dtype = stet_intercept_pyread_attribute(r, o, STET_PYNAME_dtype, STET_BY_GETTER);
     char name[TYPE_NAME_MAX];
     bool known = shape && read_dims(r, shape, &v);
 
@@ -353,14 +361,14 @@ static bool read_torch_tensor(struct stet_pyread *r, const struct stet_pytype *k
 {
     const struct stet_python *py = r->py;
     struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
-    PyObject *shape = stet_pyread_attribute(r, o, STET_PYNAME_shape, STET_BY_GETTER);
-    PyObject *dtype = stet_pyread_attribute(r, o, STET_PYNAME_dtype, STET_BY_GETTER);
+    PyObject *shape = stet_intercept_pyread_attribute(r, o, STET_PYNAME_shape, STET_BY_GETTER);
+    PyObject *dtype = stet_intercept_pyread_attribute(r, o, STET_PYNAME_dtype, STET_BY_GETTER);
     PyObject *text = dtype ? py->PyObject_Repr(dtype) : NULL;
     bool known = shape && read_dims(r, shape, &v);
 
     py->PyErr_Clear();
     if (known) {
-        v.text = stet_pyread_text(py, text);
+        v.text = stet_intercept_pyread_text(py, text);
         emit(r, k, &v);
     }
     drop(py, shape);
@@ -395,9 +403,9 @@ static bool read_numpy_scalar(struct stet_pyread *r, const struct stet_pytype *k
         plain = py->PyNumber_Float(o);
     else
         return false;
-    if (plain && stet_pyread_is(py, plain, py->PyLong_Type))
+    if (plain && stet_intercept_pyread_is(py, plain, py->PyLong_Type))
         read_int(r, k, plain);
-    else if (plain && stet_pyread_is(py, plain, py->PyFloat_Type))
+    else if (plain && stet_intercept_pyread_is(py, plain, py->PyFloat_Type))
         read_float(r, k, plain);
     py->PyErr_Clear();
     drop(py, plain);
@@ -409,19 +417,20 @@ static void read_function(struct stet_pyread *r, const struct stet_pytype *k, Py
     const struct stet_python *py = r->py;
     PyObject *code = py->PyFunction_GetCode(function);
     PyObject *file =
-        code ? stet_pyread_attribute(r, code, STET_PYNAME_co_filename, STET_BY_C) : NULL;
+        code ? stet_intercept_pyread_attribute(r, code, STET_PYNAME_co_filename, STET_BY_C) : NULL;
     PyObject *name =
-        code ? stet_pyread_attribute(r, code, STET_PYNAME_co_qualname, STET_BY_C) : NULL;
+        code ? stet_intercept_pyread_attribute(r, code, STET_PYNAME_co_qualname, STET_BY_C) : NULL;
     PyObject *line =
-        code ? stet_pyread_attribute(r, code, STET_PYNAME_co_firstlineno, STET_BY_C) : NULL;
+        code ? stet_intercept_pyread_attribute(r, code, STET_PYNAME_co_firstlineno, STET_BY_C)
+             : NULL;
     int overflow = 0;
     struct stet_journal_value v = {.kind = STET_VALUE_FUNCTION,
                                    .address = (uint64_t)(uintptr_t)function};
 
     if (code && !name)
-        name = stet_pyread_attribute(r, code, STET_PYNAME_co_name, STET_BY_C);
-    v.text = stet_pyread_text(py, name);
-    v.file = stet_pyread_text(py, file);
+        name = stet_intercept_pyread_attribute(r, code, STET_PYNAME_co_name, STET_BY_C);
+    v.text = stet_intercept_pyread_text(py, name);
+    v.file = stet_intercept_pyread_text(py, file);
     if (line)
         v.line = (uint32_t)py->PyLong_AsLongLongAndOverflow(line, &overflow);
     py->PyErr_Clear();
@@ -476,9 +485,9 @@ static uint32_t push_key(struct stet_pyread *r, PyObject *key)
     const struct stet_python *py = r->py;
     int overflow = 0;
 
-    if (stet_pyread_is(py, key, py->PyUnicode_Type))
-        return push(r, "['", stet_pyread_text(py, key), "']");
-    if (stet_pyread_is(py, key, py->PyLong_Type))
+    if (stet_intercept_pyread_is(py, key, py->PyUnicode_Type))
+        return push(r, "['", stet_intercept_pyread_text(py, key), "']");
+    if (stet_intercept_pyread_is(py, key, py->PyLong_Type))
         return push_index(r, py->PyLong_AsLongLongAndOverflow(key, &overflow));
     return push(r, "[", STET_VIEW("?"), "]");
 }
@@ -514,8 +523,8 @@ static void read_tuple(struct stet_pyread *r, const struct stet_pytype *k, PyObj
         read_length(r, k, n);
     for (Py_ssize_t i = 0; depth && i < n && i < ITEMS_MAX && r->left; i++) {
         PyObject *field = fields ? py->PyTuple_GetItem(fields, i) : NULL;
-        uint32_t old = field && stet_pyread_is(py, field, py->PyUnicode_Type)
-                           ? push(r, ".", stet_pyread_text(py, field), "")
+        uint32_t old = field && stet_intercept_pyread_is(py, field, py->PyUnicode_Type)
+                           ? push(r, ".", stet_intercept_pyread_text(py, field), "")
                            : push_index(r, i);
 
         read_object(r, py->PyTuple_GetItem(o, i), depth - 1, inside);
@@ -561,11 +570,11 @@ static void read_wrapped(struct stet_pyread *r, PyObject *o)
     static const enum stet_pyread_name slots[] = {STET_PYNAME_f, STET_PYNAME_fun, STET_PYNAME_func};
 
     for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
-        PyObject *held = stet_pyread_attribute(r, o, slots[i], STET_BY_SLOT);
+        PyObject *held = stet_intercept_pyread_attribute(r, o, slots[i], STET_BY_SLOT);
         uint32_t old = r->length;
 
-        if (held && stet_pyread_is(r->py, held, r->py->PyFunction_Type)) {
-            push(r, ".", stet_pyread_text(r->py, r->names[slots[i]]), "");
+        if (held && stet_intercept_pyread_is(r->py, held, r->py->PyFunction_Type)) {
+            push(r, ".", stet_intercept_pyread_text(r->py, r->names[slots[i]]), "");
             read_function(r, type_of(r, held), held);
             r->length = old;
         }
@@ -584,7 +593,7 @@ static void read_instance(struct stet_pyread *r, const struct stet_pytype *k, Py
     Py_ssize_t at = 0;
 
     py->PyErr_Clear();
-    if (wrapped && stet_pyread_is(py, wrapped, py->PyFunction_Type)) {
+    if (wrapped && stet_intercept_pyread_is(py, wrapped, py->PyFunction_Type)) {
         read_function(r, k, wrapped); /* a jitted function, or another wrapper */
         py->Py_DecRef(dict);
         return;
@@ -597,9 +606,9 @@ static void read_instance(struct stet_pyread *r, const struct stet_pytype *k, Py
     for (size_t i = 0; i < ITEMS_MAX && r->left && py->PyDict_Next(dict, &at, &key, &value); i++) {
         uint32_t old;
 
-        if (!stet_pyread_is(py, key, py->PyUnicode_Type))
+        if (!stet_intercept_pyread_is(py, key, py->PyUnicode_Type))
             continue;
-        old = push(r, ".", stet_pyread_text(py, key), "");
+        old = push(r, ".", stet_intercept_pyread_text(py, key), "");
         read_object(r, value, depth - 1, inside - 1);
         r->length = old;
     }
@@ -657,8 +666,8 @@ static void read_object(struct stet_pyread *r, PyObject *o, unsigned depth, unsi
     read_known(r, &k, o, depth, inside);
 }
 
-void stet_pyread_named(struct stet_pyread *r, struct stet_view name, PyObject *o, unsigned depth,
-                       unsigned inside)
+void stet_intercept_pyread_named(struct stet_pyread *r, struct stet_view name, PyObject *o,
+                                 unsigned depth, unsigned inside)
 {
     r->length = 0;
     push(r, "", name, "");

@@ -9,7 +9,7 @@
 #define STET_INTERCEPT_PYOBJECT_H
 
 #include "intercept/python.h"
-#include "journal/values.h"
+#include "journal/values_record.h"
 
 /* Attributes that are asked for by name. */
 #define STET_PYREAD_NAMES                                                                          \
@@ -65,18 +65,18 @@ struct stet_pyread {
     struct stet_pytype types[64]; /* by address */
 };
 
-void stet_pyread_init(struct stet_pyread *r, const struct stet_python *py,
-                      struct stet_journal_values *out, bool hide_numbers, uint64_t salt);
-void stet_pyread_release(struct stet_pyread *r);
+void stet_intercept_pyread_init(struct stet_pyread *r, const struct stet_python *py,
+                                struct stet_journal_values *out, bool hide_numbers, uint64_t salt);
+void stet_intercept_pyread_release(struct stet_pyread *r);
 
 /* Reads `o` under the path `name`. `depth` bounds containers, `inside` instance dictionaries. */
-void stet_pyread_named(struct stet_pyread *r, struct stet_view name, PyObject *o, unsigned depth,
-                       unsigned inside);
+void stet_intercept_pyread_named(struct stet_pyread *r, struct stet_view name, PyObject *o,
+                                 unsigned depth, unsigned inside);
 
 /* The text of a str, or an empty view. Borrowed from the object. */
-struct stet_view stet_pyread_text(const struct stet_python *py, PyObject *s);
+struct stet_view stet_intercept_pyread_text(const struct stet_python *py, PyObject *s);
 /* Is `o` of exactly this type? */
-bool stet_pyread_is(const struct stet_python *py, PyObject *o, PyObject *type);
+bool stet_intercept_pyread_is(const struct stet_python *py, PyObject *o, PyObject *type);
 
 /* Descriptors through which an attribute may be taken. */
 enum stet_pyread_by {
@@ -88,9 +88,9 @@ enum stet_pyread_by {
 #define STET_BY_C (STET_BY_SLOT | STET_BY_GETTER)
 
 /* The attribute, when such a descriptor holds it; a new reference, or NULL with no error set. */
-PyObject *stet_pyread_attribute(struct stet_pyread *r, PyObject *o, enum stet_pyread_name name,
-                                unsigned by);
+PyObject *stet_intercept_pyread_attribute(struct stet_pyread *r, PyObject *o,
+                                          enum stet_pyread_name name, unsigned by);
 /* The value of an instance's dictionary under `name`; borrowed, NULL when there is none. */
-PyObject *stet_pyread_member(const struct stet_python *py, PyObject *o, const char *name);
+PyObject *stet_intercept_pyread_member(const struct stet_python *py, PyObject *o, const char *name);
 
 #endif

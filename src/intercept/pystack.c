@@ -139,7 +139,8 @@ static void read_values(void *data, PyObject *frame)
     uint64_t before = stet_journal_now();
 
     if (stet_layer.values)
-        stet_pyvalues_read(s->py, frame, stet_layer.capture == STET_CAPTURE_HASH, &s->values);
+        stet_intercept_pyvalues_read(s->py, frame, stet_layer.capture == STET_CAPTURE_HASH,
+                                     &s->values);
     s->values_ns = stet_journal_now() - before;
 }
 

@@ -83,7 +83,7 @@ static PyObject *variable(struct look *l, PyObject *frame, PyObject *const *slot
     value = slots[i];
     if (!value)
         return NULL;
-    if (stet_pyread_is(py, value, py->PyCell_Type)) {
+    if (stet_intercept_pyread_is(py, value, py->PyCell_Type)) {
         value = py->PyCell_Get(value);
         py->PyErr_Clear();
         return value;
@@ -113,7 +113,7 @@ static void add_names(struct look *l, struct variables *v, size_t which, PyObjec
                       enum stet_pyread_name attribute, enum stet_journal_value_scope scope)
 {
     const struct stet_python *py = l->py;
-    PyObject *tuple = stet_pyread_attribute(&l->read, code, attribute, STET_BY_C);
+    PyObject *tuple = stet_intercept_pyread_attribute(&l->read, code, attribute, STET_BY_C);
     size_t locals = v->count;
     Py_ssize_t n = tuple ? py->PyTuple_Size(tuple) : 0;
 
@@ -151,7 +151,8 @@ static void variables_release(struct look *l, struct variables *v)
 static void read_globals(struct look *l, PyObject *code, PyObject *globals)
 {
     const struct stet_python *py = l->py;
-    PyObject *names = stet_pyread_attribute(&l->read, code, STET_PYNAME_co_names, STET_BY_C);
+    PyObject *names =
+        stet_intercept_pyread_attribute(&l->read, code, STET_PYNAME_co_names, STET_BY_C);
     Py_ssize_t n = names ? py->PyTuple_Size(names) : 0, at = 0;
     PyObject *key, *value;
 
@@ -163,8 +164,8 @@ static void read_globals(struct look *l, PyObject *code, PyObject *globals)
 
         for (Py_ssize_t i = 0; i < n && i < NAMES_MAX && !named; i++)
             named = py->PyTuple_GetItem(names, i) == key;
-        if (named && !stet_pyread_is(py, value, py->PyFunction_Type))
-            stet_pyread_named(&l->read, stet_pyread_text(py, key), value, 1, 1);
+        if (named && !stet_intercept_pyread_is(py, value, py->PyFunction_Type))
+            stet_intercept_pyread_named(&l->read, stet_intercept_pyread_text(py, key), value, 1, 1);
     }
     if (names)
         py->Py_DecRef(names);
@@ -184,10 +185,11 @@ static void read_module(struct look *l, PyObject *globals)
          looked++) {
         struct stet_view name = {0};
 
-        if (stet_pyread_is(py, key, py->PyUnicode_Type))
-            name = stet_pyread_text(py, key);
-        if (name.len && name.ptr[0] != '_' && !stet_pyread_is(py, value, py->PyFunction_Type))
-            stet_pyread_named(&l->read, name, value, 2, 1);
+        if (stet_intercept_pyread_is(py, key, py->PyUnicode_Type))
+            name = stet_intercept_pyread_text(py, key);
+        if (name.len && name.ptr[0] != '_' &&
+            !stet_intercept_pyread_is(py, value, py->PyFunction_Type))
+            stet_intercept_pyread_named(&l->read, name, value, 2, 1);
     }
 }
 
@@ -196,18 +198,20 @@ static void read_module(struct look *l, PyObject *globals)
 static void read_closure(struct look *l, PyObject *code, PyObject *closure)
 {
     const struct stet_python *py = l->py;
-    PyObject *names = stet_pyread_attribute(&l->read, code, STET_PYNAME_co_freevars, STET_BY_C);
+    PyObject *names =
+        stet_intercept_pyread_attribute(&l->read, code, STET_PYNAME_co_freevars, STET_BY_C);
     Py_ssize_t n = closure && names ? py->PyTuple_Size(closure) : 0;
 
     l->read.scope = STET_SCOPE_CLOSURE;
     for (Py_ssize_t i = 0; i < n && i < py->PyTuple_Size(names); i++) {
         PyObject *cell = py->PyTuple_GetItem(closure, i), *name = py->PyTuple_GetItem(names, i);
-        PyObject *value =
-            cell && stet_pyread_is(py, cell, py->PyCell_Type) ? py->PyCell_Get(cell) : NULL;
+        PyObject *value = cell && stet_intercept_pyread_is(py, cell, py->PyCell_Type)
+                              ? py->PyCell_Get(cell)
+                              : NULL;
 
         if (value && name) {
-            stet_pyread_named(&l->read, stet_pyread_text(py, name), value, FRAME_DEPTH,
-                              FRAME_INSIDE);
+            stet_intercept_pyread_named(&l->read, stet_intercept_pyread_text(py, name), value,
+                                        FRAME_DEPTH, FRAME_INSIDE);
             py->Py_DecRef(value);
         }
         py->PyErr_Clear();
@@ -221,8 +225,10 @@ static void read_closure(struct look *l, PyObject *code, PyObject *closure)
 static void read_parameters(struct look *l, PyObject *code, bool method)
 {
     const struct stet_python *py = l->py;
-    PyObject *names = stet_pyread_attribute(&l->read, code, STET_PYNAME_co_varnames, STET_BY_C);
-    PyObject *count = stet_pyread_attribute(&l->read, code, STET_PYNAME_co_argcount, STET_BY_C);
+    PyObject *names =
+        stet_intercept_pyread_attribute(&l->read, code, STET_PYNAME_co_varnames, STET_BY_C);
+    PyObject *count =
+        stet_intercept_pyread_attribute(&l->read, code, STET_PYNAME_co_argcount, STET_BY_C);
     int overflow = 0;
     Py_ssize_t n = count ? (Py_ssize_t)py->PyLong_AsLongLongAndOverflow(count, &overflow) : 0;
 
@@ -235,7 +241,7 @@ static void read_parameters(struct look *l, PyObject *code, bool method)
             .path = stet_view_of(
                 path, (size_t)snprintf(path, sizeof path, "parameters[%d]", (int)(i - method))),
             .type = STET_VIEW("str"),
-            .text = stet_pyread_text(py, py->PyTuple_GetItem(names, i)),
+            .text = stet_intercept_pyread_text(py, py->PyTuple_GetItem(names, i)),
         };
 
         stet_journal_values_add(l->read.out, &v);
@@ -254,23 +260,24 @@ static void read_called(struct look *l, PyObject *fun)
     PyObject *partial = NULL;
 
     for (unsigned i = 0; fun && i < WRAPPERS_MAX; i++) {
-        bool method = stet_pyread_is(py, fun, py->PyMethod_Type);
+        bool method = stet_intercept_pyread_is(py, fun, py->PyMethod_Type);
         PyObject *wrapped, *code;
 
         if (method) {
             l->read.scope = STET_SCOPE_CLOSURE;
-            stet_pyread_named(&l->read, STET_VIEW("self"), py->PyMethod_Self(fun), FRAME_DEPTH,
-                              FRAME_INSIDE);
+            stet_intercept_pyread_named(&l->read, STET_VIEW("self"), py->PyMethod_Self(fun),
+                                        FRAME_DEPTH, FRAME_INSIDE);
             fun = py->PyMethod_Function(fun);
         }
         l->read.scope = STET_SCOPE_CALLED;
-        stet_pyread_named(&l->read, STET_VIEW("fun"), fun, 0, 0);
+        stet_intercept_pyread_named(&l->read, STET_VIEW("fun"), fun, 0, 0);
         if (!fun)
             break;
-        if (!stet_pyread_is(py, fun, py->PyFunction_Type)) {
+        if (!stet_intercept_pyread_is(py, fun, py->PyFunction_Type)) {
             if (partial)
                 break; /* one level of partial is enough */
-            partial = stet_pyread_attribute(&l->read, fun, STET_PYNAME_func, STET_BY_SLOT);
+            partial =
+                stet_intercept_pyread_attribute(&l->read, fun, STET_PYNAME_func, STET_BY_SLOT);
             fun = partial;
             continue;
         }
@@ -282,7 +289,7 @@ static void read_called(struct look *l, PyObject *fun)
             read_globals(l, code, py->PyFunction_GetGlobals(fun));
         }
         py->PyErr_Clear();
-        wrapped = stet_pyread_member(py, fun, "__wrapped__");
+        wrapped = stet_intercept_pyread_member(py, fun, "__wrapped__");
         fun = wrapped;
     }
     if (partial)
@@ -319,7 +326,7 @@ static void find_variables(struct look *l, PyObject *frame, PyObject *code,
     memset(values, 0, n * sizeof *values);
     variables_of(l, code, &v);
     for (size_t i = 0; (slots || py->minor >= 12) && i < v.count; i++) {
-        struct stet_view name = stet_pyread_text(py, v.names[i]);
+        struct stet_view name = stet_intercept_pyread_text(py, v.names[i]);
 
         for (size_t k = 0; k < n; k++) {
             if (!values[k] && stet_view_is(name, names[k]))
@@ -342,14 +349,16 @@ static void read_call(struct look *l, PyObject *frame, PyObject *code)
     if (!l->call_found && values[FUN] && values[ARGS] && values[KWARGS]) {
         l->call_found = true;
         l->read.scope = STET_SCOPE_ARGUMENT;
-        stet_pyread_named(&l->read, STET_VIEW("args"), values[ARGS], CALL_DEPTH, CALL_INSIDE);
-        stet_pyread_named(&l->read, STET_VIEW("kwargs"), values[KWARGS], CALL_DEPTH, CALL_INSIDE);
+        stet_intercept_pyread_named(&l->read, STET_VIEW("args"), values[ARGS], CALL_DEPTH,
+                                    CALL_INSIDE);
+        stet_intercept_pyread_named(&l->read, STET_VIEW("kwargs"), values[KWARGS], CALL_DEPTH,
+                                    CALL_INSIDE);
         read_called(l, values[FUN]);
     }
     if (l->call_found && values[JIT]) {
         l->jit_found = true;
         l->read.scope = STET_SCOPE_CALLED;
-        stet_pyread_named(&l->read, STET_VIEW("jit_info"), values[JIT], 2, 0);
+        stet_intercept_pyread_named(&l->read, STET_VIEW("jit_info"), values[JIT], 2, 0);
     }
     for (size_t i = 0; i < NAMES; i++) {
         if (values[i])
@@ -361,23 +370,25 @@ static void read_user(struct look *l, PyObject *frame, PyObject *code)
 {
     const struct stet_python *py = l->py;
     PyObject *const *slots = slots_of(py, frame, code);
-    PyObject *name = stet_pyread_attribute(&l->read, code, STET_PYNAME_co_name, STET_BY_C);
-    PyObject *globals = stet_pyread_attribute(&l->read, frame, STET_PYNAME_f_globals, STET_BY_C);
-    bool module = stet_view_is(stet_pyread_text(py, name), "<module>");
+    PyObject *name =
+        stet_intercept_pyread_attribute(&l->read, code, STET_PYNAME_co_name, STET_BY_C);
+    PyObject *globals =
+        stet_intercept_pyread_attribute(&l->read, frame, STET_PYNAME_f_globals, STET_BY_C);
+    bool module = stet_view_is(stet_intercept_pyread_text(py, name), "<module>");
     struct variables v;
 
     l->user_frames++;
     l->read.left = FRAME_OBJECTS;
     variables_of(l, code, &v);
     for (size_t i = 0; (slots || py->minor >= 12) && i < v.count && l->read.left; i++) {
-        struct stet_view text = stet_pyread_text(py, v.names[i]);
+        struct stet_view text = stet_intercept_pyread_text(py, v.names[i]);
         PyObject *value = text.len && text.ptr[0] != '.' /* an iterator without a name */
                               ? variable(l, frame, slots, i, v.names[i])
                               : NULL;
 
         l->read.scope = v.scopes[i];
-        if (value && !stet_pyread_is(py, value, py->PyFunction_Type))
-            stet_pyread_named(&l->read, text, value, FRAME_DEPTH, FRAME_INSIDE);
+        if (value && !stet_intercept_pyread_is(py, value, py->PyFunction_Type))
+            stet_intercept_pyread_named(&l->read, text, value, FRAME_DEPTH, FRAME_INSIDE);
         if (value)
             py->Py_DecRef(value);
     }
@@ -397,8 +408,9 @@ static void read_frame(struct look *l, PyObject *frame, uint32_t index)
     const struct stet_python *py = l->py;
     PyObject *code = py->PyFrame_GetCode(frame);
     PyObject *name =
-        code ? stet_pyread_attribute(&l->read, code, STET_PYNAME_co_filename, STET_BY_C) : NULL;
-    struct stet_view file = stet_pyread_text(py, name);
+        code ? stet_intercept_pyread_attribute(&l->read, code, STET_PYNAME_co_filename, STET_BY_C)
+             : NULL;
+    struct stet_view file = stet_intercept_pyread_text(py, name);
 
     l->read.frame = index;
     if (!stet_journal_values_in_library(file)) {
@@ -427,8 +439,8 @@ static uint64_t process_salt(void)
     return atomic_compare_exchange_strong(&salt, &nobody, mine) ? mine : nobody;
 }
 
-void stet_pyvalues_read(const struct stet_python *py, PyObject *frame, bool hide_numbers,
-                        struct stet_journal_values *out)
+void stet_intercept_pyvalues_read(const struct stet_python *py, PyObject *frame, bool hide_numbers,
+                                  struct stet_journal_values *out)
 {
     struct look l = {.py = py};
     PyObject *next = frame;
@@ -436,7 +448,7 @@ void stet_pyvalues_read(const struct stet_python *py, PyObject *frame, bool hide
     out->used = out->dropped = 0;
     if (!py->values)
         return;
-    stet_pyread_init(&l.read, py, out, hide_numbers, process_salt());
+    stet_intercept_pyread_init(&l.read, py, out, hide_numbers, process_salt());
     for (uint32_t i = 0; next && i < FRAMES_MAX; i++) {
         PyObject *back;
 
@@ -448,6 +460,6 @@ void stet_pyvalues_read(const struct stet_python *py, PyObject *frame, bool hide
     }
     if (next && next != frame)
         py->Py_DecRef(next);
-    stet_pyread_release(&l.read);
+    stet_intercept_pyread_release(&l.read);
     py->PyErr_Clear();
 }

@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "journal/format.h"
-#include "journal/values.h"
+#include "journal/values_record.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "journal/execs.h"
 #include "journal/read.h"
-#include "journal/values.h"
+#include "journal/values_record.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* journal/values: what the layer writes, readers read. */
-#include "journal/values.h"
+#include "journal/values_record.h"
 
 #include "test.h"
 

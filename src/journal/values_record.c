@@ -1,6 +1,7 @@
-/* See values.h: one value is a length, then kind, scope, frame, path, type and what its kind has.
+/* See values_record.h: one value is a length, then kind, scope, frame, path, type and what its kind
+ * has.
  */
-#include "journal/values.h"
+#include "journal/values_record.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
  * The layer appends to a buffer of fixed size while it holds the interpreter's lock, so writing
  * never allocates and never fails: what does not fit is counted. Readers walk the bytes with
  * stet_journal_values_next. Nothing in here is ever Python source or a repr made by Python code. */
-#ifndef STET_JOURNAL_VALUES_H
-#define STET_JOURNAL_VALUES_H
+#ifndef STET_JOURNAL_VALUES_RECORD_H
+#define STET_JOURNAL_VALUES_RECORD_H
 
 #include "base/hash.h"
 #include "base/json.h"
