@@ -71,7 +71,7 @@ void stet_evidence_warm(struct stet_history *h, struct stet_finding *f)
         f->benign = true;
     /* An expression over parts of many shapes compiles one program for each, once. Only a line that
      * goes on compiling as the loop turns is worth a word. */
-    if (stet_history_is_eager(s) && s->library &&
+    if (stet_history_is_eager(s) && s->library && !f->facts.first &&
         (loop ? stet_turns_compiled(h, f, TURNS_TOLD) < TURNS_TOLD
               : number_in_group(h, f->sighting) < PROGRAMS_TOLD))
         f->benign = true;

@@ -250,6 +250,16 @@ static void add(struct stet_arena *arena, const struct table *t, const struct st
 static const enum stet_journal_value_scope scopes[] = {STET_SCOPE_ARGUMENT, STET_SCOPE_CLOSURE,
                                                        STET_SCOPE_GLOBAL, STET_SCOPE_LOCAL};
 
+/* Is the function that the framework was given a library's? Its arguments then have the library's
+ * names, and what is static to it is no choice of the user's. */
+static bool wraps(const struct table *t)
+{
+    const struct stet_journal_value like = {.scope = STET_SCOPE_CALLED, .path = STET_VIEW("fun")};
+    const struct stet_journal_value *fun = find(t, &like);
+
+    return fun && (fun->kind != STET_VALUE_FUNCTION || stet_journal_values_in_library(fun->file));
+}
+
 static uint32_t compare(struct stet_arena *arena, const struct table *a, const struct table *b,
                         struct stet_moved *out)
 {
@@ -257,7 +267,7 @@ static uint32_t compare(struct stet_arena *arena, const struct table *a, const s
     uint32_t n = 0;
 
     learn_statics(b, &statics);
-    for (size_t s = 0; s < sizeof scopes / sizeof *scopes; s++) {
+    for (size_t s = wraps(b); s < sizeof scopes / sizeof *scopes; s++) {
         for (uint32_t i = 0; i < b->count && n < STET_MOVED_MOST; i++) {
             const struct stet_journal_value *v = &b->items[i], *was;
 

@@ -274,6 +274,8 @@ static void read_called(struct look *l, PyObject *fun)
         if (!fun)
             break;
         if (!stet_intercept_pyread_is(py, fun, py->PyFunction_Type)) {
+            l->read.scope = STET_SCOPE_CLOSURE; /* the fields of a callable object */
+            stet_intercept_pyread_named(&l->read, STET_VIEW("fun"), fun, 2, 1);
             if (partial)
                 break; /* one level of partial is enough */
             partial =

@@ -291,7 +291,10 @@ struct stet_journal_function stet_journal_values_function(struct stet_view bytes
         /* Closures come after the function that has them, before any frame of the user's. */
         if (v.scope == STET_SCOPE_LOCAL)
             break;
-        if (v.kind != STET_VALUE_FUNCTION || (!fun && v.scope != STET_SCOPE_CLOSURE))
+        /* A wrapper may take the user's function as an argument, as equinox's does. */
+        if (v.kind != STET_VALUE_FUNCTION ||
+            (!fun && v.scope != STET_SCOPE_CLOSURE && v.scope != STET_SCOPE_ARGUMENT) ||
+            (v.scope == STET_SCOPE_ARGUMENT && stet_journal_values_in_library(v.file)))
             continue;
         hash = stet_hash_mix_u64(stet_hash_mix(hash, stet_hash_bytes(v.file)), v.line);
         if (stet_journal_values_in_library(v.file))

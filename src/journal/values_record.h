@@ -74,7 +74,8 @@ bool stet_journal_values_next(struct stet_reader *r, struct stet_journal_value *
 void stet_journal_value_text(struct stet_buf *out, const struct stet_journal_value *v);
 
 /* Which function a compile is of, whatever its name: made of the place where the function was
- * defined and of the functions that it closes over, through wrappers and partials. */
+ * defined and of the user's functions that it closes over or is given, through wrappers and
+ * partials. */
 struct stet_journal_function {
     uint64_t identity; /* 0 when the framework's call was not seen */
     bool library;      /* nothing of it is the user's: an operation outside any jitted function */
