@@ -21,8 +21,9 @@ struct state {
 };
 
 static _Atomic(struct state *) latest[STET_PLUGINS];
-/* The first look: the values as they stood (pack). NULL when memory was short. */
+/* The first look: the values as they stood (pack). NULL before it, and when memory was short. */
 static _Atomic(char *) raw[STET_PLUGINS];
+static atomic_bool lost[STET_PLUGINS]; /* memory was short: what the plugin read is not known */
 
 typedef const char *variable_values[STET_VARIABLES]; /* NULL: not set */
 
@@ -87,6 +88,8 @@ void stet_compiler_env_first(const struct stet_plugin *p)
         return;
     read_now(v);
     bytes = pack(v);
+    if (!bytes)
+        atomic_store(&lost[p->id - 1], true);
     if (!atomic_compare_exchange_strong(&raw[p->id - 1], &nothing, bytes))
         stet_mem_free(bytes);
 }
@@ -176,6 +179,8 @@ const char *stet_compiler_env_see(const struct stet_plugin *p, enum stet_moment 
     variable_values now, first;
     struct stet_hash values;
 
+    if (atomic_load(&lost[p->id - 1]))
+        return "no-memory";
     read_now(now);
     values = hash_of(now);
     for (int tries = 0; tries < TRIES; tries++) {

@@ -208,6 +208,7 @@ static struct identity *identity_of(struct stet_plugin *p, PJRT_Client *client)
     uint32_t number = stet_plugin_client(p, client);
     struct stet_view unused;
     struct identity *id;
+    const char *unseen;
 
     for (id = atomic_load(&list); id && id->client != number; id = id->next)
         continue;
@@ -218,7 +219,9 @@ static struct identity *identity_of(struct stet_plugin *p, PJRT_Client *client)
         id->client = number;
         stet_arena_init(&id->arena, (size_t)4 << 20);
         id->why = describe_client(id, p, client);
-        stet_compiler_env_see(p, STET_MOMENT_MADE, &unused, &id->states);
+        unseen = stet_compiler_env_see(p, STET_MOMENT_MADE, &unused, &id->states);
+        if (!id->why)
+            id->why = unseen;
         id->next = atomic_load(&list); /* two threads may each add one; they are equal */
         while (!atomic_compare_exchange_weak(&list, &id->next, id))
             continue;

@@ -16,7 +16,7 @@ from attack import FAKE, HARNESS, LAYER
 SEED = 20
 LEAST = 200
 NOID = attack.BUILD + "/lib/libfake_pjrt_noid.so"
-OTHER = attack.BUILD + "/lib/libfake_pjrt_second.so"
+OTHER = attack.BUILD + "/lib/libfake_pjrt_novtable.so"
 FLAGS = ("XLA_FLAGS", "LIBTPU_INIT_ARGS", "TF_XLA_FLAGS")
 SWITCHES = ("NVIDIA_TF32_OVERRIDE", "CUBLAS_WORKSPACE_CONFIG", "TPU_MEGACORE", "TF_CUDNN_DETERMINISTIC",
             "TF_CUDNN_USE_AUTOTUNE", "TF_DETERMINISTIC_OPS", "TF_CUDNN_WORKSPACE_LIMIT_IN_MB", "HSA_OVERRIDE_GFX_VERSION",
