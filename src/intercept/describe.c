@@ -7,7 +7,13 @@
 #include <stdlib.h>
 
 /* a GPU describes itself in some 1500 bytes */
-enum { VALUE_MAX = 16384, LIST_MAX = 256, EXTENSIONS_MAX = 64, NUMBERS_SHOWN = 64 };
+enum {
+    VALUE_MAX = 16384,
+    LIST_MAX = 256,
+    EXTENSIONS_MAX = 64,
+    NUMBERS_SHOWN = 64,
+    TEXT_SHOWN = 4096
+};
 
 static struct stet_view numbers(struct stet_arena *a, const PJRT_NamedValue *v)
 {
@@ -106,6 +112,27 @@ struct stet_view stet_describe_kind(struct stet_plugin *p, PJRT_DeviceDescriptio
 
 /* ---- for a key ---- */
 
+/* Text for people to read, on one line; its hash, too, where that says less than the text. */
+static void put_text(struct stet_buf *out, struct stet_view name, struct stet_view text)
+{
+    bool exact = text.len <= TEXT_SHOWN;
+
+    if (!exact || stet_env_is_secret(name)) {
+        stet_named_digest(out, text);
+        return;
+    }
+    for (size_t i = 0; i < text.len; i++) {
+        bool plain = (unsigned char)text.ptr[i] >= ' ' && text.ptr[i] != ';' && text.ptr[i] != '#';
+
+        exact &= plain;
+        stet_buf_char(out, plain ? text.ptr[i] : ' ');
+    }
+    if (!exact) {
+        stet_buf_char(out, ' ');
+        stet_named_digest(out, text);
+    }
+}
+
 /* Value by value, nothing left out. */
 static void put_value(struct stet_buf *out, const PJRT_NamedValue *v)
 {
@@ -113,12 +140,7 @@ static void put_value(struct stet_buf *out, const PJRT_NamedValue *v)
 
     switch (v->type) {
     case PJRT_NamedValue_kString:
-        if (stet_env_is_secret(name))
-            stet_named_digest(out,
-                              stet_view_of(v->string_value, v->string_value ? v->value_size : 0));
-        else
-            stet_named_text(out,
-                            stet_view_of(v->string_value, v->string_value ? v->value_size : 0));
+        put_text(out, name, stet_view_of(v->string_value, v->string_value ? v->value_size : 0));
         break;
     case PJRT_NamedValue_kInt64:
         stet_buf_int(out, v->int64_value);

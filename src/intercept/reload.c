@@ -63,6 +63,16 @@ static const char *program_part(struct stet_reload *r, struct stet_view code)
     return why;
 }
 
+/* The text at the beginning of `rest`, up to its zero; takes both off. */
+static struct stet_view next_text(struct stet_view *rest)
+{
+    struct stet_view text = stet_view_of(rest->ptr, strnlen(rest->ptr, rest->len));
+    size_t n = text.len < rest->len ? text.len + 1 : text.len;
+
+    *rest = stet_view_of(rest->ptr + n, rest->len - n);
+    return text;
+}
+
 /* The files that options name, by their content: " name=content" for each. */
 static const char *put_files(struct stet_buf *out, struct stet_view named)
 {
@@ -70,13 +80,10 @@ static const char *put_files(struct stet_buf *out, struct stet_view named)
     const char *why = NULL;
 
     while (named.len && !why) {
-        struct stet_view name = stet_view_str(named.ptr);
-        struct stet_view value = stet_view_str(name.ptr + name.len + 1);
-        size_t both = name.len + value.len + 2;
+        struct stet_view name = next_text(&named), value = next_text(&named);
 
         stet_buf_printf(out, " %.*s=", STET_FMT(name));
         why = stet_named_value(out, name, value, &unused);
-        named = stet_view_of(named.ptr + both, named.len - both);
     }
     stet_watch_release(&unused);
     return why;
