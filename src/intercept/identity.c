@@ -27,11 +27,14 @@ struct identity {
 /* The plugin has compiled something. */
 static atomic_bool compiled[STET_PLUGINS];
 
+/* Of executables that hold code for the device alone, unless the program says otherwise. */
+static const struct stet_view device_code = {"device code", sizeof "device code" - 1};
+
 /* Only ever grows, and without a lock: a child of fork finds it whole. */
 static _Atomic(struct identity *) list;
 
 /* What the file of a plugin without a build id was when its table was asked for. */
-static struct stet_watch first_seen[STET_PLUGINS];
+static _Atomic(struct stet_watch *) first_seen[STET_PLUGINS];
 
 /* A text on one line. */
 static struct stet_view one_line(struct stet_arena *a, struct stet_view v)
@@ -69,14 +72,20 @@ static bool object_of(const struct stet_plugin *p, struct stet_object *out)
 
 void stet_identity_first(const struct stet_plugin *p)
 {
-    static atomic_bool done[STET_PLUGINS];
+    struct stet_watch *w, *none = NULL;
     struct stet_object object;
 
-    if (atomic_exchange(&done[p->id - 1], true))
-        return;
     stet_compiler_env_first(p);
-    if (object_of(p, &object) && !object.build_id[0])
-        stet_watch_add(&first_seen[p->id - 1], object.path);
+    if (atomic_load(&first_seen[p->id - 1]) || !object_of(p, &object) || object.build_id[0])
+        return;
+    w = stet_mem_calloc(1, sizeof *w);
+    if (!w)
+        return;
+    stet_watch_add(w, object.path);
+    if (!atomic_compare_exchange_strong(&first_seen[p->id - 1], &none, w)) {
+        stet_watch_release(w);
+        stet_mem_free(w);
+    }
 }
 
 /* A build id is read in memory. Without one the file counts by its content, which has to be the
@@ -85,7 +94,7 @@ static const char *plugin_part(const struct stet_plugin *p, struct stet_arena *a
                                struct stet_object *object, struct stet_watch *w,
                                struct stet_view *out)
 {
-    const struct stet_watch *first = &first_seen[p->id - 1];
+    const struct stet_watch *first = atomic_load(&first_seen[p->id - 1]);
     char text[STET_HASH_TEXT];
     struct stet_hash hash;
 
@@ -97,7 +106,7 @@ static const char *plugin_part(const struct stet_plugin *p, struct stet_arena *a
     }
     if (stet_named_hash(object->path, &hash, w) != STET_NAMED_FILE)
         return "plugin-unknown";
-    if (first->count != 1 || stet_watch_moved(first) || !stet_object_is_file(object))
+    if (!first || !first->count || stet_watch_moved(first) || !stet_object_is_file(object))
         return "plugin-changed";
     stet_hash_format(hash, text);
     *out = stet_arena_printf(a, "content %s", text);
@@ -173,8 +182,9 @@ static const char *describe(struct stet_plugin *p, PJRT_Client *client,
     part[STET_COMPONENT_PLATFORM] =
         one_line(a, stet_arena_printf(a, "%.*s %.*s", STET_FMT(name), STET_FMT(version)));
     part[STET_COMPONENT_TOPOLOGY] = topology_text(a, t, platform->topology);
-    part[STET_COMPONENT_HOST] =
-        platform->code == STET_CODE_HOST ? stet_host_features() : STET_VIEW("none");
+    part[STET_COMPONENT_HOST] = platform->code == STET_CODE_HOST     ? stet_host_features()
+                                : platform->code == STET_CODE_DEVICE ? device_code
+                                                                     : STET_VIEW("none");
     why = stet_toolkit_text(&tools, platform->tools, plugin_path, !t->tells_driver, w);
     part[STET_COMPONENT_TOOLKIT] = taken(a, &tools);
     if (!why && (a->failed || w->failed))
@@ -339,6 +349,6 @@ const char *stet_identity_ahead(struct stet_plugin *p, const PJRT_TopologyDescri
 
 void stet_identity_program(struct stet_key_parts *parts, struct stet_view program)
 {
-    if (stet_view_is(parts->part[STET_COMPONENT_HOST], "none") && stet_host_wanted(program))
+    if (parts->part[STET_COMPONENT_HOST].ptr == device_code.ptr && stet_host_wanted(program))
         parts->part[STET_COMPONENT_HOST] = stet_host_features();
 }

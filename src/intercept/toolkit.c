@@ -90,6 +90,8 @@ static const char *put_root(struct stet_buf *out, const char *label, const char 
     char path[PATH_MAX], name[PATH_MAX];
     const char *why = NULL;
 
+    if (!stet_fs_exists(root))
+        return NULL;
     for (; *files && !why; files++) {
         if (snprintf(path, sizeof path, "%s/%s", root, *files) < (int)sizeof path &&
             snprintf(name, sizeof name, "%s%s%s", label, *label ? "/" : "", *files) <

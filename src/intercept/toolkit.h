@@ -7,7 +7,7 @@
 /* What a platform's compiler needs beside its plugin, and whether what it makes runs on the host
  * (platforms.def). */
 enum stet_tools { STET_TOOLS_NONE, STET_TOOLS_CUDA, STET_TOOLS_ROCM };
-enum stet_code { STET_CODE_HOST, STET_CODE_DEVICE };
+enum stet_code { STET_CODE_HOST, STET_CODE_DEVICE, STET_CODE_NONE };
 enum stet_topology_is { STET_TOPOLOGY_SERIALIZED, STET_TOPOLOGY_DESCRIBED };
 
 struct stet_platform {
