@@ -81,9 +81,12 @@ static const char *put_files(struct stet_buf *out, struct stet_view named)
 
     while (named.len && !why) {
         struct stet_view name = next_text(&named), value = next_text(&named);
+        size_t before = out->len;
 
         stet_buf_printf(out, " %.*s=", STET_FMT(name));
         why = stet_named_value(out, name, value, &unused);
+        if (stet_view_ends(stet_buf_as_view(out), "={}")) /* a folder without tools is none */
+            out->len = before;
     }
     stet_watch_release(&unused);
     return why;
