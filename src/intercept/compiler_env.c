@@ -1,11 +1,11 @@
-/* A list of states for each plugin, which only grows: no lock, and a child of fork finds it whole.
- */
+/* A list of states for each plugin, which only grows: it needs no lock, and a child of fork finds
+ * it whole. */
 #include "intercept/compiler_env.h"
 
 #include "base/mem.h"
 #include "intercept/compiler_flags.h"
 
-#include <unistd.h>
+#include <stdlib.h>
 
 /* A process that changes its flags more often is not served: its keys would be of no use. */
 enum { STATES = 16, TRIES = 64, TEXT_MOST = 32 << 10, TEXT_SHOWN = 1000 };
@@ -27,25 +27,12 @@ static atomic_bool lost[STET_PLUGINS]; /* memory was short: what the plugin read
 
 typedef const char *variable_values[STET_VARIABLES]; /* NULL: not set */
 
-/* One pass over the environment, which is most of what a look costs. Of a variable that is there
- * twice the first counts, as for getenv. */
+/* By getenv, which newer C libraries make safe beside another thread's setenv. */
 static void read_now(variable_values v)
 {
-    bool begins[256] = {false};
-
-    for (size_t i = 0; i < STET_VARIABLES; i++) {
-        v[i] = NULL;
-        begins[(unsigned char)stet_variables[i].name[0]] = true;
-    }
-    for (char *const *e = environ; e && *e; e++) {
-        for (size_t i = 0; begins[(unsigned char)**e] && i < STET_VARIABLES; i++) {
-            const struct stet_variable *known = &stet_variables[i];
-
-            if (known->reach == STET_REACH_COMPILER && !v[i] &&
-                !strncmp(*e, known->name, known->length) && (*e)[known->length] == '=')
-                v[i] = *e + known->length + 1;
-        }
-    }
+    for (size_t i = 0; i < STET_VARIABLES; i++)
+        v[i] =
+            stet_variables[i].reach == STET_REACH_COMPILER ? getenv(stet_variables[i].name) : NULL;
 }
 
 static struct stet_hash hash_of(variable_values v)

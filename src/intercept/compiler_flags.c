@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { DEPTH = 8, FILE_MOST = 1 << 20, WORDS_MOST = 1 << 16 };
+enum { DEPTH = 8, FILES = 64, FILE_MOST = 1 << 20, WORDS_MOST = 1 << 16 };
 
 static const char blanks[] = " \t\r\n\v\f";
 static const char unreadable[] = "flags-unreadable";
@@ -27,8 +27,8 @@ struct flags {
     struct stet_arena arena; /* the words' texts */
     struct word *words;
     size_t count, room;
-    unsigned depth;
-    bool ordered; /* by a syntax that is not known here */
+    unsigned depth, files; /* of flag files */
+    bool ordered;          /* by a syntax that is not known here */
     const char *why;
     struct stet_watch *watch;
 };
@@ -122,7 +122,7 @@ static void take_file(struct flags *f, struct stet_view name)
 {
     struct stet_view text;
 
-    if (f->depth == DEPTH || !read_small(f, name, &text)) {
+    if (f->depth == DEPTH || f->files++ == FILES || !read_small(f, name, &text)) {
         f->why = unreadable;
         return;
     }
@@ -131,34 +131,28 @@ static void take_file(struct flags *f, struct stet_view name)
     f->depth--;
 }
 
-/* --fromenv=name is --name=$FLAGS_name. */
-static void take_variable(struct flags *f, struct stet_view name)
-{
-    struct stet_view variable = stet_arena_printf(&f->arena, "FLAGS_%.*s", STET_FMT(name));
-    const char *value = variable.ptr ? getenv(variable.ptr) : NULL;
-    struct stet_view word = {0};
-
-    if (value)
-        word = stet_arena_printf(&f->arena, "--%.*s=%s", STET_FMT(name), value);
-    if (word.len)
-        take_word(f, word);
-}
-
-/* Each of a list, by commas. */
-static void take_each(struct flags *f, struct stet_view list,
-                      void (*take)(struct flags *f, struct stet_view one))
+/* Each file of a list, by commas. */
+static void take_files(struct flags *f, struct stet_view list)
 {
     for (bool more = true; more && !f->why;) {
         const char *comma = list.len ? memchr(list.ptr, ',', list.len) : NULL;
         size_t n = comma ? (size_t)(comma - list.ptr) : list.len;
 
-        take(f, stet_view_of(list.ptr, n));
+        take_file(f, stet_view_of(list.ptr, n));
         more = comma != NULL;
         list = stet_view_of(list.ptr + n + more, list.len - n - more);
     }
 }
 
 /* ---- words ---- */
+
+/* A flag file whose name is the next word, by a syntax that is not XLA's; or variables that are in
+ * no list, and so were not looked at when the plugin may have read them. */
+static bool stands_for_others(struct stet_view name)
+{
+    return stet_view_is(name, "flagfile") || stet_view_is(name, "fromenv") ||
+           stet_view_is(name, "tryfromenv");
+}
 
 static void take_word(struct flags *f, struct stet_view text)
 {
@@ -175,16 +169,12 @@ static void take_word(struct flags *f, struct stet_view text)
         w.value = stet_view_of(equals + 1, (size_t)(w.name.ptr + w.name.len - equals) - 1);
         w.name.len = (size_t)(equals - w.name.ptr);
     }
-    if (stet_view_is(w.name, "flagfile") || stet_view_is(w.name, "fromenv") ||
-        stet_view_is(w.name, "tryfromenv")) {
-        if (!w.has_value) /* the name is the next word, by a syntax that is not XLA's */
-            f->why = unreadable;
-        else
-            take_each(f, w.value,
-                      *w.name.ptr == 'f' && w.name.ptr[1] == 'l' ? take_file : take_variable);
-        return;
-    }
-    push(f, w);
+    if (stet_view_is(w.name, "flagfile") && w.has_value)
+        take_files(f, w.value);
+    else if (stands_for_others(w.name))
+        f->why = unreadable;
+    else
+        push(f, w);
 }
 
 /* Up to the blank that ends it; blanks in quotes after the '=' belong to it. */

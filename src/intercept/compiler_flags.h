@@ -10,8 +10,8 @@
  * - Flags are sorted by name. Of one that is given several times the last counts when its values
  * are numbers or booleans; other values may add up (xla_disable_hlo_passes) and are kept in order.
  * - Flags that only say where to dump and the like (canon_options.def) are left out.
- * - --flagfile=, --fromenv=, and a file in place of flags are replaced by what they hold; a flag
- *   that names a file the compiler reads (option_files.def) counts by its content.
+ * - --flagfile= and a file in place of flags are replaced by what they hold; a flag that names a
+ *   file the compiler reads (option_files.def) counts by its content.
  * - Where the syntax is not known (quotes, words that are no flags) the order stays.
  *
  * Appends nothing when no flag is left. NULL, or a fixed word: why there can be no key. */

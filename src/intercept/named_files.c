@@ -98,8 +98,8 @@ enum stet_named stet_named_hash(const char *path, struct stet_hash *out, struct 
         return STET_NAMED_ABSENT;
     }
     watch(w, path, stat_hash(&st));
-    if (S_ISDIR(st.st_mode))
-        return STET_NAMED_FOLDER;
+    if (S_ISDIR(st.st_mode) || S_ISCHR(st.st_mode))
+        return STET_NAMED_OTHER;
     if (!S_ISREG(st.st_mode) || stet_store_file_hash(&stet_layer.store, path, out, NULL) != STET_OK)
         return STET_NAMED_UNREADABLE;
     return STET_NAMED_FILE;

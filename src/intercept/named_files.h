@@ -20,7 +20,12 @@ bool stet_watch_moved(const struct stet_watch *w);
 /* Notes the file at `path`, which need not be there. */
 void stet_watch_add(struct stet_watch *w, const char *path);
 
-enum stet_named { STET_NAMED_ABSENT, STET_NAMED_FILE, STET_NAMED_FOLDER, STET_NAMED_UNREADABLE };
+enum stet_named {
+    STET_NAMED_ABSENT,
+    STET_NAMED_FILE,
+    STET_NAMED_OTHER, /* a folder, or a device such as /dev/null */
+    STET_NAMED_UNREADABLE,
+};
 
 /* What is at `path`, and the hash of its content when it is a file. Watches it. */
 enum stet_named stet_named_hash(const char *path, struct stet_hash *out, struct stet_watch *w);

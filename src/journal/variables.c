@@ -2,7 +2,7 @@
 #include "journal/variables.h"
 
 const struct stet_variable stet_variables[STET_VARIABLES] = {
-#define VARIABLE(name, form, reach) {name, sizeof(name) - 1, STET_FORM_##form, STET_REACH_##reach},
+#define VARIABLE(name, form, reach) {name, STET_FORM_##form, STET_REACH_##reach},
 #include "journal/variables.def"
 #undef VARIABLE
 };

@@ -16,7 +16,6 @@ enum {
 
 struct stet_variable {
     const char *name;
-    size_t length; /* of the name */
     enum stet_variable_form form;
     enum stet_variable_reach reach;
 };

@@ -151,7 +151,6 @@ class Keys(attack.Case):
             yield f"nested --flagfile {i}", {"LIBTPU_INIT_ARGS": "--flagfile=" + self.make(f"--flagfile={inner}\n")}
             yield f"XLA_FLAGS=FILE {i}", {"XLA_FLAGS": self.make(f"--xla_file={i} --xla_more=1")}
             yield f"TF_XLA_FLAGS=FILE {i}", {"TF_XLA_FLAGS": self.make(f"--tf_file={i}")}
-            yield f"--fromenv {i}", {"LIBTPU_INIT_ARGS": "--fromenv=xla_env", "FLAGS_xla_env": str(i)}
             yield f"order around --flagfile {i}", {"LIBTPU_INIT_ARGS": " ".join(
                 ("--xla_y=10", "--flagfile=" + self.make(f"--xla_y=2{i}"))[::1 if i < 2 else -1]) + f" --xla_i={i}"}
 
@@ -296,7 +295,10 @@ class Keys(attack.Case):
         os.mkfifo(pipe)
         self.file("loop", f"--flagfile={loop}\n")
         large = self.file("large", "--xla_a=1\n" * 200000)
-        for value in (f"--flagfile={self.dir}/nowhere", "--flagfile", f"--flagfile={self.dir}", f"--flagfile={pipe}",
+        wide = self.file("wide8", "# nothing\n")
+        for i in range(7, 0, -1):
+            wide = self.file(f"wide{i}", f"--flagfile={wide}\n" * 100)
+        for value in (f"--flagfile={wide}", "--fromenv=xla_a", "--tryfromenv=xla_a", f"--flagfile={self.dir}/nowhere", "--flagfile", f"--flagfile={self.dir}", f"--flagfile={pipe}",
                       f"--flagfile={loop}", f"--flagfile={large}", "--xla_a=1 --fromenv"):
             with self.subTest(value):
                 for _ in range(2):
@@ -423,6 +425,9 @@ class Keys(attack.Case):
         for platform in ("tpu", "rocm", "neuron", "TPU"):
             how = {"FAKE_PLATFORM": platform, "PATH": "/nowhere"}
             alone += self.same(how, [(f"{platform} on {cpu}", dict(how, STET_TEST_CPU=cpu)) for cpu in ("x86-64 avx", "hwcap 7")])
+        written = {"LIBTPU_INIT_ARGS": f"--xla_tpu_log_file={self.make('1')} --xla_new_table_path=/dev/null"}
+        grow = "open:echo more >> " + written["LIBTPU_INIT_ARGS"].split()[0].partition("=")[2]
+        alone += self.same(written, [(f"a log that grows {i}", dict(written, words=["--shell", grow])) for i in range(3)])
         shutil.copy(NOID, self.dir + "/a.so")
         shutil.copy(NOID, self.dir + "/b.so")
         alone += self.same({"plugin": self.dir + "/a.so"}, [("a copy of the plugin", {"plugin": self.dir + "/b.so"})])
