@@ -301,6 +301,7 @@ TEST(the_store_compares_what_the_key_is_made_of)
         {TWO_CALLED("m", "", "", "f_1", "g", "f_1"), true},
         {TWO_CALLED("m", "", "", "g", "f", "g"), true}, /* renamed, both */
         {TWO_CALLED("m", "", "", "f", "g", "g"), false},
+        {TWO_CALLED("m", "", "", "g", "f", "f"), false}, /* the same name for another one */
         {TWO_CALLED("m", " {tf.aliasing_output = 0 : i32}", "", "f", "g", "f"), false},
         {TWO_CALLED("m", "", " {mhlo.layout_mode = \"auto\"}", "f", "g", "f"), false},
     };
