@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "journal/environment.h"
+#include "journal/variables.h"
 
 #include <dirent.h>
 #include <gnu/libc-version.h>
@@ -14,7 +15,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-static const char *const flag_variables[] = {"XLA_FLAGS=", "LIBTPU_INIT_ARGS=", "TF_XLA_FLAGS="};
 /* Other in every run or process, or of Stet's own making. */
 static const char *const passing[] = {
     "STET_DIR=",     "STET_RUN=",     "TORCH_TRACE=", "MASTER_PORT=",  "LD_PRELOAD=",
@@ -63,6 +63,7 @@ void stet_system_environment(struct stet_inventory *v, char *const *environment)
 
     for (size_t i = 0; i < list.count; i++) {
         struct stet_view one = list.items[i];
+        const struct stet_variable *known;
         const char *equals = one.len ? memchr(one.ptr, '=', one.len) : NULL;
         size_t n = equals ? (size_t)(equals - one.ptr) : 0;
 
@@ -70,9 +71,9 @@ void stet_system_environment(struct stet_inventory *v, char *const *environment)
             continue;
         stet_inventory_put(v, STET_GROUP_env, stet_view_of(one.ptr, n),
                            stet_view_of(equals + 1, one.len - n - 1));
-        for (size_t k = 0; k < sizeof flag_variables / sizeof *flag_variables; k++)
-            if (stet_view_starts(one, flag_variables[k]))
-                take_flags(v, stet_view_of(equals + 1, one.len - n - 1));
+        known = stet_variable_find(stet_view_of(one.ptr, n));
+        if (known && known->form != STET_FORM_VALUE)
+            take_flags(v, stet_view_of(equals + 1, one.len - n - 1));
     }
 }
 

@@ -42,20 +42,6 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 
 /* ---- what ran ---- */
 
-static void take_flags(struct stet_warm_item *i, const struct stet_process_digest *d)
-{
-    for (size_t f = 0; f < 4; f++) {
-        size_t n = strlen(stet_warm_flags[f]);
-
-        for (size_t e = 0; e < d->env_count; e++) {
-            if (d->env[e].len > n && d->env[e].ptr[n] == '=' &&
-                !memcmp(d->env[e].ptr, stet_warm_flags[f], n))
-                snprintf(i->flags[f], sizeof i->flags[f], "%.*s", (int)(d->env[e].len - n - 1),
-                         d->env[e].ptr + n + 1);
-        }
-    }
-}
-
 static void take(struct stet_warm_plan *plan, const struct stet_process_digest *d,
                  const struct stet_compile_event *c, const char *folder, const struct wishes *w)
 {
@@ -82,7 +68,8 @@ static void take(struct stet_warm_plan *plan, const struct stet_process_digest *
     }
     if (w->plugin)
         snprintf(i->plugin, sizeof i->plugin, "%s", w->plugin);
-    take_flags(i, d);
+    i->env = d->env;
+    i->env_count = d->env_count;
     plan->count++;
 }
 

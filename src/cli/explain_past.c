@@ -3,13 +3,8 @@
 
 #include "base/mem.h"
 #include "cli/explain_shelf.h"
-
-enum { FLAG_NAMES = 8 };
-
-static const char *const flag_names[FLAG_NAMES] = {
-    "XLA_FLAGS=",    "LIBTPU_INIT_ARGS=", "TF_XLA_FLAGS=",   "XLA_USE_BF16=",
-    "XLA_IR_DEBUG=", "XLA_HLO_DEBUG=",    "JAX_ENABLE_X64=", "JAX_DEFAULT_MATMUL_PRECISION=",
-};
+#include "decode/options.h"
+#include "journal/variables.h"
 
 static struct stet_view base_name(struct stet_view path)
 {
@@ -26,47 +21,62 @@ static void add_part(struct stet_arena *arena, struct stet_part *parts, uint32_t
             .name = stet_arena_printf(arena, "%s%.*s", prefix, STET_FMT(name)), .value = value};
 }
 
-/* The environment's word on flags; where dumps go does not count. */
+static bool is_dropped(struct stet_view flag)
+{
+    const char *equals;
+
+    while (flag.len && *flag.ptr == '-')
+        flag = stet_view_of(flag.ptr + 1, flag.len - 1);
+    equals = flag.len ? memchr(flag.ptr, '=', flag.len) : NULL;
+    return stet_option_dropped(equals ? stet_view_of(flag.ptr, (size_t)(equals - flag.ptr)) : flag);
+}
+
+/* Flags that decide what is compiled. */
 static struct stet_view without_dumps(struct stet_arena *arena, struct stet_view flags)
 {
-    struct stet_view rest = flags, kept = {0};
+    char *kept = stet_arena_raw(arena, flags.len + 1, 1);
+    size_t len = 0;
 
-    if (!memmem(flags.ptr, flags.len, "--xla_dump", 10))
-        return flags;
-    while (rest.len) {
+    for (struct stet_view rest = flags; kept && rest.len;) {
         const char *blank = memchr(rest.ptr, ' ', rest.len);
         size_t n = blank ? (size_t)(blank - rest.ptr) : rest.len;
 
-        if (n && !stet_view_starts(stet_view_of(rest.ptr, n), "--xla_dump"))
-            kept = stet_arena_printf(arena, "%.*s%s%.*s", STET_FMT(kept), kept.len ? " " : "",
-                                     (int)n, rest.ptr);
+        if (n && !is_dropped(stet_view_of(rest.ptr, n))) {
+            if (len)
+                kept[len++] = ' ';
+            memcpy(kept + len, rest.ptr, n);
+            len += n;
+        }
         n += blank != NULL;
         rest = stet_view_of(rest.ptr + n, rest.len - n);
     }
-    return kept;
+    return kept ? stet_view_of(kept, len) : flags;
 }
 
-static void add_flags(struct stet_arena *arena, struct stet_part *parts, uint32_t *n,
+static void add_flags(struct stet_arena *arena, struct stet_part *parts, uint32_t *n, size_t room,
                       const struct stet_process_digest *p)
 {
-    for (size_t i = 0; i < p->env_count; i++)
-        for (int k = 0; k < FLAG_NAMES; k++) {
-            size_t len = strlen(flag_names[k]);
+    for (size_t i = 0; i < p->env_count && *n < room; i++) {
+        struct stet_view one = p->env[i];
+        const char *equals = one.len ? memchr(one.ptr, '=', one.len) : NULL;
+        struct stet_view name = stet_view_of(one.ptr, equals ? (size_t)(equals - one.ptr) : 0);
+        const struct stet_variable *known = stet_variable_find(name);
+        struct stet_view value;
 
-            if (stet_view_starts(p->env[i], flag_names[k]))
-                parts[(*n)++] = (struct stet_part){
-                    .name = stet_view_of(p->env[i].ptr, len - 1),
-                    .value = without_dumps(arena,
-                                           stet_view_of(p->env[i].ptr + len, p->env[i].len - len)),
-                    .flags = true};
-        }
+        if (!known)
+            continue;
+        value = stet_view_of(equals + 1, one.len - name.len - 1);
+        if (known->form != STET_FORM_VALUE)
+            value = without_dumps(arena, value);
+        parts[(*n)++] = (struct stet_part){.name = name, .value = value, .flags = true};
+    }
 }
 
 const struct stet_bundle *stet_explain_bundle(struct stet_run_digest *d,
                                               const struct stet_process_digest *p)
 {
-    struct stet_part *parts =
-        STET_NEW_ARRAY(&d->arena, struct stet_part, 3 * p->plugin_count + FLAG_NAMES + 1);
+    size_t room = 3 * p->plugin_count + STET_VARIABLES + 1;
+    struct stet_part *parts = STET_NEW_ARRAY(&d->arena, struct stet_part, room);
     struct stet_bundle *b = STET_NEW(&d->arena, struct stet_bundle);
     uint32_t n = 0;
 
@@ -82,7 +92,7 @@ const struct stet_bundle *stet_explain_bundle(struct stet_run_digest *d,
                  e->platform_version);
     }
     add_part(&d->arena, parts, &n, "", STET_VIEW("Python"), p->python);
-    add_flags(&d->arena, parts, &n, p);
+    add_flags(&d->arena, parts, &n, room, p);
     *b = (struct stet_bundle){parts, n};
     return b;
 }

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/contract.h"
+#include "journal/variables.h"
 #include "lint/launch.h"
 
 #include <limits.h>
@@ -13,11 +14,6 @@
 #include <unistd.h>
 
 enum { PROCESSES = 64, BLOCKS = 20 };
-
-/* Variables that hand flags to a compiler or to its framework. */
-static const char *const inherited[] = {"XLA_FLAGS",         "LIBTPU_INIT_ARGS",
-                                        "TF_XLA_FLAGS",      "JAX_COMPILER_OPTIONS",
-                                        "TPU_LIBRARY_FLAGS", "NVIDIA_TF32_OVERRIDE"};
 
 struct stet_run_contract {
     struct stet_contract contract;
@@ -103,12 +99,13 @@ static bool is_named(const struct stet_run_contract *r, const char *name)
 
 static void name_strangers(const struct stet_run_contract *r, const struct stet_env *env)
 {
-    for (size_t i = 0; i < sizeof inherited / sizeof *inherited; i++) {
-        const char *value = stet_env_get(env, inherited[i]);
+    for (size_t i = 0; i < STET_VARIABLES; i++) {
+        const char *name = stet_variables[i].name, *value = stet_env_get(env, name);
 
-        if (value && *value && !is_named(r, inherited[i]))
-            fprintf(stderr, "stet: inherited %s=\"%s\" is not in the contract\n", inherited[i],
-                    value);
+        /* debugging switches are named below */
+        if (value && *value && !is_named(r, name) &&
+            !lint_flag_effect(stet_view_str(name), stet_view_str(value)))
+            fprintf(stderr, "stet: inherited %s=\"%s\" is not in the contract\n", name, value);
     }
     for (char **v = env->vars; *v; v++) {
         const char *equals = strchr(*v, '=');

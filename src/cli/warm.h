@@ -22,15 +22,13 @@ struct stet_warm_item {
     struct stet_hash program, options;
     const char *folder; /* of its run: programs lie there; children have it at the same address */
     char format[32], name[64], plugin[512];
-    char flags[4][2048]; /* of the environment it ran in; see stet_warm_flags */
+    const struct stet_view *env; /* of the process it ran in, as the run's digest has it */
+    size_t env_count;
     _Atomic int verdict;
     pid_t by;       /* the child that did it */
     uint64_t order; /* its number among those of that child */
     char detail[192];
 };
-
-/* Variables that are part of a key: as they were when the program ran. */
-extern const char *const stet_warm_flags[4];
 
 struct stet_warm_plan {
     const char *layer;                          /* libstet_plugin.so */

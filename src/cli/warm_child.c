@@ -3,6 +3,7 @@
 #include "abi/api.h"
 #include "base/mem.h"
 #include "cli/warm.h"
+#include "journal/variables.h"
 #include "ledger/captured.h"
 
 #include <dlfcn.h>
@@ -10,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-const char *const stet_warm_flags[4] = {"XLA_FLAGS", "LIBTPU_INIT_ARGS", "TF_XLA_FLAGS",
-                                        "NVIDIA_TF32_OVERRIDE"};
 
 struct alive {
     const PJRT_Api *api;
@@ -35,6 +33,36 @@ static bool failed(const struct alive *a, PJRT_Error *error, struct stet_warm_it
              m.message);
     a->api->PJRT_Error_Destroy(&d);
     return true;
+}
+
+/* The value of a variable when the program ran; .ptr is NULL when it was not set. */
+static struct stet_view value_of(const struct stet_warm_item *i, const char *name)
+{
+    size_t n = strlen(name);
+
+    for (size_t e = 0; e < i->env_count; e++) {
+        if (i->env[e].len > n && i->env[e].ptr[n] == '=' && !memcmp(i->env[e].ptr, name, n))
+            return stet_view_of(i->env[e].ptr + n + 1, i->env[e].len - n - 1);
+    }
+    return (struct stet_view){0};
+}
+
+/* Variables that are part of a key, as they were when the program ran. */
+static void set_variables(const struct stet_warm_item *i)
+{
+    for (size_t v = 0; v < STET_VARIABLES; v++) {
+        struct stet_view value = value_of(i, stet_variables[v].name);
+        char *copy;
+
+        if (stet_variables[v].reach != STET_REACH_COMPILER)
+            continue;
+        copy = value.ptr ? strndup(value.ptr, value.len) : NULL;
+        if (copy)
+            setenv(stet_variables[v].name, copy, 1);
+        else
+            unsetenv(stet_variables[v].name);
+        free(copy);
+    }
 }
 
 /* What libtpu wants to know before it compiles where no TPU is; what the user set stays. */
@@ -118,12 +146,7 @@ static bool bring_up(struct alive *a, const struct stet_warm_plan *plan, struct 
     void *library;
 
     setenv("STET_PLUGIN", i->plugin, 1);
-    for (size_t f = 0; f < 4; f++) {
-        if (i->flags[f][0])
-            setenv(stet_warm_flags[f], i->flags[f], 1);
-        else
-            unsetenv(stet_warm_flags[f]);
-    }
+    set_variables(i);
     if (plan->topology && strstr(i->plugin, "libtpu"))
         set_tpu(plan->topology);
     library = dlopen(plan->layer, RTLD_NOW | RTLD_LOCAL);
@@ -225,7 +248,14 @@ static enum stet_warm_verdict compile(const struct alive *a, struct stet_warm_it
 
 static bool same_world(const struct stet_warm_item *a, const struct stet_warm_item *b)
 {
-    return !strcmp(a->plugin, b->plugin) && !memcmp(a->flags, b->flags, sizeof a->flags);
+    for (size_t v = 0; a->env != b->env && v < STET_VARIABLES; v++) {
+        const char *name = stet_variables[v].name;
+
+        if (stet_variables[v].reach == STET_REACH_COMPILER &&
+            !stet_view_eq(value_of(a, name), value_of(b, name)))
+            return false;
+    }
+    return !strcmp(a->plugin, b->plugin);
 }
 
 _Noreturn void stet_warm_child(const struct stet_warm_plan *plan)

@@ -9,6 +9,11 @@
 struct stet_buf;
 struct stet_json;
 
+/* Of the canonical form and so of every hash: raised when what is dropped changes, or how values
+ * are written or ordered. 2: elements of repeated fields that this build does not know keep their
+ * order. */
+#define STET_OPTIONS_VERSION 2
+
 /* One set field. Values are text: true, 3, 1.5, "text" (escaped), [0,1], {f32[2]{0}}, or hex of
  * bytes
  * ("#128:<hash>" when they are many). A field this build does not know is named by its number:
@@ -17,6 +22,7 @@ struct stet_options_item {
     struct stet_view path; /* executable_build_options.debug_options.xla_gpu_autotune_level */
     struct stet_view value;
     const char *dropped; /* why it does not count (canon_options.def), or NULL */
+    size_t order;        /* of its field in the input */
 };
 
 struct stet_options {
@@ -33,9 +39,28 @@ struct stet_options {
 /* The bytes need not outlive the result. On failure nothing is left to release. */
 enum stet_rc stet_options_decode(struct stet_options *out, struct stet_view bytes,
                                  struct stet_err *err);
-/* Only the hash of the canonical form: what a store's key needs, at a third of the price. */
-enum stet_rc stet_options_hash(struct stet_view bytes, struct stet_hash *out, struct stet_err *err);
+/* Only the hash of the canonical form: what a store's key needs, at a third of the price. With
+ * `files`, options that name a file (option_files.def) are no part of the hash: their names and
+ * values are appended there, each with a zero behind it, for the caller to look into the files. */
+enum stet_rc stet_options_hash(struct stet_view bytes, struct stet_hash *out,
+                               struct stet_buf *files, struct stet_err *err);
 void stet_options_release(struct stet_options *o);
+
+/* Why an option of this name does not decide what is compiled (canon_options.def), or NULL. */
+const char *stet_option_dropped(struct stet_view name);
+
+/* What the value of an option names, for those that name files of which the content decides what is
+ * compiled (option_files.def). */
+enum stet_option_file {
+    STET_OPTION_FILE_NONE,
+    STET_OPTION_FILE_ONE,    /* a file */
+    STET_OPTION_FILE_LIST,   /* files, by commas; what they are called means something too */
+    STET_OPTION_FILE_FOLDER, /* a file, or a folder of files */
+    STET_OPTION_FILE_CUDA,   /* a CUDA toolkit */
+    STET_OPTION_FILE_MAYBE,  /* by its name it may be a file */
+};
+
+enum stet_option_file stet_option_file_kind(struct stet_view name);
 
 /* Every path whose value differs, in order; a side that lacks it gives an empty view with NULL ptr.
  * Fields that do not count are left out. */

@@ -276,18 +276,6 @@ static inline void put_attr(struct walk *w, const struct stet_op *op,
 
 static void write_region(struct walk *w, const struct stet_region *r);
 
-/* Where among the blocks of its region a successor stands. */
-static uint32_t block_place(const struct stet_op *op, const struct stet_block *target)
-{
-    const struct stet_op *around = op->parent ? op->parent->parent : NULL;
-
-    for (unsigned r = 0; around && r < around->region_count; r++)
-        for (uint32_t b = 0; b < stet_op_region(around, r)->block_count; b++)
-            if (stet_op_region(around, r)->blocks[b] == target)
-                return b + 1;
-    return 0;
-}
-
 /* Notes that an operation is written now, and where it stands in the text. */
 static inline void begin_op(struct walk *w, const struct stet_op *op)
 {
@@ -316,7 +304,7 @@ __attribute__((noinline)) static void write_any_op(struct walk *w, const struct 
     for (uint32_t i = 0; i < op->result_count; i++)
         new_value(w, &op->results[i]);
     for (unsigned i = 0; op->branches && i < stet_op_successor_count(op); i++)
-        stet_sink_varint(skeleton, block_place(op, stet_op_successors(op)[i]));
+        stet_sink_varint(skeleton, stet_op_successor_place(op, i));
     stet_sink_varint(skeleton, op->region_count);
     for (unsigned i = 0; i < op->region_count; i++)
         write_region(w, stet_op_region(op, i));

@@ -73,8 +73,10 @@ void stet_plugin_after_fork(void)
 
 PJRT_Error *on_PJRT_Plugin_Initialize(struct stet_plugin *p, PJRT_Plugin_Initialize_Args *args)
 {
-    PJRT_Error *error = stet_plugin_real(p)->PJRT_Plugin_Initialize(args);
+    PJRT_Error *error;
 
+    stet_identity_see(p, STET_MOMENT_INITIALIZE);
+    error = stet_plugin_real(p)->PJRT_Plugin_Initialize(args);
     stet_plugin_announce(p);
     return stet_plugin_failed(p, "PJRT_Plugin_Initialize", error);
 }
@@ -239,8 +241,10 @@ PJRT_Error *on_PJRT_Client_Create(struct stet_plugin *p, PJRT_Client_Create_Args
     bool outermost = stet_guard_enter();
     PJRT_Error *error;
 
-    if (outermost)
+    if (outermost) {
         stet_prepare(p);
+        stet_identity_see(p, STET_MOMENT_CLIENT);
+    }
     error = stet_plugin_real(p)->PJRT_Client_Create(args);
     if (!outermost)
         return error;

@@ -74,6 +74,20 @@ static PJRT_Error *judge(const struct stet_program *program, struct stet_hash op
     return broken ? error_of(&seen, &breach) : NULL;
 }
 
+/* All that the options say, to tell programs apart by. */
+static struct stet_hash hash_of(struct stet_view options)
+{
+    struct stet_buf files = STET_BUF_INIT;
+    struct stet_hash hash;
+
+    if (stet_memo_options(options, &hash, &files) != STET_OK)
+        hash = (struct stet_hash){0};
+    else if (files.len)
+        hash = stet_hash_mix(hash, stet_hash_bytes(stet_buf_as_view(&files)));
+    stet_buf_release(&files);
+    return hash;
+}
+
 PJRT_Error *stet_contract_refuse(const PJRT_Program *program, struct stet_view options,
                                  struct stet_looked *looked)
 {
@@ -86,8 +100,8 @@ PJRT_Error *stet_contract_refuse(const PJRT_Program *program, struct stet_view o
         return NULL;
     if (stet_decode(&decoded, stet_view_of(program->code, program->code_size), NULL) != STET_OK)
         return NULL;
-    if (options.ptr && stet_memo_options(options, &hash) != STET_OK)
-        hash = (struct stet_hash){0};
+    if (options.ptr)
+        hash = hash_of(options);
     stet_arena_init(&arena, (size_t)64 << 20);
     error = judge(&decoded, hash, &arena, looked);
     stet_arena_release(&arena);

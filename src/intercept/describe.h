@@ -19,6 +19,12 @@ struct stet_topology {
     uint64_t devices;
     struct stet_view kind; /* of its first device */
     struct stet_list attributes;
+    /* For a key, in which nothing is cut or masked: what is long or secret is there by its hash. */
+    struct stet_view kinds;             /* of all devices: "8 x A, 1 x B" */
+    struct stet_list identity;          /* the attributes, sorted */
+    struct stet_hash device_attributes; /* of all devices; zero when they have none */
+    struct stet_hash serialized; /* zero when the plugin can't, or says it differently each time */
+    bool tells_runtime, tells_driver; /* an attribute has the version of a GPU's runtime, driver */
 };
 
 void stet_describe_topology(struct stet_plugin *p, const PJRT_TopologyDescription *topology,

@@ -2,21 +2,15 @@
 #include "intercept/identity.h"
 
 #include "base/mem.h"
+#include "intercept/compiler_env.h"
 #include "intercept/describe.h"
+#include "intercept/host_code.h"
 #include "intercept/layer.h"
 #include "intercept/object.h"
 #include "intercept/ranks.h"
+#include "intercept/toolkit.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-
-/* Flags that reach a compiler through the environment. Those that only say where to dump are left
- * out: they change nothing that is compiled. */
-static const char *const flag_variables[] = {"XLA_FLAGS", "LIBTPU_INIT_ARGS", "TF_XLA_FLAGS",
-                                             "NVIDIA_TF32_OVERRIDE"};
-static const char *const dump_flags[] = {"--xla_dump_", "--xla_gpu_dump_"};
-enum { FLAGS_MAX = 512 };
 
 struct identity {
     struct identity *next;
@@ -24,20 +18,25 @@ struct identity {
     const char *why;
     struct stet_arena arena;
     struct stet_key_parts parts;
-    struct stet_view path; /* of the plugin's file */
-    _Atomic(struct environment *) environment;
+    struct stet_view path;   /* of the plugin's file */
+    struct stet_watch files; /* whose content is in the parts */
+    atomic_bool moved;       /* one of them has changed */
+    unsigned states;         /* of the environment, before the client was made */
 };
 
-/* The flags as the first compile finds them: a plugin may read them as late as that. */
-struct environment {
-    struct stet_arena arena;
-    struct stet_view text;
-};
+/* The plugin has compiled something. */
+static atomic_bool compiled[STET_PLUGINS];
+
+/* Of executables that hold code for the device alone, unless the program says otherwise. */
+static const struct stet_view device_code = {"device code", sizeof "device code" - 1};
 
 /* Only ever grows, and without a lock: a child of fork finds it whole. */
 static _Atomic(struct identity *) list;
 
-/* A value on one line. */
+/* What the file of a plugin without a build id was when its table was asked for. */
+static _Atomic(struct stet_watch *) first_seen[STET_PLUGINS];
+
+/* A text on one line. */
 static struct stet_view one_line(struct stet_arena *a, struct stet_view v)
 {
     struct stet_view copy = stet_arena_copy(a, v);
@@ -50,52 +49,80 @@ static struct stet_view one_line(struct stet_arena *a, struct stet_view v)
     return copy;
 }
 
-static struct stet_view file_hash(struct stet_arena *a, const char *path)
+/* What a buffer holds, in the arena; releases the buffer. */
+static struct stet_view taken(struct stet_arena *a, struct stet_buf *b)
 {
-    char text[STET_HASH_TEXT];
-    struct stet_hash hash;
+    struct stet_view text =
+        b->failed ? (struct stet_view){0} : stet_arena_copy(a, stet_buf_as_view(b));
 
-    if (stet_store_file_hash(&stet_layer.store, path, &hash, NULL) != STET_OK)
-        return STET_VIEW("none");
-    stet_hash_format(hash, text);
-    return stet_arena_copy(a, stet_view_str(text));
+    a->failed |= b->failed;
+    stet_buf_release(b);
+    return text;
 }
 
-static struct stet_view plugin_part(struct stet_plugin *p, struct stet_arena *a,
-                                    struct stet_object *object)
+static bool object_of(const struct stet_plugin *p, struct stet_object *out)
 {
     union {
         stet_get_pjrt_api *function;
         const void *code;
     } get = {atomic_load(&p->get)};
 
-    if (!stet_object_at(get.code, object))
-        return (struct stet_view){0};
-    if (object->build_id[0])
-        return stet_arena_printf(a, "build id %s", object->build_id);
-    return stet_arena_printf(a, "content %.*s", STET_FMT(file_hash(a, object->path)));
+    return stet_object_at(get.code, out);
 }
 
-/* As the topology tells it: a compiler without a device has nothing else, and what it makes should
- * be found by the launch that has one. */
-static struct stet_view platform_text(struct stet_arena *a, const struct stet_topology *t)
+void stet_identity_first(const struct stet_plugin *p)
 {
-    return one_line(a,
-                    stet_arena_printf(a, "%.*s %.*s", STET_FMT(t->platform), STET_FMT(t->version)));
+    struct stet_watch *w, *none = NULL;
+    struct stet_object object;
+
+    stet_compiler_env_first(p);
+    if (atomic_load(&first_seen[p->id - 1]) || !object_of(p, &object) || object.build_id[0])
+        return;
+    w = stet_mem_calloc(1, sizeof *w);
+    if (!w)
+        return;
+    stet_watch_add(w, object.path);
+    if (!atomic_compare_exchange_strong(&first_seen[p->id - 1], &none, w)) {
+        stet_watch_release(w);
+        stet_mem_free(w);
+    }
+}
+
+/* A build id is read in memory. Without one the file counts by its content, which has to be the
+ * file that was loaded: not one that was put in its place since. */
+static const char *plugin_part(const struct stet_plugin *p, struct stet_arena *a,
+                               struct stet_object *object, struct stet_watch *w,
+                               struct stet_view *out)
+{
+    const struct stet_watch *first = atomic_load(&first_seen[p->id - 1]);
+    char text[STET_HASH_TEXT];
+    struct stet_hash hash;
+
+    if (!object_of(p, object))
+        return "plugin-unknown";
+    if (object->build_id[0]) {
+        *out = stet_arena_printf(a, "build id %s", object->build_id);
+        return NULL;
+    }
+    if (stet_named_hash(object->path, &hash, w) != STET_NAMED_FILE)
+        return "plugin-unknown";
+    if (!first || !first->count || stet_watch_moved(first) || !stet_object_is_file(object))
+        return "plugin-changed";
+    stet_hash_format(hash, text);
+    *out = stet_arena_printf(a, "content %s", text);
+    return NULL;
 }
 
 /* A GPU's runtime is not a part of its plugin: its version is in the topology, or the client has
  * it. */
-static bool tells_all(const struct stet_topology *t, struct stet_view text)
+static bool tells_all(const struct stet_topology *t, enum stet_tools tools)
 {
-    return t->platform.len && t->version.len &&
-           ((!stet_view_is(t->platform, "cuda") && !stet_view_is(t->platform, "rocm")) ||
-            stet_view_contains(text, "runtime_version"));
+    return t->platform.len && t->version.len && (tools == STET_TOOLS_NONE || t->tells_runtime);
 }
 
 /* Of a client without a topology, or with one that tells too little. */
-static struct stet_view platform_part(struct stet_plugin *p, PJRT_Client *client,
-                                      struct stet_arena *a)
+static bool client_platform(struct stet_plugin *p, PJRT_Client *client, struct stet_arena *a,
+                            struct stet_view *name_out, struct stet_view *version_out)
 {
     const PJRT_Api *real = stet_plugin_real(p);
     PJRT_Client_PlatformName_Args name = {.struct_size = PJRT_Client_PlatformName_Args_STRUCT_SIZE,
@@ -107,180 +134,91 @@ static struct stet_view platform_part(struct stet_plugin *p, PJRT_Client *client
         stet_plugin_drop(p, real->PJRT_Client_PlatformName(&name)) ||
         !stet_api_has(real, PJRT_Client_PlatformVersion) ||
         stet_plugin_drop(p, real->PJRT_Client_PlatformVersion(&version)))
-        return (struct stet_view){0};
-    return one_line(a, stet_arena_printf(a, "%.*s %.*s", (int)name.platform_name_size,
-                                         name.platform_name, (int)version.platform_version_size,
-                                         version.platform_version));
+        return false;
+    *name_out = stet_arena_copy(a, stet_view_of(name.platform_name, name.platform_name_size));
+    *version_out =
+        stet_arena_copy(a, stet_view_of(version.platform_version, version.platform_version_size));
+    return true;
 }
 
-static struct stet_view topology_text(struct stet_arena *a, const struct stet_topology *t)
+/* Devices by kind, what the topology and they say of themselves, and the topology's own bytes. */
+static struct stet_view topology_text(struct stet_arena *a, const struct stet_topology *t,
+                                      enum stet_topology_is is)
 {
-    struct stet_view text =
-        stet_arena_printf(a, "%llu x %.*s", (unsigned long long)t->devices, STET_FMT(t->kind));
+    struct stet_buf out = STET_BUF_INIT;
+    char hash[STET_HASH_TEXT];
 
-    for (size_t i = 0; i < t->attributes.count; i++)
-        text = stet_arena_printf(a, "%.*s; %.*s", STET_FMT(text), STET_FMT(t->attributes.items[i]));
-    return one_line(a, text);
-}
-
-/* The first executable of this name on PATH. */
-static struct stet_view on_path(struct stet_arena *a, const char *name)
-{
-    const char *path = getenv("PATH");
-    char whole[PATH_MAX];
-
-    while (path && *path) {
-        size_t n = strcspn(path, ":");
-
-        if (n && snprintf(whole, sizeof whole, "%.*s/%s", (int)n, path, name) < PATH_MAX &&
-            stet_fs_exists(whole))
-            return file_hash(a, whole);
-        path += n + (path[n] == ':');
+    stet_buf_view(&out, t->kinds);
+    for (size_t i = 0; i < t->identity.count; i++)
+        stet_buf_printf(&out, "; %.*s", STET_FMT(t->identity.items[i]));
+    if (is == STET_TOPOLOGY_SERIALIZED && !stet_hash_is_zero(t->device_attributes)) {
+        stet_hash_format(t->device_attributes, hash);
+        stet_buf_printf(&out, "; devices #%s", hash);
     }
-    return STET_VIEW("none");
-}
-
-/* /proc has no times to remember by. */
-static struct stet_view driver_hash(struct stet_arena *a)
-{
-    char text[STET_HASH_TEXT];
-    struct stet_file file;
-
-    if (stet_file_open(&file, "/proc/driver/nvidia/version", NULL) != STET_OK)
-        return STET_VIEW("none");
-    stet_hash_format(stet_hash_bytes(file.bytes), text);
-    stet_file_close(&file);
-    return stet_arena_copy(a, stet_view_str(text));
-}
-
-/* XLA's CUDA compiler looks in several places for its tools, the working folder first; any of them
- * may decide what it makes. The driver's version is a part of the topology, or else looked up: a
- * machine without the device has none. */
-static struct stet_view cuda_part(struct stet_arena *a, const char *plugin,
-                                  struct stet_view topology)
-{
-    static const char *const files[] = {"nvvm/libdevice/libdevice.10.bc", "bin/ptxas",
-                                        "bin/nvlink"};
-    char beside[PATH_MAX + 64], whole[2 * PATH_MAX];
-    const char *const roots[] = {"cuda_sdk_lib", "/usr/local/cuda", beside};
-    static const char *const names[] = {"here", "system", "beside"};
-    struct stet_view text =
-        stet_arena_printf(a, "path ptxas=%.*s nvlink=%.*s", STET_FMT(on_path(a, "ptxas")),
-                          STET_FMT(on_path(a, "nvlink")));
-
-    snprintf(beside, sizeof beside, "%s/../../../nvidia/cu13", plugin);
-    for (size_t r = 0; r < sizeof roots / sizeof *roots; r++) {
-        text = stet_arena_printf(a, "%.*s; %s", STET_FMT(text), names[r]);
-        for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-            snprintf(whole, sizeof whole, "%s/%s", roots[r], files[i]);
-            text = stet_arena_printf(a, "%.*s %s=%.*s", STET_FMT(text), strrchr(files[i], '/') + 1,
-                                     STET_FMT(file_hash(a, whole)));
-        }
+    if (is == STET_TOPOLOGY_SERIALIZED && !stet_hash_is_zero(t->serialized)) {
+        stet_hash_format(t->serialized, hash);
+        stet_buf_printf(&out, "; serialized #%s", hash);
     }
-    if (stet_view_contains(topology, "driver_version"))
-        return text;
-    return stet_arena_printf(a, "%.*s; driver=%.*s", STET_FMT(text), STET_FMT(driver_hash(a)));
+    return taken(a, &out);
 }
 
-static struct stet_view toolkit_part(struct stet_arena *a, const char *plugin,
-                                     struct stet_view topology)
+/* All but the environment and the plugin: of a topology and, when there is one, a client. */
+static const char *describe(struct stet_plugin *p, PJRT_Client *client,
+                            const struct stet_topology *t, const char *plugin_path,
+                            struct stet_arena *a, struct stet_watch *w, struct stet_view *part)
 {
-    return stet_view_contains(stet_view_str(plugin), "cuda") ? cuda_part(a, plugin, topology)
-                                                             : STET_VIEW("none");
-}
+    struct stet_view name = t->platform, version = t->version;
+    const struct stet_platform *platform = stet_platform_find(name);
+    struct stet_buf tools = STET_BUF_INIT;
+    const char *why;
 
-/* Flags in sorted order: their order means nothing. */
-static struct stet_view flags_of(struct stet_arena *a, const char *value)
-{
-    struct stet_view *flags = STET_NEW_ARRAY(a, struct stet_view, FLAGS_MAX), text = {0};
-    size_t n = 0;
-
-    while (flags && n < FLAGS_MAX && *(value += strspn(value, " \t\n"))) {
-        struct stet_view flag = stet_view_of(value, strcspn(value, " \t\n"));
-        bool dumps = false;
-
-        for (size_t i = 0; i < sizeof dump_flags / sizeof *dump_flags; i++)
-            dumps |= stet_view_starts(flag, dump_flags[i]);
-        if (!dumps)
-            flags[n++] = flag;
-        value += flag.len;
+    if (client && !tells_all(t, platform->tools)) {
+        if (!client_platform(p, client, a, &name, &version))
+            return "plugin-unknown";
+        platform = stet_platform_find(name);
     }
-    if (n)
-        qsort(flags, n, sizeof *flags, stet_view_sort);
-    for (size_t i = 0; i < n; i++)
-        text = stet_arena_printf(a, "%.*s%s%.*s", STET_FMT(text), i ? " " : "", STET_FMT(flags[i]));
-    return text;
+    if (!name.len)
+        return "plugin-unknown";
+    part[STET_COMPONENT_PLATFORM] =
+        one_line(a, stet_arena_printf(a, "%.*s %.*s", STET_FMT(name), STET_FMT(version)));
+    part[STET_COMPONENT_TOPOLOGY] = topology_text(a, t, platform->topology);
+    part[STET_COMPONENT_HOST] = platform->code == STET_CODE_HOST     ? stet_host_features()
+                                : platform->code == STET_CODE_DEVICE ? device_code
+                                                                     : STET_VIEW("none");
+    why = stet_toolkit_text(&tools, platform->tools, plugin_path, !t->tells_driver, w);
+    part[STET_COMPONENT_TOOLKIT] = taken(a, &tools);
+    if (!why && (a->failed || w->failed))
+        why = "no-memory";
+    return why;
 }
 
-static struct stet_view environment_part(struct stet_arena *a)
-{
-    struct stet_view text = {0};
-
-    for (size_t i = 0; i < sizeof flag_variables / sizeof *flag_variables; i++) {
-        const char *value = getenv(flag_variables[i]);
-        struct stet_view flags = value ? flags_of(a, value) : (struct stet_view){0};
-
-        if (flags.len)
-            text = stet_arena_printf(a, "%.*s%s%s=%.*s", STET_FMT(text), text.len ? "; " : "",
-                                     flag_variables[i], STET_FMT(flags));
-    }
-    return text;
-}
-
-static void describe(struct identity *id, struct stet_plugin *p, PJRT_Client *client)
+static const char *describe_client(struct identity *id, struct stet_plugin *p, PJRT_Client *client)
 {
     const PJRT_Api *real = stet_plugin_real(p);
     struct stet_object object = {0};
     struct stet_arena *a = &id->arena;
-    struct stet_view *part = id->parts.part;
     struct stet_topology t;
+    const char *why;
 
     if (!stet_api_has(real, PJRT_Executable_Serialize) ||
-        !stet_api_has(real, PJRT_Executable_DeserializeAndLoad)) {
-        id->why = "plugin-cannot";
-        return;
-    }
-    if (stet_ranks_span(p, client) && !stet_ranks_can(stet_plugin_client(p, client))) {
-        id->why = "many-processes";
-        return;
-    }
-    part[STET_COMPONENT_PLUGIN] = plugin_part(p, a, &object);
+        !stet_api_has(real, PJRT_Executable_DeserializeAndLoad))
+        return "plugin-cannot";
+    if (stet_ranks_span(p, client) && !stet_ranks_can(stet_plugin_client(p, client)))
+        return "many-processes";
+    why = plugin_part(p, a, &object, &id->files, &id->parts.part[STET_COMPONENT_PLUGIN]);
+    if (why)
+        return why;
     id->path = stet_arena_copy(a, stet_view_str(object.path));
     stet_describe_client_topology(p, client, a, &t);
-    part[STET_COMPONENT_TOPOLOGY] = topology_text(a, &t);
-    part[STET_COMPONENT_PLATFORM] = tells_all(&t, part[STET_COMPONENT_TOPOLOGY])
-                                        ? platform_text(a, &t)
-                                        : platform_part(p, client, a);
-    part[STET_COMPONENT_TOOLKIT] = toolkit_part(a, object.path, part[STET_COMPONENT_TOPOLOGY]);
-    if (!part[STET_COMPONENT_PLUGIN].len || !part[STET_COMPONENT_PLATFORM].len)
-        id->why = "plugin-unknown";
-    if (a->failed)
-        id->why = "no-memory";
-}
-
-/* NULL when memory is short. */
-static const struct environment *environment_of(struct identity *id)
-{
-    struct environment *e = atomic_load(&id->environment), *other = NULL;
-
-    if (e)
-        return e;
-    e = stet_mem_calloc(1, sizeof *e);
-    if (!e)
-        return NULL;
-    stet_arena_init(&e->arena, (size_t)1 << 20);
-    e->text = environment_part(&e->arena);
-    if (!e->arena.failed && atomic_compare_exchange_strong(&id->environment, &other, e))
-        return e;
-    stet_arena_release(&e->arena);
-    stet_mem_free(e);
-    return other;
+    return describe(p, client, &t, object.path, a, &id->files, id->parts.part);
 }
 
 static struct identity *identity_of(struct stet_plugin *p, PJRT_Client *client)
 {
     uint32_t number = stet_plugin_client(p, client);
+    struct stet_view unused;
     struct identity *id;
+    const char *unseen;
 
     for (id = atomic_load(&list); id && id->client != number; id = id->next)
         continue;
@@ -290,7 +228,10 @@ static struct identity *identity_of(struct stet_plugin *p, PJRT_Client *client)
             return NULL;
         id->client = number;
         stet_arena_init(&id->arena, (size_t)4 << 20);
-        describe(id, p, client);
+        id->why = describe_client(id, p, client);
+        unseen = stet_compiler_env_see(p, STET_MOMENT_MADE, &unused, &id->states);
+        if (!id->why)
+            id->why = unseen;
         id->next = atomic_load(&list); /* two threads may each add one; they are equal */
         while (!atomic_compare_exchange_weak(&list, &id->next, id))
             continue;
@@ -298,30 +239,71 @@ static struct identity *identity_of(struct stet_plugin *p, PJRT_Client *client)
     return id;
 }
 
-const char *stet_identity_of(struct stet_plugin *p, PJRT_Client *client, struct stet_key_parts *out,
-                             struct stet_view *plugin_path)
+/* A tool that was replaced while the process runs: what is compiled now is not what the key says.
+ */
+static bool has_moved(struct identity *id)
+{
+    if (!atomic_load_explicit(&id->moved, memory_order_relaxed) && stet_watch_moved(&id->files))
+        atomic_store(&id->moved, true);
+    return atomic_load_explicit(&id->moved, memory_order_relaxed);
+}
+
+/* The environment before a compile. */
+static const char *see_compile(const struct stet_plugin *p, struct stet_view *text,
+                               unsigned *states)
+{
+    bool first = !atomic_load_explicit(&compiled[p->id - 1], memory_order_relaxed);
+    const char *why =
+        stet_compiler_env_see(p, first ? STET_MOMENT_COMPILE : STET_MOMENT_LATER, text, states);
+
+    if (first)
+        atomic_store_explicit(&compiled[p->id - 1], true, memory_order_relaxed);
+    return why;
+}
+
+/* Parts of a client with the environment as it was seen. */
+static const char *fill(const struct identity *id, struct stet_view environment, unsigned states,
+                        struct stet_arena *a, struct stet_key_parts *out)
+{
+    *out = id->parts;
+    if (states && id->states) /* of several clients each may have read something else */
+        environment =
+            stet_arena_printf(a, "%.*s; client after %u", STET_FMT(environment), id->states);
+    out->part[STET_COMPONENT_ENVIRONMENT] = environment;
+    return id->why;
+}
+
+const char *stet_identity_of(struct stet_plugin *p, PJRT_Client *client, struct stet_arena *a,
+                             struct stet_key_parts *out, struct stet_view *plugin_path)
 {
     struct identity *id = identity_of(p, client);
-    const struct environment *e = id ? environment_of(id) : NULL;
+    struct stet_view environment = {0};
+    const char *unseen, *why;
+    unsigned states = 0;
 
-    if (!e)
+    if (!id)
         return stet_plugin_client(p, client) ? "no-memory" : "client-unknown";
-    *out = id->parts;
-    out->part[STET_COMPONENT_ENVIRONMENT] = e->text;
+    unseen = see_compile(p, &environment, &states);
+    why = fill(id, environment, states, a, out);
     *plugin_path = id->path;
-    return id->why;
+    if (why || unseen)
+        return why ? why : unseen;
+    return has_moved(id) ? "files-changed" : NULL;
 }
 
 const char *stet_identity_now(struct stet_plugin *p, PJRT_Client *client, struct stet_arena *a,
                               struct stet_key_parts *out)
 {
     struct identity *id = identity_of(p, client);
+    struct stet_view environment = {0};
+    const char *unseen, *why;
+    unsigned states = 0;
 
     if (!id)
         return "client-unknown";
-    *out = id->parts;
-    out->part[STET_COMPONENT_ENVIRONMENT] = environment_part(a);
-    return a->failed ? "no-memory" : id->why;
+    unseen = stet_compiler_env_see(p, STET_MOMENT_MADE, &environment, &states);
+    why = fill(id, environment, states, a, out);
+    return why ? why : unseen;
 }
 
 void stet_identity_prepare(struct stet_plugin *p, PJRT_Client *client)
@@ -330,26 +312,43 @@ void stet_identity_prepare(struct stet_plugin *p, PJRT_Client *client)
         identity_of(p, client);
 }
 
+void stet_identity_see(const struct stet_plugin *p, enum stet_moment moment)
+{
+    struct stet_view text;
+    unsigned states;
+
+    if (stet_layer.storing)
+        stet_compiler_env_see(p, moment, &text, &states);
+}
+
 const char *stet_identity_ahead(struct stet_plugin *p, const PJRT_TopologyDescription *topology,
                                 struct stet_arena *a, struct stet_key_parts *out,
                                 struct stet_view *plugin_path)
 {
     struct stet_object object = {0};
-    struct stet_view *part = out->part;
+    struct stet_watch files = {0};
     struct stet_topology t;
+    unsigned states;
+    const char *why;
 
     if (!stet_api_has(stet_plugin_real(p), PJRT_Executable_Serialize))
         return "plugin-cannot";
     if (!topology)
         return "topology-unknown";
-    stet_describe_topology(p, topology, a, &t);
-    part[STET_COMPONENT_PLUGIN] = plugin_part(p, a, &object);
-    *plugin_path = stet_arena_copy(a, stet_view_str(object.path));
-    part[STET_COMPONENT_PLATFORM] = platform_text(a, &t);
-    part[STET_COMPONENT_TOPOLOGY] = topology_text(a, &t);
-    part[STET_COMPONENT_TOOLKIT] = toolkit_part(a, object.path, part[STET_COMPONENT_TOPOLOGY]);
-    part[STET_COMPONENT_ENVIRONMENT] = environment_part(a);
-    if (a->failed)
-        return "no-memory";
-    return part[STET_COMPONENT_PLUGIN].len && t.platform.len ? NULL : "plugin-unknown";
+    why = plugin_part(p, a, &object, &files, &out->part[STET_COMPONENT_PLUGIN]);
+    if (!why) {
+        *plugin_path = stet_arena_copy(a, stet_view_str(object.path));
+        stet_describe_topology(p, topology, a, &t);
+        why = describe(p, NULL, &t, object.path, a, &files, out->part);
+    }
+    if (!why)
+        why = see_compile(p, &out->part[STET_COMPONENT_ENVIRONMENT], &states);
+    stet_watch_release(&files);
+    return why;
+}
+
+void stet_identity_program(struct stet_key_parts *parts, struct stet_view program)
+{
+    if (parts->part[STET_COMPONENT_HOST].ptr == device_code.ptr && stet_host_wanted(program))
+        parts->part[STET_COMPONENT_HOST] = stet_host_features();
 }

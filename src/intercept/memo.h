@@ -3,11 +3,13 @@
 #ifndef STET_INTERCEPT_MEMO_H
 #define STET_INTERCEPT_MEMO_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/hash.h"
 
-/* As stet_options_hash. Any thread. */
-enum stet_rc stet_memo_options(struct stet_view bytes, struct stet_hash *out);
+/* As stet_options_hash, with the files that they name. Any thread. */
+enum stet_rc stet_memo_options(struct stet_view bytes, struct stet_hash *out,
+                               struct stet_buf *files);
 /* Around fork. */
 void stet_memo_fork_prepare(void);
 void stet_memo_fork_done(void);

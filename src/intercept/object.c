@@ -1,13 +1,16 @@
 /* Walks ELF program headers and notes where the loader mapped them. */
 #include "intercept/object.h"
 
+#include "base/fs.h"
 #include "base/mem.h"
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <limits.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 /* How one copy of the layer knows another without exporting a symbol: the note travels with the
  * code, whatever the file is called. Its owner is "stet", its type 1. */
@@ -97,6 +100,7 @@ bool stet_object_at(const void *address, struct stet_object *out)
     *out = (struct stet_object){0};
     if (!address || !dladdr(address, &info) || !info.dli_fbase)
         return false;
+    out->address = info.dli_fbase;
     if (info.dli_fname)
         snprintf(out->path, sizeof out->path, "%s", info.dli_fname);
     if (!image_at(info.dli_fbase, &m))
@@ -109,6 +113,48 @@ bool stet_object_at(const void *address, struct stet_object *out)
                        h->p_align == 8 ? 8 : 4);
     }
     return true;
+}
+
+/* The file of the mapping that holds an address, as the kernel has it in /proc/self/maps: it
+ * follows a file that is renamed, and marks one that is gone. */
+static bool mapped_file(struct stet_view maps, const void *address, char path[PATH_MAX])
+{
+    while (maps.len) {
+        const char *end = memchr(maps.ptr, '\n', maps.len);
+        size_t n = end ? (size_t)(end - maps.ptr) : maps.len;
+        const char *slash = memchr(maps.ptr, '/', n);
+        char *rest;
+        uintptr_t low = strtoul(maps.ptr, &rest, 16);
+        uintptr_t high = *rest == '-' ? strtoul(rest + 1, NULL, 16) : 0;
+
+        if ((uintptr_t)address >= low && (uintptr_t)address < high && slash) {
+            size_t len = (size_t)(maps.ptr + n - slash);
+
+            if (len >= PATH_MAX)
+                return false;
+            memcpy(path, slash, len);
+            path[len] = '\0';
+            return true;
+        }
+        n += end != NULL;
+        maps = stet_view_of(maps.ptr + n, maps.len - n);
+    }
+    return false;
+}
+
+bool stet_object_is_file(const struct stet_object *o)
+{
+    struct stet_file maps;
+    struct stat here, there;
+    char path[PATH_MAX];
+    bool found;
+
+    if (stet_file_read(&maps, "/proc/self/maps", NULL) != STET_OK)
+        return false;
+    found = mapped_file(maps.bytes, o->address, path);
+    stet_file_close(&maps);
+    return found && stat(path, &there) == 0 && stat(o->path, &here) == 0 &&
+           here.st_dev == there.st_dev && here.st_ino == there.st_ino;
 }
 
 void stet_object_populate(const void *address)

@@ -6,12 +6,16 @@
 
 struct stet_object {
     char path[1024];
-    char build_id[129]; /* hex, "" when it has none */
-    bool is_stet;       /* one of our own layers, of whatever version */
+    char build_id[129];  /* hex, "" when it has none */
+    bool is_stet;        /* one of our own layers, of whatever version */
+    const void *address; /* where it lies in memory */
 };
 
 /* The object that holds `address`, in any link namespace. False when there is none. */
 bool stet_object_at(const void *address, struct stet_object *out);
+
+/* Is the file at its path the one that was loaded, and not one that took its place since? */
+bool stet_object_is_file(const struct stet_object *o);
 
 /* Its code and constants, in memory before they are needed. */
 void stet_object_populate(const void *address);

@@ -3,6 +3,7 @@
 #include "intercept/plugin.h"
 
 #include "base/mem.h"
+#include "intercept/identity.h"
 #include "intercept/layer.h"
 #include "intercept/object.h"
 
@@ -103,10 +104,11 @@ static const PJRT_Api *wrap(struct stet_plugin *p, const PJRT_Api *real, const c
 static const PJRT_Api *ask(struct stet_plugin *p)
 {
     stet_get_pjrt_api *get = atomic_load(&p->get);
-    const PJRT_Api *real = get(), *table;
-
+    const PJRT_Api *real, *table;
     const char *why;
 
+    stet_identity_first(p);
+    real = get();
     if (!real || !stet_layer_start())
         return real;
     why = unfit(real);

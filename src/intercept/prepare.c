@@ -24,7 +24,7 @@ static void prepare_store(const struct stet_store *s)
     if (stet_store_get(s, nothing, &entry, NULL) == STET_OK)
         stet_entry_close(&entry);
     stet_store_alias(s, nothing, STET_HINT_VERSION, &hash);
-    stet_options_hash(stet_view_of(few_options, sizeof few_options - 1), &hash, NULL);
+    stet_options_hash(stet_view_of(few_options, sizeof few_options - 1), &hash, NULL, NULL);
 }
 
 static void *nothing_to_do(void *unused)

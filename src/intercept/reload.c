@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "decode/decode.h"
+#include "decode/options.h"
 #include "fingerprint/fingerprint.h"
 #include "intercept/ahead.h"
 #include "intercept/executables.h"
@@ -10,6 +11,7 @@
 #include "intercept/layer.h"
 #include "intercept/local.h"
 #include "intercept/memo.h"
+#include "intercept/named_files.h"
 #include "intercept/ranks.h"
 #include "program/compare.h"
 #include "store/memory.h"
@@ -61,22 +63,61 @@ static const char *program_part(struct stet_reload *r, struct stet_view code)
     return why;
 }
 
-static const char *options_part(struct stet_reload *r, struct stet_view bytes)
+/* The text at the beginning of `rest`, up to its zero; takes both off. */
+static struct stet_view next_text(struct stet_view *rest)
 {
-    struct stet_hash hash;
+    struct stet_view text = stet_view_of(rest->ptr, strnlen(rest->ptr, rest->len));
+    size_t n = text.len < rest->len ? text.len + 1 : text.len;
 
-    if (stet_memo_options(bytes, &hash) != STET_OK)
-        return "options-undecodable";
-    r->parts.part[STET_COMPONENT_OPTIONS] = hash_text(&r->arena, 1, hash);
-    return NULL;
+    *rest = stet_view_of(rest->ptr + n, rest->len - n);
+    return text;
 }
 
-/* All of the key but the program. */
-static const char *begin_key(struct stet_reload *r, struct stet_plugin *p,
-                             const PJRT_Client_Compile_Args *args)
+/* The files that options name, by their content: " name=content" for each. */
+static const char *put_files(struct stet_buf *out, struct stet_view named)
 {
-    const char *why = stet_identity_of(p, args->client, &r->parts, &r->plugin_path);
+    struct stet_watch unused = {0}; /* they are looked at again for each compile */
+    const char *why = NULL;
 
+    while (named.len && !why) {
+        struct stet_view name = next_text(&named), value = next_text(&named);
+        size_t before = out->len;
+
+        stet_buf_printf(out, " %.*s=", STET_FMT(name));
+        why = stet_named_value(out, name, value, &unused);
+        if (stet_view_ends(stet_buf_as_view(out), "={}")) /* a folder without tools is none */
+            out->len = before;
+    }
+    stet_watch_release(&unused);
+    return why;
+}
+
+static const char *options_part(struct stet_reload *r, struct stet_view bytes)
+{
+    struct stet_buf files = STET_BUF_INIT, text = STET_BUF_INIT;
+    char hash_words[STET_HASH_TEXT];
+    const char *why = "options-undecodable";
+    struct stet_hash hash;
+
+    if (stet_memo_options(bytes, &hash, &files) == STET_OK) {
+        stet_hash_format(hash, hash_words);
+        stet_buf_printf(&text, "%u:%s", STET_OPTIONS_VERSION, hash_words);
+        why = put_files(&text, stet_buf_as_view(&files));
+        r->parts.part[STET_COMPONENT_OPTIONS] = stet_arena_copy(&r->arena, stet_buf_as_view(&text));
+        r->arena.failed |= text.failed || files.failed;
+    }
+    stet_buf_release(&files);
+    stet_buf_release(&text);
+    return why;
+}
+
+/* All of the key but the program's own part. */
+static const char *begin_key(struct stet_reload *r, struct stet_plugin *p,
+                             const PJRT_Client_Compile_Args *args, struct stet_view code)
+{
+    const char *why = stet_identity_of(p, args->client, &r->arena, &r->parts, &r->plugin_path);
+
+    stet_identity_program(&r->parts, code);
     if (!why)
         why = options_part(r, stet_view_of(args->compile_options, args->compile_options_size));
     return why;
@@ -327,7 +368,7 @@ bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
         return false;
     }
     code = stet_view_of(program->code, program->code_size);
-    r->word = begin_key(r, p, args);
+    r->word = begin_key(r, p, args, code);
     if (!r->word &&
         !stet_ranks_of(&ranks, p, args->client,
                        stet_view_of(args->compile_options, args->compile_options_size), &r->arena))
@@ -363,6 +404,7 @@ void stet_reload_ahead(struct stet_reload *r, struct stet_plugin *p, const PJRT_
         return;
     stet_arena_init(&r->arena, (size_t)8 << 20);
     r->word = stet_identity_ahead(p, args->topology, &r->arena, &r->parts, &r->plugin_path);
+    stet_identity_program(&r->parts, stet_view_of(program->code, program->code_size));
     if (!r->word)
         r->word = options_part(r, stet_view_of(args->compile_options, args->compile_options_size));
     if (!r->word)

@@ -1,6 +1,8 @@
 /* Lists of names, and masking. */
 #include "journal/environment.h"
 
+#include "journal/variables.h"
+
 /* A name that ends in '_' here is a prefix. */
 static const char *const matter[] = {
     "XLA_",
@@ -77,6 +79,8 @@ static bool sounds_like(struct stet_view v, const char *part)
 
 bool stet_env_matters(struct stet_view name)
 {
+    if (stet_variable_find(name))
+        return true;
     for (size_t i = 0; i < sizeof matter / sizeof *matter; i++) {
         size_t n = strlen(matter[i]);
 

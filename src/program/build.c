@@ -122,6 +122,17 @@ struct stet_block **stet_op_successors(const struct stet_op *op)
     return (struct stet_block **)(uintptr_t)branches_of(op)->to;
 }
 
+uint32_t stet_op_successor_place(const struct stet_op *op, uint32_t i)
+{
+    const struct stet_op *around = op->parent ? op->parent->parent : NULL;
+
+    for (unsigned r = 0; around && r < around->region_count; r++)
+        for (uint32_t b = 0; b < stet_op_region(around, r)->block_count; b++)
+            if (stet_op_region(around, r)->blocks[b] == stet_op_successors(op)[i])
+                return b + 1;
+    return 0;
+}
+
 size_t stet_build_op_size(const struct stet_op_parts *parts)
 {
     if (parts->attr_count > STET_MAX_ATTRS || parts->region_count > STET_MAX_REGIONS)

@@ -9,12 +9,17 @@ enum stet_compare {
     /* Locations too, but for those MLIR's text has no place for: arguments of while, and what
      * "reduce … applies" stands for. */
     STET_COMPARE_LOCATIONS = 1,
-    /* Not what the module is called: nothing is compiled from it. */
+    /* As a fingerprint's key does it: not what modules, functions, arguments and results are
+     * called, nor where attributes say that they came from. A symbol is what it stands for. */
     STET_COMPARE_NAMELESS = 2,
     /* Not what the text of an HLO module shows of its compile options, and a proto has no place
      * for. */
     STET_COMPARE_NO_OPTIONS = 4,
 };
+
+/* Does this attribute only name something for people? Fingerprints leave out the same
+ * (canon.def, NAMES). */
+bool stet_attr_is_name(struct stet_view attr);
 
 /* Names, operands, types, attributes (defaults.h), regions, in order. What came first in difference
  * is told in `why`, which may be NULL. */

@@ -376,6 +376,8 @@ static inline struct stet_region *stet_op_region(const struct stet_op *op, uint3
 struct stet_view stet_op_name(const struct stet_op *op);
 uint32_t stet_op_successor_count(const struct stet_op *op);
 struct stet_block **stet_op_successors(const struct stet_op *op);
+/* Where among the blocks of its region a successor is, from 1; 0 when it is in none. */
+uint32_t stet_op_successor_place(const struct stet_op *op, uint32_t i);
 
 /* The operation a value is a result of; NULL for a block argument. */
 static inline struct stet_op *stet_value_def(const struct stet_value *v)

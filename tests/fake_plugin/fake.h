@@ -89,7 +89,8 @@ struct PJRT_DeviceDescription {
     int id;
     char text[48];
     size_t text_size;
-    PJRT_NamedValue attribute;
+    size_t num_attributes;
+    const PJRT_NamedValue *attributes;
 };
 
 struct PJRT_Device {
@@ -169,7 +170,10 @@ PJRT_Event *fake_event_ready(void);
 struct fake_settings {
     size_t num_devices, num_foreign; /* the latter are among the former: the last ones */
     long compile_ms, stats_ms, load_ms;
-    const char *platform, *params, *outputs;
+    const char *platform, *version, *params, *outputs, *topology;
+    const char *kinds[FAKE_DEVICES_MAX];
+    PJRT_NamedValue *attributes, *device_attributes; /* of topologies, of devices */
+    size_t num_attributes, num_device_attributes;
 };
 const struct fake_settings *fake_settings(void);
 

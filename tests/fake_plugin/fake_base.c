@@ -33,6 +33,72 @@ int64_t fake_live(enum fake_kind kind)
 
 static struct fake_settings settings;
 
+/* "name=value;…" as attributes: 3, [1,2], 1.5f, true, or text. One that is 1 unless said; callers
+ * abort on bool. */
+static PJRT_NamedValue *read_attributes(const char *text, size_t *count)
+{
+    char *copy = strdup(text ? text : "fake=1"), *rest = copy, *one;
+    PJRT_NamedValue *list = NULL;
+
+    *count = 0;
+    while ((one = strsep(&rest, ";"))) {
+        char *value = strchr(one, '='), *end;
+        PJRT_NamedValue v = {.struct_size = PJRT_NamedValue_STRUCT_SIZE,
+                             .name = one,
+                             .type = PJRT_NamedValue_kString,
+                             .value_size = 1};
+
+        if (!value)
+            continue;
+        *value++ = '\0';
+        v.name_size = strlen(one);
+        v.int64_value = strtoll(value, &end, 10);
+        if (end != value && !*end) {
+            v.type = PJRT_NamedValue_kInt64;
+        } else if (*value == '[') {
+            int64_t *numbers = calloc(strlen(value), sizeof(*numbers));
+
+            v.type = PJRT_NamedValue_kInt64List;
+            v.int64_array_value = numbers;
+            v.value_size = 0;
+            for (value++; *value && *value != ']'; value = end + (*end == ','))
+                numbers[v.value_size++] = strtoll(value, &end, 10);
+        } else if (strcmp(value, "true") == 0 || strcmp(value, "false") == 0) {
+            v.type = PJRT_NamedValue_kBool;
+            v.bool_value = *value == 't';
+        } else if (value[strlen(value) - !!*value] == 'f' && strtof(value, &end) != 0 &&
+                   strcmp(end, "f") == 0) {
+            v.type = PJRT_NamedValue_kFloat;
+            v.float_value = strtof(value, NULL);
+        } else {
+            v.string_value = value;
+            v.value_size = strlen(value);
+        }
+        list = realloc(list, (*count + 1) * sizeof(*list));
+        list[(*count)++] = v;
+    }
+    return list; /* for the life of the process, as is what it points to */
+}
+
+/* A name for each device, by commas; the last one for all that are left. */
+static void read_kinds(const char *text)
+{
+    char *rest = strdup(text ? text : "Fake v1"), *one = NULL;
+
+    for (size_t i = 0; i < FAKE_DEVICES_MAX; i++) {
+        if (rest)
+            one = strsep(&rest, ",");
+        settings.kinds[i] = one;
+    }
+}
+
+static const char *text_of(const char *variable, const char *otherwise)
+{
+    const char *value = getenv(variable);
+
+    return value ? value : otherwise;
+}
+
 static void read_settings(void)
 {
     const char *devices = getenv("FAKE_DEVICES"), *ms = getenv("FAKE_COMPILE_MS");
@@ -48,7 +114,13 @@ static void read_settings(void)
     settings.compile_ms = ms ? atol(ms) : 0;
     settings.stats_ms = stats_ms ? atol(stats_ms) : 0;
     settings.load_ms = load_ms ? atol(load_ms) : 0;
-    settings.platform = getenv("FAKE_PLATFORM") ? getenv("FAKE_PLATFORM") : "fake";
+    settings.platform = text_of("FAKE_PLATFORM", "fake");
+    settings.version = text_of("FAKE_VERSION", "fake plugin 1");
+    settings.topology = text_of("FAKE_TOPOLOGY", "");
+    read_kinds(getenv("FAKE_KINDS"));
+    settings.attributes = read_attributes(getenv("FAKE_ATTRIBUTES"), &settings.num_attributes);
+    settings.device_attributes =
+        read_attributes(getenv("FAKE_DEVICE_ATTRIBUTES"), &settings.num_device_attributes);
     settings.params = getenv("FAKE_PARAMS");
     settings.outputs = getenv("FAKE_OUTPUTS");
 }

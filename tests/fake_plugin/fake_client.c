@@ -8,7 +8,6 @@
 #define TEXT(args, field, text) ((args)->field = (text), (args)->field##_size = strlen(text))
 
 static const char memory_kind[] = "device";
-static const char version[] = "fake plugin 1";
 
 /* ---- memories ---- */
 
@@ -102,12 +101,8 @@ static void topology_init(PJRT_TopologyDescription *topology, size_t num_devices
         d->id = (int)i;
         snprintf(d->text, sizeof(d->text), "FakeDevice(id=%zu)", i);
         d->text_size = strlen(d->text);
-        d->attribute = (PJRT_NamedValue){.struct_size = PJRT_NamedValue_STRUCT_SIZE,
-                                         .name = "fake",
-                                         .name_size = 4,
-                                         .type = PJRT_NamedValue_kInt64, /* callers abort on bool */
-                                         .int64_value = 1,
-                                         .value_size = 1};
+        d->attributes = fake_settings()->device_attributes;
+        d->num_attributes = fake_settings()->num_device_attributes;
         topology->list[i] = d;
     }
 }
@@ -150,7 +145,7 @@ fake_PJRT_TopologyDescription_PlatformName(PJRT_TopologyDescription_PlatformName
 PJRT_Error *
 fake_PJRT_TopologyDescription_PlatformVersion(PJRT_TopologyDescription_PlatformVersion_Args *args)
 {
-    TEXT(args, platform_version, version);
+    TEXT(args, platform_version, fake_settings()->version);
     return NULL;
 }
 
@@ -169,9 +164,17 @@ static void free_serialized(PJRT_SerializedTopology *serialized)
 
 PJRT_Error *fake_PJRT_TopologyDescription_Serialize(PJRT_TopologyDescription_Serialize_Args *args)
 {
-    char *bytes = fake_new(FAKE_serialized, 32);
+    static atomic_int calls;
+    const char *more = fake_settings()->topology;
+    size_t room = 64 + strlen(more);
+    char *bytes = fake_new(FAKE_serialized, room);
 
-    snprintf(bytes, 32, "fake topology %zu", args->topology->num_devices);
+    if (strcmp(more, "random") == 0)
+        snprintf(bytes, room, "fake topology %zu %d", args->topology->num_devices,
+                 atomic_fetch_add(&calls, 1));
+    else
+        snprintf(bytes, room, "fake topology %zu%s%s", args->topology->num_devices,
+                 *more ? " " : "", more);
     args->serialized_bytes = bytes;
     args->serialized_bytes_size = strlen(bytes);
     args->serialized_topology = (PJRT_SerializedTopology *)bytes;
@@ -185,7 +188,7 @@ fake_PJRT_TopologyDescription_Deserialize(PJRT_TopologyDescription_Deserialize_A
     static const char magic[] = "fake topology ";
     size_t n = sizeof(magic) - 1;
 
-    if (args->serialized_topology_size != n + 1 ||
+    if (args->serialized_topology_size < n + 1 ||
         memcmp(args->serialized_topology, magic, n) != 0 || args->serialized_topology[n] < '1' ||
         args->serialized_topology[n] > '0' + FAKE_DEVICES_MAX)
         return fake_error(PJRT_Error_Code_INVALID_ARGUMENT, "not a topology of this plugin");
@@ -195,8 +198,8 @@ fake_PJRT_TopologyDescription_Deserialize(PJRT_TopologyDescription_Deserialize_A
 
 PJRT_Error *fake_PJRT_TopologyDescription_Attributes(PJRT_TopologyDescription_Attributes_Args *args)
 {
-    args->attributes = &args->topology->descriptions[0].attribute;
-    args->num_attributes = 1;
+    args->attributes = fake_settings()->attributes;
+    args->num_attributes = fake_settings()->num_attributes;
     return NULL;
 }
 
@@ -273,7 +276,7 @@ PJRT_Error *fake_PJRT_Client_ProcessIndex(PJRT_Client_ProcessIndex_Args *args)
 
 PJRT_Error *fake_PJRT_Client_PlatformVersion(PJRT_Client_PlatformVersion_Args *args)
 {
-    TEXT(args, platform_version, version);
+    TEXT(args, platform_version, fake_settings()->version);
     return NULL;
 }
 
@@ -354,14 +357,14 @@ PJRT_Error *fake_PJRT_DeviceDescription_ProcessIndex(PJRT_DeviceDescription_Proc
 
 PJRT_Error *fake_PJRT_DeviceDescription_Attributes(PJRT_DeviceDescription_Attributes_Args *args)
 {
-    args->attributes = &args->device_description->attribute;
-    args->num_attributes = 1;
+    args->attributes = args->device_description->attributes;
+    args->num_attributes = args->device_description->num_attributes;
     return NULL;
 }
 
 PJRT_Error *fake_PJRT_DeviceDescription_Kind(PJRT_DeviceDescription_Kind_Args *args)
 {
-    TEXT(args, device_kind, "Fake v1");
+    TEXT(args, device_kind, fake_settings()->kinds[args->device_description->id]);
     return NULL;
 }
 
@@ -441,8 +444,8 @@ static void keep_attributes(PJRT_Device_Attributes *attributes)
 
 PJRT_Error *fake_PJRT_Device_GetAttributes(PJRT_Device_GetAttributes_Args *args)
 {
-    args->attributes = &args->device->description->attribute;
-    args->num_attributes = 1;
+    args->attributes = args->device->description->attributes;
+    args->num_attributes = args->device->description->num_attributes;
     args->device_attributes = NULL;
     args->attributes_deleter = keep_attributes;
     return NULL;

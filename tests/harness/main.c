@@ -21,6 +21,10 @@ static const char usage[] =
     "  --set NAME=VALUE    a client or topology option, as text\n"
     "  --set-file NAME=F   the same, the text is in a file\n"
     "  --aot NAME          no client: compile for the topology of that name\n"
+    "  --setenv AT:N=VALUE set a variable AT a moment: open (the table is there), initialize, "
+    "client,\n"
+    "                      first (a program is compiled) or each; may be repeated\n"
+    "  --shell AT:COMMAND  run a command at such a moment\n"
     "  --keep              destroy nothing at the end, as torch_xla does\n"
     "  --counts PATH       the fake plugin whose counts to print, when PLUGIN is a layer over it\n"
     "HARNESS_UNTIL=ENTRY=N in the environment: compile nothing before the fake plugin saw N "
@@ -29,7 +33,8 @@ static const char usage[] =
 struct job {
     const char *plugin, *format, *counts, *topology;
     const char *programs[LIST_MAX], *inputs[LIST_MAX];
-    size_t num_programs, num_inputs, num_options;
+    const char *moments[LIST_MAX]; /* AT:N=VALUE, or !AT:COMMAND */
+    size_t num_programs, num_inputs, num_options, num_moments;
     PJRT_NamedValue options[LIST_MAX];
     char *compile_options;
     size_t compile_options_size;
@@ -288,6 +293,31 @@ static void one_program_ahead(struct harness *h, const struct job *job, const ch
     harness_executable_destroy(h, args.executable);
 }
 
+/* Does what is to be done at this moment. */
+static void at(const struct job *job, const char *moment)
+{
+    size_t n = strlen(moment);
+
+    for (size_t i = 0; i < job->num_moments; i++) {
+        bool shell = job->moments[i][0] == '!';
+        const char *text = job->moments[i] + shell, *equals;
+        char name[256];
+
+        if (strncmp(text, moment, n) != 0 || text[n] != ':')
+            continue;
+        text += n + 1;
+        equals = strchr(text, '=');
+        if (shell ? system(text) != 0 : !equals || equals - text >= (long)sizeof(name)) {
+            fprintf(stderr, "pjrt_harness: %s failed\n", text);
+            exit(2);
+        }
+        if (shell)
+            continue;
+        snprintf(name, sizeof(name), "%.*s", (int)(equals - text), text);
+        setenv(name, equals + 1, 1);
+    }
+}
+
 static void all_programs(struct harness *h, const struct job *job,
                          const PJRT_TopologyDescription *topology)
 {
@@ -301,6 +331,9 @@ static void all_programs(struct harness *h, const struct job *job,
                 one_program_ahead(h, job, code, size, topology);
             else
                 one_program(h, job, code, size);
+            if (!i && !n)
+                at(job, "first");
+            at(job, "each");
         }
         free(code);
     }
@@ -324,6 +357,7 @@ static bool with_client(struct harness *h, const struct job *job)
 {
     if (!harness_client(h, job->options, job->num_options))
         return false;
+    at(job, "client");
     harness_wait_for_calls(h);
     all_programs(h, job, NULL);
     if (!job->keep)
@@ -378,7 +412,9 @@ static void read_arguments(int argc, char **argv, struct job *job)
         {"format", 1, NULL, 'f'},  {"options", 1, NULL, 'o'},  {"input", 1, NULL, 'i'},
         {"execute", 1, NULL, 'x'}, {"repeat", 1, NULL, 'r'},   {"roundtrip", 0, NULL, 't'},
         {"set", 1, NULL, 's'},     {"set-file", 1, NULL, 'S'}, {"aot", 1, NULL, 'a'},
-        {"keep", 0, NULL, 'k'},    {"counts", 1, NULL, 'c'},   {NULL, 0, NULL, 0}};
+        {"keep", 0, NULL, 'k'},    {"counts", 1, NULL, 'c'},   {"setenv", 1, NULL, 'e'},
+        {"shell", 1, NULL, 'E'},   {NULL, 0, NULL, 0}};
+    char *command;
     int c;
 
     *job = (struct job){.format = "mlir", .executes = 1, .repeats = 1};
@@ -399,6 +435,10 @@ static void read_arguments(int argc, char **argv, struct job *job)
             job->topology = optarg;
         else if (c == 'c')
             job->counts = optarg;
+        else if (c == 'e' && job->num_moments < LIST_MAX)
+            job->moments[job->num_moments++] = optarg;
+        else if (c == 'E' && job->num_moments < LIST_MAX && asprintf(&command, "!%s", optarg) > 0)
+            job->moments[job->num_moments++] = command;
         else if (c != 't' && c != 'k')
             optind = argc;
         job->roundtrip |= c == 't';
@@ -427,7 +467,12 @@ int main(int argc, char **argv)
                h.api->struct_size);
     else
         printf("{\"results\":[");
-    ok = ok && harness_initialize(&h) && (job.topology ? ahead(&h, &job) : with_client(&h, &job));
+    if (ok)
+        at(&job, "open");
+    ok = ok && harness_initialize(&h);
+    if (ok)
+        at(&job, "initialize");
+    ok = ok && (job.topology ? ahead(&h, &job) : with_client(&h, &job));
     printf("]");
     if (!ok) {
         printf(",\n \"error\":");

@@ -3,6 +3,9 @@
 . "$(dirname "$0")/lib.sh"
 programs="$SOURCE/tests/conformance/programs"
 export STET_STORE="$WORK/store"
+# Flags of every form, so that reading them fails as well.
+printf -- '--xla_a=1\n--xla_b=x\n' > flags
+export LIBTPU_INIT_ARGS="--xla_b=y --flagfile=$WORK/flags" XLA_FLAGS="--xla_gpu_ptx_file=$WORK/flags"
 workload=("$harness" --execute 2 --repeat 2 "$fake" "$programs/plain.mlir" "$programs/step.mlir" f.txt)
 results bare "${workload[@]}" > bare
 cold() { rm -rf "$STET_DIR" "$STET_STORE"; }

@@ -338,7 +338,7 @@ class Store(unittest.TestCase):
     def test_each_component_that_moves_alone_is_named(self):
         self.run_it(STEP.format(lr=0.1, comment=""))
         shutil.copytree(self.dir + "/store", self.dir + "/kept", symlinks=True)
-        for component in ("plugin", "platform", "topology", "toolkit", "environment", "options", "program"):
+        for component in ("plugin", "platform", "topology", "host", "toolkit", "environment", "options", "program"):
             with self.subTest(component):
                 shutil.rmtree(self.dir + "/store")
                 shutil.copytree(self.dir + "/kept", self.dir + "/store", symlinks=True)

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "fingerprint/canon.h"
+#include "program/compare.h"
 #include "program/defaults.h"
 
 #include <stdlib.h>
@@ -258,6 +259,88 @@ TEST(names_of_functions_do_not_matter_but_their_bodies_do)
 
 /* The values below are a promise to stores and contracts: when they change, so must
  * STET_FINGERPRINT_VERSION. */
+/* Are these one program, to who compares by fingerprints and to who compares as the store does? */
+static bool agree(const char *a, const char *b)
+{
+    struct stet_fingerprint f, g;
+    struct stet_program x, y;
+    bool same;
+
+    EXPECT(read_program(&x, stet_view_str(a)));
+    EXPECT(read_program(&y, stet_view_str(b)));
+    EXPECT_INT(STET_OK, stet_fingerprint_make(&f, &x, (struct stet_view){0}, NULL));
+    EXPECT_INT(STET_OK, stet_fingerprint_make(&g, &y, (struct stet_view){0}, NULL));
+    same = stet_program_same(&x, &y, STET_COMPARE_NAMELESS, NULL);
+    EXPECT_INT(stet_hash_eq(f.key, g.key), same);
+    EXPECT_INT(same, stet_program_same(&y, &x, STET_COMPARE_NAMELESS, NULL));
+    stet_program_release(&x);
+    stet_program_release(&y);
+    return same;
+}
+
+#define TWO_CALLED(module, args, results, one, two, called)                                        \
+    "module @" module " {\n"                                                                       \
+    "func.func public @main(%arg0: tensor<4xf32>" args ") -> (tensor<4xf32>" results ") {\n"       \
+    "  %0 = call @" called "(%arg0) : (tensor<4xf32>) -> tensor<4xf32>\n"                          \
+    "  return %0 : tensor<4xf32>\n}\n"                                                             \
+    "func.func private @" one "(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"                        \
+    "  %0 = stablehlo.add %arg0, %arg0 : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n"          \
+    "func.func private @" two "(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"                        \
+    "  %0 = stablehlo.add %arg0, %arg0 : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n}\n"
+
+TEST(the_store_compares_what_the_key_is_made_of)
+{
+    static const char first[] = TWO_CALLED("m", "", "", "f", "g", "f");
+    static const struct {
+        const char *text;
+        bool same;
+    } others[] = {
+        {TWO_CALLED("other", "", "", "f", "g", "f"), true},
+        {TWO_CALLED("m", " {jax.arg_info = \"x\"}", "", "f", "g", "f"), true},
+        {TWO_CALLED("m", "", " {jax.result_info = \"result[0]\"}", "f", "g", "f"), true},
+        {TWO_CALLED("m", "", "", "f_1", "g", "f_1"), true},
+        {TWO_CALLED("m", "", "", "g", "f", "g"), true}, /* renamed, both */
+        {TWO_CALLED("m", "", "", "f", "g", "g"), false},
+        {TWO_CALLED("m", "", "", "g", "f", "f"), false}, /* the same name for another one */
+        {TWO_CALLED("m", " {tf.aliasing_output = 0 : i32}", "", "f", "g", "f"), false},
+        {TWO_CALLED("m", "", " {mhlo.layout_mode = \"auto\"}", "f", "g", "f"), false},
+    };
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        EXPECT_INT(others[i].same, agree(first, others[i].text));
+}
+
+#define BRANCHES(first, second)                                                                    \
+    "module {\n\"func.func\"() ({\n^bb0(%a: i1):\n"                                                \
+    "  \"cf.cond_br\"(%a)[^" first ", ^" second "] : (i1) -> ()\n"                                 \
+    "^bb1:\n  %0 = stablehlo.constant dense<1> : tensor<i32>\n  func.return %0 : tensor<i32>\n"    \
+    "^bb2:\n  %1 = stablehlo.constant dense<2> : tensor<i32>\n  func.return %1 : tensor<i32>\n"    \
+    "}) {function_type = (i1) -> tensor<i32>, sym_name = \"main\"} : () -> ()\n}\n"
+
+TEST(the_store_compares_where_branches_go)
+{
+    EXPECT(agree(BRANCHES("bb1", "bb2"), BRANCHES("bb1", "bb2")));
+    EXPECT(!agree(BRANCHES("bb1", "bb2"), BRANCHES("bb2", "bb1")));
+}
+
+TEST(what_the_key_leaves_out_as_a_name_the_comparison_leaves_out)
+{
+    static const struct {
+        const char *name;
+        enum stet_attr_class class;
+    } attrs[] = {
+#define ATTR(name, class) {name, STET_CLASS_##class},
+#include "fingerprint/canon.def"
+    };
+
+    for (size_t i = 0; i < sizeof attrs / sizeof *attrs; i++) {
+        bool type = !strcmp(attrs[i].name, "function_type"); /* said by the types beside it */
+
+        EXPECT_INT(attrs[i].class == STET_CLASS_NAMES && !type,
+                   stet_attr_is_name(stet_view_str(attrs[i].name)));
+    }
+}
+
 TEST(fingerprints_are_those_of_earlier_releases)
 {
     struct stet_fingerprint f = base();

@@ -54,7 +54,7 @@ static struct stet_options read_all(struct stet_buf *b)
     struct stet_hash brief;
 
     EXPECT_INT(STET_OK, stet_options_decode(&o, stet_buf_as_view(b), &err));
-    EXPECT_INT(STET_OK, stet_options_hash(stet_buf_as_view(b), &brief, NULL));
+    EXPECT_INT(STET_OK, stet_options_hash(stet_buf_as_view(b), &brief, NULL, NULL));
     EXPECT(stet_hash_eq(o.hash, brief)); /* the short way gives the same */
     stet_buf_release(b);
     return o;
@@ -80,9 +80,63 @@ TEST(the_order_of_a_map_does_not_matter)
     x = read_all(&a);
     y = read_all(&b);
     EXPECT(stet_hash_eq(x.hash, y.hash));
-    EXPECT(stet_view_is(x.canonical, "stet.options/1\n7[3:one]=0a0131\n7[3:two]=0a0132\n"));
+    EXPECT(stet_view_is(x.canonical, "stet.options/2\n7[3:one]=0a0131\n7[3:two]=0a0132\n"));
     stet_options_release(&x);
     stet_options_release(&y);
+}
+
+/* Debug option `field`, which may be unknown, given with each of these texts; its hash. */
+static struct stet_hash hash_of_repeated(uint32_t field, const char *const *texts)
+{
+    struct stet_buf debug = STET_BUF_INIT, b;
+    struct stet_options o;
+    struct stet_hash hash;
+
+    for (; *texts; texts++)
+        text(&debug, field, stet_view_str(*texts));
+    b = with_debug(stet_buf_as_view(&debug));
+    o = read_all(&b);
+    hash = o.hash;
+    stet_options_release(&o);
+    stet_buf_release(&debug);
+    return hash;
+}
+
+TEST(the_order_of_repeated_fields_matters_known_or_not)
+{
+    static const char *const forth[] = {"a", "b", NULL}, *const back[] = {"b", "a", NULL};
+    static const uint32_t fields[] = {30, 5000};
+
+    for (size_t i = 0; i < 2; i++) {
+        EXPECT(
+            stet_hash_eq(hash_of_repeated(fields[i], forth), hash_of_repeated(fields[i], forth)));
+        EXPECT(
+            !stet_hash_eq(hash_of_repeated(fields[i], forth), hash_of_repeated(fields[i], back)));
+    }
+}
+
+TEST(options_that_name_files_are_told_apart_from_the_hash)
+{
+    struct stet_buf debug = STET_BUF_INIT, none = STET_BUF_INIT, b, c, files = STET_BUF_INIT;
+    struct stet_hash with, without;
+
+    text(&debug, 223, STET_VIEW("/tmp/results"));
+    b = with_debug(stet_buf_as_view(&debug));
+    c = with_debug(stet_buf_as_view(&none));
+    text_override(&b, "xla_gpu_cuda_data_dir", "/cuda");
+    text_override(&b, "xla_new_profile_file", "f");
+    EXPECT_INT(STET_OK, stet_options_hash(stet_buf_as_view(&b), &with, &files, NULL));
+    EXPECT_INT(STET_OK, stet_options_hash(stet_buf_as_view(&c), &without, NULL, NULL));
+    EXPECT(stet_hash_eq(with, without));
+    EXPECT(stet_view_eq(stet_buf_as_view(&files),
+                        STET_VIEW("xla_gpu_load_autotune_results_from\0/tmp/results\0"
+                                  "xla_gpu_cuda_data_dir\0/cuda\0xla_new_profile_file\0f\0")));
+    EXPECT_INT(STET_OK, stet_options_hash(stet_buf_as_view(&b), &with, NULL, NULL));
+    EXPECT(!stet_hash_eq(with, without));
+    stet_buf_release(&debug);
+    stet_buf_release(&b);
+    stet_buf_release(&c);
+    stet_buf_release(&files);
 }
 
 TEST(fields_that_do_not_count_are_kept_with_their_reason)
@@ -114,7 +168,7 @@ TEST(a_dropped_name_is_dropped_as_an_override_too)
 
     text_override(&b, "xla_dump_to", "/tmp");
     o = read_all(&b);
-    EXPECT(stet_view_is(o.canonical, "stet.options/1\n"));
+    EXPECT(stet_view_is(o.canonical, "stet.options/2\n"));
     stet_options_release(&o);
 }
 
@@ -126,7 +180,7 @@ TEST(a_debug_flag_set_to_false_counts)
     varint(&debug, 9, 0);
     b = with_debug(stet_buf_as_view(&debug));
     o = read_all(&b);
-    EXPECT(stet_view_is(o.canonical, "stet.options/1\n3.3.9=0\n"));
+    EXPECT(stet_view_is(o.canonical, "stet.options/2\n3.3.9=0\n"));
     stet_options_release(&o);
     stet_buf_release(&debug);
 }
@@ -229,7 +283,7 @@ TEST(the_canonical_form_is_stable)
 
     EXPECT_INT(STET_OK, stet_options_decode(&o, f.bytes, NULL));
     stet_hash_format(o.hash, hash);
-    EXPECT_STR("33d68182c34efdf88503774e7e5f9806", hash);
+    EXPECT_STR("b5c5e7a5f6246ffcf55543f88aa1f9ca", hash);
     stet_options_release(&o);
     stet_file_close(&f);
 }

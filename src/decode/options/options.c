@@ -7,8 +7,10 @@
 
 #include <stdlib.h>
 
-/* Part of every hash: a change of what is dropped or how values are written changes it. */
-static const char version[] = "stet.options/1\n";
+#define TEXT_OF(number)      #number
+#define VERSION_LINE(number) "stet.options/" TEXT_OF(number) "\n"
+
+static const char version[] = VERSION_LINE(STET_OPTIONS_VERSION);
 
 /* ---- canonical ---- */
 
@@ -17,10 +19,11 @@ static int by_path(const void *a, const void *b)
     const struct stet_options_item *x = a, *y = b;
     int order = stet_view_cmp(x->path, y->path);
 
-    return order ? order : stet_view_cmp(x->value, y->value);
+    return order ? order : x->order < y->order ? -1 : 1;
 }
 
-/* By code, then by value. */
+/* Protobuf's rule for a field given twice is that the last counts, and the elements of a repeated
+ * field that this build does not know have an order: lines of one code stay as they came. */
 static int by_code(const void *a, const void *b)
 {
     const struct stet_options_line *x = a, *y = b;
@@ -29,8 +32,7 @@ static int by_code(const void *a, const void *b)
     if (x->begin != y->begin)
         return x->begin < y->begin ? -1 : 1;
     order = stet_view_cmp(stet_view_of(x->text, x->code), stet_view_of(y->text, y->code));
-    return order ? order
-                 : stet_view_cmp(stet_view_of(x->text, x->len), stet_view_of(y->text, y->len));
+    return order ? order : x->order < y->order ? -1 : 1;
 }
 
 static void canonical(struct stet_options_reader *r, struct stet_buf *out)
@@ -42,8 +44,6 @@ static void canonical(struct stet_options_reader *r, struct stet_buf *out)
         stet_buf_add(out, r->lines[i].text, r->lines[i].len);
 }
 
-/* Protobuf's rule for a field given twice is that the last counts, which sorting can't know; such
- * bytes no serialiser writes, and both values are kept, in order. */
 static bool finish(struct stet_options_reader *r, struct stet_options *out)
 {
     struct stet_buf text = STET_BUF_INIT;
@@ -59,13 +59,13 @@ static bool finish(struct stet_options_reader *r, struct stet_options *out)
         memcpy(out->items, r->items, r->count * sizeof *r->items);
         out->count = r->count;
     }
-    r->hlo.b.a->failed |= text.failed;
+    r->hlo.b.a->failed |= text.failed || (r->files && r->files->failed);
     stet_buf_release(&text);
     return !r->hlo.b.a->failed;
 }
 
 static enum stet_rc decode(struct stet_options *out, struct stet_view bytes, bool brief,
-                           struct stet_err *err)
+                           struct stet_buf *files, struct stet_err *err)
 {
     struct stet_options_reader *r = stet_mem_calloc(1, sizeof *r);
     struct stet_err own = STET_ERR_INIT;
@@ -76,6 +76,7 @@ static enum stet_rc decode(struct stet_options *out, struct stet_view bytes, boo
     if (!r)
         return stet_fail(err, STET_NO_MEMORY, "out of memory while reading compile options");
     r->brief = brief;
+    r->files = files;
     stet_hlo_build_init(&r->hlo.b, &room, &r->holder, bytes.len, &own);
     stet_options_read(r, bytes);
     rc = stet_proto_finish(&r->hlo.fault, "compile options", err);
@@ -96,13 +97,14 @@ static enum stet_rc decode(struct stet_options *out, struct stet_view bytes, boo
 enum stet_rc stet_options_decode(struct stet_options *out, struct stet_view bytes,
                                  struct stet_err *err)
 {
-    return decode(out, bytes, false, err);
+    return decode(out, bytes, false, NULL, err);
 }
 
-enum stet_rc stet_options_hash(struct stet_view bytes, struct stet_hash *out, struct stet_err *err)
+enum stet_rc stet_options_hash(struct stet_view bytes, struct stet_hash *out,
+                               struct stet_buf *files, struct stet_err *err)
 {
     struct stet_options options;
-    enum stet_rc rc = decode(&options, bytes, true, err);
+    enum stet_rc rc = decode(&options, bytes, true, files, err);
 
     *out = options.hash;
     stet_options_release(&options);

@@ -82,7 +82,27 @@ static const struct field *find_field(const struct field *first, uint32_t number
     return NULL;
 }
 
-static const char *reason_of(struct stet_view name)
+static const struct {
+    const char *name;
+    enum stet_option_file kind;
+} option_files[] = {
+#define OPTION_FILE(name, kind) {name, STET_OPTION_FILE_##kind},
+#include "decode/option_files.def"
+#undef OPTION_FILE
+};
+
+enum stet_option_file stet_option_file_kind(struct stet_view name)
+{
+    for (size_t i = 0; i < sizeof option_files / sizeof *option_files; i++) {
+        const char *known = option_files[i].name;
+
+        if (*known == '*' ? stet_view_ends(name, known + 1) : stet_view_is(name, known))
+            return option_files[i].kind;
+    }
+    return STET_OPTION_FILE_NONE;
+}
+
+const char *stet_option_dropped(struct stet_view name)
 {
     for (size_t i = 0; i < sizeof drops / sizeof *drops; i++) {
         size_t n = drops[i].len;
@@ -151,27 +171,60 @@ static void add_line(struct stet_options_reader *r, struct stet_view code,
     if (!make_room(r, &lines, &r->line_room, r->line_count, sizeof *r->lines))
         return;
     r->lines = lines;
-    r->lines[r->line_count++] =
-        (struct stet_options_line){begin_of(code), text.ptr, code.len, text.len};
+    r->lines[r->line_count] =
+        (struct stet_options_line){begin_of(code), text.ptr, code.len, text.len, r->line_count};
+    r->line_count++;
+}
+
+/* The text of a field: its own, or that of an OptionOverrideProto. */
+static struct stet_view text_of(const struct stet_proto_field *f, bool is_override)
+{
+    const unsigned char *p = (const unsigned char *)f->bytes.ptr;
+
+    if (f->wire != STET_PROTO_BYTES || !is_override)
+        return f->wire == STET_PROTO_BYTES ? f->bytes : (struct stet_view){0};
+    /* field 1, and a length of one byte or two that reaches to the end */
+    if (f->bytes.len >= 2 && p[0] == 0x0a && p[1] < 0x80 && p[1] == f->bytes.len - 2)
+        return stet_view_of(p + 2, f->bytes.len - 2);
+    if (f->bytes.len >= 3 && p[0] == 0x0a && p[1] >= 0x80 && p[2] < 0x80 &&
+        ((size_t)p[2] << 7 | (p[1] & 0x7f)) == f->bytes.len - 3)
+        return stet_view_of(p + 3, f->bytes.len - 3);
+    return (struct stet_view){0};
+}
+
+/* True when the option names a file, and that was noted in place of its line. */
+static bool add_file(struct stet_options_reader *r, struct stet_view name,
+                     const struct stet_proto_field *f, bool is_override)
+{
+    struct stet_view text = text_of(f, is_override);
+
+    if (!r->files || !text.len || memchr(text.ptr, 0, text.len) ||
+        stet_option_file_kind(name) == STET_OPTION_FILE_NONE)
+        return false;
+    stet_buf_view(r->files, name);
+    stet_buf_char(r->files, 0);
+    stet_buf_view(r->files, text);
+    stet_buf_char(r->files, 0);
+    return true;
 }
 
 static void add(struct stet_options_reader *r, struct place at, struct stet_view name,
-                struct stet_view value, const struct stet_proto_field *f)
+                struct stet_view value, const struct stet_proto_field *f, bool is_override)
 {
-    const char *dropped = reason_of(name);
+    const char *dropped = stet_option_dropped(name);
     void *items = r->items;
 
     if (r->count == MOST_ITEMS) {
         stet_proto_fail(&r->hlo.fault, STET_LIMIT, 0, "too many options");
         return;
     }
-    if (!dropped)
+    if (!dropped && !add_file(r, name, f, is_override))
         add_line(r, at.code, f);
     if (!r->brief) {
         if (!make_room(r, &items, &r->room, r->count, sizeof *r->items))
             return;
         r->items = items;
-        r->items[r->count] = (struct stet_options_item){at.path, value, dropped};
+        r->items[r->count] = (struct stet_options_item){at.path, value, dropped, r->count};
     }
     r->count++;
 }
@@ -364,7 +417,7 @@ static void map_entry(struct stet_options_reader *r, const struct stet_proto *in
     if (!value.number)
         value = (struct stet_proto_field){.wire = STET_PROTO_BYTES};
     text = stet_hlo_keep(&r->hlo); /* before scratch is used for the place */
-    add(r, indexed(r, at, key), key, text, &value);
+    add(r, indexed(r, at, key), key, text, &value, overrides);
 }
 
 static void read_message(struct stet_options_reader *r, struct stet_proto m, enum message of,
@@ -428,7 +481,7 @@ static void read_field(struct stet_options_reader *r, const struct stet_proto *m
     }
     if (!r->brief)
         value = stet_hlo_keep(&r->hlo);
-    add(r, here, stet_view_str(known->name), value, f);
+    add(r, here, stet_view_str(known->name), value, f, false);
 }
 
 static void read_unknown(struct stet_options_reader *r, const struct stet_proto_field *f,
@@ -444,7 +497,7 @@ static void read_unknown(struct stet_options_reader *r, const struct stet_proto_
     else
         stet_buf_uint(&r->hlo.scratch, f->value);
     text = stet_hlo_keep(&r->hlo);
-    add(r, inside(r, at, number, f->number), stet_view_str(number), text, f);
+    add(r, inside(r, at, number, f->number), stet_view_str(number), text, f, false);
 }
 
 /* DebugOptions has presence: a flag set to false says something. Elsewhere zero is absent. */

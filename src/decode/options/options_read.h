@@ -12,6 +12,9 @@ struct stet_options_line {
     uint64_t begin; /* of its code, to compare by: few need more */
     const char *text;
     size_t code, len;
+    size_t
+        order; /* lines of one code keep the order of the input: a repeated field's means something
+                */
 };
 
 struct stet_options_reader {
@@ -20,7 +23,9 @@ struct stet_options_reader {
     struct stet_options_item *items;
     struct stet_options_line *lines;
     size_t count, room, line_count, line_room;
-    bool brief; /* only lines: no paths, no values in words */
+    bool brief;             /* only lines: no paths, no values in words */
+    struct stet_buf *files; /* names and values of options that name files, instead of their lines;
+                               NULL: they count as they stand */
 };
 
 /* Every field of a CompileOptionsProto, as lines and (unless brief) as items, in the order of the
