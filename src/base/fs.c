@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -29,13 +28,21 @@ int stet_fs_write_all(int fd, const void *bytes, size_t n)
     return 0;
 }
 
-/* What comes through a pipe or a device and has no end must not take all memory. */
-static const size_t stream_most = (size_t)2 << 30;
+/* What comes through a pipe or a device and has no end must not take all memory; of a file the
+ * size is known, and the user named it. */
+static const size_t stream_most = (size_t)2 << 30, file_most = (size_t)16 << 30;
 
-/* For pipes and files of unknown size. */
-static enum stet_rc read_stream(struct stet_file *f, int fd, const char *path, struct stet_err *err)
+static enum stet_rc too_long(struct stet_err *err, const char *path, size_t most)
 {
-    size_t room = 1 << 16, len = 0;
+    return stet_fail(err, STET_LIMIT, "%s: more than %zu bytes", path, most);
+}
+
+/* From where `fd` is to the end. `expect` is how much that should be, or 0: a guess, since others
+ * may write to the file meanwhile. */
+static enum stet_rc read_rest(struct stet_file *f, int fd, size_t expect, size_t most,
+                              const char *path, struct stet_err *err)
+{
+    size_t room = expect ? expect + 1 : 1 << 16, len = 0;
     char *p = stet_mem_alloc(room);
 
     while (p) {
@@ -49,14 +56,13 @@ static enum stet_rc read_stream(struct stet_file *f, int fd, const char *path, s
             return STET_IO;
         }
         if (got == 0) {
-            *f = (struct stet_file){.bytes = stet_view_of(p, len)};
+            f->bytes = stet_view_of(p, len);
             return STET_OK;
         }
         len += (size_t)got;
-        if (len >= stream_most) {
+        if (len > most) {
             stet_mem_free(p);
-            return stet_fail(err, STET_LIMIT, "%s: more than %zu bytes, and no end", path,
-                             stream_most);
+            return too_long(err, path, most);
         }
         if (len == room) {
             char *bigger = stet_mem_resize(p, room, 2);
@@ -71,47 +77,70 @@ static enum stet_rc read_stream(struct stet_file *f, int fd, const char *path, s
     return stet_fail(err, STET_NO_MEMORY, "%s: out of memory while reading", path);
 }
 
-enum stet_rc stet_file_open(struct stet_file *f, const char *path, struct stet_err *err)
+static int open_for_reading(const char *path, int more, enum stet_rc *rc, struct stet_err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | more);
+
+    if (fd < 0) {
+        bool none = errno == ENOENT;
+
+        *rc = stet_fail_errno(err, none ? "%s" : "%s: cannot open", path);
+        if (none)
+            *rc = STET_NOT_FOUND;
+    }
+    return fd;
+}
+
+enum stet_rc stet_file_open_from(struct stet_file *f, const char *path, uint64_t from,
+                                 struct stet_err *err)
 {
     enum stet_rc rc = STET_OK;
     struct stat st;
-    void *p;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open_for_reading(path, 0, &rc, err);
 
     *f = (struct stet_file){0};
-    if (fd < 0) {
-        if (errno == ENOENT) {
-            stet_fail_errno(err, "%s", path);
-            return STET_NOT_FOUND;
-        }
-        return stet_fail_errno(err, "%s: cannot open", path);
-    }
-    if (fstat(fd, &st) != 0) {
+    if (fd < 0)
+        return rc;
+    if (fstat(fd, &st) != 0)
         rc = stet_fail_errno(err, "%s: cannot stat", path);
-    } else if (S_ISDIR(st.st_mode)) {
+    else if (S_ISDIR(st.st_mode))
         rc = stet_fail(err, STET_IO, "%s: is a folder", path);
-    } else if (!S_ISREG(st.st_mode) || st.st_size == 0) {
-        rc = read_stream(f, fd, path, err);
-    } else {
-        p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (p == MAP_FAILED)
-            rc = read_stream(f, fd, path, err);
-        else
-            *f = (struct stet_file){stet_view_of(p, (size_t)st.st_size), true};
-    }
+    else if (!S_ISREG(st.st_mode))
+        rc = read_rest(f, fd, 0, stream_most, path, err);
+    else if (from > INT64_MAX || lseek(fd, (off_t)from, SEEK_SET) < 0)
+        rc = stet_fail_errno(err, "%s: cannot read", path);
+    else if (st.st_size > (off_t)from && (uint64_t)st.st_size - from > file_most)
+        rc = too_long(err, path, file_most);
+    else
+        rc = read_rest(f, fd, st.st_size > (off_t)from ? (size_t)st.st_size - (size_t)from : 0,
+                       file_most, path, err);
     close(fd);
     return rc;
 }
 
-enum stet_rc stet_file_read(struct stet_file *f, const char *path, struct stet_err *err)
+enum stet_rc stet_file_open(struct stet_file *f, const char *path, struct stet_err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    enum stet_rc rc;
+    return stet_file_open_from(f, path, 0, err);
+}
+
+enum stet_rc stet_file_open_small(struct stet_file *f, const char *path, size_t most,
+                                  struct stet_err *err)
+{
+    enum stet_rc rc = STET_OK;
+    struct stat st;
+    int fd = open_for_reading(path, O_NONBLOCK, &rc, err);
 
     *f = (struct stet_file){0};
     if (fd < 0)
-        return stet_fail_errno(err, "%s: cannot open", path);
-    rc = read_stream(f, fd, path, err);
+        return rc;
+    if (fstat(fd, &st) != 0)
+        rc = stet_fail_errno(err, "%s: cannot stat", path);
+    else if (!S_ISREG(st.st_mode))
+        rc = stet_fail(err, STET_LIMIT, "%s: not a file", path);
+    else if ((uint64_t)st.st_size > most)
+        rc = too_long(err, path, most);
+    else
+        rc = read_rest(f, fd, (size_t)st.st_size, most, path, err);
     close(fd);
     return rc;
 }
@@ -121,15 +150,39 @@ enum stet_rc stet_file_read_fd(struct stet_file *f, int fd, const char *path, st
     *f = (struct stet_file){0};
     if (lseek(fd, 0, SEEK_SET) != 0)
         return stet_fail_errno(err, "%s: cannot read", path);
-    return read_stream(f, fd, path, err);
+    return read_rest(f, fd, 0, stream_most, path, err);
+}
+
+enum stet_rc stet_file_hash(const char *path, struct stet_hash *out, struct stet_err *err)
+{
+    enum { PIECE = 1 << 18 };
+    enum stet_rc rc = STET_OK;
+    int fd = open_for_reading(path, 0, &rc, err);
+    char *piece = fd < 0 ? NULL : stet_mem_alloc(PIECE);
+    struct stet_hasher hash;
+    ssize_t got = 1;
+
+    if (fd < 0)
+        return rc;
+    if (!piece)
+        rc = stet_fail(err, STET_NO_MEMORY, "%s: out of memory while reading", path);
+    stet_hasher_init(&hash);
+    while (rc == STET_OK && got) {
+        got = read(fd, piece, PIECE);
+        if (got > 0)
+            stet_hasher_add(&hash, piece, (size_t)got);
+        else if (got < 0 && errno != EINTR)
+            rc = stet_fail_errno(err, "%s: cannot read", path);
+    }
+    *out = stet_hasher_digest(&hash);
+    stet_mem_free(piece);
+    close(fd);
+    return rc;
 }
 
 void stet_file_close(struct stet_file *f)
 {
-    if (f->mapped)
-        munmap((void *)(uintptr_t)f->bytes.ptr, f->bytes.len);
-    else
-        stet_mem_free((void *)(uintptr_t)f->bytes.ptr);
+    stet_mem_free((void *)(uintptr_t)f->bytes.ptr);
     *f = (struct stet_file){0};
 }
 

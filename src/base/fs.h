@@ -1,22 +1,32 @@
-/* Files: mapped reading, atomic writing, folders. */
+/* Files: reading, atomic writing, folders. */
 #ifndef STET_BASE_FS_H
 #define STET_BASE_FS_H
 
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/view.h"
 
-/* A whole file, mapped (or read, when it can't be mapped). */
+/* The content of a file, in memory of its own: a file that is cut short or whose disk goes away
+ * while it is looked at can't end the process, as it would under a mapping (base/mapped.h). */
 struct stet_file {
     struct stet_view bytes;
-    bool mapped;
 };
 
+/* Reads all of it; pipes and devices up to 2 GiB. A file that changes meanwhile is given as the
+ * single reads found it. STET_NOT_FOUND when there is none. */
 enum stet_rc stet_file_open(struct stet_file *f, const char *path, struct stet_err *err);
-/* A copy, which nobody can change while it is looked at. */
-enum stet_rc stet_file_read(struct stet_file *f, const char *path, struct stet_err *err);
+/* The same from `from` on; nothing when the file ends before. */
+enum stet_rc stet_file_open_from(struct stet_file *f, const char *path, uint64_t from,
+                                 struct stet_err *err);
+/* The same of a regular file of at most `most` bytes. Anything else is STET_LIMIT, also one that
+ * grows beyond `most` while it is read. Never blocks on a pipe or a device. */
+enum stet_rc stet_file_open_small(struct stet_file *f, const char *path, size_t most,
+                                  struct stet_err *err);
 /* The same of one that is open, from its beginning; it stays open. `path` is for the error. */
 enum stet_rc stet_file_read_fd(struct stet_file *f, int fd, const char *path, struct stet_err *err);
 void stet_file_close(struct stet_file *f);
+/* The hash of all bytes of a file, read piece by piece. */
+enum stet_rc stet_file_hash(const char *path, struct stet_hash *out, struct stet_err *err);
 
 /* A file in the making: beside its place under a temporary name, which is its place's with a dot,
  * the process and six letters behind it. */

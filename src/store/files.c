@@ -22,7 +22,7 @@ static bool recall(const char *note, struct stet_hash *out)
     struct stet_file file;
     bool known;
 
-    if (stet_file_open(&file, note, NULL) != STET_OK)
+    if (stet_file_open_small(&file, note, 33, NULL) != STET_OK)
         return false;
     known = file.bytes.len == 33 && stet_hash_parse(stet_view_of(file.bytes.ptr, 32), out);
     stet_file_close(&file);
@@ -44,21 +44,20 @@ enum stet_rc stet_store_file_hash(const struct stet_store *s, const char *path,
                                   struct stet_hash *out, struct stet_err *err)
 {
     char note[PATH_MAX + 64], name[STET_HASH_TEXT];
-    struct stet_file file;
+    struct stet_hash identity;
     struct stat st;
     enum stet_rc rc;
 
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
         return STET_NOT_FOUND;
-    stet_hash_format(identity_of(path, &st), name);
+    identity = identity_of(path, &st);
+    stet_hash_format(identity, name);
     snprintf(note, sizeof note, "%s/files/%s", s->folder, name);
     if (recall(note, out))
         return STET_OK;
-    rc = stet_file_open(&file, path, err);
-    if (rc != STET_OK)
-        return rc;
-    *out = stet_hash_bytes(file.bytes);
-    stet_file_close(&file);
-    note_down(s, note, *out);
-    return STET_OK;
+    rc = stet_file_hash(path, out, err);
+    /* one that was replaced or written to meanwhile has another identity now */
+    if (rc == STET_OK && stat(path, &st) == 0 && stet_hash_eq(identity, identity_of(path, &st)))
+        note_down(s, note, *out);
+    return rc;
 }
