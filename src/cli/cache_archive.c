@@ -36,9 +36,13 @@ static void take(const struct stet_store *s, struct outgoing *o, struct stet_has
     struct stet_mapped *f = &o->files[o->count];
     char path[PATH_MAX + 64];
     struct stet_entry_file entry;
+    enum stet_rc rc;
+    int fd = stet_store_open_entry(s, key, &rc, NULL); /* signed is only what is ours */
 
+    if (fd >= 0)
+        close(fd);
     stet_store_path(s, key, path);
-    if (stet_mapped_open(f, path, NULL) != STET_OK ||
+    if (fd < 0 || stet_mapped_open(f, path, NULL) != STET_OK ||
         stet_entry_read(&entry, f->bytes, NULL) != STET_OK || !stet_hash_eq(entry.key, key)) {
         stet_mapped_close(f);
         o->skipped++;

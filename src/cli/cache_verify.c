@@ -110,17 +110,15 @@ static enum verdict check_one(const struct stet_store *s, struct check *c, struc
     struct stet_err err = STET_ERR_INIT;
     enum verdict verdict = DAMAGED;
     struct stet_entry_file f;
-    char path[PATH_MAX + 64];
 
-    stet_store_path(s, c->key, path);
-    if (stet_entry_open(&f, path, &err) != STET_OK) {
+    if (stet_store_get(s, c->key, &f, &err) != STET_OK) {
         snprintf(c->detail, sizeof c->detail, "%.190s", err.text);
         return DAMAGED;
     }
     snprintf(c->name, sizeof c->name, "%.*s", (int)(f.name.len < 63 ? f.name.len : 63), f.name.ptr);
     snprintf(c->plugin, sizeof c->plugin, "%.*s",
              (int)(f.plugin_path.len < 255 ? f.plugin_path.len : 255), f.plugin_path.ptr);
-    if (!stet_hash_eq(f.key, c->key) || stet_entry_program(&f, &program, &err) != STET_OK ||
+    if (stet_entry_program(&f, &program, &err) != STET_OK ||
         stet_entry_executable(&f, &executable, &err) != STET_OK) {
         snprintf(c->detail, sizeof c->detail, "%.190s", err.text);
     } else {

@@ -114,7 +114,7 @@ static bool read_settings(void)
         stet_layer.capture = STET_CAPTURE_HASH;
     /* a path turns the store on; `stet run` gives one */
     if (store && *store == '/') {
-        enum stet_rc rc = stet_store_open(&stet_layer.store, store, NULL);
+        enum stet_rc rc = stet_store_open(&stet_layer.store, store, &stet_layer.no_store_why);
 
         stet_layer.storing = rc == STET_OK;
         stet_layer.no_store = rc == STET_REFUSED ? "unsafe-folder" : NULL;
@@ -166,6 +166,19 @@ static void describe_process(struct stet_journal *j)
         stet_fault(STET_FAULT_NO_MEMORY);
     stet_journal_set_process(j, &process);
     stet_arena_release(&arena);
+}
+
+/* Which folder, whose, and what is wrong with it. */
+static void note_no_store(void)
+{
+    struct stet_event *e = stet_layer.no_store ? stet_event_new(STET_REC_note) : NULL;
+
+    if (!e)
+        return;
+    stet_log("store: %s", stet_layer.no_store_why.text);
+    e->record.note.name = stet_view_str(stet_layer.no_store);
+    e->record.note.text = stet_view_str(stet_layer.no_store_why.text);
+    stet_event_send(e);
 }
 
 static void before_fork(void)
@@ -286,6 +299,7 @@ static void start(void)
     stet_log("watching from %s, run folder %s", stet_entry_name, stet_layer.dir);
     starter = getpid();
     started = true;
+    note_no_store();
 }
 
 bool stet_layer_start(void)

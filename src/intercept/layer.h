@@ -23,6 +23,7 @@ struct stet_layer {
     struct stet_store store;
     bool storing;         /* the store above is in use */
     const char *no_store; /* or why it is not, though one was named */
+    struct stet_err no_store_why;
     struct stet_journal *journal;
     struct stet_ring ring;
     struct stet_flow flow;

@@ -174,7 +174,7 @@ static const char *from_disk(struct stet_reload *r, const struct stet_store *s,
         return "miss";
     if (rc != STET_OK) {
         stet_log("store: %s", err.text);
-        return rc == STET_UNSUPPORTED ? "newer" : "damaged";
+        return rc == STET_UNSUPPORTED ? "newer" : rc == STET_REFUSED ? "unsafe-folder" : "damaged";
     }
     if (stet_quarantine_condemned(s, r->key)) {
         word = "condemned";

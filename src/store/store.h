@@ -18,20 +18,30 @@
 /* So many crashes inside the load of an entry condemn it. */
 #define STET_STORE_STRIKES 2
 
+/* Users in STET_STORE_OWNERS. */
+#define STET_STORE_OWNERS_MAX 8
+
 struct stet_store {
-    char folder[PATH_MAX];
+    char folder[PATH_MAX]; /* absolute, without links */
     bool read_only;
-    bool group; /* the folder is set-group-id and the group may write: files are the group's */
+    bool group;          /* the folder is set-group-id and the group may write: files are its */
+    uint32_t owner, gid; /* of the folder */
+    uint32_t owners[STET_STORE_OWNERS_MAX]; /* users who are trusted beside this one and root */
+    size_t owner_count;
 };
 
-/* STET_LIMIT when the path is too long, STET_REFUSED when anyone may write to the folder. It need
- * not be there yet: then it is made, for this user alone, when something is put. */
+/* STET_LIMIT when the path is too long, STET_REFUSED when others may write there (safety.h). It
+ * need not be there yet: then it is made, for this user alone, when something is put. */
 enum stet_rc stet_store_open(struct stet_store *s, const char *folder, struct stet_err *err);
 /* $STET_STORE when it is a path, else $XDG_CACHE_HOME/stet/store, else ~/.cache/stet/store; to be
  * freed with stet_mem_free. */
 char *stet_store_default(struct stet_err *err);
 
 void stet_store_path(const struct stet_store *s, struct stet_hash key, char out[PATH_MAX + 64]);
+/* An entry's file, open: a descriptor, or -1 and why in `rc`. STET_NOT_FOUND when there is none,
+ * STET_REFUSED when others may have written it. What is in it is not looked at. */
+int stet_store_open_entry(const struct stet_store *s, struct stet_hash key, enum stet_rc *rc,
+                          struct stet_err *err);
 /* The entry of this key, open; its key is the one asked for. */
 enum stet_rc stet_store_get(const struct stet_store *s, struct stet_hash key,
                             struct stet_entry_file *out, struct stet_err *err);
@@ -46,7 +56,8 @@ enum stet_rc stet_store_put_bytes(const struct stet_store *s, struct stet_hash k
 enum stet_rc stet_store_remove(const struct stet_store *s, struct stet_hash key,
                                struct stet_err *err);
 
-/* Folders and small files with the modes that go with the store's folder. */
+/* Folders and small files with the modes that go with the store's folder. STET_REFUSED when others
+ * may write to a folder that was there. */
 enum stet_rc stet_store_mkdirs(const struct stet_store *s, const char *path, struct stet_err *err);
 enum stet_rc stet_store_write_note(const struct stet_store *s, const char *path,
                                    struct stet_view bytes);
