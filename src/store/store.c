@@ -12,9 +12,10 @@
 
 enum stet_rc stet_store_open(struct stet_store *s, const char *folder, struct stet_err *err)
 {
-    const char *mode = getenv("STET_STORE_MODE");
+    const char *mode = getenv("STET_STORE_MODE"), *load_ms = getenv("STET_STORE_LOAD_MS");
 
-    *s = (struct stet_store){.read_only = mode && !strcmp(mode, "read-only")};
+    *s = (struct stet_store){.read_only = mode && !strcmp(mode, "read-only"),
+                             .load_ms = load_ms ? strtoull(load_ms, NULL, 10) : 0};
     return stet_safety_open(s, folder, err);
 }
 

@@ -4,7 +4,7 @@
  *   <folder>/programs/<2 hex>/<32 hex>         which program some bytes are: a hint (alias.c)
  *   <folder>/files/<32 hex>                    what files hold that are part of keys (files.c)
  *   <folder>/orders/<32 hex>                   what a command asked for: a hint (order.h)
- *   <folder>/quarantine/<32 hex>.<what>-<pid>  loads that crashed or failed, a small text each
+ *   <folder>/quarantine/<32 hex>.<what>        loads that went wrong, a small text each
  *
  * There is no index and no lock: names are contents' keys, a rename is atomic, and whoever finds a
  * file damaged or gone treats it as absent. */
@@ -15,7 +15,7 @@
 
 #include <limits.h>
 
-/* So many crashes inside the load of an entry condemn it. */
+/* So many loads of an entry that crashed or never ended condemn it. */
 #define STET_STORE_STRIKES 2
 
 /* Users in STET_STORE_OWNERS. */
@@ -28,6 +28,7 @@ struct stet_store {
     uint32_t owner, gid; /* of the folder */
     uint32_t owners[STET_STORE_OWNERS_MAX]; /* users who are trusted beside this one and root */
     size_t owner_count;
+    uint64_t load_ms; /* STET_STORE_LOAD_MS, or 0 */
 };
 
 /* STET_LIMIT when the path is too long, STET_REFUSED when others may write there (safety.h). It

@@ -259,7 +259,7 @@ static int child_ends(const struct stet_store *s, struct stet_hash key, int how)
     pid_t pid = fork();
 
     if (pid == 0) {
-        stet_quarantine_enter(s, key);
+        stet_quarantine_enter(s, key, 0);
         if (how == SIGKILL)
             kill(getpid(), SIGKILL);
         else if (how == SIGABRT)
@@ -280,12 +280,12 @@ static void load_with_signals_blocked(const struct stet_store *s, struct stet_ha
 
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    stet_quarantine_enter(s, key);
+    stet_quarantine_enter(s, key, 0);
     stet_quarantine_leave();
     sigprocmask(SIG_SETMASK, NULL, &now);
     if (!sigismember(&now, SIGSEGV))
         _exit(1);
-    stet_quarantine_enter(s, key);
+    stet_quarantine_enter(s, key, 0);
     raise(SIGSEGV); /* to no effect where it is blocked */
     _exit(0);
 }
@@ -324,6 +324,79 @@ TEST(only_crashes_inside_the_load_condemn)
     stet_quarantine_clear(&s, key);
     EXPECT(!stet_quarantine_condemned(&s, key));
     end_store();
+}
+
+/* Until the load that is under way has taken longer than it may. */
+static void watch_until_late(const struct stet_store *s, struct stet_hash key, unsigned strikes)
+{
+    while (stet_quarantine_count(s, key) < strikes)
+        stet_quarantine_watch();
+}
+
+TEST(a_load_that_takes_too_long_is_a_strike_unless_it_comes_back)
+{
+    struct stet_store s = new_store();
+    struct stet_kept k = kept("p", "x");
+    struct stet_hash key = put(&s, &k);
+
+    s.load_ms = 1;
+    stet_quarantine_enter(&s, key, 0);
+    watch_until_late(&s, key, 1);
+    stet_quarantine_watch();
+    EXPECT_INT(1, stet_quarantine_count(&s, key)); /* one load, one strike */
+    stet_quarantine_leave();
+    EXPECT_INT(0, stet_quarantine_count(&s, key));
+    stet_quarantine_watch();
+    EXPECT_INT(0, stet_quarantine_count(&s, key));
+    for (unsigned i = 1; i <= STET_STORE_STRIKES; i++) {
+        pid_t pid = fork();
+
+        EXPECT(!stet_quarantine_condemned(&s, key));
+        if (pid == 0) {
+            stet_quarantine_enter(&s, key, 0);
+            watch_until_late(&s, key, i);
+            raise(SIGKILL);
+        }
+        EXPECT_INT(pid, waitpid(pid, NULL, 0));
+    }
+    EXPECT(stet_quarantine_condemned(&s, key));
+    EXPECT(!stet_quarantine_condemned(&s, (struct stet_hash){key.hi, key.lo + 1}));
+    end_store();
+}
+
+TEST(a_child_does_not_note_what_its_parent_loads)
+{
+    struct stet_store s = new_store();
+    struct stet_kept k = kept("p", "x");
+    struct stet_hash key = put(&s, &k);
+    int status;
+    pid_t pid;
+
+    s.load_ms = 1;
+    stet_quarantine_enter(&s, key, 0);
+    pid = fork();
+    if (pid == 0) {
+        usleep(5000);
+        stet_quarantine_watch();
+        _exit(stet_quarantine_count(&s, key) == 0 ? 0 : 1);
+    }
+    EXPECT_INT(pid, waitpid(pid, &status, 0));
+    EXPECT_INT(0, status);
+    stet_quarantine_leave();
+    end_store();
+}
+
+TEST(a_load_may_take_ten_seconds_or_twice_the_compile)
+{
+    struct stet_store s = {.read_only = false};
+    uint64_t second = 1000000000;
+
+    EXPECT_INT(10 * second, stet_quarantine_patience_ns(&s, 0));
+    EXPECT_INT(10 * second, stet_quarantine_patience_ns(&s, 5 * second));
+    EXPECT_INT(120 * second, stet_quarantine_patience_ns(&s, 60 * second));
+    EXPECT_INT(10 * second, stet_quarantine_patience_ns(&s, UINT64_MAX)); /* what no entry says */
+    s.load_ms = 300;
+    EXPECT_INT(300000000, stet_quarantine_patience_ns(&s, 60 * second));
 }
 
 TEST(a_failed_load_takes_its_entry_away)
