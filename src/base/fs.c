@@ -157,14 +157,17 @@ enum stet_rc stet_file_hash(const char *path, struct stet_hash *out, struct stet
 {
     enum { PIECE = 1 << 18 };
     enum stet_rc rc = STET_OK;
-    int fd = open_for_reading(path, 0, &rc, err);
+    int fd = open_for_reading(path, O_NONBLOCK, &rc, err);
     char *piece = fd < 0 ? NULL : stet_mem_alloc(PIECE);
     struct stet_hasher hash;
+    struct stat st;
     ssize_t got = 1;
 
     if (fd < 0)
         return rc;
-    if (!piece)
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+        rc = stet_fail(err, STET_IO, "%s: not a file", path);
+    else if (!piece)
         rc = stet_fail(err, STET_NO_MEMORY, "%s: out of memory while reading", path);
     stet_hasher_init(&hash);
     while (rc == STET_OK && got) {

@@ -25,7 +25,7 @@ enum stet_rc stet_file_open_small(struct stet_file *f, const char *path, size_t 
 /* The same of one that is open, from its beginning; it stays open. `path` is for the error. */
 enum stet_rc stet_file_read_fd(struct stet_file *f, int fd, const char *path, struct stet_err *err);
 void stet_file_close(struct stet_file *f);
-/* The hash of all bytes of a file, read piece by piece. */
+/* The hash of all bytes of a regular file, read piece by piece. */
 enum stet_rc stet_file_hash(const char *path, struct stet_hash *out, struct stet_err *err);
 
 /* A file in the making: beside its place under a temporary name, which is its place's with a dot,

@@ -283,10 +283,12 @@ void stet_quarantine_watch(void)
 
         if (deadline <= TOO_LATE || now_ns() < deadline)
             continue;
-        if (l->process != getpid())
-            free_load(l);
-        else if (atomic_compare_exchange_strong(&l->deadline_ns, &deadline, WRITING))
+        if (!atomic_compare_exchange_strong(&l->deadline_ns, &deadline, WRITING))
+            continue;
+        if (l->process == getpid())
             note_stuck(l);
+        else
+            free_load(l);
     }
 }
 

@@ -128,14 +128,38 @@ static bool follow(struct way *w)
     return true;
 }
 
-/* Leaves the folder's path without links in `done`, up to where there is nothing yet. Whoever may
- * write to a folder on the way can put another in the store's place, unless the sticky bit is set;
- * owners of such folders are not asked for, since what they put there would still be theirs. */
-static enum stet_rc walk(const struct stet_store *s, struct way *w, struct stet_err *err)
+/* A part of the way that has more behind it. Whoever may write there can put something else in the
+ * place of what is behind, unless the sticky bit is set. */
+static enum stet_rc check_passage(const char *path, const struct stat *st, struct stet_err *err)
 {
+    return (st->st_mode & S_IWOTH) && !(st->st_mode & S_ISVTX)
+               ? refuse(err, path, st, "anyone can replace what is in this folder")
+               : STET_OK;
+}
+
+/* The way to a library: its owner, and its group where that may write, count in every part. */
+static enum stet_rc check_strictly(const struct stet_store *s, const char *path,
+                                   const struct stat *st, struct stet_err *err)
+{
+    if (!is_trusted(s, st->st_uid))
+        return refuse(err, path, st, "belongs to another user");
+    if ((st->st_mode & S_IWOTH) && !(S_ISDIR(st->st_mode) && (st->st_mode & S_ISVTX)))
+        return refuse(err, path, st, "anyone can write there");
+    if ((st->st_mode & S_IWGRP) && !(st->st_mode & S_ISVTX) && st->st_gid &&
+        st->st_gid != getegid())
+        return refuse(err, path, st, "its group can write there");
+    return STET_OK;
+}
+
+/* Leaves the path without links in `done`, up to where there is nothing yet. Owners of folders on
+ * the way count only if `strict`: what they put in the place of a store would still be theirs. */
+static enum stet_rc walk(const struct stet_store *s, struct way *w, bool strict,
+                         struct stet_err *err)
+{
+    enum stet_rc rc = STET_OK;
     struct stat st;
 
-    while (step(w)) {
+    while (rc == STET_OK && step(w)) {
         if (lstat(*w->done ? w->done : "/", &st) != 0)
             return STET_OK; /* what is wrong with it is found when it is used */
         if (S_ISLNK(st.st_mode)) {
@@ -145,9 +169,13 @@ static enum stet_rc walk(const struct stet_store *s, struct way *w, struct stet_
                 return stet_fail(err, STET_REFUSED, "%.120s: a link that leads nowhere", w->done);
             continue;
         }
-        if (w->rest[strspn(w->rest, "/")] && (st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX))
-            return refuse(err, w->done, &st, "anyone can replace what is in this folder");
+        if (strict)
+            rc = check_strictly(s, w->done, &st, err);
+        else if (w->rest[strspn(w->rest, "/")])
+            rc = check_passage(w->done, &st, err);
     }
+    if (rc != STET_OK)
+        return rc;
     return w->too_long ? stet_fail(err, STET_LIMIT, "%.120s: path too long", w->done) : STET_OK;
 }
 
@@ -196,7 +224,7 @@ enum stet_rc stet_safety_open(struct stet_store *s, const char *folder, struct s
     if (!begin(&w, folder))
         return stet_fail(err, STET_LIMIT, "%s: path too long", folder);
     read_owners(s);
-    rc = walk(s, &w, err);
+    rc = walk(s, &w, false, err);
     if (rc != STET_OK)
         return rc;
     if (snprintf(s->folder, sizeof s->folder, "%s%s", w.done, w.rest) >= (int)sizeof s->folder)
@@ -209,6 +237,14 @@ enum stet_rc stet_safety_open(struct stet_store *s, const char *folder, struct s
                (is_trusted(s, st.st_uid) || s->read_only);
     rc = stet_safety_folder(s, s->folder, err);
     return rc == STET_REFUSED ? rc : check_inside(s, err);
+}
+
+enum stet_rc stet_safety_library(const struct stet_store *s, const char *path, struct stet_err *err)
+{
+    struct way w;
+
+    return begin(&w, path) ? walk(s, &w, true, err)
+                           : stet_fail(err, STET_LIMIT, "%s: path too long", path);
 }
 
 enum stet_rc stet_safety_way(const struct stet_store *s, const char *path, struct stet_err *err)

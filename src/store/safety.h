@@ -27,4 +27,9 @@ enum stet_rc stet_safety_way(const struct stet_store *s, const char *path, struc
 enum stet_rc stet_safety_file(const struct stet_store *s, const struct stat *st, const char *path,
                               struct stet_err *err);
 
+/* A file that is about to be loaded as code, and the folders above it: they must belong to this
+ * user, root or a user named, and nobody else may write to them but this process's own group. */
+enum stet_rc stet_safety_library(const struct stet_store *s, const char *path,
+                                 struct stet_err *err);
+
 #endif

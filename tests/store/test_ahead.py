@@ -126,7 +126,7 @@ class Ahead(unittest.TestCase):
         self.assertEqual(self.launch(ahead=2), ([HIT, (0, "damaged"), HIT], "2 loaded, 2 taken"))
         self.assertEqual(self.launch(ahead=3), ([HIT] * 3, "3 loaded, 3 taken"))
         os.makedirs(self.store + "/quarantine", exist_ok=True)
-        for strike in range(2):
+        for strike in (1, 2):
             open(f"{self.store}/quarantine/{os.path.basename(path)[:32]}.strike-{strike}", "w").close()
         self.assertEqual(self.launch(ahead=2), ([HIT, (0, "condemned"), HIT], "2 loaded, 2 taken"))
         os.unlink(self.entry_of(0))

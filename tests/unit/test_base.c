@@ -232,6 +232,7 @@ TEST(what_is_small_is_bounded_and_never_waited_for)
     EXPECT_INT(STET_LIMIT, stet_file_open_small(&f, folder, 1 << 20, NULL));
     EXPECT_INT(0, mkfifo(pipe, 0600));
     EXPECT_INT(STET_LIMIT, stet_file_open_small(&f, pipe, 1 << 20, NULL));
+    EXPECT_INT(STET_IO, stet_file_hash(pipe, &hash, NULL));
     EXPECT_INT(STET_OK, stet_file_open_small(&f, path, 5, NULL));
     EXPECT(stet_view_is(f.bytes, "hello"));
     stet_file_close(&f);
