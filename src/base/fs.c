@@ -3,12 +3,16 @@
 
 #include "base/mem.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 int stet_fs_write_all(int fd, const void *bytes, size_t n)
@@ -198,14 +202,97 @@ static mode_t for_all(void)
     return 0666 & ~mask;
 }
 
+/* ---- writing ---- */
+
+enum { SUFFIX = 6, PLACE = 8 };
+
+static pthread_once_t place_once = PTHREAD_ONCE_INIT;
+static char place[PLACE + 1];
+
+/* Where a process number means this process: the boot, and the namespace it is counted in. */
+static void find_place(void)
+{
+    struct stet_file boot = {0};
+    struct stet_hash h = {0};
+    struct stat st;
+
+    if (stat("/proc/self/ns/pid", &st) == 0 &&
+        stet_file_open_small(&boot, "/proc/sys/kernel/random/boot_id", 256, NULL) == STET_OK)
+        h = stet_hash_mix(stet_hash_bytes(boot.bytes),
+                          (struct stet_hash){(uint64_t)st.st_ino, (uint64_t)st.st_dev});
+    stet_file_close(&boot);
+    snprintf(place, sizeof place, "%08x", (unsigned)(h.lo & 0xffffffff));
+}
+
+static const char *this_place(void)
+{
+    pthread_once(&place_once, find_place);
+    return place;
+}
+
+static bool is_hex(const char *p, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && ((p[i] >= '0' && p[i] <= '9') || (p[i] >= 'a' && p[i] <= 'f')))
+        i++;
+    return i == n;
+}
+
+/* From behind: six letters, eight digits, a number, each with its mark before it. */
+enum stet_writer stet_fs_writer_of(const char *name)
+{
+    const char *end = name + strlen(name), *digits = end - SUFFIX - 1 - PLACE, *dot = digits - 1;
+    long pid;
+
+    if (end - name < SUFFIX + PLACE + 5 || end[-SUFFIX - 1] != '.' || digits[-1] != '-' ||
+        !is_hex(digits, PLACE))
+        return STET_WRITER_NONE;
+    while (dot > name && dot[-1] >= '0' && dot[-1] <= '9')
+        dot--;
+    if (dot == digits - 1 || dot <= name || dot[-1] != '.')
+        return STET_WRITER_NONE;
+    pid = strtol(dot, NULL, 10);
+    if (memcmp(digits, this_place(), PLACE) != 0 || pid <= 0 || pid > INT32_MAX)
+        return STET_WRITER_ELSEWHERE;
+    return kill((pid_t)pid, 0) == 0 || errno != ESRCH ? STET_WRITER_ALIVE : STET_WRITER_DEAD;
+}
+
+static bool is_over(enum stet_writer writer, int64_t age_s)
+{
+    return writer == STET_WRITER_DEAD || (writer == STET_WRITER_ELSEWHERE && age_s > 3600) ||
+           (writer == STET_WRITER_ALIVE && age_s > 86400);
+}
+
+size_t stet_fs_sweep(const char *folder, bool (*ours)(const char *name))
+{
+    DIR *d = opendir(folder);
+    struct dirent *e;
+    size_t n = 0;
+
+    while (d && (e = readdir(d))) {
+        enum stet_writer writer = ours(e->d_name) ? stet_fs_writer_of(e->d_name) : STET_WRITER_NONE;
+        char *path = writer == STET_WRITER_NONE ? NULL : stet_fs_join(folder, e->d_name);
+        struct stat st;
+
+        if (path && lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+            is_over(writer, (int64_t)time(NULL) - (int64_t)st.st_mtim.tv_sec))
+            n += unlink(path) == 0;
+        stet_mem_free(path);
+    }
+    if (d)
+        closedir(d);
+    return n;
+}
+
 enum stet_rc stet_fs_begin(struct stet_writing *w, const char *path, struct stet_err *err)
 {
-    size_t room = strlen(path) + 40;
+    size_t room = strlen(path) + 48;
 
     *w = (struct stet_writing){stet_mem_alloc(room), -1};
     if (!w->temporary)
         return stet_fail(err, STET_NO_MEMORY, "%s: out of memory", path);
-    snprintf(w->temporary, room, "%s.%ld.XXXXXX", path, (long)getpid());
+    snprintf(w->temporary, room, "%s.%ld-%s.XXXXXX", path, (long)getpid(), this_place());
     w->fd = mkostemp(w->temporary, O_CLOEXEC);
     if (w->fd < 0) {
         stet_fail_errno(err, "%s: cannot create", w->temporary);

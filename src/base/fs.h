@@ -28,12 +28,27 @@ void stet_file_close(struct stet_file *f);
 /* The hash of all bytes of a regular file, read piece by piece. */
 enum stet_rc stet_file_hash(const char *path, struct stet_hash *out, struct stet_err *err);
 
-/* A file in the making: beside its place under a temporary name, which is its place's with a dot,
- * the process and six letters behind it. */
+/* A file in the making: beside its place under a temporary name, which is its place's with
+ * `.<process>-<8 hex>.<6 letters>` behind it; the digits say in which boot of which machine, and in
+ * which process namespace, there is such a process. */
 struct stet_writing {
     char *temporary;
     int fd;
 };
+
+/* What such a name tells of its writer. */
+enum stet_writer {
+    STET_WRITER_NONE, /* it is no temporary name */
+    STET_WRITER_ALIVE,
+    STET_WRITER_DEAD,
+    STET_WRITER_ELSEWHERE, /* on another machine or in another container: can't be told */
+};
+
+enum stet_writer stet_fs_writer_of(const char *name);
+/* Removes the temporary files in a folder whose writers died: at once when that is known, of others
+ * after an hour without a write (of living ones after a day: the number may be another's). Only
+ * names for which `ours` is true are looked at. Returns how many were removed. */
+size_t stet_fs_sweep(const char *folder, bool (*ours)(const char *name));
 
 enum stet_rc stet_fs_begin(struct stet_writing *w, const char *path, struct stet_err *err);
 /* Renamed into its place when all went well so far (`rc`), removed when not. Mode 0 means for its

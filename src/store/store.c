@@ -125,6 +125,14 @@ enum stet_rc stet_store_write_note(const struct stet_store *s, const char *path,
     return stet_fs_end(&w, path, false, file_mode(s), rc, NULL);
 }
 
+bool stet_store_is_temporary(const char *name)
+{
+    struct stet_hash key;
+
+    return strlen(name) > 38 && !strncmp(name + 32, ".stet.", 6) &&
+           stet_hash_parse(stet_view_of(name, 32), &key);
+}
+
 static enum stet_rc begin(const struct stet_store *s, struct stet_hash key,
                           char path[PATH_MAX + 64], struct stet_writing *w, struct stet_err *err)
 {
@@ -137,6 +145,9 @@ static enum stet_rc begin(const struct stet_store *s, struct stet_hash key,
     slash = strrchr(path, '/');
     *slash = '\0';
     rc = stet_store_mkdirs(s, path, err);
+    /* a job that is preempted again and again never comes to an end at which this could be done */
+    if (rc == STET_OK)
+        stet_fs_sweep(path, stet_store_is_temporary);
     *slash = '/';
     return rc == STET_OK ? stet_fs_begin(w, path, err) : rc;
 }

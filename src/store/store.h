@@ -86,10 +86,16 @@ struct stet_store_gc {
     uint64_t max_age_s; /* 0: no limit */
     size_t removed, left;
     uint64_t removed_bytes, left_bytes;
-    size_t temporaries; /* of writers that died, older than an hour */
+    size_t temporaries; /* of writers that died */
 };
 
-/* Removes the least recently used until the limits hold. */
+/* The limit of a store for which none was set: 20 GiB, or a tenth of a file system of `capacity`
+ * bytes when that is less (0: not known). */
+uint64_t stet_store_usual_limit(uint64_t capacity);
+/* <key>.stet and what stet_fs_begin puts behind: an entry in the making. */
+bool stet_store_is_temporary(const char *name);
+/* Removes the least recently used until the limits hold; what dead writers left, and old notes,
+ * also without limits. */
 enum stet_rc stet_store_gc(const struct stet_store *s, struct stet_store_gc *gc,
                            struct stet_err *err);
 
@@ -104,7 +110,8 @@ bool stet_store_alias(const struct stet_store *s, struct stet_hash bytes, unsign
                       struct stet_hash *program);
 void stet_store_alias_set(const struct stet_store *s, struct stet_hash bytes, unsigned version,
                           struct stet_hash program);
-/* Removes those, and orders (order.h), made or used longer ago than this, or than a month. */
+/* Removes those, and orders (order.h), made or used longer ago than this, or than a month; and what
+ * is known against entries, after a month. */
 void stet_store_hints_gc(const struct stet_store *s, uint64_t max_age_s);
 
 /* The miss's question: the entry that shares most components with `parts`, newest first among
