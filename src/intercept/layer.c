@@ -12,6 +12,7 @@
 #include "intercept/guard.h"
 #include "intercept/plugin.h"
 #include "intercept/pystack.h"
+#include "intercept/reload.h"
 #include "intercept/remote.h"
 #include "intercept/threads.h"
 #include "intercept/writer.h"
@@ -107,6 +108,7 @@ static bool read_settings(void)
 {
     const char *dir = getenv("STET_DIR"), *capture = getenv("STET_CAPTURE");
     const char *store = getenv("STET_STORE"), *memory = getenv("STET_STORE_MEMORY");
+    const char *pending = getenv("STET_STORE_PENDING");
 
     if (capture && !strcmp(capture, "full"))
         stet_layer.capture = STET_CAPTURE_FULL;
@@ -122,6 +124,8 @@ static bool read_settings(void)
     stet_remote_init();
     if (memory && *memory)
         stet_memory_limit(strtoull(memory, NULL, 10));
+    if (pending && *pending)
+        stet_keeping_limit(strtoull(pending, NULL, 10));
     if (!dir || !*dir)
         return own_folder(stet_layer.dir, sizeof stet_layer.dir);
     return snprintf(stet_layer.dir, sizeof stet_layer.dir, "%s", dir) < (int)sizeof stet_layer.dir;

@@ -478,28 +478,81 @@ TEST(a_file_is_read_once_until_it_changes)
     end_store();
 }
 
+/* Of `size` bytes, the first of which is `first`. */
+static void remember(struct stet_hash key, char first, size_t size)
+{
+    struct stet_buf program = STET_BUF_INIT, executable = {.cap = STET_MEMORY_MAX};
+
+    stet_buf_str(&program, "p");
+    EXPECT(stet_buf_reserve(&executable, size + 1) != NULL);
+    executable.ptr[0] = first;
+    stet_buf_grew(&executable, size);
+    stet_memory_adopt(key, &program, &executable);
+    EXPECT(!program.ptr && !executable.ptr);
+}
+
+static bool is_remembered(struct stet_hash key, char first)
+{
+    struct stet_remembered *m = stet_memory_get(key);
+    bool right = m && stet_view_is(m->program, "p") && m->executable.ptr[0] == first;
+
+    if (m)
+        stet_memory_put_back(m);
+    return right;
+}
+
 TEST(the_memory_forgets_what_does_not_fit)
 {
     struct stet_hash a = {1, 1}, b = {2, 2};
-    struct stet_view big = {calloc(1, STET_MEMORY_MAX / 2 - 4096), STET_MEMORY_MAX / 2 - 4096};
     struct stet_remembered *m;
 
-    struct stet_buf program = STET_BUF_INIT, executable = STET_BUF_INIT;
-
-    stet_buf_str(&program, "p");
-    stet_buf_str(&executable, "x");
-    stet_memory_adopt(a, &program, &executable);
-    EXPECT(!program.ptr && !executable.ptr);
+    remember(a, 'x', 1);
     m = stet_memory_get(a);
     EXPECT(m && stet_view_is(m->executable, "x"));
     for (uint64_t i = 10; i < 13; i++)
-        stet_memory_add((struct stet_hash){i, i}, (struct stet_view){0}, big);
-    stet_memory_add(a, STET_VIEW("p"), STET_VIEW("y"));
+        remember((struct stet_hash){i, i}, 'z', STET_MEMORY_MAX / 2 - 4096);
+    EXPECT(stet_memory_get(a) == NULL);
+    remember(a, 'y', 1);
     EXPECT(stet_view_is(m->executable, "x")); /* held by its reader */
     stet_memory_put_back(m);
+    EXPECT(is_remembered(a, 'y'));
     EXPECT(stet_memory_get((struct stet_hash){10, 10}) == NULL);
+    EXPECT(is_remembered((struct stet_hash){12, 12}, 'z'));
     EXPECT(stet_memory_get(b) == NULL);
-    free((void *)(uintptr_t)big.ptr);
+}
+
+TEST(what_is_held_stays_though_it_is_forgotten)
+{
+    struct stet_buf program = STET_BUF_INIT, executable = STET_BUF_INIT;
+    struct stet_hash key = {4, 4};
+    struct stet_remembered *m;
+
+    stet_buf_str(&program, "p");
+    stet_buf_str(&executable, "x");
+    m = stet_memory_hold(key, &program, &executable);
+    EXPECT(m && !program.ptr && !executable.ptr);
+    EXPECT(is_remembered(key, 'x'));
+    for (uint64_t i = 10; i < 13; i++)
+        remember((struct stet_hash){i, i}, 'z', STET_MEMORY_MAX / 2 - 4096);
+    EXPECT(stet_memory_get(key) == NULL);
+    EXPECT(stet_view_is(m->program, "p") && stet_view_is(m->executable, "x"));
+    stet_memory_put_back(m);
+}
+
+TEST(many_are_remembered_and_the_least_recently_used_goes_first)
+{
+    enum { MANY = 20000 };
+
+    for (uint64_t i = 0; i < MANY; i++)
+        remember((struct stet_hash){i, i * 64}, (char)('a' + i % 26), 1);
+    for (uint64_t i = 0; i < MANY; i++)
+        EXPECT(is_remembered((struct stet_hash){i, i * 64}, (char)('a' + i % 26)));
+    EXPECT(is_remembered((struct stet_hash){0, 0}, 'a')); /* used last */
+    for (uint64_t i = 0; i < 2; i++)                      /* room for little beside these */
+        remember((struct stet_hash){MANY, i}, 'z', STET_MEMORY_MAX / 2 - 200);
+    EXPECT(stet_memory_get((struct stet_hash){1, 64}) == NULL);
+    EXPECT(is_remembered((struct stet_hash){0, 0}, 'a') ||
+           stet_memory_get((struct stet_hash){MANY - 1, (MANY - 1) * 64}) == NULL);
 }
 
 TEST(the_memory_keeps_no_room_that_it_does_not_count)
