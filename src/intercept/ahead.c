@@ -137,6 +137,7 @@ static void load_next(struct stet_ahead *a, struct stet_loaded *item)
     a->working = true;
     pthread_mutex_unlock(&lock);
     stet_ahead_load(a->plugin, a->client, &a->parts, &a->bytes, &l);
+    stet_layer_leave_first();
     pthread_mutex_lock(&lock);
     a->working = a->stuck = false;
     a->loaded += l.handle != NULL;

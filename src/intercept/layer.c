@@ -34,6 +34,8 @@ extern char **environ;
 
 /* How long the end of a process may wait for a stuck disk. */
 enum { EXIT_MS = 2000 };
+/* So many calls of a plugin are followed by a handler for exit, then only the 128th, 256th, … */
+enum { EXIT_HANDLERS = 64 };
 enum { DESCRIPTORS_MIN = 64 };
 
 struct stet_layer stet_layer;
@@ -256,11 +258,30 @@ static void after_fork_in_child(void)
     stet_threads_fork_child();
 }
 
-static void at_exit(void)
+/* No thread of ours calls the plugin from here on. */
+static void leave_plugins(void)
 {
+    static atomic_bool left;
+
+    if (atomic_exchange(&left, true))
+        return;
     stet_ask_end(EXIT_MS);
     stet_ahead_end(EXIT_MS);
+}
+
+static void at_exit(void)
+{
+    leave_plugins();
     stet_writer_flush(EXIT_MS);
+}
+
+void stet_layer_leave_first(void)
+{
+    static _Atomic uint32_t calls;
+    uint32_t n = atomic_fetch_add(&calls, 1) + 1;
+
+    if (n <= EXIT_HANDLERS || !(n & (n - 1)))
+        atexit(leave_plugins);
 }
 
 /* After every atexit handler: frameworks destroy clients in theirs. */

@@ -37,7 +37,7 @@ static void read_settings(void)
 {
     const char *devices = getenv("FAKE_DEVICES"), *ms = getenv("FAKE_COMPILE_MS");
     const char *stats_ms = getenv("FAKE_STATS_MS"), *foreign = getenv("FAKE_FOREIGN");
-    const char *load_ms = getenv("FAKE_LOAD_MS");
+    const char *load_ms = getenv("FAKE_LOAD_MS"), *serialize_ms = getenv("FAKE_SERIALIZE_MS");
 
     settings.num_devices = devices ? (size_t)atoi(devices) : 1;
     if (settings.num_devices < 1 || settings.num_devices > FAKE_DEVICES_MAX)
@@ -48,6 +48,7 @@ static void read_settings(void)
     settings.compile_ms = ms ? atol(ms) : 0;
     settings.stats_ms = stats_ms ? atol(stats_ms) : 0;
     settings.load_ms = load_ms ? atol(load_ms) : 0;
+    settings.serialize_ms = serialize_ms ? atol(serialize_ms) : 0;
     settings.platform = getenv("FAKE_PLATFORM") ? getenv("FAKE_PLATFORM") : "fake";
     settings.params = getenv("FAKE_PARAMS");
     settings.outputs = getenv("FAKE_OUTPUTS");
