@@ -209,17 +209,20 @@ enum { SUFFIX = 6, PLACE = 8 };
 static pthread_once_t place_once = PTHREAD_ONCE_INIT;
 static char place[PLACE + 1];
 
-/* Where a process number means this process: the boot, and the namespace it is counted in. */
+/* Where a process number means this process: the host, its boot (clones of a machine share one),
+ * and the namespace it is counted in. Without /proc it is not known. */
 static void find_place(void)
 {
     struct stet_file boot = {0};
     struct stet_hash h = {0};
+    char host[256] = "";
     struct stat st;
 
-    if (stat("/proc/self/ns/pid", &st) == 0 &&
-        stet_file_open_small(&boot, "/proc/sys/kernel/random/boot_id", 256, NULL) == STET_OK)
-        h = stet_hash_mix(stet_hash_bytes(boot.bytes),
-                          (struct stet_hash){(uint64_t)st.st_ino, (uint64_t)st.st_dev});
+    if (stat("/proc/self/ns/pid", &st) == 0 && gethostname(host, sizeof host - 1) == 0 &&
+        stet_file_open_small(&boot, "/proc/sys/kernel/random/boot_id", 256, NULL) == STET_OK) {
+        h = stet_hash_mix(stet_hash_bytes(boot.bytes), stet_hash_bytes(stet_view_str(host)));
+        h = stet_hash_mix(h, (struct stet_hash){(uint64_t)st.st_ino, (uint64_t)st.st_dev});
+    }
     stet_file_close(&boot);
     snprintf(place, sizeof place, "%08x", (unsigned)(h.lo & 0xffffffff));
 }
@@ -228,6 +231,11 @@ static const char *this_place(void)
 {
     pthread_once(&place_once, find_place);
     return place;
+}
+
+static bool is_this_place(const char *digits)
+{
+    return !memcmp(digits, this_place(), PLACE) && memcmp(digits, "00000000", PLACE) != 0;
 }
 
 static bool is_hex(const char *p, size_t n)
@@ -239,21 +247,34 @@ static bool is_hex(const char *p, size_t n)
     return i == n;
 }
 
-/* From behind: six letters, eight digits, a number, each with its mark before it. */
+/* The number that ends before `end` and has a dot before it, or 0. */
+static long number_before(const char *name, const char *end)
+{
+    const char *at = end;
+
+    while (at > name && at[-1] >= '0' && at[-1] <= '9')
+        at--;
+    return at < end && at - name > 1 && at[-1] == '.' ? strtol(at, NULL, 10) : 0;
+}
+
+/* From behind: a dot and six letters, a dash and eight digits, a dot and the number. Older versions
+ * had no digits. */
 enum stet_writer stet_fs_writer_of(const char *name)
 {
-    const char *end = name + strlen(name), *digits = end - SUFFIX - 1 - PLACE, *dot = digits - 1;
+    size_t n = strlen(name);
+    const char *dot = name + n - SUFFIX - 1, *dash = dot - PLACE - 1;
     long pid;
 
-    if (end - name < SUFFIX + PLACE + 5 || end[-SUFFIX - 1] != '.' || digits[-1] != '-' ||
-        !is_hex(digits, PLACE))
+    if (n <= SUFFIX + 1 || *dot != '.')
         return STET_WRITER_NONE;
-    while (dot > name && dot[-1] >= '0' && dot[-1] <= '9')
-        dot--;
-    if (dot == digits - 1 || dot <= name || dot[-1] != '.')
+    if (number_before(name, dot))
+        return STET_WRITER_ELSEWHERE;
+    if (n <= SUFFIX + PLACE + 2 || *dash != '-' || !is_hex(dash + 1, PLACE))
         return STET_WRITER_NONE;
-    pid = strtol(dot, NULL, 10);
-    if (memcmp(digits, this_place(), PLACE) != 0 || pid <= 0 || pid > INT32_MAX)
+    pid = number_before(name, dash);
+    if (!pid)
+        return STET_WRITER_NONE;
+    if (!is_this_place(dash + 1) || pid > INT32_MAX)
         return STET_WRITER_ELSEWHERE;
     return kill((pid_t)pid, 0) == 0 || errno != ESRCH ? STET_WRITER_ALIVE : STET_WRITER_DEAD;
 }

@@ -22,7 +22,7 @@ enum stet_rc stet_file_open_from(struct stet_file *f, const char *path, uint64_t
  * grows beyond `most` while it is read. Never blocks on a pipe or a device. */
 enum stet_rc stet_file_open_small(struct stet_file *f, const char *path, size_t most,
                                   struct stet_err *err);
-/* The same of one that is open, from its beginning; it stays open. `path` is for the error. */
+/* Reads all of a file that is open, from its beginning; it stays open. `path` is for the error. */
 enum stet_rc stet_file_read_fd(struct stet_file *f, int fd, const char *path, struct stet_err *err);
 void stet_file_close(struct stet_file *f);
 /* The hash of all bytes of a regular file, read piece by piece. */

@@ -157,18 +157,21 @@ static enum stet_rc walk(const struct stet_store *s, struct way *w, bool strict,
                          struct stet_err *err)
 {
     enum stet_rc rc = STET_OK;
+    bool crowded = false; /* anyone may make things in the folder before */
     struct stat st;
 
     while (rc == STET_OK && step(w)) {
         if (lstat(*w->done ? w->done : "/", &st) != 0)
             return STET_OK; /* what is wrong with it is found when it is used */
         if (S_ISLNK(st.st_mode)) {
-            if (!is_trusted(s, st.st_uid))
+            /* elsewhere its owner can't turn it, and may be the unmapped root of a container */
+            if (crowded && !is_trusted(s, st.st_uid))
                 return refuse(err, w->done, &st, "a link of another user");
             if (!follow(w))
                 return stet_fail(err, STET_REFUSED, "%.120s: a link that leads nowhere", w->done);
             continue;
         }
+        crowded = (st.st_mode & S_IWOTH) != 0;
         if (strict)
             rc = check_strictly(s, w->done, &st, err);
         else if (w->rest[strspn(w->rest, "/")])

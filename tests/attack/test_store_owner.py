@@ -95,11 +95,15 @@ class StoreOwner(attack.Case):
     @needs_root
     def test_a_link_of_another_user(self):
         """In a folder with the sticky bit, such as /tmp, its owner can turn it elsewhere at any time."""
-        real, self.store = self.store, self.dir + "/link"
+        os.mkdir(self.dir + "/tmp")
+        os.chmod(self.dir + "/tmp", 0o1777)
+        real, self.store = self.store, self.dir + "/tmp/link"
         os.symlink(real, self.store)
         self.assertEqual(self.compile(), [(2, "hit")])  # one's own link
         os.lchown(self.store, OTHER, OTHER)
         self.refused("a link of another user")
+        os.chmod(self.dir + "/tmp", 0o755)  # where its owner can't
+        self.assertEqual(self.compile(), [(2, "hit")])
 
     @needs_root
     def test_a_link_to_the_folder_of_another_user(self):

@@ -404,6 +404,8 @@ TEST(names_that_are_not_temporary_have_no_writer)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         EXPECT_INT(STET_WRITER_NONE, stet_fs_writer_of(names[i]));
     EXPECT_INT(STET_WRITER_ELSEWHERE, stet_fs_writer_of("x.99999999999-0123abcd.AbC123"));
+    EXPECT_INT(STET_WRITER_ELSEWHERE, stet_fs_writer_of("x.1-00000000.AbC123")); /* no /proc */
+    EXPECT_INT(STET_WRITER_ELSEWHERE, stet_fs_writer_of("x.12.AbC123")); /* of an older Stet */
 }
 
 TEST(a_store_without_a_limit_has_the_usual_one)
