@@ -90,7 +90,7 @@ static double get_plain(const char *path)
     double begin = bench_now_ns();
     struct stet_file f;
 
-    if (stet_file_read(&f, path, &err) != STET_OK)
+    if (stet_file_open(&f, path, &err) != STET_OK)
         die(&err);
     stet_file_close(&f);
     return (bench_now_ns() - begin) / 1e6;

@@ -23,13 +23,12 @@ static void append(struct stet_agent *a, struct stet_share *s)
 /* A program that only reads its store removes what was fetched for it when it has loaded it. */
 static int open_entry(const struct stet_share *s)
 {
-    char path[PATH_MAX + 64];
     struct stet_store store;
+    enum stet_rc rc;
 
-    if (stet_store_open(&store, s->store, NULL) != STET_OK)
-        return -1;
-    stet_store_path(&store, s->key, path);
-    return open(path, O_RDONLY | O_CLOEXEC);
+    return stet_store_open(&store, s->store, NULL) == STET_OK
+               ? stet_store_open_entry(&store, s->key, &rc, NULL)
+               : -1;
 }
 
 /* NULL when there is no room for it. */

@@ -3,13 +3,16 @@
 
 #include "base/mem.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 int stet_fs_write_all(int fd, const void *bytes, size_t n)
@@ -29,13 +32,21 @@ int stet_fs_write_all(int fd, const void *bytes, size_t n)
     return 0;
 }
 
-/* What comes through a pipe or a device and has no end must not take all memory. */
-static const size_t stream_most = (size_t)2 << 30;
+/* What comes through a pipe or a device and has no end must not take all memory; of a file the
+ * size is known, and the user named it. */
+static const size_t stream_most = (size_t)2 << 30, file_most = (size_t)16 << 30;
 
-/* For pipes and files of unknown size. */
-static enum stet_rc read_stream(struct stet_file *f, int fd, const char *path, struct stet_err *err)
+static enum stet_rc too_long(struct stet_err *err, const char *path, size_t most)
 {
-    size_t room = 1 << 16, len = 0;
+    return stet_fail(err, STET_LIMIT, "%s: more than %zu bytes", path, most);
+}
+
+/* From where `fd` is to the end. `expect` is how much that should be, or 0: a guess, since others
+ * may write to the file meanwhile. */
+static enum stet_rc read_rest(struct stet_file *f, int fd, size_t expect, size_t most,
+                              const char *path, struct stet_err *err)
+{
+    size_t room = expect ? expect + 1 : 1 << 16, len = 0;
     char *p = stet_mem_alloc(room);
 
     while (p) {
@@ -49,14 +60,13 @@ static enum stet_rc read_stream(struct stet_file *f, int fd, const char *path, s
             return STET_IO;
         }
         if (got == 0) {
-            *f = (struct stet_file){.bytes = stet_view_of(p, len)};
+            f->bytes = stet_view_of(p, len);
             return STET_OK;
         }
         len += (size_t)got;
-        if (len >= stream_most) {
+        if (len > most) {
             stet_mem_free(p);
-            return stet_fail(err, STET_LIMIT, "%s: more than %zu bytes, and no end", path,
-                             stream_most);
+            return too_long(err, path, most);
         }
         if (len == room) {
             char *bigger = stet_mem_resize(p, room, 2);
@@ -71,47 +81,70 @@ static enum stet_rc read_stream(struct stet_file *f, int fd, const char *path, s
     return stet_fail(err, STET_NO_MEMORY, "%s: out of memory while reading", path);
 }
 
-enum stet_rc stet_file_open(struct stet_file *f, const char *path, struct stet_err *err)
+static int open_for_reading(const char *path, int more, enum stet_rc *rc, struct stet_err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | more);
+
+    if (fd < 0) {
+        bool none = errno == ENOENT;
+
+        *rc = stet_fail_errno(err, none ? "%s" : "%s: cannot open", path);
+        if (none)
+            *rc = STET_NOT_FOUND;
+    }
+    return fd;
+}
+
+enum stet_rc stet_file_open_from(struct stet_file *f, const char *path, uint64_t from,
+                                 struct stet_err *err)
 {
     enum stet_rc rc = STET_OK;
     struct stat st;
-    void *p;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open_for_reading(path, 0, &rc, err);
 
     *f = (struct stet_file){0};
-    if (fd < 0) {
-        if (errno == ENOENT) {
-            stet_fail_errno(err, "%s", path);
-            return STET_NOT_FOUND;
-        }
-        return stet_fail_errno(err, "%s: cannot open", path);
-    }
-    if (fstat(fd, &st) != 0) {
+    if (fd < 0)
+        return rc;
+    if (fstat(fd, &st) != 0)
         rc = stet_fail_errno(err, "%s: cannot stat", path);
-    } else if (S_ISDIR(st.st_mode)) {
+    else if (S_ISDIR(st.st_mode))
         rc = stet_fail(err, STET_IO, "%s: is a folder", path);
-    } else if (!S_ISREG(st.st_mode) || st.st_size == 0) {
-        rc = read_stream(f, fd, path, err);
-    } else {
-        p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (p == MAP_FAILED)
-            rc = read_stream(f, fd, path, err);
-        else
-            *f = (struct stet_file){stet_view_of(p, (size_t)st.st_size), true};
-    }
+    else if (!S_ISREG(st.st_mode))
+        rc = read_rest(f, fd, 0, stream_most, path, err);
+    else if (from > INT64_MAX || lseek(fd, (off_t)from, SEEK_SET) < 0)
+        rc = stet_fail_errno(err, "%s: cannot read", path);
+    else if (st.st_size > (off_t)from && (uint64_t)st.st_size - from > file_most)
+        rc = too_long(err, path, file_most);
+    else
+        rc = read_rest(f, fd, st.st_size > (off_t)from ? (size_t)st.st_size - (size_t)from : 0,
+                       file_most, path, err);
     close(fd);
     return rc;
 }
 
-enum stet_rc stet_file_read(struct stet_file *f, const char *path, struct stet_err *err)
+enum stet_rc stet_file_open(struct stet_file *f, const char *path, struct stet_err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    enum stet_rc rc;
+    return stet_file_open_from(f, path, 0, err);
+}
+
+enum stet_rc stet_file_open_small(struct stet_file *f, const char *path, size_t most,
+                                  struct stet_err *err)
+{
+    enum stet_rc rc = STET_OK;
+    struct stat st;
+    int fd = open_for_reading(path, O_NONBLOCK, &rc, err);
 
     *f = (struct stet_file){0};
     if (fd < 0)
-        return stet_fail_errno(err, "%s: cannot open", path);
-    rc = read_stream(f, fd, path, err);
+        return rc;
+    if (fstat(fd, &st) != 0)
+        rc = stet_fail_errno(err, "%s: cannot stat", path);
+    else if (!S_ISREG(st.st_mode))
+        rc = stet_fail(err, STET_LIMIT, "%s: not a file", path);
+    else if ((uint64_t)st.st_size > most)
+        rc = too_long(err, path, most);
+    else
+        rc = read_rest(f, fd, (size_t)st.st_size, most, path, err);
     close(fd);
     return rc;
 }
@@ -121,15 +154,42 @@ enum stet_rc stet_file_read_fd(struct stet_file *f, int fd, const char *path, st
     *f = (struct stet_file){0};
     if (lseek(fd, 0, SEEK_SET) != 0)
         return stet_fail_errno(err, "%s: cannot read", path);
-    return read_stream(f, fd, path, err);
+    return read_rest(f, fd, 0, stream_most, path, err);
+}
+
+enum stet_rc stet_file_hash(const char *path, struct stet_hash *out, struct stet_err *err)
+{
+    enum { PIECE = 1 << 18 };
+    enum stet_rc rc = STET_OK;
+    int fd = open_for_reading(path, O_NONBLOCK, &rc, err);
+    char *piece = fd < 0 ? NULL : stet_mem_alloc(PIECE);
+    struct stet_hasher hash;
+    struct stat st;
+    ssize_t got = 1;
+
+    if (fd < 0)
+        return rc;
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+        rc = stet_fail(err, STET_IO, "%s: not a file", path);
+    else if (!piece)
+        rc = stet_fail(err, STET_NO_MEMORY, "%s: out of memory while reading", path);
+    stet_hasher_init(&hash);
+    while (rc == STET_OK && got) {
+        got = read(fd, piece, PIECE);
+        if (got > 0)
+            stet_hasher_add(&hash, piece, (size_t)got);
+        else if (got < 0 && errno != EINTR)
+            rc = stet_fail_errno(err, "%s: cannot read", path);
+    }
+    *out = stet_hasher_digest(&hash);
+    stet_mem_free(piece);
+    close(fd);
+    return rc;
 }
 
 void stet_file_close(struct stet_file *f)
 {
-    if (f->mapped)
-        munmap((void *)(uintptr_t)f->bytes.ptr, f->bytes.len);
-    else
-        stet_mem_free((void *)(uintptr_t)f->bytes.ptr);
+    stet_mem_free((void *)(uintptr_t)f->bytes.ptr);
     *f = (struct stet_file){0};
 }
 
@@ -142,14 +202,118 @@ static mode_t for_all(void)
     return 0666 & ~mask;
 }
 
+/* ---- writing ---- */
+
+enum { SUFFIX = 6, PLACE = 8 };
+
+static pthread_once_t place_once = PTHREAD_ONCE_INIT;
+static char place[PLACE + 1];
+
+/* Where a process number means this process: the host, its boot (clones of a machine share one),
+ * and the namespace it is counted in. Without /proc it is not known. */
+static void find_place(void)
+{
+    struct stet_file boot = {0};
+    struct stet_hash h = {0};
+    char host[256] = "";
+    struct stat st;
+
+    if (stat("/proc/self/ns/pid", &st) == 0 && gethostname(host, sizeof host - 1) == 0 &&
+        stet_file_open_small(&boot, "/proc/sys/kernel/random/boot_id", 256, NULL) == STET_OK) {
+        h = stet_hash_mix(stet_hash_bytes(boot.bytes), stet_hash_bytes(stet_view_str(host)));
+        h = stet_hash_mix(h, (struct stet_hash){(uint64_t)st.st_ino, (uint64_t)st.st_dev});
+    }
+    stet_file_close(&boot);
+    snprintf(place, sizeof place, "%08x", (unsigned)(h.lo & 0xffffffff));
+}
+
+static const char *this_place(void)
+{
+    pthread_once(&place_once, find_place);
+    return place;
+}
+
+static bool is_this_place(const char *digits)
+{
+    return !memcmp(digits, this_place(), PLACE) && memcmp(digits, "00000000", PLACE) != 0;
+}
+
+static bool is_hex(const char *p, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && ((p[i] >= '0' && p[i] <= '9') || (p[i] >= 'a' && p[i] <= 'f')))
+        i++;
+    return i == n;
+}
+
+/* The number that ends before `end` and has a dot before it, or 0. */
+static long number_before(const char *name, const char *end)
+{
+    const char *at = end;
+
+    while (at > name && at[-1] >= '0' && at[-1] <= '9')
+        at--;
+    return at < end && at - name > 1 && at[-1] == '.' ? strtol(at, NULL, 10) : 0;
+}
+
+/* From behind: a dot and six letters, a dash and eight digits, a dot and the number. Older versions
+ * had no digits. */
+enum stet_writer stet_fs_writer_of(const char *name)
+{
+    size_t n = strlen(name);
+    const char *dot = name + n - SUFFIX - 1, *dash = dot - PLACE - 1;
+    long pid;
+
+    if (n <= SUFFIX + 1 || *dot != '.')
+        return STET_WRITER_NONE;
+    if (number_before(name, dot))
+        return STET_WRITER_ELSEWHERE;
+    if (n <= SUFFIX + PLACE + 2 || *dash != '-' || !is_hex(dash + 1, PLACE))
+        return STET_WRITER_NONE;
+    pid = number_before(name, dash);
+    if (!pid)
+        return STET_WRITER_NONE;
+    if (!is_this_place(dash + 1) || pid > INT32_MAX)
+        return STET_WRITER_ELSEWHERE;
+    return kill((pid_t)pid, 0) == 0 || errno != ESRCH ? STET_WRITER_ALIVE : STET_WRITER_DEAD;
+}
+
+static bool is_over(enum stet_writer writer, int64_t age_s)
+{
+    return writer == STET_WRITER_DEAD || (writer == STET_WRITER_ELSEWHERE && age_s > 3600) ||
+           (writer == STET_WRITER_ALIVE && age_s > 86400);
+}
+
+size_t stet_fs_sweep(const char *folder, bool (*ours)(const char *name))
+{
+    DIR *d = opendir(folder);
+    struct dirent *e;
+    size_t n = 0;
+
+    while (d && (e = readdir(d))) {
+        enum stet_writer writer = ours(e->d_name) ? stet_fs_writer_of(e->d_name) : STET_WRITER_NONE;
+        char *path = writer == STET_WRITER_NONE ? NULL : stet_fs_join(folder, e->d_name);
+        struct stat st;
+
+        if (path && lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+            is_over(writer, (int64_t)time(NULL) - (int64_t)st.st_mtim.tv_sec))
+            n += unlink(path) == 0;
+        stet_mem_free(path);
+    }
+    if (d)
+        closedir(d);
+    return n;
+}
+
 enum stet_rc stet_fs_begin(struct stet_writing *w, const char *path, struct stet_err *err)
 {
-    size_t room = strlen(path) + 40;
+    size_t room = strlen(path) + 48;
 
     *w = (struct stet_writing){stet_mem_alloc(room), -1};
     if (!w->temporary)
         return stet_fail(err, STET_NO_MEMORY, "%s: out of memory", path);
-    snprintf(w->temporary, room, "%s.%ld.XXXXXX", path, (long)getpid());
+    snprintf(w->temporary, room, "%s.%ld-%s.XXXXXX", path, (long)getpid(), this_place());
     w->fd = mkostemp(w->temporary, O_CLOEXEC);
     if (w->fd < 0) {
         stet_fail_errno(err, "%s: cannot create", w->temporary);

@@ -1,10 +1,14 @@
-/* Section and program headers by bounded copies: the file may be cut off, foreign or no ELF. */
+/* Section and program headers by bounded copies: the file may be cut off, foreign or no ELF. A file
+ * is read where it is looked at: a plugin has hundreds of megabytes, and a package manager may be
+ * replacing it. */
 #include "bundle/elf.h"
 
-#include "base/fs.h"
-
 #include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #if defined(__x86_64__)
 enum { MACHINE = EM_X86_64 };
@@ -14,34 +18,70 @@ enum { MACHINE = EM_AARCH64 };
 enum { MACHINE = EM_NONE };
 #endif
 
-static bool copy(struct stet_view f, uint64_t at, void *out, size_t n)
+/* Where headers are read from: bytes in memory, or an open file through one piece of it. */
+struct source {
+    const char *bytes;
+    uint64_t len;
+    int fd; /* when there are no bytes */
+    uint64_t piece_at;
+    size_t piece_len;
+    char piece[1 << 14];
+};
+
+/* The piece that begins at `at`; shorter at the end of the file, or when it was cut meanwhile. */
+static void read_piece(struct source *f, uint64_t at)
 {
-    if (at > f.len || n > f.len - at)
+    ssize_t got;
+
+    do
+        got = pread(f->fd, f->piece, sizeof f->piece, (off_t)at);
+    while (got < 0 && errno == EINTR);
+    f->piece_at = at;
+    f->piece_len = got > 0 ? (size_t)got : 0;
+}
+
+/* `n` is at most the size of a header. */
+static bool copy(struct source *f, uint64_t at, void *out, size_t n)
+{
+    if (at > f->len || n > f->len - at)
         return false;
-    memcpy(out, f.ptr + at, n);
+    if (f->bytes) {
+        memcpy(out, f->bytes + at, n);
+        return true;
+    }
+    if (at < f->piece_at || at - f->piece_at > f->piece_len ||
+        n > f->piece_len - (size_t)(at - f->piece_at))
+        read_piece(f, at);
+    if (n > f->piece_len)
+        return false;
+    memcpy(out, f->piece + (at - f->piece_at), n);
     return true;
 }
 
-static void take_build_id(struct stet_elf *e, struct stet_view notes)
+static void take_build_id(struct stet_elf *e, struct source *f, uint64_t at, uint64_t end)
 {
     Elf64_Nhdr n;
 
-    for (uint64_t at = 0; copy(notes, at, &n, sizeof n);) {
+    while (at < end && copy(f, at, &n, sizeof n)) {
         uint64_t name = at + sizeof n;
         uint64_t bytes = name + (((uint64_t)n.n_namesz + 3) & ~(uint64_t)3);
         char owner[4] = "";
 
-        if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 && copy(notes, name, owner, 4) &&
+        if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 && copy(f, name, owner, 4) &&
             !memcmp(owner, "GNU", 4)) {
-            for (uint64_t i = 0; i < n.n_descsz && i < 64 && bytes + i < notes.len; i++)
-                snprintf(e->build_id + 2 * i, 3, "%02x", (unsigned char)notes.ptr[bytes + i]);
+            for (uint64_t i = 0; i < n.n_descsz && i < 64 && bytes + i < end; i++) {
+                unsigned char byte;
+
+                if (copy(f, bytes + i, &byte, 1))
+                    snprintf(e->build_id + 2 * i, 3, "%02x", byte);
+            }
             return;
         }
         at = bytes + (((uint64_t)n.n_descsz + 3) & ~(uint64_t)3);
     }
 }
 
-static void look_at_segments(struct stet_elf *e, struct stet_view f, const Elf64_Ehdr *h)
+static void look_at_segments(struct stet_elf *e, struct source *f, const Elf64_Ehdr *h)
 {
     for (unsigned i = 0; i < h->e_phnum; i++) {
         Elf64_Phdr p;
@@ -50,15 +90,15 @@ static void look_at_segments(struct stet_elf *e, struct stet_view f, const Elf64
             e->wrong = "cut off: its program headers lie behind its end";
             return;
         }
-        if (p.p_type == PT_LOAD && (p.p_offset > f.len || p.p_filesz > f.len - p.p_offset))
+        if (p.p_type == PT_LOAD && (p.p_offset > f->len || p.p_filesz > f->len - p.p_offset))
             e->wrong = "cut off: shorter than its segments";
-        else if (p.p_type == PT_NOTE && !e->build_id[0] && p.p_offset <= f.len &&
-                 p.p_filesz <= f.len - p.p_offset)
-            take_build_id(e, stet_view_of(f.ptr + p.p_offset, p.p_filesz));
+        else if (p.p_type == PT_NOTE && !e->build_id[0] && p.p_offset <= f->len &&
+                 p.p_filesz <= f->len - p.p_offset)
+            take_build_id(e, f, p.p_offset, p.p_offset + p.p_filesz);
     }
 }
 
-static bool is_entry(struct stet_view f, const Elf64_Shdr *names, const Elf64_Sym *s)
+static bool is_entry(struct source *f, const Elf64_Shdr *names, const Elf64_Sym *s)
 {
     static const char entry[] = "GetPjrtApi";
     char text[sizeof entry];
@@ -68,7 +108,7 @@ static bool is_entry(struct stet_view f, const Elf64_Shdr *names, const Elf64_Sy
            !memcmp(text, entry, sizeof entry);
 }
 
-static void look_at_sections(struct stet_elf *e, struct stet_view f, const Elf64_Ehdr *h)
+static void look_at_sections(struct stet_elf *e, struct source *f, const Elf64_Ehdr *h)
 {
     for (unsigned i = 0; i < h->e_shnum; i++) {
         Elf64_Shdr s, names;
@@ -92,14 +132,15 @@ static void look_at_sections(struct stet_elf *e, struct stet_view f, const Elf64
     }
 }
 
-void stet_elf_look(struct stet_elf *e, struct stet_view f)
+static void look(struct stet_elf *e, struct source *f)
 {
+    char magic[SELFMAG];
     Elf64_Ehdr h;
 
-    *e = (struct stet_elf){.size = f.len};
-    if (!f.len)
+    *e = (struct stet_elf){.size = f->len};
+    if (!f->len)
         e->wrong = "empty";
-    else if (f.len < SELFMAG || memcmp(f.ptr, ELFMAG, SELFMAG) != 0)
+    else if (!copy(f, 0, magic, SELFMAG) || memcmp(magic, ELFMAG, SELFMAG) != 0)
         e->wrong = "not a shared object (no ELF file)";
     else if (!copy(f, 0, &h, sizeof h))
         e->wrong = "cut off in its first header";
@@ -118,13 +159,31 @@ void stet_elf_look(struct stet_elf *e, struct stet_view f)
         look_at_sections(e, f, &h);
 }
 
+void stet_elf_look(struct stet_elf *e, struct stet_view bytes)
+{
+    struct source f = {.bytes = bytes.ptr, .len = bytes.len, .fd = -1};
+
+    look(e, &f);
+}
+
+bool stet_elf_read(struct stet_elf *e, int fd)
+{
+    struct source f = {.fd = fd};
+    struct stat st;
+
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    f.len = (uint64_t)st.st_size;
+    look(e, &f);
+    return true;
+}
+
 bool stet_elf_open(struct stet_elf *e, const char *path)
 {
-    struct stet_file f;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool readable = fd >= 0 && stet_elf_read(e, fd);
 
-    if (stet_file_open(&f, path, NULL) != STET_OK)
-        return false;
-    stet_elf_look(e, f.bytes);
-    stet_file_close(&f);
-    return true;
+    if (fd >= 0)
+        close(fd);
+    return readable;
 }

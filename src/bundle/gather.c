@@ -27,13 +27,12 @@ void stet_gather_detail(struct stet_inventory *v, enum stet_group g, const char 
 void stet_gather_plugin(struct stet_inventory *v, const char *path, const char *build_id)
 {
     char text[160], hash[STET_HASH_TEXT];
-    struct stet_file f;
+    struct stet_hash content;
 
     if (*build_id) {
         snprintf(text, sizeof text, "build id %.129s", build_id);
-    } else if (stet_file_open(&f, path, NULL) == STET_OK) {
-        stet_hash_format(stet_hash_bytes(f.bytes), hash);
-        stet_file_close(&f);
+    } else if (stet_file_hash(path, &content, NULL) == STET_OK) {
+        stet_hash_format(content, hash);
         snprintf(text, sizeof text, "content %s", hash);
     } else {
         snprintf(text, sizeof text, "no such file");

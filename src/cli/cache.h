@@ -24,7 +24,8 @@ int stet_cache_export(const struct stet_store *s, const struct stet_args *args);
 int stet_cache_import(const struct stet_store *s, const struct stet_args *args);
 int stet_cache_key(const struct stet_store *s, const struct stet_args *args);
 
-/* After a run: the limits of STET_STORE_MAX_BYTES and STET_STORE_MAX_AGE, when they are set. */
+/* After a run: the limits of STET_STORE_MAX_BYTES, or the usual one, and of STET_STORE_MAX_AGE; and
+ * what dead writers left. */
 void stet_cache_tidy(const char *folder);
 
 /* The one key that begins so; STET_NOT_FOUND, or STET_USAGE when there are several. */

@@ -4,6 +4,7 @@
 #include "cli/run_text.h"
 #include "trust/archive.h"
 
+#include "base/mapped.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 
 /* The entries that go out. */
 struct outgoing {
-    struct stet_file *files;
+    struct stet_mapped *files; /* entries come by rename and are never written in place */
     struct stet_archive_item *items;
     size_t count, skipped;
     uint64_t bytes;
@@ -25,21 +26,25 @@ struct outgoing {
 static void release(struct outgoing *o)
 {
     for (size_t i = 0; i < o->count; i++)
-        stet_file_close(&o->files[i]);
+        stet_mapped_close(&o->files[i]);
     stet_mem_free(o->files);
     stet_mem_free(o->items);
 }
 
 static void take(const struct stet_store *s, struct outgoing *o, struct stet_hash key)
 {
-    struct stet_file *f = &o->files[o->count];
+    struct stet_mapped *f = &o->files[o->count];
     char path[PATH_MAX + 64];
     struct stet_entry_file entry;
+    enum stet_rc rc;
+    int fd = stet_store_open_entry(s, key, &rc, NULL); /* signed is only what is ours */
 
+    if (fd >= 0)
+        close(fd);
     stet_store_path(s, key, path);
-    if (stet_file_open(f, path, NULL) != STET_OK ||
+    if (fd < 0 || stet_mapped_open(f, path, NULL) != STET_OK ||
         stet_entry_read(&entry, f->bytes, NULL) != STET_OK || !stet_hash_eq(entry.key, key)) {
-        stet_file_close(f);
+        stet_mapped_close(f);
         o->skipped++;
         return;
     }
@@ -266,7 +271,7 @@ int stet_cache_import(const struct stet_store *s, const struct stet_args *args)
     int code;
 
     if (rc == STET_OK)
-        rc = stet_file_read(&file, args->values[0], &err);
+        rc = stet_file_open(&file, args->values[0], &err);
     if (rc == STET_OK) {
         rc = stet_archive_read(&archive, file.bytes, &trust, &inner);
         if (rc != STET_OK)

@@ -3,8 +3,10 @@
 #include "cli/run_text.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 /* A number and one letter of `units`, each worth `worth`. False when it is none. */
 static bool read_amount(const char *text, const char *units, const uint64_t *worth, uint64_t *out)
@@ -45,24 +47,54 @@ static enum stet_rc read_limits(struct stet_store_gc *gc, const char *max_bytes,
     return STET_OK;
 }
 
+static uint64_t capacity_of(const char *folder)
+{
+    struct statvfs s;
+
+    return statvfs(folder, &s) == 0 ? (uint64_t)s.f_blocks * s.f_frsize : 0;
+}
+
+static void tell_removed(const struct stet_store_gc *gc)
+{
+    struct stet_buf out = STET_BUF_INIT;
+
+    stet_buf_printf(&out, "stet: the store was over its limit of ");
+    stet_text_bytes(&out, gc->max_bytes);
+    stet_buf_str(&out, ": removed ");
+    stet_text_count(&out, gc->removed, "entry");
+    stet_buf_str(&out, " (");
+    stet_text_bytes(&out, gc->removed_bytes);
+    stet_buf_str(&out, ") not used for longest; STET_STORE_MAX_BYTES sets another limit\n");
+    if (!out.failed)
+        fprintf(stderr, "%.*s", STET_FMT(stet_buf_as_view(&out)));
+    stet_buf_release(&out);
+}
+
 void stet_cache_tidy(const char *folder)
 {
     static const char *const names[] = {"STET_STORE_MAX_BYTES", "STET_STORE_MAX_AGE"};
     const char *bytes = getenv(names[0]), *age = getenv(names[1]);
+    bool unlimited = bytes && !strcmp(bytes, "none");
     struct stet_err err = STET_ERR_INIT;
     struct stet_store_gc gc = {0};
     struct stet_store store;
     enum stet_rc rc;
 
-    if ((!bytes && !age) || !folder || *folder != '/')
+    if (!folder || *folder != '/')
         return;
-    rc = read_limits(&gc, bytes, age, names, &err);
+    rc = stet_store_open(&store, folder, &err);
+    if (rc == STET_REFUSED || (rc == STET_OK && store.read_only))
+        return; /* that it is not used was said when the run began */
     if (rc == STET_OK)
-        rc = stet_store_open(&store, folder, &err);
-    if (rc == STET_OK && !store.read_only)
+        rc = read_limits(&gc, unlimited ? NULL : bytes, age, names, &err);
+    if (rc == STET_OK && !bytes)
+        gc.max_bytes = stet_store_usual_limit(capacity_of(store.folder));
+    if (rc == STET_OK)
         rc = stet_store_gc(&store, &gc, &err);
     if (rc != STET_OK)
         stet_complain(&err);
+    else if (!bytes && gc.removed)
+        tell_removed(&gc);
 }
 
 int stet_cache_gc(const struct stet_store *s, const struct stet_args *args)

@@ -1,12 +1,19 @@
 /* stet cache verify: every entry is loaded back, by the plugin that made it, in a child process. An
- * entry that kills the child is named, and the next child goes on behind it. */
+ * entry that kills the child is named, and the next child goes on behind it.
+ *
+ * Where the plugin is, the entry says: a path on the machine it was compiled on. So the file there
+ * is loaded only if it is the build that the entry's key was made with and nobody else can write
+ * it; else the entry is not tried, which says nothing against it. */
 #include "abi/api.h"
+#include "bundle/elf.h"
 #include "cli/cache.h"
 #include "cli/run_text.h"
 
 #include "base/mem.h"
+#include "store/safety.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,31 +21,47 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum verdict { NOT_YET, LOADING, LOADED, DAMAGED, NO_PLUGIN, NO_CLIENT, REFUSED };
+enum verdict {
+    NOT_YET,
+    LOADING,
+    LOADED,
+    DAMAGED,
+    REFUSED,
+    NO_PLUGIN,
+    OTHER_BUILD,
+    UNSAFE_PLUGIN,
+    NO_CLIENT,
+};
 
-static const char *const verdict_words[] = {
-    "not reached",
-    "the load crashed",
-    "loaded",
-    "damaged",
-    "its plugin is gone",
-    "its plugin makes no client here",
-    "the plugin refused it",
+static const struct {
+    const char *words;
+    bool tried;
+} verdicts[] = {
+    [NOT_YET] = {"not reached", false},
+    [LOADING] = {"the load crashed", true},
+    [LOADED] = {"loaded", true},
+    [DAMAGED] = {"damaged", true},
+    [REFUSED] = {"the plugin refused it", true},
+    [NO_PLUGIN] = {"its plugin is gone", false},
+    [OTHER_BUILD] = {"another build of the plugin is there", false},
+    [UNSAFE_PLUGIN] = {"its plugin is not loaded", false},
+    [NO_CLIENT] = {"its plugin makes no client here", false},
 };
 
 /* One entry, in memory that parent and child share. */
 struct check {
     struct stet_hash key;
     enum verdict verdict;
-    char name[64], plugin[256], detail[192];
+    char name[64], plugin[256], detail[256];
 };
 
 /* The plugin and client of a child; the last of them stay loaded for the next entry. */
 struct alive {
-    char path[256];
+    char path[256], build[192];
     const PJRT_Api *api;
     PJRT_Client *client;
     enum verdict why_not;
+    char why[256];
 };
 
 static void say_error(const PJRT_Api *api, PJRT_Error *error, char *out, size_t room)
@@ -54,9 +77,59 @@ static void say_error(const PJRT_Api *api, PJRT_Error *error, char *out, size_t 
     api->PJRT_Error_Destroy(&d);
 }
 
-static void bring_up(struct alive *a, struct check *c)
+/* As the layer words it in an entry's key (src/intercept/identity.c). */
+static void build_of(int fd, const char *path, char out[192])
 {
-    void *library = dlopen(c->plugin, RTLD_NOW | RTLD_LOCAL);
+    char hash[STET_HASH_TEXT];
+    struct stet_hash content;
+    struct stet_elf elf;
+
+    *out = '\0';
+    if (stet_elf_read(&elf, fd) && elf.build_id[0]) {
+        snprintf(out, 192, "build id %s", elf.build_id);
+    } else if (stet_file_hash(path, &content, NULL) == STET_OK) {
+        stet_hash_format(content, hash);
+        snprintf(out, 192, "content %s", hash);
+    }
+}
+
+/* The key may have more to say of a plugin behind its build. */
+static bool is_build(const char *build, const char *found)
+{
+    size_t n = strlen(found);
+
+    return n && !strncmp(build, found, n) && (!build[n] || strchr(" ;,", build[n]));
+}
+
+/* LOADED when the file may be loaded as the plugin of this build. */
+static enum verdict judge_plugin(const struct stet_store *s, struct check *c, const char *build)
+{
+    struct stet_err err = STET_ERR_INIT;
+    char found[192];
+    int fd = open(c->plugin, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    if (c->plugin[0] != '/' || fd < 0) {
+        if (fd >= 0)
+            close(fd);
+        return NO_PLUGIN;
+    }
+    build_of(fd, c->plugin, found);
+    close(fd);
+    if (stet_safety_library(s, c->plugin, &err) != STET_OK) {
+        snprintf(c->detail, sizeof c->detail, "%s", err.text);
+        return UNSAFE_PLUGIN;
+    }
+    if (is_build(build, found))
+        return LOADED;
+    snprintf(c->detail, sizeof c->detail, "%.150s: %.90s", c->plugin, found);
+    return OTHER_BUILD;
+}
+
+static void bring_up(const struct stet_store *s, struct alive *a, struct check *c,
+                     const char *build)
+{
+    enum verdict judged = judge_plugin(s, c, build);
+    void *library = judged == LOADED ? dlopen(c->plugin, RTLD_NOW | RTLD_LOCAL) : NULL;
     union {
         void *symbol;
         stet_get_pjrt_api *get;
@@ -65,8 +138,10 @@ static void bring_up(struct alive *a, struct check *c)
     PJRT_Client_Create_Args create = {.struct_size = PJRT_Client_Create_Args_STRUCT_SIZE};
     PJRT_Error *error = NULL;
 
-    *a = (struct alive){.why_not = NO_PLUGIN};
+    *a = (struct alive){.why_not = judged == LOADED ? NO_PLUGIN : judged};
     snprintf(a->path, sizeof a->path, "%s", c->plugin);
+    snprintf(a->build, sizeof a->build, "%s", build);
+    snprintf(a->why, sizeof a->why, "%s", c->detail);
     if (!entry.symbol)
         return;
     a->api = entry.get();
@@ -76,7 +151,7 @@ static void bring_up(struct alive *a, struct check *c)
     if (!error)
         error = a->api->PJRT_Client_Create(&create);
     if (error)
-        say_error(a->api, error, c->detail, sizeof c->detail);
+        say_error(a->api, error, a->why, sizeof a->why);
     else
         a->client = create.client;
 }
@@ -110,23 +185,25 @@ static enum verdict check_one(const struct stet_store *s, struct check *c, struc
     struct stet_err err = STET_ERR_INIT;
     enum verdict verdict = DAMAGED;
     struct stet_entry_file f;
-    char path[PATH_MAX + 64];
+    char build[192];
 
-    stet_store_path(s, c->key, path);
-    if (stet_entry_open(&f, path, &err) != STET_OK) {
-        snprintf(c->detail, sizeof c->detail, "%.190s", err.text);
+    if (stet_store_get(s, c->key, &f, &err) != STET_OK) {
+        snprintf(c->detail, sizeof c->detail, "%s", err.text);
         return DAMAGED;
     }
     snprintf(c->name, sizeof c->name, "%.*s", (int)(f.name.len < 63 ? f.name.len : 63), f.name.ptr);
     snprintf(c->plugin, sizeof c->plugin, "%.*s",
              (int)(f.plugin_path.len < 255 ? f.plugin_path.len : 255), f.plugin_path.ptr);
-    if (!stet_hash_eq(f.key, c->key) || stet_entry_program(&f, &program, &err) != STET_OK ||
+    if (stet_entry_program(&f, &program, &err) != STET_OK ||
         stet_entry_executable(&f, &executable, &err) != STET_OK) {
-        snprintf(c->detail, sizeof c->detail, "%.190s", err.text);
+        snprintf(c->detail, sizeof c->detail, "%s", err.text);
     } else {
-        if (strcmp(a->path, c->plugin) != 0)
-            bring_up(a, c);
+        snprintf(build, sizeof build, "%.*s", STET_FMT(f.parts.part[STET_COMPONENT_PLUGIN]));
+        if (strcmp(a->path, c->plugin) != 0 || strcmp(a->build, build) != 0)
+            bring_up(s, a, c, build);
         verdict = a->client ? load(a, c, stet_buf_as_view(&executable)) : a->why_not;
+        if (!a->client)
+            memcpy(c->detail, a->why, sizeof c->detail);
     }
     stet_buf_release(&executable);
     stet_buf_release(&program);
@@ -176,11 +253,12 @@ static void tell_one(struct stet_buf *out, struct stet_json *j, const struct che
         stet_json_cstr(j, "key", key);
         stet_json_cstr(j, "name", c->name);
         stet_json_bool(j, "loaded", c->verdict == LOADED);
-        stet_json_cstr(j, "verdict", verdict_words[c->verdict]);
+        stet_json_bool(j, "tried", verdicts[c->verdict].tried);
+        stet_json_cstr(j, "verdict", verdicts[c->verdict].words);
         stet_json_cstr(j, "detail", c->detail);
         stet_json_end_object(j);
     } else if (c->verdict != LOADED) {
-        stet_buf_printf(out, "  %.12s  %s: %s%s%s\n", key, c->name, verdict_words[c->verdict],
+        stet_buf_printf(out, "  %.12s  %s: %s%s%s\n", key, c->name, verdicts[c->verdict].words,
                         c->detail[0] ? ": " : "", c->detail);
     }
 }
@@ -190,21 +268,27 @@ static int tell(const struct stet_args *args, const struct check *checks, size_t
     bool json = args->format == STET_FORMAT_JSON;
     struct stet_buf out = STET_BUF_INIT;
     struct stet_json j;
-    size_t loaded = 0;
+    size_t loaded = 0, tried = 0;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         loaded += checks[i].verdict == LOADED;
+        tried += verdicts[checks[i].verdict].tried;
+    }
     if (json) {
         stet_json_init(&j, &out);
         stet_json_object(&j, NULL);
         stet_json_cstr(&j, "schema", "stet.verify/1");
         stet_json_uint(&j, "entries", n);
         stet_json_uint(&j, "loaded", loaded);
+        stet_json_uint(&j, "not_tried", n - tried);
         stet_json_array(&j, "checks");
     } else {
         stet_buf_printf(&out, "%zu of ", loaded);
         stet_text_count(&out, n, "entry");
-        stet_buf_str(&out, " loaded back\n");
+        stet_buf_str(&out, " loaded back");
+        if (tried < n)
+            stet_buf_printf(&out, ", %zu not tried", n - tried);
+        stet_buf_char(&out, '\n');
     }
     for (size_t i = 0; i < n; i++)
         tell_one(&out, json ? &j : NULL, &checks[i]);
@@ -213,7 +297,8 @@ static int tell(const struct stet_args *args, const struct check *checks, size_t
         stet_json_end_object(&j);
         stet_buf_char(&out, '\n');
     }
-    return stet_print(&out, loaded == n ? STET_EXIT_FINE : STET_EXIT_FINDING);
+    /* with nothing tried there is nothing that one could call fine */
+    return stet_print(&out, loaded < tried || (n && !loaded) ? STET_EXIT_FINDING : STET_EXIT_FINE);
 }
 
 int stet_cache_verify(const struct stet_store *s, const struct stet_args *args)

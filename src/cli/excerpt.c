@@ -1,20 +1,12 @@
-/* Reads one line of a file; keeps the file last used, since changes cluster. */
+/* Reads one line of a file; keeps a copy of the file last used, since changes cluster. */
 #include "cli/excerpt.h"
 
 #include "base/fs.h"
 #include "base/mem.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 
 enum { LARGEST_FILE = 16 << 20, LONGEST_LINE = 160 };
-
-static bool is_plain(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= LARGEST_FILE;
-}
 
 bool stet_excerpt_line(struct stet_buf *out, struct stet_view file, uint32_t line)
 {
@@ -28,7 +20,7 @@ bool stet_excerpt_line(struct stet_buf *out, struct stet_view file, uint32_t lin
         stet_file_close(&kept);
         snprintf(kept_path, sizeof kept_path, "%.*s", STET_FMT(file));
         kept = (struct stet_file){0};
-        if (!is_plain(kept_path) || stet_file_open(&kept, kept_path, NULL) != STET_OK)
+        if (stet_file_open_small(&kept, kept_path, LARGEST_FILE, NULL) != STET_OK)
             return false;
     }
     at = kept.bytes.ptr;

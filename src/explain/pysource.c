@@ -3,8 +3,6 @@
 
 #include "base/mem.h"
 
-#include <sys/stat.h>
-
 enum { LARGEST = 4 << 20 };
 
 static void close_file(struct stet_pyfile *f)
@@ -103,15 +101,12 @@ static void find_starts(struct stet_pyfile *f)
 
 static bool read_file(struct stet_pyfile *f, struct stet_view path)
 {
-    struct stat st;
-
     f->path = stet_mem_alloc(path.len + 1);
     if (!f->path)
         return false;
     memcpy(f->path, path.ptr, path.len);
     f->path[path.len] = '\0';
-    if (stat(f->path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > LARGEST ||
-        stet_file_open(&f->file, f->path, NULL) != STET_OK)
+    if (stet_file_open_small(&f->file, f->path, LARGEST, NULL) != STET_OK)
         return true; /* remembered as absent */
     if (!split(f))
         return false;

@@ -302,13 +302,11 @@ enum stet_rc stet_framework_log_open(struct stet_framework_log *l, const char *p
                                      struct stet_err *err)
 {
     struct stet_file file;
-    enum stet_rc rc = stet_file_open(&file, path, err);
+    enum stet_rc rc = stet_file_open_from(&file, path, from, err);
 
     if (rc != STET_OK)
         return rc;
-    if (from < file.bytes.len) /* it may have been cut since */
-        rc = stet_framework_log_read(
-            l, stet_view_of(file.bytes.ptr + from, file.bytes.len - (size_t)from), err);
+    rc = stet_framework_log_read(l, file.bytes, err);
     stet_file_close(&file);
     return rc;
 }

@@ -15,12 +15,7 @@ static bool open_source(struct stet_file *f, struct stet_view file)
         return false;
     memcpy(path, file.ptr, file.len);
     path[file.len] = '\0';
-    if (stet_file_open(f, path, NULL) != STET_OK)
-        return false;
-    if (f->bytes.len <= FILE_CAP)
-        return true;
-    stet_file_close(f);
-    return false;
+    return stet_file_open_small(f, path, FILE_CAP, NULL) == STET_OK;
 }
 
 static struct stet_view rest_from(struct stet_view text, uint64_t line)

@@ -15,6 +15,7 @@
 #include "intercept/writer.h"
 #include "store/memory.h"
 #include "store/order.h"
+#include "store/quarantine.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -36,6 +37,7 @@ struct stet_ahead {
     bool over;           /* the client goes */
     bool left;           /* it is gone: the loader, who was still running, frees this */
     bool working;        /* the loader is inside the plugin, or about to be */
+    bool stuck;          /* and has been for longer than a load may take: nobody waits for it */
     bool told;
     struct stet_flag wake; /* the loader, before its time */
     uint64_t begin_ns, bytes;
@@ -135,8 +137,9 @@ static void load_next(struct stet_ahead *a, struct stet_loaded *item)
     a->working = true;
     pthread_mutex_unlock(&lock);
     stet_ahead_load(a->plugin, a->client, &a->parts, &a->bytes, &l);
+    stet_layer_leave_first();
     pthread_mutex_lock(&lock);
-    a->working = false;
+    a->working = a->stuck = false;
     a->loaded += l.handle != NULL;
     l.of = a;
     l.state = l.handle ? READY : FAULTY;
@@ -277,12 +280,37 @@ void stet_ahead_begin(struct stet_plugin *p, PJRT_Client *client)
     }
 }
 
+/* With the lock held, which it lets go of. */
+static void wait_for_load(struct stet_ahead *a, struct stet_loaded *l)
+{
+    struct stet_entry_file entry;
+    uint64_t end, compile_ns = 0;
+
+    pthread_mutex_unlock(&lock);
+    if (stet_store_get(&stet_layer.store, l->key, &entry, NULL) == STET_OK) {
+        compile_ns = entry.compile_ns;
+        stet_entry_close(&entry);
+    }
+    end = stet_journal_now() + stet_quarantine_patience_ns(&stet_layer.store, compile_ns);
+    pthread_mutex_lock(&lock);
+    while (l->state == LOADING && !l->given_up && stet_journal_now() < end)
+        pause_briefly();
+    if (l->state != LOADING)
+        return;
+    l->given_up = a->stuck = true;
+    pthread_mutex_unlock(&lock);
+    stet_log("store: an executable that is loaded ahead takes too long: compiled instead");
+    stet_quarantine_watch(); /* this process may end before the writer looks */
+    pthread_mutex_lock(&lock);
+}
+
 struct stet_loaded *stet_ahead_get(struct stet_plugin *p, const PJRT_Client *client,
-                                   struct stet_hash key)
+                                   struct stet_hash key, bool *stuck)
 {
     struct stet_loaded *found = NULL;
     struct stet_ahead *a;
 
+    *stuck = false;
     pthread_mutex_lock(&lock);
     a = find(p, client);
     for (size_t i = 0; a && !found && i < a->count; i++) {
@@ -290,8 +318,9 @@ struct stet_loaded *stet_ahead_get(struct stet_plugin *p, const PJRT_Client *cli
 
         if (!stet_hash_eq(l->key, key))
             continue;
-        while (l->state == LOADING)
-            pause_briefly();
+        if (l->state == LOADING)
+            wait_for_load(a, l);
+        *stuck |= l->state == LOADING;
         if (l->state == QUEUED) /* this thread is here already, and will not wait for a turn */
             l->state = GONE;
         if (l->state == READY || l->state == FAULTY)
@@ -343,6 +372,7 @@ void stet_ahead_finish(struct stet_plugin *p, const PJRT_Client *client)
 {
     struct stet_loaded *item;
     struct stet_ahead **at = &list, *a;
+    uint64_t end;
 
     pthread_mutex_lock(&lock);
     while (*at && ((*at)->plugin != p || (*at)->client != client))
@@ -354,7 +384,8 @@ void stet_ahead_finish(struct stet_plugin *p, const PJRT_Client *client)
     }
     *at = a->next;
     a->over = true;
-    while (a->working || a->writing)
+    end = stet_journal_now() + stet_quarantine_patience_ns(&stet_layer.store, 0);
+    while ((a->working && !a->stuck && stet_journal_now() < end) || a->writing)
         pause_briefly();
     while ((item = first(a, READY)))
         destroy(a, item);
@@ -376,7 +407,7 @@ static void wait_until_idle(int ms)
     struct stet_ahead *a = list;
 
     while (a && stet_journal_now() < end) {
-        for (a = list; a && !a->working; a = a->next)
+        for (a = list; a && (!a->working || a->stuck); a = a->next)
             continue;
         if (a)
             pause_briefly();

@@ -18,14 +18,15 @@ struct stet_loaded {
     int state;
     struct stet_buf program, executable, fault;
     PJRT_LoadedExecutable *handle;
+    bool given_up; /* somebody waited for the load in vain */
 };
 
 /* A client was made: reads what to load, and begins. Returns at once. */
 void stet_ahead_begin(struct stet_plugin *p, PJRT_Client *client);
-/* The executable of this key, if it is there; one that is being loaded is waited for. To be taken
- * or put back. */
+/* The executable of this key, if it is there; one that is being loaded is waited for, as long as a
+ * load may take: then it is `stuck`, and must not be tried again. To be taken or put back. */
 struct stet_loaded *stet_ahead_get(struct stet_plugin *p, const PJRT_Client *client,
-                                   struct stet_hash key);
+                                   struct stet_hash key, bool *stuck);
 /* The handle is the caller's now; `l` is not. */
 void stet_ahead_take(struct stet_loaded *l);
 void stet_ahead_put_back(struct stet_loaded *l);

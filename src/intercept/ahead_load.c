@@ -35,13 +35,14 @@ static bool is_fault(PJRT_Error_Code code)
            code == PJRT_Error_Code_UNIMPLEMENTED || code == PJRT_Error_Code_DATA_LOSS;
 }
 
-static void deserialize(struct stet_plugin *p, PJRT_Client *client, struct stet_loaded *l)
+static void deserialize(struct stet_plugin *p, PJRT_Client *client, struct stet_loaded *l,
+                        uint64_t compile_ns)
 {
     PJRT_LoadedExecutable *loaded = NULL;
     PJRT_Error *error;
     struct stet_view why;
 
-    stet_quarantine_enter(&stet_layer.store, l->key);
+    stet_quarantine_enter(&stet_layer.store, l->key, compile_ns);
     error = stet_executable_load(p, client, stet_buf_as_view(&l->executable), &loaded);
     stet_quarantine_leave();
     if (!error)
@@ -65,6 +66,6 @@ void stet_ahead_load(struct stet_plugin *p, PJRT_Client *client, const struct st
         !stet_quarantine_condemned(s, l->key) &&
         stet_entry_program(&entry, &l->program, NULL) == STET_OK &&
         stet_entry_executable(&entry, &l->executable, NULL) == STET_OK)
-        deserialize(p, client, l);
+        deserialize(p, client, l, entry.compile_ns);
     stet_entry_close(&entry);
 }

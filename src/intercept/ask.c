@@ -121,6 +121,7 @@ static void *asker(void *unused)
         at_work = q;
         pthread_mutex_unlock(&lock);
         ask(q);
+        stet_layer_leave_first();
         pthread_mutex_lock(&lock);
         at_work = NULL;
         atomic_fetch_sub(&pending, 1);
@@ -173,6 +174,7 @@ void stet_ask_memory(const struct stet_question *q)
     *list_end = copy;
     list_end = &copy->next;
     pthread_mutex_unlock(&lock);
+    stet_layer_leave_first(); /* of the compile */
     ensure_asker();
 }
 

@@ -233,6 +233,7 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
 {
     uint64_t plugin_ns = plugin_time(c);
     const void *handle = loaded ? (const void *)loaded : (const void *)executable;
+    struct stet_keeping *keep = NULL;
     uint32_t id = 0;
 
     if (!error && handle)
@@ -240,6 +241,8 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
     if (!c->outermost)
         return error;
     stet_pystack_end(c->stack);
+    if (id)
+        keep = stet_keeping_new(&c->reload, c->program, c->options, c->index, plugin_ns);
     record_end(c, error, loaded, executable, id, plugin_ns);
     if (id)
         stet_ask_memory(&(struct stet_question){
@@ -254,7 +257,7 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
                                                                     : (struct stet_hash){0},
             .bytes = c->reload.bytes,
             .program = c->reload.program,
-            .keep = stet_keeping_new(&c->reload, c->program, c->options, c->index, plugin_ns)});
+            .keep = keep});
     stet_reload_end(&c->reload);
     if (c->client)
         stet_plugin_look_at_memory(c->p, c->client, false);

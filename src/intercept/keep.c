@@ -5,33 +5,67 @@
 #include "intercept/writer.h"
 #include "store/memory.h"
 
+/* Bytes of programs that may wait to be kept, unless STET_STORE_PENDING says otherwise: with a
+ * store that is slow they would be all of the host's memory. */
+static size_t most = (size_t)512 << 20;
+static _Atomic size_t pending;
+
 struct stet_keeping {
     struct stet_arena arena;
+    struct stet_buf program; /* a copy: who compiles may free its own at once */
+    size_t bytes;            /* that count as pending */
     struct stet_kept entry;
     struct stet_hash key;
     uint64_t index;
     unsigned lease;
 };
 
+void stet_keeping_limit(size_t bytes)
+{
+    most = bytes;
+}
+
+/* NULL, or why there is no room for another program. */
+static const char *reserve(size_t bytes)
+{
+    if (bytes > most)
+        return "too-large";
+    if (atomic_fetch_add(&pending, bytes) <= most - bytes)
+        return NULL;
+    atomic_fetch_sub(&pending, bytes);
+    return "queue-full";
+}
+
 struct stet_keeping *stet_keeping_new(struct stet_reload *r, const PJRT_Program *program,
                                       struct stet_view options, uint64_t index, uint64_t compile_ns)
 {
-    struct stet_keeping *k = r->keep ? stet_mem_calloc(1, sizeof *k) : NULL;
+    const char *full = r->keep ? reserve(program->code_size) : NULL;
+    struct stet_keeping *k = r->keep && !full ? stet_mem_calloc(1, sizeof *k) : NULL;
 
+    if (full) {
+        r->word = full;
+        r->keep = false;
+    } else if (r->keep && !k) {
+        atomic_fetch_sub(&pending, program->code_size);
+    }
     if (!k)
         return NULL;
-    stet_arena_init(&k->arena, program->code_size + options.len + ((size_t)1 << 20));
+    k->bytes = program->code_size;
+    k->program.cap = STET_ENTRY_MAX;
+    stet_arena_init(&k->arena, options.len + ((size_t)1 << 20));
     for (size_t i = 0; i < STET_COMPONENTS; i++)
         k->entry.parts.part[i] = stet_arena_copy(&k->arena, r->parts.part[i]);
     k->entry.format =
         stet_arena_copy(&k->arena, stet_view_of(program->format, program->format_size));
-    k->entry.program = stet_arena_copy(&k->arena, stet_view_of(program->code, program->code_size));
+    if (stet_buf_reserve(&k->program, program->code_size))
+        stet_buf_add(&k->program, program->code, program->code_size);
+    k->entry.program = stet_buf_as_view(&k->program);
     k->entry.options = stet_arena_copy(&k->arena, options);
     k->entry.compile_ns = compile_ns;
     k->entry.plugin_path = stet_arena_copy(&k->arena, r->plugin_path);
     k->key = r->key;
     k->index = index;
-    if (k->arena.failed) {
+    if (k->arena.failed || k->program.failed) {
         stet_fault(STET_FAULT_NO_MEMORY);
         stet_keeping_free(k);
         return NULL;
@@ -46,6 +80,8 @@ void stet_keeping_free(struct stet_keeping *k)
     if (k) {
         stet_remote_failed(k->lease, k->key);
         stet_arena_release(&k->arena);
+        stet_buf_release(&k->program);
+        atomic_fetch_sub(&pending, k->bytes);
     }
     stet_mem_free(k);
 }
@@ -80,15 +116,33 @@ static struct stet_view name_of(struct stet_plugin *p, PJRT_Executable *executab
     return stet_view_of(name.executable_name, name.executable_name_size);
 }
 
+/* For the next who compiles it here. The program is handed over, not copied once more: what is held
+ * keeps it until it is written. */
+static struct stet_remembered *remember(struct stet_keeping *k, struct stet_view executable)
+{
+    struct stet_buf copy = {.cap = STET_ENTRY_MAX};
+    struct stet_remembered *m = NULL;
+
+    if (stet_memory_fits(k->program.len) && stet_memory_fits(executable.len) &&
+        stet_buf_reserve(&copy, executable.len + 1)) {
+        stet_buf_add(&copy, executable.ptr, executable.len);
+        m = stet_memory_hold(k->key, &k->program, &copy);
+    }
+    if (m)
+        k->entry.program = m->program;
+    stet_buf_release(&copy);
+    return m;
+}
+
 static void store(struct stet_keeping *k, struct stet_plugin *p, PJRT_Executable *executable,
                   struct stet_view bytes, uint64_t begin_ns)
 {
     struct stet_err err = STET_ERR_INIT;
+    struct stet_remembered *m = remember(k, bytes);
     uint64_t written;
 
     k->entry.name = name_of(p, executable);
     k->entry.executable = bytes;
-    stet_memory_add(k->key, k->entry.program, bytes);
     if (stet_store_put(&stet_layer.store, &k->entry, &written, &err) != STET_OK) {
         stet_fault(STET_FAULT_STORE);
         stet_log("store: %s", err.text);
@@ -97,6 +151,8 @@ static void store(struct stet_keeping *k, struct stet_plugin *p, PJRT_Executable
         k->lease = 0;
     }
     tell(k, written, begin_ns, stet_view_str(err.text));
+    if (m)
+        stet_memory_put_back(m);
 }
 
 void stet_keeping_do(struct stet_keeping *k, struct stet_plugin *p, PJRT_Executable *executable)

@@ -12,6 +12,7 @@
 #include "intercept/guard.h"
 #include "intercept/plugin.h"
 #include "intercept/pystack.h"
+#include "intercept/reload.h"
 #include "intercept/remote.h"
 #include "intercept/threads.h"
 #include "intercept/writer.h"
@@ -33,6 +34,8 @@ extern char **environ;
 
 /* How long the end of a process may wait for a stuck disk. */
 enum { EXIT_MS = 2000 };
+/* So many calls of a plugin are followed by a handler for exit, then only the 128th, 256th, … */
+enum { EXIT_HANDLERS = 64 };
 enum { DESCRIPTORS_MIN = 64 };
 
 struct stet_layer stet_layer;
@@ -108,6 +111,7 @@ static bool read_settings(void)
     const char *dir = getenv("STET_DIR"), *capture = getenv("STET_CAPTURE");
     const char *store = getenv("STET_STORE"), *memory = getenv("STET_STORE_MEMORY");
     const char *values = getenv("STET_VALUES");
+    const char *pending = getenv("STET_STORE_PENDING");
 
     stet_layer.values = !values || strcmp(values, "off") != 0;
     if (capture && !strcmp(capture, "full"))
@@ -116,7 +120,7 @@ static bool read_settings(void)
         stet_layer.capture = STET_CAPTURE_HASH;
     /* a path turns the store on; `stet run` gives one */
     if (store && *store == '/') {
-        enum stet_rc rc = stet_store_open(&stet_layer.store, store, NULL);
+        enum stet_rc rc = stet_store_open(&stet_layer.store, store, &stet_layer.no_store_why);
 
         stet_layer.storing = rc == STET_OK;
         stet_layer.no_store = rc == STET_REFUSED ? "unsafe-folder" : NULL;
@@ -124,6 +128,8 @@ static bool read_settings(void)
     stet_remote_init();
     if (memory && *memory)
         stet_memory_limit(strtoull(memory, NULL, 10));
+    if (pending && *pending)
+        stet_keeping_limit(strtoull(pending, NULL, 10));
     if (!dir || !*dir)
         return own_folder(stet_layer.dir, sizeof stet_layer.dir);
     return snprintf(stet_layer.dir, sizeof stet_layer.dir, "%s", dir) < (int)sizeof stet_layer.dir;
@@ -168,6 +174,19 @@ static void describe_process(struct stet_journal *j)
         stet_fault(STET_FAULT_NO_MEMORY);
     stet_journal_set_process(j, &process);
     stet_arena_release(&arena);
+}
+
+/* Which folder, whose, and what is wrong with it. */
+static void note_no_store(void)
+{
+    struct stet_event *e = stet_layer.no_store ? stet_event_new(STET_REC_note) : NULL;
+
+    if (!e)
+        return;
+    stet_log("store: %s", stet_layer.no_store_why.text);
+    e->record.note.name = stet_view_str(stet_layer.no_store);
+    e->record.note.text = stet_view_str(stet_layer.no_store_why.text);
+    stet_event_send(e);
 }
 
 static void before_fork(void)
@@ -241,11 +260,30 @@ static void after_fork_in_child(void)
     stet_threads_fork_child();
 }
 
-static void at_exit(void)
+/* No thread of ours calls the plugin from here on. */
+static void leave_plugins(void)
 {
+    static atomic_bool left;
+
+    if (atomic_exchange(&left, true))
+        return;
     stet_ask_end(EXIT_MS);
     stet_ahead_end(EXIT_MS);
+}
+
+static void at_exit(void)
+{
+    leave_plugins();
     stet_writer_flush(EXIT_MS);
+}
+
+void stet_layer_leave_first(void)
+{
+    static _Atomic uint32_t calls;
+    uint32_t n = atomic_fetch_add(&calls, 1) + 1;
+
+    if (n <= EXIT_HANDLERS || !(n & (n - 1)))
+        atexit(leave_plugins);
 }
 
 /* After every atexit handler: frameworks destroy clients in theirs. */
@@ -288,6 +326,7 @@ static void start(void)
     stet_log("watching from %s, run folder %s", stet_entry_name, stet_layer.dir);
     starter = getpid();
     started = true;
+    note_no_store();
 }
 
 bool stet_layer_start(void)

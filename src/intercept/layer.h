@@ -24,6 +24,7 @@ struct stet_layer {
     struct stet_store store;
     bool storing;         /* the store above is in use */
     const char *no_store; /* or why it is not, though one was named */
+    struct stet_err no_store_why;
     struct stet_journal *journal;
     struct stet_ring ring;
     struct stet_flow flow;
@@ -42,6 +43,12 @@ extern const char stet_entry_name[];
 bool stet_layer_wanted(void);
 /* When the first table is handed out. False when the process must be left alone. */
 bool stet_layer_start(void);
+
+/* After a call of the plugin. exit(3) runs handlers in the reverse order of their registration, and
+ * destroys what the plugin made in its functions (C++'s local statics) in the same list: the
+ * threads of ours that call the plugin must have stopped before, so the handler that stops them is
+ * registered anew when there may be something new to destroy. */
+void stet_layer_leave_first(void);
 
 static inline void stet_fault(enum stet_fault f)
 {

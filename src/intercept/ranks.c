@@ -119,22 +119,20 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void add_rank(struct stet_ranks *r, uint32_t rank)
-{
-    for (size_t i = 0; i < r->count; i++) {
-        if (r->ranks[i] == rank)
-            return;
-    }
-    if (r->count < STET_RANKS_MAX)
-        r->ranks[r->count++] = rank;
-}
-
 struct device {
     int64_t id;
     uint32_t rank;
+    bool used;
 };
 
-/* Every device of the client, and whose it is. */
+static int by_id(const void *a, const void *b)
+{
+    int64_t x = ((const struct device *)a)->id, y = ((const struct device *)b)->id;
+
+    return (x > y) - (x < y);
+}
+
+/* Every device of the client, and whose it is, sorted by id. */
 static size_t all_devices(struct stet_plugin *p, PJRT_Client *client, struct stet_arena *a,
                           struct device **out)
 {
@@ -164,14 +162,16 @@ static size_t all_devices(struct stet_plugin *p, PJRT_Client *client, struct ste
         if (stet_plugin_drop(p, real->PJRT_DeviceDescription_Id(&id)) ||
             stet_plugin_drop(p, real->PJRT_DeviceDescription_ProcessIndex(&index)))
             return 0;
-        (*out)[n++] = (struct device){id.id, (uint32_t)index.process_index};
+        (*out)[n++] = (struct device){.id = id.id, .rank = (uint32_t)index.process_index};
     }
+    if (n)
+        qsort(*out, n, sizeof **out, by_id);
     return n;
 }
 
-/* The devices named in the options, by their ranks; false when one is not the client's. */
-static bool add_assigned(struct stet_ranks *r, const struct stet_options *o,
-                         const struct device *devices, size_t count)
+/* Marks the devices named in the options; false when one is not the client's. */
+static bool mark_assigned(const struct stet_options *o, struct device *devices, size_t count,
+                          bool *any)
 {
     for (size_t i = 0; i < o->count; i++) {
         const char *at = o->items[i].value.ptr, *end = at + o->items[i].value.len;
@@ -180,14 +180,12 @@ static bool add_assigned(struct stet_ranks *r, const struct stet_options *o,
             continue;
         while (at < end) {
             char *stop;
-            int64_t id = strtoll(at, &stop, 10);
-            size_t d = 0;
+            struct device wanted = {.id = strtoll(at, &stop, 10)}, *found;
 
-            while (d < count && devices[d].id != id)
-                d++;
-            if (stop == at || d == count)
+            found = stop == at ? NULL : bsearch(&wanted, devices, count, sizeof wanted, by_id);
+            if (!found)
                 return false;
-            add_rank(r, devices[d].rank);
+            found->used = *any = true;
             at = stop + (stop < end && *stop == ',');
         }
     }
@@ -201,16 +199,43 @@ static bool by_assignment(struct stet_ranks *r, struct stet_plugin *p, PJRT_Clie
     struct device *devices = NULL;
     size_t count = all_devices(p, client, a, &devices);
     struct stet_options options;
-    bool known, silent;
+    bool known, any = false;
 
-    if (!count || stet_options_decode(&options, bytes, NULL) != STET_OK)
+    r->ranks = count ? STET_NEW_ARRAY(a, uint32_t, count) : NULL;
+    if (!r->ranks || stet_options_decode(&options, bytes, NULL) != STET_OK)
         return false;
-    known = add_assigned(r, &options, devices, count);
+    known = mark_assigned(&options, devices, count, &any);
     stet_options_release(&options);
-    silent = known && !r->count;
-    for (size_t i = 0; silent && i < count; i++)
-        add_rank(r, devices[i].rank);
+    for (size_t i = 0; known && i < count; i++) {
+        if (devices[i].used || !any)
+            r->ranks[r->count++] = devices[i].rank;
+    }
     return known;
+}
+
+/* As the framework counts them; a number that no job has is not believed. */
+static bool by_number(struct stet_ranks *r, int64_t ranks, struct stet_arena *a)
+{
+    if (ranks < 0 || ranks > 1 << 20)
+        return false;
+    r->ranks = STET_NEW_ARRAY(a, uint32_t, (size_t)ranks + 1);
+    for (int64_t i = 0; r->ranks && i < ranks; i++)
+        r->ranks[r->count++] = (uint32_t)i;
+    return r->ranks != NULL;
+}
+
+/* Sorts them, and leaves each once. */
+static void settle(struct stet_ranks *r)
+{
+    size_t n = 0;
+
+    if (r->count)
+        qsort(r->ranks, r->count, sizeof *r->ranks, by_value);
+    for (size_t i = 0; i < r->count; i++) {
+        if (!n || r->ranks[n - 1] != r->ranks[i])
+            r->ranks[n++] = r->ranks[i];
+    }
+    r->count = n < 2 ? 0 : n;
 }
 
 bool stet_ranks_span(struct stet_plugin *p, PJRT_Client *client)
@@ -249,18 +274,9 @@ bool stet_ranks_of(struct stet_ranks *r, struct stet_plugin *p, PJRT_Client *cli
         return !stet_ranks_span(p, client);
     if (!all && !stet_ranks_span(p, client))
         return true;
-    r->ranks = STET_NEW_ARRAY(a, uint32_t, STET_RANKS_MAX);
-    if (!r->ranks)
+    if (all ? !by_number(r, j.ranks, a) : !by_assignment(r, p, client, options, a))
         return false;
-    if (all) {
-        for (int64_t i = 0; i < j.ranks && i < STET_RANKS_MAX; i++)
-            add_rank(r, (uint32_t)i);
-    } else if (!by_assignment(r, p, client, options, a)) {
-        return false;
-    }
-    qsort(r->ranks, r->count, sizeof *r->ranks, by_value);
-    if (r->count < 2)
-        r->count = 0;
+    settle(r);
     return true;
 }
 

@@ -22,8 +22,6 @@ bool stet_ranks_alone(struct stet_plugin *p, PJRT_Client *client);
 /* Whether the client's job can agree. */
 bool stet_ranks_can(uint32_t client);
 
-#define STET_RANKS_MAX 4096
-
 /* Who must agree on a program: the processes whose devices it runs on. */
 struct stet_ranks {
     uint32_t client;

@@ -183,12 +183,12 @@ static bool from_memory(struct stet_reload *r, struct stet_plugin *p,
 /* The word for the journal. */
 static const char *load_entry(struct stet_reload *r, const struct stet_store *s,
                               struct stet_plugin *p, PJRT_Client_Compile_Args *args,
-                              struct stet_view executable)
+                              struct stet_view executable, uint64_t compile_ns)
 {
     PJRT_Error *error;
     struct stet_view why;
 
-    stet_quarantine_enter(s, r->key);
+    stet_quarantine_enter(s, r->key, compile_ns);
     error = load(r, p, args, executable);
     stet_quarantine_leave();
     if (!error) {
@@ -215,14 +215,14 @@ static const char *from_disk(struct stet_reload *r, const struct stet_store *s,
         return "miss";
     if (rc != STET_OK) {
         stet_log("store: %s", err.text);
-        return rc == STET_UNSUPPORTED ? "newer" : "damaged";
+        return rc == STET_UNSUPPORTED ? "newer" : rc == STET_REFUSED ? "unsafe-folder" : "damaged";
     }
     if (stet_quarantine_condemned(s, r->key)) {
         word = "condemned";
     } else if (stet_entry_program(&entry, &program, &err) == STET_OK &&
                stet_entry_executable(&entry, &executable, &err) == STET_OK) {
         if (same_program(r, stet_buf_as_view(&program), code))
-            word = load_entry(r, s, p, args, stet_buf_as_view(&executable));
+            word = load_entry(r, s, p, args, stet_buf_as_view(&executable), entry.compile_ns);
         else
             word = "other-program";
     } else {
@@ -241,10 +241,11 @@ static const char *from_ahead(struct stet_reload *r, struct stet_plugin *p,
                               PJRT_Client_Compile_Args *args, struct stet_view code)
 {
     uint64_t before = stet_journal_now();
-    struct stet_loaded *l = stet_ahead_get(p, args->client, r->key);
+    bool stuck;
+    struct stet_loaded *l = stet_ahead_get(p, args->client, r->key, &stuck);
 
     if (!l)
-        return NULL;
+        return stuck ? "load-stuck" : NULL;
     r->load_ns = stet_journal_now() - before;
     if (!same_program(r, stet_buf_as_view(&l->program), code)) {
         stet_ahead_put_back(l);
@@ -336,7 +337,8 @@ static bool by_bytes(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
     r->exact = true;
     look_up(r, p, args, code);
     r->exact = false;
-    return r->served != STET_SERVED_COMPILED || !strcmp(r->word, "load-failed");
+    return r->served != STET_SERVED_COMPILED || !strcmp(r->word, "load-failed") ||
+           !strcmp(r->word, "load-stuck");
 }
 
 /* What was loaded is let go again when another rank can't load it. */

@@ -43,7 +43,10 @@ void stet_reload_end(struct stet_reload *r);
 
 /* What is needed to keep an executable, on its way to the thread that asks (ask.h). */
 struct stet_keeping;
-/* NULL when it is not to be kept. Copies what it needs, and takes over the lease. */
+/* Bytes of programs that may wait to be kept at a time. */
+void stet_keeping_limit(size_t bytes);
+/* NULL when it is not to be kept; r->word says why when there is no room. Copies what it needs, and
+ * takes over the lease. */
 struct stet_keeping *stet_keeping_new(struct stet_reload *r, const PJRT_Program *program,
                                       struct stet_view options, uint64_t index,
                                       uint64_t compile_ns);

@@ -8,6 +8,7 @@
 #include "intercept/plugin.h"
 #include "intercept/threads.h"
 #include "intercept/wait.h"
+#include "store/quarantine.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -308,6 +309,7 @@ static void *writer(void *unused)
         pthread_mutex_lock(&pump_lock);
         any = !atomic_load(&ended) && pump(UINT64_MAX);
         pthread_mutex_unlock(&pump_lock);
+        stet_quarantine_watch();
         while (!any && free_retired())
             continue;
     }

@@ -142,10 +142,6 @@ static enum stet_rc read_head(struct stet_entry_file *f, struct start *s, struct
     if (begin.len != sizeof stet_entry_magic || memcmp(begin.ptr, stet_entry_magic, begin.len) != 0)
         return stet_fail_at(err, STET_BAD_INPUT, 0, "not a store entry");
     version = stet_reader_u32(&r);
-    if (version > STET_ENTRY_VERSION)
-        return stet_fail(err, STET_UNSUPPORTED,
-                         "a newer Stet wrote it: version %" PRIu32 ", this one reads %d", version,
-                         STET_ENTRY_VERSION);
     s->words = stet_reader_u32(&r);
     f->program.size = stet_reader_u64(&r);
     f->program.packed = stet_reader_u64(&r);
@@ -159,6 +155,11 @@ static enum stet_rc read_head(struct stet_entry_file *f, struct start *s, struct
     if (!stet_hash_eq(read_hash(&r), stet_hash_bytes(stet_view_of(head.ptr, STET_ENTRY_HEAD))))
         return stet_fail_at(err, STET_BAD_INPUT, STET_ENTRY_HEAD,
                             "store entry: checksum of the head differs");
+    /* only now: a bit that flipped in the version would keep the entry from being written anew */
+    if (version > STET_ENTRY_VERSION)
+        return stet_fail(err, STET_UNSUPPORTED,
+                         "a newer Stet wrote it: version %" PRIu32 ", this one reads %d", version,
+                         STET_ENTRY_VERSION);
     if (s->words > STET_ENTRY_WORDS_MAX || f->program.size > STET_ENTRY_MAX ||
         f->executable.size > STET_ENTRY_MAX || f->program.packed > 2 * STET_ENTRY_MAX ||
         f->executable.packed > 2 * STET_ENTRY_MAX)
@@ -241,19 +242,35 @@ static enum stet_rc read_start(struct stet_entry_file *f, struct stet_err *err)
     return read_words(f, &s, stet_view_of(f->words, s.words), err);
 }
 
+int stet_entry_open_fd(const char *path, enum stet_rc *rc, struct stet_err *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+
+    if (fd < 0) {
+        bool none = errno == ENOENT || errno == ESTALE; /* the latter of a network's folder */
+
+        stet_fail_errno(err, "%s: cannot open", path);
+        *rc = none ? STET_NOT_FOUND : STET_IO;
+    }
+    return fd;
+}
+
 enum stet_rc stet_entry_open(struct stet_entry_file *f, const char *path, struct stet_err *err)
+{
+    enum stet_rc rc = STET_OK;
+    int fd = stet_entry_open_fd(path, &rc, err);
+
+    return fd < 0 ? rc : stet_entry_adopt(f, fd, path, err);
+}
+
+enum stet_rc stet_entry_adopt(struct stet_entry_file *f, int fd, const char *path,
+                              struct stet_err *err)
 {
     struct stet_err inner = STET_ERR_INIT;
     struct stat st;
     enum stet_rc rc;
 
-    *f = (struct stet_entry_file){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    if (f->fd < 0) {
-        bool none = errno == ENOENT || errno == ESTALE; /* the latter of a network's folder */
-
-        stet_fail_errno(err, "%s: cannot open", path);
-        return none ? STET_NOT_FOUND : STET_IO;
-    }
+    *f = (struct stet_entry_file){.fd = fd};
     if (fstat(f->fd, &st) != 0 || !S_ISREG(st.st_mode)) {
         rc = stet_fail(&inner, STET_IO, "not a file");
     } else {

@@ -76,6 +76,11 @@ struct stet_entry_file {
 /* STET_NOT_FOUND when there is none, STET_BAD_INPUT (with the offset) when it is damaged,
  * STET_UNSUPPORTED when a newer Stet wrote it. On failure nothing is left to close. */
 enum stet_rc stet_entry_open(struct stet_entry_file *f, const char *path, struct stet_err *err);
+/* The same in two steps: a descriptor, or -1 and why in `rc`... */
+int stet_entry_open_fd(const char *path, enum stet_rc *rc, struct stet_err *err);
+/* ...which is taken over here, also on failure. */
+enum stet_rc stet_entry_adopt(struct stet_entry_file *f, int fd, const char *path,
+                              struct stet_err *err);
 /* The same of bytes in memory, which are borrowed and not closed. */
 enum stet_rc stet_entry_read(struct stet_entry_file *f, struct stet_view bytes,
                              struct stet_err *err);

@@ -1,9 +1,10 @@
 /* What a file holds, without reading hundreds of megabytes at every start: the hash of its content
  * is kept under its identity (path, inode, size, times), which changes with the content. */
-#include "store/store.h"
+#include "store/safety.h"
 
+#include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 static struct stet_hash identity_of(const char *path, const struct stat *st)
 {
@@ -17,15 +18,19 @@ static struct stet_hash identity_of(const char *path, const struct stat *st)
                          stet_hash_bytes(stet_view_of(parts, sizeof parts)));
 }
 
-static bool recall(const char *note, struct stet_hash *out)
+/* A note that another user left could make two plugins look the same. */
+static bool recall(const struct stet_store *s, const char *note, struct stet_hash *out)
 {
-    struct stet_file file;
+    int fd = open(note, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    char text[34];
+    struct stat st;
     bool known;
 
-    if (stet_file_open(&file, note, NULL) != STET_OK)
+    if (fd < 0)
         return false;
-    known = file.bytes.len == 33 && stet_hash_parse(stet_view_of(file.bytes.ptr, 32), out);
-    stet_file_close(&file);
+    known = fstat(fd, &st) == 0 && stet_safety_file(s, &st, note, NULL) == STET_OK &&
+            read(fd, text, sizeof text) == 33 && stet_hash_parse(stet_view_of(text, 32), out);
+    close(fd);
     return known;
 }
 
@@ -44,21 +49,20 @@ enum stet_rc stet_store_file_hash(const struct stet_store *s, const char *path,
                                   struct stet_hash *out, struct stet_err *err)
 {
     char note[PATH_MAX + 64], name[STET_HASH_TEXT];
-    struct stet_file file;
+    struct stet_hash identity;
     struct stat st;
     enum stet_rc rc;
 
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
         return STET_NOT_FOUND;
-    stet_hash_format(identity_of(path, &st), name);
+    identity = identity_of(path, &st);
+    stet_hash_format(identity, name);
     snprintf(note, sizeof note, "%s/files/%s", s->folder, name);
-    if (recall(note, out))
+    if (recall(s, note, out))
         return STET_OK;
-    rc = stet_file_open(&file, path, err);
-    if (rc != STET_OK)
-        return rc;
-    *out = stet_hash_bytes(file.bytes);
-    stet_file_close(&file);
-    note_down(s, note, *out);
-    return STET_OK;
+    rc = stet_file_hash(path, out, err);
+    /* one that was replaced or written to meanwhile has another identity now */
+    if (rc == STET_OK && stat(path, &st) == 0 && stet_hash_eq(identity, identity_of(path, &st)))
+        note_down(s, note, *out);
+    return rc;
 }

@@ -11,32 +11,22 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A temporary of a writer that still lives is younger than this. */
-#define TEMPORARY_S 3600
-/* A hint that is older is made anew when it is needed again. */
-#define MOST_AGE_S  ((int64_t)30 * 24 * 3600)
+/* A hint that is older is made anew when it is needed again; a strike that is older is forgotten.
+ */
+#define MOST_AGE_S   ((int64_t)30 * 24 * 3600)
+/* Why a load failed is of interest as long as somebody may look for it. */
+#define FAILED_AGE_S ((int64_t)7 * 24 * 3600)
 
 struct walk {
     struct stet_stored_list *out;
     size_t room;
     bool no_memory;
-    bool sweep; /* remove what dead writers left */
-    size_t swept;
 };
 
 static bool is_entry(const char *name, struct stet_hash *key)
 {
     return strlen(name) == 37 && !strcmp(name + 32, ".stet") &&
            stet_hash_parse(stet_view_of(name, 32), key);
-}
-
-/* <key>.stet.<pid>.XXXXXX, as stet_fs_write names what it has not finished. */
-static bool is_temporary(const char *name)
-{
-    struct stet_hash key;
-
-    return strlen(name) > 38 && !strncmp(name + 32, ".stet.", 6) &&
-           stet_hash_parse(stet_view_of(name, 32), &key);
 }
 
 static void add(struct walk *w, struct stet_hash key, const struct stat *st)
@@ -75,11 +65,8 @@ static void walk_folder(struct walk *w, int fd)
             continue; /* gone meanwhile */
         if (S_ISREG(st.st_mode) && is_entry(e->d_name, &key))
             add(w, key, &st);
-        else if (!is_temporary(e->d_name))
+        else if (!stet_store_is_temporary(e->d_name))
             w->out->foreign++;
-        else if (w->sweep && st.st_mtim.tv_sec + TEMPORARY_S < time(NULL) &&
-                 unlinkat(dirfd(d), e->d_name, 0) == 0)
-            w->swept++;
     }
     if (d)
         closedir(d);
@@ -105,7 +92,7 @@ static enum stet_rc walk(const struct stet_store *s, struct walk *w, struct stet
         int fd;
 
         snprintf(path, sizeof path, "%s/entries/%02x", s->folder, i);
-        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd >= 0)
             walk_folder(w, fd);
         else if (errno != ENOENT)
@@ -135,55 +122,93 @@ void stet_stored_list_release(struct stet_stored_list *l)
     *l = (struct stet_stored_list){0};
 }
 
-/* Hints of one folder: aliases, or orders and what a writer of one left. */
-static void sweep_hints(int fd, unsigned kind, int64_t oldest)
+/* ---- what nobody needs any more ---- */
+
+static int open_folder(const struct stet_store *s, const char *name)
 {
-    DIR *d = fdopendir(fd);
+    char path[PATH_MAX + 64];
+
+    snprintf(path, sizeof path, "%s/%s", s->folder, name);
+    return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* In one folder, what is of this kind, has such a name's end and was not touched since. */
+static void remove_old(int fd, unsigned kind, const char *end, int64_t oldest)
+{
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     struct dirent *e;
 
     while (d && (e = readdir(d))) {
+        size_t n = strlen(e->d_name);
         struct stat st;
 
-        if (e->d_name[0] != '.' && fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+        if (e->d_name[0] != '.' && n >= strlen(end) && !strcmp(e->d_name + n - strlen(end), end) &&
+            fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
             (st.st_mode & S_IFMT) == kind && st.st_mtim.tv_sec < oldest)
             unlinkat(dirfd(d), e->d_name, 0);
     }
     if (d)
         closedir(d);
-    else
+    else if (fd >= 0)
         close(fd);
+}
+
+static bool any_name(const char *name)
+{
+    return name[0] != '.';
 }
 
 void stet_store_hints_gc(const struct stet_store *s, uint64_t max_age_s)
 {
     int64_t age = max_age_s && max_age_s < MOST_AGE_S ? (int64_t)max_age_s : MOST_AGE_S;
-    int64_t oldest = (int64_t)time(NULL) - age;
-    char path[PATH_MAX + 64];
-    int fd;
+    int64_t now = (int64_t)time(NULL);
+    char name[16];
 
     for (unsigned i = 0; i < 256; i++) {
-        snprintf(path, sizeof path, "%s/programs/%02x", s->folder, i);
-        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (fd >= 0)
-            sweep_hints(fd, S_IFLNK, oldest);
+        snprintf(name, sizeof name, "programs/%02x", i);
+        remove_old(open_folder(s, name), S_IFLNK, "", now - age);
     }
-    snprintf(path, sizeof path, "%s/orders", s->folder);
-    fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0)
-        sweep_hints(fd, S_IFREG, oldest);
+    remove_old(open_folder(s, "orders"), S_IFREG, "", now - age);
+    remove_old(open_folder(s, "quarantine"), S_IFREG, ".failed", now - FAILED_AGE_S);
+    remove_old(open_folder(s, "quarantine"), S_IFREG, "", now - MOST_AGE_S);
+}
+
+/* What dead writers left, in all folders in which something is written under another name. */
+static size_t sweep_all(const struct stet_store *s)
+{
+    static const char *const notes[] = {"orders", "files", "quarantine"};
+    char path[PATH_MAX + 64];
+    size_t n = 0;
+
+    for (unsigned i = 0; i < 256; i++) {
+        snprintf(path, sizeof path, "%s/entries/%02x", s->folder, i);
+        n += stet_fs_sweep(path, stet_store_is_temporary);
+    }
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+        snprintf(path, sizeof path, "%s/%s", s->folder, notes[i]);
+        n += stet_fs_sweep(path, any_name);
+    }
+    return n;
+}
+
+uint64_t stet_store_usual_limit(uint64_t capacity)
+{
+    const uint64_t most = UINT64_C(20) << 30;
+
+    return capacity && capacity / 10 < most ? capacity / 10 : most;
 }
 
 enum stet_rc stet_store_gc(const struct stet_store *s, struct stet_store_gc *gc,
                            struct stet_err *err)
 {
     struct stet_stored_list all;
-    struct walk w = {.out = &all, .sweep = true};
+    struct walk w = {.out = &all};
     enum stet_rc rc = walk(s, &w, err);
     int64_t now = (int64_t)time(NULL);
 
     gc->removed = gc->left = 0;
     gc->removed_bytes = gc->left_bytes = 0;
-    gc->temporaries = w.swept;
+    gc->temporaries = sweep_all(s);
     if (rc == STET_OK)
         gc->left_bytes = all.bytes;
     for (size_t i = 0; rc == STET_OK && i < all.count; i++) {

@@ -1,13 +1,18 @@
-/* A list with the most recently used in front: a process has dozens of programs, not thousands. */
+/* A hash table by key, and a list of the same by use: a process may have tens of thousands of small
+ * programs, and its compiles look here one after the other. */
 #include "store/memory.h"
 
 #include "base/mem.h"
 
 #include <pthread.h>
 
+enum { FIRST_ROOM = 64 };
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct stet_remembered *list;
-static size_t total, most = STET_MEMORY_MAX;
+/* With the lock. */
+static struct stet_remembered **table; /* chains; `room` of them, a power of two */
+static size_t room, count, total, most = STET_MEMORY_MAX;
+static struct stet_remembered *newest, *oldest;
 
 void stet_memory_limit(size_t bytes)
 {
@@ -24,7 +29,7 @@ static size_t size_of(const struct stet_remembered *m)
     return sizeof *m + m->program.len + m->executable.len;
 }
 
-/* With the lock. */
+/* With the lock, as are all up to insert. */
 static void drop(struct stet_remembered *m)
 {
     if (--m->users)
@@ -34,96 +39,98 @@ static void drop(struct stet_remembered *m)
     stet_mem_free(m);
 }
 
-/* Takes it out of the list; with the lock. */
-static struct stet_remembered *take(struct stet_hash key)
+static struct stet_remembered **place_of(struct stet_hash key)
 {
-    for (struct stet_remembered **at = &list; *at; at = &(*at)->next) {
-        struct stet_remembered *m = *at;
+    struct stet_remembered **at = &table[key.lo & (room - 1)];
 
-        if (!stet_hash_eq(m->key, key))
-            continue;
-        *at = m->next;
-        return m;
-    }
-    return NULL;
+    while (*at && !stet_hash_eq((*at)->key, key))
+        at = &(*at)->next;
+    return at;
 }
 
-static void forget_beyond(size_t max)
+static void unlist(struct stet_remembered *m)
 {
-    size_t sum = 0;
-    struct stet_remembered **at = &list;
+    *(m->newer ? &m->newer->older : &newest) = m->older;
+    *(m->older ? &m->older->newer : &oldest) = m->newer;
+}
 
-    while (*at) {
-        struct stet_remembered *m = *at;
+static void list_as_newest(struct stet_remembered *m)
+{
+    m->newer = NULL;
+    m->older = newest;
+    *(newest ? &newest->newer : &oldest) = m;
+    newest = m;
+}
 
-        sum += size_of(m);
-        if (sum <= max) {
-            at = &m->next;
-            continue;
+static void forget(struct stet_remembered **at)
+{
+    struct stet_remembered *m = *at;
+
+    *at = m->next;
+    unlist(m);
+    count--;
+    total -= size_of(m);
+    drop(m);
+}
+
+/* Twice the chains when there are as many entries. Without memory they become longer; without any
+ * there is no table. */
+static bool make_room(void)
+{
+    size_t bigger = room ? 2 * room : FIRST_ROOM;
+    struct stet_remembered **more = count < room ? NULL : stet_mem_calloc(bigger, sizeof *more);
+
+    if (!more)
+        return table != NULL;
+    for (size_t i = 0; i < room; i++) {
+        for (struct stet_remembered *m = table[i], *next; m; m = next) {
+            struct stet_remembered **at = &more[m->key.lo & (bigger - 1)];
+
+            next = m->next;
+            m->next = *at;
+            *at = m;
         }
-        *at = m->next;
-        sum -= size_of(m);
-        total -= size_of(m);
-        drop(m);
     }
-}
-
-static bool fits(struct stet_view program, struct stet_view executable)
-{
-    size_t bytes;
-
-    return !stet_add_overflows(program.len, executable.len, &bytes) && bytes <= most / 2;
-}
-
-static struct stet_remembered *copy_of(struct stet_hash key, struct stet_view program,
-                                       struct stet_view executable)
-{
-    struct stet_remembered *m;
-    char *at;
-
-    if (!fits(program, executable))
-        return NULL;
-    m = stet_mem_alloc(sizeof *m + program.len + executable.len);
-    if (!m)
-        return NULL;
-    at = (char *)(m + 1);
-    if (program.len)
-        memcpy(at, program.ptr, program.len);
-    if (executable.len)
-        memcpy(at + program.len, executable.ptr, executable.len);
-    *m = (struct stet_remembered){
-        .key = key,
-        .program = stet_view_of(at, program.len),
-        .executable = stet_view_of(at + program.len, executable.len),
-        .users = 1,
-    };
-    return m;
+    stet_mem_free(table);
+    table = more;
+    room = bigger;
+    return true;
 }
 
 static void insert(struct stet_remembered *m)
 {
-    struct stet_remembered *old;
+    struct stet_remembered **at;
 
     pthread_mutex_lock(&lock);
-    old = take(m->key);
-    if (old) {
-        total -= size_of(old);
-        drop(old);
+    if (!make_room()) {
+        drop(m);
+        pthread_mutex_unlock(&lock);
+        return;
     }
-    m->next = list;
-    list = m;
+    at = place_of(m->key);
+    if (*at)
+        forget(at);
+    at = place_of(m->key);
+    m->next = *at;
+    *at = m;
+    list_as_newest(m);
+    count++;
     total += size_of(m);
-    if (total > most)
-        forget_beyond(most);
+    while (total > most && oldest)
+        forget(place_of(oldest->key));
     pthread_mutex_unlock(&lock);
 }
 
-void stet_memory_add(struct stet_hash key, struct stet_view program, struct stet_view executable)
+bool stet_memory_fits(size_t bytes)
 {
-    struct stet_remembered *m = copy_of(key, program, executable);
+    return bytes <= most / 2;
+}
 
-    if (m)
-        insert(m);
+static bool fits(const struct stet_buf *program, const struct stet_buf *executable)
+{
+    size_t bytes;
+
+    return !stet_add_overflows(program->len, executable->len, &bytes) && stet_memory_fits(bytes);
 }
 
 /* What lies in a buffer, which has up to twice the room for it: that would be kept, and counted
@@ -139,15 +146,14 @@ static struct stet_view tightened(struct stet_buf *b)
     return stet_buf_as_view(b);
 }
 
-void stet_memory_adopt(struct stet_hash key, struct stet_buf *program, struct stet_buf *executable)
+static struct stet_remembered *adopt(struct stet_hash key, struct stet_buf *program,
+                                     struct stet_buf *executable, unsigned users)
 {
-    struct stet_remembered *m = fits(stet_buf_as_view(program), stet_buf_as_view(executable))
-                                    ? stet_mem_alloc(sizeof *m)
-                                    : NULL;
+    struct stet_remembered *m = fits(program, executable) ? stet_mem_alloc(sizeof *m) : NULL;
 
     if (!m)
-        return;
-    *m = (struct stet_remembered){.key = key, .users = 1};
+        return NULL;
+    *m = (struct stet_remembered){.key = key, .users = users};
     m->program = tightened(program);
     m->executable = tightened(executable);
     m->adopted[0] = program->ptr;
@@ -155,6 +161,18 @@ void stet_memory_adopt(struct stet_hash key, struct stet_buf *program, struct st
     *program = (struct stet_buf){.cap = program->cap};
     *executable = (struct stet_buf){.cap = executable->cap};
     insert(m);
+    return m;
+}
+
+void stet_memory_adopt(struct stet_hash key, struct stet_buf *program, struct stet_buf *executable)
+{
+    adopt(key, program, executable, 1);
+}
+
+struct stet_remembered *stet_memory_hold(struct stet_hash key, struct stet_buf *program,
+                                         struct stet_buf *executable)
+{
+    return adopt(key, program, executable, 2);
 }
 
 struct stet_remembered *stet_memory_get(struct stet_hash key)
@@ -162,10 +180,10 @@ struct stet_remembered *stet_memory_get(struct stet_hash key)
     struct stet_remembered *m;
 
     pthread_mutex_lock(&lock);
-    m = take(key);
+    m = room ? *place_of(key) : NULL;
     if (m) {
-        m->next = list;
-        list = m;
+        unlist(m);
+        list_as_newest(m);
         m->users++;
     }
     pthread_mutex_unlock(&lock);

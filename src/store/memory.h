@@ -11,20 +11,26 @@
 #define STET_MEMORY_MAX ((size_t)256 << 20)
 
 struct stet_remembered {
-    struct stet_remembered *next;
+    struct stet_remembered *next;          /* in its chain */
+    struct stet_remembered *newer, *older; /* by use */
     struct stet_hash key;
     struct stet_view program, executable;
-    char *adopted[2]; /* what the views lie in, when they were not copied */
-    unsigned users;   /* with the lock: readers, and the list itself */
+    char *adopted[2]; /* what the views lie in */
+    unsigned users;   /* with the lock: readers, and the table itself */
 };
 
 /* Before the first is added: how many bytes, 0 for none. */
 void stet_memory_limit(size_t bytes);
 size_t stet_memory_most(void);
-/* Copies both; what does not fit is forgotten. Any thread. */
-void stet_memory_add(struct stet_hash key, struct stet_view program, struct stet_view executable);
-/* The same without copying: takes both over and leaves them empty, or leaves them alone. */
+/* Takes both over and leaves them empty, or leaves them alone when they are too large. Any thread.
+ */
 void stet_memory_adopt(struct stet_hash key, struct stet_buf *program, struct stet_buf *executable);
+/* The same, and looks it up at once, so that the bytes stay whatever is forgotten meanwhile: to be
+ * given back. NULL when it was left alone. */
+struct stet_remembered *stet_memory_hold(struct stet_hash key, struct stet_buf *program,
+                                         struct stet_buf *executable);
+/* Whether so many bytes are worth remembering. */
+bool stet_memory_fits(size_t bytes);
 /* NULL when it is not there; to be given back. */
 struct stet_remembered *stet_memory_get(struct stet_hash key);
 void stet_memory_put_back(struct stet_remembered *m);

@@ -1,4 +1,5 @@
-/* Handlers for fatal signals, set for the time of one load and taken away after it. */
+/* Handlers for fatal signals, set for the time of one load and taken away after it; and a list of
+ * the loads under way, for whoever looks at the clock. */
 #include "store/quarantine.h"
 
 #include "base/mem.h"
@@ -17,12 +18,21 @@
 static const int fatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 enum { FATAL = sizeof fatal / sizeof *fatal };
 
+enum { NOTE = PATH_MAX + 64 };
+#define LONG_NS UINT64_C(10000000000)
+
+/* Where the strikes of an entry are noted: in one file each, so that it takes no listing to know
+ * how many there are. */
+struct place {
+    char note[NOTE]; /* the last character is the strike's number */
+    size_t folder;   /* the length of the folder's part */
+    bool group;
+};
+
 /* One load at a time has handlers: they belong to the process. */
 static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction before[FATAL];
-/* made ready before, since a handler may not format */
-static char note[PATH_MAX + 96], note_folder[PATH_MAX + 16];
-static bool note_group;
+static struct place crash;  /* made ready before, since a handler may not format */
 static sigset_t mask;       /* of the loading thread, before */
 static _Atomic long loader; /* the kernel's id of the loading thread; 0 for none */
 
@@ -31,8 +41,50 @@ static void folder_of(const struct stet_store *s, char out[PATH_MAX + 16])
     snprintf(out, PATH_MAX + 16, "%s/quarantine", s->folder);
 }
 
-/* Notes whose name begins with the key and then has `what`. */
-static unsigned count(const struct stet_store *s, struct stet_hash key, const char *what)
+static void place_of(const struct stet_store *s, struct stet_hash key, struct place *out)
+{
+    char name[STET_HASH_TEXT];
+
+    stet_hash_format(key, name);
+    snprintf(out->note, NOTE, "%s/quarantine/%s.strike-1", s->folder, name);
+    out->folder = (size_t)(strrchr(out->note, '/') - out->note);
+    out->group = s->group;
+}
+
+static char *number_of(struct place *p)
+{
+    return p->note + strlen(p->note) - 1;
+}
+
+/* Only what POSIX lists as safe in a signal handler. False when all strikes are there already, or
+ * when it can't be noted. */
+static bool strike(struct place *p, const char *why, size_t n)
+{
+    char *number = number_of(p);
+    int fd = -1;
+
+    p->note[p->folder] = '\0'; /* the store itself is there: an entry was read from it */
+    if (mkdir(p->note, 0700) == 0 && p->group)
+        chmod(p->note, 02770);
+    p->note[p->folder] = '/';
+    for (int i = 0; i < STET_STORE_STRIKES && fd < 0; i++) {
+        *number = (char)('1' + i);
+        fd = open(p->note, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    }
+    if (fd < 0)
+        return false;
+    if (write(fd, why, n) < 0) { /* that it is there says enough */
+    }
+    close(fd);
+    return true;
+}
+
+static bool is_of(const char *name, const char key[STET_HASH_TEXT])
+{
+    return !strncmp(name, key, 32) && name[32] == '.';
+}
+
+unsigned stet_quarantine_count(const struct stet_store *s, struct stet_hash key)
 {
     char folder[PATH_MAX + 16], name[STET_HASH_TEXT];
     unsigned n = 0;
@@ -43,20 +95,23 @@ static unsigned count(const struct stet_store *s, struct stet_hash key, const ch
     stet_hash_format(key, name);
     d = opendir(folder);
     while (d && (e = readdir(d)))
-        n += !strncmp(e->d_name, name, 32) && !strncmp(e->d_name + 32, what, strlen(what));
+        n += is_of(e->d_name, name);
     if (d)
         closedir(d);
     return n;
 }
 
-unsigned stet_quarantine_count(const struct stet_store *s, struct stet_hash key)
-{
-    return count(s, key, "");
-}
-
 bool stet_quarantine_condemned(const struct stet_store *s, struct stet_hash key)
 {
-    return count(s, key, ".crashed-") >= STET_STORE_STRIKES;
+    struct place p;
+
+    place_of(s, key, &p);
+    for (int i = STET_STORE_STRIKES; i > 0; i--) {
+        *number_of(&p) = (char)('0' + i);
+        if (!stet_fs_exists(p.note))
+            return false;
+    }
+    return true;
 }
 
 void stet_quarantine_clear(const struct stet_store *s, struct stet_hash key)
@@ -69,12 +124,14 @@ void stet_quarantine_clear(const struct stet_store *s, struct stet_hash key)
     stet_hash_format(key, name);
     d = opendir(folder);
     while (d && (e = readdir(d))) {
-        if (!strncmp(e->d_name, name, 32))
+        if (is_of(e->d_name, name))
             unlinkat(dirfd(d), e->d_name, 0);
     }
     if (d)
         closedir(d);
 }
+
+/* ---- loads that crash ---- */
 
 static void restore(void)
 {
@@ -82,50 +139,27 @@ static void restore(void)
         sigaction(fatal[i], &before[i], NULL);
 }
 
-/* Only what POSIX lists as safe in a handler. The signal comes again when it returns, and then
- * meets whoever stood here before: a fault by itself, an abort because it is raised. */
+/* The signal comes again when this returns, and then meets whoever stood here before: a fault by
+ * itself, an abort because it is raised. */
 static void on_fatal(int number)
 {
-    if (atomic_load(&loader) == syscall(SYS_gettid)) {
-        int fd;
+    static const char why[] = "the load crashed\n";
 
-        /* the store itself is there: an entry was read from it */
-        if (mkdir(note_folder, 0700) == 0 && note_group)
-            chmod(note_folder, 02770);
-        fd = open(note, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-        if (fd >= 0)
-            close(fd);
-    }
+    if (atomic_load(&loader) == syscall(SYS_gettid))
+        strike(&crash, why, sizeof why - 1);
     restore();
     if (number == SIGABRT)
         raise(number);
 }
 
-/* By time as well: in a container each restart may have the same pid. */
-static bool make_note(const struct stet_store *s, struct stet_hash key, const char *what)
-{
-    char name[STET_HASH_TEXT];
-    struct timespec now;
-
-    folder_of(s, note_folder);
-    note_group = s->group;
-    stet_hash_format(key, name);
-    clock_gettime(CLOCK_REALTIME, &now);
-    return snprintf(note, sizeof note, "%s/%s.%s-%ld-%llx%09lx", note_folder, name, what,
-                    (long)getpid(), (unsigned long long)now.tv_sec, now.tv_nsec) < (int)sizeof note;
-}
-
-void stet_quarantine_enter(const struct stet_store *s, struct stet_hash key)
+static void catch_crashes(const struct stet_store *s, struct stet_hash key)
 {
     struct sigaction act = {.sa_handler = on_fatal, .sa_flags = SA_ONSTACK | SA_NODEFER};
     sigset_t open_to;
 
-    if (s->read_only || pthread_mutex_trylock(&one) != 0)
+    if (pthread_mutex_trylock(&one) != 0)
         return;
-    if (!make_note(s, key, "crashed")) {
-        pthread_mutex_unlock(&one);
-        return;
-    }
+    place_of(s, key, &crash);
     sigemptyset(&act.sa_mask);
     sigemptyset(&open_to);
     for (size_t i = 0; i < FATAL; i++) {
@@ -137,7 +171,7 @@ void stet_quarantine_enter(const struct stet_store *s, struct stet_hash key)
     pthread_sigmask(SIG_UNBLOCK, &open_to, &mask);
 }
 
-void stet_quarantine_leave(void)
+static void let_crashes_be(void)
 {
     if (atomic_load(&loader) != syscall(SYS_gettid))
         return;
@@ -153,12 +187,133 @@ void stet_quarantine_leave(void)
     pthread_mutex_unlock(&one);
 }
 
+/* ---- loads that hang ---- */
+
+/* What a load's deadline may say beside a time. It is over when it is 0; a strike is being written,
+ * or was; the load ended while it was being written, and whoever writes it takes it back. */
+enum { OVER, WRITING, WRITTEN, TOO_LATE };
+
+static struct load {
+    _Atomic long thread; /* the kernel's id of the loading thread; 0: free */
+    _Atomic uint64_t deadline_ns;
+    pid_t process; /* the child of a fork finds its parent's loads here, and leaves them alone */
+    struct place place;
+    bool noted;
+} loads[8];
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t stet_quarantine_patience_ns(const struct stet_store *s, uint64_t compile_ns)
+{
+    if (s->load_ms)
+        return s->load_ms * 1000000u;
+    return compile_ns > LONG_NS / 2 && compile_ns < UINT64_MAX / 4 ? 2 * compile_ns : LONG_NS;
+}
+
+static void free_load(struct load *l)
+{
+    atomic_store(&l->deadline_ns, OVER);
+    atomic_store(&l->thread, 0);
+}
+
+/* More at a time than there is room for go unwatched. */
+static void begin_watch(const struct stet_store *s, struct stet_hash key, uint64_t compile_ns)
+{
+    long self = syscall(SYS_gettid);
+
+    for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+        struct load *l = &loads[i];
+        long none = 0;
+
+        if (!atomic_compare_exchange_strong(&l->thread, &none, self))
+            continue;
+        l->process = getpid();
+        place_of(s, key, &l->place);
+        atomic_store(&l->deadline_ns, now_ns() + stet_quarantine_patience_ns(s, compile_ns));
+        return;
+    }
+}
+
+static void end_watch(void)
+{
+    long self = syscall(SYS_gettid);
+
+    for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+        struct load *l = &loads[i];
+        uint64_t deadline = atomic_load(&l->deadline_ns);
+
+        if (atomic_load(&l->thread) != self)
+            continue;
+        while (!atomic_compare_exchange_weak(&l->deadline_ns, &deadline,
+                                             deadline == WRITING ? TOO_LATE : OVER))
+            continue;
+        if (deadline == WRITING)
+            return; /* freed by whoever writes */
+        if (deadline == WRITTEN && l->noted)
+            unlink(l->place.note);
+        free_load(l);
+        return;
+    }
+}
+
+static void note_stuck(struct load *l)
+{
+    static const char why[] = "the process ended in a load that took too long\n";
+    uint64_t writing = WRITING;
+
+    l->noted = strike(&l->place, why, sizeof why - 1);
+    if (atomic_compare_exchange_strong(&l->deadline_ns, &writing, WRITTEN))
+        return;
+    if (l->noted)
+        unlink(l->place.note);
+    free_load(l);
+}
+
+void stet_quarantine_watch(void)
+{
+    for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+        struct load *l = &loads[i];
+        uint64_t deadline = atomic_load(&l->deadline_ns);
+
+        if (deadline <= TOO_LATE || now_ns() < deadline)
+            continue;
+        if (!atomic_compare_exchange_strong(&l->deadline_ns, &deadline, WRITING))
+            continue;
+        if (l->process == getpid())
+            note_stuck(l);
+        else
+            free_load(l);
+    }
+}
+
+/* ---- around a load ---- */
+
+void stet_quarantine_enter(const struct stet_store *s, struct stet_hash key, uint64_t compile_ns)
+{
+    if (s->read_only)
+        return;
+    begin_watch(s, key, compile_ns);
+    catch_crashes(s, key);
+}
+
+void stet_quarantine_leave(void)
+{
+    let_crashes_be();
+    end_watch();
+}
+
 void stet_quarantine_prepare(const struct stet_store *s)
 {
-    stet_mem_populate(note, sizeof note, true);
-    stet_mem_populate(note_folder, sizeof note_folder, true);
+    stet_mem_populate(&crash, sizeof crash, true);
+    stet_mem_populate(loads, sizeof loads, true);
     stet_mem_populate(before, sizeof before, true);
-    count(s, (struct stet_hash){0}, "");
+    stet_quarantine_condemned(s, (struct stet_hash){0});
 }
 
 void stet_quarantine_failed(const struct stet_store *s, struct stet_hash key, struct stet_view why)

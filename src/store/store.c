@@ -2,31 +2,21 @@
 #include "store/store.h"
 
 #include "base/mem.h"
+#include "store/safety.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum stet_rc stet_store_open(struct stet_store *s, const char *folder, struct stet_err *err)
 {
-    const char *mode = getenv("STET_STORE_MODE");
-    struct stat st;
+    const char *mode = getenv("STET_STORE_MODE"), *load_ms = getenv("STET_STORE_LOAD_MS");
 
-    *s = (struct stet_store){.read_only = mode && !strcmp(mode, "read-only")};
-    if (strlen(folder) >= sizeof s->folder)
-        return stet_fail(err, STET_LIMIT, "%s: path too long", folder);
-    strcpy(s->folder, folder);
-    if (stat(folder, &st) != 0)
-        return STET_OK; /* made when something is put */
-    if (st.st_mode & S_IWOTH)
-        return stet_fail(err, STET_REFUSED,
-                         "%s: anyone can write there, and what lies there is loaded as code",
-                         folder);
-    s->group = (st.st_mode & S_ISGID) && (st.st_mode & S_IWGRP);
-    return STET_OK;
+    *s = (struct stet_store){.read_only = mode && !strcmp(mode, "read-only"),
+                             .load_ms = load_ms ? strtoull(load_ms, NULL, 10) : 0};
+    return stet_safety_open(s, folder, err);
 }
 
 char *stet_store_default(struct stet_err *err)
@@ -55,14 +45,42 @@ void stet_store_path(const struct stet_store *s, struct stet_hash key, char out[
     snprintf(out, PATH_MAX + 64, "%s/entries/%.2s/%s.stet", s->folder, name, name);
 }
 
+int stet_store_open_entry(const struct stet_store *s, struct stet_hash key, enum stet_rc *rc,
+                          struct stet_err *err)
+{
+    char path[PATH_MAX + 64], *slash;
+    struct stat st;
+    int fd;
+
+    stet_store_path(s, key, path);
+    slash = strrchr(path, '/');
+    *slash = '\0';
+    *rc = stet_safety_folder(s, path, err);
+    *slash = '/';
+    if (*rc != STET_OK)
+        return -1;
+    fd = stet_entry_open_fd(path, rc, err);
+    if (fd < 0)
+        return -1;
+    *rc = fstat(fd, &st) == 0 ? stet_safety_file(s, &st, path, err)
+                              : stet_fail_errno(err, "%s: cannot stat", path);
+    if (*rc == STET_OK)
+        return fd;
+    close(fd);
+    return -1;
+}
+
 enum stet_rc stet_store_get(const struct stet_store *s, struct stet_hash key,
                             struct stet_entry_file *out, struct stet_err *err)
 {
     char path[PATH_MAX + 64];
     enum stet_rc rc;
+    int fd = stet_store_open_entry(s, key, &rc, err);
 
+    if (fd < 0)
+        return rc;
     stet_store_path(s, key, path);
-    rc = stet_entry_open(out, path, err);
+    rc = stet_entry_adopt(out, fd, path, err);
     if (rc != STET_OK)
         return rc;
     if (!stet_hash_eq(out->key, key)) {
@@ -89,7 +107,9 @@ static unsigned file_mode(const struct stet_store *s)
 
 enum stet_rc stet_store_mkdirs(const struct stet_store *s, const char *path, struct stet_err *err)
 {
-    return stet_fs_mkdirs_as(path, s->group ? 02770 : 0700, err);
+    enum stet_rc rc = stet_fs_mkdirs_as(path, s->group ? 02770 : 0700, err);
+
+    return rc == STET_OK ? stet_safety_way(s, path, err) : rc;
 }
 
 enum stet_rc stet_store_write_note(const struct stet_store *s, const char *path,
@@ -105,6 +125,14 @@ enum stet_rc stet_store_write_note(const struct stet_store *s, const char *path,
     return stet_fs_end(&w, path, false, file_mode(s), rc, NULL);
 }
 
+bool stet_store_is_temporary(const char *name)
+{
+    struct stet_hash key;
+
+    return strlen(name) > 38 && !strncmp(name + 32, ".stet.", 6) &&
+           stet_hash_parse(stet_view_of(name, 32), &key);
+}
+
 static enum stet_rc begin(const struct stet_store *s, struct stet_hash key,
                           char path[PATH_MAX + 64], struct stet_writing *w, struct stet_err *err)
 {
@@ -117,6 +145,9 @@ static enum stet_rc begin(const struct stet_store *s, struct stet_hash key,
     slash = strrchr(path, '/');
     *slash = '\0';
     rc = stet_store_mkdirs(s, path, err);
+    /* a job that is preempted again and again never comes to an end at which this could be done */
+    if (rc == STET_OK)
+        stet_fs_sweep(path, stet_store_is_temporary);
     *slash = '/';
     return rc == STET_OK ? stet_fs_begin(w, path, err) : rc;
 }

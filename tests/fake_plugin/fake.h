@@ -169,7 +169,7 @@ PJRT_Event *fake_event_ready(void);
  * FAKE_LOAD_MS, FAKE_PARAMS, FAKE_OUTPUTS, FAKE_FAIL (see README.md). */
 struct fake_settings {
     size_t num_devices, num_foreign; /* the latter are among the former: the last ones */
-    long compile_ms, stats_ms, load_ms;
+    long compile_ms, stats_ms, load_ms, serialize_ms;
     const char *platform, *version, *params, *outputs, *topology;
     const char *kinds[FAKE_DEVICES_MAX];
     PJRT_NamedValue *attributes, *device_attributes; /* of topologies, of devices */

@@ -103,7 +103,7 @@ static void read_settings(void)
 {
     const char *devices = getenv("FAKE_DEVICES"), *ms = getenv("FAKE_COMPILE_MS");
     const char *stats_ms = getenv("FAKE_STATS_MS"), *foreign = getenv("FAKE_FOREIGN");
-    const char *load_ms = getenv("FAKE_LOAD_MS");
+    const char *load_ms = getenv("FAKE_LOAD_MS"), *serialize_ms = getenv("FAKE_SERIALIZE_MS");
 
     settings.num_devices = devices ? (size_t)atoi(devices) : 1;
     if (settings.num_devices < 1 || settings.num_devices > FAKE_DEVICES_MAX)
@@ -114,6 +114,7 @@ static void read_settings(void)
     settings.compile_ms = ms ? atol(ms) : 0;
     settings.stats_ms = stats_ms ? atol(stats_ms) : 0;
     settings.load_ms = load_ms ? atol(load_ms) : 0;
+    settings.serialize_ms = serialize_ms ? atol(serialize_ms) : 0;
     settings.platform = text_of("FAKE_PLATFORM", "fake");
     settings.version = text_of("FAKE_VERSION", "fake plugin 1");
     settings.topology = text_of("FAKE_TOPOLOGY", "");

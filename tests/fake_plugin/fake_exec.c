@@ -2,6 +2,8 @@
 #include "fake.h"
 #include "fake_hlo.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -12,6 +14,32 @@ static void take_time(long ms)
 
     if (ms > 0)
         nanosleep(&time, NULL);
+}
+
+/* ---- what C++ calls a function-local static ---- */
+
+/* Made when it is first used, by a compile or a load, and destroyed by exit(3) in the reverse order
+ * of making; serialising uses it all the time. */
+static pthread_once_t made = PTHREAD_ONCE_INIT;
+static atomic_bool destroyed;
+
+static void destroy_static(void)
+{
+    atomic_store(&destroyed, true);
+}
+
+static void make_static(void)
+{
+    atexit(destroy_static);
+}
+
+static void use_static(void)
+{
+    pthread_once(&made, make_static);
+    if (atomic_load(&destroyed)) {
+        fprintf(stderr, "fake plugin: a static is used after its destruction\n");
+        abort();
+    }
 }
 
 /* ---- executables ---- */
@@ -53,6 +81,7 @@ PJRT_Error *fake_PJRT_Client_Compile(PJRT_Client_Compile_Args *args)
         fake_program_new(args->program->code, args->program->code_size, args->compile_options,
                          args->compile_options_size, &program);
 
+    use_static();
     take_time(fake_settings()->compile_ms);
     if (!error)
         args->executable = loaded_new(program, args->client);
@@ -234,6 +263,8 @@ PJRT_Error *fake_PJRT_Executable_Serialize(PJRT_Executable_Serialize_Args *args)
     size_t size = sizeof(header) + program->code_size + program->options_size;
     char *bytes = fake_new(FAKE_serialized, size);
 
+    take_time(fake_settings()->serialize_ms);
+    use_static();
     memcpy(header.magic, magic, sizeof(magic));
     memcpy(bytes, &header, sizeof(header));
     memcpy(bytes + sizeof(header), program->code, program->code_size);
@@ -253,6 +284,7 @@ PJRT_Error *fake_PJRT_Executable_DeserializeAndLoad(PJRT_Executable_DeserializeA
     PJRT_Error *error;
 
     take_time(fake_settings()->load_ms);
+    use_static();
     if (args->serialized_executable_size >= sizeof(header))
         memcpy(&header, args->serialized_executable, sizeof(header));
     if (args->serialized_executable_size < sizeof(header) ||

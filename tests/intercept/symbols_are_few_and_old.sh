@@ -8,6 +8,8 @@ for pair in libstet.so:dlsym libstet_plugin.so:GetPjrtApi; do
     newest="$(objdump -T "$so" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -1)"
     [ "$(printf '%s\nGLIBC_2.28\n' "$newest" | sort -V | tail -1)" = GLIBC_2.28 ] ||
         fail "$so needs $newest: $(objdump -T "$so" | grep "$newest")"
+    # A mapped file that is cut short, or whose mount goes away, would end the host's process.
+    want "$so maps files with" "" "$(nm -D --undefined-only "$so" | grep -o 'mmap[0-9]*' | paste -sd' ')"
     other="$(readelf -d "$so" | grep NEEDED | grep -v 'lib\(c\.so\.6\|m\.so\.6\|dl\.so\.2\|pthread\.so\.0\)' || true)"
     [ -z "$other" ] || fail "$so: $other"
     readelf -d "$so" | grep -q STATIC_TLS && fail "$so has static TLS"

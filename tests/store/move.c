@@ -1,8 +1,38 @@
 /* store-move STORE COMPONENT VALUE [PROGRAM]: every entry as if that component had been VALUE when
- * it was compiled, and its program that file; it gets the key that goes with it. */
+ * it was compiled, and its program that file; it gets the key that goes with it.
+ * store-move STORE version VALUE: every entry as if a Stet of that version had written it. */
+#include "store/layout.h"
 #include "store/store.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static bool set_version(const struct stet_store *s, struct stet_hash key, unsigned version)
+{
+    struct stet_buf b = STET_BUF_INIT;
+    char head[STET_ENTRY_HEAD], path[PATH_MAX + 64];
+    struct stet_hash sum;
+    bool done;
+    int fd;
+
+    stet_store_path(s, key, path);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    done = fd >= 0 && pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head;
+    stet_buf_u32(&b, version);
+    memcpy(head + sizeof stet_entry_magic, b.ptr, b.len);
+    sum = stet_hash_bytes(stet_view_of(head, sizeof head));
+    b.len = 0;
+    stet_buf_add(&b, head, sizeof head);
+    stet_buf_u64(&b, sum.hi);
+    stet_buf_u64(&b, sum.lo);
+    done = done && pwrite(fd, b.ptr, b.len, 0) == (ssize_t)b.len;
+    if (fd >= 0)
+        close(fd);
+    stet_buf_release(&b);
+    return done;
+}
 
 static bool move(const struct stet_store *s, struct stet_hash key, const char *component,
                  const char *value, const struct stet_file *other, struct stet_err *err)
@@ -53,7 +83,11 @@ int main(int argc, char **argv)
         return 1;
     }
     for (size_t i = 0; i < all.count; i++) {
-        if (!move(&s, all.items[i].key, argv[2], argv[3], &other, &err)) {
+        bool done = strcmp(argv[2], "version")
+                        ? move(&s, all.items[i].key, argv[2], argv[3], &other, &err)
+                        : set_version(&s, all.items[i].key, (unsigned)atoi(argv[3]));
+
+        if (!done) {
             fprintf(stderr, "store-move: %s\n", err.text);
             return 1;
         }

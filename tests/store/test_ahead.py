@@ -126,8 +126,8 @@ class Ahead(unittest.TestCase):
         self.assertEqual(self.launch(ahead=2), ([HIT, (0, "damaged"), HIT], "2 loaded, 2 taken"))
         self.assertEqual(self.launch(ahead=3), ([HIT] * 3, "3 loaded, 3 taken"))
         os.makedirs(self.store + "/quarantine", exist_ok=True)
-        for strike in range(2):
-            open(f"{self.store}/quarantine/{os.path.basename(path)[:32]}.crashed-1-{strike}", "w").close()
+        for strike in (1, 2):
+            open(f"{self.store}/quarantine/{os.path.basename(path)[:32]}.strike-{strike}", "w").close()
         self.assertEqual(self.launch(ahead=2), ([HIT, (0, "condemned"), HIT], "2 loaded, 2 taken"))
         os.unlink(self.entry_of(0))
         self.assertEqual(self.launch(ahead=1), ([MISS, (0, "condemned"), HIT], "1 loaded, 1 taken"))

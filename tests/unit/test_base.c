@@ -10,6 +10,7 @@
 #include "base/reader.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 TEST(the_first_error_is_kept)
@@ -181,6 +182,67 @@ TEST(json_escapes_and_replaces_bad_utf8)
     stet_json_end_object(&j);
     EXPECT_STR("{\"a\":\"x\\\"\\\\\\n\\u0001\xc3\xa9\xef\xbf\xbd\",\"b\":[-1,0.5,null]}", b.ptr);
     stet_buf_release(&b);
+}
+
+/* What an editor that writes in place, `git checkout` or `: > file` do to a file that is being
+ * looked at. Under a mapping the look would end the process. */
+TEST(a_file_that_is_cut_short_stays_as_it_was_read)
+{
+    enum { SIZE = 3 * 4096 };
+    char folder[] = "/tmp/stet-test-XXXXXX", bytes[SIZE];
+    struct stet_file whole, small, rest;
+    char *path;
+
+    memset(bytes, 'x', sizeof bytes);
+    EXPECT(mkdtemp(folder) != NULL);
+    path = stet_fs_join(folder, "a");
+    EXPECT_INT(STET_OK, stet_fs_write(path, stet_view_of(bytes, SIZE), NULL));
+    EXPECT_INT(STET_OK, stet_file_open(&whole, path, NULL));
+    EXPECT_INT(STET_OK, stet_file_open_small(&small, path, SIZE, NULL));
+    EXPECT_INT(STET_OK, stet_file_open_from(&rest, path, SIZE - 5, NULL));
+    EXPECT_INT(0, truncate(path, 0));
+    EXPECT(stet_view_eq(whole.bytes, stet_view_of(bytes, SIZE)));
+    EXPECT(stet_view_eq(small.bytes, stet_view_of(bytes, SIZE)));
+    EXPECT(stet_view_is(rest.bytes, "xxxxx"));
+    stet_file_close(&whole);
+    stet_file_close(&small);
+    stet_file_close(&rest);
+    EXPECT_INT(STET_OK, stet_file_open_from(&rest, path, SIZE, NULL)); /* its end is before that */
+    EXPECT_INT(0, rest.bytes.len);
+    stet_file_close(&rest);
+    unlink(path);
+    rmdir(folder);
+    stet_mem_free(path);
+}
+
+TEST(what_is_small_is_bounded_and_never_waited_for)
+{
+    char folder[] = "/tmp/stet-test-XXXXXX";
+    struct stet_hash hash;
+    struct stet_file f;
+    char *path, *pipe;
+
+    EXPECT(mkdtemp(folder) != NULL);
+    path = stet_fs_join(folder, "a");
+    pipe = stet_fs_join(folder, "b");
+    EXPECT_INT(STET_NOT_FOUND, stet_file_open_small(&f, path, 5, NULL));
+    EXPECT_INT(STET_NOT_FOUND, stet_file_hash(path, &hash, NULL));
+    EXPECT_INT(STET_OK, stet_fs_write(path, STET_VIEW("hello"), NULL));
+    EXPECT_INT(STET_LIMIT, stet_file_open_small(&f, path, 4, NULL));
+    EXPECT_INT(STET_LIMIT, stet_file_open_small(&f, folder, 1 << 20, NULL));
+    EXPECT_INT(0, mkfifo(pipe, 0600));
+    EXPECT_INT(STET_LIMIT, stet_file_open_small(&f, pipe, 1 << 20, NULL));
+    EXPECT_INT(STET_IO, stet_file_hash(pipe, &hash, NULL));
+    EXPECT_INT(STET_OK, stet_file_open_small(&f, path, 5, NULL));
+    EXPECT(stet_view_is(f.bytes, "hello"));
+    stet_file_close(&f);
+    EXPECT_INT(STET_OK, stet_file_hash(path, &hash, NULL));
+    EXPECT(stet_hash_eq(hash, stet_hash_bytes(STET_VIEW("hello"))));
+    unlink(path);
+    unlink(pipe);
+    rmdir(folder);
+    stet_mem_free(path);
+    stet_mem_free(pipe);
 }
 
 TEST(a_file_written_is_the_file_read)

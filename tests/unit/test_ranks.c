@@ -14,10 +14,11 @@
 
 const char stet_entry_name[] = "test";
 
-/* Four devices; two of each process. */
-enum { DEVICES = 4 };
-static int ids[DEVICES] = {0, 1, 2, 3};
-static PJRT_Device *devices[DEVICES];
+/* Four devices, or as many as a pod has; two of each process. Their ids are not in order. */
+enum { DEVICES_MAX = 12000 };
+static int ids[DEVICES_MAX];
+static PJRT_Device *devices[DEVICES_MAX];
+static size_t device_count = 4;
 static int64_t own_rank;
 static char folder[32];
 
@@ -29,13 +30,13 @@ static int id_of(const void *device)
 static PJRT_Error *all_devices(PJRT_Client_Devices_Args *args)
 {
     args->devices = devices;
-    args->num_devices = DEVICES;
+    args->num_devices = device_count;
     return NULL;
 }
 
 static PJRT_Error *own_devices(PJRT_Client_AddressableDevices_Args *args)
 {
-    args->addressable_devices = devices + 2 * own_rank;
+    args->addressable_devices = devices + (device_count - 2) - 2 * (size_t)own_rank;
     args->num_addressable_devices = 2;
     return NULL;
 }
@@ -140,8 +141,10 @@ static void begin(int64_t rank, bool job)
                                     .kv_get_callback = job ? get : NULL,
                                     .kv_put_callback = job ? put : NULL};
 
-    for (size_t i = 0; i < DEVICES; i++)
-        devices[i] = (PJRT_Device *)(void *)&ids[i];
+    for (size_t i = 0; i < device_count; i++) {
+        ids[i] = (int)i;
+        devices[device_count - 1 - i] = (PJRT_Device *)(void *)&ids[i];
+    }
     own_rank = rank;
     atomic_store(&plugin.real, &table);
     atomic_store(&plugin.clients[0].handle, CLIENT);
@@ -200,6 +203,30 @@ TEST(those_whose_devices_a_program_runs_on_must_agree)
     setenv("STET_RANKS", "each", 1);
     EXPECT_INT(0, count("0123"));
     unsetenv("STET_RANKS");
+}
+
+/* A rank that is left out of the vote would be served while others compile, or the other way. */
+TEST(no_rank_of_a_large_job_is_left_out)
+{
+    struct stet_arena a;
+    struct stet_ranks r;
+    size_t in_order = 0;
+    char bytes[32];
+
+    device_count = DEVICES_MAX;
+    begin(0, true);
+    stet_arena_init(&a, 1 << 20);
+    EXPECT(stet_ranks_of(&r, &plugin, CLIENT, assigned(bytes, ""), &a));
+    EXPECT_INT(DEVICES_MAX / 2, r.count);
+    for (size_t i = 0; i < r.count; i++)
+        in_order += r.ranks[i] == i;
+    EXPECT_INT(DEVICES_MAX / 2, in_order);
+    EXPECT(stet_ranks_of(&r, &plugin, CLIENT, assigned(bytes, "0279"), &a));
+    EXPECT_INT(4, r.count);
+    EXPECT(r.ranks[0] == 0 && r.ranks[1] == 1 && r.ranks[2] == 3 && r.ranks[3] == 4);
+    stet_arena_release(&a);
+    device_count = 4;
+    begin(0, true);
 }
 
 TEST(without_a_key_value_store_nobody_can_agree)

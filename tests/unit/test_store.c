@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "store/layout.h"
 #include "store/memory.h"
 #include "store/quarantine.h"
 
@@ -145,6 +146,18 @@ TEST(no_damage_goes_unseen)
     stet_buf_release(&whole);
 }
 
+/* The checksum of the head, made anew. */
+static void reseal(struct stet_buf *whole)
+{
+    struct stet_buf sum = STET_BUF_INIT;
+    struct stet_hash h = stet_hash_bytes(stet_view_of(whole->ptr, STET_ENTRY_HEAD));
+
+    stet_buf_u64(&sum, h.hi);
+    stet_buf_u64(&sum, h.lo);
+    memcpy(whole->ptr + STET_ENTRY_HEAD, sum.ptr, sum.len);
+    stet_buf_release(&sum);
+}
+
 TEST(a_newer_version_is_told_apart_from_damage)
 {
     struct stet_kept k = kept("p", "x");
@@ -153,6 +166,8 @@ TEST(a_newer_version_is_told_apart_from_damage)
 
     EXPECT_INT(STET_OK, stet_entry_pack(&whole, &k, NULL));
     whole.ptr[8] = STET_ENTRY_VERSION + 1;
+    EXPECT_INT(STET_BAD_INPUT, stet_entry_read(&f, stet_buf_as_view(&whole), NULL));
+    reseal(&whole);
     EXPECT_INT(STET_UNSUPPORTED, stet_entry_read(&f, stet_buf_as_view(&whole), NULL));
     stet_buf_release(&whole);
 }
@@ -244,7 +259,7 @@ static int child_ends(const struct stet_store *s, struct stet_hash key, int how)
     pid_t pid = fork();
 
     if (pid == 0) {
-        stet_quarantine_enter(s, key);
+        stet_quarantine_enter(s, key, 0);
         if (how == SIGKILL)
             kill(getpid(), SIGKILL);
         else if (how == SIGABRT)
@@ -265,12 +280,12 @@ static void load_with_signals_blocked(const struct stet_store *s, struct stet_ha
 
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    stet_quarantine_enter(s, key);
+    stet_quarantine_enter(s, key, 0);
     stet_quarantine_leave();
     sigprocmask(SIG_SETMASK, NULL, &now);
     if (!sigismember(&now, SIGSEGV))
         _exit(1);
-    stet_quarantine_enter(s, key);
+    stet_quarantine_enter(s, key, 0);
     raise(SIGSEGV); /* to no effect where it is blocked */
     _exit(0);
 }
@@ -309,6 +324,79 @@ TEST(only_crashes_inside_the_load_condemn)
     stet_quarantine_clear(&s, key);
     EXPECT(!stet_quarantine_condemned(&s, key));
     end_store();
+}
+
+/* Until the load that is under way has taken longer than it may. */
+static void watch_until_late(const struct stet_store *s, struct stet_hash key, unsigned strikes)
+{
+    while (stet_quarantine_count(s, key) < strikes)
+        stet_quarantine_watch();
+}
+
+TEST(a_load_that_takes_too_long_is_a_strike_unless_it_comes_back)
+{
+    struct stet_store s = new_store();
+    struct stet_kept k = kept("p", "x");
+    struct stet_hash key = put(&s, &k);
+
+    s.load_ms = 1;
+    stet_quarantine_enter(&s, key, 0);
+    watch_until_late(&s, key, 1);
+    stet_quarantine_watch();
+    EXPECT_INT(1, stet_quarantine_count(&s, key)); /* one load, one strike */
+    stet_quarantine_leave();
+    EXPECT_INT(0, stet_quarantine_count(&s, key));
+    stet_quarantine_watch();
+    EXPECT_INT(0, stet_quarantine_count(&s, key));
+    for (unsigned i = 1; i <= STET_STORE_STRIKES; i++) {
+        pid_t pid = fork();
+
+        EXPECT(!stet_quarantine_condemned(&s, key));
+        if (pid == 0) {
+            stet_quarantine_enter(&s, key, 0);
+            watch_until_late(&s, key, i);
+            raise(SIGKILL);
+        }
+        EXPECT_INT(pid, waitpid(pid, NULL, 0));
+    }
+    EXPECT(stet_quarantine_condemned(&s, key));
+    EXPECT(!stet_quarantine_condemned(&s, (struct stet_hash){key.hi, key.lo + 1}));
+    end_store();
+}
+
+TEST(a_child_does_not_note_what_its_parent_loads)
+{
+    struct stet_store s = new_store();
+    struct stet_kept k = kept("p", "x");
+    struct stet_hash key = put(&s, &k);
+    int status;
+    pid_t pid;
+
+    s.load_ms = 1;
+    stet_quarantine_enter(&s, key, 0);
+    pid = fork();
+    if (pid == 0) {
+        usleep(5000);
+        stet_quarantine_watch();
+        _exit(stet_quarantine_count(&s, key) == 0 ? 0 : 1);
+    }
+    EXPECT_INT(pid, waitpid(pid, &status, 0));
+    EXPECT_INT(0, status);
+    stet_quarantine_leave();
+    end_store();
+}
+
+TEST(a_load_may_take_ten_seconds_or_twice_the_compile)
+{
+    struct stet_store s = {.read_only = false};
+    uint64_t second = 1000000000;
+
+    EXPECT_INT(10 * second, stet_quarantine_patience_ns(&s, 0));
+    EXPECT_INT(10 * second, stet_quarantine_patience_ns(&s, 5 * second));
+    EXPECT_INT(120 * second, stet_quarantine_patience_ns(&s, 60 * second));
+    EXPECT_INT(10 * second, stet_quarantine_patience_ns(&s, UINT64_MAX)); /* what no entry says */
+    s.load_ms = 300;
+    EXPECT_INT(300000000, stet_quarantine_patience_ns(&s, 60 * second));
 }
 
 TEST(a_failed_load_takes_its_entry_away)
@@ -390,28 +478,81 @@ TEST(a_file_is_read_once_until_it_changes)
     end_store();
 }
 
+/* Of `size` bytes, the first of which is `first`. */
+static void remember(struct stet_hash key, char first, size_t size)
+{
+    struct stet_buf program = STET_BUF_INIT, executable = {.cap = STET_MEMORY_MAX};
+
+    stet_buf_str(&program, "p");
+    EXPECT(stet_buf_reserve(&executable, size + 1) != NULL);
+    executable.ptr[0] = first;
+    stet_buf_grew(&executable, size);
+    stet_memory_adopt(key, &program, &executable);
+    EXPECT(!program.ptr && !executable.ptr);
+}
+
+static bool is_remembered(struct stet_hash key, char first)
+{
+    struct stet_remembered *m = stet_memory_get(key);
+    bool right = m && stet_view_is(m->program, "p") && m->executable.ptr[0] == first;
+
+    if (m)
+        stet_memory_put_back(m);
+    return right;
+}
+
 TEST(the_memory_forgets_what_does_not_fit)
 {
     struct stet_hash a = {1, 1}, b = {2, 2};
-    struct stet_view big = {calloc(1, STET_MEMORY_MAX / 2 - 4096), STET_MEMORY_MAX / 2 - 4096};
     struct stet_remembered *m;
 
-    struct stet_buf program = STET_BUF_INIT, executable = STET_BUF_INIT;
-
-    stet_buf_str(&program, "p");
-    stet_buf_str(&executable, "x");
-    stet_memory_adopt(a, &program, &executable);
-    EXPECT(!program.ptr && !executable.ptr);
+    remember(a, 'x', 1);
     m = stet_memory_get(a);
     EXPECT(m && stet_view_is(m->executable, "x"));
     for (uint64_t i = 10; i < 13; i++)
-        stet_memory_add((struct stet_hash){i, i}, (struct stet_view){0}, big);
-    stet_memory_add(a, STET_VIEW("p"), STET_VIEW("y"));
+        remember((struct stet_hash){i, i}, 'z', STET_MEMORY_MAX / 2 - 4096);
+    EXPECT(stet_memory_get(a) == NULL);
+    remember(a, 'y', 1);
     EXPECT(stet_view_is(m->executable, "x")); /* held by its reader */
     stet_memory_put_back(m);
+    EXPECT(is_remembered(a, 'y'));
     EXPECT(stet_memory_get((struct stet_hash){10, 10}) == NULL);
+    EXPECT(is_remembered((struct stet_hash){12, 12}, 'z'));
     EXPECT(stet_memory_get(b) == NULL);
-    free((void *)(uintptr_t)big.ptr);
+}
+
+TEST(what_is_held_stays_though_it_is_forgotten)
+{
+    struct stet_buf program = STET_BUF_INIT, executable = STET_BUF_INIT;
+    struct stet_hash key = {4, 4};
+    struct stet_remembered *m;
+
+    stet_buf_str(&program, "p");
+    stet_buf_str(&executable, "x");
+    m = stet_memory_hold(key, &program, &executable);
+    EXPECT(m && !program.ptr && !executable.ptr);
+    EXPECT(is_remembered(key, 'x'));
+    for (uint64_t i = 10; i < 13; i++)
+        remember((struct stet_hash){i, i}, 'z', STET_MEMORY_MAX / 2 - 4096);
+    EXPECT(stet_memory_get(key) == NULL);
+    EXPECT(stet_view_is(m->program, "p") && stet_view_is(m->executable, "x"));
+    stet_memory_put_back(m);
+}
+
+TEST(many_are_remembered_and_the_least_recently_used_goes_first)
+{
+    enum { MANY = 20000 };
+
+    for (uint64_t i = 0; i < MANY; i++)
+        remember((struct stet_hash){i, i * 64}, (char)('a' + i % 26), 1);
+    for (uint64_t i = 0; i < MANY; i++)
+        EXPECT(is_remembered((struct stet_hash){i, i * 64}, (char)('a' + i % 26)));
+    EXPECT(is_remembered((struct stet_hash){0, 0}, 'a')); /* used last */
+    for (uint64_t i = 0; i < 2; i++)                      /* room for little beside these */
+        remember((struct stet_hash){MANY, i}, 'z', STET_MEMORY_MAX / 2 - 200);
+    EXPECT(stet_memory_get((struct stet_hash){1, 64}) == NULL);
+    EXPECT(is_remembered((struct stet_hash){0, 0}, 'a') ||
+           stet_memory_get((struct stet_hash){MANY - 1, (MANY - 1) * 64}) == NULL);
 }
 
 TEST(the_memory_keeps_no_room_that_it_does_not_count)

@@ -6,7 +6,9 @@
 #include "store/quarantine.h"
 #include "store/store.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -288,6 +290,131 @@ TEST(a_clock_that_jumps_costs_no_entry)
     EXPECT(all.items[1].used_ns / 1000000000 <= time(NULL) + 1);
     stet_stored_list_release(&all);
     end_store();
+}
+
+/* Begins to write an entry in a process of its own, which then dies, or lives on until it is
+ * killed. */
+static pid_t writer(const char *entry, bool dies)
+{
+    int ready[2];
+    char byte;
+    pid_t pid;
+
+    EXPECT_INT(0, pipe(ready));
+    pid = fork();
+    if (pid == 0) {
+        struct stet_writing w;
+
+        if (stet_fs_begin(&w, entry, NULL) != STET_OK ||
+            stet_fs_write_all(w.fd, "half an entry", 13) != 0 || write(ready[1], "", 1) != 1)
+            _exit(1);
+        if (dies)
+            raise(SIGKILL);
+        while (true)
+            pause();
+    }
+    EXPECT_INT(1, read(ready[0], &byte, 1));
+    close(ready[0]);
+    close(ready[1]);
+    if (dies)
+        EXPECT_INT(pid, waitpid(pid, NULL, 0));
+    return pid;
+}
+
+static size_t files_in(const char *of_entry)
+{
+    char path[PATH_MAX + 64];
+    struct dirent *e;
+    size_t n = 0;
+    DIR *d;
+
+    strcpy(path, of_entry);
+    *strrchr(path, '/') = '\0';
+    d = opendir(path);
+    while (d && (e = readdir(d)))
+        n += e->d_name[0] != '.';
+    if (d)
+        closedir(d);
+    return n;
+}
+
+TEST(what_dead_writers_left_goes_with_the_next_entry_and_what_living_ones_write_stays)
+{
+    struct stet_store s = new_store(0700);
+    struct stet_kept k = kept("p", STET_VIEW("x"));
+    struct stet_hash key = put(&s, &k);
+    struct stet_store_gc gc = {.max_bytes = 0};
+    char path[PATH_MAX + 64];
+    pid_t alive;
+
+    stet_store_path(&s, key, path);
+    writer(path, true);
+    writer(path, true);
+    alive = writer(path, false);
+    EXPECT_INT(4, files_in(path));
+    put(&s, &k);
+    EXPECT_INT(2, files_in(path));
+    writer(path, true);
+    EXPECT_INT(STET_OK, stet_store_gc(&s, &gc, NULL)); /* without limits too */
+    EXPECT_INT(1, gc.temporaries);
+    EXPECT_INT(1, gc.left);
+    EXPECT_INT(2, files_in(path));
+    kill(alive, SIGKILL);
+    EXPECT_INT(alive, waitpid(alive, NULL, 0));
+    EXPECT_INT(STET_OK, stet_store_gc(&s, &gc, NULL));
+    EXPECT_INT(1, files_in(path));
+    end_store();
+}
+
+/* Of a writer on another machine, or in another container, only the age says something. */
+TEST(what_is_written_elsewhere_stays_for_an_hour)
+{
+    struct stet_store s = new_store(0700);
+    struct stet_kept k = kept("p", STET_VIEW("x"));
+    struct stet_hash key = put(&s, &k);
+    char path[PATH_MAX + 64], other[PATH_MAX + 128];
+    time_t old = time(NULL) - 3700;
+
+    stet_store_path(&s, key, path);
+    snprintf(other, sizeof other, "%s.1-0123abcd.AbC123", path);
+    EXPECT_INT(STET_WRITER_ELSEWHERE, stet_fs_writer_of(other));
+    EXPECT_INT(0, rename(path, other));
+    put(&s, &k);
+    EXPECT(stet_fs_exists(other));
+    EXPECT_INT(
+        0, utimensat(AT_FDCWD, other, (struct timespec[]){{.tv_sec = old}, {.tv_sec = old}}, 0));
+    put(&s, &k);
+    EXPECT(!stet_fs_exists(other));
+    end_store();
+}
+
+TEST(names_that_are_not_temporary_have_no_writer)
+{
+    static const char *const names[] = {"",
+                                        "a",
+                                        "0123456789abcdef0123456789abcdef.stet",
+                                        "x.12-0123abcd.AbC12",
+                                        "x.12-0123abcX.AbC123",
+                                        "x.-0123abcd.AbC123",
+                                        ".12-0123abcd.AbC123x",
+                                        "12-0123abcd.AbC123",
+                                        "x12-0123abcd.AbC123",
+                                        "x.1a-0123abcd.AbC123"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        EXPECT_INT(STET_WRITER_NONE, stet_fs_writer_of(names[i]));
+    EXPECT_INT(STET_WRITER_ELSEWHERE, stet_fs_writer_of("x.99999999999-0123abcd.AbC123"));
+    EXPECT_INT(STET_WRITER_ELSEWHERE, stet_fs_writer_of("x.1-00000000.AbC123")); /* no /proc */
+    EXPECT_INT(STET_WRITER_ELSEWHERE, stet_fs_writer_of("x.12.AbC123")); /* of an older Stet */
+}
+
+TEST(a_store_without_a_limit_has_the_usual_one)
+{
+    const uint64_t gib = UINT64_C(1) << 30;
+
+    EXPECT_INT(20 * gib, stet_store_usual_limit(0)); /* a file system that does not say */
+    EXPECT_INT(20 * gib, stet_store_usual_limit(1000 * gib));
+    EXPECT_INT(10 * gib, stet_store_usual_limit(100 * gib));
 }
 
 /* What an NFS client leaves of files that were removed while open, and other things of others. */
