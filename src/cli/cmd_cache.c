@@ -333,7 +333,8 @@ static const struct part parts[] = {
     {"export", "ARCHIVE [KEY…]", "write entries into a signed archive: all, or those named", 1,
      stet_cache_export},
     {"import", "ARCHIVE", "take in what a trusted key signed", 1, stet_cache_import},
-    {"key", "new|show|trust", "the key that signs, and those that are trusted", 1, stet_cache_key},
+    {"key", "new|show|trust|untrust", "the key that signs, and those that are trusted", 1,
+     stet_cache_key},
     {"path", "", "where the store lies", 0, stet_cache_path},
 };
 enum { PARTS = sizeof parts / sizeof *parts };

@@ -101,13 +101,15 @@ static void compile(struct stet_wire *l, const struct stet_store *s, const struc
         fail(&err);
 }
 
-static void look(const struct stet_store *s, struct stet_hash key)
+static void look(struct stet_store s, struct stet_hash key, uint32_t flags)
 {
     struct stet_buf bytes = STET_BUF_INIT;
     struct stet_err err = STET_ERR_INIT;
     struct stet_entry_file f;
 
-    if (stet_store_get(s, key, &f, &err) != STET_OK ||
+    if (flags & STET_MESSAGE_ASIDE)
+        strcat(s.folder, "/" STET_STORE_ASIDE);
+    if (stet_store_get(&s, key, &f, &err) != STET_OK ||
         stet_entry_executable(&f, &bytes, &err) != STET_OK)
         fail(&err);
     if (!stet_view_is(stet_buf_as_view(&bytes), print_text))
@@ -122,10 +124,16 @@ static void times(const char *socket, const struct stet_store *s, const struct s
     struct stet_err err = STET_ERR_INIT;
 
     for (long i = 0; i < n; i++) {
+        uint32_t flags = 0;
         double before;
 
-        if (*socket != '-')
+        if (*socket != '-') {
+            struct stet_store aside = *s;
+
+            strcat(aside.folder, "/" STET_STORE_ASIDE);
             stet_store_remove(s, key, NULL);
+            stet_store_remove(&aside, key, NULL);
+        }
         before = now_us();
         if (*socket != '-') {
             struct stet_wire l;
@@ -136,9 +144,10 @@ static void times(const char *socket, const struct stet_store *s, const struct s
             m = get(&l, s, key, 5000);
             if (m.kind != STET_MESSAGE_FOUND)
                 fail(&(struct stet_err){.text = "not found"});
+            flags = m.flags;
             stet_wire_close(&l);
         }
-        look(s, key);
+        look(*s, key, flags);
         printf("%.1f\n", now_us() - before);
     }
 }
@@ -154,7 +163,7 @@ static int ask(int argc, char **argv, const struct stet_store *s, const struct s
         fail(&err);
     m = get(&l, s, stet_key_of(&k->parts), (uint32_t)atol(argv[5]));
     if (m.kind == STET_MESSAGE_FOUND) {
-        look(s, m.key);
+        look(*s, m.key, m.flags);
         stet_wire_send(&l, &(struct stet_message){.kind = STET_MESSAGE_TOOK, .key = m.key},
                        stet_wire_now_ms() + 1000, &err);
     }

@@ -324,7 +324,7 @@ class Races(Case):
         redis.stop()
         for h in hosts:
             h.ask(self.programs[0])
-            os.remove(h.store + "/entries/{0:.2}/{0}.stet".format(self.key(self.programs[0])))
+            h.forget(self.key(self.programs[0]))
             h.ask(self.programs[0])
         redis.start()
         over.set()

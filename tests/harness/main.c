@@ -28,7 +28,8 @@ static const char usage[] =
 
 struct job {
     const char *plugin, *format, *counts, *topology;
-    const char *programs[LIST_MAX], *inputs[LIST_MAX];
+    const char *inputs[LIST_MAX];
+    char *const *programs; /* in argv */
     size_t num_programs, num_inputs, num_options;
     PJRT_NamedValue options[LIST_MAX];
     char *compile_options;
@@ -409,8 +410,8 @@ static void read_arguments(int argc, char **argv, struct job *job)
         exit(2);
     }
     job->plugin = argv[optind++];
-    while (optind < argc && job->num_programs < LIST_MAX)
-        job->programs[job->num_programs++] = argv[optind++];
+    job->programs = argv + optind;
+    job->num_programs = (size_t)(argc - optind);
 }
 
 int main(int argc, char **argv)
