@@ -81,7 +81,8 @@ struct stet_agent {
     struct stet_report reports[STET_REPORTS];
     uint64_t report_uses;
     size_t queued, sharing, connections;
-    size_t held; /* to be queued when who asked has loaded them */
+    size_t stoppers; /* connections that only wait for the end */
+    size_t held;     /* to be queued when who asked has loaded them */
     _Atomic uint64_t idle_since_ms;
 #define COUNT(name, what) _Atomic uint64_t name;
     STET_AGENT_COUNTS(COUNT)

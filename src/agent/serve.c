@@ -91,6 +91,9 @@ static bool serve(struct stet_agent *a, struct stet_wire *l, const struct stet_m
         stet_buf_release(&text);
         return on;
     case STET_MESSAGE_STOP: /* the connection stays open: its end tells that the agent has ended */
+        pthread_mutex_lock(&a->lock);
+        a->stoppers++;
+        pthread_mutex_unlock(&a->lock);
         atomic_store(&told_to_stop, true);
         return reply(l, STET_MESSAGE_OKAY, (struct stet_view){0});
     default: /* a newer client's: it will do without */
@@ -237,7 +240,7 @@ static void finish(struct stet_agent *a)
     while (more && stet_wire_now_ms() < begin + STOP_MS) {
         pthread_mutex_lock(&a->lock);
         more = a->queued || a->sharing || a->held ||
-               (a->connections && stet_wire_now_ms() < begin + UNREAD_MS);
+               (a->connections > a->stoppers && stet_wire_now_ms() < begin + UNREAD_MS);
         pthread_mutex_unlock(&a->lock);
         nanosleep(&(struct timespec){0, 10000000}, NULL);
     }
