@@ -6,7 +6,8 @@
  *   agent-client ask SOCKET STORE PROGRAM WAIT_MS   asks once; as a leader it vanishes
  *   agent-client make SOCKET STORE PROGRAM WAIT_MS COMPILE_MS
  *                                                   the same, but compiles, keeps and shares
- *   agent-client lie SOCKET                         an agent that claims to have fetched everything
+ *   agent-client lie SOCKET [wait]                  an agent that claims to have fetched everything;
+ *                                                   or that another process compiles it, for ever
  *   agent-client times SOCKET STORE PROGRAM COUNT   microseconds of COUNT fetches, the entry
  * removed from the store before each; `-` as the socket: of reading it from the store */
 #include "wire/client.h"
@@ -177,7 +178,7 @@ static int ask(int argc, char **argv, const struct stet_store *s, const struct s
 }
 
 /* Until it is killed. */
-static int lie(const char *path)
+static int lie(const char *path, bool wait)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     int listener = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -194,6 +195,12 @@ static int lie(const char *path)
             m = (struct stet_message){.kind = m.kind == STET_MESSAGE_GET ? STET_MESSAGE_FOUND
                                                                          : STET_MESSAGE_OKAY,
                                       .tier = STET_VIEW("redis")};
+            while (wait && m.kind == STET_MESSAGE_FOUND && !stet_wire_hung_up(&l)) {
+                const struct stet_message again = {.kind = STET_MESSAGE_WAIT};
+
+                stet_wire_send(&l, &again, stet_wire_now_ms() + 1000, NULL);
+                nanosleep(&(struct timespec){0, 100000000}, NULL);
+            }
             stet_wire_send(&l, &m, stet_wire_now_ms() + 1000, NULL);
         }
         stet_wire_close(&l);
@@ -212,7 +219,7 @@ int main(int argc, char **argv)
     if (argc < 3)
         return 2;
     if (!strcmp(argv[1], "lie"))
-        return lie(argv[2]);
+        return lie(argv[2], argc > 3);
     k = kept(argv[!strcmp(argv[1], "key") || !strcmp(argv[1], "entry") ? 2 : 4]);
     if (!strcmp(argv[1], "key")) {
         stet_hash_format(stet_key_of(&k.parts), text);
