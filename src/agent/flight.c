@@ -527,6 +527,8 @@ bool stet_flight_visit(struct stet_agent *a, struct stet_wire *l, const struct s
     v.store.read_only = v.aside.read_only = false;
     stet_report_asked(a, v.run);
     pthread_mutex_lock(&a->lock);
+    if (!v.once)
+        memcpy(a->store, folder, sizeof folder);
     v.flight = join(a, v.key, folder);
     pthread_mutex_unlock(&a->lock);
     if (!v.flight)

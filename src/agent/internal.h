@@ -72,6 +72,7 @@ struct stet_agent {
     pthread_mutex_t key_lock; /* for the next alone */
     struct stet_keyring *keyring;
     const char *socket;
+    char store[PATH_MAX]; /* the last that an entry was asked for; with the lock */
     uint64_t started_ms;
     pthread_mutex_t lock; /* for the lists, never held across a call to a tier */
     pthread_cond_t moved; /* a flight changed, or there is something to share */

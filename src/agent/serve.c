@@ -23,6 +23,10 @@ enum {
     UNREAD_MS = 300
 };
 
+/* What no key signed is kept for a week, and no more of it than this. */
+#define ASIDE_BYTES ((uint64_t)4 << 30)
+#define ASIDE_S     (7 * 24 * 3600)
+
 static atomic_bool told_to_stop;
 
 static void on_signal(int number)
@@ -230,6 +234,23 @@ static bool is_idle(struct stet_agent *a, uint32_t idle_s)
            stet_wire_now_ms() - atomic_load(&a->idle_since_ms) > (uint64_t)idle_s * 1000u;
 }
 
+/* What only this agent puts into a store: seals whose entries are gone, and what no key signed. */
+static void tidy(struct stet_agent *a)
+{
+    struct stet_store_gc limits = {.max_bytes = ASIDE_BYTES, .max_age_s = ASIDE_S};
+    char aside[PATH_MAX + 16];
+    struct stet_store store;
+
+    if (!a->store[0] || stet_store_open(&store, a->store, NULL) != STET_OK || store.read_only)
+        return;
+    stet_seal_sweep(&store);
+    snprintf(aside, sizeof aside, "%s/%s", a->store, STET_STORE_ASIDE);
+    if (stet_store_open(&store, aside, NULL) == STET_OK && stet_fs_exists(aside)) {
+        stet_store_gc(&store, &limits, NULL);
+        stet_seal_sweep(&store);
+    }
+}
+
 /* What waits to be shared is sent first, within reason. Processes that ended a moment ago may have
  * left messages that nobody has read yet. */
 static void finish(struct stet_agent *a)
@@ -317,6 +338,7 @@ enum stet_rc stet_agent_serve(const struct stet_agent_options *o, struct stet_er
         welcome(&a, listener); /* those who connected before it was gone */
     close(listener);
     finish(&a);
+    tidy(&a);
     stet_agent_log("over");
     return STET_OK;
 }

@@ -14,6 +14,7 @@ enum { SULK_MS = 30000, LINES_MAX = 256, PATIENCE_WAITS = 2 };
 
 static char path[108]; /* "" for none */
 static char run[40];   /* the run this process belongs to; "" for none */
+static bool anyone;    /* STET_TRUST=any: this process asked for what nobody signed */
 static uint32_t wait_ms = 3000, flight_ms = 600000;
 static _Atomic uint64_t not_before_ms;
 /* How long this process may still wait for the agent. Each question takes off what it took, and
@@ -45,11 +46,13 @@ static int64_t patience_limit(void)
 void stet_remote_init(void)
 {
     const char *told = getenv("STET_AGENT"), *id = getenv("STET_RUN");
+    const char *trust = getenv("STET_TRUST");
 
     if (told && *told == '/' && strlen(told) < sizeof path)
         strcpy(path, told);
     if (id && strlen(id) < sizeof run)
         strcpy(run, id);
+    anyone = trust && !strcmp(trust, "any");
     wait_ms = read_ms("STET_AGENT_WAIT", wait_ms);
     flight_ms = read_ms("STET_AGENT_FLIGHT", flight_ms);
     atomic_store(&patience_ns, patience_limit());
@@ -117,6 +120,10 @@ static bool understand(struct stet_remote *r, struct stet_wire *l, unsigned line
 {
     switch (m->kind) {
     case STET_MESSAGE_FOUND:
+        if (m->flags & STET_MESSAGE_ASIDE && !anyone) { /* another's trust, not this process's */
+            r->word = "agent-untrusted";
+            return false;
+        }
         r->word = "found";
         snprintf(r->tier, sizeof r->tier, "%.*s", STET_FMT(m->tier));
         r->aside = (m->flags & STET_MESSAGE_ASIDE) != 0;

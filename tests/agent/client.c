@@ -6,10 +6,10 @@
  *   agent-client ask SOCKET STORE PROGRAM WAIT_MS   asks once; as a leader it vanishes
  *   agent-client make SOCKET STORE PROGRAM WAIT_MS COMPILE_MS
  *                                                   the same, but compiles, keeps and shares
- *   agent-client lie SOCKET [wait]                  an agent that claims to have fetched everything;
- *                                                   or that another process compiles it, for ever
- *   agent-client times SOCKET STORE PROGRAM COUNT   microseconds of COUNT fetches, the entry
- * removed from the store before each; `-` as the socket: of reading it from the store */
+ *   agent-client lie SOCKET [wait]                  an agent that claims to have fetched
+ * everything; or that another process compiles it, for ever agent-client times SOCKET STORE PROGRAM
+ * COUNT   microseconds of COUNT fetches, the entry removed from the store before each; `-` as the
+ * socket: of reading it from the store */
 #include "wire/client.h"
 #include "base/mem.h"
 #include "decode/decode.h"
