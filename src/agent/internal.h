@@ -59,8 +59,8 @@ struct stet_report {
 #define STET_AGENT_COUNTS(COUNT)                                                                   \
     COUNT(asked, "asked")                                                                          \
     COUNT(found, "found")                                                                          \
-    COUNT(led, "compiled by who asked")                                                            \
-    COUNT(alone, "sent away")                                                                      \
+    COUNT(led, "compiled locally")                                                                 \
+    COUNT(alone, "rejected")                                                                       \
     COUNT(waited, "waited for another")                                                            \
     COUNT(taken_over, "leaders replaced")                                                          \
     COUNT(shared, "shared")                                                                        \

@@ -175,7 +175,8 @@ static int tell_export(const struct stet_args *args, const struct outgoing *o,
                             o->foreign);
     }
     stet_buf_char(&out, '\n');
-    return stet_print(&out, o->skipped ? STET_EXIT_FINDING : STET_EXIT_FINE);
+    return stet_print(&out,
+                      o->skipped || (o->foreign && !o->count) ? STET_EXIT_FINDING : STET_EXIT_FINE);
 }
 
 int stet_cache_export(const struct stet_store *s, const struct stet_args *args)

@@ -91,6 +91,17 @@ static struct stet_message message(uint32_t kind, const char *store, struct stet
     return (struct stet_message){.kind = kind, .key = key, .store = stet_view_str(store)};
 }
 
+/* Adds to the account what a question brought, less what it took. */
+static void settle(int64_t gain_ns)
+{
+    int64_t limit = patience_limit(), before = atomic_load(&patience_ns), after;
+
+    do {
+        after = gain_ns < limit ? before + gain_ns : limit;
+        after = after < limit ? after : limit;
+    } while (!atomic_compare_exchange_weak(&patience_ns, &before, after));
+}
+
 /* The answer; true when it is there. Each sign of life buys another `wait_ms`. */
 static enum stet_rc converse(struct stet_wire *l, const char *store, struct stet_hash key,
                              uint32_t flags, struct stet_message *m, struct stet_err *err)
@@ -183,7 +194,8 @@ bool stet_remote_ask(struct stet_remote *r, const char *store, struct stet_hash 
         stet_log("agent: %s", err.text);
     stet_wire_close(&l);
     r->wait_ns = stet_journal_now() - begin;
-    atomic_fetch_sub(&patience_ns, (int64_t)r->wait_ns);
+    if (!found) /* otherwise when it has been loaded */
+        settle(-(int64_t)r->wait_ns);
     return found;
 }
 
@@ -208,24 +220,13 @@ static void tell(int fd, const struct stet_message *m)
     stet_wire_close(&l);
 }
 
-/* What the agent brought was loaded instead of a compile that takes `saved_ns`. */
-static void thank(uint64_t saved_ns)
-{
-    int64_t limit = patience_limit(), before = atomic_load(&patience_ns), after;
-
-    do {
-        after = saved_ns < (uint64_t)limit ? before + (int64_t)saved_ns : limit;
-        after = after < limit ? after : limit;
-    } while (!atomic_compare_exchange_weak(&patience_ns, &before, after));
-}
-
 void stet_remote_took(struct stet_remote *r, struct stet_hash key, uint64_t saved_ns)
 {
     struct stet_message m = message(STET_MESSAGE_TOOK, "", key);
     int fd = recall(r->line);
 
     r->line = 0;
-    thank(saved_ns);
+    settle((int64_t)(saved_ns < INT64_MAX ? saved_ns : INT64_MAX) - (int64_t)r->wait_ns);
     if (fd >= 0)
         tell(fd, &m);
 }
@@ -237,6 +238,7 @@ void stet_remote_refuse(struct stet_remote *r, const char *store, struct stet_ha
 
     m.tier = stet_view_str(r->tier);
     m.text = stet_view_str(why);
+    settle(-(int64_t)r->wait_ns);
     tell(recall(r->line), &m);
     r->line = 0;
 }

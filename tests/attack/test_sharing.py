@@ -127,6 +127,17 @@ class Sharing(Case):
         self.assertEqual(user.run(self.programs[:1], STET_TRUST="any")[0], REDIS)
         self.assertEqual(user.run(self.programs[:1], STET_TRUST="any")[0], {("disk", "agent")})
 
+    def test_an_agent_that_trusts_anyone_serves_nobody_who_did_not_ask_for_it(self):
+        """Also when it is named by STET_AGENT."""
+        redis = self.redis()
+        anyone = self.host("anyone", redis.url, STET_TRUST="any")
+        anyone.run(self.programs)
+        path = json.loads(anyone.stet("agent", "status", "--format=json").stdout)["socket"]
+        user = self.host("user", redis.url)
+        self.assertEqual(user.run(self.programs, STET_AGENT=path)[0], COMPILED)
+        user.forget()
+        self.assertEqual(user.run(self.programs, STET_AGENT=path, STET_TRUST="any")[0], REDIS)
+
     def test_a_key_that_is_no_longer_trusted_serves_nothing_more(self):
         redis = self.redis()
         one, two = self.shared(redis), self.host("two", redis.url)
