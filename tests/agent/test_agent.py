@@ -231,6 +231,33 @@ class Flight(Case):
         self.check(self.fly(hosts, 32), 10)
         self.assertEqual(sum(h.status()["led"] for h in hosts), 10)
 
+    def keyed(self, name):
+        """The environment of a user with a key of its own, and that key."""
+        env = {"STET_TRUST": "", "XDG_CONFIG_HOME": f"{self.dir}/{name}"}
+        made = subprocess.run([STET, "cache", "key", "new"], env=dict(os.environ, **env), text=True, capture_output=True, check=True)
+        return env, made.stdout.split()[0]
+
+    def test_hosts_of_one_key_compile_10_programs_10_times(self):
+        """Leases are signed, and renewed under a new signature: the compiles take longer than a lease."""
+        redis, (env, _) = self.redis(), self.keyed("fleet")
+        hosts = [self.host(redis.patient + "&lease=1s", **env) for _ in range(2)]
+        slow = subprocess.Popen(hosts[0].client("make", self.programs[0], 20000, 3000), stdout=subprocess.PIPE, text=True)
+        self.assertEqual(slow.stdout.readline().split()[0], "LEAD")
+        self.assertEqual(hosts[1].make(self.programs[0]), "FOUND")
+        slow.communicate(timeout=60)
+        self.check(self.fly(hosts, 8), 9)
+        self.assertEqual(sum(h.status()["led"] for h in hosts), 10)
+
+    def test_a_host_does_not_wait_for_one_that_it_does_not_trust(self):
+        redis = self.redis()
+        a, b = self.host(redis.patient, **self.keyed("a")[0]), self.host(redis.patient, **self.keyed("b")[0])
+        doomed = self.lead_and_die(a, self.programs[0])
+        begin = time.monotonic()
+        self.assertEqual(b.make(self.programs[0]), "LEAD")
+        self.assertLess(time.monotonic() - begin, 5 * SLOW)  # the other one compiles for a minute
+        doomed.kill()
+        doomed.wait()
+
     def test_plain_http_flies_per_host(self):
         nginx = self.nginx()
         hosts = [self.host(nginx.url) for _ in range(2)]

@@ -4,6 +4,7 @@
 
 #include "agent/agent.h"
 #include "agent/curl.h"
+#include "agent/internal.h"
 #include "agent/redis.h"
 #include "agent/tier.h"
 #include "base/mem.h"
@@ -183,6 +184,84 @@ TEST(a_message_with_any_byte_changed_is_refused)
         EXPECT(stet_message_read(&back, stet_view_of(out.ptr, i), NULL) != STET_OK);
     }
     stet_buf_release(&out);
+}
+
+static char leased[STET_LEASE_TEXT];
+
+static enum stet_rc take_lease(const struct stet_tier *t, void *session, struct stet_hash key,
+                               const char *lease, uint64_t until_ms, struct stet_err *err)
+{
+    (void)t;
+    (void)session;
+    (void)key;
+    (void)until_ms;
+    (void)err;
+    strcpy(leased, lease);
+    return STET_OK;
+}
+
+static enum stet_rc open_nothing(const struct stet_tier *t, void **session, uint64_t until_ms,
+                                 struct stet_err *err)
+{
+    (void)t;
+    (void)until_ms;
+    (void)err;
+    *session = NULL;
+    return STET_OK;
+}
+
+static enum stet_rc give_up_nothing(const struct stet_tier *t, void *session, struct stet_hash key,
+                                    const char *lease, bool nothing, uint64_t until_ms,
+                                    struct stet_err *err)
+{
+    (void)nothing;
+    return take_lease(t, session, key, lease, until_ms, err);
+}
+
+TEST(a_lease_counts_when_a_trusted_key_signed_it_for_this_program_a_moment_ago)
+{
+    static const struct stet_tier_kind kind = {
+        .name = "fake", .open = open_nothing, .lease = take_lease, .give_up = give_up_nothing};
+    static struct stet_agent a; /* as in the agent: too large for a stack */
+    struct stet_tier t = {.kind = &kind, .lease_ms = 100000, .get_ms = 1000};
+    const struct stet_hash key = {1, 2}, other = {1, 3};
+    char folder[] = "/tmp/stet-agent-XXXXXX", path[64], changed[STET_LEASE_TEXT];
+    struct stet_signer signer;
+    struct stet_lease *lease;
+    enum stet_rc rc;
+
+    EXPECT(mkdtemp(folder) != NULL);
+    setenv("XDG_CONFIG_HOME", folder, 1);
+    snprintf(path, sizeof path, "%s/stet/signing.key", folder);
+    EXPECT_INT(STET_OK, stet_signer_make(&signer, path, NULL));
+    pthread_mutex_init(&a.lock, NULL);
+    pthread_mutex_init(&a.key_lock, NULL);
+    pthread_mutex_init(&t.lock, NULL);
+    lease = stet_lease_take(&a, &t, key, stet_wire_now_ms() + 1000, &rc);
+    EXPECT(lease != NULL);
+    EXPECT(stet_lease_believed(&a, &t, key, leased));
+    EXPECT(!stet_lease_believed(&a, &t, other, leased));
+    for (size_t i = 0; leased[i]; i++) { /* each of its characters counts */
+        strcpy(changed, leased);
+        changed[i] = changed[i] == '7' ? '8' : '7';
+        EXPECT(!stet_lease_believed(&a, &t, key, changed));
+        changed[i] = '\0';
+        EXPECT(!stet_lease_believed(&a, &t, key, changed));
+    }
+    t.lease_ms = 1000; /* one that would hold for longer than any of ours */
+    EXPECT(!stet_lease_believed(&a, &t, key, leased));
+    t.lease_ms = 100000;
+    EXPECT_INT(0, unlink(path)); /* nobody is trusted any more */
+    EXPECT(!stet_lease_believed(&a, &t, key, leased));
+    EXPECT_INT(STET_OK, stet_signer_make(&signer, path, NULL));
+    EXPECT(!stet_lease_believed(&a, &t, key, leased));
+    stet_lease_give_up(&a, lease, false);
+    stet_signer_release(&signer);
+    unlink(path);
+    unsetenv("XDG_CONFIG_HOME");
+    snprintf(path, sizeof path, "%s/stet", folder);
+    rmdir(path);
+    rmdir(folder);
 }
 
 const char stet_entry_name[] = "test"; /* what each way into the layer defines */
