@@ -61,8 +61,7 @@ void stet_curl_common(const struct stet_curl *c, CURL *h, uint32_t connect_ms, u
     c->curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
     c->curl_easy_setopt(h, CURLOPT_NOPROGRESS, 1L);
     c->curl_easy_setopt(h, CURLOPT_FOLLOWLOCATION, 0L);
-    /* by their numbers: headers older than 7.85 lack the first name, newer ones warn of the second
-     */
+    /* by number: headers before 7.85 lack the first name, and later ones warn of the second */
     if (c->curl_easy_setopt(h, (CURLoption)PROTOCOLS_STR, "http,https") != CURLE_OK)
         c->curl_easy_setopt(h, (CURLoption)PROTOCOLS, HTTP_AND_HTTPS);
     c->curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, left);

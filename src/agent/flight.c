@@ -177,7 +177,7 @@ static enum stet_rc admit(struct visit *v, const struct stet_outside *o, struct 
 
     stet_seal_make(&v->seal, &o->archive, &o->item);
     if (!v->once)
-        rc = stet_seal_put(s, v->key, &v->seal, err);
+        rc = stet_seal_put(s, &v->seal, err);
     if (rc == STET_OK)
         rc = stet_store_put_bytes(s, v->key, o->item.bytes, err);
     v->in_aside = rc == STET_OK && !o->by_key;
@@ -214,8 +214,7 @@ static enum stet_rc fetch_named(struct visit *v, size_t i, const struct stet_tru
     return rc;
 }
 
-/* Another's entry has the plain name: those this user trusts may have one in a slot of their own.
- */
+/* Another signer has the plain name. A signer that this user trusts may have a slot beside it. */
 static enum stet_rc fetch_slots(struct visit *v, size_t i, const struct stet_keyring *keys,
                                 uint64_t until_ms)
 {

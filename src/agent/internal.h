@@ -96,8 +96,8 @@ struct stet_agent {
 bool stet_flight_visit(struct stet_agent *a, struct stet_wire *l, const struct stet_message *m,
                        struct stet_share **found);
 
-/* The keys as their files are now; NULL without memory, which trusts nobody. Each take has its put.
- */
+/* The keys as their files are now, until stet_keyring_put. NULL, which trusts nobody, when there is
+ * no memory. */
 struct stet_keyring *stet_keyring_take(struct stet_agent *a);
 void stet_keyring_put(struct stet_agent *a, struct stet_keyring *k);
 const struct stet_trust *stet_keyring_trust(const struct stet_keyring *k);

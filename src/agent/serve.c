@@ -292,8 +292,6 @@ static enum stet_rc init(struct stet_agent *a, const struct stet_agent_options *
 
     if (rc != STET_OK)
         return rc;
-    if (o->log)
-        stet_agent_log_to(o->log);
     a->socket = o->socket;
     a->started_ms = stet_wire_now_ms();
     atomic_store(&a->idle_since_ms, a->started_ms);
@@ -313,10 +311,15 @@ enum stet_rc stet_agent_serve(const struct stet_agent_options *o, struct stet_er
 {
     static struct stet_agent a;
     int listener = -1;
-    enum stet_rc rc = init(&a, o, err);
+    enum stet_rc rc;
 
+    if (o->log)
+        stet_agent_log_to(o->log);
+    rc = init(&a, o, err);
     if (rc == STET_OK)
         rc = take_place(o->socket, &listener, err);
+    if (rc != STET_OK && o->log && err)
+        stet_agent_log("%s", err->text); /* nobody may be looking at standard error */
     if (rc != STET_OK)
         return rc;
     tell_keys(&a);

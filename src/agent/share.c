@@ -186,7 +186,7 @@ static enum stet_rc wrap(struct stet_agent *a, const struct stet_share *s, struc
         rc = stet_fail(err, STET_REFUSED, "it is no longer what came from the tier");
     if (rc == STET_OK) {
         if (!s->came)
-            stet_seal_find(&store, s->key, entry, &seal);
+            stet_seal_find(&store, entry, &seal);
         if (seal.origin != STET_ORIGIN_HERE)
             rc = pass_on(&seal, stet_keyring_trust(keys), entry, p, err);
         else if (!stet_keyring_gives(keys))

@@ -33,11 +33,11 @@ static void release(struct outgoing *o)
 
 /* A signature says "made by me": what came from elsewhere is signed by its maker alone. */
 static bool may_sign(const struct stet_store *s, const struct stet_signer *signer,
-                     struct stet_hash key, struct stet_view entry)
+                     struct stet_view entry)
 {
     struct stet_seal seal;
 
-    stet_seal_find(s, key, entry, &seal);
+    stet_seal_find(s, entry, &seal);
     return seal.origin == STET_ORIGIN_HERE ||
            (seal.origin != STET_ORIGIN_UNSIGNED &&
             !memcmp(seal.signer.bytes, signer->public.bytes, sizeof seal.signer.bytes));
@@ -58,7 +58,7 @@ static void take(const struct stet_store *s, const struct stet_signer *signer, s
         o->skipped++;
         return;
     }
-    if (signer && !may_sign(s, signer, key, f->bytes)) {
+    if (signer && !may_sign(s, signer, f->bytes)) {
         stet_file_close(f);
         o->foreign++;
         return;
@@ -235,7 +235,7 @@ static enum stet_rc take_in(const struct stet_store *s, struct stet_archive *a, 
             continue;
         }
         stet_seal_make(&seal, a, &item);
-        rc = stet_seal_put(s, item.key, &seal, err); /* first: without it, it counts as ours */
+        rc = stet_seal_put(s, &seal, err); /* first: without it, it counts as ours */
         if (rc == STET_OK)
             rc = stet_store_put_bytes(s, item.key, item.bytes, err);
         if (rc != STET_OK)

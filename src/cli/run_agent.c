@@ -136,7 +136,7 @@ void stet_run_agent(struct stet_env *env)
     tiers = stet_agent_tiers();
     if ((tiers && *tiers) || wanted) {
         if (stet_agent_tiers_check(stet_view_str(tiers), &err) != STET_OK)
-            fprintf(stderr, "stet: running without shared tiers (STET_TIERS): %s\n", err.text);
+            fprintf(stderr, "stet: running without shared tiers: %s\n", err.text);
         else if (stet_agent_socket(stet_view_str(tiers), socket, &err) != STET_OK ||
                  stet_agent_start(socket, &err) != STET_OK ||
                  stet_env_set(env, "STET_AGENT", socket, &err) != STET_OK)

@@ -2,6 +2,7 @@
 #include "trust/seal.h"
 
 #include "base/fs.h"
+#include "base/reader.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,18 +14,32 @@
 #include <unistd.h>
 
 /* Places in the head of an archive of one, which archive.c writes. */
-enum { FLAGS_AT = 12, SIGNER_AT = 16, COUNT_AT = 48, ROW_AT = 56, DIGEST_AT = ROW_AT + 24 };
+enum {
+    FLAGS_AT = 12,
+    SIGNER_AT = 16,
+    COUNT_AT = 48,
+    ROW_AT = 56,
+    DIGEST_AT = ROW_AT + 24,
+    DIGEST = 32
+};
 /* Bits of its flags. NAMED is used in seals alone: a seal with it is no archive's head. */
 enum { SIGNED = 1, NAMED = 2 };
 
 /* The entry of a younger seal may still be on its way. */
 enum { YOUNG_S = 3600 };
 
-static void path_of(const struct stet_store *s, struct stet_hash key, char out[PATH_MAX + 64])
+static void digest_of(struct stet_view entry, unsigned char out[DIGEST])
 {
-    char name[STET_HASH_TEXT];
+    crypto_generichash(out, DIGEST, (const unsigned char *)(entry.len ? entry.ptr : ""), entry.len,
+                       NULL, 0);
+}
 
-    stet_hash_format(key, name);
+/* Named by the first half of the digest. */
+static void path_of(const struct stet_store *s, const void *digest, char out[PATH_MAX + 64])
+{
+    char name[33];
+
+    sodium_bin2hex(name, sizeof name, digest, 16);
     snprintf(out, PATH_MAX + 64, "%s/seals/%.2s/%s", s->folder, name, name);
 }
 
@@ -57,14 +72,14 @@ void stet_seal_make(struct stet_seal *out, const struct stet_archive *a,
     read_words(out);
 }
 
-enum stet_rc stet_seal_put(const struct stet_store *s, struct stet_hash key,
-                           const struct stet_seal *seal, struct stet_err *err)
+enum stet_rc stet_seal_put(const struct stet_store *s, const struct stet_seal *seal,
+                           struct stet_err *err)
 {
     char path[PATH_MAX + 64];
     char *slash;
     enum stet_rc rc;
 
-    path_of(s, key, path);
+    path_of(s, seal->bytes + DIGEST_AT, path);
     slash = strrchr(path, '/');
     *slash = '\0';
     rc = stet_store_mkdirs(s, path, err);
@@ -77,10 +92,9 @@ enum stet_rc stet_seal_put(const struct stet_store *s, struct stet_hash key,
 
 bool stet_seal_fits(const struct stet_seal *seal, struct stet_view entry)
 {
-    unsigned char digest[32];
+    unsigned char digest[DIGEST];
 
-    crypto_generichash(digest, sizeof digest, (const unsigned char *)(entry.len ? entry.ptr : ""),
-                       entry.len, NULL, 0);
+    digest_of(entry, digest);
     return !memcmp(digest, seal->bytes + DIGEST_AT, sizeof digest);
 }
 
@@ -102,24 +116,37 @@ static enum stet_rc read_seal(const char *path, struct stet_seal *out)
     return whole ? STET_OK : STET_BAD_INPUT;
 }
 
-void stet_seal_find(const struct stet_store *s, struct stet_hash key, struct stet_view entry,
-                    struct stet_seal *out)
+void stet_seal_find(const struct stet_store *s, struct stet_view entry, struct stet_seal *out)
 {
+    unsigned char digest[DIGEST];
     char path[PATH_MAX + 64];
     enum stet_rc rc;
 
-    path_of(s, key, path);
+    digest_of(entry, digest);
+    path_of(s, digest, path);
     rc = read_seal(path, out);
-    if (rc == STET_NOT_FOUND || (rc == STET_OK && !stet_seal_fits(out, entry)))
+    if (rc == STET_NOT_FOUND)
         out->origin = STET_ORIGIN_HERE;
-    else if (rc != STET_OK)
+    else if (rc != STET_OK || memcmp(digest, out->bytes + DIGEST_AT, sizeof digest) != 0)
         *out = (struct stet_seal){.origin = STET_ORIGIN_UNSIGNED};
+}
+
+/* The key of the entry, from the seal's row. */
+static struct stet_hash key_of(const struct stet_seal *seal)
+{
+    struct stet_reader r;
+    struct stet_hash key;
+
+    stet_reader_init(&r, stet_view_of(seal->bytes + ROW_AT, 16), 0);
+    key.hi = stet_reader_u64(&r);
+    key.lo = stet_reader_u64(&r);
+    return key;
 }
 
 /* Calls `each` for every seal of the store. */
 static void walk(const struct stet_store *s,
-                 void (*each)(const struct stet_store *s, struct stet_hash key, const char *path,
-                              void *context),
+                 void (*each)(const struct stet_store *s, const struct stet_seal *seal,
+                              const char *path, void *context),
                  void *context)
 {
     for (unsigned i = 0; i < 256; i++) {
@@ -130,12 +157,11 @@ static void walk(const struct stet_store *s,
         snprintf(folder, sizeof folder, "%s/seals/%02x", s->folder, i);
         d = opendir(folder);
         while (d && (e = readdir(d))) {
-            struct stet_hash key;
+            struct stet_seal seal;
 
-            if (strlen(e->d_name) != 32 || !stet_hash_parse(stet_view_str(e->d_name), &key))
-                continue;
-            snprintf(path, sizeof path, "%s/%.32s", folder, e->d_name);
-            each(s, key, path, context);
+            snprintf(path, sizeof path, "%s/%.40s", folder, e->d_name);
+            if (read_seal(path, &seal) == STET_OK)
+                each(s, &seal, path, context);
         }
         if (d)
             closedir(d);
@@ -147,20 +173,19 @@ struct leaving {
     size_t count;
 };
 
-static void remove_if_signed(const struct stet_store *s, struct stet_hash key, const char *path,
-                             void *context)
+static void remove_if_signed(const struct stet_store *s, const struct stet_seal *seal,
+                             const char *path, void *context)
 {
     struct leaving *l = context;
     char entry[PATH_MAX + 64];
-    struct stet_seal seal;
     struct stet_file f;
 
-    if (read_seal(path, &seal) != STET_OK || seal.origin == STET_ORIGIN_UNSIGNED ||
-        memcmp(seal.signer.bytes, l->signer->bytes, sizeof seal.signer.bytes) != 0)
+    if (seal->origin == STET_ORIGIN_UNSIGNED ||
+        memcmp(seal->signer.bytes, l->signer->bytes, sizeof seal->signer.bytes) != 0)
         return;
-    stet_store_path(s, key, entry);
+    stet_store_path(s, key_of(seal), entry);
     if (stet_file_read(&f, entry, NULL) == STET_OK) {
-        if (stet_seal_fits(&seal, f.bytes) && stet_store_remove(s, key, NULL) == STET_OK)
+        if (stet_seal_fits(seal, f.bytes) && stet_store_remove(s, key_of(seal), NULL) == STET_OK)
             l->count++;
         stet_file_close(&f);
     }
@@ -175,14 +200,14 @@ size_t stet_seal_remove_signer(const struct stet_store *s, const struct stet_pub
     return l.count;
 }
 
-static void remove_if_alone(const struct stet_store *s, struct stet_hash key, const char *path,
-                            void *context)
+static void remove_if_alone(const struct stet_store *s, const struct stet_seal *seal,
+                            const char *path, void *context)
 {
     char entry[PATH_MAX + 64];
     struct stat st;
 
     (void)context;
-    stet_store_path(s, key, entry);
+    stet_store_path(s, key_of(seal), entry);
     if (stat(path, &st) == 0 && st.st_mtim.tv_sec + YOUNG_S < time(NULL) &&
         access(entry, F_OK) != 0 && errno == ENOENT)
         unlink(path);

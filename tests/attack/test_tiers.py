@@ -82,7 +82,7 @@ class Tiers(TierCase):
         host.forget()
         served, said = host.run(self.programs)
         self.assertEqual(served, {("compiled", None)})
-        self.assertIn("stet: 4 entries were refused: it is the entry of another key\n", said)
+        self.assertIn("stet: 4 entries were refused: stored under the key of another program\n", said)
         host.stop()  # what was no good has been replaced
         host.forget()
         self.assertEqual(host.run(self.programs)[0], {("remote", "redis")})
