@@ -330,17 +330,24 @@ class Flight(Case):
 
 class Races(Case):
     """One busy scene that decides nothing by the clock, for ThreadSanitizer: flights, leaders that die, shares,
-    lies, a tier that goes away and comes back, questions about it all the while."""
-    fly, lead_and_die = Flight.fly, Flight.lead_and_die
+    lies, keys that change, a tier that goes away and comes back, questions about it all the while."""
+    fly, lead_and_die, keyed = Flight.fly, Flight.lead_and_die, Flight.keyed
 
     def test_nothing_races(self):
         redis, nginx = self.redis(), self.nginx()
         redis.put(self.key(self.programs[9]), b"a lie")
-        hosts = [self.host(redis.patient, nginx.url + "?timeout=10s") for _ in range(2)]
+        env, _ = self.keyed("fleet")
+        hosts = [self.host(redis.patient, nginx.url + "?timeout=10s", **env) for _ in range(2)]
         doomed = [self.lead_and_die(hosts[i % 2], p) for i, p in enumerate(self.programs[:3])]
         answers, over = [], threading.Event()
         flying = threading.Thread(target=lambda: answers.extend(self.fly(hosts, 8, 20)))
-        asking = threading.Thread(target=lambda: [h.status() for _ in range(200) if not over.wait(0.05) for h in hosts])
+
+        def ask():
+            while not over.wait(0.05):
+                os.utime(env["XDG_CONFIG_HOME"] + "/stet/trusted.keys")  # it is read again
+                for h in hosts:
+                    h.status()
+        asking = threading.Thread(target=ask)
         flying.start()
         asking.start()
         time.sleep(0.5)
