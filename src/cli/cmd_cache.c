@@ -397,7 +397,7 @@ int cmd_cache(int argc, char **argv)
           "Executables that were compiled under `stet run`, kept and loaded again.\n\n",
           to);
     for (size_t i = 0; i < PARTS; i++)
-        fprintf(to, "  %-7s %-*s %s\n", parts[i].name, strstr(parts[i].operands, "…") ? 22 : 20,
+        fprintf(to, "  %-7s %-*s %s\n", parts[i].name, strstr(parts[i].operands, "…") ? 24 : 22,
                 parts[i].operands, parts[i].about);
     fputs("\nMore: stet help cache\n", to);
     return help ? STET_EXIT_FINE : STET_EXIT_USAGE;
