@@ -19,6 +19,10 @@ struct stet_agent_options {
 /* Serves until it is idle or told to stop. STET_LIMIT when another agent listens there already. */
 enum stet_rc stet_agent_serve(const struct stet_agent_options *o, struct stet_err *err);
 
+/* Waits until no agent holds the place at `socket`. For one that has closed its connections: the
+ * kernel may release its lock a moment later. */
+void stet_agent_await_end(const char *socket, uint64_t until_ms);
+
 /* The tiers this user has configured: $STET_TIERS, else the file $XDG_CONFIG_HOME/stet/tiers. To be
  * freed with stet_mem_free; NULL when there are none. */
 char *stet_agent_tiers(void);

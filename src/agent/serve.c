@@ -176,6 +176,24 @@ static void welcome(struct stet_agent *a, int listener)
     }
 }
 
+static int open_lock(const char *path)
+{
+    char lock[PATH_MAX + 8];
+
+    snprintf(lock, sizeof lock, "%s.lock", path);
+    return open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+void stet_agent_await_end(const char *socket, uint64_t until_ms)
+{
+    int fd = open_lock(socket);
+
+    while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0 && stet_wire_now_ms() < until_ms)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    if (fd >= 0)
+        close(fd);
+}
+
 /* False when another agent listens at `path`. One that is about to end is waited for. */
 static bool take_lock(int fd, const char *path)
 {
@@ -199,16 +217,14 @@ static bool take_lock(int fd, const char *path)
 static enum stet_rc take_place(const char *path, int *listener, struct stet_err *err)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
-    char lock[PATH_MAX + 8];
     mode_t before;
     int held, rc;
 
     if (snprintf(at.sun_path, sizeof at.sun_path, "%s~", path) >= (int)sizeof at.sun_path)
         return stet_fail(err, STET_LIMIT, "%s: too long for a socket", path);
-    snprintf(lock, sizeof lock, "%s.lock", path);
-    held = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    held = open_lock(path);
     if (held < 0)
-        return stet_fail_errno(err, "%s: cannot open", lock);
+        return stet_fail_errno(err, "%s.lock: cannot open", path);
     if (!take_lock(held, path)) {
         close(held);
         return stet_fail(err, STET_LIMIT, "%s: another agent is there", path);

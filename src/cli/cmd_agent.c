@@ -52,9 +52,13 @@ static int ask(const char *socket, uint32_t kind, enum stet_format format)
         rc = stet_wire_receive(&line, &m, until, &err);
     if (rc == STET_OK)
         stet_buf_view(&out, m.text);
-    if (rc == STET_OK && kind == STET_MESSAGE_STOP &&
-        stet_wire_receive(&line, &m, stet_wire_now_ms() + END_MS, NULL) != STET_NOT_FOUND)
-        rc = stet_fail(&err, STET_LIMIT, "the agent has not ended after %d s", END_MS / 1000);
+    if (rc == STET_OK && kind == STET_MESSAGE_STOP) {
+        /* it keeps the connection open until it ends */
+        if (stet_wire_receive(&line, &m, stet_wire_now_ms() + END_MS, NULL) != STET_NOT_FOUND)
+            rc = stet_fail(&err, STET_LIMIT, "the agent has not ended after %d s", END_MS / 1000);
+        else
+            stet_agent_await_end(socket, stet_wire_now_ms() + 1000);
+    }
     stet_wire_close(&line);
     if (rc != STET_OK) {
         stet_buf_release(&out);
