@@ -147,6 +147,21 @@ void stet_run_agent(struct stet_env *env)
     stet_mem_free(tiers);
 }
 
+/* The agent's lines, of which parts are servers' words. */
+static void print_lines(struct stet_view text)
+{
+    bool begin = true;
+
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+
+        if (begin)
+            fputs("stet: ", stderr);
+        begin = c == '\n';
+        fputc((c < ' ' && !begin) || c == 127 ? '?' : c, stderr);
+    }
+}
+
 void stet_run_agent_report(const char *run)
 {
     struct stet_message m = {.kind = STET_MESSAGE_REPORT, .tier = stet_view_str(run)};
@@ -161,22 +176,10 @@ void stet_run_agent_report(const char *run)
         rc = stet_wire_send(&line, &m, until, NULL);
     if (rc == STET_OK)
         rc = stet_wire_receive(&line, &m, until, NULL);
-    if (rc != STET_OK || m.kind != STET_MESSAGE_TEXT) {
-        fprintf(stderr,
-                "stet: the agent at %s %s: programs may have been compiled that others "
-                "have; `stet agent` starts another\n",
+    if (rc == STET_OK && m.kind == STET_MESSAGE_TEXT)
+        print_lines(m.text);
+    else
+        fprintf(stderr, "stet: the agent at %s %s: entries of other hosts may not have been used\n",
                 run_socket, rc == STET_LIMIT ? "does not answer" : "is gone");
-    } else {
-        struct stet_view left = m.text;
-
-        while (left.len) {
-            const char *end = memchr(left.ptr, '\n', left.len);
-            size_t n = end ? (size_t)(end - left.ptr) : left.len;
-
-            fprintf(stderr, "stet: %.*s\n", (int)n, left.ptr);
-            n += end != NULL;
-            left = stet_view_of(left.ptr + n, left.len - n);
-        }
-    }
     stet_wire_close(&line);
 }

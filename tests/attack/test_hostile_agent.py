@@ -85,6 +85,14 @@ class Agents(Case):
         seconds = cost(self, programs, path, STET_AGENT_WAIT="100ms")
         self.assertLess(seconds - plain, 3)  # half a second for each program before
 
+    def test_a_run_says_in_one_line_that_its_agent_does_not_answer(self):
+        path, process = self.agent("agent")
+        host = self.host("one")
+        process.send_signal(signal.SIGSTOP)
+        said = host.run(self.programs, STET_AGENT=path, STET_AGENT_WAIT="100ms")[1]
+        self.assertEqual([x for x in said.splitlines() if "agent" in x],
+                         [f"stet: the agent at {path} does not answer: entries of other hosts may not have been used"])
+
     def test_what_was_told_to_a_busy_agent_is_shared_though_the_teller_has_ended(self):
         redis = self.redis()
         host = self.host("one", redis.url)
