@@ -157,7 +157,7 @@ enum stet_rc stet_agent_socket(struct stet_view tiers, char out[PATH_MAX], struc
     stet_agent_absolute();
     name_of(tiers, salt, name);
     sodium_bin2hex(text, sizeof text, name, sizeof name);
-    if (snprintf(out, PATH_MAX, "%s/agent-%.8s", folder, text) >= PATH_MAX)
+    if (snprintf(out, PATH_MAX, "%s/agent-%.16s", folder, text) >= PATH_MAX)
         rc = stet_fail(err, STET_LIMIT, "%s: path too long", folder);
     return rc;
 }
