@@ -5,12 +5,16 @@
 #include "intercept/layer.h"
 #include "wire/client.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 /* An agent that did not answer in time is not asked again for SULK_MS. */
 enum { SULK_MS = 30000, LINES_MAX = 256, PATIENCE_WAITS = 2 };
+static const char SILENT[] = "agent-silent", COSTLY[] = "agent-costly"; /* notes of a run */
 
 static char path[108]; /* "" for none */
 static char run[40];   /* the run this process belongs to; "" for none */
@@ -21,6 +25,7 @@ static _Atomic uint64_t not_before_ms;
  * what the agent brought adds what compiling it would have taken, up to where it began. So an agent
  * or a tier behind it that is slow, silent or wrong costs a process little more than two waits. */
 static _Atomic int64_t patience_ns;
+static char folder[PATH_MAX];        /* of the run, for notes to its later processes; "" for none */
 static _Atomic int lines[LINES_MAX]; /* descriptors plus one; 0: free */
 
 static uint32_t read_ms(const char *name, uint32_t otherwise)
@@ -43,6 +48,36 @@ static int64_t patience_limit(void)
     return (int64_t)wait_ms * PATIENCE_WAITS * 1000000;
 }
 
+/* A note in the run's folder. False when it is there already. */
+static bool note(const char *name)
+{
+    char at[PATH_MAX + 16];
+    int fd;
+
+    if (!folder[0])
+        return true;
+    snprintf(at, sizeof at, "%s/%s", folder, name);
+    fd = open(at, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 || errno != EEXIST;
+}
+
+/* A run may have many short processes. Those that begin after its account was used up once, or
+ * after the agent was silent twice, do not ask. */
+static void read_notes(void)
+{
+    const char *dir = getenv("STET_DIR");
+    char at[PATH_MAX + 16];
+
+    if (!run[0] || !dir || strlen(dir) >= sizeof folder)
+        return;
+    strcpy(folder, dir);
+    snprintf(at, sizeof at, "%s/%s", folder, COSTLY);
+    if (access(at, F_OK) == 0)
+        atomic_store(&patience_ns, 0);
+}
+
 void stet_remote_init(void)
 {
     const char *told = getenv("STET_AGENT"), *id = getenv("STET_RUN");
@@ -56,6 +91,8 @@ void stet_remote_init(void)
     wait_ms = read_ms("STET_AGENT_WAIT", wait_ms);
     flight_ms = read_ms("STET_AGENT_FLIGHT", flight_ms);
     atomic_store(&patience_ns, patience_limit());
+    if (path[0])
+        read_notes();
 }
 
 /* 0 when there is no room: then nobody waits for it. */
@@ -100,6 +137,16 @@ static void settle(int64_t gain_ns)
         after = gain_ns < limit ? before + gain_ns : limit;
         after = after < limit ? after : limit;
     } while (!atomic_compare_exchange_weak(&patience_ns, &before, after));
+    if (after <= 0)
+        note(COSTLY);
+}
+
+/* The agent did not answer in time. */
+static void leave_alone(void)
+{
+    atomic_store(&not_before_ms, stet_wire_now_ms() + SULK_MS);
+    if (!note(SILENT))
+        note(COSTLY);
 }
 
 /* The answer; true when it is there. Each sign of life buys another `wait_ms`. */
@@ -184,7 +231,7 @@ bool stet_remote_ask(struct stet_remote *r, const char *store, struct stet_hash 
         if (rc == STET_OK)
             found = understand(r, &l, line, &m);
         else if (rc == STET_LIMIT)
-            atomic_store(&not_before_ms, stet_wire_now_ms() + SULK_MS);
+            leave_alone();
         else
             r->word = "agent-gone";
         if (!r->lease && !r->line)

@@ -5,6 +5,7 @@ import socket
 import struct
 import subprocess
 import threading
+import time
 
 import attack
 from attack import FAKE, HARNESS, LAYER, STET
@@ -84,6 +85,16 @@ class Agents(Case):
         plain = cost(self, programs, "off")
         seconds = cost(self, programs, path, STET_AGENT_WAIT="100ms")
         self.assertLess(seconds - plain, 3)  # half a second for each program before
+
+    def test_a_run_of_many_processes_pays_for_a_stopped_agent_once(self):
+        path, process = self.agent("agent")
+        process.send_signal(signal.SIGSTOP)
+        run = dict(LD_PRELOAD=LAYER, STET_DIR=self.dir + "/run", STET_RUN="many", STET_AGENT=path)
+        begin = time.monotonic()
+        for n in range(20):  # three seconds each, were they alone
+            subprocess.run([HARNESS, FAKE, self.programs[0]], stdout=subprocess.DEVNULL, check=True, timeout=60,
+                           env=self.environment(**dict(run, STET_STORE=f"{self.dir}/store{n}")))
+        self.assertLess(time.monotonic() - begin, MOST_S + 10)  # two silences, and twenty processes on a busy machine
 
     def test_a_run_says_in_one_line_that_its_agent_does_not_answer(self):
         path, process = self.agent("agent")
