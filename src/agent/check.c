@@ -39,35 +39,37 @@ static bool program_fits(const struct stet_entry_file *f, struct stet_err *err)
     return fits;
 }
 
-static enum stet_refusal reason(enum stet_rc rc)
+static enum stet_refusal reason(enum stet_rc rc, const struct stet_archive *a)
 {
     if (rc == STET_REFUSED)
-        return STET_REFUSAL_UNTRUSTED;
+        return a->is_signed ? STET_REFUSAL_UNTRUSTED : STET_REFUSAL_UNSIGNED;
     return rc == STET_UNSUPPORTED ? STET_REFUSAL_NEWER : STET_REFUSAL_DAMAGED;
 }
 
-bool stet_outside_check(struct stet_view bytes, struct stet_hash key, const struct stet_trust *t,
-                        struct stet_view *entry, enum stet_refusal *why, struct stet_err *err)
+bool stet_outside_check(struct stet_outside *o, struct stet_view bytes, struct stet_hash key,
+                        const struct stet_trust *t, struct stet_err *err)
 {
-    struct stet_archive_item item = {0};
-    struct stet_archive archive;
     struct stet_entry_file f;
-    enum stet_rc rc = stet_archive_read(&archive, bytes, t, err);
+    enum stet_rc rc;
 
+    *o = (struct stet_outside){0};
+    rc = stet_archive_read(&o->archive, bytes, t, err);
     if (rc == STET_OK)
-        rc = archive.count == 1 ? stet_archive_next(&archive, &item, err)
-                                : stet_fail(err, STET_BAD_INPUT, "not an archive of one entry");
+        rc = o->archive.count == 1 ? stet_archive_next(&o->archive, &o->item, err)
+                                   : stet_fail(err, STET_BAD_INPUT, "not an archive of one entry");
+    if (rc == STET_OK && o->archive.body.len)
+        rc = stet_fail(err, STET_BAD_INPUT, "bytes after the end");
     if (rc == STET_OK)
-        rc = stet_entry_read(&f, item.bytes, err);
-    *why = reason(rc);
+        rc = stet_entry_read(&f, o->item.bytes, err);
+    o->why = reason(rc, &o->archive);
     if (rc != STET_OK)
         return false;
+    o->by_key = o->archive.is_signed && stet_trust_has(t, &o->archive.signer);
     if (!stet_hash_eq(f.key, key)) {
-        *why = STET_REFUSAL_OTHER_KEY;
+        o->why = STET_REFUSAL_OTHER_KEY;
         stet_fail(err, STET_BAD_INPUT, "the entry of another key");
         return false;
     }
-    *entry = item.bytes;
-    *why = STET_REFUSAL_OTHER_PROGRAM;
+    o->why = STET_REFUSAL_OTHER_PROGRAM;
     return program_fits(&f, err);
 }

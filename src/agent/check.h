@@ -5,10 +5,18 @@
 #include "agent/tier.h"
 #include "trust/archive.h"
 
-/* True when it may, and the entry itself, a view into `bytes`; otherwise why not. Its signature by
- * a trusted key, checksums, key, and that the program in it is the one its key speaks of; who loads
- * it compares once more with the program that was asked for. */
-bool stet_outside_check(struct stet_view bytes, struct stet_hash key, const struct stet_trust *t,
-                        struct stet_view *entry, enum stet_refusal *why, struct stet_err *err);
+/* What came from outside, taken apart. Views into its bytes. */
+struct stet_outside {
+    struct stet_archive archive; /* also of one that is refused, as far as it could be read */
+    struct stet_archive_item item;
+    enum stet_refusal why; /* it is refused */
+    bool by_key;           /* a trusted key signed it: not STET_TRUST=any alone lets it in */
+};
+
+/* True when it may; otherwise why not. Its signature by a trusted key, checksums, key, and that the
+ * program in it is the one its key speaks of; who loads it compares once more with the program that
+ * was asked for. */
+bool stet_outside_check(struct stet_outside *o, struct stet_view bytes, struct stet_hash key,
+                        const struct stet_trust *t, struct stet_err *err);
 
 #endif

@@ -7,6 +7,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+enum { PROTOCOLS = 181, PROTOCOLS_STR = 10318 }; /* CURLOPT_… */
+static const long HTTP_AND_HTTPS = 1 | 2;        /* CURLPROTO_… */
+
 static struct stet_curl table;
 static bool there;
 static char why[200];
@@ -58,7 +61,9 @@ void stet_curl_common(const struct stet_curl *c, CURL *h, uint32_t connect_ms, u
     c->curl_easy_setopt(h, CURLOPT_NOSIGNAL, 1L);
     c->curl_easy_setopt(h, CURLOPT_NOPROGRESS, 1L);
     c->curl_easy_setopt(h, CURLOPT_FOLLOWLOCATION, 0L);
-    c->curl_easy_setopt(h, CURLOPT_PROTOCOLS_STR, "http,https");
+    /* by number: headers before 7.85 lack the first name, and later ones warn of the second */
+    if (c->curl_easy_setopt(h, (CURLoption)PROTOCOLS_STR, "http,https") != CURLE_OK)
+        c->curl_easy_setopt(h, (CURLoption)PROTOCOLS, HTTP_AND_HTTPS);
     c->curl_easy_setopt(h, CURLOPT_TIMEOUT_MS, left);
     c->curl_easy_setopt(h, CURLOPT_CONNECTTIMEOUT_MS,
                         (long)connect_ms < left ? (long)connect_ms : left);

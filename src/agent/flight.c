@@ -13,6 +13,9 @@
 #include <time.h>
 
 enum { BEAT_MS = 200, WATCH_FIRST_MS = 20, WATCH_MS = 200 };
+/* How often a lease that was just free is asked for; how many signers' slots are looked into; how
+ * long no lease is waited for after a wait that ended with nothing. */
+enum { CLAIMS = 3, SLOTS = 16, DISBELIEF_MS = 300000 };
 
 struct stet_flight {
     struct stet_flight *next;
@@ -21,7 +24,8 @@ struct stet_flight {
     bool busy;         /* somebody has its turn */
     unsigned failures; /* leaders that had nothing to share */
     struct stet_lease *lease;
-    uint32_t refused; /* bits: tiers whose entry was no good */
+    uint32_t refused; /* bits: tiers whose entry was damaged or unsigned */
+    uint32_t taken;   /* bits: tiers where another signer's entry has the plain name */
     const char *tier; /* where it came from, when it came */
     char store[];     /* folder */
 };
@@ -33,14 +37,22 @@ struct visit {
     struct stet_agent *a;
     struct stet_wire *line;
     struct stet_flight *flight;
-    struct stet_store store;
+    struct stet_store store, aside; /* aside: for what only STET_TRUST=any lets in */
     struct stet_hash key;
+    char run[STET_REPORT_RUN];
     uint32_t wait_ms;  /* it must hear from us so often */
     uint64_t until_ms; /* the first answer */
     uint64_t give_up_ms, next_beat_ms;
     bool look; /* never waits for another */
     bool waited;
+    bool unleased;         /* leads without a lease: the one that is there counts for nothing */
+    bool in_aside;         /* the entry is there */
+    bool once;             /* the store is a folder for this one load: no seal is kept there */
+    struct stet_seal seal; /* of the entry that was found */
     const char *tier, *why;
+    bool was_refused; /* an entry was, for this reason, and no other was found so far */
+    enum stet_refusal refusal;
+    struct stet_public refused_signer;
     uint64_t bytes, begin_ms;
     struct stet_share *found; /* for other tiers */
 };
@@ -113,53 +125,141 @@ static bool beat(struct visit *v)
                           now + v->wait_ms, NULL) == STET_OK;
 }
 
-static bool is_in_store(struct visit *v)
+static bool is_in(struct visit *v, const struct stet_store *s)
 {
     struct stet_entry_file entry;
 
-    if (stet_store_get(&v->store, v->key, &entry, NULL) != STET_OK)
+    if (stet_store_get(s, v->key, &entry, NULL) != STET_OK)
         return false;
     v->bytes = entry.bytes_size;
     stet_entry_close(&entry);
     return true;
 }
 
-/* From this tier into the store. STET_BAD_INPUT when what it gave is no good. */
-static enum stet_rc fetch(struct visit *v, size_t i, uint64_t until_ms)
+static bool is_in_store(struct visit *v)
+{
+    struct stet_keyring *keys = stet_keyring_take(v->a);
+    bool anyone = stet_keyring_trust(keys)->anyone;
+
+    stet_keyring_put(v->a, keys);
+    if (is_in(v, &v->store))
+        return true;
+    v->in_aside = anyone && is_in(v, &v->aside);
+    return v->in_aside;
+}
+
+/* What was refused, and what that means for writing there later. */
+static void refuse(struct visit *v, size_t i, const struct stet_outside *o, bool slot,
+                   const struct stet_err *err)
+{
+    struct stet_tier *t = &v->a->tiers.items[i];
+
+    stet_tier_refuse(t, o->why);
+    stet_agent_log("%.*s: refused: %s: %s", STET_FMT(t->shown), stet_refusal_word(o->why),
+                   err->text);
+    if (slot)
+        return;
+    /* what another signed, or a newer Stet wrote, is somebody's: it is not replaced */
+    if (o->why == STET_REFUSAL_UNTRUSTED || o->why == STET_REFUSAL_NEWER)
+        v->flight->taken |= 1u << i;
+    else
+        v->flight->refused |= 1u << i;
+    v->was_refused = true;
+    v->refusal = o->why;
+    v->refused_signer = o->archive.signer;
+}
+
+/* From outside into the store. Its seal comes first: an entry without one counts as made here. */
+static enum stet_rc admit(struct visit *v, const struct stet_outside *o, struct stet_err *err)
+{
+    const struct stet_store *s = o->by_key ? &v->store : &v->aside;
+    enum stet_rc rc = STET_OK;
+
+    stet_seal_make(&v->seal, &o->archive, &o->item);
+    if (!v->once)
+        rc = stet_seal_put(s, &v->seal, err);
+    if (rc == STET_OK)
+        rc = stet_store_put_bytes(s, v->key, o->item.bytes, err);
+    v->in_aside = rc == STET_OK && !o->by_key;
+    return rc;
+}
+
+/* From this tier, under this name, into the store. STET_BAD_INPUT when what it gave is no good. */
+static enum stet_rc fetch_named(struct visit *v, size_t i, const struct stet_trust *trust,
+                                const struct stet_tier_name *name, uint64_t until_ms)
 {
     struct stet_tier *t = &v->a->tiers.items[i];
     struct stet_buf bytes = {.cap = STET_TIER_MAX + 4096};
     struct stet_err err = STET_ERR_INIT;
-    struct stet_view entry;
-    enum stet_refusal why;
-    enum stet_rc rc = stet_tier_get(t, v->key, &bytes, until_ms, &err);
+    struct stet_outside o;
+    enum stet_rc rc = stet_tier_get(t, name, &bytes, until_ms, &err);
 
-    if (rc == STET_OK &&
-        !stet_outside_check(stet_buf_as_view(&bytes), v->key, &v->a->trust, &entry, &why, &err)) {
-        stet_tier_refuse(t, why);
-        v->flight->refused |= 1u << i;
-        stet_agent_log("%.*s: refused: %s: %s", STET_FMT(t->shown), stet_refusal_word(why),
-                       err.text);
+    stet_report_tier(v->a, v->run, i, rc == STET_OK || rc == STET_NOT_FOUND);
+    if (rc == STET_OK && !stet_outside_check(&o, stet_buf_as_view(&bytes), v->key, trust, &err)) {
+        refuse(v, i, &o, *name->slot != '\0', &err);
         rc = STET_BAD_INPUT;
+    } else if (rc == STET_OK) {
+        rc = admit(v, &o, &err);
+    } else if (rc == STET_BAD_INPUT) {
+        rc = STET_IO; /* no answer at all: there may be an entry */
     }
-    if (rc == STET_OK)
-        rc = stet_store_put_bytes(&v->store, v->key, entry, &err);
     if (rc == STET_OK) {
-        v->bytes = entry.len;
+        v->bytes = o.item.bytes.len;
         v->tier = t->kind->name;
-    } else if (rc != STET_NOT_FOUND && rc != STET_LIMIT) {
+        v->was_refused = false;
+    } else if (rc != STET_NOT_FOUND && rc != STET_LIMIT && rc != STET_BAD_INPUT) {
         stet_agent_log("%.*s: %s", STET_FMT(t->shown), err.text);
     }
     stet_buf_release(&bytes);
     return rc;
 }
 
+/* Another signer has the plain name. A signer that this user trusts may have a slot beside it. */
+static enum stet_rc fetch_slots(struct visit *v, size_t i, const struct stet_keyring *keys,
+                                uint64_t until_ms)
+{
+    const struct stet_trust *trust = stet_keyring_trust(keys);
+    const struct stet_signer *own = stet_keyring_signer(keys);
+    struct stet_tier_name name = {.key = v->key};
+    enum stet_rc rc = STET_BAD_INPUT;
+
+    if (own) {
+        stet_tier_slot(&name, &own->public);
+        rc = fetch_named(v, i, trust, &name, until_ms);
+    }
+    for (size_t k = 0; rc != STET_OK && k < trust->count && k < SLOTS; k++) {
+        if (own && !memcmp(own->public.bytes, trust->keys[k].bytes, STET_PUBLIC_KEY))
+            continue;
+        stet_tier_slot(&name, &trust->keys[k]);
+        rc = fetch_named(v, i, trust, &name, until_ms);
+    }
+    return rc == STET_OK ? STET_OK : STET_BAD_INPUT;
+}
+
+static enum stet_rc fetch(struct visit *v, size_t i, uint64_t until_ms)
+{
+    struct stet_keyring *keys = stet_keyring_take(v->a);
+    const struct stet_tier_name plain = {.key = v->key};
+    enum stet_rc rc = fetch_named(v, i, stet_keyring_trust(keys), &plain, until_ms);
+
+    if (rc == STET_BAD_INPUT && v->flight->taken & 1u << i)
+        rc = fetch_slots(v, i, keys, until_ms);
+    stet_keyring_put(v->a, keys);
+    return rc;
+}
+
+static struct stet_tier_bits bits_of(const struct stet_flight *f, uint32_t tiers)
+{
+    return (struct stet_tier_bits){tiers, f->refused & tiers, f->taken & tiers};
+}
+
 /* What an earlier tier lacks and a later one has is worth having nearer. */
 static void fill_nearer(struct visit *v, size_t from, uint32_t missing)
 {
     if (missing)
-        v->found = stet_share_hold(v->a, v->key, stet_view_str(v->store.folder), missing,
-                                   v->flight->refused & missing);
+        v->found = stet_share_hold(v->a, v->key,
+                                   stet_view_str((v->in_aside ? &v->aside : &v->store)->folder),
+                                   bits_of(v->flight, missing), &v->seal);
     v->flight->tier = v->a->tiers.items[from].kind->name;
 }
 
@@ -193,20 +293,28 @@ static enum verdict await_host(struct visit *v, size_t i)
     uint32_t pause = WATCH_FIRST_MS;
 
     for (;;) {
-        enum stet_lease_state state = STET_LEASE_HELD;
+        struct stet_lease_view lease;
         uint64_t now = stet_wire_now_ms();
 
+        if (now >= v->give_up_ms) {
+            atomic_store(&t->lease_not_before_ms, now + DISBELIEF_MS);
+            return alone(v, "deadline");
+        }
+        if (stet_tier_watch(t, v->key, &lease, now + v->wait_ms, NULL) != STET_OK)
+            return alone(v, "tier-failed");
+        if (lease.state == STET_LEASE_FREE)
+            return LEAD;
+        if (lease.state == STET_LEASE_VOID ||
+            (lease.state == STET_LEASE_HELD &&
+             !stet_lease_believed(v->a, t, v->key, lease.holder))) {
+            v->unleased = true;
+            return LEAD;
+        }
         if (!beat(v))
             return GONE;
-        if (now >= v->give_up_ms)
-            return alone(v, "deadline");
-        if (stet_tier_watch(t, v->key, &state, now + v->wait_ms, NULL) != STET_OK)
-            return alone(v, "tier-failed");
-        if (state == STET_LEASE_FREE)
-            return LEAD;
-        if (state == STET_LEASE_NONE)
+        if (lease.state == STET_LEASE_NONE)
             return alone(v, "nothing-to-share");
-        if (state == STET_LEASE_ENTRY) {
+        if (lease.state == STET_LEASE_ENTRY) {
             if (fetch(v, i, stet_wire_now_ms() + v->wait_ms) != STET_OK)
                 return alone(v, "refused");
             v->flight->tier = t->kind->name;
@@ -217,25 +325,38 @@ static enum verdict await_host(struct visit *v, size_t i)
     }
 }
 
+/* The first tier that can lease, for a host that may write there. */
+static size_t leasing_tier(struct visit *v)
+{
+    struct stet_keyring *keys = stet_keyring_take(v->a);
+    bool gives = stet_keyring_gives(keys);
+    size_t i = 0;
+
+    stet_keyring_put(v->a, keys);
+    while (i < v->a->tiers.count &&
+           (!stet_tier_leases(&v->a->tiers.items[i]) || v->a->tiers.items[i].read_only))
+        i++;
+    return gives ? i : v->a->tiers.count;
+}
+
 /* Among hosts: as far as there is a tier that can lease. */
 static enum verdict claim(struct visit *v)
 {
-    size_t i = 0;
+    size_t i = leasing_tier(v);
     uint64_t until = v->until_ms;
     enum verdict verdict = LEAD;
     enum stet_rc rc;
 
-    while (i < v->a->tiers.count &&
-           (!stet_tier_leases(&v->a->tiers.items[i]) || v->a->tiers.items[i].read_only))
-        i++;
-    if (i == v->a->tiers.count || v->flight->lease)
+    if (i == v->a->tiers.count || v->flight->lease ||
+        stet_wire_now_ms() < atomic_load(&v->a->tiers.items[i].lease_not_before_ms))
         return LEAD;
-    while (verdict == LEAD) {
+    for (int n = 0; n < CLAIMS && verdict == LEAD && !v->unleased; n++) {
         struct stet_lease *lease = stet_lease_take(v->a, &v->a->tiers.items[i], v->key, until, &rc);
 
         v->flight->lease = lease;
         /* between looking and leasing another may have finished */
-        if (lease && !(v->flight->refused & 1u << i) && fetch(v, i, until) == STET_OK) {
+        if (lease && !((v->flight->refused | v->flight->taken) & 1u << i) &&
+            fetch(v, i, until) == STET_OK) {
             v->flight->lease = NULL;
             stet_lease_give_up(v->a, lease, false);
             v->flight->tier = v->tier;
@@ -320,7 +441,7 @@ static void end_turn(struct visit *v, uint32_t how)
     struct stet_agent *a = v->a;
     struct stet_flight *f = v->flight;
     struct stet_lease *lease = NULL;
-    uint32_t refused;
+    struct stet_tier_bits at;
 
     pthread_mutex_lock(&a->lock);
     if (how == STET_MESSAGE_KEPT || how == STET_MESSAGE_FAILED) {
@@ -331,12 +452,12 @@ static void end_turn(struct visit *v, uint32_t how)
     } else if (f->visitors > 1) {
         atomic_fetch_add(&a->taken_over, 1);
     }
-    refused = f->refused;
+    at = bits_of(f, UINT32_MAX);
     f->busy = false;
     pthread_cond_broadcast(&a->moved);
     pthread_mutex_unlock(&a->lock);
     if (how == STET_MESSAGE_KEPT)
-        stet_share_add(a, v->key, stet_view_str(v->store.folder), lease, UINT32_MAX, refused);
+        stet_share_add(a, v->key, stet_view_str(v->store.folder), lease, at);
     else
         stet_lease_give_up(a, lease, true);
 }
@@ -363,6 +484,7 @@ static bool answer(struct visit *v, enum verdict verdict)
     static const uint32_t kinds[] = {
         [FOUND] = STET_MESSAGE_FOUND, [LEAD] = STET_MESSAGE_LEAD, [ALONE] = STET_MESSAGE_ALONE};
     struct stet_message m = {.kind = kinds[verdict],
+                             .flags = v->in_aside ? STET_MESSAGE_ASIDE : 0,
                              .key = v->key,
                              .bytes = v->bytes,
                              .ns = (stet_wire_now_ms() - v->begin_ms) * 1000000u,
@@ -387,22 +509,33 @@ bool stet_flight_visit(struct stet_agent *a, struct stet_wire *l, const struct s
                       .until_ms = now + m->wait_ms,
                       .give_up_ms = now + m->flight_ms,
                       .look = (m->flags & STET_MESSAGE_LOOK) != 0,
+                      .once = (m->flags & STET_MESSAGE_ONCE) != 0,
                       .begin_ms = now};
-    char folder[PATH_MAX];
+    char folder[PATH_MAX], aside[PATH_MAX + 16];
     enum verdict verdict;
     bool on;
 
     atomic_fetch_add(&a->asked, 1);
     snprintf(folder, sizeof folder, "%.*s", STET_FMT(m->store));
-    if (folder[0] != '/' || stet_store_open(&v.store, folder, NULL) != STET_OK)
+    snprintf(v.run, sizeof v.run, "%.*s", STET_FMT(m->tier));
+    snprintf(aside, sizeof aside, "%s/%s", folder, STET_STORE_ASIDE);
+    if (folder[0] != '/' || stet_store_open(&v.store, folder, NULL) != STET_OK ||
+        stet_store_open(&v.aside, aside, NULL) != STET_OK)
         return false;
-    v.store.read_only = false; /* how the asker's store may be used is the asker's to know */
+    /* how the asker's store may be used is the asker's to know */
+    v.store.read_only = v.aside.read_only = false;
+    stet_report_asked(a, v.run);
     pthread_mutex_lock(&a->lock);
+    if (!v.once)
+        memcpy(a->store, folder, sizeof folder);
     v.flight = join(a, v.key, folder);
     pthread_mutex_unlock(&a->lock);
     if (!v.flight)
         return false;
     verdict = go(&v);
+    if (v.was_refused && verdict != FOUND)
+        stet_report_refused(a, v.run, v.refusal,
+                            v.refusal == STET_REFUSAL_UNTRUSTED ? &v.refused_signer : NULL);
     *found = v.found;
     on = verdict != GONE && answer(&v, verdict);
     if (verdict == LEAD && on)

@@ -5,7 +5,7 @@
 #include "agent/agent.h"
 #include "agent/tier.h"
 #include "store/store.h"
-#include "trust/archive.h"
+#include "trust/seal.h"
 #include "wire/client.h"
 
 /* A lease that a tier gave us. It is renewed as long as it is on the list. */
@@ -13,28 +13,54 @@ struct stet_lease {
     struct stet_lease *next;
     struct stet_tier *tier;
     struct stet_hash key;
-    char token[STET_TOKEN];
+    char text[STET_LEASE_TEXT]; /* begins with its token */
 };
+
+/* The keys an agent goes by, as their files were at one moment. */
+struct stet_keyring;
+
+/* Tiers, as bits. */
+struct stet_tier_bits {
+    uint32_t tiers; /* which ones */
+    uint32_t anew;  /* of them, where what is there is damaged or unsigned */
+    uint32_t taken; /* of them, where another signer's entry has the plain name */
+};
+
+/* The slot of this signer's entries. */
+void stet_tier_slot(struct stet_tier_name *name, const struct stet_public *signer);
 
 /* An entry on its way to the tiers. */
 struct stet_share {
     struct stet_share *next;
     struct stet_hash key;
     struct stet_lease *lease; /* NULL, or given up when the entry is there */
-    uint32_t tiers;           /* bits: which ones */
-    uint32_t anew;            /* bits: where what is there is no good */
+    struct stet_tier_bits at;
     unsigned tries;
     uint64_t not_before_ms;
+    bool came; /* from a tier, with this seal: */
+    struct stet_seal seal;
     int fd;       /* of the entry, which may be removed before its turn; -1: by its path */
     char store[]; /* folder */
+};
+
+/* A run, and what went wrong for it (report.c). */
+enum { STET_REPORTS = 32, STET_REPORT_RUN = 40, STET_REPORT_SIGNERS = 4 };
+
+struct stet_report {
+    char run[STET_REPORT_RUN];
+    uint64_t used; /* when, on a count of uses */
+    struct stet_public signers[STET_REPORT_SIGNERS];
+    unsigned refused_of[STET_REPORT_SIGNERS], signer_count;
+    unsigned refused[STET_REFUSALS];
+    unsigned asked, failed[STET_TIERS_MAX], answered[STET_TIERS_MAX];
 };
 
 /* COUNT(name, what): what `stet agent status` tells. */
 #define STET_AGENT_COUNTS(COUNT)                                                                   \
     COUNT(asked, "asked")                                                                          \
     COUNT(found, "found")                                                                          \
-    COUNT(led, "compiled by who asked")                                                            \
-    COUNT(alone, "sent away")                                                                      \
+    COUNT(led, "compiled locally")                                                                 \
+    COUNT(alone, "rejected")                                                                       \
     COUNT(waited, "waited for another")                                                            \
     COUNT(taken_over, "leaders replaced")                                                          \
     COUNT(shared, "shared")                                                                        \
@@ -43,18 +69,21 @@ struct stet_share {
 
 struct stet_agent {
     struct stet_tiers tiers;
-    struct stet_trust trust;   /* whose entries are taken */
-    struct stet_signer signer; /* whose name those of this host bear... */
-    bool signs;                /* ...when there is one */
+    pthread_mutex_t key_lock; /* for the next alone */
+    struct stet_keyring *keyring;
     const char *socket;
+    char store[PATH_MAX]; /* the last that an entry was asked for; with the lock */
     uint64_t started_ms;
     pthread_mutex_t lock; /* for the lists, never held across a call to a tier */
     pthread_cond_t moved; /* a flight changed, or there is something to share */
     struct stet_flight *flights;
     struct stet_lease *leases;
     struct stet_share *queue;
+    struct stet_report reports[STET_REPORTS];
+    uint64_t report_uses;
     size_t queued, sharing, connections;
-    size_t held; /* to be queued when who asked has loaded them */
+    size_t stoppers; /* connections that only wait for the end */
+    size_t held;     /* to be queued when who asked has loaded them */
     _Atomic uint64_t idle_since_ms;
 #define COUNT(name, what) _Atomic uint64_t name;
     STET_AGENT_COUNTS(COUNT)
@@ -67,28 +96,54 @@ struct stet_agent {
 bool stet_flight_visit(struct stet_agent *a, struct stet_wire *l, const struct stet_message *m,
                        struct stet_share **found);
 
+/* The keys as their files are now, until stet_keyring_put. NULL, which trusts nobody, when there is
+ * no memory. */
+struct stet_keyring *stet_keyring_take(struct stet_agent *a);
+void stet_keyring_put(struct stet_agent *a, struct stet_keyring *k);
+const struct stet_trust *stet_keyring_trust(const struct stet_keyring *k);
+/* NULL when this user has no key. */
+const struct stet_signer *stet_keyring_signer(const struct stet_keyring *k);
+/* May this host write to tiers? It signs, or the user trusts anyone: STET_TRUST=any. */
+bool stet_keyring_gives(const struct stet_keyring *k);
+
 /* NULL when it was not to be had, with `rc` telling why: STET_NOT_FOUND when another holds it. */
 struct stet_lease *stet_lease_take(struct stet_agent *a, struct stet_tier *t, struct stet_hash key,
                                    uint64_t until_ms, enum stet_rc *rc);
 /* Frees it. */
 void stet_lease_give_up(struct stet_agent *a, struct stet_lease *lease, bool nothing);
+/* Is this lease of another host one to wait for? A trusted key must have signed it a moment ago. */
+bool stet_lease_believed(struct stet_agent *a, const struct stet_tier *t, struct stet_hash key,
+                         const char *text);
 /* Keeps all of them from expiring; a thread. */
 void *stet_lease_keeper(void *agent);
 
 /* Takes over the lease. */
 void stet_share_add(struct stet_agent *a, struct stet_hash key, struct stet_view store,
-                    struct stet_lease *lease, uint32_t tiers, uint32_t anew);
-/* The same for what came from a tier, but not before who asked for it has loaded it, which the
- * agent can't. NULL for no room. */
+                    struct stet_lease *lease, struct stet_tier_bits at);
+/* The same for what came from a tier with this seal, but not before who asked for it has loaded it,
+ * which the agent can't. NULL for no room. */
 struct stet_share *stet_share_hold(struct stet_agent *a, struct stet_hash key,
-                                   struct stet_view store, uint32_t tiers, uint32_t anew);
+                                   struct stet_view store, struct stet_tier_bits at,
+                                   const struct stet_seal *seal);
 /* Takes it over. NULL does nothing. */
 void stet_share_settle(struct stet_agent *a, struct stet_share *s, bool good);
 /* Sends what is queued; a thread. */
 void *stet_share_worker(void *agent);
 
+/* What to note of a run: it asked; a tier did or did not answer; an entry was refused and none was
+ * found elsewhere. `signer` may be NULL. */
+void stet_report_asked(struct stet_agent *a, const char *run);
+void stet_report_tier(struct stet_agent *a, const char *run, size_t tier, bool answered);
+void stet_report_refused(struct stet_agent *a, const char *run, enum stet_refusal why,
+                         const struct stet_public *signer);
+/* Lines for whoever started the run, none when all went well; then the run is forgotten. */
+void stet_report_write(struct stet_agent *a, struct stet_view run, struct stet_buf *out);
+
 void stet_agent_status(struct stet_agent *a, bool json, struct stet_buf *out);
-/* A line with the time on standard error. Never an address with its secrets. */
+/* Log to this file instead of standard error. A file that grew beyond a megabyte is renamed to
+ * <path>.old, over the one before. */
+void stet_agent_log_to(const char *path);
+/* A line with the time. Never an address with its secrets. */
 void stet_agent_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -1,13 +1,34 @@
-/* Leases that tiers gave to this host. Whoever compiles dies with its connection; the host dies
- * with its renewals. */
+/* Leases that tiers gave to this host. A process that compiles dies with its connection; a host
+ * dies with its renewals.
+ *
+ * A lease makes other hosts wait, so a tier is not believed in it either. Its text is
+ *
+ *   <token, 32 digits>[.<when it expires, ms since 1970>.<public key>.<signature>]
+ *
+ * with the signature over key, token and time. It is signed anew with every renewal: one that a
+ * server keeps or plays again stops counting when its own time is over. */
 #include "agent/internal.h"
 #include "base/mem.h"
 
+#include <inttypes.h>
+#include <sodium.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/random.h>
 #include <time.h>
 
-static bool make_token(char token[STET_TOKEN])
+/* So far may the clocks of hosts differ. */
+enum { SKEW_MS = 30000, SIGNATURE = 64 };
+
+static uint64_t wall_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000u + (uint64_t)t.tv_nsec / 1000000u;
+}
+
+static bool make_token(char token[STET_HASH_TEXT])
 {
     struct stet_hash random;
 
@@ -17,16 +38,91 @@ static bool make_token(char token[STET_TOKEN])
     return true;
 }
 
+/* What is signed. */
+static void claim_of(char out[160], struct stet_hash key, const char *token, uint64_t expires_ms)
+{
+    char name[STET_HASH_TEXT];
+
+    stet_hash_format(key, name);
+    snprintf(out, 160, "stet lease 1 %s %.32s %" PRIu64, name, token, expires_ms);
+}
+
+/* The text behind the token, for another lease_ms from now. */
+static void sign(struct stet_agent *a, struct stet_lease *l)
+{
+    struct stet_keyring *keys = stet_keyring_take(a);
+    const struct stet_signer *signer = stet_keyring_signer(keys);
+    uint64_t expires_ms = wall_ms() + l->tier->lease_ms;
+    char claim[160], public[2 * STET_PUBLIC_KEY + 1], hex[2 * SIGNATURE + 1];
+    unsigned char signature[SIGNATURE];
+
+    l->text[STET_TOKEN] = '\0';
+    if (signer) {
+        claim_of(claim, l->key, l->text, expires_ms);
+        crypto_sign_detached(signature, NULL, (const unsigned char *)claim, strlen(claim),
+                             signer->secret);
+        sodium_bin2hex(public, sizeof public, signer->public.bytes, STET_PUBLIC_KEY);
+        sodium_bin2hex(hex, sizeof hex, signature, sizeof signature);
+        snprintf(l->text + STET_TOKEN, sizeof l->text - STET_TOKEN, ".%" PRIu64 ".%s.%s",
+                 expires_ms, public, hex);
+    }
+    stet_keyring_put(a, keys);
+}
+
+static bool from_hex(const char *text, size_t digits, unsigned char *out)
+{
+    size_t got = 0;
+
+    return sodium_hex2bin(out, digits / 2, text, digits, NULL, &got, NULL) == 0 &&
+           got == digits / 2;
+}
+
+/* Signed by a trusted key, and its time is not over. */
+static bool is_signed(const struct stet_trust *trust, const struct stet_tier *t,
+                      struct stet_hash key, const char *text)
+{
+    unsigned char signature[SIGNATURE];
+    struct stet_public public;
+    uint64_t expires_ms, now = wall_ms();
+    char claim[160], *end;
+
+    if (strlen(text) < STET_TOKEN + 2 || text[STET_TOKEN] != '.')
+        return false;
+    expires_ms = strtoull(text + STET_TOKEN + 1, &end, 10);
+    if (*end != '.' || strlen(end) != 1 + 2 * STET_PUBLIC_KEY + 1 + 2 * SIGNATURE ||
+        end[1 + 2 * STET_PUBLIC_KEY] != '.' ||
+        !from_hex(end + 1, 2 * STET_PUBLIC_KEY, public.bytes) ||
+        !from_hex(end + 2 + 2 * STET_PUBLIC_KEY, 2 * SIGNATURE, signature))
+        return false;
+    claim_of(claim, key, text, expires_ms);
+    return stet_trust_has(trust, &public) && now < expires_ms + SKEW_MS &&
+           expires_ms <= now + t->lease_ms + SKEW_MS &&
+           crypto_sign_verify_detached(signature, (const unsigned char *)claim, strlen(claim),
+                                       public.bytes) == 0;
+}
+
+bool stet_lease_believed(struct stet_agent *a, const struct stet_tier *t, struct stet_hash key,
+                         const char *text)
+{
+    struct stet_keyring *keys = stet_keyring_take(a);
+    const struct stet_trust *trust = stet_keyring_trust(keys);
+    bool believed = trust->anyone || is_signed(trust, t, key, text);
+
+    stet_keyring_put(a, keys);
+    return believed;
+}
+
 struct stet_lease *stet_lease_take(struct stet_agent *a, struct stet_tier *t, struct stet_hash key,
                                    uint64_t until_ms, enum stet_rc *rc)
 {
     struct stet_lease *lease = stet_mem_calloc(1, sizeof *lease);
 
-    *rc = lease && make_token(lease->token) ? STET_OK : STET_NO_MEMORY;
+    *rc = lease && make_token(lease->text) ? STET_OK : STET_NO_MEMORY;
     if (*rc == STET_OK) {
         lease->tier = t;
         lease->key = key;
-        *rc = stet_tier_lease(t, key, lease->token, until_ms, NULL);
+        sign(a, lease);
+        *rc = stet_tier_lease(t, key, lease->text, until_ms, NULL);
     }
     if (*rc != STET_OK) {
         stet_mem_free(lease);
@@ -51,7 +147,7 @@ void stet_lease_give_up(struct stet_agent *a, struct stet_lease *lease, bool not
         break;
     }
     pthread_mutex_unlock(&a->lock);
-    stet_tier_give_up(lease->tier, lease->key, lease->token, nothing, NULL);
+    stet_tier_give_up(lease->tier, lease->key, lease->text, nothing, NULL);
     stet_mem_free(lease);
 }
 
@@ -90,9 +186,11 @@ void *stet_lease_keeper(void *agent)
     for (;;) {
         nanosleep(&(struct timespec){pause / 1000, (long)(pause % 1000) * 1000000}, NULL);
         for (size_t at = 0, n; (n = copy_leases(a, at, some)) > 0; at += n) {
-            /* one that was given up meanwhile is renewed by nobody: its token is gone */
-            for (size_t i = 0; i < n; i++)
-                stet_tier_renew(some[i].tier, some[i].key, some[i].token, NULL);
+            /* one given up meanwhile is not renewed: the tier no longer knows its token */
+            for (size_t i = 0; i < n; i++) {
+                sign(a, &some[i]);
+                stet_tier_renew(some[i].tier, some[i].key, some[i].text, NULL);
+            }
         }
     }
     return NULL;

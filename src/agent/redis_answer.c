@@ -52,7 +52,7 @@ static enum stet_rc take_text(const redisReply *reply, struct stet_redis_answer 
 static enum stet_rc understand(const redisReply *reply, struct stet_redis_answer *out,
                                struct stet_err *err)
 {
-    const redisReply *first, *second;
+    const redisReply *first;
 
     *out = (struct stet_redis_answer){.text = out->text};
     switch (reply->type) {
@@ -66,17 +66,16 @@ static enum stet_rc understand(const redisReply *reply, struct stet_redis_answer
     case REDIS_REPLY_STATUS:
         out->kind = STET_REDIS_TEXT;
         return take_text(reply, out, err);
-    case REDIS_REPLY_ERROR: /* the server's own words; it is not told secrets in a way it repeats */
-        return stet_fail(err, STET_IO, "redis: %.120s", reply->str);
+    case REDIS_REPLY_ERROR: /* the server's own words, to be cleaned before they are shown */
+        return stet_fail(err, STET_IO, "redis: %s", reply->str);
     case REDIS_REPLY_ARRAY:
-        if (reply->elements != 2)
+        if (reply->elements != 3 || reply->element[1]->type != REDIS_REPLY_INTEGER ||
+            reply->element[2]->type != REDIS_REPLY_INTEGER)
             break;
         first = reply->element[0];
-        second = reply->element[1];
-        if (second->type != REDIS_REPLY_INTEGER)
-            break;
-        out->kind = STET_REDIS_PAIR;
-        out->number = second->integer;
+        out->kind = STET_REDIS_TRIPLE;
+        out->number = reply->element[1]->integer;
+        out->second = reply->element[2]->integer;
         out->text->len = 0;
         if (first->type == REDIS_REPLY_NIL)
             return STET_OK;
@@ -103,4 +102,46 @@ enum stet_rc stet_redis_take(struct redisReader *r, struct stet_view bytes,
     rc = understand(reply, out, err);
     freeReplyObject(reply);
     return rc;
+}
+
+void stet_redis_clean(const char *text, const char *const *secrets, char *out, size_t room)
+{
+    size_t n = 0;
+
+    while (*text && n + 4 < room) {
+        size_t skip = 0, left = strlen(text);
+
+        for (const char *const *s = secrets; *s; s++) {
+            size_t length = strlen(*s);
+
+            if (left >= 4 && left < length)
+                length = left; /* it may have been cut */
+            if (length > skip && !strncmp(text, *s, length))
+                skip = length;
+        }
+        if (skip) {
+            memcpy(out + n, "***", 3);
+            n += 3;
+            text += skip;
+            continue;
+        }
+        out[n++] = *text >= ' ' && *text <= '~' ? *text : '?';
+        text++;
+    }
+    out[n] = '\0';
+}
+
+void stet_redis_login_error(const char *text, struct stet_err *err)
+{
+    static const char *const codes[] = {"WRONGPASS", "NOAUTH", "NOPERM", "ERR"};
+    const char *code = "no code";
+
+    if (!strncmp(text, "redis: ", 7))
+        text += 7;
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        if (!strncmp(text, codes[i], strlen(codes[i])))
+            code = codes[i];
+    }
+    *err = (struct stet_err)STET_ERR_INIT;
+    stet_fail(err, STET_IO, "redis: the server did not accept user and password (%s)", code);
 }

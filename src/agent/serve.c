@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/socket.h>
@@ -15,7 +14,18 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CONNECTIONS_MAX = 1024, WORKERS = 4, STACK = 512 << 10, STOP_MS = 10000 };
+enum {
+    CONNECTIONS_MAX = 1024,
+    WORKERS = 4,
+    STACK = 512 << 10,
+    STOP_MS = 10000,
+    SUCCEED_MS = 4000,
+    UNREAD_MS = 300
+};
+
+/* What no key signed is kept for a week, and no more of it than this. */
+#define ASIDE_BYTES ((uint64_t)4 << 30)
+#define ASIDE_S     (7 * 24 * 3600)
 
 static atomic_bool told_to_stop;
 
@@ -23,25 +33,6 @@ static void on_signal(int number)
 {
     (void)number;
     atomic_store(&told_to_stop, true);
-}
-
-void stet_agent_log(const char *fmt, ...)
-{
-    char line[600], when[32];
-    struct timespec now;
-    struct tm utc;
-    va_list ap;
-    int n;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    gmtime_r(&now.tv_sec, &utc);
-    strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    n = snprintf(line, sizeof line, "%s stet agent[%ld]: ", when, (long)getpid());
-    va_start(ap, fmt);
-    vsnprintf(line + n, sizeof line - (size_t)n - 1, fmt, ap);
-    va_end(ap);
-    strcat(line, "\n");
-    stet_fs_write_all(STDERR_FILENO, line, strlen(line));
 }
 
 struct guest {
@@ -86,7 +77,7 @@ static bool serve(struct stet_agent *a, struct stet_wire *l, const struct stet_m
     case STET_MESSAGE_KEPT:
         if (!m->store.len || m->store.ptr[0] != '/')
             return false;
-        stet_share_add(a, m->key, m->store, NULL, UINT32_MAX, 0);
+        stet_share_add(a, m->key, m->store, NULL, (struct stet_tier_bits){.tiers = UINT32_MAX});
         return reply(l, STET_MESSAGE_OKAY, (struct stet_view){0});
     case STET_MESSAGE_REFUSED:
         refuse(a, m);
@@ -98,7 +89,15 @@ static bool serve(struct stet_agent *a, struct stet_wire *l, const struct stet_m
         on = !text.failed && reply(l, STET_MESSAGE_TEXT, stet_buf_as_view(&text));
         stet_buf_release(&text);
         return on;
-    case STET_MESSAGE_STOP:
+    case STET_MESSAGE_REPORT:
+        stet_report_write(a, m->tier, &text);
+        on = !text.failed && reply(l, STET_MESSAGE_TEXT, stet_buf_as_view(&text));
+        stet_buf_release(&text);
+        return on;
+    case STET_MESSAGE_STOP: /* the connection stays open: its end tells that the agent has ended */
+        pthread_mutex_lock(&a->lock);
+        a->stoppers++;
+        pthread_mutex_unlock(&a->lock);
         atomic_store(&told_to_stop, true);
         return reply(l, STET_MESSAGE_OKAY, (struct stet_view){0});
     default: /* a newer client's: it will do without */
@@ -177,23 +176,56 @@ static void welcome(struct stet_agent *a, int listener)
     }
 }
 
+static int open_lock(const char *path)
+{
+    char lock[PATH_MAX + 8];
+
+    snprintf(lock, sizeof lock, "%s.lock", path);
+    return open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+void stet_agent_await_end(const char *socket, uint64_t until_ms)
+{
+    int fd = open_lock(socket);
+
+    while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0 && stet_wire_now_ms() < until_ms)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    if (fd >= 0)
+        close(fd);
+}
+
+/* False when another agent listens at `path`. One that is about to end is waited for. */
+static bool take_lock(int fd, const char *path)
+{
+    uint64_t until = stet_wire_now_ms() + SUCCEED_MS;
+
+    while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        struct stet_wire l;
+        bool listens = stet_wire_open(&l, path, NULL) == STET_OK;
+
+        stet_wire_close(&l);
+        if (listens || stet_wire_now_ms() > until)
+            return false;
+        nanosleep(&(struct timespec){0, 5000000}, NULL);
+    }
+    return true;
+}
+
 /* Holds a lock beside the socket as long as it lives, so that there is one agent at a place, and a
  * socket that a killed one left is known to be nobody's. The socket gets its name once it listens:
  * who finds it may connect. */
 static enum stet_rc take_place(const char *path, int *listener, struct stet_err *err)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
-    char lock[PATH_MAX + 8];
     mode_t before;
     int held, rc;
 
     if (snprintf(at.sun_path, sizeof at.sun_path, "%s~", path) >= (int)sizeof at.sun_path)
         return stet_fail(err, STET_LIMIT, "%s: too long for a socket", path);
-    snprintf(lock, sizeof lock, "%s.lock", path);
-    held = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    held = open_lock(path);
     if (held < 0)
-        return stet_fail_errno(err, "%s: cannot open", lock);
-    if (flock(held, LOCK_EX | LOCK_NB) != 0) {
+        return stet_fail_errno(err, "%s.lock: cannot open", path);
+    if (!take_lock(held, path)) {
         close(held);
         return stet_fail(err, STET_LIMIT, "%s: another agent is there", path);
     }
@@ -218,48 +250,53 @@ static bool is_idle(struct stet_agent *a, uint32_t idle_s)
            stet_wire_now_ms() - atomic_load(&a->idle_since_ms) > (uint64_t)idle_s * 1000u;
 }
 
-/* What waits to be shared is sent first, within reason. */
+/* What only this agent puts into a store: seals whose entries are gone, and what no key signed. */
+static void tidy(struct stet_agent *a)
+{
+    struct stet_store_gc limits = {.max_bytes = ASIDE_BYTES, .max_age_s = ASIDE_S};
+    char aside[PATH_MAX + 16];
+    struct stet_store store;
+
+    if (!a->store[0] || stet_store_open(&store, a->store, NULL) != STET_OK || store.read_only)
+        return;
+    stet_seal_sweep(&store);
+    snprintf(aside, sizeof aside, "%s/%s", a->store, STET_STORE_ASIDE);
+    if (stet_store_open(&store, aside, NULL) == STET_OK && stet_fs_exists(aside)) {
+        stet_store_gc(&store, &limits, NULL);
+        stet_seal_sweep(&store);
+    }
+}
+
+/* What waits to be shared is sent first, within reason. Processes that ended a moment ago may have
+ * left messages that nobody has read yet. */
 static void finish(struct stet_agent *a)
 {
-    uint64_t until = stet_wire_now_ms() + STOP_MS;
+    uint64_t begin = stet_wire_now_ms();
     bool more = true;
 
-    while (more && stet_wire_now_ms() < until) {
+    while (more && stet_wire_now_ms() < begin + STOP_MS) {
         pthread_mutex_lock(&a->lock);
-        more = a->queued || a->sharing || a->held;
+        more = a->queued || a->sharing || a->held ||
+               (a->connections > a->stoppers && stet_wire_now_ms() < begin + UNREAD_MS);
         pthread_mutex_unlock(&a->lock);
         nanosleep(&(struct timespec){0, 10000000}, NULL);
     }
 }
 
-/* This user's own key, and those it trusts; its own is one of them. A key file that is not as it
- * should be is told, and counts for nothing. */
-static void open_keys(struct stet_agent *a)
+/* What the keys mean for the tiers, for the log. */
+static void tell_keys(struct stet_agent *a)
 {
-    struct stet_err err = STET_ERR_INIT;
-    char *own = stet_signing_path(NULL), *trusted = stet_trusted_path(NULL);
-    enum stet_rc rc;
+    struct stet_keyring *keys = stet_keyring_take(a);
+    const struct stet_trust *trust = stet_keyring_trust(keys);
 
-    rc = own ? stet_signer_open(&a->signer, own, &err) : STET_NOT_FOUND;
-    a->signs = rc == STET_OK;
-    if (rc != STET_OK && rc != STET_NOT_FOUND)
-        stet_agent_log("%s", err.text);
-    err = (struct stet_err)STET_ERR_INIT;
-    if (trusted && stet_trust_open(&a->trust, trusted, &err) != STET_OK)
-        stet_agent_log("%s", err.text);
-    if (a->signs && !stet_trust_has(&a->trust, &a->signer.public)) {
-        struct stet_public *keys = stet_mem_resize(a->trust.keys, a->trust.count + 1, sizeof *keys);
-
-        if (keys) {
-            keys[a->trust.count++] = a->signer.public;
-            a->trust.keys = keys;
-        }
-    }
-    if (a->tiers.count && !a->trust.anyone && !a->trust.count)
+    if (trust->anyone)
+        stet_agent_log("STET_TRUST=any: entries that no trusted key signed are taken too");
+    else if (a->tiers.count && !trust->count)
         stet_agent_log("no key is trusted: nothing is taken from the tiers; `stet cache key` makes "
                        "and trusts keys, STET_TRUST=any does without");
-    stet_mem_free(own);
-    stet_mem_free(trusted);
+    if (a->tiers.count && !stet_keyring_gives(keys))
+        stet_agent_log("there is no signing key: nothing is written to the tiers");
+    stet_keyring_put(a, keys);
 }
 
 static enum stet_rc init(struct stet_agent *a, const struct stet_agent_options *o,
@@ -275,6 +312,7 @@ static enum stet_rc init(struct stet_agent *a, const struct stet_agent_options *
     a->started_ms = stet_wire_now_ms();
     atomic_store(&a->idle_since_ms, a->started_ms);
     pthread_mutex_init(&a->lock, NULL);
+    pthread_mutex_init(&a->key_lock, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&a->moved, &attr);
@@ -289,13 +327,18 @@ enum stet_rc stet_agent_serve(const struct stet_agent_options *o, struct stet_er
 {
     static struct stet_agent a;
     int listener = -1;
-    enum stet_rc rc = init(&a, o, err);
+    enum stet_rc rc;
 
+    if (o->log)
+        stet_agent_log_to(o->log);
+    rc = init(&a, o, err);
     if (rc == STET_OK)
         rc = take_place(o->socket, &listener, err);
+    if (rc != STET_OK && o->log && err)
+        stet_agent_log("%s", err->text); /* nobody may be looking at standard error */
     if (rc != STET_OK)
         return rc;
-    open_keys(&a);
+    tell_keys(&a);
     for (size_t i = 0; i < a.tiers.count; i++)
         stet_agent_log("tier %.*s", STET_FMT(a.tiers.items[i].shown));
     if (!start(stet_lease_keeper, &a))
@@ -310,8 +353,11 @@ enum stet_rc stet_agent_serve(const struct stet_agent_options *o, struct stet_er
             welcome(&a, listener);
     }
     unlink(o->socket);
+    while (poll(&(struct pollfd){.fd = listener, .events = POLLIN}, 1, 0) > 0)
+        welcome(&a, listener); /* those who connected before it was gone */
     close(listener);
     finish(&a);
+    tidy(&a);
     stet_agent_log("over");
     return STET_OK;
 }

@@ -33,7 +33,7 @@ static int open_entry(const struct stet_share *s)
 
 /* NULL when there is no room for it. */
 static struct stet_share *make(struct stet_agent *a, struct stet_hash key, struct stet_view store,
-                               uint32_t tiers, uint32_t anew)
+                               struct stet_tier_bits at)
 {
     struct stet_share *s = NULL;
     size_t before;
@@ -49,17 +49,16 @@ static struct stet_share *make(struct stet_agent *a, struct stet_hash key, struc
         return NULL;
     }
     s->key = key;
-    s->tiers = tiers;
-    s->anew = anew;
+    s->at = at;
     memcpy(s->store, store.ptr, store.len);
     s->fd = before < OPEN_MAX ? open_entry(s) : -1;
     return s;
 }
 
 void stet_share_add(struct stet_agent *a, struct stet_hash key, struct stet_view store,
-                    struct stet_lease *lease, uint32_t tiers, uint32_t anew)
+                    struct stet_lease *lease, struct stet_tier_bits at)
 {
-    struct stet_share *s = make(a, key, store, tiers, anew);
+    struct stet_share *s = make(a, key, store, at);
 
     if (!s) {
         stet_lease_give_up(a, lease, false);
@@ -72,12 +71,15 @@ void stet_share_add(struct stet_agent *a, struct stet_hash key, struct stet_view
 }
 
 struct stet_share *stet_share_hold(struct stet_agent *a, struct stet_hash key,
-                                   struct stet_view store, uint32_t tiers, uint32_t anew)
+                                   struct stet_view store, struct stet_tier_bits at,
+                                   const struct stet_seal *seal)
 {
-    struct stet_share *s = make(a, key, store, tiers, anew);
+    struct stet_share *s = make(a, key, store, at);
 
     if (!s)
         return NULL;
+    s->came = true;
+    s->seal = *seal;
     pthread_mutex_lock(&a->lock);
     a->held++;
     pthread_mutex_unlock(&a->lock);
@@ -122,30 +124,82 @@ static struct stet_share *take(struct stet_agent *a)
     return NULL;
 }
 
+/* An entry as it travels, and under whose name. */
+struct parcel {
+    struct stet_buf bytes;
+    struct stet_tier_name slot; /* its signer's; "" when nobody signed it */
+};
+
 /* The tiers that did not take it and may later. */
-static uint32_t send(struct stet_agent *a, const struct stet_share *s, struct stet_view bytes)
+static uint32_t send(struct stet_agent *a, const struct stet_share *s, const struct parcel *p)
 {
+    const struct stet_tier_name plain = {.key = s->key};
     uint32_t left = 0;
 
     for (size_t i = 0; i < a->tiers.count; i++) {
         struct stet_tier *t = &a->tiers.items[i];
+        uint32_t bit = 1u << i;
         struct stet_err err = STET_ERR_INIT;
         enum stet_rc rc;
 
-        if (!(s->tiers & 1u << i) || t->read_only)
-            continue;
-        rc = stet_tier_put(t, s->key, bytes, s->lease && s->lease->tier == t ? s->lease->token : "",
-                           (s->anew & 1u << i) != 0, &err);
+        if (!(s->at.tiers & bit) || t->read_only || (s->at.taken & bit && !*p->slot.slot))
+            continue; /* unsigned, it has no place beside one that is signed */
+        rc = stet_tier_put(t, s->at.taken & bit ? &p->slot : &plain, stet_buf_as_view(&p->bytes),
+                           s->lease && s->lease->tier == t ? s->lease->text : "",
+                           (s->at.anew & bit) != 0, &err);
         if (rc != STET_OK && rc != STET_NOT_FOUND) {
             stet_agent_log("%.*s: not shared: %s", STET_FMT(t->shown), err.text);
-            left |= rc == STET_UNSUPPORTED ? 0 : 1u << i;
+            left |= rc == STET_UNSUPPORTED ? 0 : bit;
         }
     }
     return left;
 }
 
-/* The entry as it travels: signed, when this user has a key. */
-static bool seal(struct stet_agent *a, const struct stet_share *s, struct stet_buf *out)
+/* One made elsewhere goes under its maker's signature, and only while that is trusted. */
+static enum stet_rc pass_on(const struct stet_seal *seal, const struct stet_trust *trust,
+                            struct stet_view entry, struct parcel *p, struct stet_err *err)
+{
+    bool sealed = seal->origin == STET_ORIGIN_SEALED;
+
+    if (!(sealed && stet_trust_has(trust, &seal->signer)) &&
+        !(trust->anyone && seal->origin != STET_ORIGIN_NAMED))
+        return stet_fail(err, STET_REFUSED, "it was made elsewhere, and no trusted key signed it");
+    stet_buf_add(&p->bytes, seal->bytes, sizeof seal->bytes);
+    stet_buf_view(&p->bytes, entry);
+    if (sealed)
+        stet_tier_slot(&p->slot, &seal->signer);
+    return p->bytes.failed ? stet_fail(err, STET_NO_MEMORY, "out of memory for an entry") : STET_OK;
+}
+
+/* One made here is signed by this user. Without a key it stays here, unless anyone is trusted. */
+static enum stet_rc wrap(struct stet_agent *a, const struct stet_share *s, struct stet_view entry,
+                         struct parcel *p, struct stet_err *err)
+{
+    struct stet_keyring *keys = stet_keyring_take(a);
+    const struct stet_signer *signer = stet_keyring_signer(keys);
+    struct stet_store store;
+    struct stet_seal seal = s->seal;
+    enum stet_rc rc = stet_store_open(&store, s->store, err);
+
+    if (rc == STET_OK && s->came && !stet_seal_fits(&seal, entry))
+        rc = stet_fail(err, STET_REFUSED, "it is no longer what came from the tier");
+    if (rc == STET_OK) {
+        if (!s->came)
+            stet_seal_find(&store, entry, &seal);
+        if (seal.origin != STET_ORIGIN_HERE)
+            rc = pass_on(&seal, stet_keyring_trust(keys), entry, p, err);
+        else if (!stet_keyring_gives(keys))
+            rc = stet_fail(err, STET_REFUSED, "this user has no signing key");
+        else
+            rc = stet_archive_seal(&p->bytes, entry, signer, err);
+        if (rc == STET_OK && seal.origin == STET_ORIGIN_HERE && signer)
+            stet_tier_slot(&p->slot, &signer->public);
+    }
+    stet_keyring_put(a, keys);
+    return rc;
+}
+
+static bool pack(struct stet_agent *a, const struct stet_share *s, struct parcel *p)
 {
     struct stet_err err = STET_ERR_INIT;
     int fd = s->fd >= 0 ? s->fd : open_entry(s);
@@ -156,7 +210,7 @@ static bool seal(struct stet_agent *a, const struct stet_share *s, struct stet_b
     if (fd >= 0 && fd != s->fd)
         close(fd);
     if (rc == STET_OK) {
-        rc = stet_archive_seal(out, file.bytes, a->signs ? &a->signer : NULL, &err);
+        rc = wrap(a, s, file.bytes, p, &err);
         stet_file_close(&file);
     }
     if (rc != STET_OK)
@@ -166,17 +220,17 @@ static bool seal(struct stet_agent *a, const struct stet_share *s, struct stet_b
 
 static void share(struct stet_agent *a, struct stet_share *s)
 {
-    struct stet_buf sealed = {.cap = STET_TIER_MAX};
+    struct parcel p = {.bytes = {.cap = STET_TIER_MAX}, .slot = {.key = s->key}};
     uint32_t left = 0;
-    bool there = seal(a, s, &sealed);
+    bool there = pack(a, s, &p);
 
     if (there)
-        left = send(a, s, stet_buf_as_view(&sealed));
-    stet_buf_release(&sealed);
+        left = send(a, s, &p);
+    stet_buf_release(&p.bytes);
     /* who waits elsewhere need not wait for a tier that does not take it */
     stet_lease_give_up(a, s->lease, false);
     s->lease = NULL;
-    s->tiers = left;
+    s->at.tiers = left;
     pthread_mutex_lock(&a->lock);
     a->sharing--;
     if (left && ++s->tries < TRIES) {

@@ -60,7 +60,8 @@ static void tier_json(struct stet_tier *t, struct stet_json *j)
     stet_json_end_object(j);
 }
 
-static void as_json(struct stet_agent *a, const struct facts *f, struct stet_buf *out)
+static void as_json(struct stet_agent *a, const struct facts *f, const struct stet_keyring *keys,
+                    struct stet_buf *out)
 {
     struct stet_json j;
 
@@ -76,9 +77,9 @@ static void as_json(struct stet_agent *a, const struct facts *f, struct stet_buf
 #define COUNT(name, what) stet_json_uint(&j, #name, a->name);
     STET_AGENT_COUNTS(COUNT)
 #undef COUNT
-    stet_json_bool(&j, "signs", a->signs);
-    stet_json_uint(&j, "trusted_keys", a->trust.count);
-    stet_json_bool(&j, "trusts_anyone", a->trust.anyone);
+    stet_json_bool(&j, "signs", stet_keyring_signer(keys) != NULL);
+    stet_json_uint(&j, "trusted_keys", stet_keyring_trust(keys)->count);
+    stet_json_bool(&j, "trusts_anyone", stet_keyring_trust(keys)->anyone);
     stet_json_array(&j, "tiers");
     for (size_t i = 0; i < a->tiers.count; i++)
         tier_json(&a->tiers.items[i], &j);
@@ -108,15 +109,29 @@ static void tier_text(struct stet_tier *t, struct stet_buf *out)
         stet_buf_printf(out, "  last error: %s\n", error);
 }
 
-void stet_agent_status(struct stet_agent *a, bool json, struct stet_buf *out)
+static void keys_text(const struct stet_keyring *keys, struct stet_buf *out)
 {
-    struct facts f;
+    const struct stet_signer *signer = stet_keyring_signer(keys);
+    const struct stet_trust *trust = stet_keyring_trust(keys);
+    char name[STET_PUBLIC_TEXT];
 
-    copy_facts(a, &f);
-    if (json) {
-        as_json(a, &f, out);
-        return;
+    if (signer) {
+        stet_public_format(&signer->public, name);
+        stet_buf_printf(out, "  signs as %s\n", name);
+    } else if (!trust->anyone) {
+        stet_buf_str(out, "  no signing key: nothing is written to the tiers "
+                          "(`stet cache key new`)\n");
     }
+    if (trust->anyone)
+        stet_buf_str(out, "  takes entries that nobody signed (STET_TRUST=any)\n");
+    else if (!trust->count)
+        stet_buf_str(out,
+                     "  no key is trusted: nothing is taken from the tiers (`stet cache key`)\n");
+}
+
+static void as_text(struct stet_agent *a, const struct facts *f, const struct stet_keyring *keys,
+                    struct stet_buf *out)
+{
     stet_buf_printf(out, "agent %ld, stet %s, up %" PRIu64 " s, at %s\n", (long)getpid(),
                     STET_VERSION, (stet_wire_now_ms() - a->started_ms) / 1000, a->socket);
 #define COUNT(name, what)                                                                          \
@@ -124,18 +139,27 @@ void stet_agent_status(struct stet_agent *a, bool json, struct stet_buf *out)
         stet_buf_printf(out, "  %-24s %" PRIu64 "\n", what, (uint64_t)a->name);
     STET_AGENT_COUNTS(COUNT)
 #undef COUNT
-    stet_buf_printf(out, "  %-24s %zu\n", "waiting to be shared", f.queued);
+    stet_buf_printf(out, "  %-24s %zu\n", "waiting to be shared", f->queued);
     if (!a->tiers.count) {
         stet_buf_str(out, "no tiers: processes of this host wait for each other, nothing more\n");
         return;
     }
-    if (a->trust.anyone)
-        stet_buf_str(out, "  takes entries that nobody signed (STET_TRUST=any)\n");
-    else if (!a->trust.count)
-        stet_buf_str(out,
-                     "  no key is trusted: nothing is taken from the tiers (`stet cache key`)\n");
+    keys_text(keys, out);
     stet_buf_str(out, "tier                                 state        hits  misses  errors "
                       "refused shared\n");
     for (size_t i = 0; i < a->tiers.count; i++)
         tier_text(&a->tiers.items[i], out);
+}
+
+void stet_agent_status(struct stet_agent *a, bool json, struct stet_buf *out)
+{
+    struct stet_keyring *keys = stet_keyring_take(a);
+    struct facts f;
+
+    copy_facts(a, &f);
+    if (json)
+        as_json(a, &f, keys, out);
+    else
+        as_text(a, &f, keys, out);
+    stet_keyring_put(a, keys);
 }

@@ -1,11 +1,13 @@
 /* Books, sessions and the breaker: what is the same for every kind of server. */
 #include "agent/tier.h"
 
+#include "agent/agent.h"
 #include "wire/client.h"
 
 #include <stdio.h>
 
-enum { TRIP = 3, OPEN_MS = 2000, OPEN_MAX_MS = 60000 };
+/* One failure that took SLOW_MS counts as TRIP quick ones. */
+enum { TRIP = 3, SLOW_MS = 500, OPEN_MS = 2000, OPEN_MAX_MS = 60000 };
 
 static const struct stet_tier_kind *const kinds[] = {&stet_tier_redis, &stet_tier_http,
                                                      &stet_tier_s3};
@@ -110,6 +112,16 @@ void stet_tiers_release(struct stet_tiers *t)
     t->count = 0;
 }
 
+enum stet_rc stet_agent_tiers_check(struct stet_view tiers, struct stet_err *err)
+{
+    struct stet_tiers t;
+    enum stet_rc rc = stet_tiers_init(&t, tiers, err);
+
+    if (rc == STET_OK)
+        stet_tiers_release(&t);
+    return rc;
+}
+
 /* False while it is open. When its time is over one caller tries; the others still pass by. */
 static bool may_ask(struct stet_tier *t)
 {
@@ -127,9 +139,39 @@ static bool may_ask(struct stet_tier *t)
     return may;
 }
 
-/* How it went, and the session, which is kept for the next when it went well. */
-static void settle(struct stet_tier *t, void *session, enum stet_rc rc, const struct stet_err *err)
+/* One call on its way: the session is the tier's own again after `end`. */
+struct call {
+    struct stet_tier *t;
+    void *session;
+    bool asked; /* the breaker let it pass */
+    bool kept;  /* the session was used before: the server may have closed it since */
+    unsigned generation;
+    uint64_t begin_ms;
+    struct stet_err err;
+};
+
+/* With the lock. */
+static void close_sessions(struct stet_tier *t)
 {
+    while (t->session_count)
+        t->kind->close(t->sessions[--t->session_count]);
+}
+
+void stet_tiers_renew(struct stet_tiers *t)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        pthread_mutex_lock(&t->items[i].lock);
+        t->items[i].generation++;
+        close_sessions(&t->items[i]);
+        pthread_mutex_unlock(&t->items[i].lock);
+    }
+}
+
+/* How it went, and the session, which is kept for the next when it went well. */
+static void settle(struct call *c, enum stet_rc rc)
+{
+    struct stet_tier *t = c->t;
+    void *session = c->session;
     struct stet_breaker *b = &t->breaker;
     bool keep = false;
     /* what can't be done costs no time: no reason to leave the server alone */
@@ -137,24 +179,23 @@ static void settle(struct stet_tier *t, void *session, enum stet_rc rc, const st
 
     pthread_mutex_lock(&t->lock);
     if (rc != STET_OK && rc != STET_NOT_FOUND)
-        snprintf(t->last_error, sizeof t->last_error, "%.150s", err->text);
+        snprintf(t->last_error, sizeof t->last_error, "%.150s", c->err.text);
     if (fine) {
         b->failures = 0;
         b->open_for_ms = 0;
-        keep = session && t->session_count < STET_SESSIONS_MAX;
+        keep = session && t->session_count < STET_SESSIONS_MAX && c->generation == t->generation;
         if (keep)
             t->sessions[t->session_count++] = session;
     } else {
-        if (++b->failures >= TRIP) {
+        b->failures += stet_wire_now_ms() - c->begin_ms >= SLOW_MS ? TRIP : 1;
+        if (b->failures >= TRIP) {
             b->open_for_ms = b->open_for_ms ? b->open_for_ms * 2 : OPEN_MS;
             if (b->open_for_ms > OPEN_MAX_MS)
                 b->open_for_ms = OPEN_MAX_MS;
             b->open_until_ms = stet_wire_now_ms() + b->open_for_ms;
             b->opened++;
         }
-        /* what was made with an earlier connection is likely dead as well */
-        while (t->session_count)
-            t->kind->close(t->sessions[--t->session_count]);
+        close_sessions(t); /* those of earlier connections are likely dead as well */
     }
     pthread_mutex_unlock(&t->lock);
     if (!fine)
@@ -163,22 +204,14 @@ static void settle(struct stet_tier *t, void *session, enum stet_rc rc, const st
         t->kind->close(session);
 }
 
-/* One call on its way: the session is the tier's own again after `end`. */
-struct call {
-    struct stet_tier *t;
-    void *session;
-    bool asked; /* the breaker let it pass */
-    bool kept;  /* the session was used before: the server may have closed it since */
-    struct stet_err err;
-};
-
 static enum stet_rc begin(struct call *c, struct stet_tier *t, uint64_t until_ms)
 {
-    *c = (struct call){.t = t, .err = STET_ERR_INIT};
+    *c = (struct call){.t = t, .err = STET_ERR_INIT, .begin_ms = stet_wire_now_ms()};
     if (!may_ask(t))
         return stet_fail(&c->err, STET_LIMIT, "left alone for a while after failures");
     c->asked = true;
     pthread_mutex_lock(&t->lock);
+    c->generation = t->generation;
     if (t->session_count) {
         c->session = t->sessions[--t->session_count];
         c->kept = true;
@@ -190,7 +223,7 @@ static enum stet_rc begin(struct call *c, struct stet_tier *t, uint64_t until_ms
 static enum stet_rc end(struct call *c, enum stet_rc rc, struct stet_err *err)
 {
     if (c->asked)
-        settle(c->t, c->session, rc, &c->err);
+        settle(c, rc);
     if (rc != STET_OK && rc != STET_NOT_FOUND)
         stet_fail(err, rc, "%s", c->err.text);
     return rc;
@@ -222,17 +255,17 @@ static uint64_t sooner(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static enum stet_rc get(struct stet_tier *t, struct stet_hash key, struct stet_buf *out,
-                        uint64_t until, struct stet_err *err)
+static enum stet_rc get(struct stet_tier *t, const struct stet_tier_name *name,
+                        struct stet_buf *out, uint64_t until, struct stet_err *err)
 {
-    CALL(t, until, err, (out->len = 0, t->kind->get(t, c.session, key, out, until, &c.err)));
+    CALL(t, until, err, (out->len = 0, t->kind->get(t, c.session, name, out, until, &c.err)));
 }
 
-enum stet_rc stet_tier_get(struct stet_tier *t, struct stet_hash key, struct stet_buf *out,
-                           uint64_t until_ms, struct stet_err *err)
+enum stet_rc stet_tier_get(struct stet_tier *t, const struct stet_tier_name *name,
+                           struct stet_buf *out, uint64_t until_ms, struct stet_err *err)
 {
     uint64_t before = stet_wire_now_ms();
-    enum stet_rc rc = get(t, key, out, sooner(until_ms, before + t->get_ms), err);
+    enum stet_rc rc = get(t, name, out, sooner(until_ms, before + t->get_ms), err);
 
     if (rc == STET_OK) {
         atomic_fetch_add(&t->hits, 1);
@@ -243,16 +276,18 @@ enum stet_rc stet_tier_get(struct stet_tier *t, struct stet_hash key, struct ste
     return rc;
 }
 
-static enum stet_rc put(struct stet_tier *t, struct stet_hash key, struct stet_view bytes,
-                        const char *token, bool anew, uint64_t until, struct stet_err *err)
+static enum stet_rc put(struct stet_tier *t, const struct stet_tier_name *name,
+                        struct stet_view bytes, const char *lease, bool anew, uint64_t until,
+                        struct stet_err *err)
 {
-    CALL(t, until, err, t->kind->put(t, c.session, key, bytes, token, anew, until, &c.err));
+    CALL(t, until, err, t->kind->put(t, c.session, name, bytes, lease, anew, until, &c.err));
 }
 
-enum stet_rc stet_tier_put(struct stet_tier *t, struct stet_hash key, struct stet_view bytes,
-                           const char *token, bool anew, struct stet_err *err)
+enum stet_rc stet_tier_put(struct stet_tier *t, const struct stet_tier_name *name,
+                           struct stet_view bytes, const char *lease, bool anew,
+                           struct stet_err *err)
 {
-    enum stet_rc rc = put(t, key, bytes, token, anew, stet_wire_now_ms() + t->put_ms, err);
+    enum stet_rc rc = put(t, name, bytes, lease, anew, stet_wire_now_ms() + t->put_ms, err);
 
     if (rc == STET_OK) {
         atomic_fetch_add(&t->puts, 1);
@@ -263,32 +298,36 @@ enum stet_rc stet_tier_put(struct stet_tier *t, struct stet_hash key, struct ste
     return rc;
 }
 
-enum stet_rc stet_tier_lease(struct stet_tier *t, struct stet_hash key, const char *token,
+enum stet_rc stet_tier_lease(struct stet_tier *t, struct stet_hash key, const char *lease,
                              uint64_t until_ms, struct stet_err *err)
 {
-    CALL(t, until_ms, err, t->kind->lease(t, c.session, key, token, until_ms, &c.err));
+    uint64_t until = sooner(until_ms, stet_wire_now_ms() + t->get_ms);
+
+    CALL(t, until, err, t->kind->lease(t, c.session, key, lease, until, &c.err));
 }
 
-enum stet_rc stet_tier_renew(struct stet_tier *t, struct stet_hash key, const char *token,
+enum stet_rc stet_tier_renew(struct stet_tier *t, struct stet_hash key, const char *lease,
                              struct stet_err *err)
 {
     uint64_t until = stet_wire_now_ms() + t->get_ms;
 
-    CALL(t, until, err, t->kind->renew(t, c.session, key, token, until, &c.err));
+    CALL(t, until, err, t->kind->renew(t, c.session, key, lease, until, &c.err));
 }
 
-enum stet_rc stet_tier_give_up(struct stet_tier *t, struct stet_hash key, const char *token,
+enum stet_rc stet_tier_give_up(struct stet_tier *t, struct stet_hash key, const char *lease,
                                bool nothing, struct stet_err *err)
 {
     uint64_t until = stet_wire_now_ms() + t->get_ms;
 
-    CALL(t, until, err, t->kind->give_up(t, c.session, key, token, nothing, until, &c.err));
+    CALL(t, until, err, t->kind->give_up(t, c.session, key, lease, nothing, until, &c.err));
 }
 
-enum stet_rc stet_tier_watch(struct stet_tier *t, struct stet_hash key,
-                             enum stet_lease_state *state, uint64_t until_ms, struct stet_err *err)
+enum stet_rc stet_tier_watch(struct stet_tier *t, struct stet_hash key, struct stet_lease_view *out,
+                             uint64_t until_ms, struct stet_err *err)
 {
-    CALL(t, until_ms, err, t->kind->watch(t, c.session, key, state, until_ms, &c.err));
+    uint64_t until = sooner(until_ms, stet_wire_now_ms() + t->get_ms);
+
+    CALL(t, until, err, t->kind->watch(t, c.session, key, out, until, &c.err));
 }
 
 void stet_tier_refuse(struct stet_tier *t, enum stet_refusal why)

@@ -13,7 +13,13 @@
 /* Bytes of an entry that a tier may give or take. */
 #define STET_TIER_MAX ((size_t)2 << 30)
 
-enum { STET_TIERS_MAX = 8, STET_SESSIONS_MAX = 8, STET_TOKEN = 33 };
+enum {
+    STET_TIERS_MAX = 8,
+    STET_SESSIONS_MAX = 8,
+    STET_TOKEN = 32,       /* digits with which a lease begins: who holds it */
+    STET_LEASE_TEXT = 288, /* a lease, signed (lease.c), with its terminator */
+    STET_SLOT = 33,        /* digits of a signer's key, with the terminator */
+};
 
 struct stet_tier;
 
@@ -23,6 +29,19 @@ enum stet_lease_state {
     STET_LEASE_HELD,  /* somebody compiles it */
     STET_LEASE_ENTRY, /* it is there */
     STET_LEASE_NONE,  /* somebody compiled it and had nothing to share */
+    STET_LEASE_VOID,  /* there is a lease that does not expire as ours do: nobody's */
+};
+
+struct stet_lease_view {
+    enum stet_lease_state state;
+    char holder[STET_LEASE_TEXT]; /* HELD: the lease's text */
+};
+
+/* An entry's name in a tier. The first signer of a key gives it its plain name, and no other signer
+ * writes there; one that its hosts do not trust has a slot of its own beside it. */
+struct stet_tier_name {
+    struct stet_hash key;
+    char slot[STET_SLOT]; /* "" for the plain name */
 };
 
 /* A kind of server. A session is used by one thread at a time; a call that failed has its session
@@ -35,25 +54,25 @@ struct stet_tier_kind {
     enum stet_rc (*open)(const struct stet_tier *t, void **session, uint64_t until_ms,
                          struct stet_err *err);
     void (*close)(void *session);
-    enum stet_rc (*get)(const struct stet_tier *t, void *session, struct stet_hash key,
+    enum stet_rc (*get)(const struct stet_tier *t, void *session, const struct stet_tier_name *name,
                         struct stet_buf *out, uint64_t until_ms, struct stet_err *err);
-    /* `token` is that of the lease held, or ""; `anew`: what is there is no good. STET_NOT_FOUND:
-     * it was there already. */
-    enum stet_rc (*put)(const struct stet_tier *t, void *session, struct stet_hash key,
-                        struct stet_view bytes, const char *token, bool anew, uint64_t until_ms,
+    /* `lease` is the one held, or ""; `anew`: what is there is damaged or unsigned and may be
+     * replaced. STET_NOT_FOUND: it was there already. What is in a slot is always replaced. */
+    enum stet_rc (*put)(const struct stet_tier *t, void *session, const struct stet_tier_name *name,
+                        struct stet_view bytes, const char *lease, bool anew, uint64_t until_ms,
                         struct stet_err *err);
     /* The next are NULL where the server can't lease. STET_NOT_FOUND: another holds it. */
     enum stet_rc (*lease)(const struct stet_tier *t, void *session, struct stet_hash key,
-                          const char *token, uint64_t until_ms, struct stet_err *err);
-    /* STET_NOT_FOUND: it was lost. */
+                          const char *lease, uint64_t until_ms, struct stet_err *err);
+    /* STET_NOT_FOUND: it was lost. The text may differ behind its token. */
     enum stet_rc (*renew)(const struct stet_tier *t, void *session, struct stet_hash key,
-                          const char *token, uint64_t until_ms, struct stet_err *err);
+                          const char *lease, uint64_t until_ms, struct stet_err *err);
     /* `nothing`: those who wait need not wait for anything. */
     enum stet_rc (*give_up)(const struct stet_tier *t, void *session, struct stet_hash key,
-                            const char *token, bool nothing, uint64_t until_ms,
+                            const char *lease, bool nothing, uint64_t until_ms,
                             struct stet_err *err);
     enum stet_rc (*watch)(const struct stet_tier *t, void *session, struct stet_hash key,
-                          enum stet_lease_state *state, uint64_t until_ms, struct stet_err *err);
+                          struct stet_lease_view *out, uint64_t until_ms, struct stet_err *err);
 };
 
 extern const struct stet_tier_kind stet_tier_redis, stet_tier_http, stet_tier_s3;
@@ -90,8 +109,10 @@ struct stet_tier {
     pthread_mutex_t lock; /* for all below but the atomics */
     void *sessions[STET_SESSIONS_MAX];
     unsigned session_count;
+    unsigned generation; /* grows when certificates change: sessions of an older one are closed */
     struct stet_breaker breaker;
     char last_error[160];
+    _Atomic uint64_t lease_not_before_ms; /* no lease is asked for or waited for until then */
     _Atomic uint64_t hits, misses, errors, skipped, puts, put_errors, bytes_in, bytes_out, get_ns;
     _Atomic uint64_t refused[STET_REFUSALS];
 };
@@ -105,24 +126,27 @@ struct stet_tiers {
 /* From a list of addresses separated by blanks, commas or line ends; '#' begins a comment. */
 enum stet_rc stet_tiers_init(struct stet_tiers *t, struct stet_view list, struct stet_err *err);
 void stet_tiers_release(struct stet_tiers *t);
+/* Connections made so far are not used again. Any thread. */
+void stet_tiers_renew(struct stet_tiers *t);
 
 /* Each asks the breaker first (STET_LIMIT when it is open) and keeps its books. */
-enum stet_rc stet_tier_get(struct stet_tier *t, struct stet_hash key, struct stet_buf *out,
-                           uint64_t until_ms, struct stet_err *err);
-enum stet_rc stet_tier_put(struct stet_tier *t, struct stet_hash key, struct stet_view bytes,
-                           const char *token, bool anew, struct stet_err *err);
+enum stet_rc stet_tier_get(struct stet_tier *t, const struct stet_tier_name *name,
+                           struct stet_buf *out, uint64_t until_ms, struct stet_err *err);
+enum stet_rc stet_tier_put(struct stet_tier *t, const struct stet_tier_name *name,
+                           struct stet_view bytes, const char *lease, bool anew,
+                           struct stet_err *err);
 static inline bool stet_tier_leases(const struct stet_tier *t)
 {
     return t->kind->lease != NULL;
 }
-enum stet_rc stet_tier_lease(struct stet_tier *t, struct stet_hash key, const char *token,
+enum stet_rc stet_tier_lease(struct stet_tier *t, struct stet_hash key, const char *lease,
                              uint64_t until_ms, struct stet_err *err);
-enum stet_rc stet_tier_renew(struct stet_tier *t, struct stet_hash key, const char *token,
+enum stet_rc stet_tier_renew(struct stet_tier *t, struct stet_hash key, const char *lease,
                              struct stet_err *err);
-enum stet_rc stet_tier_give_up(struct stet_tier *t, struct stet_hash key, const char *token,
+enum stet_rc stet_tier_give_up(struct stet_tier *t, struct stet_hash key, const char *lease,
                                bool nothing, struct stet_err *err);
-enum stet_rc stet_tier_watch(struct stet_tier *t, struct stet_hash key,
-                             enum stet_lease_state *state, uint64_t until_ms, struct stet_err *err);
+enum stet_rc stet_tier_watch(struct stet_tier *t, struct stet_hash key, struct stet_lease_view *out,
+                             uint64_t until_ms, struct stet_err *err);
 /* An answer that was no good. */
 void stet_tier_refuse(struct stet_tier *t, enum stet_refusal why);
 

@@ -188,7 +188,7 @@ static enum stet_rc sign(struct request *r, const struct own *own, struct stet_v
 }
 
 static enum stet_rc begin(struct request *r, const struct stet_tier *t, struct session *s,
-                          struct stet_hash key, struct stet_view body, uint64_t until_ms,
+                          const struct stet_tier_name *of, struct stet_view body, uint64_t until_ms,
                           struct stet_err *err)
 {
     const struct own *own = t->own;
@@ -196,11 +196,13 @@ static enum stet_rc begin(struct request *r, const struct stet_tier *t, struct s
     char name[STET_HASH_TEXT], address[800];
 
     *r = (struct request){.s = s};
-    stet_hash_format(key, name);
+    stet_hash_format(of->key, name);
     if (own->layout == LAYOUT_BAZEL) /* names there have 64 digits */
-        snprintf(address, sizeof address, "%s/ac/%s%s", own->base, name, name);
+        snprintf(address, sizeof address, "%s/ac/%s%s", own->base, name,
+                 *of->slot ? of->slot : name);
     else
-        snprintf(address, sizeof address, "%s/%.2s/%s.stet", own->base, name, name);
+        snprintf(address, sizeof address, "%s/%.2s/%s%s%s.stet", own->base, name, name,
+                 *of->slot ? "." : "", of->slot);
     c->curl_easy_reset(s->h);
     stet_curl_common(c, s->h, t->connect_ms, until_ms);
     if (c->curl_easy_setopt(s->h, CURLOPT_URL, address) != CURLE_OK)
@@ -247,12 +249,12 @@ static enum stet_rc perform(struct request *r, long *status, struct stet_err *er
     return rc;
 }
 
-static enum stet_rc get(const struct stet_tier *t, void *session, struct stet_hash key,
+static enum stet_rc get(const struct stet_tier *t, void *session, const struct stet_tier_name *of,
                         struct stet_buf *out, uint64_t until_ms, struct stet_err *err)
 {
     struct request r;
     long status = 0;
-    enum stet_rc rc = begin(&r, t, session, key, (struct stet_view){0}, until_ms, err);
+    enum stet_rc rc = begin(&r, t, session, of, (struct stet_view){0}, until_ms, err);
 
     r.out = out;
     if (rc == STET_OK)
@@ -265,20 +267,20 @@ static enum stet_rc get(const struct stet_tier *t, void *session, struct stet_ha
 }
 
 /* Whether it is there already: an entry is found by many and need be sent by one. */
-static bool has(const struct stet_tier *t, struct session *s, struct stet_hash key,
+static bool has(const struct stet_tier *t, struct session *s, const struct stet_tier_name *of,
                 uint64_t until_ms)
 {
     struct request r;
     long status = 0;
 
-    if (begin(&r, t, s, key, (struct stet_view){0}, until_ms, NULL) != STET_OK)
+    if (begin(&r, t, s, of, (struct stet_view){0}, until_ms, NULL) != STET_OK)
         return false;
     s->curl->curl_easy_setopt(s->h, CURLOPT_NOBODY, 1L);
     return perform(&r, &status, NULL) == STET_OK && status == 200;
 }
 
-static enum stet_rc put(const struct stet_tier *t, void *session, struct stet_hash key,
-                        struct stet_view bytes, const char *token, bool anew, uint64_t until_ms,
+static enum stet_rc put(const struct stet_tier *t, void *session, const struct stet_tier_name *of,
+                        struct stet_view bytes, const char *lease, bool anew, uint64_t until_ms,
                         struct stet_err *err)
 {
     struct session *s = session;
@@ -287,10 +289,10 @@ static enum stet_rc put(const struct stet_tier *t, void *session, struct stet_ha
     long status = 0;
     enum stet_rc rc;
 
-    (void)token;
-    if (!anew && has(t, s, key, until_ms))
+    (void)lease;
+    if (!anew && !*of->slot && has(t, s, of, until_ms))
         return STET_NOT_FOUND; /* nothing to do */
-    rc = begin(&r, t, s, key, bytes, until_ms, err);
+    rc = begin(&r, t, s, of, bytes, until_ms, err);
     if (rc != STET_OK)
         return rc;
     add_header(&r, "Content-Type", "application/octet-stream");

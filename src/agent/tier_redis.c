@@ -28,21 +28,25 @@ struct session {
     struct redisReader *reader;
 };
 
-/* An entry may be written by who holds its lease; by others only when there is none: one whose
- * lease went to another while it slept must not undo what that other wrote. */
+/* An entry is written where there is none. One that is no good (ARGV[4] is 'anew') may be replaced
+ * by the holder of the lease alone: one whose lease went to another while it slept must not undo
+ * what that other wrote. A signer's own slot ('slot') is always written. */
 static const char put_script[] =
-    "if redis.call('get',KEYS[2])~=ARGV[2] and redis.call('exists',KEYS[1])==1 then return 0 end "
+    "if redis.call('exists',KEYS[1])==1 and ARGV[4]~='slot' and not (ARGV[4]=='anew' and "
+    "ARGV[2]~='' and string.sub(redis.call('get',KEYS[2]) or '',1,32)==ARGV[2]) then return 0 end "
     "if ARGV[3]=='0' then redis.call('set',KEYS[1],ARGV[1]) "
     "else redis.call('set',KEYS[1],ARGV[1],'PX',ARGV[3]) end return 1";
-static const char renew_script[] = "if redis.call('get',KEYS[1])==ARGV[1] then "
-                                   "return redis.call('pexpire',KEYS[1],ARGV[2]) end return 0";
+/* A lease is known by its first 32 digits; what follows changes when it is renewed. */
+static const char renew_script[] =
+    "if string.sub(redis.call('get',KEYS[1]) or '',1,32)~=string.sub(ARGV[1],1,32) then return 0 "
+    "end redis.call('set',KEYS[1],ARGV[1],'PX',ARGV[2]) return 1";
 /* ARGV[2]: what to leave in its place for those who wait, or nothing. */
 static const char give_up_script[] =
-    "if redis.call('get',KEYS[1])~=ARGV[1] then return 0 end "
+    "if string.sub(redis.call('get',KEYS[1]) or '',1,32)~=ARGV[1] then return 0 end "
     "if ARGV[2]=='' then redis.call('del',KEYS[1]) "
     "else redis.call('set',KEYS[1],ARGV[2],'PX',ARGV[3]) end return 1";
-static const char watch_script[] =
-    "return {redis.call('get',KEYS[2]),redis.call('exists',KEYS[1])}";
+static const char watch_script[] = "return {redis.call('get',KEYS[2]),redis.call('exists',KEYS[1]),"
+                                   "redis.call('pttl',KEYS[2])}";
 static const char nothing_word[] = "nothing";
 
 static enum stet_rc configure(struct stet_tier *t, struct stet_err *err)
@@ -133,11 +137,12 @@ static enum stet_rc receive(struct session *s, struct stet_redis_answer *out, ui
     return rc;
 }
 
-enum { WORDS = 10 };
+enum { WORDS = 10, ARGS = 4 };
 
-/* One command and its answer. */
-static enum stet_rc ask(struct session *s, const struct stet_view words[WORDS], size_t count,
-                        struct stet_redis_answer *out, uint64_t until_ms, struct stet_err *err)
+/* One command and its answer; errors are in the server's own words. */
+static enum stet_rc ask_plainly(struct session *s, const struct stet_view words[WORDS],
+                                size_t count, struct stet_redis_answer *out, uint64_t until_ms,
+                                struct stet_err *err)
 {
     const char *argv[WORDS];
     size_t lengths[WORDS];
@@ -155,6 +160,23 @@ static enum stet_rc ask(struct session *s, const struct stet_view words[WORDS], 
     rc = send_all(s, text, (size_t)n, until_ms, err);
     redisFreeCommand(text);
     return rc == STET_OK ? receive(s, out, until_ms, err) : rc;
+}
+
+static enum stet_rc ask(const struct stet_tier *t, struct session *s,
+                        const struct stet_view words[WORDS], size_t count,
+                        struct stet_redis_answer *out, uint64_t until_ms, struct stet_err *err)
+{
+    const struct own *own = t->own;
+    const char *const secrets[] = {own->password, own->user, NULL};
+    struct stet_err plain = STET_ERR_INIT;
+    enum stet_rc rc = ask_plainly(s, words, count, out, until_ms, &plain);
+    char text[160];
+
+    if (rc != STET_OK && rc != STET_NOT_FOUND) {
+        stet_redis_clean(plain.text, secrets, text, sizeof text);
+        stet_fail(err, rc, "%s", text);
+    }
+    return rc;
 }
 
 static void close_session(void *session)
@@ -183,10 +205,17 @@ static enum stet_rc greet(const struct stet_tier *t, struct session *s, uint64_t
 
     if (*own->password && !*own->user)
         auth[1] = auth[2];
-    if (*own->password)
-        rc = ask(s, auth, *own->user ? 3 : 2, &answer, until_ms, err);
+    if (*own->password) {
+        struct stet_err plain = STET_ERR_INIT;
+
+        rc = ask_plainly(s, auth, *own->user ? 3 : 2, &answer, until_ms, &plain);
+        if (rc == STET_IO && stet_view_starts(stet_view_str(plain.text), "redis: ") && err)
+            stet_redis_login_error(plain.text, err);
+        else if (rc != STET_OK)
+            stet_fail(err, rc, "no answer to AUTH");
+    }
     if (rc == STET_OK && *own->database)
-        rc = ask(s, select, 2, &answer, until_ms, err);
+        rc = ask(t, s, select, 2, &answer, until_ms, err);
     stet_buf_release(&text);
     return rc;
 }
@@ -228,22 +257,30 @@ static enum stet_rc open_session(const struct stet_tier *t, void **session, uint
     return STET_OK;
 }
 
-/* <prefix>:entry:<key> and <prefix>:lease:<key>. */
+/* <prefix>:entry:<key>[:<slot>] and <prefix>:lease:<key>. */
 struct names {
     char entry[300], lease[300];
 };
 
-static void name(const struct stet_tier *t, struct stet_hash key, struct names *n)
+static void name(const struct stet_tier *t, const struct stet_tier_name *of, struct names *n)
 {
     const struct own *own = t->own;
     char text[STET_HASH_TEXT];
 
-    stet_hash_format(key, text);
-    snprintf(n->entry, sizeof n->entry, "%.200s:entry:%s", own->prefix, text);
+    stet_hash_format(of->key, text);
+    snprintf(n->entry, sizeof n->entry, "%.200s:entry:%s%s%s", own->prefix, text,
+             *of->slot ? ":" : "", of->slot);
     snprintf(n->lease, sizeof n->lease, "%.200s:lease:%s", own->prefix, text);
 }
 
-static enum stet_rc get(const struct stet_tier *t, void *session, struct stet_hash key,
+static struct stet_view token_of(const char *lease)
+{
+    size_t n = strlen(lease);
+
+    return stet_view_of(lease, n < STET_TOKEN ? n : STET_TOKEN);
+}
+
+static enum stet_rc get(const struct stet_tier *t, void *session, const struct stet_tier_name *of,
                         struct stet_buf *out, uint64_t until_ms, struct stet_err *err)
 {
     struct stet_redis_answer answer = {.text = out};
@@ -251,10 +288,10 @@ static enum stet_rc get(const struct stet_tier *t, void *session, struct stet_ha
     struct names n;
     enum stet_rc rc;
 
-    name(t, key, &n);
+    name(t, of, &n);
     words[0] = STET_VIEW("GET");
     words[1] = stet_view_str(n.entry);
-    rc = ask(session, words, 2, &answer, until_ms, err);
+    rc = ask(t, session, words, 2, &answer, until_ms, err);
     if (rc == STET_OK && answer.kind == STET_REDIS_NIL)
         return STET_NOT_FOUND;
     if (rc == STET_OK && answer.kind != STET_REDIS_TEXT)
@@ -262,10 +299,10 @@ static enum stet_rc get(const struct stet_tier *t, void *session, struct stet_ha
     return rc;
 }
 
-/* A script over the names of a key; the number it gives. */
-static enum stet_rc run(struct session *s, const char *script, const char *const keys[2],
-                        const struct stet_view args[3], struct stet_redis_answer *answer,
-                        uint64_t until_ms, struct stet_err *err)
+/* A script over the names of a key; what it gives. */
+static enum stet_rc run(const struct stet_tier *t, struct session *s, const char *script,
+                        const char *const keys[2], const struct stet_view args[ARGS],
+                        struct stet_redis_answer *answer, uint64_t until_ms, struct stet_err *err)
 {
     struct stet_view words[WORDS] = {STET_VIEW("EVAL"), stet_view_str(script),
                                      keys[1] ? STET_VIEW("2") : STET_VIEW("1")};
@@ -273,19 +310,19 @@ static enum stet_rc run(struct session *s, const char *script, const char *const
 
     for (size_t i = 0; i < 2 && keys[i]; i++)
         words[n++] = stet_view_str(keys[i]);
-    for (size_t i = 0; i < 3 && args[i].ptr; i++)
+    for (size_t i = 0; i < ARGS && args[i].ptr; i++)
         words[n++] = args[i];
-    return ask(s, words, n, answer, until_ms, err);
+    return ask(t, s, words, n, answer, until_ms, err);
 }
 
 /* STET_OK for 1, STET_NOT_FOUND for 0. */
-static enum stet_rc run_number(struct session *s, const char *script, const char *const keys[2],
-                               const struct stet_view args[3], uint64_t until_ms,
-                               struct stet_err *err)
+static enum stet_rc run_number(const struct stet_tier *t, struct session *s, const char *script,
+                               const char *const keys[2], const struct stet_view args[ARGS],
+                               uint64_t until_ms, struct stet_err *err)
 {
     struct stet_buf text = {.cap = 4096};
     struct stet_redis_answer answer = {.text = &text};
-    enum stet_rc rc = run(s, script, keys, args, &answer, until_ms, err);
+    enum stet_rc rc = run(t, s, script, keys, args, &answer, until_ms, err);
 
     stet_buf_release(&text);
     if (rc == STET_OK && answer.kind != STET_REDIS_NUMBER)
@@ -293,8 +330,8 @@ static enum stet_rc run_number(struct session *s, const char *script, const char
     return rc == STET_OK && !answer.number ? STET_NOT_FOUND : rc;
 }
 
-static enum stet_rc put(const struct stet_tier *t, void *session, struct stet_hash key,
-                        struct stet_view bytes, const char *token, bool anew, uint64_t until_ms,
+static enum stet_rc put(const struct stet_tier *t, void *session, const struct stet_tier_name *of,
+                        struct stet_view bytes, const char *lease, bool anew, uint64_t until_ms,
                         struct stet_err *err)
 {
     const struct own *own = t->own;
@@ -304,83 +341,90 @@ static enum stet_rc put(const struct stet_tier *t, void *session, struct stet_ha
     if (bytes.len > VALUE_MAX)
         return stet_fail(err, STET_UNSUPPORTED, "%zu bytes are more than a Redis value holds",
                          bytes.len);
-    (void)anew; /* who holds the lease writes over what is there */
-    name(t, key, &n);
+    name(t, of, &n);
     snprintf(ttl, sizeof ttl, "%u", own->ttl_ms);
-    return run_number(session, put_script, (const char *const[2]){n.entry, n.lease},
-                      (const struct stet_view[3]){bytes, stet_view_str(token), stet_view_str(ttl)},
+    return run_number(t, session, put_script, (const char *const[2]){n.entry, n.lease},
+                      (const struct stet_view[ARGS]){bytes, token_of(lease), stet_view_str(ttl),
+                                                     *of->slot ? STET_VIEW("slot")
+                                                     : anew    ? STET_VIEW("anew")
+                                                               : STET_VIEW("absent")},
                       until_ms, err);
 }
 
 static enum stet_rc lease(const struct stet_tier *t, void *session, struct stet_hash key,
-                          const char *token, uint64_t until_ms, struct stet_err *err)
+                          const char *text, uint64_t until_ms, struct stet_err *err)
 {
-    struct stet_buf text = {.cap = 4096};
-    struct stet_redis_answer answer = {.text = &text};
+    struct stet_buf said = {.cap = 4096};
+    struct stet_redis_answer answer = {.text = &said};
     char ms[16];
     struct names n;
     enum stet_rc rc;
 
-    name(t, key, &n);
+    name(t, &(struct stet_tier_name){.key = key}, &n);
     snprintf(ms, sizeof ms, "%u", t->lease_ms);
-    rc = ask(session,
+    rc = ask(t, session,
              (const struct stet_view[WORDS]){STET_VIEW("SET"), stet_view_str(n.lease),
-                                             stet_view_str(token), STET_VIEW("NX"), STET_VIEW("PX"),
+                                             stet_view_str(text), STET_VIEW("NX"), STET_VIEW("PX"),
                                              stet_view_str(ms)},
              6, &answer, until_ms, err);
-    stet_buf_release(&text);
+    stet_buf_release(&said);
     return rc == STET_OK && answer.kind == STET_REDIS_NIL ? STET_NOT_FOUND : rc;
 }
 
 static enum stet_rc renew(const struct stet_tier *t, void *session, struct stet_hash key,
-                          const char *token, uint64_t until_ms, struct stet_err *err)
+                          const char *text, uint64_t until_ms, struct stet_err *err)
 {
     char ms[16];
     struct names n;
 
-    name(t, key, &n);
+    name(t, &(struct stet_tier_name){.key = key}, &n);
     snprintf(ms, sizeof ms, "%u", t->lease_ms);
-    return run_number(session, renew_script, (const char *const[2]){n.lease},
-                      (const struct stet_view[3]){stet_view_str(token), stet_view_str(ms)},
+    return run_number(t, session, renew_script, (const char *const[2]){n.lease},
+                      (const struct stet_view[ARGS]){stet_view_str(text), stet_view_str(ms)},
                       until_ms, err);
 }
 
 static enum stet_rc give_up(const struct stet_tier *t, void *session, struct stet_hash key,
-                            const char *token, bool nothing, uint64_t until_ms,
-                            struct stet_err *err)
+                            const char *text, bool nothing, uint64_t until_ms, struct stet_err *err)
 {
     char ms[16];
     struct names n;
 
-    name(t, key, &n);
+    name(t, &(struct stet_tier_name){.key = key}, &n);
     snprintf(ms, sizeof ms, "%u", t->lease_ms);
-    return run_number(session, give_up_script, (const char *const[2]){n.lease},
-                      (const struct stet_view[3]){stet_view_str(token),
-                                                  stet_view_str(nothing ? nothing_word : ""),
-                                                  stet_view_str(ms)},
+    return run_number(t, session, give_up_script, (const char *const[2]){n.lease},
+                      (const struct stet_view[ARGS]){token_of(text),
+                                                     stet_view_str(nothing ? nothing_word : ""),
+                                                     stet_view_str(ms)},
                       until_ms, err);
 }
 
 static enum stet_rc watch(const struct stet_tier *t, void *session, struct stet_hash key,
-                          enum stet_lease_state *state, uint64_t until_ms, struct stet_err *err)
+                          struct stet_lease_view *out, uint64_t until_ms, struct stet_err *err)
 {
     struct stet_buf text = {.cap = 4096};
     struct stet_redis_answer answer = {.text = &text};
     struct names n;
     enum stet_rc rc;
 
-    name(t, key, &n);
-    rc = run(session, watch_script, (const char *const[2]){n.entry, n.lease},
-             (const struct stet_view[3]){{0}}, &answer, until_ms, err);
-    if (rc == STET_OK && answer.kind != STET_REDIS_PAIR)
-        rc = stet_fail(err, STET_BAD_INPUT, "redis: the answer to a script is no pair");
-    if (answer.number)
-        *state = STET_LEASE_ENTRY;
-    else if (!text.len)
-        *state = STET_LEASE_FREE;
-    else
-        *state =
-            stet_view_is(stet_buf_as_view(&text), nothing_word) ? STET_LEASE_NONE : STET_LEASE_HELD;
+    name(t, &(struct stet_tier_name){.key = key}, &n);
+    rc = run(t, session, watch_script, (const char *const[2]){n.entry, n.lease},
+             (const struct stet_view[ARGS]){{0}}, &answer, until_ms, err);
+    if (rc == STET_OK && answer.kind != STET_REDIS_TRIPLE)
+        rc = stet_fail(err, STET_BAD_INPUT, "redis: the answer to a script is not three values");
+    *out = (struct stet_lease_view){0};
+    if (answer.number) {
+        out->state = STET_LEASE_ENTRY;
+    } else if (!text.len) {
+        out->state = STET_LEASE_FREE;
+    } else if (answer.second < 0 || answer.second > (int64_t)t->lease_ms) {
+        out->state = STET_LEASE_VOID; /* lost its expiry, or somebody else's idea of a lease */
+    } else if (stet_view_is(stet_buf_as_view(&text), nothing_word)) {
+        out->state = STET_LEASE_NONE;
+    } else {
+        out->state = STET_LEASE_HELD;
+        snprintf(out->holder, sizeof out->holder, "%.*s", STET_FMT(stet_buf_as_view(&text)));
+    }
     stet_buf_release(&text);
     return rc;
 }

@@ -2,7 +2,7 @@
  * trusted. */
 #include "cli/cache.h"
 #include "cli/run_text.h"
-#include "trust/archive.h"
+#include "trust/seal.h"
 
 #include "base/mapped.h"
 #include "base/mem.h"
@@ -20,6 +20,7 @@ struct outgoing {
     struct stet_mapped *files; /* entries come by rename and are never written in place */
     struct stet_archive_item *items;
     size_t count, skipped;
+    size_t foreign; /* left out: made elsewhere, so not this user's to sign */
     uint64_t bytes;
 };
 
@@ -31,7 +32,21 @@ static void release(struct outgoing *o)
     stet_mem_free(o->items);
 }
 
-static void take(const struct stet_store *s, struct outgoing *o, struct stet_hash key)
+/* A signature says "made by me": what came from elsewhere is signed by its maker alone. */
+static bool may_sign(const struct stet_store *s, const struct stet_signer *signer,
+                     struct stet_view entry)
+{
+    struct stet_seal seal;
+
+    stet_seal_find(s, entry, &seal);
+    return seal.origin == STET_ORIGIN_HERE ||
+           (seal.origin != STET_ORIGIN_UNSIGNED &&
+            !memcmp(seal.signer.bytes, signer->public.bytes, sizeof seal.signer.bytes));
+}
+
+/* Without a signer nothing is signed, and everything goes. */
+static void take(const struct stet_store *s, const struct stet_signer *signer, struct outgoing *o,
+                 struct stet_hash key)
 {
     struct stet_mapped *f = &o->files[o->count];
     char path[PATH_MAX + 64];
@@ -48,13 +63,19 @@ static void take(const struct stet_store *s, struct outgoing *o, struct stet_has
         o->skipped++;
         return;
     }
+    if (signer && !may_sign(s, signer, f->bytes)) {
+        stet_file_close(f);
+        o->foreign++;
+        return;
+    }
     o->items[o->count++] = (struct stet_archive_item){key, f->bytes};
     o->bytes += f->bytes.len;
 }
 
 /* All, or those whose keys were named behind the archive. */
 static enum stet_rc gather(const struct stet_store *s, const struct stet_args *args,
-                           struct outgoing *o, struct stet_err *err)
+                           const struct stet_signer *signer, struct outgoing *o,
+                           struct stet_err *err)
 {
     struct stet_stored_list all;
     enum stet_rc rc = stet_store_list(s, &all, err);
@@ -71,10 +92,10 @@ static enum stet_rc gather(const struct stet_store *s, const struct stet_args *a
 
         rc = stet_cache_find(s, args->values[i], &key, err);
         if (rc == STET_OK)
-            take(s, o, key);
+            take(s, signer, o, key);
     }
     for (size_t i = 0; rc == STET_OK && args->count == 1 && i < all.count; i++)
-        take(s, o, all.items[i].key);
+        take(s, signer, o, all.items[i].key);
     stet_stored_list_release(&all);
     return rc;
 }
@@ -140,6 +161,7 @@ static int tell_export(const struct stet_args *args, const struct outgoing *o,
         stet_json_uint(&j, "entries", o->count);
         stet_json_uint(&j, "bytes", o->bytes);
         stet_json_uint(&j, "skipped", o->skipped);
+        stet_json_uint(&j, "made_elsewhere", o->foreign);
         stet_json_cstr(&j, "signer", name);
         stet_json_end_object(&j);
     } else {
@@ -151,9 +173,15 @@ static int tell_export(const struct stet_args *args, const struct outgoing *o,
         if (o->skipped)
             stet_buf_printf(&out, "\n%zu left out: damaged, or written by a newer Stet",
                             o->skipped);
+        if (o->foreign)
+            stet_buf_printf(&out,
+                            "\n%zu left out: made elsewhere, and signed by their makers alone "
+                            "(--unsigned exports them, unsigned)",
+                            o->foreign);
     }
     stet_buf_char(&out, '\n');
-    return stet_print(&out, o->skipped ? STET_EXIT_FINDING : STET_EXIT_FINE);
+    return stet_print(&out,
+                      o->skipped || (o->foreign && !o->count) ? STET_EXIT_FINDING : STET_EXIT_FINE);
 }
 
 int stet_cache_export(const struct stet_store *s, const struct stet_args *args)
@@ -169,7 +197,7 @@ int stet_cache_export(const struct stet_store *s, const struct stet_args *args)
     if (with_key)
         rc = open_signer(&signer, &err);
     if (rc == STET_OK)
-        rc = gather(s, args, &o, &err);
+        rc = gather(s, args, with_key ? &signer : NULL, &o, &err);
     if (rc == STET_OK)
         rc = stet_archive_head(&head, o.items, o.count, with_key ? &signer : NULL, &err);
     if (rc == STET_OK)
@@ -195,6 +223,7 @@ static enum stet_rc take_in(const struct stet_store *s, struct stet_archive *a, 
         struct stet_err why = STET_ERR_INIT;
         struct stet_archive_item item;
         struct stet_entry_file f;
+        struct stet_seal seal;
         enum stet_rc rc = stet_archive_next(a, &item, &why);
 
         if (rc == STET_NOT_FOUND)
@@ -210,7 +239,10 @@ static enum stet_rc take_in(const struct stet_store *s, struct stet_archive *a, 
             in->there++;
             continue;
         }
-        rc = stet_store_put_bytes(s, item.key, item.bytes, err);
+        stet_seal_make(&seal, a, &item);
+        rc = stet_seal_put(s, &seal, err); /* first: without it, it counts as ours */
+        if (rc == STET_OK)
+            rc = stet_store_put_bytes(s, item.key, item.bytes, err);
         if (rc != STET_OK)
             return rc;
         in->taken++;
@@ -382,6 +414,52 @@ static int key_trust(const struct stet_args *args, const char *trusted, struct s
                                             : STET_EXIT_FINE;
 }
 
+/* What a key let in leaves with it: entries that it signed are removed from the store. */
+static int key_untrust(const struct stet_store *s, const struct stet_args *args,
+                       const char *signing, const char *trusted, struct stet_err *err)
+{
+    struct stet_signer signer = {0};
+    struct stet_public key;
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_json j;
+    size_t removed;
+    enum stet_rc rc;
+
+    if (args->count != 2 || !stet_public_parse(stet_view_str(args->values[1]), &key)) {
+        stet_fail(err, STET_USAGE, "stet cache key untrust KEY: KEY is ed25519:<64 digits>");
+        return stet_complain(err);
+    }
+    if (stet_signer_open(&signer, signing, NULL) == STET_OK &&
+        !memcmp(signer.public.bytes, key.bytes, sizeof key.bytes))
+        rc = stet_fail(err, STET_USAGE,
+                       "%s is this user's own key: move %s away first, then make another",
+                       args->values[1], signing);
+    else
+        rc = stet_trust_remove(trusted, &key, err);
+    stet_signer_release(&signer);
+    if (rc != STET_OK && rc != STET_NOT_FOUND)
+        return stet_complain(err);
+    removed = stet_seal_remove_signer(s, &key);
+    if (args->format == STET_FORMAT_JSON) {
+        stet_json_init(&j, &out);
+        stet_json_object(&j, NULL);
+        stet_json_cstr(&j, "schema", "stet.cachekey/1");
+        stet_json_cstr(&j, "untrusts", args->values[1]);
+        stet_json_cstr(&j, "file", trusted);
+        stet_json_bool(&j, "was_trusted", rc == STET_OK);
+        stet_json_uint(&j, "removed", removed);
+        stet_json_end_object(&j);
+    } else {
+        stet_buf_printf(&out, "%s %s, and ", args->values[1],
+                        rc == STET_OK ? "is no longer trusted" : "was not trusted");
+        stet_text_count(&out, removed, "entry");
+        stet_buf_printf(&out, " signed by it %s removed from %s", removed == 1 ? "was" : "were",
+                        s->folder);
+    }
+    stet_buf_char(&out, '\n');
+    return stet_print(&out, rc == STET_OK ? STET_EXIT_FINE : STET_EXIT_FINDING);
+}
+
 int stet_cache_key(const struct stet_store *s, const struct stet_args *args)
 {
     struct stet_err err = STET_ERR_INIT;
@@ -390,7 +468,6 @@ int stet_cache_key(const struct stet_store *s, const struct stet_args *args)
     char *trusted = stet_trusted_path(&err);
     int code = STET_EXIT_FAILURE;
 
-    (void)s;
     if (!signing || !trusted)
         code = stet_complain(&err);
     else if (!strcmp(args->values[0], "new"))
@@ -399,8 +476,11 @@ int stet_cache_key(const struct stet_store *s, const struct stet_args *args)
         code = key_show(args, signing, trusted, &err);
     else if (!strcmp(args->values[0], "trust"))
         code = key_trust(args, trusted, &err);
+    else if (!strcmp(args->values[0], "untrust"))
+        code = key_untrust(s, args, signing, trusted, &err);
     else {
-        stet_fail(&err, STET_USAGE, "stet cache key new|show|trust, not %s", args->values[0]);
+        stet_fail(&err, STET_USAGE, "stet cache key new|show|trust|untrust, not %s",
+                  args->values[0]);
         code = stet_complain(&err);
     }
     stet_mem_free(signing);

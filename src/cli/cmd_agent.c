@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ANSWER_MS = 5000, IDLE_S = 600 };
+enum { ANSWER_MS = 5000, END_MS = 15000, IDLE_S = 600 };
 
 /* The schema of what an agent says of itself (agent/status.c), of one that is not there. */
 static int absent(const char *socket, enum stet_format format)
@@ -52,6 +52,13 @@ static int ask(const char *socket, uint32_t kind, enum stet_format format)
         rc = stet_wire_receive(&line, &m, until, &err);
     if (rc == STET_OK)
         stet_buf_view(&out, m.text);
+    if (rc == STET_OK && kind == STET_MESSAGE_STOP) {
+        /* it keeps the connection open until it ends */
+        if (stet_wire_receive(&line, &m, stet_wire_now_ms() + END_MS, NULL) != STET_NOT_FOUND)
+            rc = stet_fail(&err, STET_LIMIT, "the agent has not ended after %d s", END_MS / 1000);
+        else
+            stet_agent_await_end(socket, stet_wire_now_ms() + 1000);
+    }
     stet_wire_close(&line);
     if (rc != STET_OK) {
         stet_buf_release(&out);
@@ -61,10 +68,10 @@ static int ask(const char *socket, uint32_t kind, enum stet_format format)
     return stet_print(&out, STET_EXIT_FINE);
 }
 
-static int serve(const char *socket, struct stet_view tiers)
+static int serve(const char *socket, struct stet_view tiers, const char *log)
 {
     const char *idle = getenv("STET_AGENT_IDLE");
-    struct stet_agent_options o = {.socket = socket, .tiers = tiers, .idle_s = IDLE_S};
+    struct stet_agent_options o = {.socket = socket, .tiers = tiers, .idle_s = IDLE_S, .log = log};
     struct stet_err err = STET_ERR_INIT;
     enum stet_rc rc;
 
@@ -85,11 +92,13 @@ int cmd_agent(int argc, char **argv)
         "one compile what many need. `stet run` starts one by itself when tiers are configured.",
         "agent",
     };
-    const char *socket = NULL;
+    const char *socket = NULL, *log = NULL;
     bool foreground = false;
     const struct stet_option options[] = {
         {"foreground", NULL, "serve in this process, and log to standard error", STET_OPTION_FLAG,
          &foreground},
+        {"log", "FILE", "with --foreground: log to FILE, which is kept below a megabyte",
+         STET_OPTION_VALUE, &log},
         {"socket", "PATH", "this place instead of the usual one", STET_OPTION_VALUE, &socket},
         {0},
     };
@@ -115,7 +124,7 @@ int cmd_agent(int argc, char **argv)
             ask(path, !strcmp(args.values[0], "status") ? STET_MESSAGE_STATUS : STET_MESSAGE_STOP,
                 args.format);
     else if (foreground)
-        code = serve(path, stet_view_str(tiers));
+        code = serve(path, stet_view_str(tiers), log);
     else if (stet_agent_start(path, &err) != STET_OK)
         code = stet_complain(&err);
     else

@@ -333,7 +333,8 @@ static const struct part parts[] = {
     {"export", "ARCHIVE [KEY…]", "write entries into a signed archive: all, or those named", 1,
      stet_cache_export},
     {"import", "ARCHIVE", "take in what a trusted key signed", 1, stet_cache_import},
-    {"key", "new|show|trust", "the key that signs, and those that are trusted", 1, stet_cache_key},
+    {"key", "new|show|trust|untrust", "the key that signs, and those that are trusted", 1,
+     stet_cache_key},
     {"path", "", "where the store lies", 0, stet_cache_path},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
@@ -396,7 +397,7 @@ int cmd_cache(int argc, char **argv)
           "Executables that were compiled under `stet run`, kept and loaded again.\n\n",
           to);
     for (size_t i = 0; i < PARTS; i++)
-        fprintf(to, "  %-7s %-*s %s\n", parts[i].name, strstr(parts[i].operands, "…") ? 22 : 20,
+        fprintf(to, "  %-7s %-*s %s\n", parts[i].name, strstr(parts[i].operands, "…") ? 24 : 22,
                 parts[i].operands, parts[i].about);
     fputs("\nMore: stet help cache\n", to);
     return help ? STET_EXIT_FINE : STET_EXIT_USAGE;

@@ -289,6 +289,8 @@ static int run(struct run *r, const struct wishes *w)
         stet_complain(&err);
     if (!w->quiet)
         stet_run_summary(r->folder, r->id, &r->watch, stet_run_torch_compiled(r->torch));
+    if (!w->quiet)
+        stet_run_agent_report(r->id);
     stet_run_torch_end(r->torch, WIFEXITED(r->child.status) && !WEXITSTATUS(r->child.status));
     stet_learn_free(r->learn);
     stet_watch_release(&r->watch);

@@ -11,13 +11,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { START_MS = 5000 };
+enum { START_MS = 5000, REPORT_MS = 1000 };
 
 static bool listens(const char *socket)
 {
@@ -28,52 +32,76 @@ static bool listens(const char *socket)
     return there;
 }
 
-/* Where it may complain: <state>/agent.log. */
-static int open_log(void)
+/* Where it logs: <state>/agent.log; NULL when there is no such place. To be freed. */
+static char *log_path(void)
 {
     char *state = stet_state_dir(NULL), *path = state ? stet_fs_join(state, "agent.log") : NULL;
-    int fd = -1;
 
-    if (path && stet_fs_mkdirs(state, NULL) == STET_OK)
-        fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    stet_mem_free(path);
+    if (path && stet_fs_mkdirs(state, NULL) != STET_OK) {
+        stet_mem_free(path);
+        path = NULL;
+    }
     stet_mem_free(state);
-    return fd >= 0 ? fd : open("/dev/null", O_WRONLY | O_CLOEXEC);
+    return path;
+}
+
+/* The agent outlives the run: a lock, a pipe or a job server's token that it held open would be
+ * held for as long. */
+static void close_all_but_standard(void)
+{
+    struct rlimit limit = {0};
+
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, 3u, ~0u, 0u) == 0)
+        return;
+#endif
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > 1 << 20)
+        limit.rlim_cur = 1 << 20;
+    for (int fd = 3; fd < (int)limit.rlim_cur; fd++)
+        close(fd);
 }
 
 /* Twice forked, so that it is nobody's child and no terminal's. Secrets stay in the environment. */
-static void become_agent(const char *socket, int log)
+static void become_agent(const char *socket, const char *log)
 {
-    char where[PATH_MAX + 16];
+    char where[PATH_MAX + 16], to[PATH_MAX + 16] = "--log=/dev/null";
     int none = open("/dev/null", O_RDWR | O_CLOEXEC);
+    sigset_t no_signals;
 
     setsid();
     if (fork() != 0)
         _exit(0);
     dup2(none, STDIN_FILENO);
     dup2(none, STDOUT_FILENO);
-    dup2(log, STDERR_FILENO);
+    dup2(none, STDERR_FILENO);
+    close_all_but_standard();
+    sigemptyset(&no_signals);
+    sigprocmask(SIG_SETMASK, &no_signals, NULL);
+    umask(077);
     if (chdir("/") != 0)
         _exit(126);
     snprintf(where, sizeof where, "--socket=%s", socket);
+    if (log)
+        snprintf(to, sizeof to, "--log=%s", log);
     unsetenv("LD_PRELOAD");
-    execl("/proc/self/exe", "stet", "agent", "--foreground", where, (char *)NULL);
+    execl("/proc/self/exe", "stet", "agent", "--foreground", where, to, (char *)NULL);
     _exit(127);
 }
 
 enum stet_rc stet_agent_start(const char *socket, struct stet_err *err)
 {
     uint64_t until = stet_wire_now_ms() + START_MS;
-    int log;
+    char *log;
     pid_t pid;
 
     if (listens(socket))
         return STET_OK;
-    log = open_log();
+    stet_agent_absolute(); /* the agent works in another folder */
+    log = log_path();
     pid = fork();
     if (pid == 0)
         become_agent(socket, log);
-    close(log);
+    stet_mem_free(log);
     if (pid < 0)
         return stet_fail_errno(err, "cannot fork");
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
@@ -88,6 +116,9 @@ enum stet_rc stet_agent_start(const char *socket, struct stet_err *err)
     return STET_OK;
 }
 
+/* The agent of this run, for the report at its end; "" for none of ours. */
+static char run_socket[PATH_MAX];
+
 void stet_run_agent(struct stet_env *env)
 {
     const char *told = stet_env_get(env, "STET_AGENT"), *store = stet_env_get(env, "STET_STORE");
@@ -95,16 +126,60 @@ void stet_run_agent(struct stet_env *env)
     struct stet_err err = STET_ERR_INIT;
     char *tiers, socket[PATH_MAX];
 
-    if (told && !wanted) /* a user's own, or off */
+    if (told && !wanted) { /* a user's own, or off */
+        if (*told == '/')
+            snprintf(run_socket, sizeof run_socket, "%s", told);
         return;
+    }
     if (!store || *store != '/') /* without a store there is nothing to share */
         return;
     tiers = stet_agent_tiers();
     if ((tiers && *tiers) || wanted) {
-        if (stet_agent_socket(stet_view_str(tiers), socket, &err) != STET_OK ||
-            stet_agent_start(socket, &err) != STET_OK ||
-            stet_env_set(env, "STET_AGENT", socket, &err) != STET_OK)
+        if (stet_agent_tiers_check(stet_view_str(tiers), &err) != STET_OK)
+            fprintf(stderr, "stet: running without shared tiers: %s\n", err.text);
+        else if (stet_agent_socket(stet_view_str(tiers), socket, &err) != STET_OK ||
+                 stet_agent_start(socket, &err) != STET_OK ||
+                 stet_env_set(env, "STET_AGENT", socket, &err) != STET_OK)
             stet_complain(&err);
+        else
+            snprintf(run_socket, sizeof run_socket, "%s", socket);
     }
     stet_mem_free(tiers);
+}
+
+/* The agent's lines, of which parts are servers' words. */
+static void print_lines(struct stet_view text)
+{
+    bool begin = true;
+
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+
+        if (begin)
+            fputs("stet: ", stderr);
+        begin = c == '\n';
+        fputc((c < ' ' && !begin) || c == 127 ? '?' : c, stderr);
+    }
+}
+
+void stet_run_agent_report(const char *run)
+{
+    struct stet_message m = {.kind = STET_MESSAGE_REPORT, .tier = stet_view_str(run)};
+    uint64_t until = stet_wire_now_ms() + REPORT_MS;
+    struct stet_wire line;
+    enum stet_rc rc;
+
+    if (!run_socket[0])
+        return;
+    rc = stet_wire_open(&line, run_socket, NULL);
+    if (rc == STET_OK)
+        rc = stet_wire_send(&line, &m, until, NULL);
+    if (rc == STET_OK)
+        rc = stet_wire_receive(&line, &m, until, NULL);
+    if (rc == STET_OK && m.kind == STET_MESSAGE_TEXT)
+        print_lines(m.text);
+    else
+        fprintf(stderr, "stet: the agent at %s %s: entries of other hosts may not have been used\n",
+                run_socket, rc == STET_LIMIT ? "does not answer" : "is gone");
+    stet_wire_close(&line);
 }

@@ -8,6 +8,10 @@
  * goes wrong is told, and the run goes on without. */
 void stet_run_agent(struct stet_env *env);
 
+/* What went wrong for this run with tiers and agent, a line each on standard error; nothing when
+ * all went well. Waits a second at most. */
+void stet_run_agent_report(const char *run);
+
 /* Starts one in the background, and waits a moment until it listens. */
 enum stet_rc stet_agent_start(const char *socket, struct stet_err *err);
 

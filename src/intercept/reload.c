@@ -16,6 +16,7 @@
 #include "program/compare.h"
 #include "store/memory.h"
 #include "store/quarantine.h"
+#include "wire/message.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -217,6 +218,7 @@ static const char *from_disk(struct stet_reload *r, const struct stet_store *s,
         stet_log("store: %s", err.text);
         return rc == STET_UNSUPPORTED ? "newer" : rc == STET_REFUSED ? "unsafe-folder" : "damaged";
     }
+    r->compile_ns = entry.compile_ns;
     if (stet_quarantine_condemned(s, r->key)) {
         word = "condemned";
     } else if (stet_entry_program(&entry, &program, &err) == STET_OK &&
@@ -283,6 +285,14 @@ static bool make_place(struct stet_store *place)
                     (long)getpid()) < (int)sizeof place->folder;
 }
 
+/* Where the agent puts what no trusted key signed. A path too long for it has no entries. */
+static void go_aside(struct stet_store *place)
+{
+    size_t n = strlen(place->folder);
+
+    snprintf(place->folder + n, sizeof place->folder - n, "/%s", STET_STORE_ASIDE);
+}
+
 /* What the agent fetched lies in the store, and is treated like any entry there; but one that is no
  * good must not stay. Ranks that compile `together` may need each other for it: none may wait until
  * another is done. Who keeps nothing leads nobody, and so does not wait either. */
@@ -294,18 +304,24 @@ static void from_agent(struct stet_reload *r, struct stet_plugin *p, PJRT_Client
 
     if (!make_place(&place) || (aside && stet_quarantine_condemned(&stet_layer.store, r->key)))
         return;
+    r->remote.once = aside;
     if (!stet_remote_ask(&r->remote, place.folder, r->key, together || aside)) {
-        if (aside) /* it may have come too late */
+        if (aside) { /* it may have come too late */
             stet_store_remove(&place, r->key, NULL);
+            go_aside(&place);
+            stet_store_remove(&place, r->key, NULL);
+        }
         return;
     }
+    if (r->remote.aside)
+        go_aside(&place);
     r->word = from_disk(r, &place, p, args, code);
     if (aside)
         stet_store_remove(&place, r->key, NULL);
     if (r->served == STET_SERVED_DISK && strcmp(r->remote.tier, "agent") != 0)
         r->served = STET_SERVED_REMOTE;
     if (r->served) {
-        stet_remote_took(&r->remote, r->key);
+        stet_remote_took(&r->remote, r->key, r->compile_ns);
         return;
     }
     stet_remote_refuse(&r->remote, place.folder, r->key, r->word);

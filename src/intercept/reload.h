@@ -27,7 +27,8 @@ struct stet_reload {
     bool exact;       /* the key is a guess: only a program of the same bytes is the same */
     struct stet_hash bytes, program; /* hash of the bytes; of the program, when it was read */
     enum stet_served served;
-    uint64_t load_ns; /* in the plugin, when served */
+    uint64_t load_ns;    /* in the plugin, when served */
+    uint64_t compile_ns; /* what the stored entry says compiling it took */
     struct stet_remote remote;
 };
 

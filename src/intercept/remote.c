@@ -5,16 +5,27 @@
 #include "intercept/layer.h"
 #include "wire/client.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-/* An agent that kept silent is left alone for so long. */
-enum { SULK_MS = 30000, LINES_MAX = 256, SHORT_MS = 500 };
+/* An agent that did not answer in time is not asked again for SULK_MS. */
+enum { SULK_MS = 30000, LINES_MAX = 256, PATIENCE_WAITS = 2 };
+static const char SILENT[] = "agent-silent", COSTLY[] = "agent-costly"; /* notes of a run */
 
 static char path[108]; /* "" for none */
+static char run[40];   /* the run this process belongs to; "" for none */
+static bool anyone;    /* STET_TRUST=any: this process asked for what nobody signed */
 static uint32_t wait_ms = 3000, flight_ms = 600000;
 static _Atomic uint64_t not_before_ms;
+/* How long this process may still wait for the agent. Each question takes off what it took, and
+ * what the agent brought adds what compiling it would have taken, up to where it began. So an agent
+ * or a tier behind it that is slow, silent or wrong costs a process little more than two waits. */
+static _Atomic int64_t patience_ns;
+static char folder[PATH_MAX];        /* of the run, for notes to its later processes; "" for none */
 static _Atomic int lines[LINES_MAX]; /* descriptors plus one; 0: free */
 
 static uint32_t read_ms(const char *name, uint32_t otherwise)
@@ -32,14 +43,56 @@ static uint32_t read_ms(const char *name, uint32_t otherwise)
                                                                                      : (uint32_t)n;
 }
 
+static int64_t patience_limit(void)
+{
+    return (int64_t)wait_ms * PATIENCE_WAITS * 1000000;
+}
+
+/* A note in the run's folder. False when it is there already. */
+static bool note(const char *name)
+{
+    char at[PATH_MAX + 16];
+    int fd;
+
+    if (!folder[0])
+        return true;
+    snprintf(at, sizeof at, "%s/%s", folder, name);
+    fd = open(at, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 || errno != EEXIST;
+}
+
+/* A run may have many short processes. Those that begin after its account was used up once, or
+ * after the agent was silent twice, do not ask. */
+static void read_notes(void)
+{
+    const char *dir = getenv("STET_DIR");
+    char at[PATH_MAX + 16];
+
+    if (!run[0] || !dir || strlen(dir) >= sizeof folder)
+        return;
+    strcpy(folder, dir);
+    snprintf(at, sizeof at, "%s/%s", folder, COSTLY);
+    if (access(at, F_OK) == 0)
+        atomic_store(&patience_ns, 0);
+}
+
 void stet_remote_init(void)
 {
-    const char *told = getenv("STET_AGENT");
+    const char *told = getenv("STET_AGENT"), *id = getenv("STET_RUN");
+    const char *trust = getenv("STET_TRUST");
 
     if (told && *told == '/' && strlen(told) < sizeof path)
         strcpy(path, told);
+    if (id && strlen(id) < sizeof run)
+        strcpy(run, id);
+    anyone = trust && !strcmp(trust, "any");
     wait_ms = read_ms("STET_AGENT_WAIT", wait_ms);
     flight_ms = read_ms("STET_AGENT_FLIGHT", flight_ms);
+    atomic_store(&patience_ns, patience_limit());
+    if (path[0])
+        read_notes();
 }
 
 /* 0 when there is no room: then nobody waits for it. */
@@ -75,9 +128,30 @@ static struct stet_message message(uint32_t kind, const char *store, struct stet
     return (struct stet_message){.kind = kind, .key = key, .store = stet_view_str(store)};
 }
 
+/* Adds to the account what a question brought, less what it took. */
+static void settle(int64_t gain_ns)
+{
+    int64_t limit = patience_limit(), before = atomic_load(&patience_ns), after;
+
+    do {
+        after = gain_ns < limit ? before + gain_ns : limit;
+        after = after < limit ? after : limit;
+    } while (!atomic_compare_exchange_weak(&patience_ns, &before, after));
+    if (after <= 0)
+        note(COSTLY);
+}
+
+/* The agent did not answer in time. */
+static void leave_alone(void)
+{
+    atomic_store(&not_before_ms, stet_wire_now_ms() + SULK_MS);
+    if (!note(SILENT))
+        note(COSTLY);
+}
+
 /* The answer; true when it is there. Each sign of life buys another `wait_ms`. */
 static enum stet_rc converse(struct stet_wire *l, const char *store, struct stet_hash key,
-                             bool look, struct stet_message *m, struct stet_err *err)
+                             uint32_t flags, struct stet_message *m, struct stet_err *err)
 {
     uint64_t now = stet_wire_now_ms(), end = now + flight_ms + wait_ms;
     struct stet_message ask = message(STET_MESSAGE_GET, store, key);
@@ -85,7 +159,8 @@ static enum stet_rc converse(struct stet_wire *l, const char *store, struct stet
 
     ask.wait_ms = wait_ms / 5 * 4; /* it should give up before we do */
     ask.flight_ms = flight_ms;
-    ask.flags = look ? STET_MESSAGE_LOOK : 0;
+    ask.flags = flags;
+    ask.tier = stet_view_str(run);
     rc = stet_wire_send(l, &ask, now + wait_ms, err);
     do {
         now = stet_wire_now_ms();
@@ -103,8 +178,13 @@ static bool understand(struct stet_remote *r, struct stet_wire *l, unsigned line
 {
     switch (m->kind) {
     case STET_MESSAGE_FOUND:
+        if (m->flags & STET_MESSAGE_ASIDE && !anyone) { /* another's trust, not this process's */
+            r->word = "agent-untrusted";
+            return false;
+        }
         r->word = "found";
         snprintf(r->tier, sizeof r->tier, "%.*s", STET_FMT(m->tier));
+        r->aside = (m->flags & STET_MESSAGE_ASIDE) != 0;
         r->line = line;
         break;
     case STET_MESSAGE_LEAD:
@@ -137,16 +217,21 @@ bool stet_remote_ask(struct stet_remote *r, const char *store, struct stet_hash 
     r->word = "agent-silent";
     if (stet_wire_now_ms() < atomic_load(&not_before_ms))
         return false;
+    r->word = "agent-costly";
+    if (atomic_load(&patience_ns) <= 0)
+        return false;
+    r->word = "agent-silent";
     rc = stet_wire_open(&l, path, &err);
     if (rc != STET_OK) {
         r->word = "agent-absent";
     } else {
         line = remember(l.fd); /* at once: a child that is forked while we wait must not hold it */
-        rc = converse(&l, store, key, look, &m, &err);
+        rc = converse(&l, store, key,
+                      (look ? STET_MESSAGE_LOOK : 0) | (r->once ? STET_MESSAGE_ONCE : 0), &m, &err);
         if (rc == STET_OK)
             found = understand(r, &l, line, &m);
         else if (rc == STET_LIMIT)
-            atomic_store(&not_before_ms, stet_wire_now_ms() + SULK_MS);
+            leave_alone();
         else
             r->word = "agent-gone";
         if (!r->lease && !r->line)
@@ -156,38 +241,41 @@ bool stet_remote_ask(struct stet_remote *r, const char *store, struct stet_hash 
         stet_log("agent: %s", err.text);
     stet_wire_close(&l);
     r->wait_ns = stet_journal_now() - begin;
+    if (!found) /* otherwise when it has been loaded */
+        settle(-(int64_t)r->wait_ns);
     return found;
 }
 
-/* A message whose answer is only waited for as long as a local process may take. */
+/* Sends a message and closes the connection. Nothing is waited for: the kernel keeps what was sent
+ * until the agent reads it, also when this process has ended by then. This runs while the framework
+ * destroys an executable, and forks wait for it. */
 static void tell(int fd, const struct stet_message *m)
 {
-    uint64_t until = stet_wire_now_ms() + SHORT_MS;
-    struct stet_message answer;
     struct stet_wire l;
 
+    if (stet_wire_now_ms() < atomic_load(&not_before_ms)) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
     if (fd >= 0)
         stet_wire_adopt(&l, fd);
     else if (!path[0] || stet_wire_open(&l, path, NULL) != STET_OK)
         return;
-    /* the agent has it when it answers: this process may end then */
-    if (stet_wire_send(&l, m, until, NULL) == STET_OK)
-        stet_wire_receive(&l, &answer, until, NULL);
+    if (stet_wire_send(&l, m, stet_wire_now_ms(), NULL) == STET_LIMIT)
+        atomic_store(&not_before_ms, stet_wire_now_ms() + SULK_MS);
     stet_wire_close(&l);
 }
 
-void stet_remote_took(struct stet_remote *r, struct stet_hash key)
+void stet_remote_took(struct stet_remote *r, struct stet_hash key, uint64_t saved_ns)
 {
     struct stet_message m = message(STET_MESSAGE_TOOK, "", key);
-    struct stet_wire l;
     int fd = recall(r->line);
 
     r->line = 0;
-    if (fd < 0)
-        return;
-    stet_wire_adopt(&l, fd);
-    stet_wire_send(&l, &m, stet_wire_now_ms() + SHORT_MS, NULL); /* nothing hangs on it */
-    stet_wire_close(&l);
+    settle((int64_t)(saved_ns < INT64_MAX ? saved_ns : INT64_MAX) - (int64_t)r->wait_ns);
+    if (fd >= 0)
+        tell(fd, &m);
 }
 
 void stet_remote_refuse(struct stet_remote *r, const char *store, struct stet_hash key,
@@ -197,6 +285,7 @@ void stet_remote_refuse(struct stet_remote *r, const char *store, struct stet_ha
 
     m.tier = stet_view_str(r->tier);
     m.text = stet_view_str(why);
+    settle(-(int64_t)r->wait_ns);
     tell(recall(r->line), &m);
     r->line = 0;
 }

@@ -4,6 +4,7 @@
 
 #include "base/reader.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <sodium.h>
 
@@ -16,6 +17,7 @@ enum {
     START = 8 + 4 + 4 + STET_PUBLIC_KEY + 8,
     SIGNATURE = 64,
 };
+static_assert(START + ROW + SIGNATURE == STET_ARCHIVE_HEAD_OF_ONE, "the head of one entry");
 
 static void digest_of(struct stet_view bytes, unsigned char out[DIGEST])
 {
@@ -118,6 +120,7 @@ enum stet_rc stet_archive_read(struct stet_archive *a, struct stet_view bytes,
         return STET_BAD_INPUT;
     a->count = (size_t)count;
     a->is_signed = flags & SIGNED;
+    a->head = stet_view_of(bytes.ptr, START + a->table.len + SIGNATURE);
     a->body = stet_reader_bytes(&r, stet_reader_left(&r));
     return may_believe(a, t, stet_view_of(bytes.ptr, START + a->table.len), signature, err);
 }

@@ -12,6 +12,9 @@
 
 #define STET_ARCHIVE_VERSION 1
 
+/* Bytes of the head of an archive of one, signature and all. */
+enum { STET_ARCHIVE_HEAD_OF_ONE = 56 + 56 + 64 };
+
 /* ---- writing ---- */
 
 struct stet_archive_item {
@@ -31,10 +34,11 @@ enum stet_rc stet_archive_seal(struct stet_buf *out, struct stet_view entry,
 /* ---- reading ---- */
 
 struct stet_archive {
+    struct stet_view head;        /* with the signature: of an archive of one, a seal (seal.h) */
     struct stet_view table, body; /* what is left of them: views into the bytes given */
     size_t count;
     bool is_signed;
-    struct stet_public signer;
+    struct stet_public signer; /* also when it is refused */
 };
 
 /* The bytes must not change while they are read: a copy of a file, not a mapping of it.

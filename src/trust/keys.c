@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,8 +164,8 @@ void stet_signer_release(struct stet_signer *s)
     sodium_memzero(s, sizeof *s);
 }
 
-static enum stet_rc add_key(struct stet_trust *t, const struct stet_public *key,
-                            struct stet_err *err)
+enum stet_rc stet_trust_extend(struct stet_trust *t, const struct stet_public *key,
+                               struct stet_err *err)
 {
     void *grown =
         t->count < KEYS_MAX ? stet_mem_resize(t->keys, t->count + 1, sizeof *t->keys) : NULL;
@@ -200,7 +201,7 @@ enum stet_rc stet_trust_open(struct stet_trust *t, const char *path, struct stet
         struct stet_public key;
 
         if (stet_public_parse(word, &key))
-            rc = add_key(t, &key, err);
+            rc = stet_trust_extend(t, &key, err);
         else if (word.len && word.ptr[0] != '#')
             rc = stet_fail(err, STET_BAD_INPUT, "%s: not a key: %.*s", path, STET_FMT(word));
         n += end != NULL;
@@ -256,5 +257,50 @@ enum stet_rc stet_trust_add(const char *path, const struct stet_public *key, con
     if (fd >= 0)
         close(fd);
     stet_buf_release(&line);
+    return rc;
+}
+
+/* The lines of a key file that do not begin with this key. */
+static bool other_lines(struct stet_view all, const struct stet_public *key, struct stet_buf *out)
+{
+    bool found = false;
+
+    while (all.len) {
+        const char *end = memchr(all.ptr, '\n', all.len);
+        size_t n = end ? (size_t)(end - all.ptr) + 1 : all.len;
+        struct stet_public one;
+
+        if (stet_public_parse(first_word(stet_view_of(all.ptr, n)), &one) &&
+            !memcmp(one.bytes, key->bytes, sizeof one.bytes))
+            found = true;
+        else
+            stet_buf_add(out, all.ptr, n);
+        all = stet_view_of(all.ptr + n, all.len - n);
+    }
+    return found;
+}
+
+enum stet_rc stet_trust_remove(const char *path, const struct stet_public *key,
+                               struct stet_err *err)
+{
+    char real[PATH_MAX];
+    struct stet_buf left = STET_BUF_INIT;
+    struct stet_file file;
+    enum stet_rc rc = check_owner(path, S_IWGRP | S_IWOTH, "write", err);
+
+    if (rc == STET_OK && !realpath(path, real)) /* what a link names is written, not the link */
+        rc = stet_fail_errno(err, "%s: cannot resolve", path);
+    if (rc == STET_OK)
+        rc = stet_file_read(&file, real, err);
+    if (rc != STET_OK)
+        return rc;
+    if (!other_lines(file.bytes, key, &left))
+        rc = STET_NOT_FOUND;
+    stet_file_close(&file);
+    if (rc == STET_OK && left.failed)
+        rc = stet_fail(err, STET_NO_MEMORY, "out of memory for %s", path);
+    if (rc == STET_OK)
+        rc = stet_fs_write(real, stet_buf_as_view(&left), err);
+    stet_buf_release(&left);
     return rc;
 }

@@ -43,9 +43,15 @@ void stet_signer_release(struct stet_signer *s);
 enum stet_rc stet_trust_open(struct stet_trust *t, const char *path, struct stet_err *err);
 void stet_trust_release(struct stet_trust *t);
 bool stet_trust_has(const struct stet_trust *t, const struct stet_public *key);
+/* One more, in memory alone. */
+enum stet_rc stet_trust_extend(struct stet_trust *t, const struct stet_public *key,
+                               struct stet_err *err);
 /* Appends a line; nothing when it is there already. */
 enum stet_rc stet_trust_add(const char *path, const struct stet_public *key, const char *comment,
                             struct stet_err *err);
+/* Takes its lines out of the file; STET_NOT_FOUND when there are none. */
+enum stet_rc stet_trust_remove(const char *path, const struct stet_public *key,
+                               struct stet_err *err);
 
 void stet_public_format(const struct stet_public *key, char out[STET_PUBLIC_TEXT]);
 bool stet_public_parse(struct stet_view text, struct stet_public *out);

@@ -20,9 +20,15 @@ enum stet_message_kind {
 
 /* Bits of `flags`. */
 enum {
-    STET_MESSAGE_JSON = 1, /* STATUS: as JSON */
-    STET_MESSAGE_LOOK = 2, /* GET: only look, never wait for another who compiles */
+    STET_MESSAGE_JSON = 1,  /* STATUS: as JSON */
+    STET_MESSAGE_LOOK = 2,  /* GET: only look, never wait for another who compiles */
+    STET_MESSAGE_ASIDE = 4, /* FOUND: the entry lies in the folder STET_STORE_ASIDE of the store */
+    STET_MESSAGE_ONCE = 8,  /* GET: the store is a folder for this one load: the entry alone */
 };
+
+/* What no trusted key signed, and STET_TRUST=any let in, lies in this folder of the store: a store
+ * of its own, which only an agent with STET_TRUST=any looks into. */
+#define STET_STORE_ASIDE "untrusted"
 
 /* One message; each kind uses some of the fields, and leaves the others zero. Texts are views into
  * whatever it was read from. */
@@ -35,7 +41,7 @@ struct stet_message {
     uint64_t bytes;         /* FOUND: of the entry */
     uint64_t ns;            /* FOUND: what fetching took */
     struct stet_view store; /* folder of the store both look at */
-    struct stet_view tier;  /* where it came from */
+    struct stet_view tier;  /* FOUND, REFUSED: where it came from; GET, REPORT: the run */
     struct stet_view text;  /* why, or what STATUS asked for */
 };
 

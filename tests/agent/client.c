@@ -6,9 +6,10 @@
  *   agent-client ask SOCKET STORE PROGRAM WAIT_MS   asks once; as a leader it vanishes
  *   agent-client make SOCKET STORE PROGRAM WAIT_MS COMPILE_MS
  *                                                   the same, but compiles, keeps and shares
- *   agent-client lie SOCKET                         an agent that claims to have fetched everything
- *   agent-client times SOCKET STORE PROGRAM COUNT   microseconds of COUNT fetches, the entry
- * removed from the store before each; `-` as the socket: of reading it from the store */
+ *   agent-client lie SOCKET [wait]                  an agent that claims to have fetched
+ * everything; or that another process compiles it, for ever agent-client times SOCKET STORE PROGRAM
+ * COUNT   microseconds of COUNT fetches, the entry removed from the store before each; `-` as the
+ * socket: of reading it from the store */
 #include "wire/client.h"
 #include "base/mem.h"
 #include "decode/decode.h"
@@ -101,13 +102,15 @@ static void compile(struct stet_wire *l, const struct stet_store *s, const struc
         fail(&err);
 }
 
-static void look(const struct stet_store *s, struct stet_hash key)
+static void look(struct stet_store s, struct stet_hash key, uint32_t flags)
 {
     struct stet_buf bytes = STET_BUF_INIT;
     struct stet_err err = STET_ERR_INIT;
     struct stet_entry_file f;
 
-    if (stet_store_get(s, key, &f, &err) != STET_OK ||
+    if (flags & STET_MESSAGE_ASIDE)
+        strcat(s.folder, "/" STET_STORE_ASIDE);
+    if (stet_store_get(&s, key, &f, &err) != STET_OK ||
         stet_entry_executable(&f, &bytes, &err) != STET_OK)
         fail(&err);
     if (!stet_view_is(stet_buf_as_view(&bytes), print_text))
@@ -122,10 +125,16 @@ static void times(const char *socket, const struct stet_store *s, const struct s
     struct stet_err err = STET_ERR_INIT;
 
     for (long i = 0; i < n; i++) {
+        uint32_t flags = 0;
         double before;
 
-        if (*socket != '-')
+        if (*socket != '-') {
+            struct stet_store aside = *s;
+
+            strcat(aside.folder, "/" STET_STORE_ASIDE);
             stet_store_remove(s, key, NULL);
+            stet_store_remove(&aside, key, NULL);
+        }
         before = now_us();
         if (*socket != '-') {
             struct stet_wire l;
@@ -136,9 +145,10 @@ static void times(const char *socket, const struct stet_store *s, const struct s
             m = get(&l, s, key, 5000);
             if (m.kind != STET_MESSAGE_FOUND)
                 fail(&(struct stet_err){.text = "not found"});
+            flags = m.flags;
             stet_wire_close(&l);
         }
-        look(s, key);
+        look(*s, key, flags);
         printf("%.1f\n", now_us() - before);
     }
 }
@@ -154,7 +164,7 @@ static int ask(int argc, char **argv, const struct stet_store *s, const struct s
         fail(&err);
     m = get(&l, s, stet_key_of(&k->parts), (uint32_t)atol(argv[5]));
     if (m.kind == STET_MESSAGE_FOUND) {
-        look(s, m.key);
+        look(*s, m.key, m.flags);
         stet_wire_send(&l, &(struct stet_message){.kind = STET_MESSAGE_TOOK, .key = m.key},
                        stet_wire_now_ms() + 1000, &err);
     }
@@ -168,7 +178,7 @@ static int ask(int argc, char **argv, const struct stet_store *s, const struct s
 }
 
 /* Until it is killed. */
-static int lie(const char *path)
+static int lie(const char *path, bool wait)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     int listener = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -185,6 +195,12 @@ static int lie(const char *path)
             m = (struct stet_message){.kind = m.kind == STET_MESSAGE_GET ? STET_MESSAGE_FOUND
                                                                          : STET_MESSAGE_OKAY,
                                       .tier = STET_VIEW("redis")};
+            while (wait && m.kind == STET_MESSAGE_FOUND && !stet_wire_hung_up(&l)) {
+                const struct stet_message again = {.kind = STET_MESSAGE_WAIT};
+
+                stet_wire_send(&l, &again, stet_wire_now_ms() + 1000, NULL);
+                nanosleep(&(struct timespec){0, 100000000}, NULL);
+            }
             stet_wire_send(&l, &m, stet_wire_now_ms() + 1000, NULL);
         }
         stet_wire_close(&l);
@@ -203,7 +219,7 @@ int main(int argc, char **argv)
     if (argc < 3)
         return 2;
     if (!strcmp(argv[1], "lie"))
-        return lie(argv[2]);
+        return lie(argv[2], argc > 3);
     k = kept(argv[!strcmp(argv[1], "key") || !strcmp(argv[1], "entry") ? 2 : 4]);
     if (!strcmp(argv[1], "key")) {
         stet_hash_format(stet_key_of(&k.parts), text);

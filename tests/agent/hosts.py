@@ -1,4 +1,5 @@
 """Hosts: an agent, a store and clients each; what the tests of this folder share."""
+import glob
 import json
 import os
 import shutil
@@ -61,6 +62,13 @@ class Agent:
         out = subprocess.run([STET, "agent", "status", "--socket", self.socket, "--format=json"],
                              capture_output=True, text=True, check=True)
         return json.loads(out.stdout)
+
+    def forget(self, key):
+        """Removes the entry of a key from the store, wherever in it it lies."""
+        found = glob.glob(f"{self.store}/**/{key}.stet", recursive=True)
+        assert found
+        for path in found:
+            os.remove(path)
 
     def shared(self):
         """Waits until everything is where it should go."""

@@ -231,6 +231,33 @@ class Flight(Case):
         self.check(self.fly(hosts, 32), 10)
         self.assertEqual(sum(h.status()["led"] for h in hosts), 10)
 
+    def keyed(self, name):
+        """The environment of a user with a key of its own, and that key."""
+        env = {"STET_TRUST": "", "XDG_CONFIG_HOME": f"{self.dir}/{name}"}
+        made = subprocess.run([STET, "cache", "key", "new"], env=dict(os.environ, **env), text=True, capture_output=True, check=True)
+        return env, made.stdout.split()[0]
+
+    def test_hosts_of_one_key_compile_10_programs_10_times(self):
+        """Leases are signed, and renewed under a new signature: the compiles take longer than a lease."""
+        redis, (env, _) = self.redis(), self.keyed("fleet")
+        hosts = [self.host(redis.patient + "&lease=1s", **env) for _ in range(2)]
+        slow = subprocess.Popen(hosts[0].client("make", self.programs[0], 20000, 3000), stdout=subprocess.PIPE, text=True)
+        self.assertEqual(slow.stdout.readline().split()[0], "LEAD")
+        self.assertEqual(hosts[1].make(self.programs[0]), "FOUND")
+        slow.communicate(timeout=60)
+        self.check(self.fly(hosts, 8), 9)
+        self.assertEqual(sum(h.status()["led"] for h in hosts), 10)
+
+    def test_a_host_does_not_wait_for_one_that_it_does_not_trust(self):
+        redis = self.redis()
+        a, b = self.host(redis.patient, **self.keyed("a")[0]), self.host(redis.patient, **self.keyed("b")[0])
+        doomed = self.lead_and_die(a, self.programs[0])
+        begin = time.monotonic()
+        self.assertEqual(b.make(self.programs[0]), "LEAD")
+        self.assertLess(time.monotonic() - begin, 5 * SLOW)  # the other one compiles for a minute
+        doomed.kill()
+        doomed.wait()
+
     def test_plain_http_flies_per_host(self):
         nginx = self.nginx()
         hosts = [self.host(nginx.url) for _ in range(2)]
@@ -303,17 +330,24 @@ class Flight(Case):
 
 class Races(Case):
     """One busy scene that decides nothing by the clock, for ThreadSanitizer: flights, leaders that die, shares,
-    lies, a tier that goes away and comes back, questions about it all the while."""
-    fly, lead_and_die = Flight.fly, Flight.lead_and_die
+    lies, keys that change, a tier that goes away and comes back, questions about it all the while."""
+    fly, lead_and_die, keyed = Flight.fly, Flight.lead_and_die, Flight.keyed
 
     def test_nothing_races(self):
         redis, nginx = self.redis(), self.nginx()
         redis.put(self.key(self.programs[9]), b"a lie")
-        hosts = [self.host(redis.patient, nginx.url + "?timeout=10s") for _ in range(2)]
+        env, _ = self.keyed("fleet")
+        hosts = [self.host(redis.patient, nginx.url + "?timeout=10s", **env) for _ in range(2)]
         doomed = [self.lead_and_die(hosts[i % 2], p) for i, p in enumerate(self.programs[:3])]
         answers, over = [], threading.Event()
         flying = threading.Thread(target=lambda: answers.extend(self.fly(hosts, 8, 20)))
-        asking = threading.Thread(target=lambda: [h.status() for _ in range(200) if not over.wait(0.05) for h in hosts])
+
+        def ask():
+            while not over.wait(0.05):
+                os.utime(env["XDG_CONFIG_HOME"] + "/stet/trusted.keys")  # it is read again
+                for h in hosts:
+                    h.status()
+        asking = threading.Thread(target=ask)
         flying.start()
         asking.start()
         time.sleep(0.5)
@@ -324,7 +358,7 @@ class Races(Case):
         redis.stop()
         for h in hosts:
             h.ask(self.programs[0])
-            os.remove(h.store + "/entries/{0:.2}/{0}.stet".format(self.key(self.programs[0])))
+            h.forget(self.key(self.programs[0]))
             h.ask(self.programs[0])
         redis.start()
         over.set()

@@ -37,7 +37,7 @@ class Layer(Case):
         self.runs += 1
         folder = f"{self.dir}/run{self.runs}"
         env = dict(os.environ, LD_PRELOAD=PRELOAD, STET_DIR=folder, STET_STORE=host.store if host else self.dir + "/store",
-                   STET_AGENT=socket or host.socket, **{"STET_AGENT_WAIT": "30s", "ASAN_OPTIONS": "detect_leaks=0", **env})
+                   STET_AGENT=socket or host.socket, STET_TRUST=host.env["STET_TRUST"] if host else "", **{"STET_AGENT_WAIT": "30s", "ASAN_OPTIONS": "detect_leaks=0", **env})
         for name in ("STET", "STET_PLUGIN", "STET_RUN"):
             env.pop(name, None)
         p = subprocess.Popen([HARNESS, plugin, *programs], env=env, stdout=subprocess.PIPE, text=True)
@@ -190,8 +190,11 @@ class Layer(Case):
                 except OSError:
                     return
                 self.guests.append(c)
-                c.recv(1000)
-                answer(c)
+                try:
+                    c.recv(1000)
+                    answer(c)
+                except OSError:  # who only tells something does not wait for an answer
+                    pass
         threading.Thread(target=accept, daemon=True).start()
         return self.dir + "/odd"
 

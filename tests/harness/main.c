@@ -32,7 +32,8 @@ static const char usage[] =
 
 struct job {
     const char *plugin, *format, *counts, *topology;
-    const char *programs[LIST_MAX], *inputs[LIST_MAX];
+    const char *inputs[LIST_MAX];
+    char *const *programs;         /* in argv */
     const char *moments[LIST_MAX]; /* AT:N=VALUE, or !AT:COMMAND */
     size_t num_programs, num_inputs, num_options, num_moments;
     PJRT_NamedValue options[LIST_MAX];
@@ -449,8 +450,8 @@ static void read_arguments(int argc, char **argv, struct job *job)
         exit(2);
     }
     job->plugin = argv[optind++];
-    while (optind < argc && job->num_programs < LIST_MAX)
-        job->programs[job->num_programs++] = argv[optind++];
+    job->programs = argv + optind;
+    job->num_programs = (size_t)(argc - optind);
 }
 
 int main(int argc, char **argv)

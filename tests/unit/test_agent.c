@@ -3,6 +3,9 @@
 #include "test.h"
 
 #include "agent/agent.h"
+#include "agent/curl.h"
+#include "agent/internal.h"
+#include "agent/redis.h"
 #include "agent/tier.h"
 #include "base/mem.h"
 #include "intercept/layer.h"
@@ -11,6 +14,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -61,21 +65,102 @@ TEST(tiers_keep_their_order_and_a_bad_one_spoils_the_list)
     EXPECT_INT(STET_USAGE, stet_tiers_init(&t, STET_VIEW("redis://a gopher://b"), NULL));
 }
 
-TEST(the_socket_depends_on_the_tiers_and_not_on_their_secrets)
+/* Where the agent of these settings listens; the last eight letters are its name. */
+static const char *socket_of(const char *tiers, const char *variable, const char *value)
 {
-    char a[PATH_MAX], b[PATH_MAX], c[PATH_MAX], folder[] = "/tmp/stet-agent-XXXXXX";
+    static char to[PATH_MAX];
+    const char *before = getenv(variable);
+
+    setenv(variable, value, 1);
+    EXPECT_INT(STET_OK, stet_agent_socket(stet_view_str(tiers), to, NULL));
+    if (before)
+        setenv(variable, before, 1);
+    else
+        unsetenv(variable);
+    return to;
+}
+
+TEST(a_run_with_other_tiers_credentials_certificates_or_trust_has_another_agent)
+{
+    static const char *const settings[] = {
+#define SETTING(name)      #name,
+#define SETTING_FILE(name) #name,
+#include "agent/settings.def"
+#undef SETTING_FILE
+#undef SETTING
+    };
+    char folder[] = "/tmp/stet-agent-XXXXXX", plain[PATH_MAX], other[PATH_MAX];
 
     EXPECT(mkdtemp(folder) != NULL);
     setenv("XDG_RUNTIME_DIR", folder, 1);
     unsetenv("STET_AGENT");
-    EXPECT_INT(STET_OK, stet_agent_socket(STET_VIEW("redis://:one@host"), a, NULL));
-    EXPECT_INT(STET_OK, stet_agent_socket(STET_VIEW("redis://u:two@host"), b, NULL));
-    EXPECT_INT(STET_OK, stet_agent_socket(STET_VIEW("redis://:one@other"), c, NULL));
-    EXPECT_STR(a, b);
-    EXPECT(strcmp(a, c) != 0);
-    snprintf(b, sizeof b, "%.4000s/stet", folder);
-    EXPECT_INT(0, rmdir(b));
+    strcpy(plain, socket_of("redis://:one@host", "STET_UNUSED", ""));
+    EXPECT_STR(plain, socket_of("redis://:one@host", "STET_UNUSED", "x"));
+    EXPECT(strcmp(plain, socket_of("redis://:two@host", "STET_UNUSED", "")) != 0);
+    EXPECT(strcmp(plain, socket_of("redis://:one@other", "STET_UNUSED", "")) != 0);
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        EXPECT(strcmp(plain, socket_of("redis://:one@host", settings[i], "/else")) != 0);
+    /* its name can't be used to try passwords: another user's agent of the same settings differs */
+    snprintf(other, sizeof other, "%s/stet/salt", folder);
+    EXPECT_INT(0, unlink(other));
+    EXPECT(strcmp(plain, socket_of("redis://:one@host", "STET_UNUSED", "")) != 0);
+    EXPECT_INT(0, unlink(other));
+    snprintf(other, sizeof other, "%s/stet", folder);
+    EXPECT_INT(0, rmdir(other));
     EXPECT_INT(0, rmdir(folder));
+}
+
+TEST(paths_in_settings_are_absolute_before_the_agent_leaves_the_folder)
+{
+    char here[PATH_MAX], expected[PATH_MAX + 16];
+
+    EXPECT(getcwd(here, sizeof here) != NULL);
+    snprintf(expected, sizeof expected, "%s/my.keys", here);
+    setenv("STET_TRUSTED_KEYS", "my.keys", 1);
+    setenv("STET_TLS_CA", "/etc/ca", 1);
+    stet_agent_absolute();
+    EXPECT_STR(expected, getenv("STET_TRUSTED_KEYS"));
+    EXPECT_STR("/etc/ca", getenv("STET_TLS_CA"));
+    unsetenv("STET_TRUSTED_KEYS");
+    unsetenv("STET_TLS_CA");
+}
+
+TEST(a_servers_words_are_shown_without_secrets_and_without_commands_to_a_terminal)
+{
+    const char *const secrets[] = {"SEKRETpw", "alice", NULL};
+    struct stet_err err = STET_ERR_INIT;
+    char out[160];
+
+    stet_redis_clean("redis: ERR 'AUTH', args: 'alice' 'SEKRETpw' \x1b]0;x\x07", secrets, out,
+                     sizeof out);
+    EXPECT_STR("redis: ERR 'AUTH', args: '***' '***' ?]0;x?", out);
+    stet_redis_clean("cut off: SEKRE", secrets, out, sizeof out);
+    EXPECT_STR("cut off: ***", out);
+    stet_redis_login_error("redis: ERR unknown command 'AUTH', 'alice' 'SEKRETpw'", &err);
+    EXPECT_STR("redis: the server did not accept user and password (ERR)", err.text);
+}
+
+static long protocols;
+
+/* A libcurl before 7.85, as far as it goes. */
+static CURLcode old_setopt(CURL *h, CURLoption option, ...)
+{
+    va_list ap;
+
+    (void)h;
+    va_start(ap, option);
+    if (option == 181)
+        protocols = va_arg(ap, long);
+    va_end(ap);
+    return option == 10318 ? CURLE_UNKNOWN_OPTION : CURLE_OK;
+}
+
+TEST(an_old_libcurl_is_held_to_http_too)
+{
+    const struct stet_curl old = {.curl_easy_setopt = old_setopt};
+
+    stet_curl_common(&old, NULL, 100, stet_wire_now_ms() + 100);
+    EXPECT_INT(CURLPROTO_HTTP | CURLPROTO_HTTPS, protocols);
 }
 
 TEST(a_message_with_any_byte_changed_is_refused)
@@ -99,6 +184,84 @@ TEST(a_message_with_any_byte_changed_is_refused)
         EXPECT(stet_message_read(&back, stet_view_of(out.ptr, i), NULL) != STET_OK);
     }
     stet_buf_release(&out);
+}
+
+static char leased[STET_LEASE_TEXT];
+
+static enum stet_rc take_lease(const struct stet_tier *t, void *session, struct stet_hash key,
+                               const char *lease, uint64_t until_ms, struct stet_err *err)
+{
+    (void)t;
+    (void)session;
+    (void)key;
+    (void)until_ms;
+    (void)err;
+    strcpy(leased, lease);
+    return STET_OK;
+}
+
+static enum stet_rc open_nothing(const struct stet_tier *t, void **session, uint64_t until_ms,
+                                 struct stet_err *err)
+{
+    (void)t;
+    (void)until_ms;
+    (void)err;
+    *session = NULL;
+    return STET_OK;
+}
+
+static enum stet_rc give_up_nothing(const struct stet_tier *t, void *session, struct stet_hash key,
+                                    const char *lease, bool nothing, uint64_t until_ms,
+                                    struct stet_err *err)
+{
+    (void)nothing;
+    return take_lease(t, session, key, lease, until_ms, err);
+}
+
+TEST(a_lease_counts_when_a_trusted_key_signed_it_for_this_program_a_moment_ago)
+{
+    static const struct stet_tier_kind kind = {
+        .name = "fake", .open = open_nothing, .lease = take_lease, .give_up = give_up_nothing};
+    static struct stet_agent a; /* as in the agent: too large for a stack */
+    struct stet_tier t = {.kind = &kind, .lease_ms = 100000, .get_ms = 1000};
+    const struct stet_hash key = {1, 2}, other = {1, 3};
+    char folder[] = "/tmp/stet-agent-XXXXXX", path[64], changed[STET_LEASE_TEXT];
+    struct stet_signer signer;
+    struct stet_lease *lease;
+    enum stet_rc rc;
+
+    EXPECT(mkdtemp(folder) != NULL);
+    setenv("XDG_CONFIG_HOME", folder, 1);
+    snprintf(path, sizeof path, "%s/stet/signing.key", folder);
+    EXPECT_INT(STET_OK, stet_signer_make(&signer, path, NULL));
+    pthread_mutex_init(&a.lock, NULL);
+    pthread_mutex_init(&a.key_lock, NULL);
+    pthread_mutex_init(&t.lock, NULL);
+    lease = stet_lease_take(&a, &t, key, stet_wire_now_ms() + 1000, &rc);
+    EXPECT(lease != NULL);
+    EXPECT(stet_lease_believed(&a, &t, key, leased));
+    EXPECT(!stet_lease_believed(&a, &t, other, leased));
+    for (size_t i = 0; leased[i]; i++) { /* each of its characters counts */
+        strcpy(changed, leased);
+        changed[i] = changed[i] == '7' ? '8' : '7';
+        EXPECT(!stet_lease_believed(&a, &t, key, changed));
+        changed[i] = '\0';
+        EXPECT(!stet_lease_believed(&a, &t, key, changed));
+    }
+    t.lease_ms = 1000; /* one that would hold for longer than any of ours */
+    EXPECT(!stet_lease_believed(&a, &t, key, leased));
+    t.lease_ms = 100000;
+    EXPECT_INT(0, unlink(path)); /* nobody is trusted any more */
+    EXPECT(!stet_lease_believed(&a, &t, key, leased));
+    EXPECT_INT(STET_OK, stet_signer_make(&signer, path, NULL));
+    EXPECT(!stet_lease_believed(&a, &t, key, leased));
+    stet_lease_give_up(&a, lease, false);
+    stet_signer_release(&signer);
+    unlink(path);
+    unsetenv("XDG_CONFIG_HOME");
+    snprintf(path, sizeof path, "%s/stet", folder);
+    rmdir(path);
+    rmdir(folder);
 }
 
 const char stet_entry_name[] = "test"; /* what each way into the layer defines */

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "trust/archive.h"
+#include "trust/seal.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -256,5 +256,142 @@ TEST(key_files_that_others_may_touch_are_not_used)
     EXPECT_INT(STET_OK, stet_trust_open(&t, trusted_path, NULL)); /* no file: nobody is trusted */
     EXPECT_INT(0, (int)t.count);
     stet_trust_release(&t);
+    end();
+}
+
+/* The archive of one that `by` would send, read back. */
+static void sealed_by(struct stet_buf *out, struct stet_view entry, const struct stet_signer *by,
+                      struct stet_seal *seal)
+{
+    struct stet_trust anyone = {.anyone = true};
+    struct stet_archive_item item;
+    struct stet_archive a;
+
+    EXPECT_INT(STET_OK, stet_archive_seal(out, entry, by, NULL));
+    EXPECT_INT(STET_OK, stet_archive_read(&a, stet_buf_as_view(out), &anyone, NULL));
+    EXPECT_INT(STET_OK, stet_archive_next(&a, &item, NULL));
+    stet_seal_make(seal, &a, &item);
+}
+
+TEST(an_entry_from_elsewhere_keeps_its_makers_signature)
+{
+    struct stet_buf one, again = STET_BUF_INIT, sealed = STET_BUF_INIT;
+    struct stet_archive_item item;
+    struct stet_archive a;
+    struct stet_seal seal;
+
+    begin();
+    one = entry_of("one");
+    stet_seal_find(&store, stet_buf_as_view(&one), &seal);
+    EXPECT_INT(STET_ORIGIN_HERE, seal.origin);
+    sealed_by(&sealed, stet_buf_as_view(&one), &signer, &seal);
+    EXPECT_INT(STET_OK, stet_seal_put(&store, &seal, NULL));
+    memset(&seal, 0, sizeof seal);
+    stet_seal_find(&store, stet_buf_as_view(&one), &seal);
+    EXPECT_INT(STET_ORIGIN_SEALED, seal.origin);
+    EXPECT(!memcmp(seal.signer.bytes, signer.public.bytes, STET_PUBLIC_KEY));
+    /* seal and entry make the archive again that its maker signed */
+    stet_buf_add(&again, seal.bytes, sizeof seal.bytes);
+    stet_buf_view(&again, stet_buf_as_view(&one));
+    EXPECT_INT(STET_OK, stet_archive_read(&a, stet_buf_as_view(&again), &trust, NULL));
+    EXPECT_INT(STET_OK, stet_archive_next(&a, &item, NULL));
+    /* of other bytes it says nothing */
+    one.ptr[one.len - 1] ^= 1;
+    stet_seal_find(&store, stet_buf_as_view(&one), &seal);
+    EXPECT_INT(STET_ORIGIN_HERE, seal.origin);
+    stet_buf_release(&one);
+    stet_buf_release(&again);
+    stet_buf_release(&sealed);
+    end();
+}
+
+TEST(what_came_in_an_archive_of_several_has_a_name_and_no_proof)
+{
+    struct stet_trust anyone = {.anyone = true};
+    struct stet_buf signed_by = STET_BUF_INIT, bare = STET_BUF_INIT;
+    struct stet_archive_item item;
+    struct stet_archive a;
+    struct stet_seal seal;
+
+    begin();
+    signed_by = archive_of(&signer);
+    EXPECT_INT(STET_OK, stet_archive_read(&a, stet_buf_as_view(&signed_by), &trust, NULL));
+    EXPECT_INT(STET_OK, stet_archive_next(&a, &item, NULL));
+    stet_seal_make(&seal, &a, &item);
+    EXPECT_INT(STET_ORIGIN_NAMED, seal.origin);
+    EXPECT(!memcmp(seal.signer.bytes, signer.public.bytes, STET_PUBLIC_KEY));
+    EXPECT(stet_archive_read(&a, stet_view_of(seal.bytes, sizeof seal.bytes), &trust, NULL) !=
+           STET_OK);
+    bare = archive_of(NULL);
+    EXPECT_INT(STET_OK, stet_archive_read(&a, stet_buf_as_view(&bare), &anyone, NULL));
+    EXPECT_INT(STET_OK, stet_archive_next(&a, &item, NULL));
+    stet_seal_make(&seal, &a, &item);
+    EXPECT_INT(STET_ORIGIN_UNSIGNED, seal.origin);
+    stet_buf_release(&signed_by);
+    stet_buf_release(&bare);
+    end();
+}
+
+TEST(a_seal_that_is_torn_still_says_that_the_entry_is_not_ours)
+{
+    struct stet_buf one, sealed = STET_BUF_INIT;
+    char path[PATH_MAX + 64], name[33];
+    struct stet_seal seal, torn;
+
+    begin();
+    one = entry_of("one");
+    sealed_by(&sealed, stet_buf_as_view(&one), &signer, &seal);
+    EXPECT_INT(STET_OK, stet_seal_put(&store, &seal, NULL));
+    for (int i = 0; i < 16; i++) /* of the digest in the row */
+        snprintf(name + 2 * i, 3, "%02x", (unsigned char)seal.bytes[80 + i]);
+    snprintf(path, sizeof path, "%s/seals/%.2s/%s", folder, name, name);
+    for (long n = 0; n < (long)sizeof seal.bytes; n += 25) {
+        EXPECT_INT(STET_OK, stet_seal_put(&store, &seal, NULL));
+        EXPECT_INT(0, truncate(path, n));
+        stet_seal_find(&store, stet_buf_as_view(&one), &torn);
+        EXPECT_INT(STET_ORIGIN_UNSIGNED, torn.origin);
+    }
+    stet_buf_release(&one);
+    stet_buf_release(&sealed);
+    end();
+}
+
+TEST(a_key_that_leaves_takes_its_entries_along_and_no_others)
+{
+    struct stet_buf one, two, sealed = STET_BUF_INIT, other = STET_BUF_INIT;
+    struct stet_hash first, second;
+    struct stet_signer stranger;
+    struct stet_entry_file f;
+    struct stet_seal seal;
+    struct stet_trust left;
+    char path[96];
+
+    begin();
+    snprintf(path, sizeof path, "%s/other.key", folder);
+    EXPECT_INT(STET_OK, stet_signer_make(&stranger, path, NULL));
+    EXPECT_INT(STET_OK, stet_trust_add(trusted_path, &stranger.public, "a stranger", NULL));
+    one = entry_of("one");
+    two = entry_of("two");
+    first = key_of(stet_buf_as_view(&one));
+    second = key_of(stet_buf_as_view(&two));
+    sealed_by(&sealed, stet_buf_as_view(&one), &stranger, &seal);
+    EXPECT_INT(STET_OK, stet_seal_put(&store, &seal, NULL));
+    EXPECT_INT(STET_OK, stet_store_put_bytes(&store, first, stet_buf_as_view(&one), NULL));
+    sealed_by(&other, stet_buf_as_view(&two), &signer, &seal);
+    EXPECT_INT(STET_OK, stet_seal_put(&store, &seal, NULL));
+    EXPECT_INT(STET_OK, stet_store_put_bytes(&store, second, stet_buf_as_view(&two), NULL));
+    EXPECT_INT(STET_OK, stet_trust_remove(trusted_path, &stranger.public, NULL));
+    EXPECT_INT(STET_NOT_FOUND, stet_trust_remove(trusted_path, &stranger.public, NULL));
+    EXPECT_INT(STET_OK, stet_trust_open(&left, trusted_path, NULL));
+    EXPECT(left.count == 1 && stet_trust_has(&left, &signer.public));
+    EXPECT_INT(1, stet_seal_remove_signer(&store, &stranger.public));
+    EXPECT_INT(STET_NOT_FOUND, stet_store_get(&store, first, &f, NULL));
+    EXPECT_INT(STET_OK, stet_store_get(&store, second, &f, NULL));
+    stet_entry_close(&f);
+    stet_trust_release(&left);
+    stet_buf_release(&one);
+    stet_buf_release(&two);
+    stet_buf_release(&sealed);
+    stet_buf_release(&other);
     end();
 }

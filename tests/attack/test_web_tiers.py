@@ -1,0 +1,45 @@
+"""HTTP and S3 servers that lie, stall, drip, answer garbage or send elsewhere: nothing of theirs is run, and a thousand
+programs cost little."""
+import attack
+from hostile import TierCase, cost, drip, http, pour, until_closed
+
+
+def answers(text):
+    return http(lambda c, _: c.sendall(text))
+
+
+WEBS = {
+    "silent": until_closed,
+    "drips": http(lambda c, _: drip(c, b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")),
+    "drips its head": http(lambda c, _: drip(c, b"HTTP/1.1 200 OK\r\nX: ")),
+    "garbage": answers(b"\x16\x03\x01\x02\x00 no HTTP\r\n\r\n"),
+    "page": answers(b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nwelcome"),
+    "huge": answers(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999\r\n\r\nx"),
+    "endless": http(lambda c, _: pour(c, b"HTTP/1.1 200 OK\r\n\r\n")),
+    "error": answers(b"HTTP/1.1 500 no\r\nContent-Length: 0\r\n\r\n"),
+}
+
+
+class Webs(TierCase):
+    def test_a_web_server_that_lies_or_stalls_costs_a_thousand_programs_ten_seconds_at_most(self):
+        self.bounded({name: f"http://127.0.0.1:{self.server(behave).port}/x" for name, behave in WEBS.items()})
+
+    def test_an_s3_that_lies_or_stalls_costs_a_thousand_programs_ten_seconds_at_most(self):
+        self.bounded({name: f"s3://bucket?endpoint=http://127.0.0.1:{self.server(WEBS[name]).port}"
+                      for name in ("silent", "drips", "page", "huge", "error")},
+                     AWS_ACCESS_KEY_ID="AKID", AWS_SECRET_ACCESS_KEY="notShown")
+
+    def test_nobody_is_sent_elsewhere(self):
+        """A redirect is an error, to a file as to another host."""
+        elsewhere = self.server(answers(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno"))
+        for n, target in enumerate(("file:///etc/passwd", f"http://127.0.0.1:{elsewhere.port}/", f"gopher://127.0.0.1:{elsewhere.port}/")):
+            for code in (301, 302, 307, 308):
+                web = self.server(answers(b"HTTP/1.1 %d no\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n" % (code, target.encode())))
+                path, log = self.agent(f"{n}-{code}", f"http://127.0.0.1:{web.port}")
+                cost(self, self.programs[:1], path)
+                self.assertIn(f"answers {code}", self.status(path))
+        self.assertEqual(elsewhere.connections, 0)
+
+
+if __name__ == "__main__":
+    attack.main()
