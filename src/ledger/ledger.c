@@ -7,8 +7,10 @@
 #include "ledger_schema.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { WAIT_MS = 10000 };
@@ -133,11 +135,26 @@ static enum stet_rc write_ahead(struct stet_ledger *l, struct stet_err *err)
     return code == SQLITE_OK ? STET_OK : stet_ledger_fail(l, err, "cannot set up");
 }
 
+/* The ledger is its owner's alone wherever it lies; SQLite gives the files beside it the same mode.
+ * An existing file is not opened here: closing it again would drop the locks of other connections.
+ * What cannot be made or changed is SQLite's to complain about. */
+static void keep_private(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    struct stat st;
+
+    if (fd >= 0)
+        close(fd);
+    else if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 077))
+        chmod(path, 0600);
+}
+
 static enum stet_rc set_up(struct stet_ledger *l, struct stet_err *err)
 {
     enum stet_rc rc;
     int version;
 
+    keep_private(l->path);
     if (sqlite3_open_v2(l->path, &l->db,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                         NULL) != SQLITE_OK) /* a ledger is one thread's */
