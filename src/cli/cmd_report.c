@@ -101,7 +101,7 @@ static int report(const struct stet_runs *runs, struct side *const *sides, size_
                   enum stet_format format, const char *path)
 {
     struct stet_err err = STET_ERR_INIT;
-    struct stet_buf json = STET_BUF_INIT;
+    struct stet_buf json = STET_BUF_INIT, said = STET_TEXT_INIT;
     enum stet_rc rc = STET_OK;
     char own[64];
 
@@ -120,8 +120,8 @@ static int report(const struct stet_runs *runs, struct side *const *sides, size_
     if (rc != STET_OK)
         return stet_complain(&err);
     share(path ? path : own);
-    printf("%s\n", path ? path : own);
-    return STET_EXIT_FINE;
+    stet_buf_printf(&said, "%s\n", path ? path : own);
+    return stet_print(&said, STET_EXIT_FINE);
 }
 
 int cmd_report(int argc, char **argv)

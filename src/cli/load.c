@@ -2,6 +2,7 @@
 #include "cli/load.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "decode/decode.h"
 #include "decode/options.h"
 #include "ledger/captured.h"
@@ -90,10 +91,10 @@ enum stet_rc stet_load_open(struct stet_loaded *l, const char *path, const char 
         return name_file(err, path);
     }
     if (l->program.left_out)
-        fprintf(stderr,
-                "stet: %s: %u constant%s left out when this was printed: programs that differ only "
-                "there look the same\n",
-                path, l->program.left_out, l->program.left_out == 1 ? " was" : "s were");
+        stet_say(
+            "stet: %s: %u constant%s left out when this was printed: programs that differ only "
+            "there look the same\n",
+            path, l->program.left_out, l->program.left_out == 1 ? " was" : "s were");
     return STET_OK;
 }
 

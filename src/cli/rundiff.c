@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/explain.h"
 #include "cli/explain_shelf.h"
 #include "cli/run_text.h"
@@ -331,8 +332,8 @@ static unsigned count_moved(const struct moves *m)
 static void text(struct stet_buf *out, const struct moves *m, const struct entries *all,
                  bool colour, bool every)
 {
-    const char *bold = colour ? "\033[1m" : "", *dim = colour ? "\033[2m" : "";
-    const char *plain = colour ? "\033[0m" : "";
+    const char *bold = stet_pen(STET_PEN_BOLD, colour), *dim = stet_pen(STET_PEN_DIM, colour);
+    const char *plain = stet_pen(STET_PEN_PLAIN, colour);
     unsigned moved = count_moved(m);
 
     stet_buf_printf(out, "%s -> %s: ", m->a.run->id, m->b.run->id);
@@ -492,7 +493,7 @@ enum stet_rc stet_rundiff_write(struct stet_buf *out, const struct stet_run *a,
 int stet_rundiff(const char *a, const char *b, const struct stet_rundiff_view *view)
 {
     struct stet_err err = STET_ERR_INIT;
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     const struct stet_run *found;
     struct stet_run first; /* the list may grow by the second */
     struct stet_runs runs;

@@ -1,6 +1,10 @@
 /* Times, durations, sizes and counts as people read them. */
 #include "cli/run_text.h"
 
+#include "base/mask.h"
+#include "base/text.h"
+#include "cli/excerpt.h"
+
 #include <inttypes.h>
 #include <signal.h>
 #include <time.h>
@@ -91,6 +95,18 @@ void stet_text_outcome(struct stet_buf *out, const struct stet_run *run)
         stet_buf_printf(out, "exit %d", run->exit_code);
     else
         stet_buf_str(out, stet_run_is_alive(run) ? "running" : "cut off");
+}
+
+bool stet_text_source(struct stet_buf *out, struct stet_view file, uint32_t line)
+{
+    struct stet_buf source = STET_BUF_INIT, masked = STET_BUF_INIT;
+    bool found = stet_excerpt_line(&source, file, line);
+
+    stet_mask_text(&masked, stet_buf_as_view(&source));
+    stet_text_foreign(out, stet_buf_as_view(&masked));
+    stet_buf_release(&source);
+    stet_buf_release(&masked);
+    return found;
 }
 
 void stet_text_github(struct stet_buf *out, struct stet_view v, bool property)
