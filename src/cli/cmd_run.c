@@ -57,7 +57,8 @@ struct run {
 /* What was asked for on the command line. */
 struct wishes {
     bool quiet, cpu, xla_dump, torch_fix, no_store;
-    const char *json_events, *contract, *on_breach, *metrics_port, *metrics_file, *format;
+    const char *json_events, *contract, *on_breach, *metrics_port, *metrics_host, *metrics_file,
+        *format;
 };
 
 static uint64_t nanoseconds(struct timespec t)
@@ -203,6 +204,7 @@ static enum stet_rc start_metrics(struct run *r, const struct wishes *w, struct 
     const struct stet_run_metrics_options options = {
         .port = w->metrics_port,
         .file = w->metrics_file,
+        .names = w->metrics_host,
         .run = r->id,
         .started_ns = nanoseconds(r->started),
         .quiet = w->quiet,
@@ -356,6 +358,8 @@ int cmd_run(int argc, char **argv)
         {"metrics-port", "[ADDRESS:]PORT",
          "serve metrics for Prometheus (on 127.0.0.1; 0: any free)", STET_OPTION_VALUE,
          &w.metrics_port},
+        {"metrics-host", "NAME[,NAME…]", "answer also when asked under these names",
+         STET_OPTION_VALUE, &w.metrics_host},
         {"metrics-file", "FILE", "keep FILE up to date with them", STET_OPTION_VALUE,
          &w.metrics_file},
         {"format", NULL, NULL, STET_OPTION_VALUE, &w.format},

@@ -56,7 +56,7 @@ static enum stet_rc serve(struct stet_run_metrics *m, const struct stet_run_metr
     enum stet_rc rc;
 
     render(m, texts, true); /* something to scrape from the beginning */
-    rc = stet_http_start(&m->http, o->port, forms, texts, &busy);
+    rc = stet_http_start(&m->http, o->port, o->names, forms, texts, &busy);
     if (rc == STET_USAGE)
         return stet_fail(err, rc, "--metrics-port: %s", busy.text);
     if (rc != STET_OK)
