@@ -124,6 +124,23 @@ enum stet_rc stet_file_read_fd(struct stet_file *f, int fd, const char *path, st
     return read_stream(f, fd, path, err);
 }
 
+enum stet_rc stet_file_read_most(struct stet_file *f, const char *path, size_t most,
+                                 struct stet_err *err)
+{
+    struct stat st;
+
+    *f = (struct stet_file){0};
+    if (stat(path, &st) != 0) {
+        enum stet_rc rc = errno == ENOENT ? STET_NOT_FOUND : STET_IO;
+
+        stet_fail_errno(err, "%s", path);
+        return rc;
+    }
+    if ((uint64_t)st.st_size > most)
+        return stet_fail(err, STET_LIMIT, "%s: more than %zu bytes", path, most);
+    return stet_file_read(f, path, err);
+}
+
 void stet_file_close(struct stet_file *f)
 {
     if (f->mapped)
@@ -237,6 +254,13 @@ enum stet_rc stet_fs_mkdirs_as(const char *path, unsigned mode, struct stet_err 
 bool stet_fs_exists(const char *path)
 {
     return access(path, F_OK) == 0;
+}
+
+bool stet_fs_is_plain(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 char *stet_fs_join(const char *a, const char *b)

@@ -14,6 +14,10 @@ struct stet_file {
 enum stet_rc stet_file_open(struct stet_file *f, const char *path, struct stet_err *err);
 /* A copy, which nobody can change while it is looked at. */
 enum stet_rc stet_file_read(struct stet_file *f, const char *path, struct stet_err *err);
+/* The same of one that has no more than `most` bytes; STET_LIMIT when it has more, STET_NOT_FOUND
+ * when it is not there. */
+enum stet_rc stet_file_read_most(struct stet_file *f, const char *path, size_t most,
+                                 struct stet_err *err);
 /* The same of one that is open, from its beginning; it stays open. `path` is for the error. */
 enum stet_rc stet_file_read_fd(struct stet_file *f, int fd, const char *path, struct stet_err *err);
 void stet_file_close(struct stet_file *f);
@@ -43,6 +47,9 @@ enum stet_rc stet_fs_mkdirs(const char *path, struct stet_err *err);
 /* The same with another mode, whatever the umask. */
 enum stet_rc stet_fs_mkdirs_as(const char *path, unsigned mode, struct stet_err *err);
 bool stet_fs_exists(const char *path);
+/* Is it a file of bytes, and neither a link nor a pipe, a device or a folder? For folders that come
+ * from somebody else: opening a pipe waits for its writer, and a link leads anywhere. */
+bool stet_fs_is_plain(const char *path);
 /* write(2) until all is out; -1 and errno on failure. */
 int stet_fs_write_all(int fd, const void *bytes, size_t n);
 /* a/b in a malloc'd string (stet_mem_free), or NULL. */

@@ -124,7 +124,7 @@ static bool take(struct stet_dump *d, struct stet_run_digest *digest, struct ste
 
     snprintf(path, sizeof path, "%s/%s", d->dir, m->file);
     ended = find_after(d, m->file, &done);
-    if (!p || (!ended && !last) || stat(path, &begun) != 0 ||
+    if (!p || (!ended && !last) || !stet_fs_is_plain(path) || stat(path, &begun) != 0 ||
         stet_file_open(&file, path, NULL) != STET_OK)
         return false;
     c = stet_run_compile(p, p->compile_count);

@@ -104,7 +104,7 @@ static enum stet_rc open_captured(struct stet_file *f, const char *folder, struc
     stet_hash_format(hash, text);
     for (; *extensions; extensions++) {
         snprintf(path, sizeof path, "%s/programs/%s.%s", folder, text, *extensions);
-        if (stet_fs_exists(path))
+        if (stet_fs_is_plain(path))
             return stet_captured_open(f, path, err);
     }
     return stet_fail(err, STET_NOT_FOUND, "program %.12s was not captured", text);

@@ -133,7 +133,7 @@ static bool read_verdicts(struct stet_learn *l, const char *folder)
     struct stet_view key;
     struct stet_file f;
     struct stet_jscan j;
-    bool there = path && stet_file_open(&f, path, NULL) == STET_OK;
+    bool there = path && stet_fs_is_plain(path) && stet_file_open(&f, path, NULL) == STET_OK;
 
     stet_mem_free(path);
     if (!there)

@@ -5,18 +5,29 @@
 #include "base/mem.h"
 
 #include <dirent.h>
+#include <sys/stat.h>
 #include <zstd.h>
 
 static const size_t largest = (size_t)4 << 30;
 
+/* How much a file of so many bytes may unpack to. Programs and options shrink to a tenth or a
+ * hundredth; what shrinks further beyond the first megabytes was made to fill memory. */
+static size_t limit_of(size_t packed)
+{
+    const size_t free_of_doubt = (size_t)64 << 20, ratio = 256;
+
+    return packed > (largest - free_of_doubt) / ratio ? largest : free_of_doubt + packed * ratio;
+}
+
 static enum stet_rc decompress(struct stet_buf *out, struct stet_view in, const char *path,
                                struct stet_err *err)
 {
+    const size_t most = limit_of(in.len);
     ZSTD_DCtx *context = ZSTD_createDCtx();
     ZSTD_inBuffer from = {in.ptr, in.len, 0};
     size_t left = 1, step = ZSTD_DStreamOutSize();
 
-    out->cap = largest;
+    out->cap = most + step;
     while (context && (from.pos < from.size || left != 0)) {
         char *room = stet_buf_reserve(out, step);
         ZSTD_outBuffer to = {room, step, 0};
@@ -37,13 +48,15 @@ static enum stet_rc decompress(struct stet_buf *out, struct stet_view in, const 
                                 path);
         }
     }
-    if (!context || (out->failed && out->len < largest - step)) {
+    if (!context || (out->failed && out->len < most - step)) {
         ZSTD_freeDCtx(context);
         return stet_fail(err, STET_NO_MEMORY, "%s: out of memory", path);
     }
     ZSTD_freeDCtx(context);
     if (out->failed)
-        return stet_fail(err, STET_LIMIT, "%s: more than 4 GiB decompressed", path);
+        return stet_fail(err, STET_LIMIT,
+                         "%s: %zu bytes that unpack to more than %zu MB are no program", path,
+                         in.len, most >> 20);
     return STET_OK;
 }
 
@@ -58,7 +71,13 @@ static bool is_torn(const char *path, struct stet_view bytes)
 enum stet_rc stet_captured_open(struct stet_file *f, const char *path, struct stet_err *err)
 {
     struct stet_buf out = STET_BUF_INIT;
-    enum stet_rc rc = stet_file_open(f, path, err);
+    struct stat st;
+    enum stet_rc rc;
+
+    *f = (struct stet_file){0};
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size > largest)
+        return stet_fail(err, STET_LIMIT, "%s: more than 4 GiB are no program", path);
+    rc = stet_file_open(f, path, err);
 
     if (rc == STET_OK && is_torn(path, f->bytes)) {
         stet_file_close(f);
@@ -87,8 +106,13 @@ static char *find_in(const char *folder, const char *prefix)
     DIR *dir = programs ? opendir(programs) : NULL;
 
     for (struct dirent *e; dir && !found && (e = readdir(dir));) {
-        if (is_program(e->d_name, prefix))
-            found = stet_fs_join(programs, e->d_name);
+        if (!is_program(e->d_name, prefix))
+            continue;
+        found = stet_fs_join(programs, e->d_name);
+        if (found && !stet_fs_is_plain(found)) {
+            stet_mem_free(found);
+            found = NULL;
+        }
     }
     if (dir)
         closedir(dir);

@@ -5,8 +5,9 @@
 #include "base/fs.h"
 #include "ledger/run_folder.h"
 
-/* Like stet_file_open, but a zstd file is given decompressed (closed the same way). More than 4 GiB
- * is refused, and so is a file that ends early. */
+/* Like stet_file_open, but a zstd file is given decompressed (closed the same way). One that
+ * unpacks to hundreds of times its size beyond the first 64 MB is refused, and so is one that ends
+ * early. */
 enum stet_rc stet_captured_open(struct stet_file *f, const char *path, struct stet_err *err);
 
 /* The file of the captured program whose hash is or begins with `prefix` (at least 6 hex digits),

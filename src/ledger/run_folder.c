@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* A command line has at most 2 MB. */
+enum { LARGEST = 16 << 20 };
+
 static const char *copy(struct stet_arena *a, const char *s)
 {
     struct stet_view v = stet_arena_copy(a, stet_view_str(s ? s : ""));
@@ -72,7 +75,11 @@ enum stet_rc stet_run_read(struct stet_run *run, struct stet_arena *arena, const
 
     if (!path)
         return stet_fail(err, STET_NO_MEMORY, "out of memory");
-    rc = stet_file_open(&f, path, err);
+    if (stet_fs_exists(path) && !stet_fs_is_plain(path)) {
+        rc = stet_fail(err, STET_BAD_INPUT, "%s: not a plain file", path);
+        goto done;
+    }
+    rc = stet_file_read_most(&f, path, LARGEST, err);
     if (rc != STET_OK)
         goto done;
     root = json_loadb(f.bytes.ptr, f.bytes.len, 0, &bad);

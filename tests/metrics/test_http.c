@@ -129,12 +129,20 @@ static bool kept_from(const struct stet_http *h, const char *host)
 TEST(only_addresses_and_known_names_are_answered)
 {
     static const char *const ours[] = {
-        " 127.0.0.1:9464", "10.1.2.3", " [::1]:9464 ", "[2001:db8::1]", "\tLocalHost:1",
-        "localhost.",      "trainer.example:80", "B"};
-    static const char *const others[] = {
-        "evil.example",      "evil.example:9464", "localhost.evil.example", "127.0.0.1.evil.example",
-        "[evil.example]:80", "[::1",              "trainer.example.evil",   "trainer",
-        "",                  ":80",               "a,b",                    "[]"};
+        " 127.0.0.1:9464", "10.1.2.3",   " [::1]:9464 ",       "[2001:db8::1]",
+        "\tLocalHost:1",   "localhost.", "trainer.example:80", "B"};
+    static const char *const others[] = {"evil.example",
+                                         "evil.example:9464",
+                                         "localhost.evil.example",
+                                         "127.0.0.1.evil.example",
+                                         "[evil.example]:80",
+                                         "[::1",
+                                         "trainer.example.evil",
+                                         "trainer",
+                                         "",
+                                         ":80",
+                                         "a,b",
+                                         "[]"};
     struct stet_http *h = start("0");
     char own[256] = "";
 
