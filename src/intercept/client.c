@@ -127,13 +127,13 @@ static void ask_platform(struct stet_plugin *p, PJRT_Client *client, struct stet
 
     if (stet_api_has(real, PJRT_Client_PlatformName) &&
         !stet_plugin_drop(p, real->PJRT_Client_PlatformName(&name)) && name.platform_name)
-        r->platform =
-            stet_arena_copy(&e->arena, stet_view_of(name.platform_name, name.platform_name_size));
+        r->platform = stet_arena_copy(
+            &e->arena, stet_plugin_text(name.platform_name, name.platform_name_size));
     if (stet_api_has(real, PJRT_Client_PlatformVersion) &&
         !stet_plugin_drop(p, real->PJRT_Client_PlatformVersion(&version)) &&
         version.platform_version)
         r->platform_version = stet_arena_copy(
-            &e->arena, stet_view_of(version.platform_version, version.platform_version_size));
+            &e->arena, stet_plugin_text(version.platform_version, version.platform_version_size));
     if (stet_api_has(real, PJRT_Client_ProcessIndex) &&
         !stet_plugin_drop(p, real->PJRT_Client_ProcessIndex(&process)) && process.process_index > 0)
         r->process_index = (uint64_t)process.process_index;

@@ -108,9 +108,11 @@ static struct stet_view platform_part(struct stet_plugin *p, PJRT_Client *client
         !stet_api_has(real, PJRT_Client_PlatformVersion) ||
         stet_plugin_drop(p, real->PJRT_Client_PlatformVersion(&version)))
         return (struct stet_view){0};
-    return one_line(a, stet_arena_printf(a, "%.*s %.*s", (int)name.platform_name_size,
-                                         name.platform_name, (int)version.platform_version_size,
-                                         version.platform_version));
+    return one_line(
+        a,
+        stet_arena_printf(
+            a, "%.*s %.*s", STET_FMT(stet_plugin_text(name.platform_name, name.platform_name_size)),
+            STET_FMT(stet_plugin_text(version.platform_version, version.platform_version_size))));
 }
 
 static struct stet_view topology_text(struct stet_arena *a, const struct stet_topology *t)
