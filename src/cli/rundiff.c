@@ -86,7 +86,7 @@ static enum stet_rc open_side(void *context, uint32_t number, struct stet_histor
     const struct stet_compile_event *c =
         &side->digest.processes[s->tag >> 32].compiles[s->tag & UINT32_MAX];
 
-    return stet_shelf_open(m->x.shelf, side->run->folder, c->program, c->options, out, err);
+    return stet_shelf_open(m->x.shelf, side->run->folder, c, out, err);
 }
 
 /* Each program of B stands in a process of its own: nothing but A is before it. */
@@ -107,9 +107,8 @@ static enum stet_rc add_side(struct moves *m, struct side *side, bool past, stru
             s.process = m->x.history.sighting_count;
             s.tag = (uint64_t)i << 32 | k;
             s.bundle = bundle;
-            if (!p->compiles[k].load &&
-                stet_shelf_open(m->x.shelf, side->run->folder, p->compiles[k].program,
-                                p->compiles[k].options, &program, NULL) == STET_OK)
+            if (!p->compiles[k].load && stet_shelf_open(m->x.shelf, side->run->folder,
+                                                        &p->compiles[k], &program, NULL) == STET_OK)
                 rc = stet_history_add(&m->x.history, &s, &program, NULL, &id, err);
         }
     }

@@ -8,27 +8,18 @@
 #include <sys/stat.h>
 #include <zstd.h>
 
-static const size_t largest = (size_t)4 << 30;
-
-/* How much a file of so many bytes may unpack to. Programs and options shrink to a tenth or a
- * hundredth; what shrinks further beyond the first megabytes was made to fill memory. */
-static size_t limit_of(size_t packed)
+/* Hundreds of megabytes of zeros shrink to a few kilobytes, honestly (constants that were left out)
+ * or not, so the size of the file says nothing about what it unpacks to. */
+static enum stet_rc decompress(struct stet_buf *out, struct stet_view in, size_t most,
+                               const char *path, struct stet_err *err)
 {
-    const size_t free_of_doubt = (size_t)64 << 20, ratio = 256;
-
-    return packed > (largest - free_of_doubt) / ratio ? largest : free_of_doubt + packed * ratio;
-}
-
-static enum stet_rc decompress(struct stet_buf *out, struct stet_view in, const char *path,
-                               struct stet_err *err)
-{
-    const size_t most = limit_of(in.len);
     ZSTD_DCtx *context = ZSTD_createDCtx();
     ZSTD_inBuffer from = {in.ptr, in.len, 0};
     size_t left = 1, step = ZSTD_DStreamOutSize();
+    enum stet_rc rc = STET_OK;
 
-    out->cap = most + step;
-    while (context && (from.pos < from.size || left != 0)) {
+    out->cap = most + 2 * step;
+    while (context && rc == STET_OK && (from.pos < from.size || left != 0)) {
         char *room = stet_buf_reserve(out, step);
         ZSTD_outBuffer to = {room, step, 0};
         size_t before = from.pos;
@@ -37,27 +28,22 @@ static enum stet_rc decompress(struct stet_buf *out, struct stet_view in, const 
             break;
         left = ZSTD_decompressStream(context, &to, &from);
         if (ZSTD_isError(left)) {
-            ZSTD_freeDCtx(context);
-            return stet_fail_at(err, STET_BAD_INPUT, from.pos, "%s: %s", path,
-                                ZSTD_getErrorName(left));
+            rc = stet_fail_at(err, STET_BAD_INPUT, from.pos, "%s: %s", path,
+                              ZSTD_getErrorName(left));
+            break;
         }
         stet_buf_grew(out, to.pos);
-        if (from.pos == before && to.pos == 0 && from.pos == from.size && left != 0) {
-            ZSTD_freeDCtx(context);
-            return stet_fail_at(err, STET_BAD_INPUT, from.pos, "%s: ends inside compressed data",
-                                path);
-        }
-    }
-    if (!context || (out->failed && out->len < most - step)) {
-        ZSTD_freeDCtx(context);
-        return stet_fail(err, STET_NO_MEMORY, "%s: out of memory", path);
+        if (out->len > most)
+            rc = stet_fail(err, STET_LIMIT, "%s: unpacks to more than the %zu bytes it may have",
+                           path, most);
+        else if (from.pos == before && to.pos == 0 && from.pos == from.size && left != 0)
+            rc = stet_fail_at(err, STET_BAD_INPUT, from.pos, "%s: ends inside compressed data",
+                              path);
     }
     ZSTD_freeDCtx(context);
-    if (out->failed)
-        return stet_fail(err, STET_LIMIT,
-                         "%s: %zu bytes that unpack to more than %zu MB are no program", path,
-                         in.len, most >> 20);
-    return STET_OK;
+    if (rc == STET_OK && (!context || out->failed))
+        rc = stet_fail(err, STET_NO_MEMORY, "%s: out of memory", path);
+    return rc;
 }
 
 /* What a machine that went down may leave of a file that was never synced. */
@@ -68,15 +54,16 @@ static bool is_torn(const char *path, struct stet_view bytes)
     return n > 4 && !strcmp(path + n - 4, ".zst") && !stet_view_starts(bytes, "\x28\xb5\x2f\xfd");
 }
 
-enum stet_rc stet_captured_open(struct stet_file *f, const char *path, struct stet_err *err)
+enum stet_rc stet_captured_open(struct stet_file *f, const char *path, uint64_t most,
+                                struct stet_err *err)
 {
     struct stet_buf out = STET_BUF_INIT;
     struct stat st;
     enum stet_rc rc;
 
     *f = (struct stet_file){0};
-    if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size > largest)
-        return stet_fail(err, STET_LIMIT, "%s: more than 4 GiB are no program", path);
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size > STET_CAPTURED_MOST)
+        return stet_fail(err, STET_LIMIT, "%s: more than 2 GiB are no program", path);
     rc = stet_file_open(f, path, err);
 
     if (rc == STET_OK && is_torn(path, f->bytes)) {
@@ -85,7 +72,9 @@ enum stet_rc stet_captured_open(struct stet_file *f, const char *path, struct st
     }
     if (rc != STET_OK || !stet_view_starts(f->bytes, "\x28\xb5\x2f\xfd"))
         return rc;
-    rc = decompress(&out, f->bytes, path, err);
+    if (!most || most > STET_CAPTURED_MOST)
+        most = STET_CAPTURED_MOST;
+    rc = decompress(&out, f->bytes, (size_t)most, path, err);
     stet_file_close(f);
     if (rc != STET_OK) {
         stet_buf_release(&out);

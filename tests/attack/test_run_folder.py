@@ -95,11 +95,6 @@ class RunFolder(attack.Case):
         for path in glob.glob(self.dir + "/state/ledger.db*"):
             os.unlink(path)
         self.ask_all()
-        code, text = self.ask("show", self.programs()[0])
-        self.assertEqual(code, 3)
-        self.assertIn("are no program", text)
-        code, text = self.ask("diff", self.programs()[0], self.programs()[1])
-        self.assertEqual(code, 3)
 
     def test_pipes_instead_of_files(self):
         """Opening one waits for a writer who never comes."""
