@@ -136,6 +136,8 @@ enum stet_rc stet_file_read_most(struct stet_file *f, const char *path, size_t m
         stet_fail_errno(err, "%s", path);
         return rc;
     }
+    if (S_ISDIR(st.st_mode))
+        return stet_fail(err, STET_IO, "%s: is a folder", path);
     if ((uint64_t)st.st_size > most)
         return stet_fail(err, STET_LIMIT, "%s: more than %zu bytes", path, most);
     return stet_file_read(f, path, err);
