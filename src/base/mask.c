@@ -20,7 +20,7 @@ static const char *const makers[] = {
     "hf_",    "ghp_", "gho_", "ghu_",   "ghs_",  "ghr_",    "github_pat_", "glpat-",  "sk-",  "sk_",
     "rk_",    "AKIA", "ASIA", "xox",    "xapp-", "ya29.",   "eyJ",         "AIza",    "npm_", "SG.",
     "nvapi-", "gsk_", "xai-", "dop_v1", "pypi-", "lsv2_pt", "r8_",         "dckr_pat"};
-enum { TOKEN_LEAST = 16, LOGIN_MOST = 512 };
+enum { TOKEN_LEAST = 16, LOGIN_MOST = 512, NAME_MOST = 128 };
 
 static bool same_letters(const char *a, const char *b, size_t n)
 {
@@ -60,6 +60,8 @@ bool stet_mask_is_secret(struct stet_view name)
 {
     while (name.len && is_separator(*name.ptr))
         name = stet_view_of(name.ptr + 1, name.len - 1);
+    if (name.len > NAME_MOST)
+        name = stet_view_of(name.ptr + name.len - NAME_MOST, NAME_MOST);
     if (stet_view_starts(name, "xla_")) /* compiler flags speak of passes and of token types */
         return false;
     for (size_t i = 0; i < sizeof within / sizeof *within; i++)
@@ -157,8 +159,8 @@ static size_t skip_scheme(struct stet_view t, size_t i)
     return i;
 }
 
-/* name=value and the like, at the beginning of a name. */
-static struct secret after_name(struct stet_view t, size_t i)
+/* name=value and the like, at the beginning of a name. `source`: only in quotes. */
+static struct secret named(struct stet_view t, size_t i, bool source)
 {
     struct stet_view name;
     size_t end = i, at, quoted;
@@ -170,7 +172,10 @@ static struct secret after_name(struct stet_view t, size_t i)
     name = stet_view_of(t.ptr + i, end - i);
     if (end == t.len || !stet_mask_is_secret(name))
         return (struct secret){0};
-    at = skip_blanks(t, skip_quote(t, end));
+    at = skip_quote(t, end);
+    if (at > end && at < t.len && t.ptr[at] == ']')
+        at++;
+    at = skip_blanks(t, at);
     if (at < t.len && (t.ptr[at] == '=' || t.ptr[at] == ':')) {
         while (at < t.len && strchr("=:>", t.ptr[at]))
             at++;
@@ -179,6 +184,8 @@ static struct secret after_name(struct stet_view t, size_t i)
         return (struct secret){0};
     }
     quoted = skip_quote(t, at);
+    if (source && quoted == at)
+        return (struct secret){0};
     if (quoted > at)
         quote = t.ptr[quoted - 1];
     nested = quoted > at + 1;
@@ -187,6 +194,16 @@ static struct secret after_name(struct stet_view t, size_t i)
     if (is_count(name, stet_view_of(t.ptr + at, end - at)))
         return (struct secret){0};
     return (struct secret){at, end};
+}
+
+static struct secret after_name(struct stet_view t, size_t i)
+{
+    return named(t, i, false);
+}
+
+static struct secret in_source(struct stet_view t, size_t i)
+{
+    return named(t, i, true);
 }
 
 /* The last '@' before one of `until`, a quote, the end of the line or the next address; 0 when
@@ -257,7 +274,7 @@ static struct secret by_maker(struct stet_view t, size_t i)
 
         if (!stet_view_starts(rest, makers[k]))
             continue;
-        while (end < t.len && (is_name(t.ptr[end]) || strchr("+/=~", t.ptr[end])))
+        while (end < t.len && (is_name(t.ptr[end]) || memchr("+/=~", t.ptr[end], 4)))
             end++;
         if (end - i >= TOKEN_LEAST)
             return (struct secret){i, end};
@@ -287,26 +304,26 @@ static struct secret key_block(struct stet_view t, size_t i)
     return (struct secret){i, i + end};
 }
 
-static struct secret find(struct stet_view t, size_t i)
+typedef struct secret rule(struct stet_view t, size_t i);
+
+static struct secret find(struct stet_view t, size_t i, rule *const *rules)
 {
-    static struct secret (*const at_word[])(struct stet_view, size_t) = {
-        key_block, after_name, by_scheme, by_maker, in_login};
-    bool starts = i == 0 || !is_name(t.ptr[i - 1]) || t.ptr[i - 1] == '.';
+    bool starts = i == 0 || !is_name(t.ptr[i - 1]);
     struct secret s = {0};
 
     if (t.ptr[i] == ':')
         return in_address(t, i);
-    for (size_t k = 0; starts && s.end <= s.begin && k < sizeof at_word / sizeof *at_word; k++)
-        s = at_word[k](t, i);
+    for (; starts && s.end <= s.begin && *rules; rules++)
+        s = (*rules)(t, i);
     return s;
 }
 
-void stet_mask_text(struct stet_buf *out, struct stet_view text)
+static void mask(struct stet_buf *out, struct stet_view text, rule *const *rules)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < text.len;) {
-        struct secret s = find(text, i);
+        struct secret s = find(text, i, rules);
 
         if (s.end <= s.begin) {
             i++;
@@ -317,6 +334,20 @@ void stet_mask_text(struct stet_buf *out, struct stet_view text)
         kept = i = s.end;
     }
     stet_buf_add(out, text.len ? text.ptr + kept : "", text.len - kept);
+}
+
+void stet_mask_text(struct stet_buf *out, struct stet_view text)
+{
+    static rule *const rules[] = {key_block, after_name, by_scheme, by_maker, in_login, NULL};
+
+    mask(out, text, rules);
+}
+
+void stet_mask_source(struct stet_buf *out, struct stet_view line)
+{
+    static rule *const rules[] = {key_block, in_source, by_scheme, by_maker, NULL};
+
+    mask(out, line, rules);
 }
 
 /* Is the word a name whose value is the next word? It need not be an option: a program that cuts

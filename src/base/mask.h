@@ -17,6 +17,10 @@ bool stet_mask_is_secret(struct stet_view name);
  * private keys. */
 void stet_mask_text(struct stet_buf *out, struct stet_view text);
 
+/* The same for a line of source code, where `key = split(key)` is no secret: behind a name only a
+ * text in quotes is one. */
+void stet_mask_source(struct stet_buf *out, struct stet_view line);
+
 /* Appends one word of a command line. `before` is the word in front of it, empty for the first:
  * after `--password` all of the next word is a secret. */
 void stet_mask_argument(struct stet_buf *out, struct stet_view before, struct stet_view word);

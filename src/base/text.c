@@ -76,7 +76,7 @@ void stet_text_foreign(struct stet_buf *out, struct stet_view text)
 {
     size_t blanks = 0;
 
-    while (blanks < text.len && strchr(" \t", text.ptr[blanks]))
+    while (blanks < text.len && (text.ptr[blanks] == ' ' || text.ptr[blanks] == '\t'))
         blanks++;
     if (stet_view_starts(stet_view_of(text.ptr + blanks, text.len - blanks), "::")) {
         stet_buf_add(out, text.ptr, blanks);

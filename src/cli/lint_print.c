@@ -24,7 +24,7 @@ static void print_one(struct stet_buf *out, const struct stet_lint_print *p,
                     stet_pen(pens[f->severity], p->colour), severities[f->severity],
                     stet_pen(STET_PEN_PLAIN, p->colour), r.code, STET_FMT(f->what));
     stet_buf_str(out, "    | ");
-    stet_mask_text(&source, f->source);
+    stet_mask_source(&source, f->source);
     stet_buf_printf(out, "%.*s\n", STET_FMT(stet_buf_as_view(&source)));
     stet_buf_release(&source);
     if (f->traced.len)
@@ -104,7 +104,7 @@ static void print_finding_json(struct stet_json *j, const struct stet_lint_print
     stet_json_cstr(j, "why", r.why);
     stet_json_cstr(j, "fix", r.fix);
     stet_json_bool(j, "fixable", f->edit.ptr != NULL);
-    stet_mask_text(&source, f->source);
+    stet_mask_source(&source, f->source);
     stet_json_string(j, "source", stet_buf_as_view(&source));
     stet_buf_release(&source);
     stet_json_cstr(j, "id", f->id);

@@ -116,7 +116,7 @@ bool stet_text_source(struct stet_buf *out, struct stet_view file, uint32_t line
     struct stet_buf source = STET_BUF_INIT, masked = STET_BUF_INIT;
     bool found = is_source(file) && stet_excerpt_line(&source, file, line);
 
-    stet_mask_text(&masked, stet_buf_as_view(&source));
+    stet_mask_source(&masked, stet_buf_as_view(&source));
     stet_text_foreign(out, stet_buf_as_view(&masked));
     stet_buf_release(&source);
     stet_buf_release(&masked);

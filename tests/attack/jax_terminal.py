@@ -15,7 +15,7 @@ SCRIPT = r"""
 import jax, jax.numpy as jnp
 evil = "a\x1b]0;PWNED\x07\x1b[31mb\u202egpj\x9b31m\n::error::c"
 name = "t\x1b[31mra\u202e\nin.py"
-source = "def g(f, x):\n    return f(x)  # \x1b]0;SRC\x07 \u202e token=SEKRET001\n"
+source = "def g(f, x):\n    return f(x)  # \x1b]0;SRC\x07 \u202e token='SEKRET001'\n"
 with open(name, "w") as f:
     f.write(source)
 space = {}

@@ -173,7 +173,7 @@ class Secrets(attack.Case):
             self.assertIn("--api-key=***", self.say(*words).stdout)
 
     def test_source_lines_are_masked(self):
-        path = self.file("train.py", f'import jax\n\n\n@jax.jit\ndef f(x, password="{word(1)}"):\n    if x > 0:  # token={word(2)}\n'
+        path = self.file("train.py", f'import jax\n\n\n@jax.jit\ndef f(x, password="{word(1)}"):\n    if x > 0:  # token="{word(2)}"\n'
                                      '        return x\n    return -x\n')
         done = self.stet("lint", path)
         self.assertIn("train.py:6", done.stdout)

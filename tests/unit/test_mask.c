@@ -52,7 +52,6 @@ TEST(values_behind_secret_names_are_masked)
     EXPECT_STR("password=***", text("password=a,b;c"));
     EXPECT_STR("Authorization: Bearer ***", text("Authorization: Bearer S"));
     EXPECT_STR("secret => ***", text("secret => S"));
-    EXPECT_STR("os.environ[\"HF_TOKEN\"] = x", text("os.environ[\"HF_TOKEN\"] = x"));
     EXPECT_STR("password = \"***\"  # mine", text("password = \"S\"  # mine"));
 }
 
@@ -126,6 +125,44 @@ TEST(masking_twice_changes_nothing)
         EXPECT_STR(once, text(once));
     }
     stet_buf_release(&out);
+}
+
+static const char *source(const char *s)
+{
+    stet_buf_release(&out);
+    stet_mask_source(&out, stet_view_str(s));
+    return out.ptr ? out.ptr : "";
+}
+
+TEST(source_code_keeps_its_names)
+{
+    static const char *const same[] = {
+        "key, subkey = jax.random.split(key)", "x = dropout(x, key=key, rate=0.1)",
+        "def f(params, token: int, auth=None):", "y = x[a:b @ c]", "tokens = tokens[:, 1:]"};
+
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        EXPECT_STR(same[i], source(same[i]));
+    EXPECT_STR("client = Client(token='***')", source("client = Client(token='S')"));
+    EXPECT_STR("env[\"HF_TOKEN\"] = \"***\"", source("env[\"HF_TOKEN\"] = \"S\""));
+    EXPECT_STR("db = connect('pg://***@h/x')", source("db = connect('pg://u:p@h/x')"));
+    EXPECT_STR("login(***)", source("login(hf_abcdefghijklmnop)"));
+    stet_buf_release(&out);
+}
+
+/* A line as long as the environment may be, of whatever costs most. */
+TEST(masking_takes_time_by_length_alone)
+{
+    static const char *const units[] = {"a.", "a:",      "key ", "://", "-",
+                                        "a@", "token='", "\\",   "x:y@"};
+    enum { LONG = 1 << 17 };
+    static char text[LONG];
+
+    for (size_t k = 0; k < sizeof units / sizeof *units; k++) {
+        for (size_t i = 0; i < LONG; i++)
+            text[i] = units[k][i % strlen(units[k])];
+        stet_mask_text(&out, stet_view_of(text, LONG));
+        stet_buf_release(&out);
+    }
 }
 
 TEST(a_command_line_is_masked_word_by_word)
