@@ -226,14 +226,21 @@ static void summary(const struct run *r, const struct wishes *w)
     stet_run_summary(r->folder, r->id, &r->watch, &end);
 }
 
+static int complain_of_start(const struct stet_err *why, bool no_folder)
+{
+    int code = stet_complain(why);
+
+    if (no_folder)
+        stet_say("stet: set STET_STATE_DIR to a folder that can be written\n");
+    return code;
+}
+
 /* Fail open: a training job must not die because a log folder is full. */
 static int run_without_layer(const struct run *r, const struct stet_err *why, bool no_folder)
 {
     struct stet_err err = STET_ERR_INIT;
 
-    stet_complain(why);
-    if (no_folder)
-        stet_say("stet: set STET_STATE_DIR to a folder that can be written\n");
+    complain_of_start(why, no_folder);
     stet_say("stet: running the command without the layer\n");
     execvp(r->argv[0], r->argv);
     stet_fail_errno(&err, "cannot run %s", r->argv[0]);
@@ -256,9 +263,7 @@ static int run(struct run *r, const struct wishes *w)
     if (w->cpu && (rc != STET_OK || stet_run_cpu(&env, r->folder, &err) != STET_OK)) {
         /* Not fail open: without the backend the command would run somewhere else than asked. */
         forget_run(r);
-        if (no_folder)
-            stet_say("stet: set STET_STATE_DIR to a folder that can be written\n");
-        return stet_complain(&err);
+        return complain_of_start(&err, no_folder);
     }
     if (rc != STET_OK)
         return run_without_layer(r, &err, no_folder);

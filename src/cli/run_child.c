@@ -26,20 +26,26 @@ enum {
 };
 
 static volatile pid_t forward_to;
-static int to_forwarder = -1; /* a byte a signal */
+static int to_forwarder = -1; /* a pipe of arrivals */
 static pid_t owner;           /* of the handler; not what we fork */
 static struct stet_witness witness;
 static pthread_mutex_t reaping = PTHREAD_MUTEX_INITIALIZER; /* no signal to a pid that is reused */
 
+/* A signal on its way from the handler to the thread. */
+struct arrival {
+    uint64_t ns;
+    int number;
+};
+
 /* The kernel's own (Ctrl-C, hang-up of the terminal) reach the whole group by themselves. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
-    unsigned char byte = (unsigned char)number;
+    struct arrival a = {stet_witness_now(), number};
     int saved = errno;
 
     (void)context;
     if (info->si_code <= 0 && info->si_pid != forward_to && forward_to > 0 && getpid() == owner &&
-        write(to_forwarder, &byte, 1) != 1)
+        write(to_forwarder, &a, sizeof a) != sizeof a)
         kill(forward_to, number);
     errno = saved;
 }
@@ -79,9 +85,9 @@ static bool read_dispositions(struct dispositions *d)
 /* Has the signal reached the command without us? What was sent to the group has; but where the
  * command would have died of it and lives, it has not (somebody sent it to every process of our
  * executable). */
-static bool has_arrived(int number)
+static bool has_arrived(struct arrival a)
 {
-    uint64_t began = stet_witness_now(), bit = (uint64_t)1 << (number - 1);
+    uint64_t since = a.ns - WINDOW_MS * UINT64_C(1000000), bit = (uint64_t)1 << (a.number - 1);
     struct dispositions d;
     bool seen = false, known = false;
 
@@ -89,7 +95,7 @@ static bool has_arrived(int number)
         known = read_dispositions(&d);
         if (known && (d.pending & bit))
             return true;
-        seen = stet_witness_saw(&witness, number, began - WINDOW_MS * UINT64_C(1000000));
+        seen = stet_witness_saw(&witness, a.number, since);
         if (!seen)
             poll(NULL, 0, 1);
     }
@@ -102,15 +108,15 @@ static bool has_arrived(int number)
 static void *forward(void *pipe)
 {
     int fd = *(int *)pipe;
-    unsigned char number;
+    struct arrival a;
     ssize_t n;
 
-    while ((n = read(fd, &number, 1)) == 1 || (n < 0 && errno == EINTR)) {
-        if (n != 1 || forward_to <= 0 || has_arrived(number))
+    while ((n = read(fd, &a, sizeof a)) == sizeof a || (n < 0 && errno == EINTR)) {
+        if (n < 0 || forward_to <= 0 || has_arrived(a))
             continue;
         pthread_mutex_lock(&reaping);
         if (forward_to > 0)
-            kill(forward_to, number);
+            kill(forward_to, a.number);
         pthread_mutex_unlock(&reaping);
     }
     return NULL;
@@ -137,14 +143,17 @@ static void start_forwarder(void)
 static pid_t reap(struct stet_child *c, int flags)
 {
     pid_t ended;
+    int saved;
 
     pthread_mutex_lock(&reaping);
     ended = waitpid(c->pid, &c->status, flags);
-    if (ended == c->pid || (ended < 0 && errno != EINTR))
+    saved = errno;
+    if (ended == c->pid || (ended < 0 && saved != EINTR))
         forward_to = 0;
     pthread_mutex_unlock(&reaping);
     if (!forward_to)
         stet_witness_stop(&witness);
+    errno = saved;
     return ended;
 }
 

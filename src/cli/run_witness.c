@@ -82,14 +82,12 @@ void stet_witness_stop(struct stet_witness *w)
         while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
             continue;
     }
-    if (w->came_ns)
-        munmap((void *)(uintptr_t)w->came_ns, SIGNALS * sizeof *w->came_ns);
-    *w = (struct stet_witness){0};
+    w->pid = 0; /* what it noted stays: another thread may be reading it */
 }
 
 bool stet_witness_saw(const struct stet_witness *w, int number, uint64_t since_ns)
 {
-    uint64_t came = w->pid && number < SIGNALS ? atomic_load(&w->came_ns[number]) : 0;
+    uint64_t came = w->came_ns && number < SIGNALS ? atomic_load(&w->came_ns[number]) : 0;
 
     return came && came >= since_ns;
 }
