@@ -119,7 +119,7 @@ TEST(masking_twice_changes_nothing)
         "postgres://u:a/b c@h"};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        char once[256];
+        char once[1024];
 
         snprintf(once, sizeof once, "%s", text(all[i]));
         EXPECT_STR(once, text(once));

@@ -53,7 +53,7 @@ TEST(nothing_is_taken_for_a_command_of_a_ci_runner)
 
 TEST(doing_it_twice_changes_nothing)
 {
-    char once[256];
+    char once[1024];
 
     snprintf(once, sizeof once, "%s", foreign("::a\x1b[1m\n##[b]\xe2\x80\xae"));
     EXPECT_STR(once, foreign(once));
