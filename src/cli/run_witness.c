@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,6 +34,17 @@ static void forget_name(void)
         memset(from, 0, (size_t)(to - from));
 }
 
+/* It must hold nothing open that somebody waits for the end of. */
+static void close_all(void)
+{
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, 0, ~0u, 0) == 0)
+        return;
+#endif
+    for (long fd = sysconf(_SC_OPEN_MAX) < 4096 ? sysconf(_SC_OPEN_MAX) : 4096; fd-- > 0;)
+        close((int)fd);
+}
+
 static _Noreturn void watch(_Atomic uint64_t *came_ns, pid_t parent)
 {
     siginfo_t info;
@@ -42,9 +54,7 @@ static _Noreturn void watch(_Atomic uint64_t *came_ns, pid_t parent)
     if (getppid() != parent)
         _exit(0);
     forget_name();
-    /* It must hold nothing open that somebody waits for the end of. */
-    for (long fd = sysconf(_SC_OPEN_MAX) < 4096 ? sysconf(_SC_OPEN_MAX) : 4096; fd-- > 0;)
-        close((int)fd);
+    close_all();
     sigfillset(&all);
     for (;;) {
         int number = sigwaitinfo(&all, &info);

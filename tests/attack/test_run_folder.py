@@ -213,6 +213,19 @@ class RunFolder(attack.Case):
         os.mkfifo(self.dir + "/state/ledger.db")
         self.ask("explain", self.folder)
 
+    def test_a_run_that_calls_itself_a_path(self):
+        """The report is named after the run, and stays in the working folder."""
+        with open(self.folder + "/run.json") as f:
+            run = json.load(f)
+        with open(self.folder + "/run.json", "w") as f:
+            json.dump({**run, "id": "x/../../escaped"}, f)
+        place = self.dir + "/here"
+        os.makedirs(place + "/stet-report-x")
+        done = subprocess.run([attack.STET, "report", self.folder], env=self.environment(), cwd=place, capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(os.listdir(place)), ["stet-report-x", "stet-report-x_.._.._escaped.html"])
+        self.assertFalse(glob.glob(self.dir + "/*.html"))
+
     def test_lines_are_quoted_from_sources_alone(self):
         """A journal names files; a report made of it must not carry a private key away."""
         key = self.file("id_ed25519", "SEKRETKEYLINE\n" * 50)
