@@ -91,8 +91,13 @@ void *stet_arena_alloc(struct stet_arena *a, size_t count, size_t size)
 
 struct stet_view stet_arena_copy(struct stet_arena *a, struct stet_view v)
 {
-    char *p = stet_arena_raw(a, v.len + 1, 1);
+    char *p;
 
+    if (v.len == SIZE_MAX) {
+        a->failed = true;
+        return (struct stet_view){0};
+    }
+    p = stet_arena_raw(a, v.len + 1, 1);
     if (!p)
         return (struct stet_view){0};
     if (v.len)

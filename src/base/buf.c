@@ -3,14 +3,13 @@
 
 #include "base/mem.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 
 void stet_buf_release(struct stet_buf *b)
 {
     if (b->room > b->lent)
         stet_mem_free(b->ptr);
-    *b = (struct stet_buf){.cap = b->cap};
+    *b = (struct stet_buf){.cap = b->cap, .vprint = b->vprint};
 }
 
 char *stet_buf_reserve(struct stet_buf *b, size_t n)
@@ -72,10 +71,17 @@ void stet_buf_char(struct stet_buf *b, char c)
 
 void stet_buf_printf(struct stet_buf *b, const char *fmt, ...)
 {
-    char *p = stet_buf_reserve(b, 128);
+    char *p;
     va_list ap;
     int n;
 
+    if (b->vprint) {
+        va_start(ap, fmt);
+        b->vprint(b, fmt, ap);
+        va_end(ap);
+        return;
+    }
+    p = stet_buf_reserve(b, 128);
     if (!p)
         return;
     va_start(ap, fmt);

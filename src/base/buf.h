@@ -4,12 +4,15 @@
 
 #include "base/view.h"
 
+#include <stdarg.h>
+
 struct stet_buf {
     char *ptr; /* terminated whenever not NULL */
     size_t len, room;
     size_t cap;  /* 0 means STET_BUF_DEFAULT_CAP */
     size_t lent; /* with no more room than this, ptr is not ours */
     bool failed;
+    void (*vprint)(struct stet_buf *b, const char *fmt, va_list args); /* NULL: as printf does */
 };
 
 #define STET_BUF_DEFAULT_CAP ((size_t)1 << 30)

@@ -403,6 +403,13 @@ bool stet_fs_exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
+bool stet_fs_is_plain(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 char *stet_fs_join(const char *a, const char *b)
 {
     size_t room = strlen(a) + strlen(b) + 2;

@@ -68,6 +68,9 @@ enum stet_rc stet_fs_mkdirs(const char *path, struct stet_err *err);
 /* The same with another mode, whatever the umask. */
 enum stet_rc stet_fs_mkdirs_as(const char *path, unsigned mode, struct stet_err *err);
 bool stet_fs_exists(const char *path);
+/* Is it a file of bytes, and neither a link nor a pipe, a device or a folder? For folders that come
+ * from somebody else: opening a pipe waits for its writer, and a link leads anywhere. */
+bool stet_fs_is_plain(const char *path);
 /* write(2) until all is out; -1 and errno on failure. */
 int stet_fs_write_all(int fd, const void *bytes, size_t n);
 /* a/b in a malloc'd string (stet_mem_free), or NULL. */

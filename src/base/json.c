@@ -7,7 +7,7 @@
 /* A byte that stands for itself; most do, and are copied by the run. */
 static bool is_plain(unsigned char c)
 {
-    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && c != '#';
 }
 
 static void quote(struct stet_buf *out, struct stet_view v)
@@ -27,8 +27,10 @@ static void quote(struct stet_buf *out, struct stet_view v)
         } else if (p[i] == '\n') {
             stet_buf_str(out, "\\n");
             i++;
-        } else if (p[i] < 0x20 || p[i] == 0x7f) {
-            stet_buf_printf(out, "\\u%04x", p[i++]);
+        } else if (stet_utf8_is_control(p + i, n) ||
+                   (p[i] == '#' && stet_view_is_runner_command(stet_view_of(p + i, v.len - i)))) {
+            stet_buf_printf(out, "\\u%04x", (unsigned)stet_utf8_decode(p + i, n));
+            i += n;
         } else {
             size_t from = i;
 

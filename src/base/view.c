@@ -73,3 +73,22 @@ size_t stet_utf8_length(const void *text, size_t left)
         return 0;
     return n;
 }
+
+uint32_t stet_utf8_decode(const void *text, size_t n)
+{
+    const unsigned char *p = text;
+    uint32_t code = n == 1 ? p[0] : p[0] & (0xffu >> (n + 1));
+
+    for (size_t i = 1; i < n; i++)
+        code = code << 6 | (p[i] & 0x3f);
+    return code;
+}
+
+bool stet_utf8_is_control(const void *text, size_t n)
+{
+    uint32_t code = stet_utf8_decode(text, n);
+
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e ||
+           code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x2069);
+}

@@ -73,5 +73,16 @@ int stet_view_sort(const void *a, const void *b);
 /* Bytes of the well-formed UTF-8 sequence that `text` begins with; 0 when there is none (RFC 3629).
  */
 size_t stet_utf8_length(const void *text, size_t left);
+/* The character of `n` bytes, as stet_utf8_length counts them. */
+uint32_t stet_utf8_decode(const void *text, size_t n);
+/* Would it act on a terminal or change how the text around it reads? C0, DEL, C1, bidirectional
+ * controls, line and paragraph separators. */
+bool stet_utf8_is_control(const void *text, size_t n);
+/* Does the text begin with what the log reader of GitHub or Azure takes for a command, wherever it
+ * stands in a line? */
+static inline bool stet_view_is_runner_command(struct stet_view v)
+{
+    return stet_view_starts(v, "##[") || stet_view_starts(v, "##vso[");
+}
 
 #endif

@@ -5,6 +5,9 @@
 
 #include <jansson.h>
 
+/* Thousands of packages take less than a megabyte. */
+enum { LARGEST = 64 << 20 };
+
 static const char schema[] = "stet.bundle/1";
 
 static void write_groups(const struct stet_inventory *v, struct stet_json *j)
@@ -121,7 +124,7 @@ enum stet_rc stet_inventory_parse(struct stet_inventory *v, struct stet_view tex
 enum stet_rc stet_inventory_read(struct stet_inventory *v, const char *path, struct stet_err *err)
 {
     struct stet_file f;
-    enum stet_rc rc = stet_file_open(&f, path, err);
+    enum stet_rc rc = stet_file_open_small(&f, path, LARGEST, err);
 
     if (rc != STET_OK)
         return rc;

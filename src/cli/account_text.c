@@ -1,10 +1,10 @@
 /* A run's recompiles for a tired engineer: what, where, what it cost, what to do. Recompiles of one
  * cause are told once. */
+#include "base/text.h"
 #include "cli/account_run.h"
 #include "cli/cache_miss.h"
 
 #include "cli/account_frameworks.h"
-#include "cli/excerpt.h"
 #include "cli/run_text.h"
 #include "report/causes.h"
 
@@ -17,9 +17,15 @@ struct pen {
 
 static struct pen pen_of(struct stet_buf *out, bool colour)
 {
-    if (!colour)
-        return (struct pen){out, "", "", "", "", "", ""};
-    return (struct pen){out, "\033[1m", "\033[31m", "\033[32m", "\033[36m", "\033[2m", "\033[0m"};
+    return (struct pen){
+        .out = out,
+        .bold = stet_pen(STET_PEN_BOLD, colour),
+        .red = stet_pen(STET_PEN_RED, colour),
+        .green = stet_pen(STET_PEN_GREEN, colour),
+        .cyan = stet_pen(STET_PEN_CYAN, colour),
+        .dim = stet_pen(STET_PEN_DIM, colour),
+        .plain = stet_pen(STET_PEN_PLAIN, colour),
+    };
 }
 
 enum { VALUES = 5 };
@@ -37,7 +43,7 @@ static void place(const struct pen *p, const char *label, const struct stet_line
     stet_buf_char(p->out, '\n');
     before = p->out->len;
     stet_buf_printf(p->out, "      %s%5" PRIu64 " |%s ", p->dim, at->line, p->plain);
-    if (!stet_excerpt_line(p->out, at->file, (uint32_t)at->line))
+    if (!stet_text_source(p->out, at->file, (uint32_t)at->line))
         p->out->len = before;
     else
         stet_buf_char(p->out, '\n');

@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,7 @@ static void print_usage(const struct stet_usage *usage, const struct stet_option
 
 static int complain_usage(const struct stet_usage *usage, const char *what, const char *which)
 {
-    fprintf(stderr, "stet: %s '%s'\nusage: %s\n", what, which, usage->synopsis);
+    stet_say("stet: %s '%s'\nusage: %s\n", what, which, usage->synopsis);
     return STET_EXIT_USAGE;
 }
 
@@ -118,25 +119,45 @@ int stet_args_parse(struct stet_args *args, int argc, char **argv, const struct 
 
 int stet_usage_error(const struct stet_usage *usage, const char *what)
 {
-    fprintf(stderr, "stet: %s\nusage: %s\n", what, usage->synopsis);
+    stet_say("stet: %s\nusage: %s\n", what, usage->synopsis);
     return STET_EXIT_USAGE;
 }
 
 int stet_complain(const struct stet_err *err)
 {
     if (err->offset != STET_NO_OFFSET)
-        fprintf(stderr, "stet: %s (at offset %llu)\n", err->text, (unsigned long long)err->offset);
+        stet_say("stet: %s (at offset %llu)\n", err->text, (unsigned long long)err->offset);
     else
-        fprintf(stderr, "stet: %s\n", err->text[0] ? err->text : stet_rc_name(err->rc));
+        stet_say("stet: %s\n", err->text[0] ? err->text : stet_rc_name(err->rc));
     return err->rc == STET_USAGE ? STET_EXIT_USAGE : STET_EXIT_FAILURE;
+}
+
+/* Whatever a command put together, nothing but text and our own colours leaves it. */
+static int write_filtered(int fd, const struct stet_buf *out)
+{
+    struct stet_buf safe = {.cap = SIZE_MAX};
+    int rc;
+
+    stet_text_filter(&safe, stet_buf_as_view(out), stet_colour(fd));
+    if (safe.failed)
+        errno = ENOMEM;
+    rc = safe.failed ? -1 : stet_fs_write_all(fd, safe.ptr, safe.len);
+    stet_buf_release(&safe);
+    return rc;
+}
+
+void stet_say_text(struct stet_buf *out)
+{
+    if (!out->failed)
+        write_filtered(STDERR_FILENO, out);
 }
 
 int stet_print(struct stet_buf *out, int exit_code)
 {
     if (out->failed) {
-        fputs("stet: out of memory while printing\n", stderr);
+        stet_say("stet: out of memory while printing\n");
         exit_code = STET_EXIT_FAILURE;
-    } else if (fflush(stdout) != 0 || stet_fs_write_all(STDOUT_FILENO, out->ptr, out->len) != 0) {
+    } else if (fflush(stdout) != 0 || write_filtered(STDOUT_FILENO, out) != 0) {
         perror("stet: cannot write to standard output");
         exit_code = STET_EXIT_FAILURE;
     }

@@ -202,7 +202,7 @@ enum stet_rc stet_bundle_of_run(struct stet_inventory *v, const char *folder, st
     int n;
 
     snprintf(path, sizeof path, "%s/bundle.json", folder);
-    rc = stet_inventory_read(v, path, err);
+    rc = stet_fs_is_plain(path) ? stet_inventory_read(v, path, err) : STET_NOT_FOUND;
     if (rc == STET_IO || rc == STET_NOT_FOUND) {
         rc = STET_OK; /* an older run, or one in plugin mode: its journals tell */
         if (err)

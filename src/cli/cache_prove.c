@@ -4,6 +4,7 @@
 #include "cli/run_text.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -124,7 +125,7 @@ static enum stet_rc launch(struct launch *l, const char *work, const char *name,
 
 static int tell(const struct stet_args *args, const struct launch *cold, const struct launch *warm)
 {
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_err err = STET_ERR_INIT;
     struct stet_misses misses;
     struct stet_json j;

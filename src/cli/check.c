@@ -110,8 +110,7 @@ static struct stet_line first_place(struct stet_explained *x, const struct stet_
     struct stet_history_side side;
     struct use u = {0};
 
-    if (argument != UINT32_MAX &&
-        stet_shelf_open(x->shelf, x->folder, c->program, c->options, &side, NULL) == STET_OK &&
+    if (argument != UINT32_MAX && stet_shelf_open(x->shelf, x->folder, c, &side, NULL) == STET_OK &&
         argument < side.program.program->argument_count) {
         u.value = side.program.program->arguments[argument].value;
         stet_program_walk(side.program.program, find_use, &u);

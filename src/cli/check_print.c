@@ -2,8 +2,8 @@
 #include "cli/contract.h"
 
 #include "base/json.h"
+#include "base/text.h"
 #include "cli/account.h"
-#include "cli/excerpt.h"
 #include "cli/run_text.h"
 
 #include <inttypes.h>
@@ -32,7 +32,7 @@ static void excerpt(struct stet_buf *out, const struct stet_line *l)
     if (!l->line)
         return;
     stet_buf_printf(out, "    %7" PRIu64 " | ", l->line);
-    if (stet_excerpt_line(out, l->file, (uint32_t)l->line))
+    if (stet_text_source(out, l->file, (uint32_t)l->line))
         stet_buf_char(out, '\n');
     else
         out->len = from;
@@ -170,7 +170,7 @@ static void one_github(struct stet_buf *out, const struct stet_violation *v,
                        const struct stet_contract *c)
 {
     const struct stet_line *at = v->origin.line ? &v->origin : &v->trigger;
-    struct stet_buf text = STET_BUF_INIT, head = STET_BUF_INIT;
+    struct stet_buf text = STET_TEXT_INIT, head = STET_TEXT_INIT;
 
     title(&head, v);
     stet_buf_printf(&text, "%.*s", STET_FMT(v->what));

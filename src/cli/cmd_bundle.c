@@ -30,7 +30,7 @@ static void show_text(struct stet_buf *out, const struct stet_inventory *v)
         }
         if (item->group != open) {
             open = item->group;
-            stet_buf_printf(out, "%s%s: %s\n", out->len ? "\n" : "", stet_group_name(open),
+            stet_buf_printf(out, out->len ? "\n%s: %s\n" : "%s: %s\n", stet_group_name(open),
                             stet_group_about(open));
         }
         stet_buf_printf(out, "  %-28.*s %.*s\n", STET_FMT(item->name), STET_FMT(item->value));
@@ -41,7 +41,7 @@ static void show_text(struct stet_buf *out, const struct stet_inventory *v)
 
 static int print(const struct stet_args *args, struct stet_inventory *v)
 {
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_json j;
 
     if (args->format == STET_FORMAT_JSON) {
@@ -70,7 +70,7 @@ static int record(const struct stet_args *args)
         stet_inventory_release(&v);
         if (rc != STET_OK)
             return stet_complain(&err);
-        fprintf(stderr, "stet: %zu item%s recorded in %s\n", n, n == 1 ? "" : "s", output);
+        stet_say("stet: %zu item%s recorded in %s\n", n, n == 1 ? "" : "s", output);
         return STET_EXIT_FINE;
     }
     json.format = STET_FORMAT_JSON; /* a file's content, to be redirected */
@@ -105,7 +105,7 @@ static void changes_text(struct stet_buf *out, const struct stet_item_changes *c
     for (int e = STET_EFFECTS - 1; e >= 0; e--) {
         if (!c->by_effect[e])
             continue;
-        stet_buf_printf(out, "%s%s\n", out->len ? "\n" : "", effect_words[e]);
+        stet_buf_printf(out, out->len ? "\n%s\n" : "%s\n", effect_words[e]);
         for (size_t i = 0; i < c->count; i++)
             if (c->items[i].effect == (enum stet_effect)e)
                 change_text(out, &c->items[i]);
@@ -142,7 +142,7 @@ static int compare(const struct stet_args *args, const char *a_name, const char 
                    const char *schema)
 {
     struct stet_err err = STET_ERR_INIT;
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_item_changes c;
     struct stet_inventory a, b;
     struct stet_json j;
@@ -256,6 +256,6 @@ int cmd_bundle(int argc, char **argv)
     for (size_t i = 0; i < PARTS; i++)
         if (!strcmp(argv[1], parts[i].name))
             return run_part(&parts[i], argc - 1, argv + 1);
-    fprintf(stderr, "stet: no command 'bundle %s'\n", argv[1]);
+    stet_say("stet: no command 'bundle %s'\n", argv[1]);
     return STET_EXIT_USAGE;
 }

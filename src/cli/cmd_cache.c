@@ -4,6 +4,7 @@
 #include "cli/served.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "store/quarantine.h"
 
 #include <errno.h>
@@ -99,7 +100,7 @@ static void rows(const struct stet_store *s, const struct stet_stored_list *all,
 int stet_cache_ls(const struct stet_store *s, const struct stet_args *args)
 {
     struct stet_err err = STET_ERR_INIT;
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_stored_list all;
     struct stet_json j;
 
@@ -153,9 +154,8 @@ static void last_run(struct stet_buf *out, struct stet_json *j)
             stet_text_count(out, d.compiles, "program");
             stet_served_text(out, &d);
             for (size_t i = 0; i < unkept.places; i++)
-                stet_buf_printf(out, "%s%" PRIu64 " %.*s",
-                                i ? ", " : "\nnot kept: ", unkept.count[i],
-                                STET_FMT(unkept.name[i]));
+                stet_buf_printf(out, i ? ", %" PRIu64 " %.*s" : "\nnot kept: %" PRIu64 " %.*s",
+                                unkept.count[i], STET_FMT(unkept.name[i]));
             stet_buf_char(out, '\n');
         }
         stet_run_unload(&d);
@@ -166,7 +166,7 @@ static void last_run(struct stet_buf *out, struct stet_json *j)
 int stet_cache_stats(const struct stet_store *s, const struct stet_args *args)
 {
     struct stet_err err = STET_ERR_INIT;
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_stored_list all;
     struct stet_json j;
 
@@ -201,7 +201,7 @@ int stet_cache_stats(const struct stet_store *s, const struct stet_args *args)
 
 int stet_cache_path(const struct stet_store *s, const struct stet_args *args)
 {
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_json j;
 
     if (args->format == STET_FORMAT_JSON) {
@@ -211,7 +211,7 @@ int stet_cache_path(const struct stet_store *s, const struct stet_args *args)
         stet_json_cstr(&j, "folder", s->folder);
         stet_json_end_object(&j);
     } else {
-        stet_buf_str(&out, s->folder);
+        stet_text_foreign(&out, stet_view_str(s->folder));
     }
     stet_buf_char(&out, '\n');
     return stet_print(&out, STET_EXIT_FINE);
@@ -244,7 +244,7 @@ enum stet_rc stet_cache_find(const struct stet_store *s, const char *prefix, str
 int stet_cache_show(const struct stet_store *s, const struct stet_args *args)
 {
     struct stet_err err = STET_ERR_INIT;
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_entry_file f;
     struct stet_hash key;
     struct stet_json j;
@@ -286,7 +286,7 @@ int stet_cache_rm(const struct stet_store *s, const struct stet_args *args)
 {
     bool json = args->format == STET_FORMAT_JSON;
     struct stet_err err = STET_ERR_INIT;
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     enum stet_rc rc = STET_OK;
     struct stet_hash key;
     struct stet_json j;
@@ -392,7 +392,7 @@ int cmd_cache(int argc, char **argv)
             return run_part(&parts[i], argc - 1, argv + 1);
     }
     if (argc > 1 && !help)
-        fprintf(stderr, "stet: no command 'cache %s'\n", argv[1]);
+        stet_say("stet: no command 'cache %s'\n", argv[1]);
     fputs("usage: stet cache PART [options]\n\n"
           "Executables that were compiled under `stet run`, kept and loaded again.\n\n",
           to);

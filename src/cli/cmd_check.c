@@ -16,7 +16,7 @@ static const struct stet_usage usage = {
 static int check(const char *name, const char *file, enum stet_check_format format)
 {
     struct stet_err err = STET_ERR_INIT;
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_contract c;
     struct stet_lanes l;
     struct stet_check k;

@@ -29,8 +29,7 @@ static unsigned doubt(const struct stet_lanes *l)
     for (size_t i = 0; l->has_torch && i < l->torch.compile_count; i++)
         n += l->torch.compiles[i].failures != STET_TORCH_NONE;
     if (n)
-        fprintf(
-            stderr,
+        stet_say(
             "stet: this run recompiled %u time%s (`stet explain`), and the contract allows it\n", n,
             n == 1 ? "" : "s");
     return n;
@@ -43,9 +42,9 @@ static int tell(enum stet_format format, const char *file, const char *run,
     struct stet_json j;
 
     if (format == STET_FORMAT_TEXT) {
-        fprintf(stderr, "stet: wrote %s from run %s: %u famil%s, %u frame%s\n", file, run,
-                c->family_count, c->family_count == 1 ? "y" : "ies", c->frame_count,
-                c->frame_count == 1 ? "" : "s");
+        stet_say("stet: wrote %s from run %s: %u famil%s, %u frame%s\n", file, run, c->family_count,
+                 c->family_count == 1 ? "y" : "ies", c->frame_count,
+                 c->frame_count == 1 ? "" : "s");
         return STET_EXIT_FINE;
     }
     stet_json_init(&j, &out);
@@ -72,7 +71,7 @@ static int init(const char *run, const char *file, bool force, enum stet_format 
     unsigned recompiles;
 
     if (!to_stdout && !force && stet_fs_exists(file)) {
-        fprintf(stderr, "stet: %s is there already: `stet contract update`, or --force\n", file);
+        stet_say("stet: %s is there already: `stet contract update`, or --force\n", file);
         return STET_EXIT_USAGE;
     }
     if (stet_lanes_open(&l, run, &err) != STET_OK)

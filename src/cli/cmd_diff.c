@@ -51,7 +51,7 @@ int cmd_diff(int argc, char **argv)
         {0},
     };
     struct stet_err err = STET_ERR_INIT;
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_loaded a, b;
     struct stet_args args;
     int done = stet_args_parse(&args, argc, argv, &usage, options, false);

@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "bundle/system.h"
 
 #include <stdio.h>
@@ -172,7 +173,7 @@ static void dismiss(struct stet_doctor *d)
 static int list_rows(const struct stet_args *args, struct stet_doctor *d)
 {
     struct stet_err err = STET_ERR_INIT;
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_json j;
 
     if (load_matrix(d, &err) != STET_OK)
@@ -237,7 +238,7 @@ int cmd_doctor(int argc, char **argv)
         {0},
     };
     struct stet_err err = STET_ERR_INIT;
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_args args;
     int done = stet_args_parse(&args, argc, argv, &usage, options, false);
 

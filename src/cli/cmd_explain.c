@@ -27,7 +27,7 @@ struct choices {
 static enum stet_rc print_joined(const struct stet_account *a, const struct stet_tally *tally,
                                  const struct choices *c, int *code, struct stet_err *err)
 {
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     enum stet_rc rc;
 
     *code = tally->alarms ? STET_EXIT_FINDING : STET_EXIT_FINE;

@@ -56,7 +56,7 @@ int cmd_fingerprint(int argc, char **argv)
          STET_OPTION_VALUE, &options_path},
         {0},
     };
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_json j;
     struct stet_args args;
     int done = stet_args_parse(&args, argc, argv, &usage, options, false);

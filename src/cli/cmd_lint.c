@@ -47,8 +47,7 @@ static bool mark(bool *on, struct stet_view list, bool value)
             }
         }
         if (!known) {
-            fprintf(stderr, "stet: no rule '%.*s'; `stet lint --rules` lists them\n",
-                    STET_FMT(name));
+            stet_say("stet: no rule '%.*s'; `stet lint --rules` lists them\n", STET_FMT(name));
             return false;
         }
         list = comma ? stet_view_of(comma + 1, list.len - name.len - 1) : stet_view_of("", 0);
@@ -155,9 +154,8 @@ static int fix_files(struct stet_buf *out, const struct stet_lint_result *r, boo
         fixed += count;
         files++;
     }
-    fprintf(stderr, "stet: %s %zu of %zu finding%s in %zu file%s\n", apply ? "fixed" : "would fix",
-            fixed, r->finding_count, r->finding_count == 1 ? "" : "s", files,
-            files == 1 ? "" : "s");
+    stet_say("stet: %s %zu of %zu finding%s in %zu file%s\n", apply ? "fixed" : "would fix", fixed,
+             r->finding_count, r->finding_count == 1 ? "" : "s", files, files == 1 ? "" : "s");
     return (apply ? fixed < r->finding_count : r->finding_count) ? STET_EXIT_FINDING
                                                                  : STET_EXIT_FINE;
 }
@@ -180,15 +178,15 @@ static int report(struct stet_lint_result *r, const struct lint_args *a, const c
     struct stet_lint_print p = {
         .result = r, .statistics = a->statistics, .colour = stet_colour(STDOUT_FILENO)};
     struct stet_err err = STET_ERR_INIT;
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     char id[128];
     int code;
 
     if (a->write_baseline) {
         if (stet_lint_baseline_write(r, a->write_baseline, &err) != STET_OK)
             return stet_complain(&err);
-        fprintf(stderr, "stet: %zu finding%s into %s\n", r->finding_count,
-                r->finding_count == 1 ? "" : "s", a->write_baseline);
+        stet_say("stet: %zu finding%s into %s\n", r->finding_count,
+                 r->finding_count == 1 ? "" : "s", a->write_baseline);
         return STET_EXIT_FINE;
     }
     if (baseline && stet_lint_baseline_apply(r, baseline, &p.known, &p.gone, &err) != STET_OK)
@@ -227,12 +225,11 @@ static void tell_nothing_found(const struct stet_lint_result *r, const struct st
     const char *more = o->path_count > 1 ? " …" : "";
 
     if (r->excluded)
-        fprintf(stderr,
-                "stet: all that is in %s%s is excluded (%zu file%s): see --exclude, and `exclude` "
-                "in pyproject.toml\n",
-                o->paths[0], more, r->excluded, r->excluded == 1 ? "" : "s");
+        stet_say("stet: all that is in %s%s is excluded (%zu file%s): see --exclude, and `exclude` "
+                 "in pyproject.toml\n",
+                 o->paths[0], more, r->excluded, r->excluded == 1 ? "" : "s");
     else
-        fprintf(stderr, "stet: no Python file and no shell script in %s%s\n", o->paths[0], more);
+        stet_say("stet: no Python file and no shell script in %s%s\n", o->paths[0], more);
 }
 
 static int lint(struct stet_args *args, const struct lint_args *a, const struct stet_lint_config *c,
@@ -255,7 +252,7 @@ static int lint(struct stet_args *args, const struct lint_args *a, const struct 
 
     if (severity < 0 || !choose_rules(on, a, c)) {
         if (severity < 0)
-            fputs("stet: --severity is note, warning or error\n", stderr);
+            stet_say("stet: --severity is note, warning or error\n");
         stet_mem_free(folder);
         stet_mem_free(list);
         return STET_EXIT_USAGE;
@@ -328,7 +325,7 @@ int cmd_lint(int argc, char **argv)
     if (threads < 0)
         return stet_usage_error(&usage, "--jobs is a number of threads, 1 to 1024");
     if (a.rules) {
-        struct stet_buf out = STET_BUF_INIT;
+        struct stet_buf out = STET_TEXT_INIT;
 
         stet_lint_print_rules(&out, a.format && !strcmp(a.format, "json"));
         return stet_print(&out, STET_EXIT_FINE);

@@ -97,11 +97,19 @@ static void share(const char *path)
     chmod(path, 0666 & ~mask);
 }
 
+/* A run that somebody else made may call itself anything; the file stays in this folder. */
+static void name_page(char *out, size_t room, const char *id)
+{
+    snprintf(out, room, "stet-report-%.40s.html", id);
+    for (char *slash = out; (slash = strchr(slash, '/'));)
+        *slash = '_';
+}
+
 static int report(const struct stet_runs *runs, struct side *const *sides, size_t count,
                   enum stet_format format, const char *path)
 {
     struct stet_err err = STET_ERR_INIT;
-    struct stet_buf json = STET_BUF_INIT;
+    struct stet_buf json = STET_BUF_INIT, said = STET_TEXT_INIT;
     enum stet_rc rc = STET_OK;
     char own[64];
 
@@ -113,15 +121,15 @@ static int report(const struct stet_runs *runs, struct side *const *sides, size_
         stet_buf_char(&json, '\n');
         return stet_print(&json, STET_EXIT_FINE);
     }
-    snprintf(own, sizeof own, "stet-report-%.40s.html", sides[0]->run.id);
+    name_page(own, sizeof own, sides[0]->run.id);
     if (rc == STET_OK)
         rc = write_page(sides, count, stet_buf_as_view(&json), path ? path : own, &err);
     stet_buf_release(&json);
     if (rc != STET_OK)
         return stet_complain(&err);
     share(path ? path : own);
-    printf("%s\n", path ? path : own);
-    return STET_EXIT_FINE;
+    stet_buf_printf(&said, "%s\n", path ? path : own);
+    return stet_print(&said, STET_EXIT_FINE);
 }
 
 int cmd_report(int argc, char **argv)

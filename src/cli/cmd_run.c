@@ -57,7 +57,8 @@ struct run {
 /* What was asked for on the command line. */
 struct wishes {
     bool quiet, cpu, xla_dump, torch_fix, no_store;
-    const char *json_events, *contract, *on_breach, *metrics_port, *metrics_file, *format;
+    const char *json_events, *contract, *on_breach, *metrics_port, *metrics_host, *metrics_file,
+        *format;
 };
 
 static uint64_t nanoseconds(struct timespec t)
@@ -96,10 +97,13 @@ static enum stet_rc write_run(const struct run *r, struct stet_err *err)
 /* A run that came to nothing. */
 static void forget_run(const struct run *r)
 {
+    static const char *const files[] = {"run.json", "libstet.so", "libstet_cpu.so", "python"};
     char path[PATH_MAX + 16];
 
-    snprintf(path, sizeof path, "%s/run.json", r->folder);
-    unlink(path);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(path, sizeof path, "%s/%s", r->folder, files[i]);
+        unlink(path);
+    }
     rmdir(r->folder);
 }
 
@@ -118,7 +122,7 @@ static enum stet_rc set_store(struct stet_env *env, const struct wishes *w, stru
         return STET_OK;
     folder = stet_store_default(NULL);
     if (folder && stet_store_open(&store, folder, &why) == STET_REFUSED)
-        fprintf(stderr, "stet: the store is off: %s\n", why.text);
+        stet_say("stet: the store is off: %s\n", why.text);
     rc = folder && !told ? stet_env_set(env, "STET_STORE", folder, err) : STET_OK;
     stet_mem_free(folder);
     return rc;
@@ -132,6 +136,8 @@ static enum stet_rc prepare(struct stet_env *env, struct run *r, const struct wi
     const char *own;
     enum stet_rc rc = stet_find_library(layer, library, sizeof library, err);
 
+    if (rc == STET_OK)
+        rc = stet_env_listable(library, sizeof library, r->folder, err);
     if (rc == STET_OK)
         rc = stet_env_preload(env, library, err);
     if (rc == STET_OK)
@@ -180,14 +186,14 @@ static void follow(struct run *r, char *const *environment)
 /* Settings for torch.compile that earlier runs taught. Nothing of it is worth failing for. */
 static void learn(struct run *r, struct stet_env *env)
 {
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_err err = STET_ERR_INIT;
 
     r->learn = stet_learn_new(r->argv, &err);
     if (!r->learn || stet_learn_apply(r->learn, env, &out, &err) != STET_OK)
         stet_complain(&err);
     if (out.len)
-        stet_fs_write_all(STDERR_FILENO, out.ptr, out.len);
+        stet_say_text(&out);
     stet_buf_release(&out);
 }
 
@@ -198,6 +204,7 @@ static enum stet_rc start_metrics(struct run *r, const struct wishes *w, struct 
     const struct stet_run_metrics_options options = {
         .port = w->metrics_port,
         .file = w->metrics_file,
+        .names = w->metrics_host,
         .run = r->id,
         .started_ns = nanoseconds(r->started),
         .quiet = w->quiet,
@@ -208,32 +215,60 @@ static enum stet_rc start_metrics(struct run *r, const struct wishes *w, struct 
     return stet_run_metrics_start(&r->metrics, &options, tap, err);
 }
 
+static void summary(const struct run *r, const struct wishes *w)
+{
+    const struct stet_run_end end = {
+        .cpu = w->cpu,
+        .torch = stet_run_torch_compiled(r->torch),
+        .status = r->child.status,
+    };
+
+    stet_run_summary(r->folder, r->id, &r->watch, &end);
+}
+
+static int complain_of_start(const struct stet_err *why, bool no_folder)
+{
+    int code = stet_complain(why);
+
+    if (no_folder)
+        stet_say("stet: set STET_STATE_DIR to a folder that can be written\n");
+    return code;
+}
+
+/* Fail open: a training job must not die because a log folder is full. */
+static int run_without_layer(const struct run *r, const struct stet_err *why, bool no_folder)
+{
+    struct stet_err err = STET_ERR_INIT;
+
+    complain_of_start(why, no_folder);
+    stet_say("stet: running the command without the layer\n");
+    execvp(r->argv[0], r->argv);
+    stet_fail_errno(&err, "cannot run %s", r->argv[0]);
+    stet_complain(&err);
+    return 127;
+}
+
 static int run(struct run *r, const struct wishes *w)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_live_tap tap;
     struct stet_env env = {0};
     enum stet_rc rc = stet_run_new(r->folder, sizeof r->folder, r->id, &r->started, &err);
+    bool no_folder = rc != STET_OK;
 
     if (rc == STET_OK)
         rc = stet_env_init(&env, &err);
     if (rc == STET_OK)
         rc = prepare(&env, r, w, &err);
-    if (w->cpu && (rc != STET_OK || stet_run_cpu(&env, &err) != STET_OK)) {
+    if (w->cpu && (rc != STET_OK || stet_run_cpu(&env, r->folder, &err) != STET_OK)) {
         /* Not fail open: without the backend the command would run somewhere else than asked. */
-        rmdir(r->folder);
-        return stet_complain(&err);
+        forget_run(r);
+        return complain_of_start(&err, no_folder);
     }
-    if (rc != STET_OK) {
-        /* Fail open: a training job must not die because a log folder is full. */
-        stet_complain(&err);
-        fputs("stet: running the command without the layer\n", stderr);
-        execvp(r->argv[0], r->argv);
-        perror(r->argv[0]);
-        return 127;
-    }
+    if (rc != STET_OK)
+        return run_without_layer(r, &err, no_folder);
     if (r->contract && !stet_run_contract_launch(r->contract, &env, r->folder, w->cpu, &err)) {
-        rmdir(r->folder);
+        forget_run(r);
         stet_complain(&err);
         return STET_EXIT_FINDING;
     }
@@ -246,7 +281,7 @@ static int run(struct run *r, const struct wishes *w)
                       r->metrics ? &tap : NULL, &err) != STET_OK) {
         stet_env_release(&env);
         stet_run_metrics_end(r->metrics);
-        rmdir(r->folder);
+        forget_run(r);
         return stet_complain(&err);
     }
     if (r->contract)
@@ -288,7 +323,7 @@ static int run(struct run *r, const struct wishes *w)
     if (write_run(r, &err) != STET_OK)
         stet_complain(&err);
     if (!w->quiet)
-        stet_run_summary(r->folder, r->id, &r->watch, stet_run_torch_compiled(r->torch));
+        summary(r, w);
     if (!w->quiet)
         stet_run_agent_report(r->id);
     stet_run_torch_end(r->torch, WIFEXITED(r->child.status) && !WEXITSTATUS(r->child.status));
@@ -330,6 +365,8 @@ int cmd_run(int argc, char **argv)
         {"metrics-port", "[ADDRESS:]PORT",
          "serve metrics for Prometheus (on 127.0.0.1; 0: any free)", STET_OPTION_VALUE,
          &w.metrics_port},
+        {"metrics-host", "NAME[,NAME…]", "answer also when asked under these names",
+         STET_OPTION_VALUE, &w.metrics_host},
         {"metrics-file", "FILE", "keep FILE up to date with them", STET_OPTION_VALUE,
          &w.metrics_file},
         {"format", NULL, NULL, STET_OPTION_VALUE, &w.format},
@@ -346,7 +383,7 @@ int cmd_run(int argc, char **argv)
         return stet_usage_error(&usage,
                                 "what the command prints is its own: use --json-events=FILE");
     if (args.count == 0) {
-        fprintf(stderr, "stet: no command to run\nusage: %s\n", usage.synopsis);
+        stet_say("stet: no command to run\nusage: %s\n", usage.synopsis);
         return STET_EXIT_USAGE;
     }
     args.values[args.count] = NULL;

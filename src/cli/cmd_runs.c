@@ -139,7 +139,7 @@ static void row_json(struct stet_json *j, const struct stet_run *run, const stru
 static int list(enum stet_format format, struct stet_runs *runs, struct stet_ledger *l,
                 const char *here, size_t most)
 {
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_json j;
     size_t shown = 0;
 
@@ -194,16 +194,17 @@ static int remove_entry(const char *path, const struct stat *st, int kind, struc
 static int prune(enum stet_format format, const struct stet_runs *runs, struct stet_ledger *l,
                  unsigned long days)
 {
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_json j;
-    uint64_t now = (uint64_t)time(NULL) * 1000000000u, age = days * 86400u * (uint64_t)1000000000u;
+    const uint64_t day = 86400u * (uint64_t)1000000000u, now = (uint64_t)time(NULL) * 1000000000u;
     size_t gone = 0, failed = 0;
 
     for (size_t i = 0; i < runs->count; i++) {
         const struct stet_run *r = &runs->items[i];
         uint64_t last = r->ended_ns ? r->ended_ns : r->started_ns;
 
-        if (last + age > now || (!r->ended_ns && stet_run_is_alive(r)))
+        /* compared in days: any number of them in nanoseconds would not fit */
+        if (last > now || (now - last) / day < days || (!r->ended_ns && stet_run_is_alive(r)))
             continue;
         if (nftw(r->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS) == 0)
             gone++;

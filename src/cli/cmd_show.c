@@ -1,6 +1,7 @@
 /* stet show: what is in a program. */
 #include "cli/show.h"
 
+#include "base/text.h"
 #include "cli/run_text.h"
 #include "ledger/run_steps.h"
 #include "legalize/hlo_to_stablehlo.h"
@@ -62,7 +63,7 @@ int stet_show_file(const char *path, enum stet_format format,
                    const struct stet_show_options *options)
 {
     struct stet_err err = STET_ERR_INIT;
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_loaded l;
     enum stet_rc rc = stet_load_open(&l, path, NULL, &err);
 
@@ -82,7 +83,7 @@ int stet_show_file(const char *path, enum stet_format format,
 static enum stet_rc show_run(const char *name, enum stet_format format, bool colour, int *code,
                              struct stet_err *err)
 {
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_run_digest digest;
     const struct stet_run *run;
     struct stet_runs runs;

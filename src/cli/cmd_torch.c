@@ -117,7 +117,7 @@ enum { PARTS = sizeof parts / sizeof *parts };
 static int print(const struct part *p, const struct stet_torch *t, const struct stet_args *args,
                  struct stet_view from, const char *id)
 {
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_json j;
 
     if (args->format == STET_FORMAT_TEXT) {
@@ -199,7 +199,7 @@ int cmd_torch(int argc, char **argv)
             return run_part(&parts[i], argc - 1, argv + 1);
     }
     if (argc > 1 && !help)
-        fprintf(stderr, "stet: no command 'torch %s'\n", argv[1]);
+        stet_say("stet: no command 'torch %s'\n", argv[1]);
     fputs("usage: stet torch PART [options] [RUN|FOLDER|LOG]…\n\n"
           "What torch.compile did, from the traces that TORCH_TRACE writes (`stet run` sets it).\n"
           "Without a name, the latest run.\n\n",

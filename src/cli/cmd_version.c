@@ -16,7 +16,7 @@ int cmd_version(int argc, char **argv)
         "version",
     };
     static const struct stet_option options[] = {{0}};
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_args args;
     char journal[32], pjrt[32];
     int done = stet_args_parse(&args, argc, argv, &usage, options, false);

@@ -178,8 +178,8 @@ static size_t settled(const struct stet_warm_plan *plan)
 static void progress(const struct stet_warm_plan *plan, bool last)
 {
     if (isatty(STDERR_FILENO))
-        fprintf(stderr, "\r%zu of %zu program%s%s", settled(plan), plan->count,
-                plan->count == 1 ? "" : "s", last ? "\n" : "");
+        stet_say(last ? "\r%zu of %zu program%s\n" : "\r%zu of %zu program%s", settled(plan),
+                 plan->count, plan->count == 1 ? "" : "s");
 }
 
 static bool anything_waits(const struct stet_warm_plan *plan)
@@ -324,7 +324,7 @@ static void tell_one(const struct stet_warm_item *i, const struct stet_compile_e
 static int tell(const struct stet_warm_plan *plan, const struct stet_run_digest *d, bool json,
                 uint64_t wall_ns)
 {
-    struct stet_buf out = STET_BUF_INIT, lines = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT, lines = STET_TEXT_INIT;
     struct account a = {0};
     struct stet_json j;
 

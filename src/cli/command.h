@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/text.h"
 
 /* Exit codes of every command but `run`, which gives its child's own. */
 enum { STET_EXIT_FINE = 0, STET_EXIT_FINDING = 1, STET_EXIT_USAGE = 2, STET_EXIT_FAILURE = 3 };
@@ -45,7 +46,10 @@ int stet_args_parse(struct stet_args *args, int argc, char **argv, const struct 
 int stet_usage_error(const struct stet_usage *usage, const char *what);
 /* "stet: <text>" on stderr with the offset when there is one; returns the exit code that fits. */
 int stet_complain(const struct stet_err *err);
-/* Write all of `out` to stdout; the exit code (3 when stdout can't take it). */
+/* Write all of `out` to stderr; it stays the caller's. */
+void stet_say_text(struct stet_buf *out);
+/* Write all of `out` to stdout; the exit code (3 when stdout can't take it). Begin `out` as
+ * STET_TEXT_INIT, unless it holds a format of its own (JSON, metrics). */
 int stet_print(struct stet_buf *out, int exit_code);
 
 /* Colour: on when stdout (stderr) is a terminal and neither NO_COLOR nor TERM=dumb is set. */

@@ -437,16 +437,11 @@ static void list_clauses(struct stet_buf *out, bool travels)
     stet_buf_char(out, '\n');
 }
 
-/* The command may hold line ends; a comment may not. */
+/* The command's arguments are left out: the file is made to be committed, and they may hold what is
+ * not for everybody. `stet show RUN` has them. */
 static void head(struct stet_buf *out, const struct stet_run *run)
 {
-    size_t from = out->len;
-
-    stet_buf_printf(out, "# From run %s (%.200s) by stet %s.", run->id, run->command, STET_VERSION);
-    for (size_t i = from; !out->failed && i < out->len; i++)
-        if ((unsigned char)out->ptr[i] < ' ')
-            out->ptr[i] = ' ';
-    stet_buf_char(out, '\n');
+    stet_buf_printf(out, "# From run %s by stet %s.\n", run->id, STET_VERSION);
     stet_buf_str(out, about);
 }
 

@@ -2,18 +2,14 @@
 #include "cli/diff_text.h"
 
 #include "base/json.h"
-#include "cli/excerpt.h"
+#include "base/text.h"
+#include "cli/run_text.h"
 
-static const char *paint(const struct stet_diff_view *v, const char *code)
-{
-    return v->colour ? code : "";
-}
-
-#define BOLD(v)  paint(v, "\033[1m")
-#define RED(v)   paint(v, "\033[31m")
-#define GREEN(v) paint(v, "\033[32m")
-#define DIM(v)   paint(v, "\033[2m")
-#define PLAIN(v) paint(v, "\033[0m")
+#define BOLD(v)  stet_pen(STET_PEN_BOLD, (v)->colour)
+#define RED(v)   stet_pen(STET_PEN_RED, (v)->colour)
+#define GREEN(v) stet_pen(STET_PEN_GREEN, (v)->colour)
+#define DIM(v)   stet_pen(STET_PEN_DIM, (v)->colour)
+#define PLAIN(v) stet_pen(STET_PEN_PLAIN, (v)->colour)
 
 static struct stet_view base_name(struct stet_view path)
 {
@@ -96,7 +92,7 @@ static void print_line(struct stet_buf *out, const struct stet_diff_view *v, con
     stet_buf_str(out, PLAIN(v));
     before = out->len;
     stet_buf_str(out, "  | ");
-    if (!stet_excerpt_line(out, file, line))
+    if (!stet_text_source(out, file, line))
         out->len = before;
     stet_buf_char(out, '\n');
 }

@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/job.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "store/store.h"
 
 #include <dirent.h>
@@ -44,7 +45,7 @@ void stet_doctor_tick(void *arg, int milliseconds)
         told = 0;
     } else if (milliseconds / QUIET_MS > told) {
         told = milliseconds / QUIET_MS * 2;
-        fprintf(stderr, "stet: %s: %d s\n", (const char *)arg, milliseconds / 1000);
+        stet_say("stet: %s: %d s\n", (const char *)arg, milliseconds / 1000);
     }
 }
 

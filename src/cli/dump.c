@@ -124,7 +124,7 @@ static bool take(struct stet_dump *d, struct stet_run_digest *digest, struct ste
 
     snprintf(path, sizeof path, "%s/%s", d->dir, m->file);
     ended = find_after(d, m->file, &done);
-    if (!p || (!ended && !last) || stat(path, &begun) != 0 ||
+    if (!p || (!ended && !last) || !stet_fs_is_plain(path) || stat(path, &begun) != 0 ||
         stet_file_open(&file, path, NULL) != STET_OK)
         return false;
     c = stet_run_compile(p, p->compile_count);
@@ -198,6 +198,11 @@ enum stet_rc stet_dump_prepare(struct stet_env *env, const char *folder, bool wa
         !is_cpu(stet_env_get(env, "PJRT_DEVICE")))
         return STET_OK;
     snprintf(mine, sizeof mine, "%s/dump", folder);
+    if (strpbrk(mine, " \t\n"))
+        return stet_fail(err, STET_UNSUPPORTED,
+                         "%s: XLA_FLAGS cannot name a folder with a blank, so nothing is dumped: "
+                         "set STET_STATE_DIR to one without",
+                         folder);
     if (dump_folder(flags, target, sizeof target)) {
         if (symlink(target, mine) != 0)
             return stet_fail_errno(err, "%s", mine);

@@ -124,8 +124,7 @@ static enum stet_rc add_run(struct stet_explained *x, struct stet_past *past, st
             s.tag |= (uint64_t)(past - x->past + 1) << 32;
             s.bundle = bundle;
             if (!p->compiles[k].load &&
-                stet_shelf_open(x->shelf, past->folder, p->compiles[k].program,
-                                p->compiles[k].options, &side, NULL) == STET_OK)
+                stet_shelf_open(x->shelf, past->folder, &p->compiles[k], &side, NULL) == STET_OK)
                 rc = stet_history_add(&x->history, &s, &side, NULL, &id, err);
         }
     }

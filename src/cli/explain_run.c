@@ -19,8 +19,7 @@ static enum stet_rc open_side(void *context, uint32_t number, struct stet_histor
     const struct stet_run_digest *d = past ? &past->digest : &x->digest;
     const struct stet_compile_event *c = &d->processes[s->process].compiles[s->tag & UINT32_MAX];
 
-    return stet_shelf_open(x->shelf, past ? past->folder : x->folder, c->program, c->options, out,
-                           err);
+    return stet_shelf_open(x->shelf, past ? past->folder : x->folder, c, out, err);
 }
 
 static int by_time(const void *a, const void *b)
@@ -74,7 +73,7 @@ enum stet_rc stet_explain_add(struct stet_explained *x, uint32_t process, size_t
     if (c->load)
         return STET_OK;
     s.bundle = bundle;
-    rc = stet_shelf_open(x->shelf, x->folder, c->program, c->options, &side, &why);
+    rc = stet_shelf_open(x->shelf, x->folder, c, &side, &why);
     return stet_history_add(&x->history, &s, rc == STET_OK ? &side : NULL, why.text, &id, err);
 }
 

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-enum { BOOKS = 64, OPTIONS = 64, OPERATIONS = 500000 };
+enum { BOOKS = 64, OPTIONS = 64, OPERATIONS = 500000, OPTIONS_MOST = 64 << 20 };
 
 struct book {
     struct stet_hash hash;
@@ -97,26 +97,28 @@ static const char *place_of(struct stet_shelf *s, struct stet_hash program)
 
 /* programs/<hash>.<ext>[.zst] */
 static enum stet_rc open_captured(struct stet_file *f, const char *folder, struct stet_hash hash,
-                                  const char *const *extensions, struct stet_err *err)
+                                  const char *const *extensions, uint64_t most,
+                                  struct stet_err *err)
 {
     char text[STET_HASH_TEXT], path[4200];
 
     stet_hash_format(hash, text);
     for (; *extensions; extensions++) {
         snprintf(path, sizeof path, "%s/programs/%s.%s", folder, text, *extensions);
-        if (stet_fs_exists(path))
-            return stet_captured_open(f, path, err);
+        if (stet_fs_is_plain(path))
+            return stet_captured_open(f, path, most, err);
     }
     return stet_fail(err, STET_NOT_FOUND, "program %.12s was not captured", text);
 }
 
 static enum stet_rc read_book(struct book *b, const char *folder, const char *path,
-                              struct stet_hash hash, struct stet_err *err)
+                              const struct stet_compile_event *c, struct stet_err *err)
 {
     static const char *const extensions[] = {
         "mlirbc.zst", "mlir.zst", "hlo.pb.zst", "hlo_with_config.pb.zst", "bin.zst", NULL};
-    enum stet_rc rc = path ? stet_captured_open(&b->file, path, err)
-                           : open_captured(&b->file, folder, hash, extensions, err);
+    enum stet_rc rc =
+        path ? stet_captured_open(&b->file, path, c->program_size, err)
+             : open_captured(&b->file, folder, c->program, extensions, c->program_size, err);
 
     if (rc != STET_OK)
         return rc;
@@ -160,9 +162,10 @@ static void spare(struct stet_shelf *s)
     }
 }
 
-static struct book *find_book(struct stet_shelf *s, const char *folder, struct stet_hash hash,
-                              struct stet_err *err)
+static struct book *find_book(struct stet_shelf *s, const char *folder,
+                              const struct stet_compile_event *c, struct stet_err *err)
 {
+    struct stet_hash hash = c->program;
     struct book *oldest = &s->books[0];
 
     for (int i = 0; i < BOOKS; i++) {
@@ -177,7 +180,7 @@ static struct book *find_book(struct stet_shelf *s, const char *folder, struct s
     }
     put_back(oldest);
     spare(s);
-    if (read_book(oldest, folder, place_of(s, hash), hash, err) != STET_OK)
+    if (read_book(oldest, folder, place_of(s, hash), c, err) != STET_OK)
         return NULL;
     oldest->hash = hash;
     oldest->used = ++s->clock;
@@ -204,7 +207,7 @@ static const struct stet_options *find_options(struct stet_shelf *s, const char 
         if (o->used < oldest->used)
             oldest = o;
     }
-    if (open_captured(&file, folder, hash, extensions, NULL) != STET_OK)
+    if (open_captured(&file, folder, hash, extensions, OPTIONS_MOST, NULL) != STET_OK)
         return NULL;
     if (oldest->used)
         stet_options_release(&oldest->options);
@@ -217,15 +220,15 @@ static const struct stet_options *find_options(struct stet_shelf *s, const char 
     return oldest->used ? &oldest->options : NULL;
 }
 
-enum stet_rc stet_shelf_open(struct stet_shelf *s, const char *folder, struct stet_hash program,
-                             struct stet_hash options, struct stet_history_side *out,
+enum stet_rc stet_shelf_open(struct stet_shelf *s, const char *folder,
+                             const struct stet_compile_event *c, struct stet_history_side *out,
                              struct stet_err *err)
 {
-    struct book *b = find_book(s, folder, program, err);
+    struct book *b = find_book(s, folder, c, err);
 
     if (!b)
         return err ? err->rc : STET_NOT_FOUND;
     *out = (struct stet_history_side){{&b->program, &b->fingerprint, b->tables},
-                                      find_options(s, folder, options)};
+                                      find_options(s, folder, c->options)};
     return STET_OK;
 }

@@ -3,6 +3,7 @@
 #define STET_CLI_EXPLAIN_SHELF_H
 
 #include "explain/history.h"
+#include "ledger/run_load.h"
 
 struct stet_shelf;
 
@@ -12,10 +13,11 @@ void stet_shelf_free(struct stet_shelf *s);
 
 /* A program that lies elsewhere: its bytes have this hash, its file this name (copied). */
 void stet_shelf_place(struct stet_shelf *s, struct stet_hash program, const char *path);
-/* The program and the options captured in `folder`/programs; what `out` points to stays until a few
- * dozen others were asked for. A zero options hash means none. */
-enum stet_rc stet_shelf_open(struct stet_shelf *s, const char *folder, struct stet_hash program,
-                             struct stet_hash options, struct stet_history_side *out,
+/* The program and the options of a compile, captured in `folder`/programs; what `out` points to
+ * stays until a few dozen others were asked for. A zero options hash means none. A file that holds
+ * more than the journal says of the program is refused. */
+enum stet_rc stet_shelf_open(struct stet_shelf *s, const char *folder,
+                             const struct stet_compile_event *c, struct stet_history_side *out,
                              struct stet_err *err);
 
 #endif

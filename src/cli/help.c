@@ -59,14 +59,13 @@ int stet_help_page(const char *subject)
     char folder[PATH_MAX + 32];
 
     if (!find_pages(folder, sizeof folder)) {
-        fprintf(stderr, "stet: the pages are not installed: no folder %s\n", folder);
+        stet_say("stet: the pages are not installed: no folder %s\n", folder);
         return STET_EXIT_FAILURE;
     }
     if (find_page(&out, folder, subject))
         return stet_print(&out, STET_EXIT_FINE);
-    fprintf(stderr,
-            "stet: no page about '%s'; `stet help docs` lists the pages, `stet help traps` those "
-            "of traps\n",
-            subject);
+    stet_say("stet: no page about '%s'; `stet help docs` lists the pages, `stet help traps` those "
+             "of traps\n",
+             subject);
     return STET_EXIT_USAGE;
 }

@@ -30,7 +30,8 @@ struct client {
 
 struct stet_http {
     int listener, wake[2];
-    char address[80];
+    char address[80], own_name[256];
+    const char *names;
     struct stet_http_form forms[STET_HTTP_FORMS];
     pthread_t thread;
     pthread_mutex_t lock; /* of `pages` alone */
@@ -115,16 +116,80 @@ static bool has_word(const char *text, size_t len, const char *word)
     return false;
 }
 
+/* The value of the next header of this name, which has its colon; `*from` moves behind it. False
+ * when there is none. */
+static bool next_header(const char **from, const char *name, struct stet_view *value)
+{
+    size_t n = strlen(name);
+
+    for (const char *line = strstr(*from, "\r\n"); line; line = strstr(line + 2, "\r\n")) {
+        if (strncasecmp(line + 2, name, n) != 0)
+            continue;
+        *value = stet_view_of(line + 2 + n, strcspn(line + 2 + n, "\r\n"));
+        while (value->len && strchr(" \t", *value->ptr))
+            *value = stet_view_of(value->ptr + 1, value->len - 1);
+        while (value->len && strchr(" \t", value->ptr[value->len - 1]))
+            value->len--;
+        *from = line + 2;
+        return true;
+    }
+    return false;
+}
+
 /* Is `word` in the request's Accept header? */
 static bool accepts(const char *request, const char *word)
 {
-    for (const char *line = strstr(request, "\r\n"); line; line = strstr(line + 2, "\r\n")) {
-        const char *end = strstr(line + 2, "\r\n");
+    struct stet_view value;
 
-        if (!strncasecmp(line + 2, "accept:", 7))
-            return has_word(line + 9, end ? (size_t)(end - line - 9) : strlen(line + 9), word);
+    return next_header(&request, "accept:", &value) && has_word(value.ptr, value.len, word);
+}
+
+static bool is_name(struct stet_view host, const char *name, size_t n)
+{
+    return n && host.len == n && !strncasecmp(host.ptr, name, n);
+}
+
+/* May a client have reached us under this name? A page of another site may not: a browser would let
+ * it read ours when its name is made to point here (DNS rebinding). An address can't be so made. */
+static bool is_ours(const struct stet_http *h, struct stet_view host)
+{
+    unsigned char address[16];
+    char text[64];
+    size_t n;
+
+    if (host.len && *host.ptr == '[') {
+        n = host.len - 1;
+        host = stet_view_of(host.ptr + 1, strcspn(host.ptr + 1, "]\r"));
+        if (host.len >= n || host.len >= sizeof text)
+            return false;
+        snprintf(text, sizeof text, "%.*s", STET_FMT(host));
+        return inet_pton(AF_INET6, text, address) == 1;
+    }
+    for (n = 0; n < host.len && host.ptr[n] != ':';)
+        n++;
+    host.len = n && host.ptr[n - 1] == '.' ? n - 1 : n;
+    snprintf(text, sizeof text, "%.*s", STET_FMT(host));
+    if (host.len < sizeof text && inet_pton(AF_INET, text, address) == 1)
+        return true;
+    if (is_name(host, "localhost", 9) || is_name(host, h->own_name, strlen(h->own_name)))
+        return true;
+    for (const char *at = h->names; at && *at; at += n + (at[n] == ',')) {
+        n = strcspn(at, ",");
+        if (is_name(host, at, n))
+            return true;
     }
     return false;
+}
+
+/* Every Host header has to be ours; a client of HTTP/1.0 may send none, a browser always does. */
+static bool is_for_us(const struct stet_http *h, const char *request)
+{
+    struct stet_view value;
+
+    while (next_header(&request, "host:", &value))
+        if (!is_ours(h, value))
+            return false;
+    return true;
 }
 
 static void answer_page(struct stet_http *h, struct client *c, bool head_only)
@@ -169,6 +234,8 @@ static void decide(struct stet_http *h, struct client *c)
     blank = memchr(path, ' ', (size_t)(end - path));
     if (!blank || strncmp(blank, " HTTP/1.", 8) != 0)
         refuse(c, "400 Bad Request");
+    else if (!is_for_us(h, c->request))
+        refuse(c, "421 Misdirected Request");
     else if (is_path(path, (size_t)(blank - path), "/metrics"))
         answer_page(h, c, head_only);
     else if (is_path(path, (size_t)(blank - path), "/"))
@@ -349,7 +416,7 @@ static void close_all(struct stet_http *h)
     stet_mem_free(h);
 }
 
-enum stet_rc stet_http_start(struct stet_http **out, const char *where,
+enum stet_rc stet_http_start(struct stet_http **out, const char *where, const char *names,
                              const struct stet_http_form forms[STET_HTTP_FORMS],
                              const struct stet_view texts[STET_HTTP_FORMS], struct stet_err *err)
 {
@@ -367,6 +434,8 @@ enum stet_rc stet_http_start(struct stet_http **out, const char *where,
         h->clients[i].fd = -1;
     h->wake[0] = h->wake[1] = -1;
     memcpy(h->forms, forms, sizeof h->forms);
+    h->names = names;
+    gethostname(h->own_name, sizeof h->own_name - 1);
     pthread_mutex_init(&h->lock, NULL);
     h->listener = open_listener(host, port, err);
     if (h->listener < 0) {

@@ -20,8 +20,10 @@ enum { STET_HTTP_FORMS = 2 };
 enum { STET_HTTP_CLIENTS = 16, STET_HTTP_REQUEST = 8192, STET_HTTP_MS = 5000 };
 
 /* Listens at `where`: PORT (on 127.0.0.1), HOST:PORT or [HOST]:PORT, numeric hosts; port 0 takes a
- * free one. The page, `texts` at first, is found at /metrics, a pointer to it at /. */
-enum stet_rc stet_http_start(struct stet_http **out, const char *where,
+ * free one. The page, `texts` at first, is found at /metrics, a pointer to it at /. Who asks for it
+ * under another name than an address, localhost, the machine's or one of `names` (joined by commas,
+ * borrowed, may be NULL) is sent away with 421. */
+enum stet_rc stet_http_start(struct stet_http **out, const char *where, const char *names,
                              const struct stet_http_form forms[STET_HTTP_FORMS],
                              const struct stet_view texts[STET_HTTP_FORMS], struct stet_err *err);
 /* "127.0.0.1:9464" */

@@ -3,7 +3,9 @@
 
 #include "base/fs.h"
 #include "base/json.h"
+#include "base/mask.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/run_text.h"
 #include "stet_version.h"
 
@@ -14,13 +16,17 @@ static const char *const severities[] = {"note", "warning", "error"};
 static void print_one(struct stet_buf *out, const struct stet_lint_print *p,
                       const struct stet_lint_finding *f)
 {
-    static const char *const colours[] = {"\033[36m", "\033[33m", "\033[31m"};
+    static const enum stet_pen pens[] = {STET_PEN_CYAN, STET_PEN_YELLOW, STET_PEN_RED};
     struct stet_lint_rule r = stet_lint_rule_at(f->rule);
+    struct stet_buf source = STET_BUF_INIT;
 
     stet_buf_printf(out, "%s:%u:%u: %s%s%s %s: %.*s\n", f->path, f->line, f->column,
-                    p->colour ? colours[f->severity] : "", severities[f->severity],
-                    p->colour ? "\033[0m" : "", r.code, STET_FMT(f->what));
-    stet_buf_printf(out, "    | %.*s\n", STET_FMT(f->source));
+                    stet_pen(pens[f->severity], p->colour), severities[f->severity],
+                    stet_pen(STET_PEN_PLAIN, p->colour), r.code, STET_FMT(f->what));
+    stet_buf_str(out, "    | ");
+    stet_mask_source(&source, f->source);
+    stet_buf_printf(out, "%.*s\n", STET_FMT(stet_buf_as_view(&source)));
+    stet_buf_release(&source);
     if (f->traced.len)
         stet_buf_printf(out, "    in   %.*s\n", STET_FMT(f->traced));
     if (p->run && f->compiles) {
@@ -82,6 +88,7 @@ static void print_finding_json(struct stet_json *j, const struct stet_lint_print
                                const struct stet_lint_finding *f)
 {
     struct stet_lint_rule r = stet_lint_rule_at(f->rule);
+    struct stet_buf source = STET_BUF_INIT;
 
     stet_json_object(j, NULL);
     stet_json_cstr(j, "rule", r.trap);
@@ -97,7 +104,9 @@ static void print_finding_json(struct stet_json *j, const struct stet_lint_print
     stet_json_cstr(j, "why", r.why);
     stet_json_cstr(j, "fix", r.fix);
     stet_json_bool(j, "fixable", f->edit.ptr != NULL);
-    stet_json_string(j, "source", f->source);
+    stet_mask_source(&source, f->source);
+    stet_json_string(j, "source", stet_buf_as_view(&source));
+    stet_buf_release(&source);
     stet_json_cstr(j, "id", f->id);
     if (p->run) {
         stet_json_uint(j, "compiles", f->compiles);

@@ -300,7 +300,7 @@ static bool may_print(struct stet_live *l)
 /* A cause is told when it first appears, then at 10, 100, 1000… times. */
 static void say(struct stet_live *l, const struct stet_recompile *r)
 {
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct told *t = NULL;
     uint64_t key = key_of(r);
 
@@ -326,7 +326,7 @@ static void say(struct stet_live *l, const struct stet_recompile *r)
                         (double)t->cost_ns / 1e9);
     t->next = t->times == 1 ? 10 : t->next * 10;
     if (!out.failed)
-        stet_fs_write_all(STDERR_FILENO, out.ptr, out.len);
+        stet_say_text(&out);
     stet_buf_release(&out);
 }
 

@@ -2,6 +2,7 @@
 #include "cli/load.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "decode/decode.h"
 #include "decode/options.h"
 #include "ledger/captured.h"
@@ -27,7 +28,7 @@ static enum stet_rc read_options(struct stet_loaded *l, const char *path, struct
 
     if (!o)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for compile options");
-    if (stet_captured_open(&file, path, err) == STET_OK) {
+    if (stet_captured_open(&file, path, 0, err) == STET_OK) {
         if (stet_options_decode(o, file.bytes, err) == STET_OK)
             l->options = o;
         else
@@ -46,16 +47,16 @@ static enum stet_rc open_named(struct stet_file *f, const char *name, struct ste
     enum stet_rc rc;
 
     if (!strcmp(name, "-"))
-        return stet_captured_open(f, "/dev/stdin", err);
+        return stet_captured_open(f, "/dev/stdin", 0, err);
     if (strchr(name, '/') || strchr(name, '.') || stet_fs_exists(name))
-        return stet_captured_open(f, name, err);
+        return stet_captured_open(f, name, 0, err);
     rc = stet_runs_open(&runs, err);
     if (rc != STET_OK)
         return rc;
     rc = stet_captured_find(&runs, name, &path, err);
     stet_runs_close(&runs);
     if (rc == STET_OK)
-        rc = stet_captured_open(f, path, err);
+        rc = stet_captured_open(f, path, 0, err);
     stet_mem_free(path);
     return rc;
 }
@@ -90,10 +91,10 @@ enum stet_rc stet_load_open(struct stet_loaded *l, const char *path, const char 
         return name_file(err, path);
     }
     if (l->program.left_out)
-        fprintf(stderr,
-                "stet: %s: %u constant%s left out when this was printed: programs that differ only "
-                "there look the same\n",
-                path, l->program.left_out, l->program.left_out == 1 ? " was" : "s were");
+        stet_say(
+            "stet: %s: %u constant%s left out when this was printed: programs that differ only "
+            "there look the same\n",
+            path, l->program.left_out, l->program.left_out == 1 ? " was" : "s were");
     return STET_OK;
 }
 

@@ -38,7 +38,7 @@ int main(int argc, char **argv)
         return STET_EXIT_USAGE;
     }
     if (!strcmp(argv[1], "help") && argc > 3) {
-        fputs("stet: one subject at a time\nusage: stet help [SUBJECT]\n", stderr);
+        stet_say("stet: one subject at a time\nusage: stet help [SUBJECT]\n");
         return STET_EXIT_USAGE;
     }
     if (!strcmp(argv[1], "help") && argc > 2 && argv[2][0] != '-')
@@ -53,6 +53,6 @@ int main(int argc, char **argv)
         if (!strcmp(argv[1], commands[i].name))
             return commands[i].run(argc - 1, argv + 1);
     }
-    fprintf(stderr, "stet: no command '%s'; `stet help` lists them\n", argv[1]);
+    stet_say("stet: no command '%s'; `stet help` lists them\n", argv[1]);
     return STET_EXIT_USAGE;
 }

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "cli/account_run.h"
 #include "cli/dump.h"
-#include "cli/excerpt.h"
 #include "cli/run_text.h"
 #include "cli/torch_ranks.h"
 #include "cli/torch_rows.h"
@@ -361,7 +360,7 @@ enum stet_rc stet_report_gather(struct stet_report_run *r, const struct stet_run
     struct taking taking = {r, 0};
     enum stet_rc rc = shelf ? load(r, d, t, shelf, &dump, err) : no_memory(err);
 
-    r->line = stet_excerpt_line;
+    r->line = stet_text_source;
     r->duration = stet_text_duration;
     if (rc == STET_OK)
         rc = take_processes(r, d, err);

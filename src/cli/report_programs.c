@@ -74,8 +74,7 @@ static void read_one(struct reading *to, struct stet_shelf *shelf,
     struct stet_history_side side;
     char skeleton[STET_HASH_TEXT] = "";
 
-    f->read = may_read && stet_shelf_open(shelf, r->run->folder, c->program, c->options, &side,
-                                          NULL) == STET_OK;
+    f->read = may_read && stet_shelf_open(shelf, r->run->folder, c, &side, NULL) == STET_OK;
     if (f->read) {
         stet_hash_format(side.program.fingerprint->skeleton, skeleton);
         read_arguments(r, side.program.program, f);

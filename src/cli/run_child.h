@@ -12,8 +12,9 @@ struct stet_child {
     int status; /* as waitpid gives it, once it has ended */
 };
 
-/* Starts argv with the environment `envp`. Signals sent to us from now on go to the child; those
- * the terminal sends reach it by itself, since it stays in our process group. STET_NOT_FOUND or
+/* Starts argv with the environment `envp`. Signals sent to us alone go to the child from now on;
+ * those that the terminal or somebody else sends to the whole process group or control group reach
+ * it without us. STET_NOT_FOUND or
  * STET_IO when the command can't be executed. */
 enum stet_rc stet_child_start(struct stet_child *c, char *const argv[], char *const envp[],
                               struct stet_err *err);

@@ -3,6 +3,7 @@
 #include "cli/run_contract.h"
 
 #include "base/fs.h"
+#include "base/mask.h"
 #include "base/mem.h"
 #include "cli/command.h"
 #include "cli/contract.h"
@@ -61,6 +62,16 @@ void stet_run_contract_free(struct stet_run_contract *r)
 
 /* ---- the launch ---- */
 
+/* A variable's value as it may be printed: secrets masked. Valid until the next call. */
+static const char *shown(const char *value)
+{
+    static struct stet_buf text;
+
+    text.len = 0;
+    stet_mask_text(&text, stet_view_str(value));
+    return text.ptr && !text.failed ? text.ptr : "";
+}
+
 /* The environment as the contract wants it; false when it says otherwise. */
 static bool agree(const struct stet_run_contract *r, struct stet_env *env,
                   const struct stet_pair *p, struct stet_err *err)
@@ -74,16 +85,15 @@ static bool agree(const struct stet_run_contract *r, struct stet_env *env,
     if (!have && want.len) {
         if (snprintf(value, sizeof value, "%.*s", STET_FMT(want)) >= (int)sizeof value)
             return false;
-        fprintf(stderr, "stet: set %s=\"%s\" (%.*s:%u)\n", name, value, STET_FMT(r->contract.file),
-                p->line);
+        stet_say("stet: set %s=\"%s\" (%.*s:%u)\n", name, value, STET_FMT(r->contract.file),
+                 p->line);
         return stet_env_set(env, name, value, err) == STET_OK;
     }
     if (stet_contract_same_flags(stet_view_str(have), want))
         return true;
-    fprintf(stderr, "stet: breach: flags: %s is \"%s\"; the contract has %s%.*s%s (%.*s:%u)\n",
-            name, have ? have : "", want.len ? "\"" : "",
-            STET_FMT(want.len ? want : STET_VIEW("it unset")), want.len ? "\"" : "",
-            STET_FMT(r->contract.file), p->line);
+    stet_say("stet: breach: flags: %s is \"%s\"; the contract has %s%.*s%s (%.*s:%u)\n", name,
+             shown(have), want.len ? "\"" : "", STET_FMT(want.len ? want : STET_VIEW("it unset")),
+             want.len ? "\"" : "", STET_FMT(r->contract.file), p->line);
     return false;
 }
 
@@ -105,7 +115,7 @@ static void name_strangers(const struct stet_run_contract *r, const struct stet_
         /* debugging switches are named below */
         if (value && *value && !is_named(r, name) &&
             !lint_flag_effect(stet_view_str(name), stet_view_str(value)))
-            fprintf(stderr, "stet: inherited %s=\"%s\" is not in the contract\n", name, value);
+            stet_say("stet: inherited %s=\"%s\" is not in the contract\n", name, shown(value));
     }
     for (char **v = env->vars; *v; v++) {
         const char *equals = strchr(*v, '=');
@@ -113,7 +123,7 @@ static void name_strangers(const struct stet_run_contract *r, const struct stet_
         const char *effect = equals ? lint_flag_effect(name, stet_view_str(equals + 1)) : NULL;
 
         if (effect)
-            fprintf(stderr, "stet: debugging switch left on: %s (%s)\n", *v, effect);
+            stet_say("stet: debugging switch left on: %s (%s)\n", shown(*v), effect);
     }
 }
 
@@ -158,8 +168,8 @@ static void tell(void *context, const struct stet_violation *v)
     struct stet_run_contract *r = context;
 
     if (r->told++ < BLOCKS)
-        fprintf(stderr, "stet: breach: %s of %.*s: %.*s (%.*s:%u)\n", stet_clause_name(v->clause),
-                STET_FMT(v->family), STET_FMT(v->what), STET_FMT(r->contract.file), v->line);
+        stet_say("stet: breach: %s of %.*s: %.*s (%.*s:%u)\n", stet_clause_name(v->clause),
+                 STET_FMT(v->family), STET_FMT(v->what), STET_FMT(r->contract.file), v->line);
 }
 
 static void take(void *context, struct stet_explained *x, uint32_t sighting)
@@ -192,7 +202,7 @@ void stet_run_contract_follow(struct stet_run_contract *r, struct stet_live *liv
 bool stet_run_contract_end(struct stet_run_contract *r, const char *folder)
 {
     struct stet_err err = STET_ERR_INIT;
-    struct stet_buf out = STET_BUF_INIT, lines = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT, lines = STET_TEXT_INIT;
     struct stet_lanes l;
     struct stet_check k;
     bool broken = false;
@@ -211,7 +221,7 @@ bool stet_run_contract_end(struct stet_run_contract *r, const char *folder)
             stet_buf_printf(&lines, "%s%.*s\n", end > p ? "stet: " : "stet:", (int)(end - p), p);
         }
         if (!lines.failed)
-            stet_fs_write_all(STDERR_FILENO, lines.ptr, lines.len);
+            stet_say_text(&lines);
         broken = k.count > 0;
     } else {
         stet_complain(&err);

@@ -40,7 +40,7 @@ static bool says(const struct stet_env *env, const char *name, const char *value
 }
 
 /* The folder of sitecustomize.py, first on Python's path. */
-static enum stet_rc inject(struct stet_env *env, struct stet_err *err)
+static enum stet_rc inject(struct stet_env *env, const char *folder, struct stet_err *err)
 {
     char file[PATH_MAX];
     enum stet_rc rc = stet_find_library("stet/python/sitecustomize.py", file, sizeof file, err);
@@ -48,14 +48,19 @@ static enum stet_rc inject(struct stet_env *env, struct stet_err *err)
     if (rc != STET_OK)
         return rc;
     *strrchr(file, '/') = '\0';
+    rc = stet_env_listable(file, sizeof file, folder, err);
+    if (rc != STET_OK)
+        return rc;
     return prepend(env, "PYTHONPATH", file, ':', err);
 }
 
-enum stet_rc stet_run_cpu(struct stet_env *env, struct stet_err *err)
+enum stet_rc stet_run_cpu(struct stet_env *env, const char *folder, struct stet_err *err)
 {
     char library[PATH_MAX], named[PATH_MAX + 8];
     enum stet_rc rc = stet_find_library("libstet_cpu.so", library, sizeof library, err);
 
+    if (rc == STET_OK)
+        rc = stet_env_listable(library, sizeof library, folder, err);
     if (rc != STET_OK)
         return rc;
     snprintf(named, sizeof named, "stet:%s", library);
@@ -74,5 +79,5 @@ enum stet_rc stet_run_cpu(struct stet_env *env, struct stet_err *err)
         rc = set_default(env, "PJRT_DEVICE", "STET", err);
     if (rc == STET_OK)
         rc = stet_env_set(env, "PJRT_LIBRARY_PATH", library, err);
-    return rc == STET_OK ? inject(env, err) : rc;
+    return rc == STET_OK ? inject(env, folder, err) : rc;
 }

@@ -4,7 +4,8 @@
 
 #include "cli/run_env.h"
 
-/* Sets what each framework looks at. A choice of platform that the user made stands. */
-enum stet_rc stet_run_cpu(struct stet_env *env, struct stet_err *err);
+/* Sets what each framework looks at. A choice of platform that the user made stands. `folder` is
+ * the run's, where links may be needed. */
+enum stet_rc stet_run_cpu(struct stet_env *env, const char *folder, struct stet_err *err);
 
 #endif

@@ -80,6 +80,27 @@ enum stet_rc stet_env_preload(struct stet_env *e, const char *library, struct st
     return stet_env_set(e, "LD_PRELOAD", joined.ptr, err);
 }
 
+enum stet_rc stet_env_listable(char *path, size_t room, const char *folder, struct stet_err *err)
+{
+    static const char splits[] = " :,;$\t\n";
+    char link[PATH_MAX];
+
+    if (!strpbrk(path, splits))
+        return STET_OK;
+    if (strpbrk(folder, splits))
+        return stet_fail(err, STET_UNSUPPORTED,
+                         "%s has a blank, a colon or the like in it, at which LD_PRELOAD is split, "
+                         "and so has the run's folder: set STET_STATE_DIR to one without",
+                         path);
+    if (snprintf(link, sizeof link, "%s%s", folder, strrchr(path, '/')) >= (int)sizeof link ||
+        strlen(link) >= room)
+        return stet_fail(err, STET_LIMIT, "%s: path too long", folder);
+    if (symlink(path, link) != 0)
+        return stet_fail_errno(err, "%s: cannot link", link);
+    memcpy(path, link, strlen(link) + 1);
+    return STET_OK;
+}
+
 enum stet_rc stet_find_library(const char *name, char *out, size_t room, struct stet_err *err)
 {
     static const char *const places[] = {"%s/../lib/%s", "%s/../lib/stet/%s", "%s/../lib64/%s"};

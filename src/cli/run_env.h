@@ -20,6 +20,12 @@ enum stet_rc stet_env_set(struct stet_env *e, const char *name, const char *valu
 /* Puts `library` first in LD_PRELOAD, keeping what is there; at most once. */
 enum stet_rc stet_env_preload(struct stet_env *e, const char *library, struct stet_err *err);
 
+/* Makes `path` one that lists in the environment can name. They are split at blanks, colons and
+ * commas, and what is behind the split would be looked for in the working folder of every process;
+ * `$` is expanded. A path with such a character is replaced by a link to it in `folder`.
+ * STET_UNSUPPORTED when that has one, too. */
+enum stet_rc stet_env_listable(char *path, size_t room, const char *folder, struct stet_err *err);
+
 /* The full path of a file that is installed with this executable: ../lib/NAME or ../lib/stet/NAME
  * beside it, or what the environment variable STET_LIB_DIR names. Into `out`. */
 enum stet_rc stet_find_library(const char *name, char *out, size_t room, struct stet_err *err);

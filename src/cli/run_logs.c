@@ -70,7 +70,7 @@ void stet_run_logs_read(struct stet_framework_log *l, const char *folder)
     struct stet_view rest;
 
     snprintf(path, sizeof path, "%s/logs.txt", folder);
-    if (stet_file_open(&file, path, NULL) != STET_OK)
+    if (!stet_fs_is_plain(path) || stet_file_open(&file, path, NULL) != STET_OK)
         return;
     for (rest = file.bytes; rest.len;) {
         const char *end = memchr(rest.ptr, '\n', rest.len);

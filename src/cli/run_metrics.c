@@ -56,13 +56,13 @@ static enum stet_rc serve(struct stet_run_metrics *m, const struct stet_run_metr
     enum stet_rc rc;
 
     render(m, texts, true); /* something to scrape from the beginning */
-    rc = stet_http_start(&m->http, o->port, forms, texts, &busy);
+    rc = stet_http_start(&m->http, o->port, o->names, forms, texts, &busy);
     if (rc == STET_USAGE)
         return stet_fail(err, rc, "--metrics-port: %s", busy.text);
     if (rc != STET_OK)
-        fprintf(stderr, "stet: no metrics are served: %s\n", busy.text);
+        stet_say("stet: no metrics are served: %s\n", busy.text);
     else if (!o->quiet)
-        fprintf(stderr, "stet: metrics at http://%s/metrics\n", stet_http_address(m->http));
+        stet_say("stet: metrics at http://%s/metrics\n", stet_http_address(m->http));
     return STET_OK;
 }
 
@@ -78,7 +78,7 @@ enum stet_rc stet_run_metrics_start(struct stet_run_metrics **out,
         m->pulse = stet_pulse_new(options->run, options->started_ns);
     if (!m || !m->pulse) {
         stet_mem_free(m);
-        fputs("stet: no metrics are served: out of memory\n", stderr);
+        stet_say("stet: no metrics are served: out of memory\n");
         return STET_OK;
     }
     m->file = options->file;

@@ -9,6 +9,7 @@ struct stet_run_metrics;
 
 struct stet_run_metrics_options {
     const char *port, *file; /* either may be NULL */
+    const char *names;       /* what else the server may be called; may be NULL */
     const char *run;
     uint64_t started_ns;
     bool quiet;

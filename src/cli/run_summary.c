@@ -7,9 +7,16 @@
 #include "cli/run_text.h"
 
 #include "base/fs.h"
+#include "cli/command.h"
+#include "journal/write.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* More than that takes seconds to explain; the command has ended and its caller waits. */
@@ -144,28 +151,77 @@ static void explain(struct stet_buf *out, const char *folder)
     stet_runs_close(&runs);
 }
 
+/* Can a journal be written where it belongs? 0, or the errno. */
+static int try_to_write(const char *folder)
+{
+    static const char bytes[4096];
+    char path[PATH_MAX + 16];
+    int fd, failure = 0;
+
+    snprintf(path, sizeof path, "%s/probe", folder);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return errno;
+    if (stet_fs_write_all(fd, bytes, sizeof bytes) != 0)
+        failure = errno;
+    close(fd);
+    unlink(path);
+    return failure;
+}
+
+/* Why nothing was seen, from what is known of the machine, the options and the command's end. */
+static void say_why(struct stet_buf *out, const char *folder, const struct stet_run_end *end)
+{
+    int failure = try_to_write(folder);
+    struct rlimit files;
+
+    stet_buf_str(out, "stet: nothing was watched: ");
+    if (failure == ENOSPC || failure == EDQUOT)
+        stet_buf_printf(out, "the disk is full, so the layer stood aside (%s)\n", folder);
+    else if (failure)
+        stet_buf_printf(out, "%s cannot be written (%s), so the layer stood aside\n", folder,
+                        strerror(failure));
+    else if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < STET_JOURNAL_DESCRIPTORS)
+        stet_buf_printf(out,
+                        "a process may open only %llu files here, so the layer stood aside; it "
+                        "needs a limit of %d (`ulimit -n`)\n",
+                        (unsigned long long)files.rlim_cur, STET_JOURNAL_DESCRIPTORS);
+    else if (WIFSIGNALED(end->status))
+        stet_buf_printf(out, "the command was ended by signal %d before it compiled anything\n",
+                        WTERMSIG(end->status));
+    else if (WEXITSTATUS(end->status))
+        stet_buf_printf(out, "the command failed (exit %d) before it compiled anything\n",
+                        WEXITSTATUS(end->status));
+    else if (end->cpu)
+        stet_buf_str(out, "no process of the command used the CPU backend, which JAX, PyTorch/XLA "
+                          "and TorchTPU find by their environment; was it cleared?\n");
+    else
+        stet_buf_str(out, STET_UNWATCHED "\n");
+}
+
 /* Nothing came from a plugin: there was none, or it was not used. */
-static void say_nothing(struct stet_buf *out, const struct stet_run_digest *d, const char *id,
-                        bool torch)
+static void say_nothing(struct stet_buf *out, const struct stet_run_digest *d, const char *folder,
+                        const char *id, const struct stet_run_end *end)
 {
     stet_buf_printf(out, "stet: run %s: %s\n", id,
-                    !d->process_count ? "no process loaded a compiler plugin"
-                                      : "a compiler plugin was loaded, and compiled nothing");
-    if (!torch)
-        stet_buf_printf(out, "stet: nothing was watched: %s\n", STET_UNWATCHED);
+                    end->torch         ? "torch.compile alone"
+                    : d->process_count ? "a compiler plugin was loaded, and compiled nothing"
+                                       : "no process loaded a compiler plugin");
+    if (!end->torch)
+        say_why(out, folder, end);
 }
 
 void stet_run_summary(const char *folder, const char *id, const struct stet_watch *watch,
-                      bool torch)
+                      const struct stet_run_end *end)
 {
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_err err = STET_ERR_INIT;
     struct stet_shelf *shelf = stet_shelf_new();
     struct stet_dump dump = {0};
     struct stet_run_digest d;
 
     if (stet_run_load(&d, folder, &err) != STET_OK) {
-        fprintf(stderr, "stet: %s\n", err.text);
+        stet_say("stet: %s\n", err.text);
         stet_shelf_free(shelf);
         return;
     }
@@ -173,7 +229,7 @@ void stet_run_summary(const char *folder, const char *id, const struct stet_watc
     if (d.compiles == 0 && shelf)
         stet_dump_scan(&dump, &d, shelf, true);
     if (!d.compiles && !d.loads && !d.executions) {
-        say_nothing(&out, &d, id, torch);
+        say_nothing(&out, &d, folder, id, end);
     } else {
         stet_buf_printf(&out, "stet: run %s: ", id);
         stet_text_run_totals(&out, &d);
@@ -184,7 +240,7 @@ void stet_run_summary(const char *folder, const char *id, const struct stet_watc
     stet_text_trouble(&out, &d);
     stranger_lines(&out, watch);
     if (!out.failed)
-        stet_fs_write_all(STDERR_FILENO, out.ptr, out.len);
+        stet_say_text(&out);
     stet_buf_release(&out);
     stet_dump_release(&dump);
     stet_shelf_free(shelf);

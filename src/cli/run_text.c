@@ -2,6 +2,7 @@
 #include "cli/run_text.h"
 
 #include "base/fs.h"
+#include "base/text.h"
 #include "cli/served.h"
 
 #include <inttypes.h>
@@ -80,13 +81,14 @@ static void compile_line(struct stet_buf *out, const struct stet_compile_event *
     if (!c->ended)
         stet_buf_str(out, "  (never came back)");
     if (c->error_code)
-        stet_buf_printf(out, "  %sfailed: %.*s%s", colour ? "\033[31m" : "", STET_FMT(c->error),
-                        colour ? "\033[0m" : "");
+        stet_buf_printf(out, "  %sfailed: %.*s%s", stet_pen(STET_PEN_RED, colour),
+                        STET_FMT(c->error), stet_pen(STET_PEN_PLAIN, colour));
     stet_buf_char(out, '\n');
     if (c->trigger.line)
-        stet_buf_printf(out, "       %s%.*s:%" PRIu64 "%s in %.*s\n", colour ? "\033[36m" : "",
-                        STET_FMT(stet_text_path(c->trigger.file)), c->trigger.line,
-                        colour ? "\033[0m" : "", STET_FMT(c->trigger.function));
+        stet_buf_printf(out, "       %s%.*s:%" PRIu64 "%s in %.*s\n",
+                        stet_pen(STET_PEN_CYAN, colour), STET_FMT(stet_text_path(c->trigger.file)),
+                        c->trigger.line, stet_pen(STET_PEN_PLAIN, colour),
+                        STET_FMT(c->trigger.function));
 }
 
 /* CPython's version goes on about its build and its compiler; --format=json has all of it. */
@@ -101,8 +103,8 @@ static struct stet_view first_word(struct stet_view text)
 
 static void process_text(struct stet_buf *out, const struct stet_process_digest *p, bool colour)
 {
-    stet_buf_printf(out, "\n%sprocess %" PRIu64 "%s on %.*s", colour ? "\033[1m" : "", p->pid,
-                    colour ? "\033[0m" : "", STET_FMT(p->host));
+    stet_buf_printf(out, "\n%sprocess %" PRIu64 "%s on %.*s", stet_pen(STET_PEN_BOLD, colour),
+                    p->pid, stet_pen(STET_PEN_PLAIN, colour), STET_FMT(p->host));
     if (p->rank >= 0)
         stet_buf_printf(out, ", rank %" PRId64, p->rank);
     if (p->python.len)

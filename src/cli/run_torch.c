@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "cli/command.h"
 #include "cli/live.h"
 #include "cli/run_text.h"
 #include "cli/torch_learn.h"
@@ -178,7 +179,7 @@ static void tell_held(struct stet_run_torch *r, bool all)
 static void say(struct stet_run_torch *r)
 {
     if (r->out.len && !r->quiet && !r->out.failed)
-        stet_fs_write_all(STDERR_FILENO, r->out.ptr, r->out.len);
+        stet_say_text(&r->out);
     r->out.len = 0;
 }
 
@@ -222,6 +223,7 @@ struct stet_run_torch *stet_run_torch_start(const char *folder, bool quiet)
     if (!r)
         return NULL;
     r->quiet = quiet;
+    r->out = (struct stet_buf)STET_TEXT_INIT;
     stet_torch_init(&r->torch);
     r->torch.on_compile = notice;
     r->torch.on_recording = recording;

@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/explain.h"
 #include "cli/explain_shelf.h"
 #include "cli/run_text.h"
@@ -85,7 +86,7 @@ static enum stet_rc open_side(void *context, uint32_t number, struct stet_histor
     const struct stet_compile_event *c =
         &side->digest.processes[s->tag >> 32].compiles[s->tag & UINT32_MAX];
 
-    return stet_shelf_open(m->x.shelf, side->run->folder, c->program, c->options, out, err);
+    return stet_shelf_open(m->x.shelf, side->run->folder, c, out, err);
 }
 
 /* Each program of B stands in a process of its own: nothing but A is before it. */
@@ -106,9 +107,8 @@ static enum stet_rc add_side(struct moves *m, struct side *side, bool past, stru
             s.process = m->x.history.sighting_count;
             s.tag = (uint64_t)i << 32 | k;
             s.bundle = bundle;
-            if (!p->compiles[k].load &&
-                stet_shelf_open(m->x.shelf, side->run->folder, p->compiles[k].program,
-                                p->compiles[k].options, &program, NULL) == STET_OK)
+            if (!p->compiles[k].load && stet_shelf_open(m->x.shelf, side->run->folder,
+                                                        &p->compiles[k], &program, NULL) == STET_OK)
                 rc = stet_history_add(&m->x.history, &s, &program, NULL, &id, err);
         }
     }
@@ -331,8 +331,8 @@ static unsigned count_moved(const struct moves *m)
 static void text(struct stet_buf *out, const struct moves *m, const struct entries *all,
                  bool colour, bool every)
 {
-    const char *bold = colour ? "\033[1m" : "", *dim = colour ? "\033[2m" : "";
-    const char *plain = colour ? "\033[0m" : "";
+    const char *bold = stet_pen(STET_PEN_BOLD, colour), *dim = stet_pen(STET_PEN_DIM, colour);
+    const char *plain = stet_pen(STET_PEN_PLAIN, colour);
     unsigned moved = count_moved(m);
 
     stet_buf_printf(out, "%s -> %s: ", m->a.run->id, m->b.run->id);
@@ -492,7 +492,7 @@ enum stet_rc stet_rundiff_write(struct stet_buf *out, const struct stet_run *a,
 int stet_rundiff(const char *a, const char *b, const struct stet_rundiff_view *view)
 {
     struct stet_err err = STET_ERR_INIT;
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     const struct stet_run *found;
     struct stet_run first; /* the list may grow by the second */
     struct stet_runs runs;

@@ -2,7 +2,8 @@
 #include "cli/show.h"
 
 #include "base/json.h"
-#include "cli/excerpt.h"
+#include "base/text.h"
+#include "cli/run_text.h"
 #include "explain/words.h"
 
 enum { CUT = 12 };
@@ -10,8 +11,8 @@ enum { CUT = 12 };
 static void head(struct stet_buf *out, const struct stet_show_options *o, const char *title,
                  uint32_t count)
 {
-    stet_buf_printf(out, "\n%s%s%s (%u)\n", o->colour ? "\033[1m" : "", title,
-                    o->colour ? "\033[0m" : "", count);
+    stet_buf_printf(out, "\n%s%s%s (%u)\n", stet_pen(STET_PEN_BOLD, o->colour), title,
+                    stet_pen(STET_PEN_PLAIN, o->colour), count);
 }
 
 /* Rows to print of `count`; the rest is told. */
@@ -149,7 +150,7 @@ static void lines(struct stet_buf *out, const struct stet_show *s,
             stet_buf_printf(out, " in %.*s", STET_FMT(l->function));
         before = out->len;
         stet_buf_str(out, "  | ");
-        if (!stet_excerpt_line(out, l->text, l->line))
+        if (!stet_text_source(out, l->text, l->line))
             out->len = before;
         stet_buf_char(out, '\n');
     }

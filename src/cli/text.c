@@ -1,6 +1,10 @@
 /* Times, durations, sizes and counts as people read them. */
 #include "cli/run_text.h"
 
+#include "base/mask.h"
+#include "base/text.h"
+#include "cli/excerpt.h"
+
 #include <inttypes.h>
 #include <signal.h>
 #include <time.h>
@@ -91,6 +95,32 @@ void stet_text_outcome(struct stet_buf *out, const struct stet_run *run)
         stet_buf_printf(out, "exit %d", run->exit_code);
     else
         stet_buf_str(out, stet_run_is_alive(run) ? "running" : "cut off");
+}
+
+/* Which files lines are quoted from. A run that somebody else made can name any file, and a report
+ * made of it must not carry a line of a private key away. */
+static bool is_source(struct stet_view file)
+{
+    static const char *const endings[] = {".py", ".pyw", ".pyx", ".ipynb", ".jl",  ".rs",  ".go",
+                                          ".c",  ".cc",  ".cpp", ".cu",    ".hpp", ".h",   ".mlir",
+                                          ".js", ".ts",  ".lua", ".swift", ".ml",  ".java"};
+
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (stet_view_ends(file, endings[i]))
+            return true;
+    return false;
+}
+
+bool stet_text_source(struct stet_buf *out, struct stet_view file, uint32_t line)
+{
+    struct stet_buf source = STET_BUF_INIT, masked = STET_BUF_INIT;
+    bool found = is_source(file) && stet_excerpt_line(&source, file, line);
+
+    stet_mask_source(&masked, stet_buf_as_view(&source));
+    stet_text_foreign(out, stet_buf_as_view(&masked));
+    stet_buf_release(&source);
+    stet_buf_release(&masked);
+    return found;
 }
 
 void stet_text_github(struct stet_buf *out, struct stet_view v, bool property)

@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/mask.h"
 #include "base/mem.h"
 #include "cli/run_text.h"
 #include "cli/torch_rows.h"
@@ -62,15 +63,27 @@ static struct setting *add(struct stet_learn *l, enum stet_torch_knob knob, stru
     return s;
 }
 
-static bool same_command(const struct stet_run *run, char *const *argv, const char *here)
+/* The command line as runs keep it: secrets masked, a NUL behind each word. */
+static void mask_command(struct stet_buf *out, char *const *argv)
 {
-    size_t n = 0;
-
-    for (; argv[n]; n++) {
-        if (n >= run->argc || strcmp(run->argv[n], argv[n]) != 0)
-            return false;
+    for (size_t i = 0; argv[i]; i++) {
+        stet_mask_argument(out, stet_view_str(i ? argv[i - 1] : ""), stet_view_str(argv[i]));
+        stet_buf_char(out, '\0');
     }
-    return n == run->argc && !strcmp(run->cwd, here);
+}
+
+static bool same_command(const struct stet_run *run, struct stet_view command, const char *here)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < run->argc; i++) {
+        size_t n = strlen(run->argv[i]) + 1;
+
+        if (n > command.len - at || memcmp(command.ptr + at, run->argv[i], n) != 0)
+            return false;
+        at += n;
+    }
+    return at == command.len && !strcmp(run->cwd, here);
 }
 
 /* ---- what earlier runs left ---- */
@@ -120,7 +133,7 @@ static bool read_verdicts(struct stet_learn *l, const char *folder)
     struct stet_view key;
     struct stet_file f;
     struct stet_jscan j;
-    bool there = path && stet_file_open(&f, path, NULL) == STET_OK;
+    bool there = path && stet_fs_is_plain(path) && stet_file_open(&f, path, NULL) == STET_OK;
 
     stet_mem_free(path);
     if (!there)
@@ -201,6 +214,7 @@ static void settle(struct stet_learn *l)
 struct stet_learn *stet_learn_new(char *const *argv, struct stet_err *err)
 {
     struct stet_learn *l = stet_mem_calloc(1, sizeof *l);
+    struct stet_buf command = STET_BUF_INIT;
     char here[PATH_MAX] = "";
     struct stet_runs runs;
     struct stet_hash hash;
@@ -210,13 +224,13 @@ struct stet_learn *stet_learn_new(char *const *argv, struct stet_err *err)
         return NULL;
     }
     hash = stet_hash_bytes(stet_view_str(here));
-    for (size_t i = 0; argv[i]; i++)
-        hash = stet_hash_mix(hash, stet_hash_bytes(stet_view_str(argv[i])));
+    mask_command(&command, argv);
+    hash = stet_hash_mix(hash, stet_hash_bytes(stet_buf_as_view(&command)));
     snprintf(l->key, sizeof l->key, "stet_%016llx", (unsigned long long)hash.lo);
     for (size_t i = 0; i < runs.count && !l->has_base; i++) { /* newest first */
         const struct stet_run *run = &runs.items[i];
 
-        if (!same_command(run, argv, here))
+        if (!same_command(run, stet_buf_as_view(&command), here))
             continue;
         if (read_verdicts(l, run->folder)) {
             l->fixed_runs++;
@@ -227,6 +241,7 @@ struct stet_learn *stet_learn_new(char *const *argv, struct stet_err *err)
         }
     }
     settle(l);
+    stet_buf_release(&command);
     stet_runs_close(&runs);
     return l;
 }

@@ -9,6 +9,7 @@
 #include "intercept/prepare.h"
 #include "intercept/ranks.h"
 #include "intercept/writer.h"
+#include "journal/environment.h"
 
 #include <sys/stat.h>
 
@@ -128,13 +129,13 @@ static void ask_platform(struct stet_plugin *p, PJRT_Client *client, struct stet
 
     if (stet_api_has(real, PJRT_Client_PlatformName) &&
         !stet_plugin_drop(p, real->PJRT_Client_PlatformName(&name)) && name.platform_name)
-        r->platform =
-            stet_arena_copy(&e->arena, stet_view_of(name.platform_name, name.platform_name_size));
+        r->platform = stet_arena_copy(
+            &e->arena, stet_plugin_text(name.platform_name, name.platform_name_size));
     if (stet_api_has(real, PJRT_Client_PlatformVersion) &&
         !stet_plugin_drop(p, real->PJRT_Client_PlatformVersion(&version)) &&
         version.platform_version)
         r->platform_version = stet_arena_copy(
-            &e->arena, stet_view_of(version.platform_version, version.platform_version_size));
+            &e->arena, stet_plugin_text(version.platform_version, version.platform_version_size));
     if (stet_api_has(real, PJRT_Client_ProcessIndex) &&
         !stet_plugin_drop(p, real->PJRT_Client_ProcessIndex(&process)) && process.process_index > 0)
         r->process_index = (uint64_t)process.process_index;
@@ -205,6 +206,16 @@ static void describe_client(struct stet_plugin *p, PJRT_Client *client, struct s
     r->topology_attributes = topology.attributes;
 }
 
+static struct stet_list options_of(struct stet_arena *a, const PJRT_Client_Create_Args *args)
+{
+    struct stet_list list = stet_describe_values(a, args->create_options, args->num_options);
+    struct stet_view *items = STET_NEW_ARRAY(a, struct stet_view, list.count);
+
+    for (size_t i = 0; items && i < list.count; i++)
+        items[i] = stet_env_mask(a, list.items[i]);
+    return (struct stet_list){items, items ? list.count : 0};
+}
+
 static void record_client(struct stet_plugin *p, const PJRT_Client_Create_Args *args,
                           uint64_t begin_ns, PJRT_Error *error)
 {
@@ -222,13 +233,13 @@ static void record_client(struct stet_plugin *p, const PJRT_Client_Create_Args *
         return;
     r = &e->record.client_create;
     *r = (struct stet_rec_client_create){.client = id, .plugin = p->id, .begin_ns = begin_ns};
-    r->options = stet_describe_values(&e->arena, args->create_options, args->num_options);
+    r->options = options_of(&e->arena, args);
     r->kv_callbacks = (args->kv_get_callback ? 1u : 0u) | (args->kv_put_callback ? 2u : 0u);
     if (STET_HAS(args, kv_try_get_callback) && args->kv_try_get_callback)
         r->kv_callbacks |= 4;
     if (error) {
         r->error_code = (uint64_t)stet_plugin_error_text(p, error, &text);
-        r->error = stet_arena_copy(&e->arena, text);
+        r->error = stet_env_mask(&e->arena, text);
     } else {
         describe_client(p, args->client, e);
     }

@@ -12,6 +12,7 @@
 #include "intercept/pystack.h"
 #include "intercept/reload.h"
 #include "intercept/threads.h"
+#include "journal/environment.h"
 
 enum entry { ENTRY_CLIENT_COMPILE = 1, ENTRY_COMPILE = 2 };
 
@@ -200,7 +201,7 @@ static void record_end(struct stet_compile *c, PJRT_Error *error, PJRT_LoadedExe
     r->capture_ns = c->capture_ns;
     if (error) {
         r->error_code = (uint64_t)stet_plugin_error_text(c->p, error, &text);
-        r->error = stet_arena_copy(&e->arena, text);
+        r->error = stet_env_mask(&e->arena, text);
     } else {
         stet_executable_ask(c->p, loaded, executable, &e->arena, &facts);
         r->fingerprint = facts.fingerprint;

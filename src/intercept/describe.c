@@ -52,7 +52,7 @@ struct stet_list stet_describe_values(struct stet_arena *a, const PJRT_NamedValu
         n = values ? LIST_MAX : 0;
     items = STET_NEW_ARRAY(a, struct stet_view, n);
     for (size_t i = 0; items && i < n; i++) {
-        struct stet_view name = stet_view_of(values[i].name, values[i].name_size);
+        struct stet_view name = stet_plugin_text(values[i].name, values[i].name_size);
         struct stet_view text = stet_env_is_secret(name) ? STET_VIEW("***") : value(a, &values[i]);
 
         items[i] = stet_arena_printf(a, "%.*s=%.*s", STET_FMT(name), STET_FMT(text));
@@ -99,7 +99,7 @@ static struct stet_view kind_of(struct stet_plugin *p, PJRT_DeviceDescription *d
     if (!d || !stet_api_has(real, PJRT_DeviceDescription_Kind) ||
         stet_plugin_drop(p, real->PJRT_DeviceDescription_Kind(&args)) || !args.device_kind)
         return (struct stet_view){0};
-    return stet_view_of(args.device_kind, args.device_kind_size);
+    return stet_plugin_text(args.device_kind, args.device_kind_size);
 }
 
 struct stet_view stet_describe_kind(struct stet_plugin *p, PJRT_DeviceDescription *d,
@@ -136,7 +136,7 @@ static void put_text(struct stet_buf *out, struct stet_view name, struct stet_vi
 /* Value by value, nothing left out. */
 static void put_value(struct stet_buf *out, const PJRT_NamedValue *v)
 {
-    struct stet_view name = stet_view_of(v->name, v->name_size);
+    struct stet_view name = stet_plugin_text(v->name, v->name_size);
 
     switch (v->type) {
     case PJRT_NamedValue_kString:
@@ -301,12 +301,12 @@ static void ask_names(struct stet_plugin *p, const PJRT_TopologyDescription *t,
         !stet_plugin_drop(p, real->PJRT_TopologyDescription_PlatformName(&name)) &&
         name.platform_name)
         out->platform =
-            stet_arena_copy(a, stet_view_of(name.platform_name, name.platform_name_size));
+            stet_arena_copy(a, stet_plugin_text(name.platform_name, name.platform_name_size));
     if (stet_api_has(real, PJRT_TopologyDescription_PlatformVersion) &&
         !stet_plugin_drop(p, real->PJRT_TopologyDescription_PlatformVersion(&version)) &&
         version.platform_version)
         out->version = stet_arena_copy(
-            a, stet_view_of(version.platform_version, version.platform_version_size));
+            a, stet_plugin_text(version.platform_version, version.platform_version_size));
 }
 
 static void ask_devices(struct stet_plugin *p, const PJRT_TopologyDescription *t,

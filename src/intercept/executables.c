@@ -73,7 +73,7 @@ static void ask_name(struct stet_plugin *p, PJRT_Executable *x, struct stet_aren
     if (stet_api_has(real, PJRT_Executable_Name) &&
         !stet_plugin_drop(p, real->PJRT_Executable_Name(&name)) && name.executable_name)
         out->name =
-            stet_arena_copy(a, stet_view_of(name.executable_name, name.executable_name_size));
+            stet_arena_copy(a, stet_plugin_text(name.executable_name, name.executable_name_size));
     if (stet_api_has(real, PJRT_Executable_Fingerprint) &&
         !stet_plugin_drop(p, real->PJRT_Executable_Fingerprint(&print)) &&
         print.executable_fingerprint)

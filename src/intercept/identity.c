@@ -135,9 +135,9 @@ static bool client_platform(struct stet_plugin *p, PJRT_Client *client, struct s
         !stet_api_has(real, PJRT_Client_PlatformVersion) ||
         stet_plugin_drop(p, real->PJRT_Client_PlatformVersion(&version)))
         return false;
-    *name_out = stet_arena_copy(a, stet_view_of(name.platform_name, name.platform_name_size));
+    *name_out = stet_arena_copy(a, stet_plugin_text(name.platform_name, name.platform_name_size));
     *version_out =
-        stet_arena_copy(a, stet_view_of(version.platform_version, version.platform_version_size));
+        stet_arena_copy(a, stet_plugin_text(version.platform_version, version.platform_version_size));
     return true;
 }
 

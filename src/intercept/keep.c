@@ -9,6 +9,8 @@
  * store that is slow they would be all of the host's memory. */
 static size_t most = (size_t)512 << 20;
 static _Atomic size_t pending;
+/* More than any executable has; a plugin that says so is not believed. */
+#define EXECUTABLE_MOST ((size_t)64 << 30)
 
 struct stet_keeping {
     struct stet_arena arena;
@@ -113,7 +115,7 @@ static struct stet_view name_of(struct stet_plugin *p, PJRT_Executable *executab
     if (!stet_api_has(real, PJRT_Executable_Name) ||
         stet_plugin_drop(p, real->PJRT_Executable_Name(&name)))
         return (struct stet_view){0};
-    return stet_view_of(name.executable_name, name.executable_name_size);
+    return stet_plugin_text(name.executable_name, name.executable_name_size);
 }
 
 /* For the next who compiles it here. The program is handed over, not copied once more: what is held
@@ -167,6 +169,11 @@ void stet_keeping_do(struct stet_keeping *k, struct stet_plugin *p, PJRT_Executa
         stet_plugin_error_text(p, error, &why);
         tell(k, 0, begin_ns, why);
         stet_plugin_drop(p, error);
+    } else if (!s.serialized_bytes || !s.serialized_bytes_size ||
+               s.serialized_bytes_size > EXECUTABLE_MOST) {
+        tell(k, 0, begin_ns, STET_VIEW("the plugin gave no bytes that an executable can have"));
+        if (s.serialized_executable_deleter)
+            s.serialized_executable_deleter(s.serialized_executable);
     } else {
         store(k, p, executable, stet_view_of(s.serialized_bytes, s.serialized_bytes_size),
               begin_ns);

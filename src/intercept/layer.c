@@ -36,7 +36,6 @@ extern char **environ;
 enum { EXIT_MS = 2000 };
 /* So many calls of a plugin are followed by a handler for exit, then only the 128th, 256th, … */
 enum { EXIT_HANDLERS = 64 };
-enum { DESCRIPTORS_MIN = 64 };
 
 struct stet_layer stet_layer;
 
@@ -135,11 +134,11 @@ static bool read_settings(void)
     return snprintf(stet_layer.dir, sizeof stet_layer.dir, "%s", dir) < (int)sizeof stet_layer.dir;
 }
 
-/* /proc/self/cmdline and /proc/self/exe; empty where there is no /proc. */
+/* /proc/self/cmdline with secrets masked; empty where there is no /proc. A word that is cut off at
+ * the end of the room is left out: half a secret is one, too. */
 static struct stet_list arguments(struct stet_arena *a)
 {
-    struct stet_view *items = STET_NEW_ARRAY(a, struct stet_view, 256);
-    size_t room = 16384, n = 0, at = 0, len = 0;
+    size_t room = 16384, len = 0;
     char *text = stet_arena_alloc(a, room, 1);
     int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     ssize_t got = 1;
@@ -148,11 +147,9 @@ static struct stet_list arguments(struct stet_arena *a)
         len += (size_t)got;
     if (fd >= 0)
         close(fd);
-    while (items && at < len && n < 256) {
-        items[n] = stet_view_of(text + at, strnlen(text + at, len - at));
-        at += items[n++].len + 1;
-    }
-    return (struct stet_list){items, n};
+    while (len == room && len && text[len - 1])
+        len--;
+    return stet_env_arguments(a, stet_view_of(text, len));
 }
 
 static void describe_process(struct stet_journal *j)
@@ -302,7 +299,7 @@ static bool descriptors_to_spare(void)
 {
     struct rlimit limit;
 
-    return getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= DESCRIPTORS_MIN;
+    return getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= STET_JOURNAL_DESCRIPTORS;
 }
 
 static void start(void)

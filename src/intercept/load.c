@@ -4,6 +4,7 @@
 #include "intercept/layer.h"
 #include "intercept/pystack.h"
 #include "intercept/threads.h"
+#include "journal/environment.h"
 
 static const char function[] = "PJRT_Executable_DeserializeAndLoad";
 
@@ -43,7 +44,7 @@ static void load_end(struct stet_plugin *p, struct stet_event *e, PJRT_Error *er
 
     if (error) {
         r->error_code = (uint64_t)stet_plugin_error_text(p, error, &text);
-        r->error = stet_arena_copy(&e->arena, text);
+        r->error = stet_env_mask(&e->arena, text);
     } else {
         stet_executable_ask(p, loaded, NULL, &e->arena, &facts);
         r->fingerprint = facts.fingerprint;

@@ -47,6 +47,12 @@ static inline const PJRT_Api *stet_plugin_real(struct stet_plugin *p)
     return atomic_load_explicit(&p->real, memory_order_relaxed);
 }
 
+/* Text as a plugin gives it; empty where it has no pointer or no size that text has. */
+static inline struct stet_view stet_plugin_text(const char *text, size_t size)
+{
+    return text && size <= (size_t)1 << 20 ? stet_view_of(text, size) : (struct stet_view){0};
+}
+
 /* One function for each line of hooks.def; a missing one does not link. */
 #define HOOK(entry, what)      PJRT_Error *on_##entry(struct stet_plugin *p, entry##_Args *args);
 #define HOOK_VOID(entry, what) void on_##entry(struct stet_plugin *p, entry##_Args *args);

@@ -145,7 +145,7 @@ static size_t all_devices(struct stet_plugin *p, PJRT_Client *client, struct ste
         !stet_api_has(real, PJRT_DeviceDescription_Id) ||
         !stet_api_has(real, PJRT_Device_GetDescription) ||
         !stet_api_has(real, PJRT_Client_Devices) ||
-        stet_plugin_drop(p, real->PJRT_Client_Devices(&all)))
+        stet_plugin_drop(p, real->PJRT_Client_Devices(&all)) || !all.devices)
         return 0;
     *out = STET_NEW_ARRAY(a, struct device, all.num_devices);
     for (size_t i = 0; *out && i < all.num_devices; i++) {

@@ -1,6 +1,7 @@
-/* Lists of names, and masking. */
+/* The list of names. */
 #include "journal/environment.h"
 
+#include "base/mask.h"
 #include "journal/variables.h"
 
 /* A name that ends in '_' here is a prefix. */
@@ -58,25 +59,6 @@ static const char *const matter[] = {
     "STET_",
 };
 
-static const char *const secret[] = {"TOKEN",   "SECRET",     "PASSW",   "CREDENTIAL", "APIKEY",
-                                     "API_KEY", "ACCESS_KEY", "PRIVATE", "COOKIE",     "AUTH"};
-
-/* How tokens of well-known makers begin. */
-static const char *const token[] = {"hf_",  "ghp_", "gho_", "github_pat_", "glpat-", "sk-",
-                                    "AKIA", "ASIA", "xox",  "ya29.",       "eyJ"};
-enum { TOKEN_LEAST = 16 };
-
-static bool sounds_like(struct stet_view v, const char *part)
-{
-    size_t n = strlen(part);
-
-    for (size_t i = 0; i + n <= v.len; i++) {
-        if (!strncasecmp(v.ptr + i, part, n))
-            return true;
-    }
-    return false;
-}
-
 bool stet_env_matters(struct stet_view name)
 {
     if (stet_variable_find(name))
@@ -93,74 +75,29 @@ bool stet_env_matters(struct stet_view name)
 
 bool stet_env_is_secret(struct stet_view name)
 {
-    for (size_t i = 0; i < sizeof secret / sizeof *secret; i++) {
-        if (sounds_like(name, secret[i]))
-            return true;
-    }
-    return false;
+    return stet_mask_is_secret(name);
 }
 
-/* user:password@ of an address inside a value is nobody's business either. */
-static void mask_address(char *value, size_t n)
+struct stet_view stet_env_mask(struct stet_arena *a, struct stet_view text)
 {
-    for (size_t i = 0; i + 3 < n; i++) {
-        size_t from = i + 3, end = from, at = 0;
+    struct stet_buf masked = STET_BUF_INIT;
+    struct stet_view copy = {0};
 
-        if (memcmp(value + i, "://", 3) != 0)
-            continue;
-        while (end < n && value[end] != '/' && value[end] != ' ' && value[end] != ',') {
-            if (value[end] == '@')
-                at = end;
-            end++;
-        }
-        for (size_t k = from; k < at; k++)
-            value[k] = '*';
-    }
-}
-
-static bool ends_word(char c)
-{
-    return !c || strchr(" ,;&?\"'|", c) != NULL;
-}
-
-/* token=…, api_key:…, and words that look like a token, inside a value. */
-static void mask_words(char *value, size_t n)
-{
-    for (size_t i = 0, end; i < n; i = end + 1) {
-        struct stet_view word, name;
-        size_t mark;
-
-        for (end = i; end < n && !ends_word(value[end]); end++)
-            continue;
-        word = stet_view_of(value + i, end - i);
-        for (mark = 0; mark < word.len && word.ptr[mark] != '=' && word.ptr[mark] != ':'; mark++)
-            continue;
-        name = stet_view_of(word.ptr, mark);
-        if (mark < word.len && !stet_view_contains(name, "/") && stet_env_is_secret(name))
-            memset(value + i + mark + 1, '*', word.len - mark - 1);
-        if (mark < word.len)
-            word = stet_view_of(word.ptr + mark + 1, word.len - mark - 1);
-        for (size_t k = 0; k < sizeof token / sizeof *token; k++)
-            if (word.len >= TOKEN_LEAST && stet_view_starts(word, token[k]))
-                memset(value + (word.ptr - value), '*', word.len);
-    }
-}
-
-static struct stet_view masked(struct stet_arena *a, const char *variable, struct stet_view name)
-{
-    struct stet_view copy;
-
-    if (stet_env_is_secret(name))
-        return stet_arena_printf(a, "%.*s=***", STET_FMT(name));
-    copy = stet_arena_copy(a, stet_view_str(variable));
-    if (copy.ptr) {
-        size_t before = name.len + 1;
-
-        mask_address((char *)(uintptr_t)copy.ptr, copy.len);
-        if (copy.len > before)
-            mask_words((char *)(uintptr_t)copy.ptr + before, copy.len - before);
-    }
+    stet_mask_text(&masked, text);
+    if (masked.failed)
+        a->failed = true; /* no text rather than its secrets */
+    else
+        copy = stet_arena_copy(a, stet_buf_as_view(&masked));
+    stet_buf_release(&masked);
     return copy;
+}
+
+static struct stet_view masked(struct stet_arena *a, struct stet_view name, const char *value)
+{
+    struct stet_view text =
+        stet_mask_is_secret(name) ? STET_VIEW(STET_MASK) : stet_env_mask(a, stet_view_str(value));
+
+    return stet_arena_printf(a, "%.*s=%.*s", STET_FMT(name), STET_FMT(text));
 }
 
 struct stet_list stet_env_list(struct stet_arena *a, char *const *environment)
@@ -177,7 +114,26 @@ struct stet_list stet_env_list(struct stet_arena *a, char *const *environment)
             stet_view_of(environment[i], equals ? (size_t)(equals - environment[i]) : 0);
 
         if (name.len && stet_env_matters(name))
-            items[n++] = masked(a, environment[i], name);
+            items[n++] = masked(a, name, equals + 1);
     }
     return (struct stet_list){items, n};
+}
+
+struct stet_list stet_env_arguments(struct stet_arena *a, struct stet_view command)
+{
+    struct stet_buf text = STET_BUF_INIT;
+    struct stet_view *items, rest;
+    size_t n = 0;
+
+    stet_mask_command(&text, command);
+    rest = text.failed ? (struct stet_view){0} : stet_arena_copy(a, stet_buf_as_view(&text));
+    for (size_t i = 0; i < rest.len; i++)
+        n += !rest.ptr[i];
+    items = STET_NEW_ARRAY(a, struct stet_view, n);
+    for (size_t i = 0; items && i < n; i++) {
+        items[i] = stet_view_str(rest.ptr);
+        rest.ptr += items[i].len + 1;
+    }
+    stet_buf_release(&text);
+    return (struct stet_list){items, items ? n : 0};
 }

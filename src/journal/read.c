@@ -16,6 +16,10 @@ enum {
 /* What failing checksums may cost over a file's life; false marks in honest data are far below. */
 #define BUDGET ((uint64_t)64 << 20)
 
+/* How much of a file is searched for the next record over its life: a quarter of what a writer lets
+ * one grow to. */
+#define SEARCH_MOST ((uint64_t)64 << 20)
+
 enum frame_state { FRAME_WHOLE, FRAME_UNFINISHED, FRAME_BAD };
 
 struct frame {
@@ -35,11 +39,20 @@ static void reader_init(struct stet_journal_reader *r, int fd)
 enum stet_rc stet_journal_reader_open(struct stet_journal_reader *r, const char *path,
                                       struct stet_err *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* neither waiting for the writer of a pipe nor following a link out of the folder */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    struct stat st;
 
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+        close(fd);
+        reader_init(r, -1);
+        return stet_fail(err, STET_BAD_INPUT, "%s: not a plain file", path);
+    }
     reader_init(r, fd);
     if (fd >= 0)
         return STET_OK;
+    if (errno == ELOOP)
+        return stet_fail(err, STET_BAD_INPUT, "%s: not a plain file", path);
     if (errno != ENOENT)
         return stet_fail_errno(err, "%s: cannot open", path);
     return stet_fail(err, STET_NOT_FOUND, "%s: no such journal", path);
@@ -141,7 +154,7 @@ static bool find_frame(struct stet_journal_reader *r, uint64_t from, uint64_t *f
 {
     struct frame f;
 
-    while (r->budget >= STET_JOURNAL_FRAME_SIZE) {
+    while (r->budget >= STET_JOURNAL_FRAME_SIZE && r->searched < SEARCH_MOST) {
         struct stet_view v = peek(r, from, sizeof mark);
         const char *hit;
 
@@ -150,6 +163,7 @@ static bool find_frame(struct stet_journal_reader *r, uint64_t from, uint64_t *f
         hit = memchr(v.ptr, mark[0], v.len);
         if (!hit) {
             from += v.len;
+            r->searched += v.len;
             continue;
         }
         from += (uint64_t)(hit - v.ptr);

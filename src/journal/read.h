@@ -33,7 +33,8 @@ struct stet_journal_reader {
     struct stet_buf buffer;
     struct stet_arena arena; /* lists of the current record */
     union stet_record record;
-    uint64_t budget; /* bytes that failing checksums may still cost */
+    uint64_t budget;   /* bytes that failing checksums may still cost */
+    uint64_t searched; /* bytes that were looked through for the next record */
     bool head_seen, waiting;
     unsigned major, minor;             /* public: of the file, after the first event */
     bool newer;                        /* public: the file is of a newer minor version */

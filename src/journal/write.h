@@ -7,6 +7,9 @@
 
 struct stet_journal;
 
+/* A process that may open fewer files than this has none to spare for a journal. */
+enum { STET_JOURNAL_DESCRIPTORS = 64 };
+
 struct stet_journal_options {
     const char *dir;         /* folder of the journal files; made (one level) when missing */
     uint64_t main_cap;       /* bytes of the main stream; 0 means 256 MiB */

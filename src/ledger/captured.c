@@ -5,19 +5,21 @@
 #include "base/mem.h"
 
 #include <dirent.h>
+#include <sys/stat.h>
 #include <zstd.h>
 
-static const size_t largest = (size_t)4 << 30;
-
-static enum stet_rc decompress(struct stet_buf *out, struct stet_view in, const char *path,
-                               struct stet_err *err)
+/* Hundreds of megabytes of zeros shrink to a few kilobytes, honestly (constants that were left out)
+ * or not, so the size of the file says nothing about what it unpacks to. */
+static enum stet_rc decompress(struct stet_buf *out, struct stet_view in, size_t most,
+                               const char *path, struct stet_err *err)
 {
     ZSTD_DCtx *context = ZSTD_createDCtx();
     ZSTD_inBuffer from = {in.ptr, in.len, 0};
     size_t left = 1, step = ZSTD_DStreamOutSize();
+    enum stet_rc rc = STET_OK;
 
-    out->cap = largest;
-    while (context && (from.pos < from.size || left != 0)) {
+    out->cap = most + 2 * step;
+    while (context && rc == STET_OK && (from.pos < from.size || left != 0)) {
         char *room = stet_buf_reserve(out, step);
         ZSTD_outBuffer to = {room, step, 0};
         size_t before = from.pos;
@@ -26,25 +28,22 @@ static enum stet_rc decompress(struct stet_buf *out, struct stet_view in, const 
             break;
         left = ZSTD_decompressStream(context, &to, &from);
         if (ZSTD_isError(left)) {
-            ZSTD_freeDCtx(context);
-            return stet_fail_at(err, STET_BAD_INPUT, from.pos, "%s: %s", path,
-                                ZSTD_getErrorName(left));
+            rc = stet_fail_at(err, STET_BAD_INPUT, from.pos, "%s: %s", path,
+                              ZSTD_getErrorName(left));
+            break;
         }
         stet_buf_grew(out, to.pos);
-        if (from.pos == before && to.pos == 0 && from.pos == from.size && left != 0) {
-            ZSTD_freeDCtx(context);
-            return stet_fail_at(err, STET_BAD_INPUT, from.pos, "%s: ends inside compressed data",
-                                path);
-        }
-    }
-    if (!context || (out->failed && out->len < largest - step)) {
-        ZSTD_freeDCtx(context);
-        return stet_fail(err, STET_NO_MEMORY, "%s: out of memory", path);
+        if (out->len > most)
+            rc = stet_fail(err, STET_LIMIT, "%s: unpacks to more than the %zu bytes it may have",
+                           path, most);
+        else if (from.pos == before && to.pos == 0 && from.pos == from.size && left != 0)
+            rc = stet_fail_at(err, STET_BAD_INPUT, from.pos, "%s: ends inside compressed data",
+                              path);
     }
     ZSTD_freeDCtx(context);
-    if (out->failed)
-        return stet_fail(err, STET_LIMIT, "%s: more than 4 GiB decompressed", path);
-    return STET_OK;
+    if (rc == STET_OK && (!context || out->failed))
+        rc = stet_fail(err, STET_NO_MEMORY, "%s: out of memory", path);
+    return rc;
 }
 
 /* What a machine that went down may leave of a file that was never synced. */
@@ -55,10 +54,17 @@ static bool is_torn(const char *path, struct stet_view bytes)
     return n > 4 && !strcmp(path + n - 4, ".zst") && !stet_view_starts(bytes, "\x28\xb5\x2f\xfd");
 }
 
-enum stet_rc stet_captured_open(struct stet_file *f, const char *path, struct stet_err *err)
+enum stet_rc stet_captured_open(struct stet_file *f, const char *path, uint64_t most,
+                                struct stet_err *err)
 {
     struct stet_buf out = STET_BUF_INIT;
-    enum stet_rc rc = stet_file_open(f, path, err);
+    struct stat st;
+    enum stet_rc rc;
+
+    *f = (struct stet_file){0};
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size > STET_CAPTURED_MOST)
+        return stet_fail(err, STET_LIMIT, "%s: more than 2 GiB are no program", path);
+    rc = stet_file_open(f, path, err);
 
     if (rc == STET_OK && is_torn(path, f->bytes)) {
         stet_file_close(f);
@@ -66,7 +72,9 @@ enum stet_rc stet_captured_open(struct stet_file *f, const char *path, struct st
     }
     if (rc != STET_OK || !stet_view_starts(f->bytes, "\x28\xb5\x2f\xfd"))
         return rc;
-    rc = decompress(&out, f->bytes, path, err);
+    if (!most || most > STET_CAPTURED_MOST)
+        most = STET_CAPTURED_MOST;
+    rc = decompress(&out, f->bytes, (size_t)most, path, err);
     stet_file_close(f);
     if (rc != STET_OK) {
         stet_buf_release(&out);
@@ -87,8 +95,13 @@ static char *find_in(const char *folder, const char *prefix)
     DIR *dir = programs ? opendir(programs) : NULL;
 
     for (struct dirent *e; dir && !found && (e = readdir(dir));) {
-        if (is_program(e->d_name, prefix))
-            found = stet_fs_join(programs, e->d_name);
+        if (!is_program(e->d_name, prefix))
+            continue;
+        found = stet_fs_join(programs, e->d_name);
+        if (found && !stet_fs_is_plain(found)) {
+            stet_mem_free(found);
+            found = NULL;
+        }
     }
     if (dir)
         closedir(dir);

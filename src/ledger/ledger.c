@@ -7,8 +7,10 @@
 #include "ledger_schema.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { WAIT_MS = 10000 };
@@ -133,16 +135,59 @@ static enum stet_rc write_ahead(struct stet_ledger *l, struct stet_err *err)
     return code == SQLITE_OK ? STET_OK : stet_ledger_fail(l, err, "cannot set up");
 }
 
+/* The ledger is its owner's alone wherever it lies; SQLite gives the files beside it the same mode.
+ * An existing file is not opened here: closing it again would drop the locks of other connections.
+ * What cannot be made or changed is SQLite's to complain about. */
+static void keep_private(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    struct stat st;
+
+    if (fd >= 0)
+        close(fd);
+    else if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 077))
+        chmod(path, 0600);
+}
+
+/* The file may come from somebody else, and its schema with it. Nothing in it is run: no trigger,
+ * no view, no function with effects; sizes are bounded. Whoever opens the file with another program
+ * still has the view that the schema makes. */
+static void distrust(sqlite3 *db)
+{
+    static const struct {
+        int what, to;
+    } switches[] =
+        {
+            {SQLITE_DBCONFIG_DEFENSIVE, 1},      {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+            {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0}, {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+            {SQLITE_DBCONFIG_DQS_DML, 0},        {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
+        },
+      limits[] = {
+          {SQLITE_LIMIT_LENGTH, 256 << 20}, {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
+          {SQLITE_LIMIT_EXPR_DEPTH, 100},   {SQLITE_LIMIT_COMPOUND_SELECT, 10},
+          {SQLITE_LIMIT_ATTACHED, 0},       {SQLITE_LIMIT_TRIGGER_DEPTH, 10},
+          {SQLITE_LIMIT_WORKER_THREADS, 0},
+      };
+
+    for (size_t i = 0; i < sizeof switches / sizeof *switches; i++)
+        sqlite3_db_config(db, switches[i].what, switches[i].to, NULL);
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+        sqlite3_limit(db, limits[i].what, limits[i].to);
+    sqlite3_exec(db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", NULL, NULL, NULL);
+}
+
 static enum stet_rc set_up(struct stet_ledger *l, struct stet_err *err)
 {
     enum stet_rc rc;
     int version;
 
+    keep_private(l->path);
     if (sqlite3_open_v2(l->path, &l->db,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
                         NULL) != SQLITE_OK) /* a ledger is one thread's */
         return stet_ledger_fail(l, err, "cannot open");
     sqlite3_busy_timeout(l->db, WAIT_MS);
+    distrust(l->db);
     version = user_version(l);
     if (version < 0)
         return stet_ledger_fail(l, err, "cannot read");

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
+#include "base/mask.h"
 #include "base/mem.h"
 #include "ledger/state.h"
 
@@ -12,11 +13,25 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* A command line has at most 2 MB. */
+enum { LARGEST = 16 << 20 };
+
 static const char *copy(struct stet_arena *a, const char *s)
 {
     struct stet_view v = stet_arena_copy(a, stet_view_str(s ? s : ""));
 
     return v.ptr ? v.ptr : "";
+}
+
+static const char *masked(struct stet_arena *a, const char *before, const char *word)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    const char *text;
+
+    stet_mask_argument(&out, stet_view_str(before), stet_view_str(word));
+    text = copy(a, out.ptr);
+    stet_buf_release(&out);
+    return text;
 }
 
 static const char *text_of(struct stet_arena *a, const json_t *root, const char *key)
@@ -38,7 +53,9 @@ static void read_argv(struct stet_run *run, struct stet_arena *a, const json_t *
     const char **argv = STET_NEW_ARRAY(a, const char *, n);
 
     for (size_t i = 0; argv && i < n; i++) {
-        argv[i] = copy(a, json_string_value(json_array_get(list, i)));
+        /* once more: an older Stet wrote them as they were */
+        argv[i] = masked(a, i ? json_string_value(json_array_get(list, i - 1)) : NULL,
+                         json_string_value(json_array_get(list, i)));
         stet_buf_printf(&joined, "%s%s", i ? " " : "", argv[i]);
     }
     run->argv = argv;
@@ -58,7 +75,11 @@ enum stet_rc stet_run_read(struct stet_run *run, struct stet_arena *arena, const
 
     if (!path)
         return stet_fail(err, STET_NO_MEMORY, "out of memory");
-    rc = stet_file_open(&f, path, err);
+    if (stet_fs_exists(path) && !stet_fs_is_plain(path)) {
+        rc = stet_fail(err, STET_BAD_INPUT, "%s: not a plain file", path);
+        goto done;
+    }
+    rc = stet_file_open_small(&f, path, LARGEST, err);
     if (rc != STET_OK)
         goto done;
     root = json_loadb(f.bytes.ptr, f.bytes.len, 0, &bad);

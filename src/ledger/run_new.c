@@ -1,6 +1,7 @@
 #include "ledger/run_new.h"
 
 #include "base/fs.h"
+#include "base/mask.h"
 #include "base/mem.h"
 #include "ledger/state.h"
 
@@ -34,6 +35,15 @@ enum stet_rc stet_run_new(char *folder, size_t room, char id[STET_RUN_ID], struc
     return rc;
 }
 
+static void add_argument(struct stet_json *j, struct stet_view before, struct stet_view word)
+{
+    struct stet_buf masked = STET_BUF_INIT;
+
+    stet_mask_argument(&masked, before, word);
+    stet_json_string(j, NULL, masked.failed ? STET_VIEW(STET_MASK) : stet_buf_as_view(&masked));
+    stet_buf_release(&masked);
+}
+
 void stet_run_record_begin(struct stet_json *j, struct stet_buf *out, const char *id,
                            char *const *argv)
 {
@@ -45,8 +55,8 @@ void stet_run_record_begin(struct stet_json *j, struct stet_buf *out, const char
     stet_json_cstr(j, "schema", "stet.run/1");
     stet_json_cstr(j, "id", id);
     stet_json_array(j, "argv");
-    for (; *argv; argv++)
-        stet_json_cstr(j, NULL, *argv);
+    for (size_t i = 0; argv[i]; i++)
+        add_argument(j, stet_view_str(i ? argv[i - 1] : ""), stet_view_str(argv[i]));
     stet_json_end_array(j);
     stet_json_cstr(j, "cwd", getcwd(here, sizeof here) ? here : NULL);
     stet_json_cstr(j, "host", host);

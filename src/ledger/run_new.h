@@ -13,7 +13,7 @@ enum { STET_RUN_ID = 40 };
 enum stet_rc stet_run_new(char *folder, size_t room, char id[STET_RUN_ID], struct timespec *now,
                           struct stet_err *err);
 
-/* What every run.json begins with, into `out`; the caller adds to `j`. */
+/* What every run.json begins with, into `out`, secrets in `argv` masked; the caller adds to `j`. */
 void stet_run_record_begin(struct stet_json *j, struct stet_buf *out, const char *id,
                            char *const *argv);
 /* Ends it, writes it into `folder` and releases the buffer. Synced when it is the last word: a disk

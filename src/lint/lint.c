@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "lint/ast.h"
 #include "lint/launch.h"
 #include "lint/link.h"
@@ -141,7 +142,7 @@ static void one_file(struct job *j, struct lint_parser *p, size_t i)
     struct stet_file f;
 
     if (stet_file_open(&f, path, &err) != STET_OK) {
-        fprintf(stderr, "stet: %s\n", err.text);
+        stet_say("stet: %s\n", err.text);
         atomic_fetch_add(&j->unreadable, 1);
         if (!make_empty(s))
             atomic_store(&j->failed, true);
@@ -157,7 +158,7 @@ static void one_file(struct job *j, struct lint_parser *p, size_t i)
         if (j->keep)
             keep_bytes(j, i);
     } else {
-        fprintf(stderr, "stet: %s: %s\n", path, err.text);
+        stet_say("stet: %s: %s\n", path, err.text);
         atomic_fetch_add(&j->unreadable, 1);
         if (!make_empty(s))
             atomic_store(&j->failed, true);

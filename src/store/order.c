@@ -1,6 +1,7 @@
 /* See order.h: magic, version, how many, the keys, a checksum of all before it. */
 #include "store/order.h"
 
+#include "base/mask.h"
 #include "base/reader.h"
 
 #include <fcntl.h>
@@ -15,6 +16,7 @@ enum { KEY = 16, HEAD = 8 + 4 + 4, FILE_MAX = HEAD + STET_ORDER_MAX * KEY + KEY 
 bool stet_order_name(const struct stet_key_parts *parts, struct stet_hash *out)
 {
     struct stet_key_parts maker = *parts;
+    struct stet_buf masked = STET_BUF_INIT;
     struct stet_file command;
     char here[PATH_MAX];
 
@@ -22,9 +24,12 @@ bool stet_order_name(const struct stet_key_parts *parts, struct stet_hash *out)
     if (!getcwd(here, sizeof here) ||
         stet_file_open(&command, "/proc/self/cmdline", NULL) != STET_OK)
         return false;
-    *out = stet_hash_mix(
-        stet_hash_mix(stet_hash_bytes(command.bytes), stet_hash_bytes(stet_view_str(here))),
-        stet_key_of(&maker));
+    /* The name is seen by others: a hash of a short password could be searched for. */
+    stet_mask_command(&masked, command.bytes);
+    *out = stet_hash_mix(stet_hash_mix(stet_hash_bytes(stet_buf_as_view(&masked)),
+                                       stet_hash_bytes(stet_view_str(here))),
+                         stet_key_of(&maker));
+    stet_buf_release(&masked);
     stet_file_close(&command);
     return true;
 }

@@ -291,7 +291,7 @@ enum stet_rc stet_trust_remove(const char *path, const struct stet_public *key,
     if (rc == STET_OK && !realpath(path, real)) /* what a link names is written, not the link */
         rc = stet_fail_errno(err, "%s: cannot resolve", path);
     if (rc == STET_OK)
-        rc = stet_file_read(&file, real, err);
+        rc = stet_file_open(&file, real, err);
     if (rc != STET_OK)
         return rc;
     if (!other_lines(file.bytes, key, &left))

@@ -50,6 +50,10 @@ int64_t fake_live(enum fake_kind kind);
 PJRT_Error *fake_error(PJRT_Error_Code code, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* FAKE_ODD: is the word in it? And: make an answer odd, when it is the layer that asked. */
+bool fake_is_odd(const char *word);
+void fake_spoil(enum stet_entry entry, void *args);
+
 struct fake_shape {
     PJRT_Buffer_Type type;
     size_t rank;

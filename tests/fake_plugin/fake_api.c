@@ -49,11 +49,20 @@ static PJRT_Error *enter(enum stet_entry entry)
                       n);
 }
 
+#ifdef FAKE_BARE
+#define SPOIL(entry, args)
+#else
+#define SPOIL(entry, args) fake_spoil(entry, args)
+#endif
+
 #define IMPL(name)                                                                                 \
     static PJRT_Error *do_##name(name##_Args *args)                                                \
     {                                                                                              \
         PJRT_Error *error = enter(STET_ENTRY_##name);                                              \
-        return error ? error : fake_##name(args);                                                  \
+        if (error || (error = fake_##name(args)))                                                  \
+            return error;                                                                          \
+        SPOIL(STET_ENTRY_##name, args);                                                            \
+        return NULL;                                                                               \
     }
 #include "implemented.def"
 

@@ -24,7 +24,7 @@ static struct stet_http *start(const char *where)
     struct stet_err err = STET_ERR_INIT;
     struct stet_http *h = NULL;
 
-    EXPECT(stet_http_start(&h, where, forms, texts, &err) == STET_OK);
+    EXPECT(stet_http_start(&h, where, "trainer.example,b", forms, texts, &err) == STET_OK);
     return h;
 }
 
@@ -74,7 +74,7 @@ static double seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-#define PLAIN "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
+#define PLAIN "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
 TEST(a_page_is_given_in_the_form_that_is_asked_for)
 {
@@ -106,6 +106,55 @@ TEST(nonsense_is_refused)
     EXPECT(!strncmp(answer, "HTTP/1.1 400 ", 13));
     free(answer);
     EXPECT(answers(h, PLAIN, "HTTP/1.1 200 ", "first\n"));
+    stet_http_stop(h);
+}
+
+static bool given_to(const struct stet_http *h, const char *host)
+{
+    char request[512];
+
+    snprintf(request, sizeof request, "GET /metrics HTTP/1.1\r\nUser-Agent: x\r\nhost:%s\r\n\r\n",
+             host);
+    return answers(h, request, "HTTP/1.1 200 ", "first\n");
+}
+
+static bool kept_from(const struct stet_http *h, const char *host)
+{
+    char request[512];
+
+    snprintf(request, sizeof request, "GET /metrics HTTP/1.1\r\nHost: %s\r\n\r\n", host);
+    return answers(h, request, "HTTP/1.1 421 ", "Misdirected Request\n");
+}
+
+TEST(only_addresses_and_known_names_are_answered)
+{
+    static const char *const ours[] = {
+        " 127.0.0.1:9464", "10.1.2.3",   " [::1]:9464 ",       "[2001:db8::1]",
+        "\tLocalHost:1",   "localhost.", "trainer.example:80", "B"};
+    static const char *const others[] = {"evil.example",
+                                         "evil.example:9464",
+                                         "localhost.evil.example",
+                                         "127.0.0.1.evil.example",
+                                         "[evil.example]:80",
+                                         "[::1",
+                                         "trainer.example.evil",
+                                         "trainer",
+                                         "",
+                                         ":80",
+                                         "a,b",
+                                         "[]"};
+    struct stet_http *h = start("0");
+    char own[256] = "";
+
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        EXPECT(given_to(h, ours[i]));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        EXPECT(kept_from(h, others[i]));
+    gethostname(own, sizeof own - 1);
+    EXPECT(given_to(h, own));
+    EXPECT(answers(h, "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil\r\n\r\n",
+                   "HTTP/1.1 421 ", "\n"));
+    EXPECT(answers(h, "GET / HTTP/1.1\r\nHost: evil\r\n\r\n", "HTTP/1.1 421 ", "\n"));
     stet_http_stop(h);
 }
 
@@ -195,7 +244,7 @@ TEST(addresses_that_are_none_are_usage_errors)
         struct stet_err err = STET_ERR_INIT;
         struct stet_http *h;
 
-        EXPECT(stet_http_start(&h, wrong[i], forms, texts, &err) == STET_USAGE);
+        EXPECT(stet_http_start(&h, wrong[i], NULL, forms, texts, &err) == STET_USAGE);
         EXPECT(!h);
     }
 }
@@ -205,7 +254,7 @@ TEST(a_port_that_is_taken_is_an_error)
     struct stet_http *h = start("0"), *second;
     struct stet_err err = STET_ERR_INIT;
 
-    EXPECT(stet_http_start(&second, stet_http_address(h), forms, texts, &err) == STET_IO);
+    EXPECT(stet_http_start(&second, stet_http_address(h), NULL, forms, texts, &err) == STET_IO);
     EXPECT(!second);
     stet_http_stop(h);
 }

@@ -187,7 +187,7 @@ TEST(variables_that_matter_are_kept_and_secrets_masked)
     EXPECT_STR("XLA_FLAGS=--a=b", list.items[0].ptr);
     EXPECT_STR("JAX_API_KEY=***", list.items[1].ptr);
     EXPECT_STR("RANK=3", list.items[2].ptr);
-    EXPECT_STR("TPU_NAME=grpc://***@h:1/x,http://**@there", list.items[4].ptr);
+    EXPECT_STR("TPU_NAME=grpc://***@h:1/x,http://***@there", list.items[4].ptr);
     EXPECT_INT(0, stet_env_list(&a, NULL).count);
     stet_arena_release(&a);
 }
