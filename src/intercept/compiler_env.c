@@ -12,10 +12,10 @@ enum { STATES = 16, TRIES = 64, TEXT_MOST = 32 << 10, TEXT_SHOWN = 1000 };
 static const char unsettled[] = "flags-unsettled";
 
 struct state {
-    struct stet_hash values; /* of the variables as they stood */
-    struct stet_watch files; /* that flags name */
-    struct stet_view own;    /* this state */
-    struct stet_view text;   /* all states up to this one */
+    struct stet_hash values;      /* of the variables as they stood */
+    struct stet_file_watch files; /* that flags name */
+    struct stet_view own;         /* this state */
+    struct stet_view text;        /* all states up to this one */
     const char *why;
     unsigned number;
 };
@@ -99,7 +99,7 @@ void stet_compiler_env_first(const struct stet_plugin *p)
 
 static void free_state(struct state *s)
 {
-    stet_watch_release(&s->files);
+    stet_file_watch_release(&s->files);
     stet_mem_free((char *)(uintptr_t)s->own.ptr);
     stet_mem_free((char *)(uintptr_t)s->text.ptr);
     stet_mem_free(s);
@@ -189,7 +189,7 @@ const char *stet_compiler_env_see(const struct stet_plugin *p, enum stet_moment 
         const char *bytes = atomic_load(&raw[p->id - 1]);
 
         if (s && (s->why == unsettled ||
-                  (stet_hash_eq(s->values, values) && !stet_watch_moved(&s->files)))) {
+                  (stet_hash_eq(s->values, values) && !stet_file_watch_moved(&s->files)))) {
             *text = s->text;
             *states = s->number;
             return s->why;

@@ -30,7 +30,7 @@ struct flags {
     unsigned depth, files; /* of flag files */
     bool ordered;          /* by a syntax that is not known here */
     const char *why;
-    struct stet_watch *watch;
+    struct stet_file_watch *watch;
 };
 
 static void take_words(struct flags *f, struct stet_view text);
@@ -82,7 +82,7 @@ static bool read_small(struct flags *f, struct stet_view name, struct stet_view 
         return false;
     memcpy(path, name.ptr, name.len);
     path[name.len] = '\0';
-    stet_watch_add(f->watch, path);
+    stet_file_watch_add(f->watch, path);
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > FILE_MOST ||
         stet_file_open(&file, path, NULL) != STET_OK)
         return false;
@@ -251,7 +251,8 @@ static size_t group_end(const struct flags *f, size_t first, bool *last_counts)
     return i;
 }
 
-static const char *put_word(struct stet_buf *out, const struct word *w, struct stet_watch *watch)
+static const char *put_word(struct stet_buf *out, const struct word *w,
+                            struct stet_file_watch *watch)
 {
     if (!w->has_value) {
         stet_named_text(out, w->text);
@@ -286,14 +287,14 @@ static const char *put_words(struct flags *f, struct stet_buf *out, const char *
 }
 
 static const char *put_value(struct stet_buf *out, const char *variable, struct stet_view value,
-                             struct stet_watch *w)
+                             struct stet_file_watch *w)
 {
     stet_buf_printf(out, "%s%s=", out->len ? "; " : "", variable);
     return stet_named_value(out, stet_view_str(variable), value, w);
 }
 
 const char *stet_compiler_flags(struct stet_buf *out, const struct stet_variable *variable,
-                                struct stet_view value, struct stet_watch *w)
+                                struct stet_view value, struct stet_file_watch *w)
 {
     struct flags f = {.watch = w};
     struct stet_view first = trimmed(value);

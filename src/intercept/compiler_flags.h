@@ -16,6 +16,6 @@
  *
  * Appends nothing when no flag is left. NULL, or a fixed word: why there can be no key. */
 const char *stet_compiler_flags(struct stet_buf *out, const struct stet_variable *variable,
-                                struct stet_view value, struct stet_watch *w);
+                                struct stet_view value, struct stet_file_watch *w);
 
 #endif

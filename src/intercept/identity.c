@@ -18,10 +18,10 @@ struct identity {
     const char *why;
     struct stet_arena arena;
     struct stet_key_parts parts;
-    struct stet_view path;   /* of the plugin's file */
-    struct stet_watch files; /* whose content is in the parts */
-    atomic_bool moved;       /* one of them has changed */
-    unsigned states;         /* of the environment, before the client was made */
+    struct stet_view path;        /* of the plugin's file */
+    struct stet_file_watch files; /* whose content is in the parts */
+    atomic_bool moved;            /* one of them has changed */
+    unsigned states;              /* of the environment, before the client was made */
 };
 
 /* The plugin has compiled something. */
@@ -34,7 +34,7 @@ static const struct stet_view device_code = {"device code", sizeof "device code"
 static _Atomic(struct identity *) list;
 
 /* What the file of a plugin without a build id was when its table was asked for. */
-static _Atomic(struct stet_watch *) first_seen[STET_PLUGINS];
+static _Atomic(struct stet_file_watch *) first_seen[STET_PLUGINS];
 
 /* A text on one line. */
 static struct stet_view one_line(struct stet_arena *a, struct stet_view v)
@@ -72,7 +72,7 @@ static bool object_of(const struct stet_plugin *p, struct stet_object *out)
 
 void stet_identity_first(const struct stet_plugin *p)
 {
-    struct stet_watch *w, *none = NULL;
+    struct stet_file_watch *w, *none = NULL;
     struct stet_object object;
 
     stet_compiler_env_first(p);
@@ -81,9 +81,9 @@ void stet_identity_first(const struct stet_plugin *p)
     w = stet_mem_calloc(1, sizeof *w);
     if (!w)
         return;
-    stet_watch_add(w, object.path);
+    stet_file_watch_add(w, object.path);
     if (!atomic_compare_exchange_strong(&first_seen[p->id - 1], &none, w)) {
-        stet_watch_release(w);
+        stet_file_watch_release(w);
         stet_mem_free(w);
     }
 }
@@ -91,10 +91,10 @@ void stet_identity_first(const struct stet_plugin *p)
 /* A build id is read in memory. Without one the file counts by its content, which has to be the
  * file that was loaded: not one that was put in its place since. */
 static const char *plugin_part(const struct stet_plugin *p, struct stet_arena *a,
-                               struct stet_object *object, struct stet_watch *w,
+                               struct stet_object *object, struct stet_file_watch *w,
                                struct stet_view *out)
 {
-    const struct stet_watch *first = atomic_load(&first_seen[p->id - 1]);
+    const struct stet_file_watch *first = atomic_load(&first_seen[p->id - 1]);
     char text[STET_HASH_TEXT];
     struct stet_hash hash;
 
@@ -106,7 +106,7 @@ static const char *plugin_part(const struct stet_plugin *p, struct stet_arena *a
     }
     if (stet_named_hash(object->path, &hash, w) != STET_NAMED_FILE)
         return "plugin-unknown";
-    if (!first || !first->count || stet_watch_moved(first) || !stet_object_is_file(object))
+    if (!first || !first->count || stet_file_watch_moved(first) || !stet_object_is_file(object))
         return "plugin-changed";
     stet_hash_format(hash, text);
     *out = stet_arena_printf(a, "content %s", text);
@@ -136,8 +136,8 @@ static bool client_platform(struct stet_plugin *p, PJRT_Client *client, struct s
         stet_plugin_drop(p, real->PJRT_Client_PlatformVersion(&version)))
         return false;
     *name_out = stet_arena_copy(a, stet_plugin_text(name.platform_name, name.platform_name_size));
-    *version_out =
-        stet_arena_copy(a, stet_plugin_text(version.platform_version, version.platform_version_size));
+    *version_out = stet_arena_copy(
+        a, stet_plugin_text(version.platform_version, version.platform_version_size));
     return true;
 }
 
@@ -165,7 +165,7 @@ static struct stet_view topology_text(struct stet_arena *a, const struct stet_to
 /* All but the environment and the plugin: of a topology and, when there is one, a client. */
 static const char *describe(struct stet_plugin *p, PJRT_Client *client,
                             const struct stet_topology *t, const char *plugin_path,
-                            struct stet_arena *a, struct stet_watch *w, struct stet_view *part)
+                            struct stet_arena *a, struct stet_file_watch *w, struct stet_view *part)
 {
     struct stet_view name = t->platform, version = t->version;
     const struct stet_platform *platform = stet_platform_find(name);
@@ -243,7 +243,8 @@ static struct identity *identity_of(struct stet_plugin *p, PJRT_Client *client)
  */
 static bool has_moved(struct identity *id)
 {
-    if (!atomic_load_explicit(&id->moved, memory_order_relaxed) && stet_watch_moved(&id->files))
+    if (!atomic_load_explicit(&id->moved, memory_order_relaxed) &&
+        stet_file_watch_moved(&id->files))
         atomic_store(&id->moved, true);
     return atomic_load_explicit(&id->moved, memory_order_relaxed);
 }
@@ -326,7 +327,7 @@ const char *stet_identity_ahead(struct stet_plugin *p, const PJRT_TopologyDescri
                                 struct stet_view *plugin_path)
 {
     struct stet_object object = {0};
-    struct stet_watch files = {0};
+    struct stet_file_watch files = {0};
     struct stet_topology t;
     unsigned states;
     const char *why;
@@ -343,7 +344,7 @@ const char *stet_identity_ahead(struct stet_plugin *p, const PJRT_TopologyDescri
     }
     if (!why)
         why = see_compile(p, &out->part[STET_COMPONENT_ENVIRONMENT], &states);
-    stet_watch_release(&files);
+    stet_file_watch_release(&files);
     return why;
 }
 

@@ -40,15 +40,15 @@ static struct stet_hash now_at(const char *path)
     return stat(path, &st) == 0 ? stat_hash(&st) : (struct stet_hash){0};
 }
 
-void stet_watch_release(struct stet_watch *w)
+void stet_file_watch_release(struct stet_file_watch *w)
 {
     for (size_t i = 0; i < w->count; i++)
         stet_mem_free(w->items[i].path);
     stet_mem_free(w->items);
-    *w = (struct stet_watch){0};
+    *w = (struct stet_file_watch){0};
 }
 
-bool stet_watch_moved(const struct stet_watch *w)
+bool stet_file_watch_moved(const struct stet_file_watch *w)
 {
     for (size_t i = 0; i < w->count; i++) {
         if (!stet_hash_eq(now_at(w->items[i].path), w->items[i].was))
@@ -57,7 +57,7 @@ bool stet_watch_moved(const struct stet_watch *w)
     return false;
 }
 
-static void watch(struct stet_watch *w, const char *path, struct stet_hash was)
+static void watch(struct stet_file_watch *w, const char *path, struct stet_hash was)
 {
     size_t n = strlen(path) + 1;
 
@@ -81,12 +81,12 @@ static void watch(struct stet_watch *w, const char *path, struct stet_hash was)
     w->items[w->count++].was = was;
 }
 
-void stet_watch_add(struct stet_watch *w, const char *path)
+void stet_file_watch_add(struct stet_file_watch *w, const char *path)
 {
     watch(w, path, now_at(path));
 }
 
-enum stet_named stet_named_hash(const char *path, struct stet_hash *out, struct stet_watch *w)
+enum stet_named stet_named_hash(const char *path, struct stet_hash *out, struct stet_file_watch *w)
 {
     struct stat st;
 
@@ -151,7 +151,7 @@ static bool path_of(struct stet_view value, char path[PATH_MAX])
     return true;
 }
 
-static const char *put_file(struct stet_buf *out, struct stet_view value, struct stet_watch *w)
+static const char *put_file(struct stet_buf *out, struct stet_view value, struct stet_file_watch *w)
 {
     char path[PATH_MAX];
     struct stet_hash hash;
@@ -171,7 +171,7 @@ static const char *put_file(struct stet_buf *out, struct stet_view value, struct
     }
 }
 
-static const char *put_list(struct stet_buf *out, struct stet_view value, struct stet_watch *w)
+static const char *put_list(struct stet_buf *out, struct stet_view value, struct stet_file_watch *w)
 {
     const char *why = NULL;
 
@@ -199,7 +199,7 @@ static int is_entry(const struct dirent *e)
 }
 
 /* The names of its files in order, and what they hold; folders in it by name. */
-static const char *put_folder(struct stet_buf *out, const char *folder, struct stet_watch *w)
+static const char *put_folder(struct stet_buf *out, const char *folder, struct stet_file_watch *w)
 {
     struct dirent **names;
     int n = scandir(folder, &names, is_entry, NULL);
@@ -230,7 +230,7 @@ static const char *put_folder(struct stet_buf *out, const char *folder, struct s
     return why;
 }
 
-static const char *put_tree(struct stet_buf *out, struct stet_view value, struct stet_watch *w)
+static const char *put_tree(struct stet_buf *out, struct stet_view value, struct stet_file_watch *w)
 {
     char path[PATH_MAX];
     struct stat st;
@@ -239,11 +239,11 @@ static const char *put_tree(struct stet_buf *out, struct stet_view value, struct
         return unreadable;
     if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
         return put_file(out, value, w);
-    stet_watch_add(w, path);
+    stet_file_watch_add(w, path);
     return put_folder(out, path, w);
 }
 
-static const char *put_cuda(struct stet_buf *out, struct stet_view value, struct stet_watch *w)
+static const char *put_cuda(struct stet_buf *out, struct stet_view value, struct stet_file_watch *w)
 {
     char path[PATH_MAX];
     const char *why;
@@ -257,7 +257,7 @@ static const char *put_cuda(struct stet_buf *out, struct stet_view value, struct
 }
 
 const char *stet_named_value(struct stet_buf *out, struct stet_view name, struct stet_view value,
-                             struct stet_watch *w)
+                             struct stet_file_watch *w)
 {
     enum stet_option_file kind = value.len ? stet_option_file_kind(name) : STET_OPTION_FILE_NONE;
 

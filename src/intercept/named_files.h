@@ -8,17 +8,17 @@
 
 /* Files and what they were when they were looked at: a zeroed one is empty. Not thread-safe while
  * it is added to. */
-struct stet_watch {
+struct stet_file_watch {
     struct stet_watched *items;
     size_t count, room;
     bool failed; /* memory was short */
 };
 
-void stet_watch_release(struct stet_watch *w);
+void stet_file_watch_release(struct stet_file_watch *w);
 /* Has any of them changed, gone or appeared since? One stat(2) a file. */
-bool stet_watch_moved(const struct stet_watch *w);
+bool stet_file_watch_moved(const struct stet_file_watch *w);
 /* Notes the file at `path`, which need not be there. */
-void stet_watch_add(struct stet_watch *w, const char *path);
+void stet_file_watch_add(struct stet_file_watch *w, const char *path);
 
 enum stet_named {
     STET_NAMED_ABSENT,
@@ -28,13 +28,13 @@ enum stet_named {
 };
 
 /* What is at `path`, and the hash of its content when it is a file. Watches it. */
-enum stet_named stet_named_hash(const char *path, struct stet_hash *out, struct stet_watch *w);
+enum stet_named stet_named_hash(const char *path, struct stet_hash *out, struct stet_file_watch *w);
 
 /* What stands in a key for the value of an option or a flag, on one line and without blanks: text
  * as it is, long or secret text by its hash, files by their content (option_files.def). NULL, or a
  * fixed word: why there can be no key. */
 const char *stet_named_value(struct stet_buf *out, struct stet_view name, struct stet_view value,
-                             struct stet_watch *w);
+                             struct stet_file_watch *w);
 /* Text on one line and without blanks; what is long by its hash. No two texts look alike. */
 void stet_named_text(struct stet_buf *out, struct stet_view text);
 /* #length:hash */

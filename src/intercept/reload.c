@@ -77,7 +77,7 @@ static struct stet_view next_text(struct stet_view *rest)
 /* The files that options name, by their content: " name=content" for each. */
 static const char *put_files(struct stet_buf *out, struct stet_view named)
 {
-    struct stet_watch unused = {0}; /* they are looked at again for each compile */
+    struct stet_file_watch unused = {0}; /* they are looked at again for each compile */
     const char *why = NULL;
 
     while (named.len && !why) {
@@ -89,7 +89,7 @@ static const char *put_files(struct stet_buf *out, struct stet_view named)
         if (stet_view_ends(stet_buf_as_view(out), "={}")) /* a folder without tools is none */
             out->len = before;
     }
-    stet_watch_release(&unused);
+    stet_file_watch_release(&unused);
     return why;
 }
 

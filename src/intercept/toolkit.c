@@ -65,7 +65,7 @@ static const char *const rocm_programs[] = {"ld.lld", NULL};
 
 /* One file, when it is there: " name=content". */
 static const char *put(struct stet_buf *out, const char *label, const char *path,
-                       struct stet_watch *w)
+                       struct stet_file_watch *w)
 {
     char text[STET_HASH_TEXT];
     struct stet_hash hash;
@@ -85,7 +85,7 @@ static const char *put(struct stet_buf *out, const char *label, const char *path
 }
 
 static const char *put_root(struct stet_buf *out, const char *label, const char *root,
-                            const char *const *files, struct stet_watch *w)
+                            const char *const *files, struct stet_file_watch *w)
 {
     char path[PATH_MAX], name[PATH_MAX];
     const char *why = NULL;
@@ -101,13 +101,13 @@ static const char *put_root(struct stet_buf *out, const char *label, const char 
     return why;
 }
 
-const char *stet_toolkit_cuda_at(struct stet_buf *out, const char *root, struct stet_watch *w)
+const char *stet_toolkit_cuda_at(struct stet_buf *out, const char *root, struct stet_file_watch *w)
 {
     return put_root(out, "", root, cuda_files, w);
 }
 
 static const char *put_roots(struct stet_buf *out, const char *plugin, const char *const *roots,
-                             const char *const *files, struct stet_watch *w)
+                             const char *const *files, struct stet_file_watch *w)
 {
     const char *slash = strrchr(plugin, '/'), *why = NULL;
     int beside = slash ? (int)(slash - plugin) : 1;
@@ -130,7 +130,7 @@ static const char *put_roots(struct stet_buf *out, const char *plugin, const cha
 }
 
 /* The first of this name on PATH. */
-static const char *put_on_path(struct stet_buf *out, const char *name, struct stet_watch *w)
+static const char *put_on_path(struct stet_buf *out, const char *name, struct stet_file_watch *w)
 {
     char whole[PATH_MAX], label[64];
 
@@ -161,7 +161,7 @@ static void put_driver(struct stet_buf *out)
 }
 
 const char *stet_toolkit_text(struct stet_buf *out, enum stet_tools tools, const char *plugin,
-                              bool driver, struct stet_watch *w)
+                              bool driver, struct stet_file_watch *w)
 {
     bool cuda = tools == STET_TOOLS_CUDA;
     const char *why = NULL;

@@ -7,13 +7,13 @@
 /* What a platform's compiler needs beside its plugin, and whether what it makes runs on the host
  * (platforms.def). */
 enum stet_tools { STET_TOOLS_NONE, STET_TOOLS_CUDA, STET_TOOLS_ROCM };
-enum stet_code { STET_CODE_HOST, STET_CODE_DEVICE, STET_CODE_NONE };
+enum stet_host_code { STET_CODE_HOST, STET_CODE_DEVICE, STET_CODE_NONE };
 enum stet_topology_is { STET_TOPOLOGY_SERIALIZED, STET_TOPOLOGY_DESCRIBED };
 
 struct stet_platform {
     const char *name;
     enum stet_tools tools;
-    enum stet_code code;
+    enum stet_host_code code;
     enum stet_topology_is topology;
 };
 
@@ -24,8 +24,8 @@ const struct stet_platform *stet_platform_find(struct stet_view name);
  * driver's version has to be looked up, because the topology does not have it. NULL, or a fixed
  * word: why there can be no key. */
 const char *stet_toolkit_text(struct stet_buf *out, enum stet_tools tools, const char *plugin,
-                              bool driver, struct stet_watch *w);
+                              bool driver, struct stet_file_watch *w);
 /* The same of a CUDA toolkit in one folder. */
-const char *stet_toolkit_cuda_at(struct stet_buf *out, const char *root, struct stet_watch *w);
+const char *stet_toolkit_cuda_at(struct stet_buf *out, const char *root, struct stet_file_watch *w);
 
 #endif

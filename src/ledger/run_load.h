@@ -33,7 +33,8 @@ struct stet_compile_event {
     struct stet_view format, name, error, fingerprint;
     struct stet_trigger trigger; /* line 0 when not known */
     struct stet_view no_stack;   /* why not */
-    struct stet_view values;     /* what Python held, as journal/values_record.h codes it; may be empty */
+    struct stet_view
+        values; /* what Python held, as journal/values_record.h codes it; may be empty */
     uint64_t executions;
     bool step_known; /* after stet_run_steps: the loop's iteration (from 0) that it belongs to */
     uint64_t step;
