@@ -64,7 +64,7 @@ static void take(const struct stet_store *s, const struct stet_signer *signer, s
         return;
     }
     if (signer && !may_sign(s, signer, f->bytes)) {
-        stet_file_close(f);
+        stet_mapped_close(f);
         o->foreign++;
         return;
     }

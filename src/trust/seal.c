@@ -184,7 +184,7 @@ static void remove_if_signed(const struct stet_store *s, const struct stet_seal 
         memcmp(seal->signer.bytes, l->signer->bytes, sizeof seal->signer.bytes) != 0)
         return;
     stet_store_path(s, key_of(seal), entry);
-    if (stet_file_read(&f, entry, NULL) == STET_OK) {
+    if (stet_file_open(&f, entry, NULL) == STET_OK) {
         if (stet_seal_fits(seal, f.bytes) && stet_store_remove(s, key_of(seal), NULL) == STET_OK)
             l->count++;
         stet_file_close(&f);
