@@ -84,7 +84,7 @@ static bool read_small(struct flags *f, struct stet_view name, struct stet_view 
     path[name.len] = '\0';
     stet_watch_add(f->watch, path);
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > FILE_MOST ||
-        stet_file_read(&file, path, NULL) != STET_OK)
+        stet_file_open(&file, path, NULL) != STET_OK)
         return false;
     *out = stet_arena_copy(&f->arena, file.bytes);
     ok = out->ptr && !memchr(out->ptr, 0, out->len);

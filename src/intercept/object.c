@@ -149,7 +149,7 @@ bool stet_object_is_file(const struct stet_object *o)
     char path[PATH_MAX];
     bool found;
 
-    if (stet_file_read(&maps, "/proc/self/maps", NULL) != STET_OK)
+    if (stet_file_open(&maps, "/proc/self/maps", NULL) != STET_OK)
         return false;
     found = mapped_file(maps.bytes, o->address, path);
     stet_file_close(&maps);

@@ -153,7 +153,7 @@ static void put_driver(struct stet_buf *out)
     char text[STET_HASH_TEXT] = "none";
     struct stet_file file;
 
-    if (stet_file_read(&file, "/proc/driver/nvidia/version", NULL) == STET_OK) {
+    if (stet_file_open(&file, "/proc/driver/nvidia/version", NULL) == STET_OK) {
         stet_hash_format(stet_hash_bytes(file.bytes), text);
         stet_file_close(&file);
     }
