@@ -133,7 +133,8 @@ static bool client_platform(struct stet_plugin *p, PJRT_Client *client, struct s
     if (!stet_api_has(real, PJRT_Client_PlatformName) ||
         stet_plugin_drop(p, real->PJRT_Client_PlatformName(&name)) ||
         !stet_api_has(real, PJRT_Client_PlatformVersion) ||
-        stet_plugin_drop(p, real->PJRT_Client_PlatformVersion(&version)))
+        stet_plugin_drop(p, real->PJRT_Client_PlatformVersion(&version)) || !name.platform_name ||
+        !version.platform_version)
         return false;
     *name_out = stet_arena_copy(a, stet_plugin_text(name.platform_name, name.platform_name_size));
     *version_out = stet_arena_copy(
