@@ -15,7 +15,7 @@ struct stamp {
     struct timespec changed;
 };
 
-enum { SIGNING, TRUSTED, FILES = 5 };
+enum { FILES = 5 };
 
 struct stet_keyring {
     unsigned refs; /* of those who use it, and of the agent while it is the newest */

@@ -62,8 +62,9 @@ void stet_agent_log(const char *fmt, ...)
         if ((unsigned char)*c < ' ' || *c == 127)
             *c = '?';
     }
-    strcat(line, "\n");
+    n = (int)strlen(line);
+    line[n++] = '\n';
     pthread_mutex_lock(&lock);
-    stet_fs_write_all(open_log(), line, strlen(line));
+    stet_fs_write_all(open_log(), line, (size_t)n);
     pthread_mutex_unlock(&lock);
 }

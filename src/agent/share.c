@@ -203,7 +203,7 @@ static bool pack(struct stet_agent *a, const struct stet_share *s, struct parcel
 {
     struct stet_err err = STET_ERR_INIT;
     int fd = s->fd >= 0 ? s->fd : open_entry(s);
-    struct stet_file file;
+    struct stet_file file = {0};
     enum stet_rc rc = fd < 0 ? stet_fail_errno(&err, "%s: cannot open its entry", s->store)
                              : stet_file_read_fd(&file, fd, s->store, &err);
 

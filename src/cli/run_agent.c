@@ -71,6 +71,8 @@ static void become_agent(const char *socket, const char *log)
     setsid();
     if (fork() != 0)
         _exit(0);
+    if (none < 0)
+        _exit(126);
     dup2(none, STDIN_FILENO);
     dup2(none, STDOUT_FILENO);
     dup2(none, STDERR_FILENO);

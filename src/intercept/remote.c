@@ -72,7 +72,7 @@ static void read_notes(void)
 
     if (!run[0] || !dir || strlen(dir) >= sizeof folder)
         return;
-    strcpy(folder, dir);
+    snprintf(folder, sizeof folder, "%s", dir);
     snprintf(at, sizeof at, "%s/%s", folder, COSTLY);
     if (access(at, F_OK) == 0)
         atomic_store(&patience_ns, 0);
@@ -84,9 +84,9 @@ void stet_remote_init(void)
     const char *trust = getenv("STET_TRUST");
 
     if (told && *told == '/' && strlen(told) < sizeof path)
-        strcpy(path, told);
+        snprintf(path, sizeof path, "%s", told);
     if (id && strlen(id) < sizeof run)
-        strcpy(run, id);
+        snprintf(run, sizeof run, "%s", id);
     anyone = trust && !strcmp(trust, "any");
     wait_ms = read_ms("STET_AGENT_WAIT", wait_ms);
     flight_ms = read_ms("STET_AGENT_FLIGHT", flight_ms);
