@@ -13,17 +13,21 @@ PAGE = os.path.join(ROOT, "docs", "matrix.md")
 
 HEAD = """# The breakage matrix
 
-What is known to break below a program, as data: each row has a symptom, the versions it holds for, a
-kind, where that was seen, what to do, and a detector that `stet doctor` tries against the bundle. This
-page is made from `src/bundle/matrix.txt` by `tools/matrix.py`; a test compares them.
+This page lists what is known to break below a program. Each row has a symptom, the versions it
+applies to, a kind, its evidence, what to do, and a detector that `stet doctor` tries against the
+bundle. The page is made from `src/bundle/matrix.txt` by `tools/matrix.py`; a test compares them.
 
-Kinds: an **upstream defect** is a mistake of a framework, plugin or compiler; a **launch policy** is a way of
-starting that costs or breaks; a **version gate** is a pair that does not fit; a **structural gate** is a
-form that the programs themselves must have.
+| kind | |
+|---|---|
+| **upstream defect** | a mistake of a framework, plugin or compiler |
+| **launch policy** | a way of starting that is slow or breaks |
+| **version gate** | two versions that do not fit together |
+| **structural gate** | a form that the programs themselves must have |
 
 ## Rows of your own
 
-`stet doctor --matrix=FILE` adds rows; one with the name of a built-in row replaces it. A file is text:
+`stet doctor --matrix=FILE` adds rows. A row with the name of a built-in row replaces it. The file
+is text:
 
     # our cluster's proxy breaks the metadata server
     [our-proxy]
@@ -35,26 +39,26 @@ form that the programs themselves must have.
     do       = export TPU_SKIP_MDS_QUERY=1
     detect   = package.libtpu and env.TPU_PROXY ~ *corp* and not env.TPU_SKIP_MDS_QUERY
 
-A row is its name in brackets (small letters, digits, `-`) and all seven fields; a line that begins with a
-blank goes on with the one before; `#` begins a comment line. `area` is `version`, `plugin`, `cache`, `flags`,
-`debug`, `launch` or `feature`; `kind` one of the four above. A mistake is told with line and column, exit
-code 3.
+A row is its name in brackets (small letters, digits, `-`) and all seven fields. A line that begins
+with a blank continues the line before; `#` begins a comment line. `area` is `version`, `plugin`,
+`cache`, `flags`, `debug`, `launch` or `feature`; `kind` is one of the four above. A mistake is
+reported with line and column, and the exit code is 3.
 
-A detector is made of items of the bundle ([bundle.md](bundle.md)), `and`, `or`, `not` and parentheses:
+A detector is made of items of the [bundle](bundle.md), `and`, `or`, `not` and parentheses:
 
 | | |
 |---|---|
 | `package.jax` | it is there; `package` finds every package, in whatever group |
 | `package.jax < 0.11`, `<=`, `>`, `>=` | compared as versions: `2.0rc1 < 2.0`, `2.9.0+cu128 = 2.9.0` |
-| `env.X = 1`, `!=` | compared as text; what is absent fits no comparison |
+| `env.X = 1`, `!=` | compared as text; an absent item matches no comparison |
 | `env.XLA_FLAGS ~ *--xla_tpu_*` | `*` stands for any text |
 | `package.torch ^ 2.9` | the same first two numbers |
 | `package.jaxlib > @package.jax` | compared with another item |
-| `plugin."* api" < 0.29` | names may be in quotes and have `*`: any one that fits |
+| `plugin."* api" < 0.29` | names may be quoted and contain `*`: any one that matches |
 
-Besides the bundle's groups there are `probe` (what the doctor found: `probe.tpus`, the chips on the bus;
-`probe."libtpu.so client"`, with the result first: `failed: …`) and, with `--run`, `run` (`run."lazy programs"`,
-`run."torch compiles"`, `run."scannable blocks"`).
+Besides the bundle's groups there are `probe` (what the doctor found: `probe.tpus`, the chips on the
+bus; `probe."libtpu.so client"`, with the result first: `failed: …`) and, with `--run`, `run`
+(`run."lazy programs"`, `run."torch compiles"`, `run."scannable blocks"`).
 
 ## The rows
 """

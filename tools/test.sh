@@ -53,6 +53,7 @@ for lane in "${lanes[@]}"; do
     style)
         tools/python-env.sh tools build/env/tools
         check includes tools/check-includes
+        check docs tools/check-docs
         check format tools/format.sh --check
         ;;
     dev | asan)

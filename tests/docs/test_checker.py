@@ -1,0 +1,89 @@
+"""Facts about tools/check-docs: it accepts a right tree, and names each kind of mistake in a wrong one."""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CHECKER = pathlib.Path(__file__).resolve().parents[2] / "tools" / "check-docs"
+
+TREE = {
+    "ARCHITECTURE.md": """# Architecture
+## Modules
+| where | module | what |
+|---|---|---|
+| everywhere | `base` | errors |
+## The way of one compile
+| | function | file |
+|---|---|---|
+| 1 | `stet_open` | `base/open.c` |
+## Decisions
+| | [1. One](docs/decisions/0001-one.md) |
+""",
+    "CHANGELOG.md": "# Changelog\n\n## 1.2.0\n\n| store | `STET_STORE_VERSION` | 3 |\n",
+    "CMakeLists.txt": "project(stet VERSION 1.2.0 LANGUAGES C)\n",
+    "docs/page.md": "# A page\n\n## Two words\n\n[here](#two-words), [up](../ARCHITECTURE.md), `src/base/*.c`\n",
+    "docs/decisions/0001-one.md": "# 1. One\n\n[a page](../page.md#two-words)\n",
+    "src/base/open.c": "int stet_open(void)\n{\n    return 0;\n}\n",
+    "src/base/store.h": "#define STET_STORE_VERSION 3\n",
+    "tools/layers.txt": "base:\n",
+}
+
+
+class Checker(unittest.TestCase):
+    def check(self, **changes):
+        """What the checker prints about the tree with one text replaced in one file, and its exit code."""
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name, text in TREE.items():
+                for old, new in changes.get("replace", {}).get(name, ()):
+                    self.assertIn(old, text)
+                    text = text.replace(old, new)
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            shutil.copy(CHECKER, root / "tools" / "check-docs")
+            done = subprocess.run([sys.executable, root / "tools" / "check-docs"], capture_output=True, text=True)
+            self.assertEqual(done.stderr, "")
+            return done.returncode, done.stdout
+
+    def names(self, mistake, name, old, new):
+        code, out = self.check(replace={name: [(old, new)]})
+        self.assertEqual((code, out), (1, mistake + "\n"))
+
+    def test_a_right_tree_passes(self):
+        self.assertEqual(self.check()[0], 0)
+
+    def test_a_link_to_no_file(self):
+        self.names("docs/page.md: no file ../ARCHITECT.md", "docs/page.md", "../ARCHITECTURE.md", "../ARCHITECT.md")
+
+    def test_a_link_to_no_heading(self):
+        self.names("docs/decisions/0001-one.md: no heading for ../page.md#three-words", "docs/decisions/0001-one.md",
+                   "#two", "#three")
+
+    def test_a_path_in_code_that_is_gone(self):
+        self.names("docs/page.md: no file src/abi/*.c", "docs/page.md", "src/base/*.c", "src/abi/*.c")
+
+    def test_a_module_that_is_not_listed(self):
+        self.names("ARCHITECTURE.md: its modules differ from tools/layers.txt at ['abi']", "tools/layers.txt",
+                   "base:", "base:\nabi: base")
+
+    def test_a_function_that_is_gone(self):
+        self.names("ARCHITECTURE.md: no function stet_open under src", "src/base/open.c", "stet_open", "stet_opened")
+
+    def test_a_file_of_the_way_that_is_gone(self):
+        self.names("ARCHITECTURE.md: no file base/opens.c under src", "ARCHITECTURE.md", "base/open.c", "base/opens.c")
+
+    def test_a_decision_that_is_not_listed(self):
+        self.names("ARCHITECTURE.md: its index differs from docs/decisions at ['0001-one.md']", "ARCHITECTURE.md",
+                   "[1. One](docs/decisions/0001-one.md)", "")
+
+    def test_a_changelog_of_another_version(self):
+        self.names("CHANGELOG.md: does not begin with 1.3.0", "CMakeLists.txt", "1.2.0", "1.3.0")
+
+    def test_a_format_version_that_moved(self):
+        self.names("CHANGELOG.md: STET_STORE_VERSION is not 3", "src/base/store.h", "3", "4")
+
+
+unittest.main()
