@@ -112,12 +112,6 @@ struct stet_view stet_describe_kind(struct stet_plugin *p, PJRT_DeviceDescriptio
 
 /* ---- for a key ---- */
 
-/* A plugin's text, which may be missing. */
-static struct stet_view stet_plugin_text(const char *text, size_t size)
-{
-    return stet_view_of(text, text ? size : 0);
-}
-
 /* Text for people to read, on one line; its hash, too, where that says less than the text. */
 static void put_text(struct stet_buf *out, struct stet_view name, struct stet_view text)
 {
