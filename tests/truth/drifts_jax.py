@@ -25,14 +25,14 @@ def by_factory(plan, name, value):
     plan.module += ["", "@functools.lru_cache(maxsize=None)", "def $build($setting):", f"    return {jitted}  #@source"]
 
 
-def by_static_object(plan, name, value):
+def by_static_object(plan, name, value, passed=None):
     """The value is a field of an object that JAX treats as static, so no static_argnums is written."""
     plan.add_parameter("$options", static=False)
     plan.module += ["import dataclasses", "", "@jax.tree_util.register_static", "@dataclasses.dataclass(frozen=True)", "class $Options:",
                     "    $knob: float = 0.0"]
     for slot in (plan.hidden, plan.loss):
         slot[:] = [line.replace(name, "$options.$knob") for line in slot]
-    plan.arguments.append(f"$Options({value})")
+    plan.arguments.append(passed or f"$Options({value})")
 
 
 def scalar_use(plan, name):
@@ -66,8 +66,7 @@ def python_counter(plan):
     if route is by_static_argument:
         route(plan, "$tick", plan.decide("$count", "$i + 1", "1"))
     else:
-        by_static_object(plan, "$tick", "self_made")
-        plan.arguments[-1] = "$options"
+        by_static_object(plan, "$tick", "0", passed="$options")
         plan.before.append("$options = $Options(0)")
         advance = plan.vary("$options.$knob + 1", "$options.$knob")
         plan.pre.append(f"$options = dataclasses.replace($options, $knob={advance})  #@source")
@@ -195,7 +194,8 @@ def rank_change(plan):
     rank = plan.program.x_rank
     plan.enter += [f'if $batch["x"].ndim > {rank}:  #@origin', '    $batch = dict($batch, x=$batch["x"][0])  #@origin']
     condition = plan.vary(plan.pick("$i % 4 == 3", "$i >= 5"), "$i < 0")
-    body = [f"if {condition}:", f'    $batch = dict($batch, x={plan.pick("$batch[" + chr(34) + "x" + chr(34) + "][None]", "np.expand_dims($batch[" + chr(34) + "x" + chr(34) + "], 0)")})  #@source']
+    wrapped = plan.pick('$batch["x"][None]', 'np.expand_dims($batch["x"], 0)')
+    body = [f"if {condition}:", f"    $batch = dict($batch, x={wrapped})  #@source"]
     helper_or_inline(plan, "$wrap", ["$batch", "$i"], body, "$batch")
     plan.truth = Truth("rank-change", ("rank-change",), origin=("origin", "use_x"), planted=1)
 

@@ -32,7 +32,7 @@ def last_batch(plan):
 
 
 def python_counter(plan):
-    plan.module.append("init:self.$calls = 0")
+    plan.attributes.append("self.$calls = 0")
     plan.enter.append(f"self.$calls += {plan.vary('1', '0')}  #@origin  #@source")
     plan.hidden.append("$hidden = $hidden + 0.01 * self.$calls  #@origin")
     plan.truth = Truth("python-counter", ("python-counter",), planted=plan.steps - 1)
@@ -48,14 +48,14 @@ def static_argument(plan):
 
 
 def global_value(plan):
-    plan.module.append("$gain = 1.0")
+    plan.global_lines.append("$gain = 1.0")
     plan.hidden.append("$hidden = $hidden * $gain  #@origin")
     plan.pre.append(f"globals_of($Net)[\"$gain\"] = {plan.vary('1.0 + $i // 2', '1.0')}  #@source")
     plan.truth = Truth("global-value", ("global-value",))
 
 
 def closure_value(plan):
-    plan.module += ["closure:"]
+    plan.closure = True
     plan.pre.append(f"$set_knob({plan.vary('1.0 + $i // 2', '1.0')})  #@source")
     plan.truth = Truth("closure-value", ("closure-value",), origin=("origin", "use_x"))
 
@@ -69,7 +69,7 @@ def list_length(plan):
 
 def grad_mode(plan):
     plan.pre.append(f"$quiet = {plan.vary('$i % 3 == 2', 'False')}  #@source")
-    plan.call = "grad-mode"
+    plan.around_call = "with torch.set_grad_enabled(not $quiet):  #@call"
     plan.truth = Truth("grad-mode", ("grad-mode",), origin=("use_x", "call"), source=("source", "call"), planted=1)
 
 
@@ -149,15 +149,29 @@ def possible(drift, program):
     return not (program.integer and drift in ("requires-grad", "rank-change"))
 
 
-def wrapped(plan, compiled):
-    """What the loop calls: the compiled module, or a compiled function with a closure around it."""
-    if "closure:" not in plan.module:
-        return ["$net = $Net()", f"$model = {compiled.replace('?', '$net')}"], []
-    plan.module.remove("closure:")
-    return ["$net = $Net()", "$model, $set_knob = $around($net)"], [
-        "", "def $around($inner):", "    $knob = 1.0", f"    @{compiled.replace('?, ', '')}",
-        "    def $scaled($x):  #@use_x", "        return $inner($x) * $knob  #@origin", "    def $turn($value):", "        nonlocal $knob", "        $knob = $value",
-        "    return $scaled, $turn"]
+def closure_lines(compiled):
+    return ["", "def $around($inner):", "    $knob = 1.0", f"    @{compiled}", "    def $scaled($x):  #@use_x", "        return $inner($x) * $knob  #@origin",
+            "    def $turn($value):", "        nonlocal $knob", "        $knob = $value", "    return $scaled, $turn"]
+
+
+def library_lines(plan):
+    """The model, and what stands beside it in its module."""
+    extra = "".join(", " + name for name in plan.params)
+    slots = {"INIT": plan.attributes, "ENTER": plan.enter, "HIDDEN": plan.hidden}
+    closure = closure_lines(f'torch.compile(backend="eager"{plan.compile_option})') if plan.closure else []
+    return plan.global_lines + fill(plan.program.text, slots, {"P": extra, "A": extra}) + closure
+
+
+def loop_lines(plan):
+    """The loop: the size is decided before the input is made, everything else after it."""
+    call = [f"$result = $model($input{''.join(', ' + value for value in plan.arguments)})  #@call{plan.call_label}"]
+    if plan.around_call:
+        call = [plan.around_call, "    " + call[0]]
+    sizing = [line for line in plan.pre if plan.sizes and plan.sizes in line and "$input" not in line]
+    make = f"$input = $make({plan.sizes})  #@source" if plan.sizes else "$input = $make(8)"
+    rest = [line for line in plan.pre if line not in sizing]
+    body = ["$unused_batch = $batch", *sizing, make, *rest, *call, *plan.post, "$history.append($result.detach())"]
+    return plan.style.loop_lines(body, plan.steps)
 
 
 def files(plan):
@@ -167,30 +181,14 @@ def files(plan):
     if style.has("distractors"):
         style.choice["noise"] = "logging"
     style.add_noise(plan)
-    extra_init = [line[5:] for line in plan.module if line.startswith("init:")]
-    plan.module = [line for line in plan.module if not line.startswith("init:")]
-    gain = [line for line in plan.module if line.startswith("$gain")]
-    plan.module = [line for line in plan.module if line not in gain]
-    make, around = wrapped(plan, f"torch.compile(?, backend=\"eager\"{plan.compile_option})")
-    extra = "".join(", " + name for name in plan.params)
-    library = gain + fill(plan.program.text, {"INIT": extra_init, "ENTER": plan.enter, "HIDDEN": plan.hidden}, {"P": extra, "A": extra}) + around
-    arguments = "".join(", " + value for value in plan.arguments)
-    call = [f"$result = $model($input{arguments})  #@call{plan.call_label}"]
-    if plan.call == "grad-mode":
-        call = ["with torch.set_grad_enabled(not $quiet):  #@call", "    " + call[0]]
-    size = plan.sizes or "8"
-    setting = [line for line in plan.pre if plan.sizes and plan.sizes in line and "$input" not in line]
-    pre = [line for line in plan.pre if line not in setting]
-    body = [*setting, f"$input = $make({size}){'  #@source' if plan.sizes else ''}", *pre, *call, *plan.post, "$history.append($result.detach())"]
-    loop = style.loop_lines(["$unused_batch = $batch", *body], plan.steps)
-    batches = ["", "def $batches():", f"    return range({plan.steps})"]
-    main = [*make, "$history = []", *plan.before, *loop, 'print("mean", sum(float($h.mean()) for $h in $history))']
-    helpers = ["def globals_of(cls):", "    return cls.forward.__globals__", ""] if gain else []
+    compiled = "$model, $set_knob = $around($net)" if plan.closure else f'$model = torch.compile($net, backend="eager"{plan.compile_option})'
+    main = ["$net = $Net()", compiled, "$history = []", *plan.before, *loop_lines(plan), 'print("mean", sum(float($h.mean()) for $h in $history))']
+    helpers = ["def globals_of(cls):", "    return cls.forward.__globals__", ""] if plan.global_lines else []
     imports = ["import functools", "import torch", "from torch import nn", ""]
-    rest = [*helpers, *plan.module, *batches, *style.main_lines(main)]
+    rest = [*helpers, *plan.module, "", "def $batches():", f"    return range({plan.steps})", *style.main_lines(main)]
     if style.has("other-module"):
-        exported = ["$Net", "$make"] + (["$around"] if around else [])
-        out = {"core_part.py": imports + library, "main.py": imports + [f"from core_part import {', '.join(exported)}", ""] + rest}
+        exported = ["$Net", "$make"] + (["$around"] if plan.closure else [])
+        out = {"core_part.py": imports + library_lines(plan), "main.py": imports + [f"from core_part import {', '.join(exported)}", ""] + rest}
     else:
-        out = {"main.py": imports + library + rest}
+        out = {"main.py": imports + library_lines(plan) + rest}
     return {path: style.comment(lines) for path, lines in out.items()}

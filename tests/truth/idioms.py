@@ -3,7 +3,6 @@
 A style picks one option in each dimension; every option other than the plain one is an idiom that the
 tables of run.py count.
 """
-import random
 import re
 
 from template import indent, names_in
@@ -120,7 +119,8 @@ class Style:
             return ""
         if self.choice["decision"] in ("table", "lambda") and plan.call is None:  # by number for some, by name for the others
             return f", static_argnums=({', '.join(str(plan.params.index(name) + shift) for name in plan.static)},)"
-        return f", static_argnames=({', '.join(chr(34) + name + chr(34) for name in plan.static)},)"
+        quoted = ", ".join(f'"{name}"' for name in plan.static)
+        return f", static_argnames=({quoted},)"
 
     def jit_kind(self, plan):
         kind = self.choice["jit"]
@@ -244,7 +244,3 @@ class Style:
 def _pairs():
     heads, tails = "ab ce do fi gu ha je ko la mi no pu qo ra se ti va we".split(), "bor dax fen gim hol kut lep mor nas pil rud sev tok vun zet".split()
     return [(head, tail) for head in heads for tail in tails]
-
-
-def style_for(seed, index):
-    return Style(random.Random(f"{seed}/{index}/style"))

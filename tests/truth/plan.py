@@ -2,7 +2,7 @@
 import random
 from dataclasses import dataclass, field
 
-from template import fill, indent, lines_of
+from template import fill, indent
 
 
 @dataclass
@@ -40,8 +40,13 @@ class Plan:
     sizes: str = None             # rows of batch $i
     whole: int = None             # cut batches out of a data set with this many rows
     call_label: str = ""
-    compile_option: str = ""      # further arguments of torch.compile
     prepared: bool = False        # the drift reads the batch as NumPy: do not move it to the device
+    # torch.compile only
+    compile_option: str = ""      # further arguments of torch.compile
+    attributes: list = field(default_factory=list)  # lines at the end of __init__
+    global_lines: list = field(default_factory=list)  # definitions in the module of the compiled class
+    closure: bool = False         # compile a function with a closure around the module
+    around_call: str = None       # a `with` statement around the call
     truth: Truth = None
 
     def pick(self, *choices):
@@ -73,6 +78,3 @@ def helper_or_inline(plan, name, arguments, body, result):
         plan.pre.append(f"{result} = {name}({', '.join(arguments)})")
     else:
         plan.pre += body
-
-
-__all__ = ["Plan", "Truth", "helper_or_inline", "indent", "lines_of"]

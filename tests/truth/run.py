@@ -135,9 +135,7 @@ def main():
     if args.plants:
         print(f"{len(cases)} of {args.cases} cases are really planted")
         return
-    print(score.tables(cases, unplanted))
-    (args.scratch / "drift_by_idiom.tsv").write_text(score.cross_table(cases) + "\n")
-    print(f"\nevery case: {results}; drift by idiom: {args.scratch / 'drift_by_idiom.tsv'}")
+    print(score.tables(cases, unplanted), score.cross_table(cases), f"every case: {results}", sep="\n\n")
 
 
 if __name__ == "__main__":

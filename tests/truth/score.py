@@ -112,20 +112,20 @@ def tables(cases, unplanted):
 
 
 def cross_table(cases):
-    """Drift by idiom: cases with class and line right, of all."""
+    """Drift by idiom: percent of the cases with class and line right; a dot where there is no case."""
     idioms = sorted({idiom for case in cases for idiom in case["idioms"]})
-    out = ["drift \\ idiom\t" + "\t".join(idioms)]
+    out = ["class + line right in percent, by drift and idiom; the columns are", "  ".join(f"{n} {idiom}" for n, idiom in enumerate(idioms, 1)), ""]
+    out.append(f"{'':20}" + "".join(f"{n:4}" for n in range(1, len(idioms) + 1)))
     for drift, some in group(cases, lambda c: [f"{c['lane'][0]} {c['drift']}"]):
         cells = []
         for idiom in idioms:
-            here = [c for c in some if idiom in c["idioms"]]
-            good = sum(c["verdict"]["class"] and c["verdict"]["line"] for c in here)
-            cells.append(f"{good}/{len(here)}" if here else "")
-        out.append(drift + "\t" + "\t".join(cells))
+            here = [c["verdict"]["class"] and c["verdict"]["line"] for c in some if idiom in c["idioms"]]
+            cells.append(f"{100 * sum(here) // len(here):4}" if here else "   .")
+        out.append(f"{drift:20}" + "".join(cells))
     return "\n".join(out)
 
 
 if __name__ == "__main__":
     with open(sys.argv[1]) as results:
         kept = json.load(results)
-    print(tables(kept["cases"], kept["unplanted"]))
+    print(tables(kept["cases"], kept["unplanted"]), cross_table(kept["cases"]), sep="\n\n")
