@@ -61,7 +61,7 @@ def baked_constant(plan):
 
 # A number that grows by one a call. As a static argument both classes are true.
 def python_counter(plan):
-    use_in(plan, ["{V} = {V} + 0.001 * $tick  #@origin"])
+    use_in(plan, [plan.pick("{V} = {V} + 0.001 * $tick  #@origin", "{V} = {V} + $tick  #@origin", "{V} = {V} / (1.5 + $tick)  #@origin", "{V} = {V} * 0.5 * $tick  #@origin")])
     route = plan.pick(by_static_argument, by_static_object)
     if route is by_static_argument:
         route(plan, "$tick", plan.decide("$count", "$i + 1", "1"))

@@ -53,7 +53,10 @@ def under_stet(build, envs, lane, folder):
     """Runs the script under `stet run`; what it printed live, and what `stet explain` says afterwards."""
     env = isolated(folder)
     command = [str(build / "bin/stet"), "run", *(["--cpu"] if lane == "jax" else []), "--", str(envs / PYTHON[lane]), "main.py"]
-    ran = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=SCRIPT_LIMIT_S)
+    try:
+        ran = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=SCRIPT_LIMIT_S)
+    except subprocess.TimeoutExpired:
+        return None, f"did not end within {SCRIPT_LIMIT_S} s"
     told = subprocess.run([str(build / "bin/stet"), "explain", "--format=json"], cwd=folder, env=env, capture_output=True, text=True)
     if ran.returncode or told.returncode not in (0, 1):
         return None, (ran.stderr + told.stderr)[-2000:]
@@ -64,7 +67,7 @@ def run_case(args, witnesses, index):
     folder = args.scratch / f"case{index}"
     case = write_case(args.seed, index, folder, args.lanes, args.only)
     case["folder"] = str(folder)
-    witness = witnesses[case["lane"]].get()
+    witness = witnesses[case["lane"]].get() or Witness(args.envs, case["lane"], args.scratch)
     try:
         drift, clean = witness.count(folder / "drift"), witness.count(folder / "clean")
     finally:
@@ -114,10 +117,10 @@ def main():
     args.scratch.mkdir(parents=True, exist_ok=True)
     print(f"seed {args.seed}, {args.cases} cases from {args.first}; misses are kept in {args.scratch}", flush=True)
 
-    witnesses = {lane: queue.Queue() for lane in args.lanes}
-    for lane in args.lanes:
+    witnesses = {lane: queue.Queue() for lane in ("jax", "torch")}  # None: not started yet
+    for waiting in witnesses.values():
         for _ in range(args.jobs):
-            witnesses[lane].put(Witness(args.envs, lane, args.scratch))
+            waiting.put(None)
     cases, unplanted = [], []
     results = args.scratch / "results.json"
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
@@ -129,9 +132,11 @@ def main():
                 continue
             tidy(case)
             results.write_text(json.dumps({"seed": args.seed, "cases": cases, "unplanted": unplanted}, indent=1))
-    for lane in args.lanes:
-        while not witnesses[lane].empty():
-            witnesses[lane].get().close()
+    for waiting in witnesses.values():
+        for _ in range(args.jobs):
+            witness = waiting.get()
+            if witness:
+                witness.close()
     if args.plants:
         print(f"{len(cases)} of {args.cases} cases are really planted")
         return
