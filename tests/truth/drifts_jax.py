@@ -293,7 +293,9 @@ def topk_k(plan):
 # Sequences packed one after the other: the rows and the list of offsets change together.
 def varlen(plan):
     plan.prepared = True
-    plan.module.append("$packs = " + plan.vary("[[3, 5], [2, 2, 6], [4, 4, 1, 3], [3, 5], [7, 2, 3], [3, 5], [2, 2, 6], [3, 5], [4, 4]]", "[[3, 5]] * 9") + "  #@source")
+    packs = plan.pick("[[3, 5], [2, 2, 6], [4, 4, 1, 3], [3, 5], [7, 2, 3], [3, 5], [2, 2, 6], [3, 5], [4, 4]]",
+                      "[[4] * (2 + $n % 3) for $n in range(9)]", "[[5, 3], [2, 6], [1, 2, 8], [4, 4], [5, 3], [3, 3, 3, 3], [6, 2], [1, 2, 8], [4, 4]]")
+    plan.module.append(f"$packs = {plan.vary(packs, '[[3, 5]] * 9')}  #@source")
     plan.sizes = "sum($packs[$i])"
     plan.pre.append('$batch = dict($batch, offsets=np.cumsum($packs[$i]).astype(np.int32))  #@source')
     plan.hidden += [] if plan.program.framework in ("linen", "nnx") else ["$hidden = $hidden * 1.0"]

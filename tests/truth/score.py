@@ -1,6 +1,6 @@
 """Holds Stet's answer against the planted truth, and adds up many cases.
 
-    python3 tests/truth/score.py results.json      prints the tables of a run again, or of a part of it
+    python3 tests/truth/score.py results.json…      prints the tables again, of one run or of several
 """
 import collections
 import json
@@ -65,7 +65,7 @@ def really_planted(case, drift, clean):
             return 0, f"clean twin compiles {steps}"
         if case["fragments"]:
             extra = len(drift["compiles"]) - len(clean["compiles"])
-            late = case["compiled"] and drift["compiles"] != clean["compiles"]
+            late = any(name in case["compiled"] for name in drift["compiles"])  # a function that is first called late
             return max(extra, 1), None if extra > 0 or late else "no program was added"
         happened = sum(name in case["compiled"] for name in drift["compiles"]) - sum(name in case["clean_compiled"] for name in clean["compiles"])
     if happened < 1:
@@ -126,6 +126,10 @@ def cross_table(cases):
 
 
 if __name__ == "__main__":
-    with open(sys.argv[1]) as results:
-        kept = json.load(results)
-    print(tables(kept["cases"], kept["unplanted"]), cross_table(kept["cases"]), sep="\n\n")
+    counted, thrown_out = [], []
+    for path in sys.argv[1:]:
+        with open(path) as results:
+            part = json.load(results)
+        counted += part["cases"]
+        thrown_out += part["unplanted"]
+    print(tables(counted, thrown_out), cross_table(counted), sep="\n\n")
