@@ -138,7 +138,7 @@ void stet_run_agent(struct stet_env *env)
     tiers = stet_agent_tiers();
     if ((tiers && *tiers) || wanted) {
         if (stet_agent_tiers_check(stet_view_str(tiers), &err) != STET_OK)
-            fprintf(stderr, "stet: running without shared tiers: %s\n", err.text);
+            stet_say("stet: running without shared tiers: %s\n", err.text);
         else if (stet_agent_socket(stet_view_str(tiers), socket, &err) != STET_OK ||
                  stet_agent_start(socket, &err) != STET_OK ||
                  stet_env_set(env, "STET_AGENT", socket, &err) != STET_OK)
@@ -181,7 +181,7 @@ void stet_run_agent_report(const char *run)
     if (rc == STET_OK && m.kind == STET_MESSAGE_TEXT)
         print_lines(m.text);
     else
-        fprintf(stderr, "stet: the agent at %s %s: entries of other hosts may not have been used\n",
+        stet_say("stet: the agent at %s %s: entries of other hosts may not have been used\n",
                 run_socket, rc == STET_LIMIT ? "does not answer" : "is gone");
     stet_wire_close(&line);
 }

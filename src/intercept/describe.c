@@ -112,6 +112,12 @@ struct stet_view stet_describe_kind(struct stet_plugin *p, PJRT_DeviceDescriptio
 
 /* ---- for a key ---- */
 
+/* A plugin's text, which may be missing; whole, since two that differ only late are two keys. */
+static struct stet_view text_of(const char *text, size_t size)
+{
+    return stet_view_of(text, text && size <= (size_t)1 << 30 ? size : 0);
+}
+
 /* Text for people to read, on one line; its hash, too, where that says less than the text. */
 static void put_text(struct stet_buf *out, struct stet_view name, struct stet_view text)
 {
@@ -136,11 +142,11 @@ static void put_text(struct stet_buf *out, struct stet_view name, struct stet_vi
 /* Value by value, nothing left out. */
 static void put_value(struct stet_buf *out, const PJRT_NamedValue *v)
 {
-    struct stet_view name = stet_plugin_text(v->name, v->name_size);
+    struct stet_view name = text_of(v->name, v->name_size);
 
     switch (v->type) {
     case PJRT_NamedValue_kString:
-        put_text(out, name, stet_plugin_text(v->string_value, v->value_size));
+        put_text(out, name, text_of(v->string_value, v->value_size));
         break;
     case PJRT_NamedValue_kInt64:
         stet_buf_int(out, v->int64_value);
@@ -175,7 +181,7 @@ static struct stet_list identity_of(struct stet_arena *a, const PJRT_NamedValue 
 
     for (size_t i = 0; items && i < n; i++) {
         text.len = 0;
-        stet_named_text(&text, stet_plugin_text(values[i].name, values[i].name_size));
+        stet_named_text(&text, text_of(values[i].name, values[i].name_size));
         stet_buf_char(&text, '=');
         put_value(&text, &values[i]);
         items[i] = stet_arena_copy(a, stet_buf_as_view(&text));
@@ -190,9 +196,9 @@ static struct stet_list identity_of(struct stet_arena *a, const PJRT_NamedValue 
 static bool tells(const PJRT_NamedValue *values, size_t n, const char *what)
 {
     for (size_t i = 0; values && i < n; i++) {
-        if (stet_view_contains(stet_plugin_text(values[i].name, values[i].name_size), what) ||
+        if (stet_view_contains(text_of(values[i].name, values[i].name_size), what) ||
             (values[i].type == PJRT_NamedValue_kString &&
-             stet_view_contains(stet_plugin_text(values[i].string_value, values[i].value_size), what)))
+             stet_view_contains(text_of(values[i].string_value, values[i].value_size), what)))
             return true;
     }
     return false;
@@ -271,7 +277,7 @@ static bool serialize_once(struct stet_plugin *p, const PJRT_TopologyDescription
     if (!stet_api_has(real, PJRT_TopologyDescription_Serialize) ||
         stet_plugin_drop(p, real->PJRT_TopologyDescription_Serialize(&args)))
         return false;
-    *out = stet_hash_bytes(stet_plugin_text(args.serialized_bytes, args.serialized_bytes_size));
+    *out = stet_hash_bytes(text_of(args.serialized_bytes, args.serialized_bytes_size));
     if (args.serialized_topology_deleter)
         args.serialized_topology_deleter(args.serialized_topology);
     return true;
@@ -301,12 +307,12 @@ static void ask_names(struct stet_plugin *p, const PJRT_TopologyDescription *t,
         !stet_plugin_drop(p, real->PJRT_TopologyDescription_PlatformName(&name)) &&
         name.platform_name)
         out->platform =
-            stet_arena_copy(a, stet_plugin_text(name.platform_name, name.platform_name_size));
+            stet_arena_copy(a, text_of(name.platform_name, name.platform_name_size));
     if (stet_api_has(real, PJRT_TopologyDescription_PlatformVersion) &&
         !stet_plugin_drop(p, real->PJRT_TopologyDescription_PlatformVersion(&version)) &&
         version.platform_version)
         out->version = stet_arena_copy(
-            a, stet_plugin_text(version.platform_version, version.platform_version_size));
+            a, text_of(version.platform_version, version.platform_version_size));
 }
 
 static void ask_devices(struct stet_plugin *p, const PJRT_TopologyDescription *t,

@@ -1,0 +1,135 @@
+"""Holds Stet's answer against the planted truth, and adds up many cases.
+
+    python3 tests/truth/score.py results.json…      prints the tables again, of one run or of several
+"""
+import collections
+import json
+import os
+import re
+import sys
+
+LIVE = re.compile(r"^stet: ([a-z]+(?:-[a-z0-9]+)+|unknown|varlen)(?: and [a-z0-9, -]+)?: .*", re.M)
+
+
+def place(entry):
+    return [os.path.basename(entry["file"]), entry["line"]] if entry and entry.get("file") else None
+
+
+def findings(explained, with_benign):
+    return [r for r in explained.get("recompiles", []) if with_benign or not r.get("benign")]
+
+
+def judge_drift(case, explained, happened):
+    """One planted case. `happened` is the number of recompiles that the framework itself counted."""
+    every = findings(explained, True)
+    loud = [r for r in every if not r.get("benign")]
+    told = loud or ([r for r in every if r["class"] in case["accepted"]] if case["benign_counts"] else [])
+    right = [r for r in told if r["class"] in case["accepted"]]
+    wrong = [r for r in told if r["class"] not in case["accepted"]]
+    origins = [place(r.get("origin")) in case["origin"] for r in right]
+    sources = [place(r.get("source")) in case["source"] for r in right]
+    origin_is_source = [place(r.get("origin")) in case["source"] for r in right]
+    first = (told or [{}])[0]
+    return {
+        "class": bool(right) and not wrong, "some": bool(right), "exact": bool(right) and all(r["class"] == case["best"] for r in told),
+        "also": bool(told) and all(set([r["class"], *r.get("also", [])]) & set(case["accepted"]) for r in told),
+        "origin": bool(right) and all(origins), "source": bool(right) and all(sources),
+        "line": bool(right) and all(a or b or c for a, b, c in zip(origins, sources, origin_is_source)),
+        "count": len(told) == happened or case["fragments"], "told": len(told), "happened": happened,
+        "sure": first.get("confidence") or first.get("sure") or "silent",
+        "answers": [{"class": r["class"], "also": r.get("also"), "origin": place(r.get("origin")), "source": place(r.get("source")),
+                     "sure": r.get("confidence") or r.get("sure"), "function": r.get("function"), "evidence": r.get("evidence")} for r in told],
+    }
+
+
+def judge_clean(explained, live_text):
+    loud = findings(explained, False)
+    return {"after": [{"class": r["class"], "origin": place(r.get("origin")), "function": r.get("function"), "evidence": r.get("evidence")} for r in loud],
+            "live": sorted(set(m.group(0) for m in LIVE.finditer(live_text)))}
+
+
+def really_planted(case, drift, clean):
+    """(recompiles that happened, why the case does not count) by the framework's own word."""
+    for kind, seen in (("drift", drift), ("clean", clean)):
+        if "error" in seen:
+            return 0, f"{kind} script failed: {seen['error'].strip().splitlines()[-1]}"
+    if case["lane"] == "torch":
+        if clean["compiles"] or clean["breaks"]:
+            return 0, f"clean twin recompiles {clean['compiles']} or breaks {clean['breaks']}"
+        happened = len(drift["compiles"])
+        if case["fragments"]:
+            return happened, None if drift["breaks"] else "no graph break happened"
+    else:
+        steps = [name for name in clean["compiles"] if name in case["clean_compiled"] and name != "<lambda>"]  # libraries have lambdas too
+        if len(steps) > 1:
+            return 0, f"clean twin compiles {steps}"
+        if case["fragments"]:
+            extra = len(drift["compiles"]) - len(clean["compiles"])
+            late = any(name in case["compiled"] for name in drift["compiles"])  # a function that is first called late
+            return max(extra, 1), None if extra > 0 or late else "no program was added"
+        happened = sum(name in case["compiled"] for name in drift["compiles"]) - sum(name in case["clean_compiled"] for name in clean["compiles"])
+    if happened < 1:
+        return happened, "no recompile happened"
+    if case["planted"] is not None and happened != case["planted"]:
+        return happened, f"{happened} recompiles instead of {case['planted']}"
+    return happened, None
+
+
+def percent(part, whole):
+    return f"{part}/{whole} {100 * part // whole if whole else 0:3d}%"
+
+
+def row(name, cases, width=22):
+    cells = [percent(sum(c["verdict"][key] for c in cases), len(cases)) for key in ("class", "exact", "line")]
+    both = percent(sum(c["verdict"]["class"] and c["verdict"]["line"] for c in cases), len(cases))
+    alarms = percent(sum(bool(c["clean"]["after"]) for c in cases), len(cases))
+    return f"{name:{width}} {cells[0]:>13} {cells[1]:>13} {cells[2]:>13} {both:>13} {alarms:>13}"
+
+
+def group(cases, key):
+    groups = collections.defaultdict(list)
+    for case in cases:
+        for name in key(case):
+            groups[name].append(case)
+    return sorted(groups.items())
+
+
+def tables(cases, unplanted):
+    """The report: all cases, then by lane, drift, framework and idiom, then calibration."""
+    head = f"{'':22} {'class':>13} {'most specific':>13} {'line':>13} {'class + line':>13} {'twin alarms':>13}"
+    out = [f"{len(cases)} cases counted, {len(unplanted)} thrown out as unplanted", "", head, row("all", cases)]
+    for title, key in (("lane", lambda c: [c["lane"]]), ("drift", lambda c: [f"{c['lane'][0]} {c['drift']}"]), ("framework", lambda c: [c["framework"]]),
+                       ("idiom", lambda c: c["idioms"])):
+        out += ["", f"by {title}", *(row(name, some) for name, some in group(cases, key))]
+    count = lambda key: percent(sum(c["verdict"][key] for c in cases), len(cases))
+    out += ["", f"line, by origin alone {count('origin')}, by source alone {count('source')}; the right number of recompiles {count('count')}",
+            f"class among the first and further causes {count('also')}; some recompile of the right class {count('some')}",
+            f"false alarms on clean twins: live {percent(sum(bool(c['clean']['live']) for c in cases), len(cases))}, "
+            f"after {percent(sum(bool(c['clean']['after']) for c in cases), len(cases))}", "", "calibration: class and line right, by confidence"]
+    for word, some in group(cases, lambda c: [c["verdict"]["sure"]]):
+        out.append(f"  {word:10} {percent(sum(c['verdict']['class'] and c['verdict']['line'] for c in some), len(some))}")
+    return "\n".join(out)
+
+
+def cross_table(cases):
+    """Drift by idiom: percent of the cases with class and line right; a dot where there is no case."""
+    idioms = sorted({idiom for case in cases for idiom in case["idioms"]})
+    out = ["class + line right in percent, by drift and idiom; the columns are", "  ".join(f"{n} {idiom}" for n, idiom in enumerate(idioms, 1)), ""]
+    out.append(f"{'':20}" + "".join(f"{n:4}" for n in range(1, len(idioms) + 1)))
+    for drift, some in group(cases, lambda c: [f"{c['lane'][0]} {c['drift']}"]):
+        cells = []
+        for idiom in idioms:
+            here = [c["verdict"]["class"] and c["verdict"]["line"] for c in some if idiom in c["idioms"]]
+            cells.append(f"{100 * sum(here) // len(here):4}" if here else "   .")
+        out.append(f"{drift:20}" + "".join(cells))
+    return "\n".join(out)
+
+
+if __name__ == "__main__":
+    counted, thrown_out = [], []
+    for path in sys.argv[1:]:
+        with open(path) as results:
+            part = json.load(results)
+        counted += part["cases"]
+        thrown_out += part["unplanted"]
+    print(tables(counted, thrown_out), cross_table(counted), sep="\n\n")
