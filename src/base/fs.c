@@ -140,7 +140,8 @@ enum stet_rc stet_file_open_small(struct stet_file *f, const char *path, size_t 
     if (fstat(fd, &st) != 0)
         rc = stet_fail_errno(err, "%s: cannot stat", path);
     else if (!S_ISREG(st.st_mode))
-        rc = stet_fail(err, STET_LIMIT, "%s: not a file", path);
+        rc = stet_fail(err, STET_LIMIT, "%s: %s", path,
+                       S_ISDIR(st.st_mode) ? "is a folder" : "not a regular file");
     else if ((uint64_t)st.st_size > most)
         rc = too_long(err, path, most);
     else

@@ -152,15 +152,13 @@ void stet_run_agent(struct stet_env *env)
 /* The agent's lines, of which parts are servers' words. */
 static void print_lines(struct stet_view text)
 {
-    bool begin = true;
+    while (text.len) {
+        const char *end = memchr(text.ptr, '\n', text.len);
+        size_t n = end ? (size_t)(end - text.ptr) : text.len;
 
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-
-        if (begin)
-            fputs("stet: ", stderr);
-        begin = c == '\n';
-        fputc((c < ' ' && !begin) || c == 127 ? '?' : c, stderr);
+        stet_say("stet: %.*s\n", (int)n, text.ptr);
+        n += end != NULL;
+        text = stet_view_of(text.ptr + n, text.len - n);
     }
 }
 
@@ -182,6 +180,6 @@ void stet_run_agent_report(const char *run)
         print_lines(m.text);
     else
         stet_say("stet: the agent at %s %s: entries of other hosts may not have been used\n",
-                run_socket, rc == STET_LIMIT ? "does not answer" : "is gone");
+                 run_socket, rc == STET_LIMIT ? "does not answer" : "is gone");
     stet_wire_close(&line);
 }

@@ -184,11 +184,11 @@ static bool measure(const char *path, struct worst *kept, struct worst *reading,
         note(reading, (double)peak / (double)input, path);
     }
     stet_program_release(&p);
-    stet_file_close(&f);
-    if (held != before) {
+    if (held != before) { /* the input is among both */
         printf("FAIL %s: %zd bytes are left behind\n", path, (ssize_t)(held - before));
-        return false;
+        fine = false;
     }
+    stet_file_close(&f);
     return fine;
 }
 
