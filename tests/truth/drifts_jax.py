@@ -161,8 +161,8 @@ def host_sync(plan):
     if plan.clean:
         plan.post.append("$seen.append($metric)")
     elif plan.style.has("helper"):
-        plan.module += ["", "def $read($metric):", f"    return {line}  #@origin"]
-        plan.post.append("$seen.append($read($metric))  #@source")
+        plan.module += ["", "def $fetch($metric):", f"    return {line}  #@origin"]
+        plan.post.append("$seen.append($fetch($metric))  #@source")
     else:
         plan.post.append(f"$seen.append({line})  #@origin")
     plan.before.append("$seen = []")

@@ -148,9 +148,8 @@ class Style:
             return [f"$compiled = {self.jit_call(plan, '$step')}"], "$compiled"
         if kind == "method-jit":
             extra = "".join(", " + name for name in plan.params)
-            names = "".join(f'"{name}", ' for name in plan.static)
-            option = f", static_argnames=({names})" if names else ""
-            return ["", "class $Trainer:", f"    @functools.partial(jax.jit, static_argnums=0{option})",
+            static = ", ".join(str(number) for number in [0] + [plan.params.index(name) + 3 for name in plan.static])
+            return ["", "class $Trainer:", f"    @functools.partial(jax.jit, static_argnums=({static},))",
                     f"    def $advance(self, $state, $batch{extra}):", f"        return $step($state, $batch{extra})", "",
                     "$trainer = $Trainer()"], "$trainer.$advance"
         return [], "$step"

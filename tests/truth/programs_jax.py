@@ -193,7 +193,7 @@ SOLVER = '''
     def $step($state, $batch{P}):
         <ENTER>
         $rows = $batch["x"].astype(jnp.float32)  #@use_x
-        $normal = $rows.T @ $rows + $state["ridge"] * jnp.eye(12)
+        $normal = $rows.T @ $rows + $state["ridge"] * jnp.eye(12)  #@use_x
         $right = $rows.T @ $batch["y"][:, 0]  #@use_x
         def $sweep(_, $guess):
             $residual = $right - $normal @ $guess
