@@ -147,7 +147,7 @@ static enum stet_rc open_signer(struct stet_signer *signer, struct stet_err *err
 static int tell_export(const struct stet_args *args, const struct outgoing *o,
                        const struct stet_signer *signer)
 {
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     char name[STET_PUBLIC_TEXT] = "";
     struct stet_json j;
 
@@ -252,7 +252,7 @@ static enum stet_rc take_in(const struct stet_store *s, struct stet_archive *a, 
 static int tell_import(const struct stet_args *args, const struct stet_archive *a,
                        const struct incoming *in)
 {
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     char name[STET_PUBLIC_TEXT] = "";
     struct stet_json j;
 
@@ -321,7 +321,7 @@ int stet_cache_import(const struct stet_store *s, const struct stet_args *args)
 
 static int tell_key(const char *what, const char *name, const char *file)
 {
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_json j;
 
     stet_json_init(&j, &out);
@@ -338,6 +338,7 @@ static int key_new(const struct stet_args *args, const char *signing, const char
                    struct stet_err *err)
 {
     char name[STET_PUBLIC_TEXT];
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_signer signer;
 
     if (stet_signer_make(&signer, signing, err) != STET_OK ||
@@ -348,16 +349,17 @@ static int key_new(const struct stet_args *args, const char *signing, const char
         stet_signer_release(&signer);
         return tell_key("own", name, signing);
     }
-    printf("%s\nthe secret half is in %s; others trust this one by `stet cache key trust %s`\n",
-           name, signing, name);
     stet_signer_release(&signer);
-    return STET_EXIT_FINE;
+    stet_buf_printf(
+        &out, "%s\nthe secret half is in %s; others trust this one by `stet cache key trust %s`\n",
+        name, signing, name);
+    return stet_print(&out, STET_EXIT_FINE);
 }
 
 static int key_show(const struct stet_args *args, const char *signing, const char *trusted,
                     struct stet_err *err)
 {
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_signer signer = {0};
     struct stet_trust trust;
     char name[STET_PUBLIC_TEXT];
@@ -420,7 +422,7 @@ static int key_untrust(const struct stet_store *s, const struct stet_args *args,
 {
     struct stet_signer signer = {0};
     struct stet_public key;
-    struct stet_buf out = STET_BUF_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
     struct stet_json j;
     size_t removed;
     enum stet_rc rc;

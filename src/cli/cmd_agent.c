@@ -20,7 +20,7 @@ static int absent(const char *socket, enum stet_format format)
     struct stet_json j;
 
     if (format == STET_FORMAT_TEXT) {
-        fprintf(stderr, "stet: no agent listens at %s\n", socket);
+        stet_say("stet: no agent listens at %s\n", socket);
         return STET_EXIT_FINDING;
     }
     stet_json_init(&j, &out);
