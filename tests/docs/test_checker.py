@@ -23,6 +23,8 @@ TREE = {
 | | [1. One](docs/decisions/0001-one.md) |
 """,
     "CHANGELOG.md": "# Changelog\n\n## 1.2.0\n\n| store | `STET_STORE_VERSION` | 3 |\n",
+    "SECURITY.md": "# Security\n\n| claim | test |\n|---|---|\n| Nobody enters | `attack.door`: `it_is_shut…` |\n",
+    "tests/attack/test_door.py": "def test_it_is_shut_at_night(self):\n    pass\n",
     "CMakeLists.txt": "project(stet VERSION 1.2.0 LANGUAGES C)\n",
     "docs/page.md": "# A page\n\n## Two words\n\n[here](#two-words), [up](../ARCHITECTURE.md), `src/base/*.c`\n",
     "docs/decisions/0001-one.md": "# 1. One\n\n[a page](../page.md#two-words)\n",
@@ -78,6 +80,10 @@ class Checker(unittest.TestCase):
     def test_a_decision_that_is_not_listed(self):
         self.names("ARCHITECTURE.md: its index differs from docs/decisions at ['0001-one.md']", "ARCHITECTURE.md",
                    "[1. One](docs/decisions/0001-one.md)", "")
+
+    def test_a_claim_whose_test_is_gone(self):
+        self.names("SECURITY.md: no test attack.gate\nSECURITY.md: no test it_is_shut…", "SECURITY.md", "attack.door", "attack.gate")
+        self.names("SECURITY.md: no test it_is_shut…", "tests/attack/test_door.py", "is_shut", "is_open")
 
     def test_a_changelog_of_another_version(self):
         self.names("CHANGELOG.md: does not begin with 1.3.0", "CMakeLists.txt", "1.2.0", "1.3.0")
