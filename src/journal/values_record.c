@@ -314,26 +314,11 @@ struct stet_journal_function stet_journal_values_function(struct stet_view bytes
 const char *stet_journal_value_kind_name(enum stet_journal_value_kind kind)
 {
     switch (kind) {
-    case STET_VALUE_NONE:
-        return "none";
-    case STET_VALUE_BOOL:
-        return "bool";
-    case STET_VALUE_INT:
-        return "int";
-    case STET_VALUE_FLOAT:
-        return "float";
-    case STET_VALUE_WORD:
-        return "word";
-    case STET_VALUE_HIDDEN:
-        return "hidden";
-    case STET_VALUE_ARRAY:
-        return "array";
-    case STET_VALUE_FUNCTION:
-        return "function";
-    case STET_VALUE_OBJECT:
-        return "object";
-    case STET_VALUE_LENGTH:
-        return "length";
+#define KIND(id, number, name)                                                                     \
+    case STET_VALUE_##id:                                                                          \
+        return name;
+        STET_JOURNAL_VALUE_KINDS
+#undef KIND
     }
     return NULL;
 }
@@ -341,18 +326,13 @@ const char *stet_journal_value_kind_name(enum stet_journal_value_kind kind)
 const char *stet_journal_value_scope_name(enum stet_journal_value_scope scope)
 {
     switch (scope) {
-    case STET_SCOPE_LOCAL:
-        return "local";
-    case STET_SCOPE_GLOBAL:
-        return "global";
-    case STET_SCOPE_CLOSURE:
-        return "closure";
-    case STET_SCOPE_ARGUMENT:
-        return "argument";
-    case STET_SCOPE_CALLED:
-        return "called";
+#define SCOPE(id, number, name)                                                                    \
+    case STET_SCOPE_##id:                                                                          \
+        return name;
+        STET_JOURNAL_VALUE_SCOPES
+#undef SCOPE
     }
-    return "?";
+    return NULL;
 }
 
 static void array_json(struct stet_json *j, const struct stet_journal_value *v)

@@ -15,27 +15,37 @@
 #define STET_VALUES_PATH_MAX 256
 #define STET_VALUES_RANK_MAX 16
 
-/* On disk: add, never renumber. */
+/* KIND(identifier, number, name): the numbers are on disk, so add and never renumber. */
+#define STET_JOURNAL_VALUE_KINDS                                                                   \
+    KIND(NONE, 1, "none")                                                                          \
+    KIND(BOOL, 2, "bool")                                                                          \
+    KIND(INT, 3, "int")                                                                            \
+    KIND(FLOAT, 4, "float")                                                                        \
+    KIND(WORD, 5, "word")         /* a short str that reads like an identifier, kept as it is */   \
+    KIND(HIDDEN, 6, "hidden")     /* a str or number of which only the hash is kept */             \
+    KIND(ARRAY, 7, "array")       /* dtype, shape, weak type, library */                           \
+    KIND(FUNCTION, 8, "function") /* file, line and name of its definition, and its address */     \
+    KIND(OBJECT, 9, "object")     /* only the name of its type, and its address */                 \
+    KIND(LENGTH, 10, "length")    /* how many items a container has that was not read to its end */
+
 enum stet_journal_value_kind {
-    STET_VALUE_NONE = 1,
-    STET_VALUE_BOOL = 2,
-    STET_VALUE_INT = 3,
-    STET_VALUE_FLOAT = 4,
-    STET_VALUE_WORD = 5,     /* a short str that reads like an identifier, kept as it is */
-    STET_VALUE_HIDDEN = 6,   /* a str or number of which only the hash is kept */
-    STET_VALUE_ARRAY = 7,    /* dtype, shape, weak type, library */
-    STET_VALUE_FUNCTION = 8, /* file, line and name of its definition, and its address */
-    STET_VALUE_OBJECT = 9,   /* only the name of its type, and its address */
-    STET_VALUE_LENGTH = 10,  /* how many items a container has that was not read to its end */
+#define KIND(id, number, name) STET_VALUE_##id = number,
+    STET_JOURNAL_VALUE_KINDS
+#undef KIND
 };
 
-/* On disk, as above: where the value was found. */
+/* SCOPE(identifier, number, name), on disk as well: where the value was found. */
+#define STET_JOURNAL_VALUE_SCOPES                                                                  \
+    SCOPE(LOCAL, 0, "local")       /* a local of the frame */                                      \
+    SCOPE(GLOBAL, 1, "global")     /* a global that the frame's code or the function names */      \
+    SCOPE(CLOSURE, 2, "closure")   /* a variable of an enclosing function */                       \
+    SCOPE(ARGUMENT, 3, "argument") /* of the framework's call: args[0], kwargs['train'] */         \
+    SCOPE(CALLED, 4, "called")     /* the function that the call compiles, and its jit */
+
 enum stet_journal_value_scope {
-    STET_SCOPE_LOCAL = 0,    /* a local of the frame */
-    STET_SCOPE_GLOBAL = 1,   /* a global that the frame's code or the called function names */
-    STET_SCOPE_CLOSURE = 2,  /* a variable of an enclosing function */
-    STET_SCOPE_ARGUMENT = 3, /* of the framework's call: args[0], kwargs['train'] */
-    STET_SCOPE_CALLED = 4,   /* the function that the framework's call compiles, and its jit */
+#define SCOPE(id, number, name) STET_SCOPE_##id = number,
+    STET_JOURNAL_VALUE_SCOPES
+#undef SCOPE
 };
 
 struct stet_journal_value {
@@ -88,7 +98,7 @@ struct stet_journal_function stet_journal_values_function(struct stet_view bytes
 /* Not the user's own file: installed packages and the standard library. */
 bool stet_journal_values_in_library(struct stet_view file);
 
-/* "none", "bool", … for JSON and messages. */
+/* For JSON and messages; NULL for one that this build does not know. */
 const char *stet_journal_value_kind_name(enum stet_journal_value_kind kind);
 const char *stet_journal_value_scope_name(enum stet_journal_value_scope scope);
 
