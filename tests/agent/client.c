@@ -211,7 +211,7 @@ int main(int argc, char **argv)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_buf out = STET_BUF_INIT, sealed = STET_BUF_INIT;
-    struct stet_file other;
+    struct stet_file other = {0};
     char text[STET_HASH_TEXT];
     struct stet_store s;
     struct stet_kept k;
@@ -235,6 +235,7 @@ int main(int argc, char **argv)
             fail(&err);
         stet_buf_release(&out);
         stet_buf_release(&sealed);
+        stet_file_close(&other);
         return 0;
     }
     if (stet_store_open(&s, argv[3], &err) != STET_OK)

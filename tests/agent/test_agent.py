@@ -167,7 +167,9 @@ class Trouble(Case):
         times = [ms for _, _, ms in asked]
         self.assertNotIn("FOUND", [verdict for verdict, _, _ in asked])
         self.assertLess(max(times), 2000 + 500 * SLOW, times)
-        self.assertLess(times[-1], 100 * SLOW, times)
+        # A tier that failed is left alone for two seconds at least: one slow answer for each such time.
+        slow = [ms for ms in times if ms >= 100 * SLOW]
+        self.assertLessEqual(len(slow), 1 + sum(times) // 2000, times)
         self.assertEqual({t["state"] for t in a.status()["tiers"]}, {"left-alone"})
         self.assertGreaterEqual(a.status()["led"], 7)  # a loaded machine may be late, and is not waited for
 
