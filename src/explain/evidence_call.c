@@ -32,10 +32,24 @@ static bool arrays_moved(const struct stet_finding *f)
     return false;
 }
 
+/* The source named the argument; the values that it had are better evidence. */
+static void observed(struct stet_history *h, struct stet_finding *f)
+{
+    for (uint32_t i = 0; i < f->moved_count; i++) {
+        const struct stet_moved *m = &f->moved[i];
+
+        if (m->static_argument && stet_view_eq(m->path, f->detail))
+            f->evidence = stet_arena_printf(&h->arena, "static argument %.*s: %.*s -> %.*s",
+                                            STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
+    }
+}
+
 static void static_argument(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_moved *m = NULL;
 
+    if (f->reason == STET_REASON_STATIC_ARGUMENT)
+        observed(h, f);
     for (uint32_t i = 0; i < f->moved_count && !m; i++)
         m = f->moved[i].static_argument ? &f->moved[i] : NULL;
     if (!m || !only_describes(f->reason) || arrays_moved(f))

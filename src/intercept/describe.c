@@ -306,13 +306,12 @@ static void ask_names(struct stet_plugin *p, const PJRT_TopologyDescription *t,
     if (stet_api_has(real, PJRT_TopologyDescription_PlatformName) &&
         !stet_plugin_drop(p, real->PJRT_TopologyDescription_PlatformName(&name)) &&
         name.platform_name)
-        out->platform =
-            stet_arena_copy(a, text_of(name.platform_name, name.platform_name_size));
+        out->platform = stet_arena_copy(a, text_of(name.platform_name, name.platform_name_size));
     if (stet_api_has(real, PJRT_TopologyDescription_PlatformVersion) &&
         !stet_plugin_drop(p, real->PJRT_TopologyDescription_PlatformVersion(&version)) &&
         version.platform_version)
-        out->version = stet_arena_copy(
-            a, text_of(version.platform_version, version.platform_version_size));
+        out->version =
+            stet_arena_copy(a, text_of(version.platform_version, version.platform_version_size));
 }
 
 static void ask_devices(struct stet_plugin *p, const PJRT_TopologyDescription *t,
