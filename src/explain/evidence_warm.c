@@ -6,7 +6,7 @@ enum { MOST_AHEAD = 1024 };
 
 /* An operation outside any jitted function is reported from this turn of the loop on. */
 enum { TURNS_TOLD = 3 };
-/* Where no function loops, so many programs of one line stand for turns. */
+/* Where no function looped in the whole run, so many programs of one line stand for turns. */
 enum { PROGRAMS_TOLD = 5 };
 
 static uint32_t number_in_group(const struct stet_history *h, uint32_t at)
@@ -73,7 +73,7 @@ void stet_evidence_warm(struct stet_history *h, struct stet_finding *f)
      * goes on compiling as the loop turns is worth a word. */
     if (stet_history_is_eager(s) && s->library && !f->facts.first &&
         (loop ? stet_turns_compiled(h, f, TURNS_TOLD) < TURNS_TOLD
-              : number_in_group(h, f->sighting) < PROGRAMS_TOLD))
+              : !h->whole || number_in_group(h, f->sighting) < PROGRAMS_TOLD))
         f->benign = true;
     /* Without a line nothing tells one use of such an operation from another. */
     if (stet_history_is_eager(s) && !s->traits->line_count)

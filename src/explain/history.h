@@ -148,6 +148,7 @@ struct stet_history {
     enum stet_rc (*open)(void *context, uint32_t sighting, struct stet_history_side *out,
                          struct stet_err *err);
     void *context;
+    bool whole; /* nothing will be added any more: the run is over */
     struct stet_pysources sources;
     struct stet_history_index *index;
     struct stet_history_judge *judge;

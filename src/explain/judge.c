@@ -317,8 +317,10 @@ enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, str
 
 enum stet_rc stet_history_judge(struct stet_history *h, struct stet_err *err)
 {
-    enum stet_rc rc = stet_history_judge_from(h, 0, err);
+    enum stet_rc rc;
 
+    h->whole = true;
+    rc = stet_history_judge_from(h, 0, err);
     if (rc == STET_OK)
         stet_history_tell_ranks(h);
     return rc;
