@@ -104,8 +104,9 @@ static size_t take(uint64_t end, uint64_t now_ticks, uint64_t now_ns)
 static void write_missed(struct stet_journal *j)
 {
     uint64_t missed = atomic_load_explicit(&stet_layer.missed, memory_order_relaxed);
-    struct stet_rec_loss loss = {
-        .why = STET_VIEW("busy"), .executions = missed - missed_told, .stream = STET_STREAM_DETAIL};
+    struct stet_rec_loss loss = {.why = stet_view_str(stet_journal_loss_word(STET_LOSS_BUSY)),
+                                 .executions = missed - missed_told,
+                                 .stream = STET_STREAM_DETAIL};
 
     if (loss.executions && stet_journal_write(j, STET_REC_loss, &loss))
         missed_told = missed;

@@ -27,25 +27,25 @@ void stet_keeping_limit(size_t bytes)
     most = bytes;
 }
 
-/* NULL, or why there is no room for another program. */
-static const char *reserve(size_t bytes)
+/* NONE, or why there is no room for another program. */
+static enum stet_outcome reserve(size_t bytes)
 {
     if (bytes > most)
-        return "too-large";
+        return STET_OUTCOME_TOO_LARGE;
     if (atomic_fetch_add(&pending, bytes) <= most - bytes)
-        return NULL;
+        return STET_OUTCOME_NONE;
     atomic_fetch_sub(&pending, bytes);
-    return "queue-full";
+    return STET_OUTCOME_QUEUE_FULL;
 }
 
 struct stet_keeping *stet_keeping_new(struct stet_reload *r, const PJRT_Program *program,
                                       struct stet_view options, uint64_t index, uint64_t compile_ns)
 {
-    const char *full = r->keep ? reserve(program->code_size) : NULL;
+    enum stet_outcome full = r->keep ? reserve(program->code_size) : STET_OUTCOME_NONE;
     struct stet_keeping *k = r->keep && !full ? stet_mem_calloc(1, sizeof *k) : NULL;
 
     if (full) {
-        r->word = full;
+        r->outcome = full;
         r->keep = false;
     } else if (r->keep && !k) {
         atomic_fetch_sub(&pending, program->code_size);

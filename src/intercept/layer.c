@@ -122,7 +122,7 @@ static bool read_settings(void)
         enum stet_rc rc = stet_store_open(&stet_layer.store, store, &stet_layer.no_store_why);
 
         stet_layer.storing = rc == STET_OK;
-        stet_layer.no_store = rc == STET_REFUSED ? "unsafe-folder" : NULL;
+        stet_layer.no_store = rc == STET_REFUSED ? STET_OUTCOME_UNSAFE_FOLDER : STET_OUTCOME_NONE;
     }
     stet_remote_init();
     if (memory && *memory)
@@ -181,7 +181,7 @@ static void note_no_store(void)
     if (!e)
         return;
     stet_log("store: %s", stet_layer.no_store_why.text);
-    e->record.note.name = stet_view_str(stet_layer.no_store);
+    e->record.note.name = stet_view_str(stet_journal_outcome_word(stet_layer.no_store));
     e->record.note.text = stet_view_str(stet_layer.no_store_why.text);
     stet_event_send(e);
 }

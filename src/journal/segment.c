@@ -287,14 +287,14 @@ int stet_segments_append(struct stet_segments *s, enum stet_stream stream, struc
     return 0;
 }
 
-const char *stet_segments_why(int error)
+enum stet_loss stet_segments_why(int error)
 {
     switch (error) {
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
-        return "no-space";
+        return STET_LOSS_NO_SPACE;
     default:
-        return "io";
+        return STET_LOSS_IO;
     }
 }

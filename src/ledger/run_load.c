@@ -187,8 +187,9 @@ static void on_compile_end(struct stet_run_digest *d, struct stet_process_digest
     c->error_code = r->error_code;
     c->error = keep(d, r->error);
     c->fingerprint = keep(d, r->fingerprint);
-    c->served = r->served;
+    c->served = stet_journal_served(r->served);
     c->store = keep(d, r->store);
+    c->outcome = stet_journal_outcome_of(r->store);
     c->tier = keep(d, r->tier);
     c->agent = keep(d, r->agent);
     c->agent_ns = r->agent_ns;
@@ -382,7 +383,8 @@ void stet_run_take(struct stet_run_digest *d, struct stet_process_digest *p, str
     case STET_REC_fault: {
         const struct stet_rec_fault *r = e->record;
 
-        if (stet_view_is(r->what, "stack-deadline")) /* quick compiles, nothing went wrong */
+        if (stet_journal_fault_of(r->what) ==
+            STET_FAULT_STACK_DEADLINE) /* quick compiles, nothing went wrong */
             p->unread_stacks += r->count;
         else
             p->faults += r->count;

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "journal/read.h"
+#include "journal/vocabulary.h"
 #include "ledger/recompile.h"
 
 /* The place a compile was waited for: the innermost Python frame outside installed packages, else
@@ -21,8 +22,9 @@ struct stet_compile_event {
     uint64_t program_size, thread, plugin, client, executable;
     uint64_t plugin_ns, layer_ns; /* inside the plugin; added by the layer */
     uint64_t error_code, temp_bytes, peak_bytes, code_bytes;
-    uint64_t served;             /* 0 compiled, 1 memory, 2 disk, 3 remote, 4 lifted */
-    struct stet_view store;      /* hit, miss, or why neither; empty when the store was off */
+    enum stet_served served;
+    enum stet_outcome outcome;   /* of the store's lookup */
+    struct stet_view store;      /* its word, which a newer Stet may have written */
     struct stet_view tier;       /* where the agent got it from, when it did */
     struct stet_view agent;      /* what the agent said; empty when it was not asked */
     uint64_t agent_ns;           /* what asking it took */
