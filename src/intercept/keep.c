@@ -1,9 +1,9 @@
 /* Keeping what was compiled: off the thread that compiled, while the executable is surely alive. */
 #include "base/mem.h"
+#include "intercept/executable_memory.h"
 #include "intercept/layer.h"
 #include "intercept/reload.h"
 #include "intercept/writer.h"
-#include "store/memory.h"
 
 /* Bytes of programs that may wait to be kept, unless STET_STORE_PENDING says otherwise: with a
  * store that is slow they would be all of the host's memory. */
@@ -125,10 +125,10 @@ static struct stet_remembered *remember(struct stet_keeping *k, struct stet_view
     struct stet_buf copy = {.cap = STET_ENTRY_MAX};
     struct stet_remembered *m = NULL;
 
-    if (stet_memory_fits(k->program.len) && stet_memory_fits(executable.len) &&
+    if (stet_intercept_memory_fits(k->program.len) && stet_intercept_memory_fits(executable.len) &&
         stet_buf_reserve(&copy, executable.len + 1)) {
         stet_buf_add(&copy, executable.ptr, executable.len);
-        m = stet_memory_hold(k->key, &k->program, &copy);
+        m = stet_intercept_memory_hold(k->key, &k->program, &copy);
     }
     if (m)
         k->entry.program = m->program;
@@ -154,7 +154,7 @@ static void store(struct stet_keeping *k, struct stet_plugin *p, PJRT_Executable
     }
     tell(k, written, begin_ns, stet_view_str(err.text));
     if (m)
-        stet_memory_put_back(m);
+        stet_intercept_memory_put_back(m);
 }
 
 void stet_keeping_do(struct stet_keeping *k, struct stet_plugin *p, PJRT_Executable *executable)

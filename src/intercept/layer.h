@@ -16,6 +16,7 @@ struct stet_layer {
     enum stet_capture capture;
     bool values; /* read what Python holds during a compile: STET_VALUES */
     struct stet_store store;
+    struct stet_entry_unpacker unpacker;
     bool storing;               /* the store above is in use */
     enum stet_outcome no_store; /* or why it is not, though one was named */
     struct stet_err no_store_why;

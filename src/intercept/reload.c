@@ -6,15 +6,16 @@
 #include "decode/options.h"
 #include "fingerprint/fingerprint.h"
 #include "intercept/ahead.h"
+#include "intercept/executable_memory.h"
 #include "intercept/executables.h"
 #include "intercept/identity.h"
 #include "intercept/layer.h"
+#include "intercept/load_watch.h"
 #include "intercept/local.h"
 #include "intercept/memo.h"
 #include "intercept/named_files.h"
 #include "intercept/ranks.h"
 #include "program/compare.h"
-#include "store/memory.h"
 #include "store/quarantine.h"
 #include "wire/message.h"
 
@@ -171,12 +172,12 @@ static PJRT_Error *load(struct stet_reload *r, struct stet_plugin *p,
 static bool from_memory(struct stet_reload *r, struct stet_plugin *p,
                         PJRT_Client_Compile_Args *args, struct stet_view code)
 {
-    struct stet_remembered *m = stet_memory_get(r->key);
+    struct stet_remembered *m = stet_intercept_memory_get(r->key);
     bool served = m && same_program(r, m->program, code) &&
                   !stet_plugin_drop(p, load(r, p, args, m->executable));
 
     if (m)
-        stet_memory_put_back(m);
+        stet_intercept_memory_put_back(m);
     if (served)
         r->served = STET_SERVED_MEMORY;
     return served;
@@ -189,9 +190,9 @@ static enum stet_outcome load_entry(struct stet_reload *r, const struct stet_sto
     PJRT_Error *error;
     struct stet_view why;
 
-    stet_quarantine_enter(s, r->key, compile_ns);
+    stet_intercept_load_enter(s, r->key, compile_ns);
     error = load(r, p, args, executable);
-    stet_quarantine_leave();
+    stet_intercept_load_leave();
     if (!error) {
         r->served = STET_SERVED_DISK;
         return STET_OUTCOME_HIT;
@@ -233,7 +234,7 @@ static enum stet_outcome from_disk(struct stet_reload *r, const struct stet_stor
         stet_log("store: %s", err.text);
     }
     if (r->served == STET_SERVED_DISK)
-        stet_memory_adopt(r->key, &program, &executable);
+        stet_intercept_memory_adopt(r->key, &program, &executable);
     stet_buf_release(&program);
     stet_buf_release(&executable);
     stet_entry_close(&entry);
@@ -262,7 +263,7 @@ static enum stet_outcome from_ahead(struct stet_reload *r, struct stet_plugin *p
     }
     args->executable = l->handle;
     r->served = STET_SERVED_DISK;
-    stet_memory_adopt(r->key, &l->program, &l->executable);
+    stet_intercept_memory_adopt(r->key, &l->program, &l->executable);
     stet_ahead_take(l);
     return STET_OUTCOME_HIT;
 }

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "intercept/drain.h"
 #include "intercept/layer.h"
+#include "intercept/load_watch.h"
 #include "intercept/plugin.h"
 #include "intercept/threads.h"
 #include "intercept/wait.h"
@@ -305,7 +306,7 @@ static void *writer(void *unused)
         pthread_mutex_lock(&pump_lock);
         any = !atomic_load(&ended) && pump(UINT64_MAX);
         pthread_mutex_unlock(&pump_lock);
-        stet_quarantine_watch();
+        stet_intercept_load_watch();
         while (!any && free_retired())
             continue;
     }
