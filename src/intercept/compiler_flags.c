@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "decode/options.h"
 
 #include <limits.h>
@@ -50,17 +51,9 @@ static struct stet_view group_of(struct flags *f, struct stet_view name)
 
 static void push(struct flags *f, struct word word)
 {
-    if (f->count == f->room) {
-        size_t room = f->room ? 2 * f->room : 64;
-        struct word *more =
-            f->count < WORDS_MOST ? stet_mem_resize(f->words, room, sizeof *more) : NULL;
-
-        if (!more) {
-            f->why = STET_OUTCOME_NO_MEMORY;
-            return;
-        }
-        f->words = more;
-        f->room = room;
+    if (!stet_vec_grow(&f->words, &f->room, f->count, 1, sizeof *f->words, WORDS_MOST)) {
+        f->why = STET_OUTCOME_NO_MEMORY;
+        return;
     }
     word.group = group_of(f, word.name);
     word.order = f->count;

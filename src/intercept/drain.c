@@ -2,6 +2,7 @@
 #include "intercept/drain.h"
 
 #include "base/mem.h"
+#include "base/vec.h"
 #include "intercept/layer.h"
 #include "intercept/plugin.h"
 
@@ -29,17 +30,11 @@ void stet_drain_init(void)
 static void count(uint64_t id, uint64_t n)
 {
     if (id >= counts_room) {
-        size_t room = counts_room ? counts_room * 2 : 1024;
-        uint64_t *bigger;
+        size_t before = counts_room;
 
-        while (room <= id)
-            room *= 2;
-        bigger = stet_mem_resize(counts, room, sizeof *counts);
-        if (!bigger)
+        if (!stet_vec_grow(&counts, &counts_room, before, id + 1 - before, sizeof *counts, 0))
             return;
-        memset(bigger + counts_room, 0, (room - counts_room) * sizeof *bigger);
-        counts = bigger;
-        counts_room = room;
+        memset(counts + before, 0, (counts_room - before) * sizeof *counts);
     }
     counts[id] += n;
 }

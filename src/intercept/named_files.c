@@ -2,6 +2,7 @@
 #include "intercept/named_files.h"
 
 #include "base/mem.h"
+#include "base/vec.h"
 #include "decode/options.h"
 #include "intercept/layer.h"
 #include "intercept/toolkit.h"
@@ -59,19 +60,9 @@ static void watch(struct stet_file_watch *w, const char *path, struct stet_hash 
 {
     size_t n = strlen(path) + 1;
 
-    if (w->count == w->room) {
-        size_t room = w->room ? 2 * w->room : 16;
-        struct stet_watched *more = stet_mem_resize(w->items, room, sizeof *more);
-
-        if (!more) {
-            w->failed = true;
-            return;
-        }
-        w->items = more;
-        w->room = room;
-    }
-    w->items[w->count].path = stet_mem_alloc(n);
-    if (!w->items[w->count].path) {
+    if (stet_vec_room(&w->items, &w->room, w->count, sizeof *w->items))
+        w->items[w->count].path = stet_mem_alloc(n);
+    if (w->count == w->room || !w->items[w->count].path) {
         w->failed = true;
         return;
     }

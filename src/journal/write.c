@@ -1,6 +1,7 @@
 /* Records into files: one lock, one write(2) a record, every failure counted and said later. */
 #include "journal/write.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "journal/segment.h"
 
@@ -41,10 +42,7 @@ struct stet_journal {
 
 uint64_t stet_journal_now(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return stet_clock_ns();
 }
 
 static void count(atomic_uint_least64_t *counter, uint64_t n)

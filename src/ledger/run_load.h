@@ -66,14 +66,14 @@ struct stet_process_digest {
     int64_t rank; /* -1 when the environment has none */
     uint64_t wall_minus_mono;
     struct stet_plugin_event *plugins;
-    size_t plugin_count;
+    size_t plugin_count, plugin_room;
     struct stet_compile_event *compiles;
-    size_t compile_count;
+    size_t compile_count, compile_room;
     uint64_t next_index[2]; /* above every index met: of compiles, of loads */
     uint64_t executions, executions_lost;
     uint64_t to_device_bytes, to_host_bytes, to_device_count, to_host_count;
     struct stet_counter *counters; /* what the framework counted itself; lines are not filled */
-    size_t counter_count;
+    size_t counter_count, counter_room;
     uint64_t plugin_errors, faults, lost_records;
     uint64_t unread_stacks; /* compiles that were over before their Python line was read */
     bool steps_known;       /* after stet_run_steps */
@@ -91,7 +91,7 @@ struct stet_process_digest {
 struct stet_run_digest {
     struct stet_arena arena;
     struct stet_process_digest *processes; /* by first record */
-    size_t process_count;
+    size_t process_count, process_room;
     uint64_t compiles, loads, failed, executions, compile_ns, layer_ns;
     uint64_t value_bytes;
     uint64_t unreadable; /* journal files that are none, or of a newer version */
@@ -105,7 +105,7 @@ struct stet_stack_trigger {
 
 struct stet_stacks {
     struct stet_stack_trigger *items;
-    size_t count;
+    size_t count, room;
 };
 
 /* The pieces of loading, for those who follow a run while it goes on: the process of a journal
