@@ -265,7 +265,7 @@ class Metrics(unittest.TestCase):
     def test_the_dashboard_asks_for_what_there_is(self):
         with open(os.path.join(SOURCE, "docs", "grafana-dashboard.json")) as f:
             board = json.load(f)
-        with open(os.path.join(SOURCE, "src", "cli", "metrics.def")) as f:
+        with open(os.path.join(SOURCE, "src", "monitor", "metrics.def")) as f:
             listed = re.findall(r'^METRIC\("(\w+)", (\w+),', f.read(), re.M)
         names = {n + ("_total" if kind == "COUNTER" else "") for n, kind in listed}
         self.stet("run", "--quiet", "--", *self.job())
