@@ -27,7 +27,8 @@ static bool is_pen(const char *s)
     return (uintptr_t)s >= (uintptr_t)pens && (uintptr_t)s < (uintptr_t)pens + sizeof pens;
 }
 
-/* One character that may not be printed as it is; of no bytes when it is no UTF-8. */
+/* Appends one character that must not be printed as it is; `n` is 0 for a byte that is not
+ * UTF-8. */
 static void escape(struct stet_buf *out, const unsigned char *p, size_t n)
 {
     char code[16];
@@ -41,8 +42,8 @@ static void escape(struct stet_buf *out, const unsigned char *p, size_t n)
     stet_buf_str(out, code);
 }
 
-/* Plain characters are copied by the run. `passes` says how many bytes at a place pass although
- * they begin with a control character. */
+/* Runs of plain characters are copied at once. `passes` returns how many bytes at a position may
+ * pass although they begin with a control character. */
 static void copy(struct stet_buf *out, struct stet_view text,
                  size_t (*passes)(struct stet_view rest))
 {
@@ -143,7 +144,7 @@ static int number(const char **at, va_list *args)
     return n;
 }
 
-/* From behind the '%'; returns the end of the conversion. */
+/* Parses after the '%'; returns the end of the conversion. */
 static const char *parse(struct conversion *c, const char *at, va_list *args)
 {
     char flags[6] = "", width[16] = "", precision[16] = "";
