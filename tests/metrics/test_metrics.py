@@ -161,11 +161,8 @@ class Metrics(unittest.TestCase):
                 s.sendall([b"", b"GET /metrics HTTP/1.1\r\n", b"\0" * 100, os.urandom(4000), b"x" * 20000][i % 5])
             except OSError:
                 pass  # sent away already
-        began = time.time()
-        self.scrape(host, port, lambda text: "stet_run_running" in text)
-        self.assertLess(time.time() - began, 30)  # one after the other they would take minutes
+        self.scrape(host, port, lambda text: "stet_run_running" in text)  # unit.test_http: none of them is waited for
         p.communicate("\n", timeout=60)
-        self.assertLess(time.time() - began, 60)
         self.assertEqual(p.returncode, 7)
         for s in idle:
             s.close()
