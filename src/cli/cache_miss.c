@@ -1,6 +1,6 @@
 /* An entry that holds the very program under another component tells most: the whole cache went
  * cold, and why. Else it is the program that moved, and the nearest is of the same family. */
-#include "cli/cache_miss.h"
+#include "session/miss.h"
 
 #include "base/mem.h"
 #include "cli/run_text.h"
@@ -339,7 +339,7 @@ static bool is_new(const struct stet_miss *m)
     return !m->has_moved && m->outcome == STET_OUTCOME_MISS;
 }
 
-void stet_misses_text(const struct stet_misses *m, struct stet_buf *out)
+void stet_cli_misses_text(const struct stet_misses *m, struct stet_buf *out)
 {
     size_t fresh = 0, told = 0;
 

@@ -3,8 +3,8 @@
 #define STET_CLI_CACHE_MISS_H
 
 #include "base/json.h"
-#include "cli/served.h"
 #include "ledger/run_load.h"
+#include "session/served.h"
 #include "store/store.h"
 
 struct stet_miss {
@@ -34,7 +34,7 @@ enum stet_rc stet_misses_make(struct stet_misses *m, const struct stet_run_diges
 void stet_misses_release(struct stet_misses *m);
 
 /* Lines for people, alike ones joined; nothing when all was served from here, or new. */
-void stet_misses_text(const struct stet_misses *m, struct stet_buf *out);
+void stet_cli_misses_text(const struct stet_misses *m, struct stet_buf *out);
 /* An array under `key`. */
 void stet_misses_json(const struct stet_misses *m, struct stet_json *j, const char *key);
 

@@ -2,11 +2,11 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "cli/command.h"
-#include "cli/run_env.h"
 #include "cli/run_text.h"
-#include "cli/warm.h"
+#include "launch/child_env.h"
 #include "ledger/run_load.h"
 #include "store/store.h"
+#include "warm/warm.h"
 
 #include <ftw.h>
 #include <inttypes.h>
@@ -372,7 +372,7 @@ static int tell(const struct stet_warm_plan *plan, const struct stet_run_digest 
                 plan->topology);
     }
     stet_buf_release(&lines);
-    return stet_print(&out, a.failed ? STET_EXIT_FINDING : STET_EXIT_FINE);
+    return stet_cli_print(&out, a.failed ? STET_EXIT_FINDING : STET_EXIT_FINE);
 }
 
 static enum stet_rc set_up(const struct wishes *w, char *layer, const char *state,
@@ -380,7 +380,7 @@ static enum stet_rc set_up(const struct wishes *w, char *layer, const char *stat
 {
     char *folder = w->store ? stet_mem_strdup(w->store) : stet_store_default(err);
     enum stet_rc rc =
-        folder ? stet_find_library("libstet_plugin.so", layer, PATH_MAX, err) : STET_IO;
+        folder ? stet_launch_find_library("libstet_plugin.so", layer, PATH_MAX, err) : STET_IO;
 
     if (rc == STET_OK &&
         (setenv("STET_STORE", folder, 1) != 0 || setenv("STET_DIR", state, 1) != 0))
@@ -421,7 +421,7 @@ static int warm(const char *name, const struct wishes *w, bool json)
             (uint64_t)((end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec - begin.tv_nsec));
         stet_run_unload(&did);
     } else {
-        code = stet_complain(&err);
+        code = stet_cli_complain(&err);
     }
     if (!strstr(state, "XXXXXX"))
         nftw(state, remove_one, 16, FTW_DEPTH | FTW_PHYS);
@@ -446,13 +446,13 @@ int cmd_warm(int argc, char **argv)
         {0},
     };
     struct stet_args args;
-    int done = stet_args_parse(&args, argc, argv, &usage, options, false);
+    int done = stet_cli_args_parse(&args, argc, argv, &usage, options, false);
 
     if (done >= 0)
         return done;
     if (args.count > 1)
-        return stet_usage_error(&usage, "warms for one run at a time");
+        return stet_cli_usage_error(&usage, "warms for one run at a time");
     if (w.target && !w.topology)
-        return stet_usage_error(&usage, "--target needs --topology, as 1x1x1");
+        return stet_cli_usage_error(&usage, "--target needs --topology, as 1x1x1");
     return warm(args.count ? args.values[0] : NULL, &w, args.format == STET_FORMAT_JSON);
 }

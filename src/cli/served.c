@@ -1,5 +1,5 @@
 /* Counted from a run's digest. */
-#include "cli/served.h"
+#include "session/served.h"
 
 #include <inttypes.h>
 
@@ -40,7 +40,7 @@ void stet_served_count(struct stet_served_tally *t, const struct stet_run_digest
     }
 }
 
-void stet_unkept_count(struct stet_served_tally *t, const struct stet_run_digest *d)
+void stet_served_unkept(struct stet_served_tally *t, const struct stet_run_digest *d)
 {
     *t = (struct stet_served_tally){0};
     for (size_t p = 0; p < d->process_count; p++) {

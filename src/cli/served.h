@@ -17,7 +17,7 @@ struct stet_served_tally {
 
 void stet_served_count(struct stet_served_tally *t, const struct stet_run_digest *d);
 /* What was compiled and not kept, by its reason. */
-void stet_unkept_count(struct stet_served_tally *t, const struct stet_run_digest *d);
+void stet_served_unkept(struct stet_served_tally *t, const struct stet_run_digest *d);
 /* ", 3 from memory, 10 from redis"; nothing when all was compiled. */
 void stet_served_text(struct stet_buf *out, const struct stet_run_digest *d);
 /* "memory": 3, "redis": 10 into an open object; the second with "compiled": 4 in front. */
