@@ -141,7 +141,7 @@ static void took(const struct pen *p, const struct stet_recompile *r, uint64_t n
     stet_buf_str(p->out, ", ");
     stet_text_duration(p->out, ns);
     if (!stet_recompile_lost(r))
-        stet_buf_printf(p->out, " (from %.*s)", STET_FMT(r->served));
+        stet_buf_printf(p->out, " (from %s)", stet_journal_served_word(r->served));
 }
 
 static void rest(const struct pen *p, const struct stet_recompile *r,

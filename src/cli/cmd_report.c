@@ -3,6 +3,7 @@
 #include "cli/rundiff_text.h"
 #include "report/fill.h"
 #include "report/html_page.h"
+#include "session/rundiff.h"
 #include "stet_version.h"
 
 #include <stdio.h>
@@ -55,6 +56,10 @@ static enum stet_rc write_json(struct stet_buf *out, struct side *const *sides, 
     stet_json_object(&j, NULL);
     stet_json_cstr(&j, "schema", "stet.report/1");
     stet_json_cstr(&j, "stet", STET_VERSION);
+    stet_json_array(&j, "served");
+    for (int i = 0; i < STET_SERVED_COUNT; i++)
+        stet_json_cstr(&j, NULL, stet_journal_served_word((enum stet_served)i));
+    stet_json_end_array(&j);
     stet_json_array(&j, "runs");
     for (size_t i = 0; i < count; i++)
         stet_report_json(&j, &sides[i]->model);

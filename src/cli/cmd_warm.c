@@ -56,6 +56,17 @@ static const struct stet_compile_event *event_of(const struct stet_run_digest *d
     return NULL;
 }
 
+static bool was_kept(const struct stet_warm_item *i, const struct stet_compile_event *c)
+{
+    return atomic_load(&i->verdict) == STET_WARM_DONE && c && c->stored;
+}
+
+static bool was_there(const struct stet_warm_item *i, const struct stet_compile_event *c)
+{
+    return atomic_load(&i->verdict) == STET_WARM_DONE && c && !c->stored &&
+           (c->served || c->outcome == STET_OUTCOME_KEPT_ALREADY);
+}
+
 static const char *word_of(const struct stet_warm_item *i, const struct stet_compile_event *c)
 {
     switch (atomic_load(&i->verdict)) {
@@ -64,11 +75,9 @@ static const char *word_of(const struct stet_warm_item *i, const struct stet_com
     case STET_WARM_NO_PLUGIN:
         return "its plugin does not come up here";
     case STET_WARM_DONE:
-        if (c && c->stored)
-            return "compiled and kept";
-        if (c && (c->served || stet_view_is(c->store, "kept-already")))
-            return "was there";
-        return "compiled, not kept";
+        return was_kept(i, c)    ? "compiled and kept"
+               : was_there(i, c) ? "was there"
+                                 : "compiled, not kept";
     default:
         return "failed";
     }
@@ -87,7 +96,7 @@ static void tell_one(const struct stet_warm_item *i, const struct stet_compile_e
                      struct account *a, struct stet_buf *out, struct stet_json *j)
 {
     const char *word = word_of(i, c);
-    bool fine = !strcmp(word, "compiled and kept"), there = !strcmp(word, "was there");
+    bool fine = was_kept(i, c), there = was_there(i, c);
 
     a->kept += fine;
     a->there += there;

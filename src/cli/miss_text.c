@@ -7,24 +7,24 @@
 
 static bool alike(const struct stet_miss *a, const struct stet_miss *b)
 {
-    return stet_view_eq(a->word, b->word) && stet_view_eq(a->moved, b->moved) &&
+    return stet_view_eq(a->word, b->word) && a->has_moved == b->has_moved && a->moved == b->moved &&
            stet_view_eq(a->detail, b->detail) &&
-           (stet_view_is(a->moved, "program") ||
+           ((a->has_moved && a->moved == STET_COMPONENT_PROGRAM) ||
             (stet_view_eq(a->from, b->from) && stet_view_eq(a->to, b->to)));
 }
 
 static void say(struct stet_buf *out, const struct stet_miss *m, size_t times)
 {
     char key[STET_HASH_TEXT];
-    bool hashes = stet_view_is(m->moved, "program") || stet_view_is(m->moved, "options");
+    bool hashes = m->moved == STET_COMPONENT_PROGRAM || m->moved == STET_COMPONENT_OPTIONS;
 
     stet_buf_printf(out, "  %zu x %.*s%s: ", times, STET_FMT(m->name),
                     times > 1 ? " and others" : "");
-    if (!m->moved.len) {
+    if (!m->has_moved) {
         stet_buf_printf(out, "%.*s\n", STET_FMT(m->word));
         return;
     }
-    stet_buf_printf(out, "%.*s moved", STET_FMT(m->moved));
+    stet_buf_printf(out, "%s moved", stet_component_name(m->moved));
     if (m->detail.len)
         stet_buf_printf(out, " (%.*s)", STET_FMT(m->detail));
     else if (!hashes)
@@ -35,14 +35,10 @@ static void say(struct stet_buf *out, const struct stet_miss *m, size_t times)
     stet_buf_printf(out, "; nearest entry %.12s\n", key);
 }
 
-/* From one of the agent's tiers. */
-static bool from_afar(const struct stet_misses *m)
+/* No entry was near, and the lookup itself worked. */
+static bool is_new(const struct stet_miss *m)
 {
-    for (size_t i = 0; i < m->places.places; i++) {
-        if (!stet_view_is(m->places.name[i], "memory") && !stet_view_is(m->places.name[i], "disk"))
-            return true;
-    }
-    return false;
+    return !m->has_moved && m->outcome == STET_OUTCOME_MISS;
 }
 
 void stet_cli_misses_text(const struct stet_misses *m, struct stet_buf *out)
@@ -50,8 +46,8 @@ void stet_cli_misses_text(const struct stet_misses *m, struct stet_buf *out)
     size_t fresh = 0, told = 0;
 
     for (size_t i = 0; i < m->count; i++)
-        fresh += !m->items[i].moved.len && stet_view_is(m->items[i].word, "miss");
-    if ((!m->count || fresh == m->count) && !from_afar(m))
+        fresh += is_new(&m->items[i]);
+    if ((!m->count || fresh == m->count) && !m->places.elsewhere)
         return;
     stet_buf_printf(out, "\nthe store served %" PRIu64 " of ", m->served);
     stet_text_count(out, m->compiles, "compile");
@@ -64,7 +60,7 @@ void stet_cli_misses_text(const struct stet_misses *m, struct stet_buf *out)
     for (size_t i = 0; i < m->count; i++) {
         const struct stet_miss *one = &m->items[i];
         size_t times = 1;
-        bool before = !one->moved.len && stet_view_is(one->word, "miss");
+        bool before = is_new(one);
 
         for (size_t k = 0; k < i && !before; k++)
             before = alike(&m->items[k], one);

@@ -2,16 +2,21 @@
 #include "gate/gate.h"
 
 #include "base/mem.h"
+#include "base/vec.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 enum { MOST_HASHES = 1 << 16 };
 
+struct met {
+    struct stet_hash hash;
+    uint32_t times;
+};
+
 struct tally {
-    struct stet_hash *items;
-    uint32_t *times;
-    uint32_t count, room;
+    struct met *items;
+    size_t count, room;
 };
 
 struct stet_tallies {
@@ -29,7 +34,6 @@ enum stet_rc stet_gate_init(struct stet_gate *g, const struct stet_contract *c, 
 static void drop(struct tally *t)
 {
     stet_mem_free(t->items);
-    stet_mem_free(t->times);
 }
 
 void stet_gate_release(struct stet_gate *g)
@@ -327,35 +331,24 @@ const struct stet_family *stet_gate_family(const struct stet_gate *g, const stru
 /* ---- budgets ---- */
 
 /* How often it was met before; grows the list when it is new and `take`. */
-static uint32_t met(struct stet_gate *g, struct tally *t, struct stet_hash h, bool take)
+static uint32_t times_met(struct stet_gate *g, struct tally *t, struct stet_hash h, bool take)
 {
-    for (uint32_t i = 0; i < t->count; i++)
-        if (stet_hash_eq(t->items[i], h))
-            return take ? t->times[i]++ : t->times[i];
+    for (size_t i = 0; i < t->count; i++)
+        if (stet_hash_eq(t->items[i].hash, h))
+            return take ? t->items[i].times++ : t->items[i].times;
     if (!take || t->count >= MOST_HASHES)
         return 0;
-    if (t->count == t->room) {
-        uint32_t room = t->room ? t->room * 2 : 8;
-        struct stet_hash *items = stet_mem_resize(t->items, room, sizeof *items);
-        uint32_t *times = items ? stet_mem_resize(t->times, room, sizeof *times) : NULL;
-
-        if (items)
-            t->items = items;
-        if (!times) {
-            g->failed = true;
-            return 0;
-        }
-        t->times = times;
-        t->room = room;
+    if (!stet_vec_room(&t->items, &t->room, t->count, sizeof *t->items)) {
+        g->failed = true;
+        return 0;
     }
-    t->items[t->count] = h;
-    t->times[t->count++] = 1;
+    t->items[t->count++] = (struct met){.hash = h, .times = 1};
     return 0;
 }
 
 static bool over(struct stet_gate *g, struct tally *t, struct stet_hash h, uint64_t budget)
 {
-    return budget != STET_NO_BUDGET && !met(g, t, h, false) && t->count >= budget;
+    return budget != STET_NO_BUDGET && !times_met(g, t, h, false) && t->count >= budget;
 }
 
 static bool says(struct stet_breach *b, enum stet_clause clause, const char *what, uint64_t budget,
@@ -411,12 +404,12 @@ static bool breaks_budget(struct stet_gate *g, const struct stet_family *f,
     if (over(g, &t->programs, program, f->programs))
         return says(b, STET_CLAUSE_PROGRAMS, "another program of the same graph", f->programs,
                     "program");
-    if (f->compiles != STET_NO_BUDGET && met(g, &t->programs, program, false) >= f->compiles)
+    if (f->compiles != STET_NO_BUDGET && times_met(g, &t->programs, program, false) >= f->compiles)
         return says(b, STET_CLAUSE_COMPILES, "the same program is compiled again", f->compiles,
                     "compile");
-    met(g, &t->options, s->options, true);
-    met(g, &t->graphs, s->graph, true);
-    met(g, &t->programs, program, true);
+    times_met(g, &t->options, s->options, true);
+    times_met(g, &t->graphs, s->graph, true);
+    times_met(g, &t->programs, program, true);
     return false;
 }
 

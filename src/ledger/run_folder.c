@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/mask.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "ledger/state.h"
 
 #include <dirent.h>
@@ -136,15 +137,8 @@ static enum stet_rc read_all(struct stet_runs *runs, const char *folder, DIR *di
 
         if (e->d_name[0] == '.')
             continue;
-        if (runs->count == room) {
-            size_t bigger = room ? room * 2 : 32;
-            struct stet_run *items = stet_mem_resize(runs->items, bigger, sizeof *items);
-
-            if (!items)
-                return STET_NO_MEMORY;
-            runs->items = items;
-            room = bigger;
-        }
+        if (!stet_vec_room(&runs->items, &room, runs->count, sizeof *runs->items))
+            return STET_NO_MEMORY;
         path = stet_fs_join(folder, e->d_name);
         if (!path)
             return STET_NO_MEMORY;

@@ -63,8 +63,8 @@ static void on_compile_end(struct stet_pulse_process *q, const struct stet_rec_c
     q->compile_ns += r->plugin_ns;
     q->layer_ns += r->layer_ns;
     q->failed += r->error_code != 0;
-    q->served[r->served < STET_TIERS ? r->served : STET_TIER_REMOTE]++;
-    q->misses += stet_view_is(r->store, "miss");
+    q->served[stet_journal_served(r->served)]++;
+    q->misses += stet_journal_outcome_of(r->store) == STET_OUTCOME_MISS;
 }
 
 static void on_transfers(struct stet_pulse_process *q, const struct stet_rec_transfers *r)
@@ -296,11 +296,11 @@ static void take_dump(struct stet_pulse *p)
             continue; /* it has a journal */
         if (!d->compile_count || !(q = process_of(p, i, d)))
             continue;
-        q->compiles = q->served[STET_TIER_COMPILED] = 0;
+        q->compiles = q->served[STET_SERVED_COMPILED] = 0;
         q->compile_ns = 0;
         for (size_t k = 0; k < d->compile_count; k++) {
             q->compiles += d->compiles[k].ended;
-            q->served[STET_TIER_COMPILED] += d->compiles[k].ended;
+            q->served[STET_SERVED_COMPILED] += d->compiles[k].ended;
             q->compile_ns += d->compiles[k].plugin_ns;
         }
         q->last_ns = d->compiles[d->compile_count - 1].time_ns;

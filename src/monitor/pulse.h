@@ -17,16 +17,6 @@ enum {
 
 enum stet_pulse_lane { STET_LANE_XLA, STET_LANE_TORCH, STET_LANES };
 
-/* Who served a compile, as the journal numbers it. */
-enum stet_pulse_tier {
-    STET_TIER_COMPILED,
-    STET_TIER_MEMORY,
-    STET_TIER_DISK,
-    STET_TIER_REMOTE,
-    STET_TIER_LIFTED,
-    STET_TIERS
-};
-
 enum stet_pulse_direction { STET_TO_DEVICE, STET_TO_HOST, STET_BETWEEN, STET_DIRECTIONS };
 
 /* A process that loaded a plugin. */
@@ -41,7 +31,7 @@ struct stet_pulse_process {
     uint64_t compiles, compile_ns, failed; /* that came back; ns: inside the plugin */
     uint64_t begun, begun_ns;              /* compiles that were begun; when the last one was */
     char compiling[64];                    /* its name; valid while begun > compiles */
-    uint64_t served[STET_TIERS];           /* [0]: compiled */
+    uint64_t served[STET_SERVED_COUNT];    /* [0]: compiled */
     uint64_t misses, stored, stored_bytes; /* of the store */
     uint64_t loads, load_ns;               /* by the framework's own cache */
     uint64_t layer_ns;
@@ -137,7 +127,8 @@ void stet_pulse_update(struct stet_pulse *p, const struct stet_live *live,
 /* Sums over processes; `rank` -2 means all. */
 struct stet_pulse_sum {
     uint64_t processes, running, compiles, compile_ns, compiling, failed, recompiles, lost_ns;
-    uint64_t benign, served[STET_TIERS], misses, stored, stored_bytes, executions, loads, load_ns;
+    uint64_t benign, served[STET_SERVED_COUNT], misses, stored, stored_bytes, executions, loads,
+        load_ns;
     uint64_t transfers[STET_DIRECTIONS], transfer_bytes[STET_DIRECTIONS];
     uint64_t layer_ns, errors, faults, lost_records;
     uint64_t torch_processes, torch_frames, torch_compiles, torch_ns, torch_recompiles,
@@ -162,7 +153,6 @@ static inline bool stet_pulse_runs(const struct stet_pulse_process *q)
 struct stet_view stet_pulse_platform(const struct stet_pulse *p,
                                      const struct stet_pulse_device *device);
 const char *stet_pulse_lane_name(enum stet_pulse_lane lane);
-const char *stet_pulse_tier_name(enum stet_pulse_tier tier);
 const char *stet_pulse_direction_name(enum stet_pulse_direction direction);
 
 #endif

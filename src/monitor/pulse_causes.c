@@ -312,7 +312,7 @@ struct stet_pulse_sum stet_pulse_add_up(const struct stet_pulse *p, int64_t rank
         s.errors += q->errors;
         s.faults += q->faults;
         s.lost_records += q->lost_records;
-        for (int k = 0; k < STET_TIERS; k++)
+        for (int k = 0; k < STET_SERVED_COUNT; k++)
             s.served[k] += q->served[k];
         for (int k = 0; k < STET_DIRECTIONS; k++) {
             s.transfers[k] += q->transfers[k];
@@ -340,13 +340,6 @@ struct stet_view stet_pulse_platform(const struct stet_pulse *p,
 const char *stet_pulse_lane_name(enum stet_pulse_lane lane)
 {
     return lane == STET_LANE_TORCH ? "torch" : "xla";
-}
-
-const char *stet_pulse_tier_name(enum stet_pulse_tier tier)
-{
-    static const char *const names[] = {"compiled", "memory", "disk", "remote", "lifted"};
-
-    return names[tier];
 }
 
 const char *stet_pulse_direction_name(enum stet_pulse_direction direction)

@@ -22,8 +22,8 @@ static void sum_json(struct stet_json *j, const struct stet_pulse_sum *s)
     stet_json_uint(j, "recompiles", s->recompiles);
     seconds(j, "lost_s", s->lost_ns);
     stet_json_object(j, "store");
-    for (int i = STET_TIER_MEMORY; i < STET_TIERS; i++)
-        stet_json_uint(j, stet_pulse_tier_name((enum stet_pulse_tier)i), s->served[i]);
+    for (int i = STET_SERVED_MEMORY; i < STET_SERVED_COUNT; i++)
+        stet_json_uint(j, stet_journal_served_word((enum stet_served)i), s->served[i]);
     stet_json_uint(j, "misses", s->misses);
     stet_json_end_object(j);
     stet_json_uint(j, "framework_loads", s->loads);

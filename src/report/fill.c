@@ -74,7 +74,7 @@ static void take_compile(struct stet_report_run *r, const struct stet_compile_ev
     e->has_memory = c->has_memory;
     e->temp_bytes = c->temp_bytes;
     e->executions = c->executions;
-    e->served = (uint8_t)(c->served < STET_REPORT_TIERS ? c->served : 0);
+    e->served = (uint8_t)c->served;
     e->kind = c->error_code ? STET_REPORT_FAILED
               : !c->ended   ? STET_REPORT_OPEN
               : c->load     ? STET_REPORT_LOAD

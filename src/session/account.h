@@ -10,7 +10,7 @@ struct stet_framework_log;
 /* Was it compiled, and not served from somewhere? */
 static inline bool stet_recompile_lost(const struct stet_recompile *r)
 {
-    return !r->served.len || stet_view_is(r->served, "compiled");
+    return r->served == STET_SERVED_COMPILED;
 }
 
 typedef bool stet_visit_recompile(void *context, const struct stet_recompile *r);

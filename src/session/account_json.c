@@ -87,7 +87,7 @@ void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r)
     if (r->left_out)
         stet_json_uint(j, "changes_left_out", r->left_out);
     stet_json_number(j, "cost_s", (double)r->cost_ns / 1e9);
-    stet_json_string(j, "served", r->served);
+    stet_json_cstr(j, "served", stet_journal_served_word(r->served));
     stet_json_bool(j, "benign", r->benign);
     stet_json_string(j, "sure", r->sure);
     stet_json_string(j, "evidence", r->evidence);

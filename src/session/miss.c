@@ -202,7 +202,8 @@ static void blame(struct stet_miss *m, struct stet_arena *a, const struct stet_k
     }
     if (first < 0)
         return;
-    m->moved = stet_view_str(stet_component_name((enum stet_component)first));
+    m->has_moved = true;
+    m->moved = (enum stet_component)first;
     m->from = stet_arena_copy(a, c->file.parts.part[first]);
     m->to = stet_arena_copy(a, parts->part[first]);
     if (first == STET_COMPONENT_PROGRAM)
@@ -251,6 +252,7 @@ static void add(struct stet_misses *m, const struct stet_run_digest *d,
     struct stet_view folder = line_of(c->components, "store");
 
     *one = (struct stet_miss){.name = stet_arena_copy(&m->arena, c->name),
+                              .outcome = c->outcome,
                               .word = stet_arena_copy(&m->arena, c->store)};
     if (!folder.len)
         return;
@@ -311,8 +313,8 @@ void stet_misses_json(const struct stet_misses *m, struct stet_json *j, const ch
         stet_json_object(j, NULL);
         stet_json_string(j, "program", one->name);
         stet_json_string(j, "reason", one->word);
-        if (one->moved.len) {
-            stet_json_string(j, "moved", one->moved);
+        if (one->has_moved) {
+            stet_json_cstr(j, "moved", stet_component_name(one->moved));
             stet_json_string(j, "from", one->from);
             stet_json_string(j, "to", one->to);
             stet_json_string(j, "detail", one->detail);

@@ -9,8 +9,10 @@
 
 struct stet_miss {
     struct stet_view name;     /* of the program */
-    struct stet_view word;     /* miss, or why it was not even looked for */
-    struct stet_view moved;    /* the component; empty when nothing is near: a new program */
+    enum stet_outcome outcome; /* a miss, or why there was no lookup */
+    struct stet_view word;     /* of the outcome */
+    bool has_moved;            /* false when no entry is near: a new program */
+    enum stet_component moved; /* the first component that differs */
     struct stet_view from, to; /* that component in the nearest entry, and here */
     struct stet_view detail;   /* which facet of the program or which option; may be empty */
     struct stet_hash nearest;  /* zero for none */

@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-static const char *const served_names[] = {"compiled", "memory", "disk", "remote", "lifted"};
-
 static struct stet_line line_of(const struct stet_place *p)
 {
     return (struct stet_line){p->file, p->function, p->line};
@@ -78,7 +76,7 @@ void stet_session_row(struct stet_session_row *row, const struct stet_history *h
         .change_count = convert_changes(f, row->changes),
         .left_out = f->left_out,
         .cost_ns = s->cost_ns,
-        .served = stet_view_str(served_names[s->served < 5 ? s->served : 0]),
+        .served = stet_journal_served(s->served),
         .benign = f->benign,
         .sure = stet_view_str(stet_sure_name(f->sure)),
         .evidence = f->evidence,

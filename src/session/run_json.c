@@ -2,7 +2,7 @@
 #include "session/run_json.h"
 
 #include "base/json.h"
-#include "session/served.h"
+#include "journal/vocabulary.h"
 
 static void compile_json(struct stet_json *j, const struct stet_compile_event *c)
 {
@@ -21,7 +21,7 @@ static void compile_json(struct stet_json *j, const struct stet_compile_event *c
     stet_json_bool(j, "ended", c->ended);
     stet_json_number(j, "cost_s", (double)c->plugin_ns / 1e9);
     stet_json_number(j, "layer_s", (double)c->layer_ns / 1e9);
-    stet_json_cstr(j, "served", stet_served_name(c));
+    stet_json_cstr(j, "served", stet_journal_served_word(c->served));
     stet_json_string(j, "store", c->store);
     if (!stet_hash_is_zero(c->key)) {
         stet_hash_format(c->key, hash);

@@ -3,13 +3,6 @@
 
 #include <inttypes.h>
 
-const char *stet_served_name(const struct stet_compile_event *c)
-{
-    static const char *const names[] = {"compiled", "memory", "disk", "remote", "lifted"};
-
-    return names[c->served < sizeof names / sizeof *names ? c->served : 0];
-}
-
 static void add(struct stet_served_tally *t, struct stet_view name)
 {
     size_t i = 0;
@@ -23,6 +16,12 @@ static void add(struct stet_served_tally *t, struct stet_view name)
     t->count[i]++;
 }
 
+/* Served by the agent, or by a program that was lifted. */
+static bool is_elsewhere(const struct stet_compile_event *c)
+{
+    return c->served && (c->tier.len || c->served > STET_SERVED_DISK);
+}
+
 void stet_served_count(struct stet_served_tally *t, const struct stet_run_digest *d)
 {
     *t = (struct stet_served_tally){0};
@@ -32,19 +31,13 @@ void stet_served_count(struct stet_served_tally *t, const struct stet_run_digest
 
             if (c->load || !c->ended || c->error_code)
                 continue;
+            t->elsewhere += is_elsewhere(c);
             if (c->served)
-                add(t, c->tier.len ? c->tier : stet_view_str(stet_served_name(c)));
+                add(t, c->tier.len ? c->tier : stet_view_str(stet_journal_served_word(c->served)));
             else
                 t->compiled++;
         }
     }
-}
-
-/* Words of compiles that were to be kept: when one was not, writing or serialising it failed. */
-static bool was_to_be_kept(struct stet_view word)
-{
-    return stet_view_is(word, "miss") || stet_view_is(word, "damaged") ||
-           stet_view_is(word, "load-failed") || stet_view_is(word, "refused");
 }
 
 void stet_served_unkept(struct stet_served_tally *t, const struct stet_run_digest *d)
@@ -54,10 +47,11 @@ void stet_served_unkept(struct stet_served_tally *t, const struct stet_run_diges
         for (size_t i = 0; i < d->processes[p].compile_count; i++) {
             const struct stet_compile_event *c = &d->processes[p].compiles[i];
 
-            if (c->load || !c->ended || c->error_code || c->served || c->stored || !c->store.len ||
-                stet_view_is(c->store, "kept-already"))
+            if (c->load || !c->ended || c->error_code || c->served || c->stored || !c->outcome ||
+                c->outcome == STET_OUTCOME_KEPT_ALREADY)
                 continue;
-            add(t, was_to_be_kept(c->store) ? STET_VIEW("not-written") : c->store);
+            /* writing or serialising it failed */
+            add(t, stet_journal_outcome_keeps(c->outcome) ? STET_VIEW("not-written") : c->store);
         }
     }
 }

@@ -11,6 +11,7 @@ enum { STET_PLACES = 12 };
 struct stet_served_tally {
     struct stet_view name[STET_PLACES];
     uint64_t count[STET_PLACES], compiled;
+    uint64_t elsewhere; /* served neither from memory nor from the store of this host */
     size_t places;
 };
 
@@ -22,7 +23,5 @@ void stet_served_text(struct stet_buf *out, const struct stet_run_digest *d);
 /* "memory": 3, "redis": 10 into an open object; the second with "compiled": 4 in front. */
 void stet_served_tally_json(struct stet_json *j, const struct stet_served_tally *t);
 void stet_served_json(struct stet_json *j, const struct stet_run_digest *d);
-/* compiled, memory, disk, remote, lifted. */
-const char *stet_served_name(const struct stet_compile_event *c);
 
 #endif

@@ -148,7 +148,7 @@ static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t i
         .changes = r->changes,
         .change_count = changes,
         .cost_ns = stet_session_torch_cost(c) * 1000,
-        .served = stet_session_torch_loaded(c) ? STET_VIEW("disk") : STET_VIEW("compiled"),
+        .served = stet_session_torch_loaded(c) ? STET_SERVED_DISK : STET_SERVED_COMPILED,
         .sure = STET_VIEW("certain"),
         .evidence = stet_buf_as_view(&r->evidence),
         .fix = stet_buf_as_view(&r->fix)};
@@ -218,7 +218,7 @@ static void break_row(const struct stet_torch *t, uint32_t at, const uint32_t *i
                                 .changes = r->changes,
                                 .change_count = 1,
                                 .cost_ns = cost * 1000,
-                                .served = STET_VIEW("compiled"),
+                                .served = STET_SERVED_COMPILED,
                                 .benign = is_torchs_own(b, cost),
                                 .sure = STET_VIEW("certain"),
                                 .evidence = stet_buf_as_view(&r->evidence),
@@ -263,7 +263,7 @@ static void graph_row(const struct stet_torch *t, uint32_t compile, uint32_t ind
                                 .changes = r->changes,
                                 .change_count = 1,
                                 .cost_ns = n > 1 ? c->recording_us * 1000 / n * (n - 1) : 0,
-                                .served = STET_VIEW("compiled"),
+                                .served = STET_SERVED_COMPILED,
                                 .sure = why ? STET_VIEW("certain") : STET_VIEW("likely"),
                                 .evidence = stet_buf_as_view(&r->evidence),
                                 .fix = stet_buf_as_view(&r->fix)};

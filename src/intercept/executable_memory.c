@@ -1,6 +1,7 @@
 /* A hash table by key, and a list of the same by use: a process may have tens of thousands of small
- * programs, and its compiles look here one after the other. */
-#include "store/memory.h"
+ * programs, and its compiles look here one after the other. base/map.h is not used, since
+ * the least recently used are removed. */
+#include "intercept/executable_memory.h"
 
 #include "base/mem.h"
 
@@ -14,12 +15,12 @@ static struct stet_remembered **table; /* chains; `room` of them, a power of two
 static size_t room, count, total, most = STET_MEMORY_MAX;
 static struct stet_remembered *newest, *oldest;
 
-void stet_memory_limit(size_t bytes)
+void stet_intercept_memory_limit(size_t bytes)
 {
     most = bytes;
 }
 
-size_t stet_memory_most(void)
+size_t stet_intercept_memory_most(void)
 {
     return most;
 }
@@ -121,7 +122,7 @@ static void insert(struct stet_remembered *m)
     pthread_mutex_unlock(&lock);
 }
 
-bool stet_memory_fits(size_t bytes)
+bool stet_intercept_memory_fits(size_t bytes)
 {
     return bytes <= most / 2;
 }
@@ -130,7 +131,8 @@ static bool fits(const struct stet_buf *program, const struct stet_buf *executab
 {
     size_t bytes;
 
-    return !stet_add_overflows(program->len, executable->len, &bytes) && stet_memory_fits(bytes);
+    return !stet_add_overflows(program->len, executable->len, &bytes) &&
+           stet_intercept_memory_fits(bytes);
 }
 
 /* What lies in a buffer, which has up to twice the room for it: that would be kept, and counted
@@ -164,18 +166,19 @@ static struct stet_remembered *adopt(struct stet_hash key, struct stet_buf *prog
     return m;
 }
 
-void stet_memory_adopt(struct stet_hash key, struct stet_buf *program, struct stet_buf *executable)
+void stet_intercept_memory_adopt(struct stet_hash key, struct stet_buf *program,
+                                 struct stet_buf *executable)
 {
     adopt(key, program, executable, 1);
 }
 
-struct stet_remembered *stet_memory_hold(struct stet_hash key, struct stet_buf *program,
-                                         struct stet_buf *executable)
+struct stet_remembered *stet_intercept_memory_hold(struct stet_hash key, struct stet_buf *program,
+                                                   struct stet_buf *executable)
 {
     return adopt(key, program, executable, 2);
 }
 
-struct stet_remembered *stet_memory_get(struct stet_hash key)
+struct stet_remembered *stet_intercept_memory_get(struct stet_hash key)
 {
     struct stet_remembered *m;
 
@@ -190,19 +193,19 @@ struct stet_remembered *stet_memory_get(struct stet_hash key)
     return m;
 }
 
-void stet_memory_put_back(struct stet_remembered *m)
+void stet_intercept_memory_put_back(struct stet_remembered *m)
 {
     pthread_mutex_lock(&lock);
     drop(m);
     pthread_mutex_unlock(&lock);
 }
 
-void stet_memory_fork_prepare(void)
+void stet_intercept_memory_fork_prepare(void)
 {
     pthread_mutex_lock(&lock);
 }
 
-void stet_memory_fork_done(void)
+void stet_intercept_memory_fork_done(void)
 {
     pthread_mutex_unlock(&lock);
 }
