@@ -78,12 +78,12 @@ static bool same_loc(const struct stet_loc *a, const struct stet_loc *b)
     return stet_attr_eq(&x, &y);
 }
 
-/* ---- values, when names do not count ---- */
+/* ---- values, if names do not count ---- */
 
 static bool same_value(const struct comparison *c, const struct stet_attr *a,
                        const struct stet_attr *b, unsigned depth);
 
-/* Equal ids are equal places, and what is there is compared as it comes. */
+/* Equal ids are equal positions, and what is there is compared on its own. */
 static bool same_symbol(const struct comparison *c, const struct stet_attr *a,
                         const struct stet_attr *b)
 {
@@ -147,7 +147,7 @@ static bool same_value(const struct comparison *c, const struct stet_attr *a,
 {
     if (!a || !b || depth == STET_MAX_DEPTH)
         return false;
-    if (is_elements(a) && is_elements(b)) /* a resource's name is one, too */
+    if (is_elements(a) && is_elements(b)) /* the name of a resource is a name, too */
         return a->splat == b->splat && stet_view_eq(stet_attr_bytes(a), stet_attr_bytes(b)) &&
                stet_type_eq(stet_attr_type(a), stet_attr_type(b));
     if (a->kind != b->kind)
@@ -175,7 +175,7 @@ static bool same_value(const struct comparison *c, const struct stet_attr *a,
     }
 }
 
-/* arg_attrs and res_attrs that hold names alone, and locations. */
+/* arg_attrs and res_attrs with only names and locations. */
 static bool says_nothing(const struct stet_named_attr *n)
 {
     const struct stet_attr *v = n->value;
@@ -193,7 +193,7 @@ static bool says_nothing(const struct stet_named_attr *n)
 
 /* ---- attributes ---- */
 
-/* Names and the module's options, when they are not asked for. */
+/* Names and the module's options, if they do not count. */
 static bool is_aside(const struct comparison *c, const struct stet_op *op,
                      const struct stet_named_attr *n)
 {
@@ -204,7 +204,7 @@ static bool is_aside(const struct comparison *c, const struct stet_op *op,
                                                   (!op->parent && stet_view_is(n->name, "name")));
 }
 
-/* The first attribute at or after `i` that says something. */
+/* The first attribute at or after `i` that counts. */
 static uint32_t next_attr(const struct comparison *c, const struct stet_op *op, uint32_t i)
 {
     while (i < op->attr_count &&
@@ -213,7 +213,8 @@ static uint32_t next_attr(const struct comparison *c, const struct stet_op *op, 
     return i;
 }
 
-/* Without names a symbol's text says nothing: it may stand for another function in each program. */
+/* Without names the text of a symbol does not count: it may refer to another function in each
+ * program. */
 static bool same_attr(const struct comparison *c, const struct stet_op *op,
                       const struct stet_named_attr *a, const struct stet_named_attr *b)
 {
@@ -262,7 +263,8 @@ static bool same_block(const struct comparison *c, const struct stet_op *parent,
     return true;
 }
 
-/* Ids count in order of appearance, so equal ids are equal values while all else is equal. */
+/* Ids count in order of appearance, so equal ids are equal values as long as everything else is
+ * equal. */
 static bool same_values(const struct comparison *c, const struct stet_op *a,
                         const struct stet_op *b)
 {

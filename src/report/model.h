@@ -4,12 +4,12 @@
 #define STET_REPORT_MODEL_H
 
 #include "base/err.h"
+#include "base/intern.h"
 #include "base/json.h"
 #include "journal/vocabulary.h"
 #include "ledger/run_folder.h"
 #include "ledger/run_load.h"
 #include "report/causes.h"
-#include "report/names.h"
 
 enum stet_report_kind {
     STET_REPORT_COMPILE,

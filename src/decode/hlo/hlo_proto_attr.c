@@ -1,6 +1,6 @@
-/* HloInstructionProto's fields → the attributes XLA's text shows for the opcode, by one table. What
- * equals XLA's default is left out, as the text leaves it out: text and proto must give the same
- * program. */
+/* Converts HloInstructionProto's fields to the attributes that XLA's text shows for the opcode, by
+ * one table. Values that equal XLA's default are left out, as in the text: text and proto must give
+ * the same program. */
 #include "decode/hlo/hlo_proto_attr.h"
 
 /* ---- enumerations: names as the text prints them, by number ---- */
@@ -42,7 +42,7 @@ enum how {
     CALL_IF,    /* the same, of a conditional whose selector is a predicate */
     SUB,        /* made by `sub` of the submessage, when it is there */
     MADE,       /* by `make` */
-    SPECIAL,    /* the same, where the instruction itself counts */
+    SPECIAL,    /* the same, where the instruction itself matters */
 };
 
 static const struct {

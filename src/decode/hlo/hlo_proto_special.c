@@ -23,7 +23,7 @@ static const char *const algorithms[] = {"unset",
                                          "dot_bf16_bf16_f32_x9",
                                          NULL};
 
-/* A number newer than this build's list keeps its number as the word. */
+/* A number newer than this build's list is written as the number. */
 const struct stet_attr *stet_decode_hlo_word(struct stet_hlo_reader *r, enum stet_hlo_attr which,
                                              const char *const *names, int64_t v)
 {
@@ -41,7 +41,7 @@ static bool is(const struct stet_hlo_instr *i, const char *opcode)
     return stet_view_is(i->opcode, opcode);
 }
 
-/* ---- attributes with a rule of their own ---- */
+/* ---- attributes with their own rules ---- */
 
 const struct stet_attr *stet_decode_hlo_operand_precision(struct stet_hlo_reader *r,
                                                           const struct stet_proto *in)
@@ -117,7 +117,7 @@ static const struct stet_attr *calls(struct stet_hlo_reader *r)
     return stet_hlo_new_array(r->b.a, items, ids.count);
 }
 
-/* XLA prints true_computation and false_computation when the selector is a predicate. */
+/* XLA prints true_computation and false_computation if the selector is a predicate. */
 bool stet_decode_hlo_by_predicate(const struct stet_hlo_reader *r,
                                   const struct stet_hlo_instr *instr)
 {
@@ -287,7 +287,7 @@ const struct stet_attr *stet_decode_hlo_domain(struct stet_hlo_reader *r,
                                   STET_FMT(stet_attr_text(a)), STET_FMT(stet_attr_text(b))));
 }
 
-/* A ragged dot has the numbers of its dimensions one message further in. */
+/* A ragged dot has the dimension numbers in a nested message. */
 struct stet_ints stet_decode_hlo_dot_dims(struct stet_hlo_reader *r, const struct stet_proto *in,
                                           uint32_t inner)
 {
@@ -444,7 +444,7 @@ const struct stet_attr *stet_decode_hlo_slice_sizes(struct stet_hlo_reader *r,
     return v.count || gather ? stet_hlo_new_ints(r->b.a, v.at, v.count) : NULL;
 }
 
-/* ---- of a submessage that is there ---- */
+/* ---- fields of a submessage that is present ---- */
 
 const struct stet_attr *stet_decode_hlo_shape_of(struct stet_hlo_reader *r,
                                                  const struct stet_proto *in,

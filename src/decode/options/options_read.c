@@ -1,4 +1,5 @@
-/* CompileOptionsProto → (path, value) pairs and lines of the canonical form, by options.def. */
+/* Converts CompileOptionsProto to (path, value) pairs and lines of the canonical form, by
+ * options.def. */
 #include "decode/options/options_read.h"
 
 #include "base/buf.h"
@@ -56,7 +57,7 @@ static const struct {
 #undef DROP
 };
 
-/* The rows of a message follow its own row, the one without a name. */
+/* The rows of a message follow the message's own row, which has no name. */
 static const struct field *first_field(enum message of)
 {
     const struct field *f = fields;
@@ -66,7 +67,7 @@ static const struct field *first_field(enum message of)
     return f + 1;
 }
 
-/* Serialisers write fields in order, so the search goes on from `hint`, the row found last, and
+/* Serialisers write fields in order, so the search continues after `hint`, the last row found, and
  * starts over once. */
 static const struct field *find_field(const struct field *first, uint32_t number,
                                       const struct field *hint)
@@ -117,7 +118,7 @@ const char *stet_option_dropped(struct stet_view name)
 
 /* ---- reading ---- */
 
-/* Where a field is, by names and by numbers. */
+/* The path of a field, by names and by numbers. */
 struct place {
     struct stet_view path, code;
 };
@@ -181,7 +182,7 @@ static struct stet_view text_of(const struct stet_proto_field *f, bool is_overri
     return (struct stet_view){0};
 }
 
-/* True when the option names a file, and that was noted in place of its line. */
+/* True if the option names a file, which was then noted in place of its line. */
 static bool add_file(struct stet_options_reader *r, struct stet_view name,
                      const struct stet_proto_field *f, bool is_override)
 {
@@ -322,7 +323,7 @@ static void number_list(struct stet_options_reader *r, const struct stet_proto_f
     }
 }
 
-/* Only whether it can be read. */
+/* Only checks whether it can be read. */
 static void check_scalar(struct stet_options_reader *r, enum kind kind,
                          const struct stet_proto_field *f)
 {
@@ -403,7 +404,7 @@ static void map_entry(struct stet_options_reader *r, const struct stet_proto *in
         stet_buf_str(&r->hlo.scratch, "\"\"");
     if (!value.number)
         value = (struct stet_proto_field){.wire = STET_PROTO_BYTES};
-    text = stet_hlo_keep(&r->hlo); /* before scratch is used for the place */
+    text = stet_hlo_keep(&r->hlo); /* before scratch is reused for the path */
     add(r, indexed(r, at, key), key, text, &value, overrides);
 }
 
@@ -487,7 +488,7 @@ static void read_unknown(struct stet_options_reader *r, const struct stet_proto_
     add(r, inside(r, at, number, f->number), stet_view_str(number), text, f, false);
 }
 
-/* DebugOptions has presence: a flag set to false says something. Elsewhere zero is absent. */
+/* DebugOptions has presence: a flag set to false counts. Elsewhere zero is absent. */
 static bool is_absent(enum message of, const struct field *known, const struct stet_proto_field *f)
 {
     if (of == DEBUG_OPTIONS || !known || known->kind > BYTES)
