@@ -249,7 +249,6 @@ void stet_ledger_close(struct stet_ledger *l)
         sqlite3_exec(l->db, "ROLLBACK", NULL, NULL, NULL);
     sqlite3_close(l->db);
     stet_mem_free(l->run);
-    stet_mem_free(l->lane);
     stet_mem_free(l->path);
     stet_mem_free(l);
 }

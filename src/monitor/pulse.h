@@ -15,8 +15,6 @@ enum {
     STET_PULSE_CAUSES = 128,
 };
 
-enum stet_pulse_lane { STET_LANE_XLA, STET_LANE_TORCH, STET_LANES };
-
 enum stet_pulse_direction { STET_TO_DEVICE, STET_TO_HOST, STET_BETWEEN, STET_DIRECTIONS };
 
 /* A process that loaded a plugin. */
@@ -59,7 +57,7 @@ struct stet_pulse_family {
 
 /* Recompiles by lane, rank and class. */
 struct stet_pulse_cell {
-    enum stet_pulse_lane lane;
+    enum stet_lane lane;
     int64_t rank;
     char class[32]; /* "other" when there are too many */
     uint64_t count, cost_ns;
@@ -68,7 +66,7 @@ struct stet_pulse_cell {
 /* Recompiles that have one cause in one line. */
 struct stet_pulse_cause {
     uint64_t key;
-    enum stet_pulse_lane lane;
+    enum stet_lane lane;
     int64_t rank; /* of the last one */
     char class[32], function[64], file[256], what[160], fix[256];
     uint64_t line, times, cost_ns, last_ns;
@@ -152,7 +150,6 @@ static inline bool stet_pulse_runs(const struct stet_pulse_process *q)
 /* The platform's name, "cuda". */
 struct stet_view stet_pulse_platform(const struct stet_pulse *p,
                                      const struct stet_pulse_device *device);
-const char *stet_pulse_lane_name(enum stet_pulse_lane lane);
 const char *stet_pulse_direction_name(enum stet_pulse_direction direction);
 
 #endif

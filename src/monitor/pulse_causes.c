@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-struct stet_pulse_cell *stet_pulse_cell(struct stet_pulse *p, enum stet_pulse_lane lane,
-                                        int64_t rank, struct stet_view class)
+struct stet_pulse_cell *stet_pulse_cell(struct stet_pulse *p, enum stet_lane lane, int64_t rank,
+                                        struct stet_view class)
 {
     struct stet_pulse_cell *c;
 
@@ -25,8 +25,8 @@ struct stet_pulse_cell *stet_pulse_cell(struct stet_pulse *p, enum stet_pulse_la
     }
     if (p->cell_count < STET_PULSE_CELLS) {
         for (int i = 0; i < STET_LANES; i++)
-            p->cells[p->cell_count++] = (struct stet_pulse_cell){
-                .lane = (enum stet_pulse_lane)i, .rank = -1, .class = "other"};
+            p->cells[p->cell_count++] =
+                (struct stet_pulse_cell){.lane = (enum stet_lane)i, .rank = -1, .class = "other"};
     }
     return &p->cells[STET_PULSE_CELLS - STET_LANES + lane];
 }
@@ -63,7 +63,7 @@ static uint64_t bit_of(int64_t rank)
     return UINT64_C(1) << ((uint64_t)(rank + 1) & 63);
 }
 
-struct stet_pulse_cause *stet_pulse_cause(struct stet_pulse *p, enum stet_pulse_lane lane,
+struct stet_pulse_cause *stet_pulse_cause(struct stet_pulse *p, enum stet_lane lane,
                                           const struct stet_recompile *r)
 {
     const struct stet_line *at = r->origin.line ? &r->origin : &r->trigger;
@@ -335,11 +335,6 @@ struct stet_view stet_pulse_platform(const struct stet_pulse *p,
         if (d->plugins[i].id == device->plugin && d->plugins[i].platform.len)
             return d->plugins[i].platform;
     return STET_VIEW("device");
-}
-
-const char *stet_pulse_lane_name(enum stet_pulse_lane lane)
-{
-    return lane == STET_LANE_TORCH ? "torch" : "xla";
 }
 
 const char *stet_pulse_direction_name(enum stet_pulse_direction direction)

@@ -20,7 +20,6 @@ static void keep_first(struct stet_causes *c, struct stet_recompile *to,
         STET_NEW_ARRAY(&c->arena, struct stet_row_change, r->change_count + 1);
 
     *to = *r;
-    to->lane = kept(c, r->lane);
     to->class = kept(c, r->class);
     to->also = kept(c, r->also);
     to->function = kept(c, r->function);
@@ -49,7 +48,7 @@ static bool same_cause(const struct stet_recompile *a, const struct stet_recompi
 {
     return a->benign == b->benign && a->origin.line == b->origin.line &&
            stet_view_eq(a->class, b->class) && stet_view_eq(a->also, b->also) &&
-           stet_view_eq(a->function, b->function) && stet_view_eq(a->lane, b->lane) &&
+           stet_view_eq(a->function, b->function) && a->lane == b->lane &&
            stet_view_eq(a->origin.file, b->origin.file);
 }
 

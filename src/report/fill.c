@@ -260,7 +260,7 @@ static bool take_recompile(void *context, const struct stet_recompile *row)
 {
     struct taking *t = context;
     struct stet_report_run *r = t->r;
-    bool torch = stet_view_is(row->lane, "torch");
+    bool torch = row->lane == STET_LANE_TORCH;
     struct stet_report_event *e =
         stet_report_event_of(r, row->process + (torch ? t->torch_first : 0), row->compile);
     int cause = stet_causes_add(&r->causes, row);

@@ -72,7 +72,7 @@ void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r)
     json_known(j, "rank", r->rank >= 0, (uint64_t)r->rank);
     stet_json_uint(j, "process", r->process);
     json_known(j, "step", r->step_known, r->step);
-    stet_json_string(j, "lane", r->lane);
+    stet_json_cstr(j, "lane", stet_journal_lane_word(r->lane));
     stet_json_string(j, "class", r->class);
     json_words(j, "also", r->also);
     stet_json_told(j, "function", r->function.len ? r->function : (struct stet_view){0});
@@ -234,7 +234,7 @@ static bool csv_one(void *context, const struct stet_recompile *r)
     struct writer *w = context;
     struct stet_buf *out = &w->out;
 
-    cell(out, r->lane, false);
+    cell(out, stet_view_str(stet_journal_lane_word(r->lane)), false);
     cell_number(out, true, r->process);
     cell_number(out, r->rank >= 0, (uint64_t)r->rank);
     cell_number(out, true, r->compile);

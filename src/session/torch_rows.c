@@ -136,7 +136,7 @@ static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t i
     evidence_of(t, compile, &why, r);
     stet_torch_fix(t, &why, &r->fix);
     r->recompile = (struct stet_recompile){
-        .lane = STET_VIEW("torch"),
+        .lane = STET_LANE_TORCH,
         .process = f->process,
         .compile = index,
         .rank = t->processes[f->process].rank,
@@ -206,7 +206,7 @@ static void break_row(const struct stet_torch *t, uint32_t at, const uint32_t *i
                                              .kind = STET_VIEW("graph-break"),
                                              .count = b->count};
     r->recompile =
-        (struct stet_recompile){.lane = STET_VIEW("torch"),
+        (struct stet_recompile){.lane = STET_LANE_TORCH,
                                 .process = b->process,
                                 .compile = index[first == STET_TORCH_NONE ? b->compile : first],
                                 .rank = t->processes[b->process].rank,
@@ -251,7 +251,7 @@ static void graph_row(const struct stet_torch *t, uint32_t compile, uint32_t ind
         .kind = STET_VIEW("cudagraph"),
         .count = n > 1 ? n - 1 : 1};
     r->recompile =
-        (struct stet_recompile){.lane = STET_VIEW("torch"),
+        (struct stet_recompile){.lane = STET_LANE_TORCH,
                                 .process = f->process,
                                 .compile = index,
                                 .rank = t->processes[f->process].rank,
@@ -371,7 +371,7 @@ enum stet_rc stet_session_torch_feed_model(struct stet_ledger *l, const struct s
     enum stet_rc rc;
 
     stamp_of(run, stamp, sizeof stamp);
-    rc = stet_ledger_begin(l, &row, "torch", err);
+    rc = stet_ledger_begin(l, &row, STET_LANE_TORCH, err);
     if (rc != STET_OK)
         return rc;
     stet_session_torch_each(t, stet_ledger_feed, &f);
@@ -386,7 +386,7 @@ enum stet_rc stet_session_torch_feed(struct stet_ledger *l, const struct stet_ru
     char stamp[96];
     enum stet_rc rc;
 
-    if (!stamp_of(run, stamp, sizeof stamp) || stet_ledger_has(l, run->id, "torch", stamp))
+    if (!stamp_of(run, stamp, sizeof stamp) || stet_ledger_has(l, run->id, STET_LANE_TORCH, stamp))
         return STET_OK;
     stet_torch_init(&t);
     rc = stet_session_torch_load_run(&t, run, err);

@@ -84,7 +84,7 @@ TEST(names_are_escaped_and_families_are_few)
 static void recompile(struct stet_pulse *p, const char *class, int64_t rank, uint64_t line)
 {
     struct stet_live_tap tap = stet_pulse_tap(p);
-    struct stet_recompile r = {.lane = STET_VIEW("xla"),
+    struct stet_recompile r = {.lane = STET_LANE_XLA,
                                .rank = rank,
                                .class = stet_view_str(class),
                                .function = STET_VIEW("step"),

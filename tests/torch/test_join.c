@@ -48,7 +48,7 @@ static struct stet_recompile row(const char *lane, const char *class, const char
                                  const char *file, uint64_t line)
 {
     struct stet_view name = stet_view_str(function);
-    struct stet_recompile r = {.lane = stet_view_str(lane),
+    struct stet_recompile r = {.lane = stet_journal_lane_of(stet_view_str(lane)),
                                .class = stet_view_str(class),
                                .function = name,
                                .origin = {stet_view_str(file), name, line},

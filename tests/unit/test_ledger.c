@@ -74,7 +74,7 @@ static enum stet_rc feed(struct stet_ledger *l, const char *id, const char *lane
     struct stet_ledger_run row = {
         .run = &run, .compiles = 9, .programs = 3, .settled = true, .settled_step = 12};
     struct stet_err err = STET_ERR_INIT;
-    enum stet_rc rc = stet_ledger_begin(l, &row, lane, &err);
+    enum stet_rc rc = stet_ledger_begin(l, &row, stet_journal_lane_of(stet_view_str(lane)), &err);
 
     for (int i = 0; rc == STET_OK && i < recompiles; i++) {
         struct stet_recompile r = {.compile = (uint64_t)i,
@@ -112,7 +112,7 @@ static bool look(void *context, const struct stet_recompile *r)
     struct seen *s = context;
 
     s->count++;
-    s->torch += stet_view_is(r->lane, "torch");
+    s->torch += r->lane == STET_LANE_TORCH;
     s->benign += r->benign;
     s->right = r->change_count == 2 && stet_view_is(r->changes[0].from, "4") &&
                !r->changes[1].from.ptr && r->changes[0].line == 7 && !r->program.ptr &&
@@ -171,9 +171,9 @@ TEST(feeding_twice_is_feeding_once_and_lanes_do_not_touch_each_other)
     s = all_of(l, "r1");
     EXPECT_INT(5, s.count);
     EXPECT_INT(2, s.torch);
-    EXPECT(!stet_ledger_has(l, "r1", "xla", "s1"));
-    EXPECT(stet_ledger_has(l, "r1", "xla", "s2"));
-    EXPECT(stet_ledger_has(l, "r1", "torch", "t1"));
+    EXPECT(!stet_ledger_has(l, "r1", STET_LANE_XLA, "s1"));
+    EXPECT(stet_ledger_has(l, "r1", STET_LANE_XLA, "s2"));
+    EXPECT(stet_ledger_has(l, "r1", STET_LANE_TORCH, "t1"));
     stet_ledger_close(l);
     clean();
 }
@@ -195,7 +195,7 @@ TEST(a_killed_feeder_leaves_what_was_there)
         struct stet_recompile r = {.class = STET_VIEW("unknown")};
 
         l = opened();
-        stet_ledger_begin(l, &row, "xla", NULL);
+        stet_ledger_begin(l, &row, STET_LANE_XLA, NULL);
         for (int i = 0; i < 1000; i++)
             stet_ledger_add_recompile(l, &r, NULL);
         kill(getpid(), SIGKILL);
@@ -204,7 +204,7 @@ TEST(a_killed_feeder_leaves_what_was_there)
     EXPECT(WIFSIGNALED(status));
     l = opened();
     EXPECT_INT(3, all_of(l, "r1").count);
-    EXPECT(stet_ledger_has(l, "r1", "xla", "s1"));
+    EXPECT(stet_ledger_has(l, "r1", STET_LANE_XLA, "s1"));
     stet_ledger_close(l);
     clean();
 }
@@ -330,7 +330,7 @@ TEST(an_older_ledger_gets_the_new_tables_and_keeps_its_rows)
     sqlite3_close(db);
     l = opened();
     EXPECT_INT(2, all_of(l, "r1").count);
-    EXPECT_INT(STET_OK, stet_ledger_begin(l, &row, "xla", &err));
+    EXPECT_INT(STET_OK, stet_ledger_begin(l, &row, STET_LANE_XLA, &err));
     EXPECT_INT(STET_OK, stet_ledger_add_counter(l, &counter, &err));
     EXPECT_INT(STET_OK, stet_ledger_end(l, "s", true, &err));
     stet_arena_init(&arena, 8 << 20);
@@ -390,7 +390,7 @@ TEST(what_the_store_saved_is_known_from_earlier_compiles)
             .id = id, .folder = "/f", .cwd = "/", .host = "h", .command = "c"};
         const struct stet_ledger_run row = {.run = &of};
 
-        EXPECT_INT(STET_OK, stet_ledger_begin(l, &row, "xla", &err));
+        EXPECT_INT(STET_OK, stet_ledger_begin(l, &row, STET_LANE_XLA, &err));
         for (size_t i = 0; i < sizeof compiles / sizeof *compiles; i++) {
             const struct stet_ledger_compile c = {.compile = i,
                                                   .cost_ns = compiles[i].cost_ns,

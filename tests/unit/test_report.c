@@ -22,7 +22,7 @@ static const struct stet_run run = {.id = "id<",
 
 static struct stet_recompile row(const char *class, uint64_t line)
 {
-    return (struct stet_recompile){.lane = STET_VIEW("xla"),
+    return (struct stet_recompile){.lane = STET_LANE_XLA,
                                    .class = stet_view_str(class),
                                    .function = STET_VIEW("f"),
                                    .origin = {STET_VIEW("x.py"), STET_VIEW("f"), line},
