@@ -27,7 +27,7 @@ struct stet_tier_bits {
 };
 
 /* The slot of this signer's entries. */
-void stet_tier_slot(struct stet_tier_name *name, const struct stet_public *signer);
+void stet_agent_tier_slot(struct stet_tier_name *name, const struct stet_public *signer);
 
 /* An entry on its way to the tiers. */
 struct stet_share {
@@ -92,52 +92,52 @@ struct stet_agent {
 
 /* A GET, from the question to the answer and, when its asker leads, to the end of that. False when
  * the connection is over. What was found and is worth having in other tiers is *found then, for
- * stet_share_settle. */
-bool stet_flight_visit(struct stet_agent *a, struct stet_wire *l, const struct stet_message *m,
-                       struct stet_share **found);
+ * stet_agent_share_settle. */
+bool stet_agent_flight_visit(struct stet_agent *a, struct stet_wire *l,
+                             const struct stet_message *m, struct stet_share **found);
 
-/* The keys as their files are now, until stet_keyring_put. NULL, which trusts nobody, when there is
- * no memory. */
-struct stet_keyring *stet_keyring_take(struct stet_agent *a);
-void stet_keyring_put(struct stet_agent *a, struct stet_keyring *k);
-const struct stet_trust *stet_keyring_trust(const struct stet_keyring *k);
+/* The keys as their files are now, until stet_agent_keyring_put. NULL, which trusts nobody, when
+ * there is no memory. */
+struct stet_keyring *stet_agent_keyring_take(struct stet_agent *a);
+void stet_agent_keyring_put(struct stet_agent *a, struct stet_keyring *k);
+const struct stet_trust *stet_agent_keyring_trust(const struct stet_keyring *k);
 /* NULL when this user has no key. */
-const struct stet_signer *stet_keyring_signer(const struct stet_keyring *k);
+const struct stet_signer *stet_agent_keyring_signer(const struct stet_keyring *k);
 /* May this host write to tiers? It signs, or the user trusts anyone: STET_TRUST=any. */
-bool stet_keyring_gives(const struct stet_keyring *k);
+bool stet_agent_keyring_gives(const struct stet_keyring *k);
 
 /* NULL when it was not to be had, with `rc` telling why: STET_NOT_FOUND when another holds it. */
-struct stet_lease *stet_lease_take(struct stet_agent *a, struct stet_tier *t, struct stet_hash key,
-                                   uint64_t until_ms, enum stet_rc *rc);
+struct stet_lease *stet_agent_lease_take(struct stet_agent *a, struct stet_tier *t,
+                                         struct stet_hash key, uint64_t until_ms, enum stet_rc *rc);
 /* Frees it. */
-void stet_lease_give_up(struct stet_agent *a, struct stet_lease *lease, bool nothing);
+void stet_agent_lease_give_up(struct stet_agent *a, struct stet_lease *lease, bool nothing);
 /* Is this lease of another host one to wait for? A trusted key must have signed it a moment ago. */
-bool stet_lease_believed(struct stet_agent *a, const struct stet_tier *t, struct stet_hash key,
-                         const char *text);
+bool stet_agent_lease_believed(struct stet_agent *a, const struct stet_tier *t,
+                               struct stet_hash key, const char *text);
 /* Keeps all of them from expiring; a thread. */
-void *stet_lease_keeper(void *agent);
+void *stet_agent_lease_keeper(void *agent);
 
 /* Takes over the lease. */
-void stet_share_add(struct stet_agent *a, struct stet_hash key, struct stet_view store,
-                    struct stet_lease *lease, struct stet_tier_bits at);
+void stet_agent_share_add(struct stet_agent *a, struct stet_hash key, struct stet_view store,
+                          struct stet_lease *lease, struct stet_tier_bits at);
 /* The same for what came from a tier with this seal, but not before who asked for it has loaded it,
  * which the agent can't. NULL for no room. */
-struct stet_share *stet_share_hold(struct stet_agent *a, struct stet_hash key,
-                                   struct stet_view store, struct stet_tier_bits at,
-                                   const struct stet_seal *seal);
+struct stet_share *stet_agent_share_hold(struct stet_agent *a, struct stet_hash key,
+                                         struct stet_view store, struct stet_tier_bits at,
+                                         const struct stet_seal *seal);
 /* Takes it over. NULL does nothing. */
-void stet_share_settle(struct stet_agent *a, struct stet_share *s, bool good);
+void stet_agent_share_settle(struct stet_agent *a, struct stet_share *s, bool good);
 /* Sends what is queued; a thread. */
-void *stet_share_worker(void *agent);
+void *stet_agent_share_worker(void *agent);
 
 /* What to note of a run: it asked; a tier did or did not answer; an entry was refused and none was
  * found elsewhere. `signer` may be NULL. */
-void stet_report_asked(struct stet_agent *a, const char *run);
-void stet_report_tier(struct stet_agent *a, const char *run, size_t tier, bool answered);
-void stet_report_refused(struct stet_agent *a, const char *run, enum stet_refusal why,
-                         const struct stet_public *signer);
+void stet_agent_report_asked(struct stet_agent *a, const char *run);
+void stet_agent_report_tier(struct stet_agent *a, const char *run, size_t tier, bool answered);
+void stet_agent_report_refused(struct stet_agent *a, const char *run, enum stet_refusal why,
+                               const struct stet_public *signer);
 /* Lines for whoever started the run, none when all went well; then the run is forgotten. */
-void stet_report_write(struct stet_agent *a, struct stet_view run, struct stet_buf *out);
+void stet_agent_report_write(struct stet_agent *a, struct stet_view run, struct stet_buf *out);
 
 void stet_agent_status(struct stet_agent *a, bool json, struct stet_buf *out);
 /* Log to this file instead of standard error. A file that grew beyond a megabyte is renamed to

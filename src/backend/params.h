@@ -106,7 +106,7 @@ struct stet_window {
 };
 
 /* k_gather, k_scatter */
-struct stet_gather {
+struct stet_bundle_gather {
     uint32_t operands; /* scatter may have several */
     enum stet_dtype index_type;
     size_t *bytes;       /* of an element, per operand */

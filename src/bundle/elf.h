@@ -13,10 +13,10 @@ struct stet_elf {
 };
 
 /* Of the file's bytes, whatever they are. */
-void stet_elf_look(struct stet_elf *e, struct stet_view bytes);
+void stet_bundle_elf_look(struct stet_elf *e, struct stet_view bytes);
 /* False when there is no such file or it can't be read. */
-bool stet_elf_open(struct stet_elf *e, const char *path);
+bool stet_bundle_elf_open(struct stet_elf *e, const char *path);
 /* The same of one that is open. */
-bool stet_elf_read(struct stet_elf *e, int fd);
+bool stet_bundle_elf_read(struct stet_elf *e, int fd);
 
 #endif

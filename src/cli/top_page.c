@@ -79,7 +79,7 @@ static void bar(const struct stet_top *t, struct stet_page *p)
     struct stet_buf outcome = STET_BUF_INIT;
     struct text since;
 
-    stet_run_outcome(&outcome, &a->run);
+    stet_ledger_run_outcome(&outcome, &a->run);
     stet_cli_page_printf(
         p, STET_STYLE_BAR, " stet top  %s  %s %s%s", a->id,
         a->running    ? "running"
@@ -251,7 +251,8 @@ static uint64_t process_order(const struct stet_top *t, const struct stet_pulse_
 {
     switch (t->sort) {
     case STET_SORT_RATE: /* the slowest first */
-        return UINT64_MAX - (uint64_t)(stet_steps_live_rate(&q->steps, t->now_ns).steps * 1e6);
+        return UINT64_MAX -
+               (uint64_t)(stet_ledger_steps_live_rate(&q->steps, t->now_ns).steps * 1e6);
     case STET_SORT_COMPILES:
         return q->compiles;
     case STET_SORT_LOST:
@@ -284,8 +285,8 @@ static void process_row(const struct stet_top *t, struct stet_page *p,
                         const struct stet_pulse_process *q)
 {
     bool runs = stet_pulse_runs(q);
-    struct stet_rate r = stet_steps_live_rate(&q->steps, runs ? t->now_ns : q->last_ns);
-    struct stet_steps_answer steps = stet_steps_live_now(&q->steps);
+    struct stet_rate r = stet_ledger_steps_live_rate(&q->steps, runs ? t->now_ns : q->last_ns);
+    struct stet_steps_answer steps = stet_ledger_steps_live_now(&q->steps);
     struct text a;
 
     stet_cli_page_right(p, STET_STYLE_PLAIN, rank_text(&a, q->rank), 5);

@@ -19,7 +19,7 @@ struct stet_lanes {
     bool has_torch;
 };
 
-/* `name` as stet_runs_find takes it. On failure nothing is left to release. */
+/* `name` as stet_ledger_runs_find takes it. On failure nothing is left to release. */
 enum stet_rc stet_contract_lanes_open(struct stet_lanes *l, const char *name, struct stet_err *err);
 void stet_contract_lanes_close(struct stet_lanes *l);
 

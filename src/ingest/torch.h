@@ -29,7 +29,7 @@ struct stet_torch_failure {
     struct stet_view text; /* as torch wrote it, without the entry's number */
     uint32_t entry;        /* of the same frame; STET_TORCH_NONE when not told */
     uint32_t next;
-    /* What stet_guard_parse makes of the text: values over time are asked for often. */
+    /* What stet_ingest_guard_parse makes of the text: values over time are asked for often. */
     enum stet_guard_kind kind;
     int dim;
     struct stet_view source, expected, actual;

@@ -289,7 +289,7 @@ static void break_place(struct stet_torch *t, struct stet_torch_break *b, struct
     t->scratch.len = 0;
     stet_buf_str(&t->scratch, "x\nUser stack trace:");
     stet_buf_view(&t->scratch, stack);
-    stet_guard_parse(&g, stet_buf_as_view(&t->scratch));
+    stet_ingest_guard_parse(&g, stet_buf_as_view(&t->scratch));
     b->place.file = stet_torch_keep(t, g.file);
     b->place.function = stet_torch_keep(t, g.function);
     b->place.line = g.line;
@@ -305,7 +305,7 @@ static void break_place(struct stet_torch *t, struct stet_torch_break *b, struct
         struct stet_view file, function;
         uint64_t line;
 
-        if (stet_guard_place(at, &file, &line, &function)) {
+        if (stet_ingest_guard_place(at, &file, &line, &function)) {
             b->place.file = stet_torch_keep(t, file);
             b->place.line = line;
         }
@@ -518,8 +518,8 @@ void stet_torch_take_nested(struct stet_torch *t, uint32_t compile, struct stet_
         graph = stet_view_of(line.ptr + line.len,
                              (size_t)(graph.ptr + graph.len - line.ptr) - line.len);
         line.len = stet_view_find(line, ", code: ");
-        if (stet_guard_place(line, &place.file, &place.line, &place.function) &&
-            place.function.len && !stet_guard_is_library(place.file) &&
+        if (stet_ingest_guard_place(line, &place.file, &place.line, &place.function) &&
+            place.function.len && !stet_ingest_guard_is_library(place.file) &&
             !stet_view_eq(place.function, t->frames[frame].code.function))
             add_nested(t, frame, &place);
     }

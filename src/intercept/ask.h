@@ -18,7 +18,7 @@ struct stet_question {
     struct stet_hash used;           /* the store's entry it was loaded from; zero for none */
     struct stet_hash entry;          /* that it has, or will have, in the store; zero for none */
     struct stet_hash bytes, program; /* bytes of which program, to be remembered; zero for none */
-    struct stet_keeping *keep;       /* adopted; NULL when the store does not want it */
+    struct stet_pending_write *keep; /* adopted; NULL when the store does not want it */
 };
 
 /* Asks soon, on a thread of ours; the question is copied. */

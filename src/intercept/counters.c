@@ -27,11 +27,11 @@ struct method_def {
 
 enum { METH_NOARGS = 4 };
 
-static const struct stet_python *python;
+static const struct stet_intercept_python *python;
 static atomic_bool registered;
 static pid_t owner; /* a child of fork has its parent's counts, and maybe its locks */
 
-static bool is_usable(const struct stet_python *py)
+static bool is_usable(const struct stet_intercept_python *py)
 {
     return py->PyObject_CallMethod && py->PyCFunction_NewEx && py->Py_BuildValue &&
            py->PySequence_Size && py->PySequence_GetItem && py->PyFloat_AsDouble &&
@@ -142,7 +142,7 @@ static void read_all(PyObject *module, const char *list, bool (*wanted)(struct s
 }
 
 /* Borrowed, and NULL unless somebody imported it. */
-static PyObject *module_loaded(const struct stet_python *py, const char *name)
+static PyObject *module_loaded(const struct stet_intercept_python *py, const char *name)
 {
     PyObject *modules = py->PySys_GetObject("modules");
 
@@ -166,7 +166,7 @@ static PyObject *at_python_exit(PyObject *self, PyObject *arguments)
     return python->Py_BuildValue("");
 }
 
-static bool register_exit(const struct stet_python *py)
+static bool register_exit(const struct stet_intercept_python *py)
 {
     static struct method_def def = {"stet_counters", at_python_exit, METH_NOARGS, NULL};
     PyObject *exits = py->PyImport_ImportModule("atexit"); /* built in */
@@ -183,7 +183,7 @@ static bool register_exit(const struct stet_python *py)
     return done != NULL;
 }
 
-void stet_counters_watch(const struct stet_python *py)
+void stet_counters_watch(const struct stet_intercept_python *py)
 {
     int collecting;
 

@@ -6,6 +6,6 @@
 
 /* With the GIL held and no error set, during a compile. The first time that PyTorch/XLA is found
  * loaded, asks Python to call us when it ends; its counters are read then. Leaves no error set. */
-void stet_counters_watch(const struct stet_python *py);
+void stet_counters_watch(const struct stet_intercept_python *py);
 
 #endif

@@ -44,10 +44,10 @@ __attribute__((noinline)) static void follow(const struct stet_handle *h,
     uint64_t number = stet_ring_head(&stet_layer.ring) - 1;
 
     if (args->num_devices && args->output_lists && (args->argument_lists || !args->num_args))
-        stet_flow_executed(&stet_layer.flow, number,
-                           atomic_load_explicit(&h->id, memory_order_relaxed),
-                           (const void *const *)(args->num_args ? args->argument_lists[0] : NULL),
-                           args->num_args, (const void *const *)args->output_lists[0]);
+        stet_journal_flow_executed(
+            &stet_layer.flow, number, atomic_load_explicit(&h->id, memory_order_relaxed),
+            (const void *const *)(args->num_args ? args->argument_lists[0] : NULL), args->num_args,
+            (const void *const *)args->output_lists[0]);
 }
 
 /* An executable that was made where we did not look (by an extension, say) gets an id now. When
@@ -55,7 +55,7 @@ __attribute__((noinline)) static void follow(const struct stet_handle *h,
 __attribute__((noinline)) static PJRT_Error *
 execute_unknown(struct stet_plugin *p, PJRT_LoadedExecutable_Execute_Args *args)
 {
-    bool outermost = stet_guard_enter();
+    bool outermost = stet_intercept_guard_enter();
     PJRT_Error *error;
 
     stet_executable_add(p, args->executable, outermost ? 0 : STET_HANDLE_SILENT);
@@ -64,7 +64,7 @@ execute_unknown(struct stet_plugin *p, PJRT_LoadedExecutable_Execute_Args *args)
     error = stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(args);
     if (!outermost)
         return error;
-    stet_guard_leave();
+    stet_intercept_guard_leave();
     return stet_plugin_failed(p, function, error);
 }
 
@@ -82,7 +82,7 @@ PJRT_Error *on_PJRT_LoadedExecutable_Execute(struct stet_plugin *p,
     error = stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(args);
     if (UNLIKELY(error))
         return stet_plugin_failed(p, function, error);
-    if (UNLIKELY(stet_flow_on(&stet_layer.flow)))
+    if (UNLIKELY(stet_journal_flow_on(&stet_layer.flow)))
         follow(h, args);
     return NULL;
 }
@@ -91,8 +91,8 @@ PJRT_Error *on_PJRT_Buffer_Destroy(struct stet_plugin *p, PJRT_Buffer_Destroy_Ar
 {
     PJRT_Error *error;
 
-    if (UNLIKELY(stet_flow_on(&stet_layer.flow)))
-        stet_flow_gone(&stet_layer.flow, args->buffer);
+    if (UNLIKELY(stet_journal_flow_on(&stet_layer.flow)))
+        stet_journal_flow_gone(&stet_layer.flow, args->buffer);
     error = stet_plugin_real(p)->PJRT_Buffer_Destroy(args);
     return UNLIKELY(error) ? stet_plugin_failed(p, "PJRT_Buffer_Destroy", error) : NULL;
 }

@@ -6,10 +6,10 @@
 
 /* A pthread key and not thread-local storage: it costs no static TLS, and its memory can't be the
  * thing that fails in the middle of somebody's thread. */
-bool stet_guard_init(void);
-/* True when this thread was outside; then it is inside until stet_guard_leave. */
-bool stet_guard_enter(void);
-void stet_guard_leave(void);
-bool stet_guard_inside(void);
+bool stet_intercept_guard_init(void);
+/* True when this thread was outside; then it is inside until stet_intercept_guard_leave. */
+bool stet_intercept_guard_enter(void);
+void stet_intercept_guard_leave(void);
+bool stet_intercept_guard_inside(void);
 
 #endif

@@ -12,7 +12,7 @@ static _Atomic size_t pending;
 /* More than any executable has; a plugin that says so is not believed. */
 #define EXECUTABLE_MOST ((size_t)64 << 30)
 
-struct stet_keeping {
+struct stet_pending_write {
     struct stet_arena arena;
     struct stet_buf program; /* a copy: who compiles may free its own at once */
     size_t bytes;            /* that count as pending */
@@ -22,7 +22,7 @@ struct stet_keeping {
     unsigned lease;
 };
 
-void stet_keeping_limit(size_t bytes)
+void stet_intercept_pending_limit(size_t bytes)
 {
     most = bytes;
 }
@@ -38,11 +38,13 @@ static enum stet_outcome reserve(size_t bytes)
     return STET_OUTCOME_QUEUE_FULL;
 }
 
-struct stet_keeping *stet_keeping_new(struct stet_reload *r, const PJRT_Program *program,
-                                      struct stet_view options, uint64_t index, uint64_t compile_ns)
+struct stet_pending_write *stet_intercept_pending_new(struct stet_reload *r,
+                                                      const PJRT_Program *program,
+                                                      struct stet_view options, uint64_t index,
+                                                      uint64_t compile_ns)
 {
     enum stet_outcome full = r->keep ? reserve(program->code_size) : STET_OUTCOME_NONE;
-    struct stet_keeping *k = r->keep && !full ? stet_mem_calloc(1, sizeof *k) : NULL;
+    struct stet_pending_write *k = r->keep && !full ? stet_mem_calloc(1, sizeof *k) : NULL;
 
     if (full) {
         r->outcome = full;
@@ -69,7 +71,7 @@ struct stet_keeping *stet_keeping_new(struct stet_reload *r, const PJRT_Program 
     k->index = index;
     if (k->arena.failed || k->program.failed) {
         stet_fault(STET_FAULT_NO_MEMORY);
-        stet_keeping_free(k);
+        stet_intercept_pending_free(k);
         return NULL;
     }
     k->lease = r->remote.lease;
@@ -77,7 +79,7 @@ struct stet_keeping *stet_keeping_new(struct stet_reload *r, const PJRT_Program 
     return k;
 }
 
-void stet_keeping_free(struct stet_keeping *k)
+void stet_intercept_pending_free(struct stet_pending_write *k)
 {
     if (k) {
         stet_remote_failed(k->lease, k->key);
@@ -88,7 +90,7 @@ void stet_keeping_free(struct stet_keeping *k)
     stet_mem_free(k);
 }
 
-static void tell(const struct stet_keeping *k, uint64_t bytes, uint64_t begin_ns,
+static void tell(const struct stet_pending_write *k, uint64_t bytes, uint64_t begin_ns,
                  struct stet_view error)
 {
     struct stet_event *e = stet_event_new(STET_REC_stored);
@@ -120,7 +122,7 @@ static struct stet_view name_of(struct stet_plugin *p, PJRT_Executable *executab
 
 /* For the next who compiles it here. The program is handed over, not copied once more: what is held
  * keeps it until it is written. */
-static struct stet_remembered *remember(struct stet_keeping *k, struct stet_view executable)
+static struct stet_remembered *remember(struct stet_pending_write *k, struct stet_view executable)
 {
     struct stet_buf copy = {.cap = STET_ENTRY_MAX};
     struct stet_remembered *m = NULL;
@@ -136,7 +138,7 @@ static struct stet_remembered *remember(struct stet_keeping *k, struct stet_view
     return m;
 }
 
-static void store(struct stet_keeping *k, struct stet_plugin *p, PJRT_Executable *executable,
+static void store(struct stet_pending_write *k, struct stet_plugin *p, PJRT_Executable *executable,
                   struct stet_view bytes, uint64_t begin_ns)
 {
     struct stet_err err = STET_ERR_INIT;
@@ -157,7 +159,8 @@ static void store(struct stet_keeping *k, struct stet_plugin *p, PJRT_Executable
         stet_intercept_memory_put_back(m);
 }
 
-void stet_keeping_do(struct stet_keeping *k, struct stet_plugin *p, PJRT_Executable *executable)
+void stet_intercept_pending_write(struct stet_pending_write *k, struct stet_plugin *p,
+                                  PJRT_Executable *executable)
 {
     PJRT_Executable_Serialize_Args s = {.struct_size = PJRT_Executable_Serialize_Args_STRUCT_SIZE,
                                         .executable = executable};
@@ -180,5 +183,5 @@ void stet_keeping_do(struct stet_keeping *k, struct stet_plugin *p, PJRT_Executa
         if (s.serialized_executable_deleter)
             s.serialized_executable_deleter(s.serialized_executable);
     }
-    stet_keeping_free(k);
+    stet_intercept_pending_free(k);
 }

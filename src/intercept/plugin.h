@@ -76,6 +76,6 @@ uint32_t stet_plugin_client(struct stet_plugin *p, const PJRT_Client *client);
 /* Write the memory statistics of a client's devices, not more often than once in ten seconds. */
 void stet_plugin_look_at_memory(struct stet_plugin *p, PJRT_Client *client, bool at_once);
 /* The framework asked for a device's statistics: counted, and written with the same restraint. */
-void stet_plugin_memory_told(struct stet_plugin *p, const PJRT_Device_MemoryStats_Args *s);
+void stet_plugin_memory_reported(struct stet_plugin *p, const PJRT_Device_MemoryStats_Args *s);
 
 #endif

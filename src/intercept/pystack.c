@@ -27,7 +27,7 @@ struct stet_pystack {
     atomic_bool claimed; /* by the walk when it begins, or by the caller who gives up */
     atomic_bool first;   /* of a load: the walk is done, or the call is over; the second sends */
     struct stet_flag begun, done;
-    const struct stet_python *py;
+    const struct stet_intercept_python *py;
     const char *missing; /* why there are no frames; a literal */
     uint64_t index, walk_ns, values_ns;
     uint64_t thread; /* kernel's id of the compiling thread */
@@ -41,7 +41,7 @@ static atomic_bool last_failed;
 
 const char *stet_pystack_version(void)
 {
-    const struct stet_python *py = stet_python();
+    const struct stet_intercept_python *py = stet_intercept_python();
 
     return py ? py->Py_GetVersion() : NULL;
 }
@@ -160,7 +160,7 @@ static void walk(struct stet_pystack *s)
 static void *look(void *p)
 {
     struct stet_pystack *s = p;
-    const char *unfit = stet_python_unfit(s->py);
+    const char *unfit = stet_intercept_python_unfit(s->py);
     int gil;
 
     stet_flag_set(&s->begun);
@@ -181,7 +181,8 @@ static void *look(void *p)
     return NULL;
 }
 
-static struct stet_pystack *new_look(const struct stet_python *py, uint64_t index, bool load)
+static struct stet_pystack *new_look(const struct stet_intercept_python *py, uint64_t index,
+                                     bool load)
 {
     struct stet_pystack *s = stet_mem_alloc(sizeof *s);
 
@@ -202,12 +203,12 @@ static struct stet_pystack *new_look(const struct stet_python *py, uint64_t inde
 
 struct stet_pystack *stet_pystack_begin(uint64_t index, bool load)
 {
-    const struct stet_python *py = stet_python();
+    const struct stet_intercept_python *py = stet_intercept_python();
     struct stet_pystack *s = py ? new_look(py, index, load) : NULL;
 
     if (!s)
         return NULL;
-    if (!stet_python_unfit(py) && stet_python_held(py)) {
+    if (!stet_intercept_python_unfit(py) && stet_intercept_python_held(py)) {
         atomic_store(&s->claimed, true);
         if (!py->PyErr_Occurred())
             walk(s);

@@ -88,7 +88,7 @@ typedef ptrdiff_t Py_ssize_t;
     PY_OBJECT(PyGetSetDescr_Type)                                                                  \
     PY_OBJECT(PyProperty_Type)
 
-struct stet_python {
+struct stet_intercept_python {
 #define PY(result, name, arguments)     result(*name) arguments;
 #define PY_MAY(result, name, arguments) result(*name) arguments;
     STET_PYTHON_FUNCTIONS
@@ -103,12 +103,12 @@ struct stet_python {
 
 /* The interpreter of this process, or NULL: none loaded, or not one we can use. Looks again each
  * time until it finds one. */
-const struct stet_python *stet_python(void);
+const struct stet_intercept_python *stet_intercept_python(void);
 
 /* NULL when it may be asked for the GIL now, else why not: not running, finalising, several
  * interpreters, no GIL. */
-const char *stet_python_unfit(const struct stet_python *py);
+const char *stet_intercept_python_unfit(const struct stet_intercept_python *py);
 /* Does this very thread hold the GIL? */
-bool stet_python_held(const struct stet_python *py);
+bool stet_intercept_python_held(const struct stet_intercept_python *py);
 
 #endif

@@ -46,7 +46,7 @@ struct stet_pywalk {
 void stet_pywalk_init(struct stet_pywalk *w, unsigned long self);
 /* With the GIL held. NULL, or why there are no frames; leaves no error set and no reference.
  * `waiting` is called with the innermost frame of the thread that waits, when one does. */
-const char *stet_pywalk(const struct stet_python *py, struct stet_pywalk *w,
+const char *stet_pywalk(const struct stet_intercept_python *py, struct stet_pywalk *w,
                         void (*waiting)(void *data, PyObject *frame), void *data);
 
 #endif

@@ -80,7 +80,7 @@ static void *thread(void *p)
     do {
         be_late();
         task.body(task.argument);
-        stet_guard_leave();
+        stet_intercept_guard_leave();
     } while (wait_for_task(&task));
     return NULL;
 }

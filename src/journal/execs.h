@@ -15,11 +15,12 @@ struct stet_exec {
 
 /* Code `n` executions in order (times must not run backwards; where they do they are levelled).
  * Appends to `order` and `times` and fills `rec` with views of those two; no other allocation. */
-enum stet_rc stet_execs_encode(struct stet_rec_execs *rec, struct stet_buf *order,
-                               struct stet_buf *times, const struct stet_exec *execs, size_t n);
+enum stet_rc stet_journal_execs_encode(struct stet_rec_execs *rec, struct stet_buf *order,
+                                       struct stet_buf *times, const struct stet_exec *execs,
+                                       size_t n);
 
 /* Back into `out` (room for rec->count, at most STET_EXECS_MAX, is the caller's to give). */
-enum stet_rc stet_execs_decode(const struct stet_rec_execs *rec, struct stet_exec *out, size_t room,
-                               struct stet_err *err);
+enum stet_rc stet_journal_execs_decode(const struct stet_rec_execs *rec, struct stet_exec *out,
+                                       size_t room, struct stet_err *err);
 
 #endif

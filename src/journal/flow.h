@@ -30,33 +30,35 @@ struct stet_flow {
 };
 
 /* Nothing is allocated before the first executable. */
-void stet_flow_init(struct stet_flow *f);
-void stet_flow_release(struct stet_flow *f);
+void stet_journal_flow_init(struct stet_flow *f);
+void stet_journal_flow_release(struct stet_flow *f);
 /* Or earlier, so that the first need not wait for it. Any thread. */
-void stet_flow_prepare(struct stet_flow *f);
+void stet_journal_flow_prepare(struct stet_flow *f);
 
-static inline bool stet_flow_on(struct stet_flow *f)
+static inline bool stet_journal_flow_on(struct stet_flow *f)
 {
     return __builtin_expect(atomic_load_explicit(&f->left, memory_order_relaxed) != 0, 0);
 }
 
 /* There is a new executable with so many results: follow the next window of executions. From any
  * thread. */
-void stet_flow_executable(struct stet_flow *f, uint64_t executable, size_t results);
+void stet_journal_flow_executable(struct stet_flow *f, uint64_t executable, size_t results);
 /* An execution came back; `number` of this process's executions were before it. The pointers are
- * only compared. From any thread, when stet_flow_on. */
-void stet_flow_executed(struct stet_flow *f, uint64_t number, uint64_t executable,
-                        const void *const *args, size_t arg_count, const void *const *results);
-/* A buffer is about to be destroyed; its address may come back as another. When stet_flow_on. */
-void stet_flow_gone(struct stet_flow *f, const void *buffer);
+ * only compared. From any thread, when stet_journal_flow_on. */
+void stet_journal_flow_executed(struct stet_flow *f, uint64_t number, uint64_t executable,
+                                const void *const *args, size_t arg_count,
+                                const void *const *results);
+/* A buffer is about to be destroyed; its address may come back as another. When
+ * stet_journal_flow_on. */
+void stet_journal_flow_gone(struct stet_flow *f, const void *buffer);
 /* What was gathered since the last call; false when nothing was. One thread; valid until its next
  * call. */
-bool stet_flow_take(struct stet_flow *f, struct stet_rec_flow *rec);
+bool stet_journal_flow_take(struct stet_flow *f, struct stet_rec_flow *rec);
 /* The same, into the journal. */
-bool stet_flow_write(struct stet_flow *f, struct stet_journal *j);
+bool stet_journal_flow_write(struct stet_flow *f, struct stet_journal *j);
 /* In the child of a fork: what was gathered is the parent's; nothing is followed before the next
  * executable. */
-void stet_flow_forked(struct stet_flow *f);
+void stet_journal_flow_forked(struct stet_flow *f);
 
 /* Reading. An argument's source is an earlier entry of the window that made it, or, when
  * `external`, the entry that used it first (host data, or made before the window). */
@@ -80,9 +82,9 @@ struct stet_flow_cursor {
     uint64_t number;
 };
 
-void stet_flow_cursor_init(struct stet_flow_cursor *c, const struct stet_rec_flow *rec);
+void stet_journal_flow_cursor_init(struct stet_flow_cursor *c, const struct stet_rec_flow *rec);
 /* STET_NOT_FOUND at the end, STET_BAD_INPUT for nonsense. */
-enum stet_rc stet_flow_next(struct stet_flow_cursor *c, struct stet_flow_entry *e,
-                            struct stet_err *err);
+enum stet_rc stet_journal_flow_next(struct stet_flow_cursor *c, struct stet_flow_entry *e,
+                                    struct stet_err *err);
 
 #endif

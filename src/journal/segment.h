@@ -40,28 +40,31 @@ struct stet_dropped {
 };
 
 /* False when memory is short; release is safe then too. */
-bool stet_segments_init(struct stet_segments *s, const struct stet_journal_options *options);
-void stet_segments_release(struct stet_segments *s);
+bool stet_journal_segments_init(struct stet_segments *s,
+                                const struct stet_journal_options *options);
+void stet_journal_segments_release(struct stet_segments *s);
 /* In a forked child: another identity, no file yet. */
-void stet_segments_forked(struct stet_segments *s);
+void stet_journal_segments_forked(struct stet_segments *s);
 
 /* A file to append to stands open, a new one if need be (first use, deleted, closed by others). 0
  * or an errno. What a deleted file held is added to `dropped`. */
-int stet_segments_ready(struct stet_segments *s, enum stet_stream stream,
-                        struct stet_dropped *dropped);
-static inline bool stet_segments_empty(const struct stet_segments *s, enum stet_stream stream)
+int stet_journal_segments_ready(struct stet_segments *s, enum stet_stream stream,
+                                struct stet_dropped *dropped);
+static inline bool stet_journal_segments_empty(const struct stet_segments *s,
+                                               enum stet_stream stream)
 {
     return s->streams[stream].tally.bytes == 0;
 }
-void stet_segments_describe(const struct stet_segments *s, enum stet_stream stream,
-                            struct stet_rec_segment *out);
+void stet_journal_segments_describe(const struct stet_segments *s, enum stet_stream stream,
+                                    struct stet_rec_segment *out);
 
 /* 0, or an errno and nothing appended (a torn end is taken back where the filesystem lets us).
  * After a detail record that filled its segment the next one is begun and the oldest dropped. */
-int stet_segments_append(struct stet_segments *s, enum stet_stream stream, struct stet_view bytes,
-                         uint64_t executions, struct stet_dropped *dropped);
+int stet_journal_segments_append(struct stet_segments *s, enum stet_stream stream,
+                                 struct stet_view bytes, uint64_t executions,
+                                 struct stet_dropped *dropped);
 
 /* The word for a loss record. */
-enum stet_loss stet_segments_why(int error);
+enum stet_loss stet_journal_segments_why(int error);
 
 #endif

@@ -212,7 +212,7 @@ static char *default_path(struct stet_err *err)
 
     if (named && *named)
         return stet_mem_strdup(named);
-    state = stet_state_dir(err);
+    state = stet_ledger_state_dir(err);
     path = state ? stet_fs_join(state, "ledger.db") : NULL;
     stet_mem_free(state);
     return path;

@@ -38,7 +38,8 @@ struct stet_compile_event {
     struct stet_view
         values; /* what Python held, as journal/values_record.h codes it; may be empty */
     uint64_t executions;
-    bool step_known; /* after stet_run_steps: the loop's iteration (from 0) that it belongs to */
+    bool step_known; /* after stet_ledger_run_steps: the loop's iteration (from 0) that it belongs
+                        to */
     uint64_t step;
 };
 
@@ -76,7 +77,7 @@ struct stet_process_digest {
     size_t counter_count, counter_room;
     uint64_t plugin_errors, faults, lost_records;
     uint64_t unread_stacks; /* compiles that were over before their Python line was read */
-    bool steps_known;       /* after stet_run_steps */
+    bool steps_known;       /* after stet_ledger_run_steps */
     uint64_t steps;
     const char *steps_why; /* how they were found, or why they are not known; a literal */
     struct stet_step_mark
@@ -110,15 +111,16 @@ struct stet_stacks {
 
 /* The pieces of loading, for those who follow a run while it goes on: the process of a journal
  * (made when new; NULL when out of memory; valid until the next is made), and one record of it. */
-struct stet_process_digest *stet_run_process(struct stet_run_digest *d,
-                                             const struct stet_rec_segment *segment);
+struct stet_process_digest *stet_ledger_run_process(struct stet_run_digest *d,
+                                                    const struct stet_rec_segment *segment);
 /* The compile of this index, made when new; NULL when out of memory. */
-struct stet_compile_event *stet_run_compile(struct stet_process_digest *p, uint64_t index);
-void stet_run_take(struct stet_run_digest *d, struct stet_process_digest *p, struct stet_stacks *s,
-                   const struct stet_journal_event *e);
+struct stet_compile_event *stet_ledger_run_compile(struct stet_process_digest *p, uint64_t index);
+void stet_ledger_run_take(struct stet_run_digest *d, struct stet_process_digest *p,
+                          struct stet_stacks *s, const struct stet_journal_event *e);
 
 /* Reads every journal of the run folder. A folder without journals gives an empty digest. */
-enum stet_rc stet_run_load(struct stet_run_digest *d, const char *folder, struct stet_err *err);
-void stet_run_unload(struct stet_run_digest *d);
+enum stet_rc stet_ledger_run_load(struct stet_run_digest *d, const char *folder,
+                                  struct stet_err *err);
+void stet_ledger_run_unload(struct stet_run_digest *d);
 
 #endif

@@ -10,15 +10,15 @@
 enum { STET_RUN_ID = 40 };
 
 /* Makes <state>/runs/<time>-<random>; the last part of it is the run's id. */
-enum stet_rc stet_run_new(char *folder, size_t room, char id[STET_RUN_ID], struct timespec *now,
-                          struct stet_err *err);
+enum stet_rc stet_ledger_run_new(char *folder, size_t room, char id[STET_RUN_ID],
+                                 struct timespec *now, struct stet_err *err);
 
 /* What every run.json begins with, into `out`, secrets in `argv` masked; the caller adds to `j`. */
-void stet_run_record_begin(struct stet_json *j, struct stet_buf *out, const char *id,
-                           char *const *argv);
+void stet_ledger_run_record_begin(struct stet_json *j, struct stet_buf *out, const char *id,
+                                  char *const *argv);
 /* Ends it, writes it into `folder` and releases the buffer. Synced when it is the last word: a disk
  * may take seconds for that. */
-enum stet_rc stet_run_record_end(struct stet_json *j, const char *folder, bool last,
-                                 struct stet_err *err);
+enum stet_rc stet_ledger_run_record_end(struct stet_json *j, const char *folder, bool last,
+                                        struct stet_err *err);
 
 #endif

@@ -30,23 +30,23 @@ struct stet_steps_live {
     uint32_t sample_count, sample_next;
 };
 
-void stet_steps_live_init(struct stet_steps_live *s, struct stet_exec *batch);
-void stet_steps_live_release(struct stet_steps_live *s);
+void stet_ledger_steps_live_init(struct stet_steps_live *s, struct stet_exec *batch);
+void stet_ledger_steps_live_release(struct stet_steps_live *s);
 
 /* Any record of the process, in order; `wall_minus_mono` as in the digest. */
-void stet_steps_live_take(struct stet_steps_live *s, const struct stet_journal_event *e,
-                          uint64_t wall_minus_mono);
+void stet_ledger_steps_live_take(struct stet_steps_live *s, const struct stet_journal_event *e,
+                                 uint64_t wall_minus_mono);
 /* After some were taken: decides anew where there is cause. `last`: at once, whatever it costs. */
-void stet_steps_live_settle(struct stet_steps_live *s, bool last);
+void stet_ledger_steps_live_settle(struct stet_steps_live *s, bool last);
 /* While evidence of a new program is on its way, the last answer stands. A later decision may find
  * another number than an earlier one did. */
-struct stet_steps_answer stet_steps_live_now(const struct stet_steps_live *s);
+struct stet_steps_answer stet_ledger_steps_live_now(const struct stet_steps_live *s);
 
 /* Per second, over the last ten before `wall_ns` (a run that has ended: its last record). */
 struct stet_rate {
     double steps, executions;
 };
 
-struct stet_rate stet_steps_live_rate(const struct stet_steps_live *s, uint64_t wall_ns);
+struct stet_rate stet_ledger_steps_live_rate(const struct stet_steps_live *s, uint64_t wall_ns);
 
 #endif

@@ -265,9 +265,9 @@ static bool has_rate(const struct stet_pulse *p, const struct stet_pulse_process
 static void add_steps(struct stet_pulse_sum *s, const struct stet_pulse *p,
                       const struct stet_pulse_process *q, uint64_t now_ns)
 {
-    struct stet_steps_answer now = stet_steps_live_now(&q->steps);
+    struct stet_steps_answer now = stet_ledger_steps_live_now(&q->steps);
     struct stet_rate rate =
-        stet_steps_live_rate(&q->steps, stet_pulse_runs(q) ? now_ns : q->last_ns);
+        stet_ledger_steps_live_rate(&q->steps, stet_pulse_runs(q) ? now_ns : q->last_ns);
     bool rated = has_rate(p, q);
 
     s->executions_rate += rated ? rate.executions : 0;

@@ -47,8 +47,8 @@ static void process_json(struct stet_json *j, const struct stet_pulse *p, size_t
 {
     const struct stet_pulse_process *q = &p->processes[i];
     bool runs = stet_pulse_runs(q);
-    struct stet_rate rate = stet_steps_live_rate(&q->steps, runs ? now_ns : q->last_ns);
-    struct stet_steps_answer steps = stet_steps_live_now(&q->steps);
+    struct stet_rate rate = stet_ledger_steps_live_rate(&q->steps, runs ? now_ns : q->last_ns);
+    struct stet_steps_answer steps = stet_ledger_steps_live_now(&q->steps);
 
     stet_json_object(j, NULL);
     stet_json_uint(j, "pid", q->pid);
@@ -148,7 +148,7 @@ void stet_pulse_json(struct stet_buf *out, const struct stet_monitor_attach *a, 
     stet_json_cstr(&j, "command", a->run.command);
     stet_json_cstr(&j, "host", a->run.host);
     stet_json_bool(&j, "running", a->running);
-    stet_run_outcome(&outcome, &a->run);
+    stet_ledger_run_outcome(&outcome, &a->run);
     stet_json_string(&j, "outcome", stet_buf_as_view(&outcome));
     stet_json_uint(&j, "started_ns", a->run.started_ns);
     stet_json_uint(&j, "now_ns", now_ns);

@@ -88,7 +88,7 @@ static void saved(struct stet_json *j, const struct stet_report_run *r)
 {
     stet_json_array(j, "saved");
     for (int i = 1; i < STET_SERVED_COUNT; i++) {
-        const struct stet_report_tier *t = &r->tiers[i];
+        const struct stet_agent_report_tier *t = &r->tiers[i];
 
         if (!t->times)
             continue;

@@ -76,7 +76,7 @@ static size_t changes_of(const struct stet_torch *t, const struct stet_torch_com
     for (i = t->failures[i].next; i != STET_TORCH_NONE && n < CHANGES; i = t->failures[i].next) {
         struct stet_guard g;
 
-        stet_guard_parse(&g, t->failures[i].text);
+        stet_ingest_guard_parse(&g, t->failures[i].text);
         if (stet_view_eq(g.source, why->what) && g.dim == why->dim)
             continue;
         r->changes[n++] = (struct stet_row_change){.what = g.expr,

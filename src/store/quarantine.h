@@ -2,9 +2,10 @@
  * left alone.
  *
  * A strike is a fatal signal raised in the loading thread, or a process that ended while a load
- * took longer than it may (stet_quarantine_patience_ns); two of them condemn the entry. A process
- * that is killed from outside before that time is none. A load that fails with an error leaves a
- * note and has its entry removed, to be written anew: the device may have been full, no more. */
+ * took longer than it may (stet_store_quarantine_patience_ns); two of them condemn the entry. A
+ * process that is killed from outside before that time is none. A load that fails with an error
+ * leaves a note and has its entry removed, to be written anew: the device may have been full, no
+ * more. */
 #ifndef STET_STORE_QUARANTINE_H
 #define STET_STORE_QUARANTINE_H
 
@@ -12,11 +13,11 @@
 
 /* True when the entry may not be loaded. Costs a look or two at names, however many notes there
  * are. */
-bool stet_quarantine_condemned(const struct stet_store *s, struct stet_hash key);
+bool stet_store_quarantine_condemned(const struct stet_store *s, struct stet_hash key);
 /* How many loads of the entry are known to have gone wrong. */
-unsigned stet_quarantine_count(const struct stet_store *s, struct stet_hash key);
+unsigned stet_store_quarantine_count(const struct stet_store *s, struct stet_hash key);
 /* Forgets them. */
-void stet_quarantine_clear(const struct stet_store *s, struct stet_hash key);
+void stet_store_quarantine_clear(const struct stet_store *s, struct stet_hash key);
 
 /* Where the strikes of an entry are noted: a file each, so that no listing is needed to count them.
  */
@@ -27,15 +28,16 @@ struct stet_strike_place {
 };
 
 /* Prepares the name, since a signal handler may not format one. */
-void stet_quarantine_place(const struct stet_store *s, struct stet_hash key,
-                           struct stet_strike_place *out);
+void stet_store_quarantine_place(const struct stet_store *s, struct stet_hash key,
+                                 struct stet_strike_place *out);
 /* Notes a strike; p->note is the file then. Calls only what POSIX lists as safe in a signal
  * handler. False when all strikes are noted already, or when it can't be noted. */
-bool stet_quarantine_strike(struct stet_strike_place *p, const char *why, size_t n);
+bool stet_store_quarantine_strike(struct stet_strike_place *p, const char *why, size_t n);
 /* How long a load may take: ten seconds, or twice what compiling took when that is longer, unless
  * STET_STORE_LOAD_MS says otherwise. */
-uint64_t stet_quarantine_patience_ns(const struct stet_store *s, uint64_t compile_ns);
+uint64_t stet_store_quarantine_patience_ns(const struct stet_store *s, uint64_t compile_ns);
 /* The load came back with an error: a note, and the entry is removed. */
-void stet_quarantine_failed(const struct stet_store *s, struct stet_hash key, struct stet_view why);
+void stet_store_quarantine_failed(const struct stet_store *s, struct stet_hash key,
+                                  struct stet_view why);
 
 #endif

@@ -18,18 +18,20 @@
 /* Follows the links on the way to `folder`, which becomes s->folder without them; then the folder
  * and what is in it. STET_REFUSED says which path, whose it is and what is wrong with it. A folder
  * that is not there yet is fine. */
-enum stet_rc stet_safety_open(struct stet_store *s, const char *folder, struct stet_err *err);
+enum stet_rc stet_store_safety_open(struct stet_store *s, const char *folder, struct stet_err *err);
 /* A folder inside the store; STET_NOT_FOUND when it is not there. */
-enum stet_rc stet_safety_folder(const struct stet_store *s, const char *path, struct stet_err *err);
+enum stet_rc stet_store_safety_folder(const struct stet_store *s, const char *path,
+                                      struct stet_err *err);
 /* All folders from the store's own down to `path`, which is inside and was just made, or found. */
-enum stet_rc stet_safety_way(const struct stet_store *s, const char *path, struct stet_err *err);
+enum stet_rc stet_store_safety_way(const struct stet_store *s, const char *path,
+                                   struct stet_err *err);
 /* A file inside the store, as fstat(2) tells of it. */
-enum stet_rc stet_safety_file(const struct stet_store *s, const struct stat *st, const char *path,
-                              struct stet_err *err);
+enum stet_rc stet_store_safety_file(const struct stet_store *s, const struct stat *st,
+                                    const char *path, struct stet_err *err);
 
 /* A file that is about to be loaded as code, and the folders above it: they must belong to this
  * user, root or a user named, and nobody else may write to them but this process's own group. */
-enum stet_rc stet_safety_library(const struct stet_store *s, const char *path,
-                                 struct stet_err *err);
+enum stet_rc stet_store_safety_library(const struct stet_store *s, const char *path,
+                                       struct stet_err *err);
 
 #endif

@@ -52,7 +52,7 @@ void stet_store_touch(const struct stet_store *s, struct stet_hash key);
 /* On disk, and synced, when it returns STET_OK. Readers see all of it or nothing. */
 enum stet_rc stet_store_put(const struct stet_store *s, const struct stet_kept *e, uint64_t *bytes,
                             struct stet_err *err);
-/* The same of an entry's bytes, which were checked (stet_entry_read) and have this key. */
+/* The same of an entry's bytes, which were checked (stet_store_entry_read) and have this key. */
 enum stet_rc stet_store_put_bytes(const struct stet_store *s, struct stet_hash key,
                                   struct stet_view bytes, struct stet_err *err);
 enum stet_rc stet_store_remove(const struct stet_store *s, struct stet_hash key,
@@ -80,7 +80,7 @@ struct stet_stored_list {
 
 enum stet_rc stet_store_list(const struct stet_store *s, struct stet_stored_list *out,
                              struct stet_err *err);
-void stet_stored_list_release(struct stet_stored_list *l);
+void stet_store_list_release(struct stet_stored_list *l);
 
 struct stet_store_gc {
     uint64_t max_bytes; /* 0: no limit */

@@ -21,7 +21,7 @@ static struct stet_pulse *hostile(void)
         q->pid = 100 + (uint64_t)i;
         q->compiles = 7;
         q->compile_ns = 1000000001;
-        stet_steps_live_init(&q->steps, p->batch);
+        stet_ledger_steps_live_init(&q->steps, p->batch);
     }
     p->process_count = 3;
     p->torch_count = 1;

@@ -1,6 +1,6 @@
 /* The cheapest clock of the machine, and what its ticks mean. */
-#ifndef STET_INTERCEPT_CLOCK_H
-#define STET_INTERCEPT_CLOCK_H
+#ifndef STET_INTERCEPT_TICKS_H
+#define STET_INTERCEPT_TICKS_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* May an entry that a tier gave lie in the store of this host? */
-#ifndef STET_AGENT_CHECK_H
-#define STET_AGENT_CHECK_H
+#ifndef STET_AGENT_ENTRY_CHECK_H
+#define STET_AGENT_ENTRY_CHECK_H
 
 #include "agent/tier.h"
 #include "trust/archive.h"
@@ -16,7 +16,7 @@ struct stet_outside {
 /* True when it may; otherwise why not. Its signature by a trusted key, checksums, key, and that the
  * program in it is the one its key speaks of; who loads it compares once more with the program that
  * was asked for. */
-bool stet_outside_check(struct stet_outside *o, struct stet_view bytes, struct stet_hash key,
-                        const struct stet_trust *t, struct stet_err *err);
+bool stet_agent_outside_check(struct stet_outside *o, struct stet_view bytes, struct stet_hash key,
+                              const struct stet_trust *t, struct stet_err *err);
 
 #endif
