@@ -3,6 +3,7 @@
 #define STET_CLI_ACCOUNT_H
 
 #include "base/buf.h"
+#include "cause/cause.h"
 #include "ledger/ledger.h"
 
 struct stet_framework_log;
@@ -39,17 +40,10 @@ struct stet_account {
     struct stet_ledger_saved saved;   /* zero when the ledger is not at hand */
 };
 
-/* The three questions. */
-enum stet_question {
-    STET_QUESTION_SHAPES,
-    STET_QUESTION_PROFILE,
-    STET_QUESTION_BRANCH,
-    STET_QUESTIONS
-};
-
 struct stet_answer {
-    uint64_t count; /* recompiles that say yes */
-    char class[32], evidence[256];
+    uint64_t count;        /* recompiles that say yes */
+    enum stet_cause cause; /* of the first of them */
+    char evidence[256];
 };
 
 /* One walk over all recompiles. */
@@ -66,8 +60,6 @@ enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_tally 
 void stet_account_lost(struct stet_buf *out, const struct stet_tally *t);
 /* "3 of 10 programs came from the store: 20 ms instead of 4.1 s"; nothing when none did. */
 void stet_account_saved(struct stet_buf *out, const char *indent, const struct stet_account *a);
-const char *stet_question_key(enum stet_question q);
-const char *stet_question_text(enum stet_question q);
 
 /* stet.explain/1, written to standard output as it goes. */
 enum stet_rc stet_account_json(const struct stet_account *a, const struct stet_tally *t,

@@ -406,12 +406,12 @@ static void why(struct stet_buf *out, const struct update *u, const struct piece
         if (!concerns(v, p))
             continue;
         stet_buf_printf(out, "  why: %.*s", STET_FMT(v->what));
-        if (v->class.len)
-            stet_buf_printf(out, " (%.*s", STET_FMT(v->class));
+        if (v->cause != STET_CAUSE_NONE)
+            stet_buf_printf(out, " (%s", stet_cause_id(v->cause));
         if (v->origin.line)
-            stet_buf_printf(out, "%s%.*s:%" PRIu64, v->class.len ? ", " : " (",
+            stet_buf_printf(out, "%s%.*s:%" PRIu64, v->cause ? ", " : " (",
                             STET_FMT(stet_contract_base(v->origin.file)), v->origin.line);
-        stet_buf_str(out, v->class.len || v->origin.line ? ")\n" : "\n");
+        stet_buf_str(out, v->cause || v->origin.line ? ")\n" : "\n");
     }
 }
 

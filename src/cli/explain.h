@@ -72,7 +72,7 @@ struct stet_settled stet_settled_of(const struct stet_explained *x);
 struct stet_explain_row {
     struct stet_recompile recompile;
     struct stet_row_change changes[STET_TOLD_MOST];
-    char also[256], program[STET_HASH_TEXT], against[STET_HASH_TEXT];
+    char program[STET_HASH_TEXT], against[STET_HASH_TEXT];
 };
 
 void stet_explain_row(struct stet_explain_row *row, const struct stet_history *h,

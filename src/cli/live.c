@@ -281,7 +281,7 @@ static void translate(struct stet_live *l)
 
 static uint64_t key_of(const struct stet_recompile *r)
 {
-    struct stet_hash h = stet_hash_mix(stet_hash_bytes(r->class), stet_hash_bytes(r->function));
+    struct stet_hash h = stet_hash_mix_u64(stet_hash_bytes(r->function), r->cause);
 
     return stet_hash_mix_u64(h, r->origin.line).lo;
 }
@@ -321,9 +321,9 @@ static void say(struct stet_live *l, const struct stet_recompile *r)
         stet_account_text_one(&out, r, l->colour);
     else
         stet_buf_printf(&out,
-                        "stet: %.*s: %.*s compiled again %" PRIu64 " times so far, %.1f s lost\n",
-                        STET_FMT(r->class), STET_FMT(stet_text_function(r->function)), t->times,
-                        (double)t->cost_ns / 1e9);
+                        "stet: %s: %.*s compiled again %" PRIu64 " times so far, %.1f s lost\n",
+                        stet_cause_id(r->cause), STET_FMT(stet_text_function(r->function)),
+                        t->times, (double)t->cost_ns / 1e9);
     t->next = t->times == 1 ? 10 : t->next * 10;
     if (!out.failed)
         stet_say_text(&out);
@@ -358,7 +358,7 @@ static void report(struct stet_live *l)
     for (; l->reported < l->x.history.finding_count; l->reported++) {
         const struct stet_finding *f = &l->x.history.findings[l->reported];
 
-        if (f->reason >= STET_REASONS)
+        if (f->cause == STET_CAUSE_NONE)
             continue;
         stet_explain_row(&row, &l->x.history, f);
         if (l->events_fd >= 0)

@@ -15,12 +15,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* Things that a launch should change one at a time. */
-enum thing { SHAPES, PROFILE, SHARDING, BRANCH, BUNDLE, CONSTANTS, THINGS };
-
-static const char *const thing_names[THINGS] = {"shapes", "profile", "sharding",
-                                                "branch", "bundle",  "constants"};
-
 struct side {
     const struct stet_run *run;
     struct stet_run_digest digest;
@@ -29,7 +23,7 @@ struct side {
 struct moves {
     struct stet_explained x; /* A as the past, B as what is compared with it */
     struct side a, b;
-    bool moved[THINGS];
+    bool moved[STET_THINGS];
     /* Functions with programs that only A has, and that no program of B came from. */
     struct gone {
         struct stet_view function;
@@ -47,32 +41,6 @@ bool stet_rundiff_is_run(const char *name)
     if (stet_fs_exists(path))
         return true;
     return (!strcmp(name, "latest") || (strchr(name, '-') && name[1])) && stat(name, &st) != 0;
-}
-
-static enum thing thing_of(enum stet_reason r)
-{
-    switch (r) {
-    case STET_REASON_SHAPE_DRIFT:
-    case STET_REASON_RANK_CHANGE:
-    case STET_REASON_DTYPE_CHANGE:
-    case STET_REASON_OPTIONAL_KEY:
-        return SHAPES;
-    case STET_REASON_OPTIONS_DRIFT:
-    case STET_REASON_DONATION_CHANGE:
-    case STET_REASON_LAYOUT_CHANGE:
-        return PROFILE;
-    case STET_REASON_SHARDING_CHANGE:
-        return SHARDING;
-    case STET_REASON_BUNDLE_DRIFT:
-        return BUNDLE;
-    case STET_REASON_BAKED_CONSTANT:
-    case STET_REASON_SLICE_START:
-        return CONSTANTS;
-    case STET_REASON_IDENTICAL:
-        return THINGS;
-    default:
-        return BRANCH;
-    }
 }
 
 /* ---- comparing ---- */
@@ -135,7 +103,7 @@ static enum stet_rc compare(struct moves *m, struct stet_err *err)
 /* ---- what is told ---- */
 
 struct entry {
-    enum thing thing;
+    enum stet_cause_thing thing;
     struct stet_view what, from, to, file, function;
     uint32_t line;
 };
@@ -178,7 +146,7 @@ static void gather_programs(struct moves *m, struct entries *all)
 
         if (f->facts.first)
             add(m, all,
-                (struct entry){.thing = BRANCH,
+                (struct entry){.thing = STET_THING_BRANCH,
                                .what = STET_VIEW("program"),
                                .to = s->traits->function,
                                .file = s->traits->place.file,
@@ -186,9 +154,10 @@ static void gather_programs(struct moves *m, struct entries *all)
                                .function = s->traits->function});
         for (uint32_t k = 0; k < f->change_count; k++) {
             const struct stet_told *c = &f->changes[k];
-            enum thing thing = thing_of(stet_diff_change_reason(c->kind, c->facet, c->op));
+            enum stet_cause_thing thing =
+                stet_cause_thing(stet_diff_change_cause(c->kind, c->facet, c->op));
 
-            if (c->follows == STET_NO_FACET && thing < THINGS)
+            if (c->follows == STET_NO_FACET && thing < STET_THINGS)
                 add(m, all,
                     (struct entry){thing, c->what, c->from, c->to, c->place.file,
                                    s->traits->function, c->place.line});
@@ -222,7 +191,7 @@ static void gather_bundles(struct moves *m, struct entries *all)
             if ((o && turn) || (o && stet_view_eq(o->value, p->value)))
                 continue;
             add(m, all,
-                (struct entry){.thing = p->flags ? PROFILE : BUNDLE,
+                (struct entry){.thing = p->flags ? STET_THING_PROFILE : STET_THING_BUNDLE,
                                .what = p->name,
                                .from = turn ? p->value
                                        : o  ? o->value
@@ -240,12 +209,8 @@ struct telling {
 static void tell_torch(void *context, const struct stet_torch_move *t)
 {
     struct telling *to = context;
-    int thing = 0;
-
-    while (thing < THINGS - 1 && strcmp(thing_names[thing], t->moved) != 0)
-        thing++;
     add(to->m, to->all,
-        (struct entry){(enum thing)thing, t->what, t->from, t->to, t->at.file, t->at.function,
+        (struct entry){t->thing, t->what, t->from, t->to, t->at.file, t->at.function,
                        (uint32_t)t->at.line});
 }
 
@@ -323,7 +288,7 @@ static unsigned count_moved(const struct moves *m)
 {
     unsigned n = 0;
 
-    for (int i = 0; i < THINGS; i++)
+    for (int i = 0; i < STET_THINGS; i++)
         n += m->moved[i];
     return n;
 }
@@ -338,20 +303,22 @@ static void text(struct stet_buf *out, const struct moves *m, const struct entri
     stet_buf_printf(out, "%s -> %s: ", m->a.run->id, m->b.run->id);
     if (!moved)
         stet_buf_str(out, m->gone_count ? "programs went away" : "nothing moved");
-    for (int i = 0, n = 0; i < THINGS; i++)
+    for (int i = 0, n = 0; i < STET_THINGS; i++)
         if (m->moved[i])
-            stet_buf_printf(out, "%s%s%s%s", n++ ? ", " : "", bold, thing_names[i], plain);
+            stet_buf_printf(out, "%s%s%s%s", n++ ? ", " : "", bold,
+                            stet_cause_thing_name((enum stet_cause_thing)i), plain);
     stet_buf_printf(out, "%s\n", moved ? " moved" : "");
     if (moved > 1)
         stet_buf_printf(out,
                         "%u things moved together: change one at a time to see which one "
                         "costs what\n",
                         moved);
-    for (int t = 0; t < THINGS; t++) {
+    for (int t = 0; t < STET_THINGS; t++) {
         size_t shown = 0, hidden = 0;
 
         if (m->moved[t])
-            stet_buf_printf(out, "\n%s%s%s\n", bold, thing_names[t], plain);
+            stet_buf_printf(out, "\n%s%s%s\n", bold,
+                            stet_cause_thing_name((enum stet_cause_thing)t), plain);
         for (size_t i = 0; i < all->count; i++) {
             const struct entry *e = &all->items[i];
 
@@ -405,9 +372,9 @@ static void json(struct stet_buf *out, const struct moves *m, const struct entri
     stet_json_cstr(&j, "a", m->a.run->id);
     stet_json_cstr(&j, "b", m->b.run->id);
     stet_json_array(&j, "moved");
-    for (int i = 0; i < THINGS; i++)
+    for (int i = 0; i < STET_THINGS; i++)
         if (m->moved[i])
-            stet_json_cstr(&j, NULL, thing_names[i]);
+            stet_json_cstr(&j, NULL, stet_cause_thing_name((enum stet_cause_thing)i));
     stet_json_end_array(&j);
     stet_json_bool(&j, "together", count_moved(m) > 1);
     stet_json_array(&j, "changes");
@@ -415,7 +382,7 @@ static void json(struct stet_buf *out, const struct moves *m, const struct entri
         const struct entry *e = &all->items[i];
 
         stet_json_object(&j, NULL);
-        stet_json_cstr(&j, "moved", thing_names[e->thing]);
+        stet_json_cstr(&j, "moved", stet_cause_thing_name(e->thing));
         stet_json_string(&j, "what", e->what);
         stet_json_told(&j, "from", e->from);
         stet_json_told(&j, "to", e->to);

@@ -6,11 +6,9 @@
 #include "ledger/recompile.h"
 #include "ledger/run_folder.h"
 
-/* One difference; `moved` is "shapes", "branch", "bundle", "profile" or "constants". Text lives in
- * the arena.
- */
+/* One difference. Text lives in the arena. */
 struct stet_torch_move {
-    const char *moved;
+    enum stet_cause_thing thing;
     struct stet_view what, from, to;
     struct stet_line at;
 };
