@@ -4,12 +4,12 @@
 
 #include "base/arena.h"
 #include "base/fs.h"
-#include "cli/explain.h"
 #include "decode/decode.h"
 #include "explain/history.h"
 #include "explain/side.h"
 #include "ledger/ledger.h"
 #include "program/ops.h"
+#include "session/session.h"
 #include "stet_version.h"
 
 #include <math.h>

@@ -1,11 +1,12 @@
 /* Counts, and the answers to the three questions. */
-#include "cli/account.h"
+#include "session/account.h"
 
 #include "cli/run_text.h"
 
 #include <stdio.h>
 
-static void answer(struct stet_tally *t, enum stet_cause cause, const struct stet_recompile *r)
+static void answer(struct stet_account_tally *t, enum stet_cause cause,
+                   const struct stet_recompile *r)
 {
     enum stet_cause_question q = stet_cause_question(cause);
     struct stet_answer *a;
@@ -21,7 +22,7 @@ static void answer(struct stet_tally *t, enum stet_cause cause, const struct ste
 
 static bool count(void *context, const struct stet_recompile *r)
 {
-    struct stet_tally *t = context;
+    struct stet_account_tally *t = context;
 
     t->torch += stet_view_is(r->lane, "torch");
     t->alarms += !r->benign;
@@ -37,14 +38,14 @@ static bool count(void *context, const struct stet_recompile *r)
     return true;
 }
 
-enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_tally *out,
+enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_account_tally *out,
                                 struct stet_err *err)
 {
-    *out = (struct stet_tally){0};
+    *out = (struct stet_account_tally){0};
     return (a->each_brief ? a->each_brief : a->each)(a->source, count, out, err);
 }
 
-void stet_account_lost(struct stet_buf *out, const struct stet_tally *t)
+void stet_cli_account_lost(struct stet_buf *out, const struct stet_account_tally *t)
 {
     stet_text_count(out, t->alarms, "recompile");
     stet_buf_str(out, " (");
@@ -60,7 +61,7 @@ void stet_account_lost(struct stet_buf *out, const struct stet_tally *t)
     stet_buf_char(out, ')');
 }
 
-void stet_account_saved(struct stet_buf *out, const char *indent, const struct stet_account *a)
+void stet_cli_account_saved(struct stet_buf *out, const char *indent, const struct stet_account *a)
 {
     const struct stet_ledger_saved *s = &a->saved;
 

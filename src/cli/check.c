@@ -1,22 +1,22 @@
 /* Holds a run to a contract, compile by compile, with the judgement of `stet explain`. */
-#include "cli/contract.h"
+#include "contract/contract_run.h"
 
 #include "base/mem.h"
-#include "cli/explain_shelf.h"
-#include "cli/torch_rows.h"
+#include "session/program_cache.h"
+#include "session/torch_rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-void stet_check_init(struct stet_check *k)
+void stet_contract_check_init(struct stet_contract_check *k)
 {
-    *k = (struct stet_check){0};
+    *k = (struct stet_contract_check){0};
     stet_arena_init(&k->arena, (size_t)256 << 20);
     stet_names_init(&k->known, (size_t)256 << 20);
     stet_names_init(&k->programs, (size_t)256 << 20);
 }
 
-void stet_check_release(struct stet_check *k)
+void stet_contract_check_release(struct stet_contract_check *k)
 {
     stet_mem_free(k->items);
     stet_arena_release(&k->arena);
@@ -45,8 +45,8 @@ static struct stet_line keep_line(struct stet_arena *a, struct stet_line l)
     return (struct stet_line){stet_arena_copy(a, l.file), stet_arena_copy(a, l.function), l.line};
 }
 
-enum stet_rc stet_check_add(struct stet_check *k, const struct stet_violation *v,
-                            struct stet_err *err)
+enum stet_rc stet_contract_check_add(struct stet_contract_check *k, const struct stet_violation *v,
+                                     struct stet_err *err)
 {
     struct stet_arena *a = &k->arena;
     struct stet_hash same = identity(v);
@@ -102,14 +102,15 @@ static bool find_use(const struct stet_op *op, void *context)
 
 /* Where a program that is the first of its kind comes from: the first use of the argument, else the
  * function itself. */
-static struct stet_line first_place(struct stet_explained *x, const struct stet_sighting *s,
+static struct stet_line first_place(struct stet_session *x, const struct stet_sighting *s,
                                     uint32_t argument)
 {
     const struct stet_compile_event *c = &x->digest.processes[s->process].compiles[s->tag];
     struct stet_history_side side;
     struct use u = {0};
 
-    if (argument != UINT32_MAX && stet_shelf_open(x->shelf, x->folder, c, &side, NULL) == STET_OK &&
+    if (argument != UINT32_MAX &&
+        stet_session_programs_open(x->shelf, x->folder, c, &side, NULL) == STET_OK &&
         argument < side.program.program->argument_count) {
         u.value = side.program.program->arguments[argument].value;
         stet_program_walk(side.program.program, find_use, &u);
@@ -119,8 +120,8 @@ static struct stet_line first_place(struct stet_explained *x, const struct stet_
     return (struct stet_line){u.place.file, u.place.function, u.place.line};
 }
 
-static void explain(struct stet_violation *v, struct stet_explained *x, uint32_t sighting,
-                    uint32_t argument, struct stet_explain_row *row)
+static void explain(struct stet_violation *v, struct stet_session *x, uint32_t sighting,
+                    uint32_t argument, struct stet_session_row *row)
 {
     const struct stet_sighting *s = &x->history.sightings[sighting];
     const struct stet_finding *f =
@@ -136,7 +137,7 @@ static void explain(struct stet_violation *v, struct stet_explained *x, uint32_t
     v->trigger = (struct stet_line){s->trigger.file, s->trigger.function, s->trigger.line};
     stet_hash_format(s->program, v->program);
     if (f && f->cause != STET_CAUSE_NONE) {
-        stet_explain_row(row, &x->history, f);
+        stet_session_row(row, &x->history, f);
         v->cause = row->recompile.cause;
         v->fix = row->recompile.fix;
         v->origin = row->recompile.origin;
@@ -162,13 +163,14 @@ static bool is_late(const struct stet_contract *c, const struct stet_family *f,
     return true;
 }
 
-enum stet_rc stet_check_compile(struct stet_check *k, const struct stet_contract *c,
-                                struct stet_gate *gate, struct stet_explained *x, uint32_t sighting,
-                                struct stet_err *err)
+enum stet_rc stet_contract_check_compile(struct stet_contract_check *k,
+                                         const struct stet_contract *c, struct stet_gate *gate,
+                                         struct stet_session *x, uint32_t sighting,
+                                         struct stet_err *err)
 {
     const struct stet_sighting *s = &x->history.sightings[sighting];
     struct stet_violation v = {0};
-    struct stet_explain_row row;
+    struct stet_session_row row;
     struct stet_arena arena;
     struct stet_breach b;
     struct stet_seen seen;
@@ -188,7 +190,7 @@ enum stet_rc stet_check_compile(struct stet_check *k, const struct stet_contract
         v.family = seen.family;
         v.argument = b.argument;
         v.what = stet_view_str(b.what);
-        rc = stet_check_add(k, &v, err);
+        rc = stet_contract_check_add(k, &v, err);
     }
     stet_arena_release(&arena);
     return rc;
@@ -205,8 +207,9 @@ static const struct stet_part *part_of(const struct stet_bundle *b, const struct
     return NULL;
 }
 
-static enum stet_rc check_pairs(struct stet_check *k, const struct stet_pairs *list, bool flags,
-                                const struct stet_bundle *b, int64_t rank, struct stet_err *err)
+static enum stet_rc check_pairs(struct stet_contract_check *k, const struct stet_pairs *list,
+                                bool flags, const struct stet_bundle *b, int64_t rank,
+                                struct stet_err *err)
 {
     enum stet_rc rc = STET_OK;
     char what[512];
@@ -229,12 +232,12 @@ static enum stet_rc check_pairs(struct stet_check *k, const struct stet_pairs *l
                  have.len ? "\"" : "", STET_FMT(p->unset ? STET_VIEW("it unset") : p->value));
         v.what = stet_view_str(what);
         v.cause = flags ? STET_CAUSE_OPTIONS_DRIFT : STET_CAUSE_BUNDLE_DRIFT;
-        rc = stet_check_add(k, &v, err);
+        rc = stet_contract_check_add(k, &v, err);
     }
     return rc;
 }
 
-static enum stet_rc check_process(struct stet_check *k, const struct stet_contract *c,
+static enum stet_rc check_process(struct stet_contract_check *k, const struct stet_contract *c,
                                   struct stet_lanes *l, uint32_t process, struct stet_err *err)
 {
     const struct stet_process_digest *p = &l->x.digest.processes[process];
@@ -250,9 +253,9 @@ static enum stet_rc check_process(struct stet_check *k, const struct stet_contra
     rc = stet_gate_init(&gate, c, foreign, err);
     for (uint32_t i = 0; rc == STET_OK && i < h->sighting_count; i++)
         if (!h->sightings[i].past && h->sightings[i].process == process)
-            rc = stet_check_compile(k, c, &gate, &l->x, i, err);
+            rc = stet_contract_check_compile(k, c, &gate, &l->x, i, err);
     stet_gate_release(&gate);
-    b = stet_explain_bundle(&l->x.digest, p);
+    b = stet_session_bundle(&l->x.digest, p);
     if (rc == STET_OK)
         rc = check_pairs(k, &c->terms.flags, true, b, p->rank, err);
     if (rc == STET_OK && !foreign)
@@ -268,7 +271,7 @@ static enum stet_rc check_process(struct stet_check *k, const struct stet_contra
 }
 
 /* A gate that nothing passed has kept nothing out. */
-static enum stet_rc check_watched(struct stet_check *k, const struct stet_contract *c,
+static enum stet_rc check_watched(struct stet_contract_check *k, const struct stet_contract *c,
                                   const struct stet_lanes *l, struct stet_err *err)
 {
     bool xla = c->family_count && !k->compiles;
@@ -280,18 +283,18 @@ static enum stet_rc check_watched(struct stet_check *k, const struct stet_contra
             STET_VIEW("nothing was compiled in this run: it did no work, or Stet did not see it"),
         .rank = -1};
 
-    return xla || torch ? stet_check_add(k, &v, err) : STET_OK;
+    return xla || torch ? stet_contract_check_add(k, &v, err) : STET_OK;
 }
 
-enum stet_rc stet_check_run(struct stet_check *k, const struct stet_contract *c,
-                            struct stet_lanes *l, struct stet_err *err)
+enum stet_rc stet_contract_check_run(struct stet_contract_check *k, const struct stet_contract *c,
+                                     struct stet_lanes *l, struct stet_err *err)
 {
     enum stet_rc rc = STET_OK;
 
     for (uint32_t i = 0; rc == STET_OK && i < l->x.digest.process_count; i++)
         rc = check_process(k, c, l, i, err);
     if (rc == STET_OK && l->has_torch)
-        rc = stet_check_torch(k, c, &l->torch, err);
+        rc = stet_contract_check_torch(k, c, &l->torch, err);
     if (rc == STET_OK)
         rc = check_watched(k, c, l, err);
     return rc;

@@ -1,16 +1,16 @@
 /* Violations for people, for programs, and for GitHub's pages. */
-#include "cli/contract.h"
+#include "contract/contract_run.h"
 
 #include "base/json.h"
 #include "base/text.h"
-#include "cli/account.h"
 #include "cli/run_text.h"
+#include "session/account.h"
 
 #include <inttypes.h>
 
 static void title(struct stet_buf *out, const struct stet_violation *v)
 {
-    stet_buf_str(out, stet_clause_name(v->clause));
+    stet_buf_str(out, stet_gate_clause_name(v->clause));
     if (v->family.len)
         stet_buf_printf(out, " of %.*s", STET_FMT(v->family));
 }
@@ -61,8 +61,8 @@ static void one_text(struct stet_buf *out, const struct stet_violation *v,
         stet_buf_printf(out, "  fix      %.*s\n", STET_FMT(v->fix));
 }
 
-static void totals(struct stet_buf *out, const struct stet_check *k, const struct stet_contract *c,
-                   const char *run)
+static void totals(struct stet_buf *out, const struct stet_contract_check *k,
+                   const struct stet_contract *c, const char *run)
 {
     if (k->count) {
         stet_buf_printf(out, "run %s breaks %.*s: ", run, STET_FMT(c->file));
@@ -88,7 +88,7 @@ static void totals(struct stet_buf *out, const struct stet_check *k, const struc
                           "layout and calls are not checked\n");
 }
 
-static void print_text(struct stet_buf *out, const struct stet_check *k,
+static void print_text(struct stet_buf *out, const struct stet_contract_check *k,
                        const struct stet_contract *c, const char *run)
 {
     for (uint32_t i = 0; i < k->count; i++) {
@@ -112,7 +112,7 @@ static void json_one(struct stet_json *j, const struct stet_violation *v,
                      const struct stet_contract *c)
 {
     stet_json_object(j, NULL);
-    stet_json_cstr(j, "clause", stet_clause_name(v->clause));
+    stet_json_cstr(j, "clause", stet_gate_clause_name(v->clause));
     stet_json_string(j, "lane", v->lane);
     json_text(j, "family", v->family);
     json_text(j, "argument", v->argument);
@@ -125,8 +125,8 @@ static void json_one(struct stet_json *j, const struct stet_violation *v,
         stet_json_null(j, "line");
     stet_json_end_object(j);
     json_text(j, "class", stet_view_str(stet_cause_id(v->cause)));
-    stet_line_json(j, "origin", &v->origin);
-    stet_line_json(j, "trigger", &v->trigger);
+    stet_session_line_json(j, "origin", &v->origin);
+    stet_session_line_json(j, "trigger", &v->trigger);
     stet_json_uint(j, "times", v->times);
     if (v->rank >= 0)
         stet_json_int(j, "rank", v->rank);
@@ -143,7 +143,7 @@ static void json_one(struct stet_json *j, const struct stet_violation *v,
     stet_json_end_object(j);
 }
 
-static void print_json(struct stet_buf *out, const struct stet_check *k,
+static void print_json(struct stet_buf *out, const struct stet_contract_check *k,
                        const struct stet_contract *c, const char *run)
 {
     struct stet_json j;
@@ -199,8 +199,9 @@ static void one_github(struct stet_buf *out, const struct stet_violation *v,
     stet_buf_release(&head);
 }
 
-void stet_check_print(struct stet_buf *out, const struct stet_check *k,
-                      const struct stet_contract *c, const char *run, enum stet_check_format format)
+void stet_contract_check_print(struct stet_buf *out, const struct stet_contract_check *k,
+                               const struct stet_contract *c, const char *run,
+                               enum stet_check_format format)
 {
     switch (format) {
     case STET_CHECK_JSON:

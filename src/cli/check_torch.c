@@ -1,17 +1,17 @@
 /* torch.compile's lane: programs a frame, the warm-up, the limit, graph breaks. */
-#include "cli/contract.h"
+#include "contract/contract_run.h"
 
 #include "base/mem.h"
-#include "cli/torch_code.h"
-#include "cli/torch_rows.h"
 #include "ingest/why.h"
+#include "session/torch_code.h"
+#include "session/torch_rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 /* Arrays are by what they say, and as long as there are frames. */
 struct lane {
-    struct stet_check *k;
+    struct stet_contract_check *k;
     const struct stet_contract *c;
     const struct stet_torch *t;
     struct stet_err *err;
@@ -30,7 +30,7 @@ static const struct stet_clause_frame *clause_of(const struct lane *l, uint32_t 
 }
 
 /* Under TorchTPU a recompile shows in both lanes; the other one knows more. */
-static bool is_told(const struct stet_check *k, struct stet_view function)
+static bool is_told(const struct stet_contract_check *k, struct stet_view function)
 {
     return stet_names_find(&k->programs, function) != STET_NO_NAME;
 }
@@ -49,7 +49,7 @@ static void say(struct lane *l, const struct stet_torch_frame *f, enum stet_clau
     v.what = stet_view_str(what);
     if (!v.origin.line)
         v.origin = (struct stet_line){f->code.file, f->code.function, f->code.line};
-    l->rc = stet_check_add(l->k, &v, l->err);
+    l->rc = stet_contract_check_add(l->k, &v, l->err);
 }
 
 /* Why this compile happened, as `stet explain` says it. */
@@ -127,7 +127,7 @@ static void check_breaks(struct lane *l)
         if (!frame || frame->breaks == STET_NO_BUDGET)
             continue;
         key.function = stet_view_of((const char *)&l->clause[b->frame], sizeof *l->clause);
-        budget = stet_code_add(&budgets, key);
+        budget = stet_session_code_add(&budgets, key);
         if (budget == STET_NO_NAME || seen[budget]++ < frame->breaks)
             continue;
         snprintf(what, sizeof what, "graph break: %.*s; the contract allows %" PRIu64,
@@ -158,7 +158,7 @@ static bool find_clauses(struct lane *l)
     stet_names_init(&codes, NAMES_MOST);
     for (uint32_t i = l->c->frame_count; fine && i-- > 0;) {
         const struct stet_clause_frame *c = &l->c->frames[i];
-        uint32_t n = stet_code_add(&codes, (struct stet_code){0, c->function, c->file});
+        uint32_t n = stet_session_code_add(&codes, (struct stet_code){0, c->function, c->file});
 
         fine = n != STET_NO_NAME;
         if (fine)
@@ -168,10 +168,10 @@ static bool find_clauses(struct lane *l)
         const struct stet_torch_frame *f = &l->t->frames[i];
         struct stet_code code = {0, stet_contract_frame(f->code.function),
                                  stet_contract_base(f->code.file)};
-        uint32_t with = stet_code_find(&codes, code), without;
+        uint32_t with = stet_session_code_find(&codes, code), without;
 
         code.file = (struct stet_view){0};
-        without = stet_code_find(&codes, code);
+        without = stet_session_code_find(&codes, code);
         l->clause[i] = smaller(with == STET_NO_NAME ? STET_NO_NAME : first[with],
                                without == STET_NO_NAME ? STET_NO_NAME : first[without]);
         fine = !codes.failed;
@@ -190,9 +190,9 @@ static bool number_codes(struct lane *l)
     for (size_t i = 0; i < l->t->frame_count; i++) {
         const struct stet_torch_frame *f = &l->t->frames[i];
 
-        l->code[i] = stet_code_add(&codes, (struct stet_code){f->process,
-                                                              stet_contract_frame(f->code.function),
-                                                              stet_contract_base(f->code.file)});
+        l->code[i] = stet_session_code_add(
+            &codes, (struct stet_code){f->process, stet_contract_frame(f->code.function),
+                                       stet_contract_base(f->code.file)});
     }
     fine = !codes.failed;
     stet_names_release(&codes);
@@ -230,8 +230,8 @@ static void release_lane(struct lane *l)
     stet_mem_free(l->warm);
 }
 
-enum stet_rc stet_check_torch(struct stet_check *k, const struct stet_contract *c,
-                              const struct stet_torch *t, struct stet_err *err)
+enum stet_rc stet_contract_check_torch(struct stet_contract_check *k, const struct stet_contract *c,
+                                       const struct stet_torch *t, struct stet_err *err)
 {
     struct lane l = {.k = k, .c = c, .t = t, .err = err};
 

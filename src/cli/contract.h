@@ -2,10 +2,10 @@
 #ifndef STET_CLI_CONTRACT_H
 #define STET_CLI_CONTRACT_H
 
-#include "cli/explain.h"
-#include "contract/gate.h"
+#include "gate/gate.h"
 #include "ingest/torch.h"
 #include "report/names.h"
+#include "session/session.h"
 
 /* Used when no file is named. */
 #define STET_CONTRACT_FILE "stet.contract"
@@ -14,18 +14,18 @@
 struct stet_lanes {
     struct stet_runs runs;
     const struct stet_run *run;
-    struct stet_explained x;
+    struct stet_session x;
     struct stet_torch torch;
     bool has_torch;
 };
 
 /* `name` as stet_runs_find takes it. On failure nothing is left to release. */
-enum stet_rc stet_lanes_open(struct stet_lanes *l, const char *name, struct stet_err *err);
-void stet_lanes_close(struct stet_lanes *l);
+enum stet_rc stet_contract_lanes_open(struct stet_lanes *l, const char *name, struct stet_err *err);
+void stet_contract_lanes_close(struct stet_lanes *l);
 
 /* What the contract looks at in a compile of the run. STET_NOT_FOUND when its program can't be
  * read. */
-enum stet_rc stet_contract_see(struct stet_explained *x, uint32_t sighting, struct stet_seen *out,
+enum stet_rc stet_contract_see(struct stet_session *x, uint32_t sighting, struct stet_seen *out,
                                struct stet_arena *arena, struct stet_err *err);
 /* Does the process run on the embedded CPU backend? */
 bool stet_contract_on_cpu(const struct stet_process_digest *p);
@@ -64,7 +64,7 @@ struct stet_violation {
     char program[STET_HASH_TEXT];
 };
 
-struct stet_check {
+struct stet_contract_check {
     struct stet_arena arena;
     struct stet_violation *items;
     uint32_t count, room;
@@ -77,25 +77,26 @@ struct stet_check {
     void *context;
 };
 
-void stet_check_init(struct stet_check *k);
-void stet_check_release(struct stet_check *k);
+void stet_contract_check_init(struct stet_contract_check *k);
+void stet_contract_check_release(struct stet_contract_check *k);
 /* Holds a run to a contract. */
-enum stet_rc stet_check_run(struct stet_check *k, const struct stet_contract *c,
-                            struct stet_lanes *l, struct stet_err *err);
-enum stet_rc stet_check_torch(struct stet_check *k, const struct stet_contract *c,
-                              const struct stet_torch *t, struct stet_err *err);
+enum stet_rc stet_contract_check_run(struct stet_contract_check *k, const struct stet_contract *c,
+                                     struct stet_lanes *l, struct stet_err *err);
+enum stet_rc stet_contract_check_torch(struct stet_contract_check *k, const struct stet_contract *c,
+                                       const struct stet_torch *t, struct stet_err *err);
 /* One compile of it; for those who follow a run. */
-enum stet_rc stet_check_compile(struct stet_check *k, const struct stet_contract *c,
-                                struct stet_gate *gate, struct stet_explained *x, uint32_t sighting,
-                                struct stet_err *err);
+enum stet_rc stet_contract_check_compile(struct stet_contract_check *k,
+                                         const struct stet_contract *c, struct stet_gate *gate,
+                                         struct stet_session *x, uint32_t sighting,
+                                         struct stet_err *err);
 /* Text is copied; the same again is counted. */
-enum stet_rc stet_check_add(struct stet_check *k, const struct stet_violation *v,
-                            struct stet_err *err);
+enum stet_rc stet_contract_check_add(struct stet_contract_check *k, const struct stet_violation *v,
+                                     struct stet_err *err);
 
 enum stet_check_format { STET_CHECK_TEXT, STET_CHECK_JSON, STET_CHECK_GITHUB };
 
-void stet_check_print(struct stet_buf *out, const struct stet_check *k,
-                      const struct stet_contract *c, const char *run,
-                      enum stet_check_format format);
+void stet_contract_check_print(struct stet_buf *out, const struct stet_contract_check *k,
+                               const struct stet_contract *c, const char *run,
+                               enum stet_check_format format);
 
 #endif

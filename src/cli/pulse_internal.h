@@ -2,7 +2,7 @@
 #ifndef STET_CLI_PULSE_INTERNAL_H
 #define STET_CLI_PULSE_INTERNAL_H
 
-#include "cli/pulse.h"
+#include "monitor/pulse.h"
 
 /* The cell of a cause, or the one for what is too many; never NULL. */
 struct stet_pulse_cell *stet_pulse_cell(struct stet_pulse *p, enum stet_pulse_lane lane,

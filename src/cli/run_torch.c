@@ -5,11 +5,11 @@
 #include "base/fs.h"
 #include "base/mem.h"
 #include "cli/command.h"
-#include "cli/live.h"
 #include "cli/run_text.h"
-#include "cli/torch_learn.h"
-#include "cli/torch_ranks.h"
-#include "cli/torch_rows.h"
+#include "launch/torch_learn.h"
+#include "monitor/live.h"
+#include "session/torch_ranks.h"
+#include "session/torch_rows.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -35,7 +35,7 @@ struct held {
     uint32_t compile, again;
 };
 
-struct stet_run_torch {
+struct stet_monitor_torch {
     struct stet_torch torch;
     struct stet_torch_files *files;
     bool quiet, complained;
@@ -79,7 +79,7 @@ static void who(const struct stet_torch *t, uint32_t compile, struct stet_buf *o
         return;
     }
     stet_buf_printf(out, "%.*s (", STET_FMT(f->code.function));
-    stet_torch_text_place(&f->code, out);
+    stet_session_torch_text_place(&f->code, out);
     stet_buf_char(out, ')');
 }
 
@@ -90,14 +90,14 @@ static bool is_power_of_two(uint32_t n)
 
 static void notice(void *context, struct stet_torch *t, uint32_t compile)
 {
-    struct stet_run_torch *r = context;
+    struct stet_monitor_torch *r = context;
     const struct stet_torch_compile *c = &t->compiles[compile];
     struct stet_torch_why why;
 
     if (!c->number && c->failures == STET_TORCH_NONE)
         return;
     if (r->live)
-        stet_torch_row(t, STET_ROW_COMPILE, compile, event, r->live);
+        stet_session_torch_row(t, STET_ROW_COMPILE, compile, event, r->live);
     if (r->waiting_count < WAITING)
         r->waiting[r->waiting_count++] = (struct waiting){compile, now_ns()};
     if (!c->limit && !is_power_of_two(c->number))
@@ -111,29 +111,29 @@ static void notice(void *context, struct stet_torch *t, uint32_t compile)
         stet_buf_str(&r->out, " compiled again");
     if (c->limit && t->frames[c->frame].nested != STET_TORCH_NONE) {
         stet_buf_str(&r->out, " with all it calls");
-        stet_torch_text_nested(t, &t->frames[c->frame], &r->out);
+        stet_session_torch_text_nested(t, &t->frames[c->frame], &r->out);
     }
     stet_buf_printf(&r->out,
                     ", %s: ", stet_cause_id(c->limit && why.also_count ? why.also[0] : why.cause));
-    stet_torch_text_change(&why, &r->out);
+    stet_session_torch_text_change(&why, &r->out);
     if (!c->limit) {
         stet_buf_str(&r->out, ", ");
-        stet_text_duration(&r->out, stet_torch_cost(c) * 1000);
+        stet_text_duration(&r->out, stet_session_torch_cost(c) * 1000);
     }
     stet_buf_str(&r->out, "\n      at ");
-    stet_torch_text_place(&why.origin, &r->out);
+    stet_session_torch_text_place(&why.origin, &r->out);
     stet_buf_str(&r->out, "; ");
     stet_torch_fix(t, &why, &r->out);
     stet_buf_char(&r->out, '\n');
 }
 
-static void tell_recording(struct stet_run_torch *r, uint32_t compile, uint32_t again)
+static void tell_recording(struct stet_monitor_torch *r, uint32_t compile, uint32_t again)
 {
     struct stet_torch *t = &r->torch;
     enum stet_rerecord kind = stet_torch_rerecord_kind(t, compile, t->compiles[compile].rerecords);
 
     if (r->live)
-        stet_torch_row(t, STET_ROW_GRAPH, compile, event, r->live);
+        stet_session_torch_row(t, STET_ROW_GRAPH, compile, event, r->live);
     who(t, compile, &r->out);
     stet_buf_printf(&r->out, " records its CUDA graph again (%u time%s), cudagraph-rerecord: %s\n",
                     again, again == 1 ? "" : "s", stet_torch_rerecord_words(kind));
@@ -148,7 +148,7 @@ static bool is_named(const struct stet_torch *t, uint32_t compile)
 /* The first, second, fourth… time that a CUDA graph is recorded again. */
 static void recording(void *context, struct stet_torch *t, uint32_t compile)
 {
-    struct stet_run_torch *r = context;
+    struct stet_monitor_torch *r = context;
     uint32_t again = stet_torch_recordings(&t->compiles[compile]) - 1;
     size_t i = 0;
 
@@ -164,7 +164,7 @@ static void recording(void *context, struct stet_torch *t, uint32_t compile)
     r->held_count += i == r->held_count;
 }
 
-static void tell_held(struct stet_run_torch *r, bool all)
+static void tell_held(struct stet_monitor_torch *r, bool all)
 {
     size_t kept = 0;
 
@@ -177,14 +177,14 @@ static void tell_held(struct stet_run_torch *r, bool all)
     r->held_count = kept;
 }
 
-static void say(struct stet_run_torch *r)
+static void say(struct stet_monitor_torch *r)
 {
     if (r->out.len && !r->quiet && !r->out.failed)
         stet_say_text(&r->out);
     r->out.len = 0;
 }
 
-static void divergence(struct stet_run_torch *r, uint32_t compile)
+static void divergence(struct stet_monitor_torch *r, uint32_t compile)
 {
     struct stet_torch_why why;
     uint32_t with, without;
@@ -199,11 +199,11 @@ static void divergence(struct stet_run_torch *r, uint32_t compile)
     if (why.has_guard)
         stet_buf_printf(&r->out, "guard %.*s failed here alone", STET_FMT(why.guard.expr));
     stet_buf_str(&r->out, "\n      at ");
-    stet_torch_text_place(&why.origin, &r->out);
+    stet_session_torch_text_place(&why.origin, &r->out);
     stet_buf_str(&r->out, "; a collective that only some ranks reach will hang\n");
 }
 
-static void look_at_ranks(struct stet_run_torch *r, bool all)
+static void look_at_ranks(struct stet_monitor_torch *r, bool all)
 {
     uint64_t now = now_ns();
     size_t kept = 0;
@@ -217,9 +217,9 @@ static void look_at_ranks(struct stet_run_torch *r, bool all)
     r->waiting_count = kept;
 }
 
-struct stet_run_torch *stet_run_torch_start(const char *folder, bool quiet)
+struct stet_monitor_torch *stet_monitor_torch_start(const char *folder, bool quiet)
 {
-    struct stet_run_torch *r = stet_mem_calloc(1, sizeof *r);
+    struct stet_monitor_torch *r = stet_mem_calloc(1, sizeof *r);
 
     if (!r)
         return NULL;
@@ -232,13 +232,13 @@ struct stet_run_torch *stet_run_torch_start(const char *folder, bool quiet)
     r->files = stet_torch_files_new(&r->torch);
     if (!r->files || stet_torch_files_add(r->files, folder, NULL) != STET_OK) {
         r->quiet = true;
-        stet_run_torch_end(r, false);
+        stet_monitor_torch_end(r, false);
         return NULL;
     }
     return r;
 }
 
-void stet_run_torch_foreign(struct stet_run_torch *r, const char *links)
+void stet_monitor_torch_foreign(struct stet_monitor_torch *r, const char *links)
 {
     if (r) {
         stet_torch_files_skip(r->files);
@@ -246,7 +246,7 @@ void stet_run_torch_foreign(struct stet_run_torch *r, const char *links)
     }
 }
 
-void stet_run_torch_printed(struct stet_run_torch *r, const char *path, const char *links)
+void stet_monitor_torch_printed(struct stet_monitor_torch *r, const char *path, const char *links)
 {
     struct stat st;
 
@@ -259,13 +259,14 @@ void stet_run_torch_printed(struct stet_run_torch *r, const char *path, const ch
     stet_torch_files_tail(r->files, path, NULL);
 }
 
-void stet_run_torch_events(struct stet_run_torch *r, struct stet_live *live)
+void stet_monitor_torch_events(struct stet_monitor_torch *r, struct stet_live *live)
 {
     if (r)
         r->live = live;
 }
 
-void stet_run_torch_learn(struct stet_run_torch *r, struct stet_learn *learn, const char *folder)
+void stet_monitor_torch_learn(struct stet_monitor_torch *r, struct stet_learn *learn,
+                              const char *folder)
 {
     if (r) {
         r->learn = learn;
@@ -273,25 +274,25 @@ void stet_run_torch_learn(struct stet_run_torch *r, struct stet_learn *learn, co
     }
 }
 
-const struct stet_torch *stet_run_torch_model(const struct stet_run_torch *r)
+const struct stet_torch *stet_monitor_torch_model(const struct stet_monitor_torch *r)
 {
     return r ? &r->torch : NULL;
 }
 
-void stet_run_torch_ranks(struct stet_run_torch *r, const struct stet_live *live)
+void stet_monitor_torch_ranks(struct stet_monitor_torch *r, const struct stet_live *live)
 {
     if (r && live)
-        stet_torch_take_ranks(&r->torch, stet_live_digest(live));
+        stet_session_torch_take_ranks(&r->torch, stet_live_digest(live));
 }
 
-bool stet_run_torch_compiled(struct stet_run_torch *r)
+bool stet_monitor_torch_compiled(struct stet_monitor_torch *r)
 {
     if (r)
         stet_torch_files_poll(r->files, NULL);
     return r && r->torch.compile_count;
 }
 
-void stet_run_torch_poll(struct stet_run_torch *r, bool last)
+void stet_monitor_torch_poll(struct stet_monitor_torch *r, bool last)
 {
     struct stet_err err = STET_ERR_INIT;
 
@@ -302,13 +303,13 @@ void stet_run_torch_poll(struct stet_run_torch *r, bool last)
         r->complained = true;
     }
     for (; r->live && r->breaks_told < r->torch.break_count; r->breaks_told++)
-        stet_torch_row(&r->torch, STET_ROW_BREAK, r->breaks_told, event, r->live);
+        stet_session_torch_row(&r->torch, STET_ROW_BREAK, r->breaks_told, event, r->live);
     tell_held(r, last);
     look_at_ranks(r, false);
     say(r);
 }
 
-static void summary(struct stet_run_torch *r)
+static void summary(struct stet_monitor_torch *r)
 {
     const struct stet_torch *t = &r->torch;
     uint64_t cost = 0, limits = 0;
@@ -316,7 +317,7 @@ static void summary(struct stet_run_torch *r)
     if (!t->compile_count)
         return;
     for (size_t i = 0; i < t->compile_count; i++) {
-        cost += stet_torch_cost(&t->compiles[i]);
+        cost += stet_session_torch_cost(&t->compiles[i]);
         limits += t->compiles[i].limit;
     }
     stet_buf_str(&r->out, "stet: torch.compile: ");
@@ -333,11 +334,11 @@ static void summary(struct stet_run_torch *r)
     if (limits)
         stet_buf_printf(&r->out, ", %" PRIu64 " frame%s gave up", limits, limits == 1 ? "" : "s");
     stet_buf_str(&r->out, "; `stet torch frames` tells more\n");
-    stet_torch_text_damage(t, &r->out);
+    stet_session_torch_text_damage(t, &r->out);
 }
 
 /* As a log that later commands find among the run's. */
-static void link_printed(const struct stet_run_torch *r)
+static void link_printed(const struct stet_monitor_torch *r)
 {
     char link[PATH_MAX], *full = r->printed ? realpath(r->printed, NULL) : NULL;
 
@@ -348,7 +349,7 @@ static void link_printed(const struct stet_run_torch *r)
     free(full);
 }
 
-void stet_run_torch_end(struct stet_run_torch *r, bool fine)
+void stet_monitor_torch_end(struct stet_monitor_torch *r, bool fine)
 {
     if (!r)
         return;
@@ -357,11 +358,11 @@ void stet_run_torch_end(struct stet_run_torch *r, bool fine)
     tell_held(r, true);
     look_at_ranks(r, true);
     if (r->links)
-        stet_torch_link_logs(&r->torch, r->links, NULL);
+        stet_session_torch_link_logs(&r->torch, r->links, NULL);
     else
         link_printed(r);
     summary(r);
-    stet_learn_judge(r->learn, &r->torch, r->folder, fine, &r->out);
+    stet_launch_learn_judge(r->learn, &r->torch, r->folder, fine, &r->out);
     say(r);
     stet_torch_files_free(r->files);
     stet_torch_release(&r->torch);

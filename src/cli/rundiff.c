@@ -1,14 +1,14 @@
 /* Every program of the second run against the nearest one of the first; what lies below; memory. */
-#include "cli/rundiff.h"
+#include "session/rundiff.h"
 
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/explain.h"
-#include "cli/explain_shelf.h"
 #include "cli/run_text.h"
-#include "cli/torch_moves.h"
+#include "session/program_cache.h"
+#include "session/session.h"
+#include "session/torch_moves.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ struct side {
 };
 
 struct moves {
-    struct stet_explained x; /* A as the past, B as what is compared with it */
+    struct stet_session x; /* A as the past, B as what is compared with it */
     struct side a, b;
     bool moved[STET_THINGS];
     /* Functions with programs that only A has, and that no program of B came from. */
@@ -54,7 +54,7 @@ static enum stet_rc open_side(void *context, uint32_t number, struct stet_histor
     const struct stet_compile_event *c =
         &side->digest.processes[s->tag >> 32].compiles[s->tag & UINT32_MAX];
 
-    return stet_shelf_open(m->x.shelf, side->run->folder, c, out, err);
+    return stet_session_programs_open(m->x.shelf, side->run->folder, c, out, err);
 }
 
 /* Each program of B stands in a process of its own: nothing but A is before it. */
@@ -64,10 +64,10 @@ static enum stet_rc add_side(struct moves *m, struct side *side, bool past, stru
 
     for (size_t i = 0; rc == STET_OK && i < side->digest.process_count; i++) {
         const struct stet_process_digest *p = &side->digest.processes[i];
-        const struct stet_bundle *bundle = stet_explain_bundle(&side->digest, p);
+        const struct stet_bundle *bundle = stet_session_bundle(&side->digest, p);
 
         for (size_t k = 0; rc == STET_OK && k < p->compile_count; k++) {
-            struct stet_sighting s = stet_explain_sighting(p, (uint32_t)i, k);
+            struct stet_sighting s = stet_session_sighting(p, (uint32_t)i, k);
             struct stet_history_side program;
             uint32_t id;
 
@@ -75,8 +75,9 @@ static enum stet_rc add_side(struct moves *m, struct side *side, bool past, stru
             s.process = m->x.history.sighting_count;
             s.tag = (uint64_t)i << 32 | k;
             s.bundle = bundle;
-            if (!p->compiles[k].load && stet_shelf_open(m->x.shelf, side->run->folder,
-                                                        &p->compiles[k], &program, NULL) == STET_OK)
+            if (!p->compiles[k].load &&
+                stet_session_programs_open(m->x.shelf, side->run->folder, &p->compiles[k], &program,
+                                           NULL) == STET_OK)
                 rc = stet_history_add(&m->x.history, &s, &program, NULL, &id, err);
         }
     }
@@ -90,7 +91,7 @@ static enum stet_rc compare(struct moves *m, struct stet_err *err)
     if (rc == STET_OK)
         rc = stet_run_load(&m->b.digest, m->b.run->folder, err);
     if (rc == STET_OK)
-        rc = stet_explain_begin(&m->x, m->b.run->id, m->b.run->folder, err);
+        rc = stet_session_begin(&m->x, m->b.run->id, m->b.run->folder, err);
     m->x.history.open = open_side;
     m->x.history.context = m;
     if (rc == STET_OK)
@@ -179,9 +180,9 @@ static void gather_bundles(struct moves *m, struct entries *all)
     const struct stet_bundle *a = NULL, *b = NULL;
 
     if (m->a.digest.process_count)
-        a = stet_explain_bundle(&m->a.digest, &m->a.digest.processes[0]);
+        a = stet_session_bundle(&m->a.digest, &m->a.digest.processes[0]);
     if (m->b.digest.process_count)
-        b = stet_explain_bundle(&m->b.digest, &m->b.digest.processes[0]);
+        b = stet_session_bundle(&m->b.digest, &m->b.digest.processes[0]);
     for (int turn = 0; turn < 2; turn++) {
         const struct stet_bundle *mine = turn ? a : b, *other = turn ? b : a;
 
@@ -423,9 +424,9 @@ static void json(struct stet_buf *out, const struct moves *m, const struct entri
     stet_buf_char(out, '\n');
 }
 
-enum stet_rc stet_rundiff_write(struct stet_buf *out, const struct stet_run *a,
-                                const struct stet_run *b, const struct stet_rundiff_view *view,
-                                bool *moved, struct stet_err *err)
+enum stet_rc stet_cli_rundiff_write(struct stet_buf *out, const struct stet_run *a,
+                                    const struct stet_run *b, const struct stet_rundiff_view *view,
+                                    bool *moved, struct stet_err *err)
 {
     struct moves m = {.a.run = a, .b.run = b};
     struct entries entries = {0};
@@ -438,7 +439,8 @@ enum stet_rc stet_rundiff_write(struct stet_buf *out, const struct stet_run *a,
         gather_bundles(&m, &entries);
         gather_programs(&m, &entries);
         gather_gone(&m);
-        rc = stet_torch_moves(a, b, &arena, tell_torch, &(struct telling){&m, &entries}, err);
+        rc = stet_session_torch_moves(a, b, &arena, tell_torch, &(struct telling){&m, &entries},
+                                      err);
     }
     if (rc == STET_OK) {
         if (view->format == STET_FORMAT_JSON)
@@ -450,7 +452,7 @@ enum stet_rc stet_rundiff_write(struct stet_buf *out, const struct stet_run *a,
     stet_mem_free(m.gone);
     stet_mem_free(entries.items);
     stet_arena_release(&arena);
-    stet_explained_release(&m.x);
+    stet_session_close(&m.x);
     stet_run_unload(&m.a.digest);
     stet_run_unload(&m.b.digest);
     return rc;
@@ -467,18 +469,18 @@ int stet_rundiff(const char *a, const char *b, const struct stet_rundiff_view *v
     enum stet_rc rc = stet_runs_open(&runs, &err);
 
     if (rc != STET_OK)
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     rc = stet_runs_find(&runs, a, &found, &err);
     if (rc == STET_OK) {
         first = *found;
         rc = stet_runs_find(&runs, b, &found, &err);
     }
     if (rc == STET_OK)
-        rc = stet_rundiff_write(&out, &first, found, view, &moved, &err);
+        rc = stet_cli_rundiff_write(&out, &first, found, view, &moved, &err);
     stet_runs_close(&runs);
     if (rc != STET_OK) {
         stet_buf_release(&out);
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     }
-    return stet_print(&out, moved ? STET_EXIT_FINDING : STET_EXIT_FINE);
+    return stet_cli_print(&out, moved ? STET_EXIT_FINDING : STET_EXIT_FINE);
 }

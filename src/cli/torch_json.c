@@ -1,7 +1,8 @@
 /* The torch lane for programs. */
 #include "cli/torch.h"
 
-void stet_torch_json_place(struct stet_json *j, const char *key, const struct stet_torch_place *p)
+void stet_session_torch_json_place(struct stet_json *j, const char *key,
+                                   const struct stet_torch_place *p)
 {
     if (!p->line) {
         stet_json_null(j, key);
@@ -79,7 +80,7 @@ static void drifts(const struct stet_torch *t, const struct stet_torch_compile *
         stet_json_string(j, "source", s->source);
         stet_json_string(j, "value", s->value);
         stet_json_string(j, "reason", s->reason);
-        stet_torch_json_place(j, "at", &s->place);
+        stet_session_torch_json_place(j, "at", &s->place);
         stet_json_end_object(j);
     }
     stet_json_end_array(j);
@@ -120,7 +121,7 @@ static void cache(const struct stet_torch *t, uint32_t compile, struct stet_json
     stet_json_cstr(j, "inductor", stet_torch_cache_name(c->fx_cache));
     if (c->bypass.len)
         stet_json_string(j, "bypass_reason", c->bypass);
-    if (stet_torch_cache_missed(t, compile, &moved))
+    if (stet_session_torch_cache_missed(t, compile, &moved))
         stet_json_string(j, "miss_reason", stet_buf_as_view(&moved));
     stet_buf_release(&moved);
     stet_json_end_object(j);
@@ -141,7 +142,7 @@ static void graph_json(const struct stet_torch *t, uint32_t compile, uint32_t at
         stet_json_string(j, "input", r->input);
         if (r->size.len)
             stet_json_string(j, "size", r->size);
-        stet_torch_json_place(j, "at", &r->place);
+        stet_session_torch_json_place(j, "at", &r->place);
         stet_json_bool(j, "gave_up", r->limit);
     }
     stet_json_cstr(j, "fix", stet_torch_rerecord_fix(kind));
@@ -168,7 +169,8 @@ static void graphs(const struct stet_torch *t, uint32_t compile, struct stet_jso
     stet_json_end_object(j);
 }
 
-void stet_torch_json_compile(const struct stet_torch *t, uint32_t compile, struct stet_json *j)
+void stet_session_torch_json_compile(const struct stet_torch *t, uint32_t compile,
+                                     struct stet_json *j)
 {
     const struct stet_torch_compile *c = &t->compiles[compile];
     struct stet_torch_why why;
@@ -181,14 +183,14 @@ void stet_torch_json_compile(const struct stet_torch *t, uint32_t compile, struc
     for (size_t i = 0; i < why.also_count; i++)
         stet_json_cstr(j, NULL, stet_cause_id(why.also[i]));
     stet_json_end_array(j);
-    stet_torch_json_place(j, "origin", &why.origin);
-    stet_torch_json_place(j, "trigger", &c->call);
+    stet_session_torch_json_place(j, "origin", &why.origin);
+    stet_session_torch_json_place(j, "trigger", &c->call);
     changes(&why, j);
     stet_torch_values(t, compile, &why, 64, &text);
     stet_json_string(j, "values", stet_buf_as_view(&text));
     guards(t, c, j);
     drifts(t, c, j);
-    stet_json_number(j, "cost_s", (double)stet_torch_cost(c) / 1e6);
+    stet_json_number(j, "cost_s", (double)stet_session_torch_cost(c) / 1e6);
     phase(j, "forward", &c->forward);
     phase(j, "backward", &c->backward);
     cache(t, compile, j);
@@ -204,7 +206,7 @@ void stet_torch_json_compile(const struct stet_torch *t, uint32_t compile, struc
     stet_buf_release(&text);
 }
 
-void stet_torch_frames_json(const struct stet_torch *t, struct stet_json *j)
+void stet_session_torch_frames_json(const struct stet_torch *t, struct stet_json *j)
 {
     stet_json_array(j, "frames");
     for (size_t i = 0; i < t->frame_count; i++) {
@@ -219,7 +221,7 @@ void stet_torch_frames_json(const struct stet_torch *t, struct stet_json *j)
         else
             stet_json_null(j, "rank");
         stet_json_int(j, "frame", f->id);
-        stet_torch_json_place(j, "code", &f->code);
+        stet_session_torch_json_place(j, "code", &f->code);
         stet_json_uint(j, "compiles", f->compiles);
         stet_json_uint(j, "graph_breaks", f->breaks);
         if (f->limit.len) {
@@ -232,13 +234,13 @@ void stet_torch_frames_json(const struct stet_torch *t, struct stet_json *j)
         }
         stet_json_array(j, "nested");
         for (uint32_t k = f->nested; k != STET_TORCH_NONE; k = t->nesteds[k].next)
-            stet_torch_json_place(j, NULL, &t->nesteds[k].place);
+            stet_session_torch_json_place(j, NULL, &t->nesteds[k].place);
         stet_json_end_array(j);
         stet_json_array(j, "entries");
         for (uint32_t c = f->first; c != STET_TORCH_NONE; c = t->compiles[c].next) {
-            cost += stet_torch_cost(&t->compiles[c]);
+            cost += stet_session_torch_cost(&t->compiles[c]);
             stet_json_object(j, NULL);
-            stet_torch_json_compile(t, c, j);
+            stet_session_torch_json_compile(t, c, j);
             stet_json_end_object(j);
         }
         stet_json_end_array(j);
@@ -248,7 +250,7 @@ void stet_torch_frames_json(const struct stet_torch *t, struct stet_json *j)
     stet_json_end_array(j);
 }
 
-void stet_torch_breaks_json(const struct stet_torch *t, struct stet_json *j)
+void stet_session_torch_breaks_json(const struct stet_torch *t, struct stet_json *j)
 {
     stet_json_array(j, "breaks");
     for (uint32_t i = 0; i < t->break_count; i++) {
@@ -260,7 +262,7 @@ void stet_torch_breaks_json(const struct stet_torch *t, struct stet_json *j)
         stet_torch_fix(t, &why, &fix);
         stet_json_object(j, NULL);
         stet_json_cstr(j, "class", stet_cause_id(why.cause));
-        stet_torch_json_place(j, "at", &b->place);
+        stet_session_torch_json_place(j, "at", &b->place);
         stet_json_string(j, "code", b->code);
         stet_json_string(j, "reason", b->reason);
         stet_json_string(j, "explanation", b->why);
@@ -275,7 +277,7 @@ void stet_torch_breaks_json(const struct stet_torch *t, struct stet_json *j)
     stet_json_end_array(j);
 }
 
-void stet_torch_json_input(const struct stet_torch *t, struct stet_json *j)
+void stet_session_torch_json_input(const struct stet_torch *t, struct stet_json *j)
 {
     stet_json_object(j, "input");
     stet_json_uint(j, "logs", t->log_count);

@@ -1,9 +1,9 @@
 /* Recompiles of one cause, line and changed thing are counted in each run; the counts are compared.
  */
-#include "cli/torch_moves.h"
+#include "session/torch_moves.h"
 
-#include "cli/torch_rows.h"
 #include "ingest/cache_key.h"
+#include "session/torch_rows.h"
 
 struct cause {
     enum stet_cause cause;
@@ -110,10 +110,11 @@ static void gather_keys(struct components *out, struct stet_torch *t,
     }
 }
 
-enum stet_rc stet_torch_moves(const struct stet_run *a, const struct stet_run *b,
-                              struct stet_arena *arena,
-                              void (*tell)(void *context, const struct stet_torch_move *move),
-                              void *context, struct stet_err *err)
+enum stet_rc stet_session_torch_moves(const struct stet_run *a, const struct stet_run *b,
+                                      struct stet_arena *arena,
+                                      void (*tell)(void *context,
+                                                   const struct stet_torch_move *move),
+                                      void *context, struct stet_err *err)
 {
     struct causes *c = STET_NEW(arena, struct causes);
     const struct stet_run *const runs[2] = {a, b};
@@ -128,9 +129,9 @@ enum stet_rc stet_torch_moves(const struct stet_run *a, const struct stet_run *b
     stet_torch_init(&t[0]);
     stet_torch_init(&t[1]);
     for (c->side = 0; c->side < 2 && rc == STET_OK; c->side++) {
-        rc = stet_torch_load_run(&t[c->side], runs[c->side], err);
+        rc = stet_session_torch_load_run(&t[c->side], runs[c->side], err);
         if (rc == STET_OK)
-            stet_torch_each(&t[c->side], gather, c);
+            stet_session_torch_each(&t[c->side], gather, c);
         versions[c->side] = version_of(&t[c->side], arena);
     }
     if (rc == STET_OK)

@@ -15,9 +15,10 @@ struct stet_torch_move {
 
 /* Compares the traces of two runs: torch's version, and for each cause of recompiles or graph
  * breaks how often it came. Runs without traces have no differences. */
-enum stet_rc stet_torch_moves(const struct stet_run *a, const struct stet_run *b,
-                              struct stet_arena *arena,
-                              void (*tell)(void *context, const struct stet_torch_move *move),
-                              void *context, struct stet_err *err);
+enum stet_rc stet_session_torch_moves(const struct stet_run *a, const struct stet_run *b,
+                                      struct stet_arena *arena,
+                                      void (*tell)(void *context,
+                                                   const struct stet_torch_move *move),
+                                      void *context, struct stet_err *err);
 
 #endif

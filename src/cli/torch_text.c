@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-uint64_t stet_torch_cost(const struct stet_torch_compile *c)
+uint64_t stet_session_torch_cost(const struct stet_torch_compile *c)
 {
     return c->forward.all + c->backward.all;
 }
@@ -17,7 +17,7 @@ static void seconds(uint64_t us, struct stet_buf *out)
     stet_text_duration(out, us * 1000);
 }
 
-void stet_torch_text_place(const struct stet_torch_place *p, struct stet_buf *out)
+void stet_session_torch_text_place(const struct stet_torch_place *p, struct stet_buf *out)
 {
     if (p->line)
         stet_buf_printf(out, "%.*s:%" PRIu64, STET_FMT(stet_text_path(p->file)), p->line);
@@ -25,7 +25,7 @@ void stet_torch_text_place(const struct stet_torch_place *p, struct stet_buf *ou
         stet_buf_str(out, "?");
 }
 
-void stet_torch_text_change(const struct stet_torch_why *why, struct stet_buf *out)
+void stet_session_torch_text_change(const struct stet_torch_why *why, struct stet_buf *out)
 {
     stet_torch_what(why, out);
     if (!why->from.len && !why->to.len)
@@ -43,7 +43,7 @@ static void phases(const struct stet_torch_compile *c, struct stet_buf *out)
 {
     const struct stet_torch_phases *p = &c->forward;
 
-    seconds(stet_torch_cost(c), out);
+    seconds(stet_session_torch_cost(c), out);
     if (!p->inductor && !c->backward.all)
         return;
     stet_buf_str(out, " (trace ");
@@ -66,14 +66,14 @@ static bool same_cause(const struct stet_torch_why *a, const struct stet_torch_w
            stet_view_eq(a->origin.file, b->origin.file) && stet_view_eq(a->what, b->what);
 }
 
-void stet_torch_text_nested(const struct stet_torch *t, const struct stet_torch_frame *f,
-                            struct stet_buf *out)
+void stet_session_torch_text_nested(const struct stet_torch *t, const struct stet_torch_frame *f,
+                                    struct stet_buf *out)
 {
     const char *before = ": ";
 
     for (uint32_t i = f->nested; i != STET_TORCH_NONE; i = t->nesteds[i].next) {
         stet_buf_printf(out, "%s%.*s (", before, STET_FMT(t->nesteds[i].place.function));
-        stet_torch_text_place(&t->nesteds[i].place, out);
+        stet_session_torch_text_place(&t->nesteds[i].place, out);
         stet_buf_char(out, ')');
         before = ", ";
     }
@@ -88,13 +88,13 @@ static void cause_head(const struct stet_torch *t, const struct stet_torch_why *
     stet_buf_printf(out, "  %s", stet_cause_id(why->cause));
     for (size_t k = 0; k < why->also_count; k++)
         stet_buf_printf(out, ", %s", stet_cause_id(why->also[k]));
-    stet_torch_text_change(why, &change);
+    stet_session_torch_text_change(why, &change);
     if (change.len)
         stet_buf_printf(out, ": %s", change.ptr);
     if (limit) {
         stet_buf_str(out, "\n      not compiled: it runs eagerly from here on, and so does what it "
                           "calls");
-        stet_torch_text_nested(t, &t->frames[t->compiles[i].frame], out);
+        stet_session_torch_text_nested(t, &t->frames[t->compiles[i].frame], out);
     }
     stet_buf_release(&change);
 }
@@ -130,18 +130,18 @@ static uint32_t cause_text(const struct stet_torch *t, uint32_t i, struct stet_b
     if (stet_torch_values(t, last, &why, 8, &values) > 2)
         stet_buf_printf(out, "; values %s", values.ptr);
     stet_buf_str(out, "\n      at ");
-    stet_torch_text_place(&why.origin, out);
+    stet_session_torch_text_place(&why.origin, out);
     if (why.code.len)
         stet_buf_printf(out, "  %.*s", STET_FMT(why.code));
     if (c->call.line) {
         stet_buf_str(out, "\n      called from ");
-        stet_torch_text_place(&c->call, out);
+        stet_session_torch_text_place(&c->call, out);
     }
     if (c->aot_cache == STET_CACHE_EARLIER || c->aot_cache == STET_CACHE_SAME)
         stet_buf_printf(out, "\n      loaded from torch's cache (%s)",
                         stet_torch_cache_name(c->aot_cache));
     values.len = 0;
-    if (stet_torch_cache_missed(t, i, &values))
+    if (stet_session_torch_cache_missed(t, i, &values))
         stet_buf_printf(out, "\n      Inductor's cache missed: %s", values.ptr);
     stet_buf_str(out, "\n      fix: ");
     stet_torch_fix(t, &why, out);
@@ -168,7 +168,7 @@ static void graph_cause(const struct stet_torch *t, uint32_t compile, uint32_t a
         stet_buf_str(out, "; torch gave up and runs it without a CUDA graph");
     if (r && r->place.line) {
         stet_buf_str(out, "\n      at ");
-        stet_torch_text_place(&r->place, out);
+        stet_session_torch_text_place(&r->place, out);
     }
     stet_buf_printf(out, "\n      fix: %s\n", stet_torch_rerecord_fix(kind));
 }
@@ -207,7 +207,7 @@ static void specials_text(const struct stet_torch *t, uint32_t compile, struct s
             stet_buf_printf(out, ", %.*s", STET_FMT(s->reason));
         if (s->place.line) {
             stet_buf_str(out, "\n      at ");
-            stet_torch_text_place(&s->place, out);
+            stet_session_torch_text_place(&s->place, out);
         }
         stet_buf_char(out, '\n');
     }
@@ -245,7 +245,7 @@ static void frame_text(const struct stet_torch *t, uint32_t i, uint64_t cost, st
     if (p->rank >= 0)
         stet_buf_printf(out, "rank %" PRId64 "  ", p->rank);
     stet_buf_printf(out, "%.*s  ", STET_FMT(stet_text_function(f->code.function)));
-    stet_torch_text_place(&f->code, out);
+    stet_session_torch_text_place(&f->code, out);
     stet_buf_printf(out, "  %u compile%s, ", f->compiles, f->compiles == 1 ? "" : "s");
     seconds(cost, out);
     if (f->limit.len)
@@ -262,7 +262,7 @@ static void frame_text(const struct stet_torch *t, uint32_t i, uint64_t cost, st
     }
 }
 
-void stet_torch_frames_text(const struct stet_torch *t, struct stet_buf *out)
+void stet_cli_torch_frames_text(const struct stet_torch *t, struct stet_buf *out)
 {
     struct order *by = calloc(t->frame_count ? t->frame_count : 1, sizeof *by);
     size_t plain = 0;
@@ -274,7 +274,7 @@ void stet_torch_frames_text(const struct stet_torch *t, struct stet_buf *out)
     for (uint32_t i = 0; i < t->frame_count; i++) {
         by[i].frame = i;
         for (uint32_t c = t->frames[i].first; c != STET_TORCH_NONE; c = t->compiles[c].next)
-            by[i].cost += stet_torch_cost(&t->compiles[c]);
+            by[i].cost += stet_session_torch_cost(&t->compiles[c]);
     }
     qsort(by, t->frame_count, sizeof *by, dearest);
     for (size_t i = 0; i < t->frame_count; i++) {
@@ -290,7 +290,7 @@ void stet_torch_frames_text(const struct stet_torch *t, struct stet_buf *out)
     free(by);
 }
 
-void stet_torch_breaks_text(const struct stet_torch *t, struct stet_buf *out)
+void stet_cli_torch_breaks_text(const struct stet_torch *t, struct stet_buf *out)
 {
     if (!t->break_count)
         stet_buf_str(out, "no graph breaks\n");
@@ -299,7 +299,7 @@ void stet_torch_breaks_text(const struct stet_torch *t, struct stet_buf *out)
         struct stet_torch_why why;
 
         stet_torch_explain_break(t, i, &why);
-        stet_torch_text_place(&b->place, out);
+        stet_session_torch_text_place(&b->place, out);
         stet_buf_printf(out, "  %s in %.*s", stet_cause_id(why.cause), STET_FMT(b->place.function));
         if (b->count > 1)
             stet_buf_printf(out, ", %u times", b->count);
@@ -314,7 +314,7 @@ void stet_torch_breaks_text(const struct stet_torch *t, struct stet_buf *out)
     }
 }
 
-void stet_torch_text_damage(const struct stet_torch *t, struct stet_buf *out)
+void stet_session_torch_text_damage(const struct stet_torch *t, struct stet_buf *out)
 {
     uint64_t all = 0;
 
@@ -341,13 +341,13 @@ static void count(struct stet_buf *out, uint64_t n, const char *what)
     stet_buf_str(out, ", ");
 }
 
-void stet_torch_ingest_text(const struct stet_torch *t, struct stet_buf *out)
+void stet_cli_torch_ingest_text(const struct stet_torch *t, struct stet_buf *out)
 {
     const uint32_t again = stet_torch_recompiles(t);
     uint64_t cost = 0;
 
     for (size_t i = 0; i < t->compile_count; i++)
-        cost += stet_torch_cost(&t->compiles[i]);
+        cost += stet_session_torch_cost(&t->compiles[i]);
     count(out, t->records, "record");
     count(out, t->bytes, "byte");
     count(out, t->log_count, "log");
