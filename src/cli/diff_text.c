@@ -23,11 +23,11 @@ static struct stet_view base_name(struct stet_view path)
 static void print_head(struct stet_buf *out, const struct stet_diff *d,
                        const struct stet_diff_view *v)
 {
-    stet_buf_printf(out, "%s%s%s: %s\n", BOLD(v), stet_reason_name(d->reason), PLAIN(v),
-                    stet_reason_about(d->reason));
+    stet_buf_printf(out, "%s%s%s: %s\n", BOLD(v), stet_cause_id(d->cause), PLAIN(v),
+                    stet_cause_about(d->cause));
     for (uint32_t i = 0; i < d->also_count; i++)
-        stet_buf_printf(out, "also %s%s%s: %s\n", BOLD(v), stet_reason_name(d->also[i]), PLAIN(v),
-                        stet_reason_about(d->also[i]));
+        stet_buf_printf(out, "also %s%s%s: %s\n", BOLD(v), stet_cause_id(d->also[i]), PLAIN(v),
+                        stet_cause_about(d->also[i]));
 }
 
 static void print_facets(struct stet_buf *out, const struct stet_diff *d,
@@ -133,7 +133,7 @@ void stet_cli_diff_text(struct stet_buf *out, const struct stet_diff *d,
     uint32_t shown = 0, hidden = 0;
 
     print_head(out, d, view);
-    if (d->reason == STET_REASON_IDENTICAL)
+    if (d->cause == STET_CAUSE_IDENTICAL)
         return;
     print_facets(out, d, view);
     for (uint32_t i = 0; i < d->change_count; i++) {
@@ -213,10 +213,10 @@ void stet_cli_diff_json(struct stet_buf *out, const struct stet_diff *d,
     stet_json_cstr(&j, "schema", "stet.diff/1");
     stet_json_cstr(&j, "a", view->a->path);
     stet_json_cstr(&j, "b", view->b->path);
-    stet_json_cstr(&j, "class", stet_reason_name(d->reason));
+    stet_json_cstr(&j, "class", stet_cause_id(d->cause));
     stet_json_array(&j, "also");
     for (uint32_t i = 0; i < d->also_count; i++)
-        stet_json_cstr(&j, NULL, stet_reason_name(d->also[i]));
+        stet_json_cstr(&j, NULL, stet_cause_id(d->also[i]));
     stet_json_end_array(&j);
     stet_json_bool(&j, "same_skeleton", d->same_skeleton);
     json_facets(&j, d);

@@ -5,7 +5,7 @@
 #ifndef STET_EXPLAIN_DIFF_H
 #define STET_EXPLAIN_DIFF_H
 
-#include "explain/reasons.h"
+#include "cause/cause.h"
 #include "fingerprint/fingerprint.h"
 
 enum stet_change_kind {
@@ -57,8 +57,8 @@ struct stet_bounded {
 struct stet_diff {
     struct stet_arena arena;
     bool same_key, same_skeleton;
-    enum stet_reason reason; /* the class */
-    enum stet_reason also[STET_REASONS];
+    enum stet_cause cause; /* the class */
+    enum stet_cause also[STET_CAUSES];
     uint32_t also_count;
     uint32_t moved;               /* bit per facet */
     uint8_t follows[STET_FACETS]; /* of a moved facet: the one that explains it all, or NO_FACET */
@@ -97,9 +97,9 @@ void stet_diff_add_option(struct stet_diff *d, struct stet_view name, struct ste
 /* Decide the class anew from the changes and facts. Called by stet_diff_make. */
 void stet_diff_classify(struct stet_diff *d);
 
-/* What a change by itself is evidence of; STET_REASONS for nothing. */
-enum stet_reason stet_diff_change_reason(enum stet_change_kind kind, unsigned facet,
-                                         struct stet_view op);
+/* What a change by itself is evidence of; STET_CAUSE_NONE for nothing. */
+enum stet_cause stet_diff_change_cause(enum stet_change_kind kind, unsigned facet,
+                                       struct stet_view op);
 
 const char *stet_change_name(enum stet_change_kind kind);
 

@@ -187,7 +187,7 @@ static void find_operation(struct stet_history *h, struct stet_finding *f)
     bool several = false;
     uint32_t line = 0;
 
-    if (file && f->reason == STET_REASON_TOPK_K)
+    if (file && f->cause == STET_CAUSE_TOPK_K)
         line = line_of(file, reach, STET_VIEW("topk"), &several);
     for (uint32_t i = 0; file && !line && i < f->change_count; i++)
         line = line_of(file, reach, operation_of(&f->changes[i]), &several);
@@ -209,7 +209,7 @@ static void static_argument(struct stet_history *h, struct stet_finding *f)
                                                        operation_of(&f->changes[i])));
     if (!name.len)
         return;
-    stet_finding_rename(h, f, STET_REASON_BAKED_CONSTANT, STET_REASON_STATIC_ARGUMENT,
+    stet_finding_rename(h, f, STET_CAUSE_BAKED_CONSTANT, STET_CAUSE_STATIC_ARGUMENT,
                         STET_SURE_LIKELY,
                         "parameter %.*s of a function traced by torch_xla.compile is a Python "
                         "number, and its value is used in this line",
@@ -223,29 +223,29 @@ void stet_evidence_lazy(struct stet_history *h, struct stet_finding *f)
 
     if (s->traits->framework != STET_FRAMEWORK_TORCH_XLA || f->origin.line)
         return;
-    switch (f->reason) {
-    case STET_REASON_MASK_GATHER:
+    switch (f->cause) {
+    case STET_CAUSE_MASK_GATHER:
         stet_lazy_point_at(h, f, stet_lazy_selection(h, s));
         break;
-    case STET_REASON_SHAPE_DRIFT:
-    case STET_REASON_LAST_BATCH:
-    case STET_REASON_VARLEN:
-    case STET_REASON_DTYPE_CHANGE:
-    case STET_REASON_RANK_CHANGE:
-        if (f->facts.argument_shape || f->reason == STET_REASON_DTYPE_CHANGE ||
-            f->reason == STET_REASON_RANK_CHANGE)
+    case STET_CAUSE_SHAPE_DRIFT:
+    case STET_CAUSE_LAST_BATCH:
+    case STET_CAUSE_VARLEN:
+    case STET_CAUSE_DTYPE_CHANGE:
+    case STET_CAUSE_RANK_CHANGE:
+        if (f->facts.argument_shape || f->cause == STET_CAUSE_DTYPE_CHANGE ||
+            f->cause == STET_CAUSE_RANK_CHANGE)
             stet_lazy_point_at(h, f, only_line(h, s, feeds));
         break;
-    case STET_REASON_OPTIMIZER_SCALAR:
+    case STET_CAUSE_OPTIMIZER_SCALAR:
         stet_lazy_point_at(h, f, only_line(h, s, updates));
         break;
-    case STET_REASON_BAKED_CONSTANT:
-    case STET_REASON_PYTHON_COUNTER:
-    case STET_REASON_CAPACITY_LEAK:
-    case STET_REASON_TOPK_K:
-    case STET_REASON_SLICE_START:
+    case STET_CAUSE_BAKED_CONSTANT:
+    case STET_CAUSE_PYTHON_COUNTER:
+    case STET_CAUSE_CAPACITY_LEAK:
+    case STET_CAUSE_TOPK_K:
+    case STET_CAUSE_SLICE_START:
         find_operation(h, f);
-        if (f->origin.line && f->reason == STET_REASON_BAKED_CONSTANT)
+        if (f->origin.line && f->cause == STET_CAUSE_BAKED_CONSTANT)
             static_argument(h, f);
         break;
     default:

@@ -81,44 +81,44 @@ static bool inner(struct stet_history *h, struct stet_finding *f)
     if (f->facts.argument_shape || !f->facts.inner_shape)
         return false;
     if (f->facts.topk || source_says(h, &f->origin, topk))
-        stet_finding_is(h, f, STET_REASON_TOPK_K, STET_SURE_CERTAIN, false,
+        stet_finding_is(h, f, STET_CAUSE_TOPK_K, STET_SURE_CERTAIN, false,
                         "no argument changed; the result of a top-k went from %lld to %lld", from,
                         to);
     else if (f->facts.masked)
-        stet_finding_is(h, f, STET_REASON_MASK_GATHER, STET_SURE_CERTAIN, false,
+        stet_finding_is(h, f, STET_CAUSE_MASK_GATHER, STET_SURE_CERTAIN, false,
                         "no argument changed; what a mask selects went from %lld to %lld elements",
                         from, to);
     else if (read_back(h, f, f->facts.cut))
-        stet_finding_is(h, f, STET_REASON_DIM_READBACK, STET_SURE_CERTAIN, false,
+        stet_finding_is(h, f, STET_CAUSE_DIM_READBACK, STET_SURE_CERTAIN, false,
                         "no argument changed; a size inside went from %lld to %lld, and what is "
                         "passed was read back in line %u",
                         from, to, f->reads);
     else if (f->facts.cut)
-        stet_finding_is(h, f, STET_REASON_TOPK_K, STET_SURE_CERTAIN, false,
+        stet_finding_is(h, f, STET_CAUSE_TOPK_K, STET_SURE_CERTAIN, false,
                         "no argument changed; what is taken of a sort, a top-k, went from %lld to "
                         "%lld",
                         from, to);
     else if (f->facts.gather || source_says(h, &f->origin, gather))
-        stet_finding_is(h, f, STET_REASON_MASK_GATHER, STET_SURE_CERTAIN, false,
+        stet_finding_is(h, f, STET_CAUSE_MASK_GATHER, STET_SURE_CERTAIN, false,
                         "no argument changed; a selection went from %lld to %lld elements", from,
                         to);
     else if (f->facts.constant_is_size)
-        stet_finding_is(h, f, STET_REASON_CAPACITY_LEAK, STET_SURE_CERTAIN, false,
+        stet_finding_is(h, f, STET_CAUSE_CAPACITY_LEAK, STET_SURE_CERTAIN, false,
                         "no argument changed; an integer constant and a size inside moved "
                         "together, %lld to %lld",
                         from, to);
-    else if (f->facts.made_so && f->pair == STET_REASON_SHAPE_DRIFT && is_lazy(h, f))
+    else if (f->facts.made_so && f->pair == STET_CAUSE_SHAPE_DRIFT && is_lazy(h, f))
         /* The integer itself is passed as an argument there. */
-        stet_finding_is(h, f, STET_REASON_CAPACITY_LEAK, STET_SURE_LIKELY, false,
+        stet_finding_is(h, f, STET_CAUSE_CAPACITY_LEAK, STET_SURE_LIKELY, false,
                         "no argument changed; a size of what is made inside went from %lld to "
                         "%lld, by a Python number",
                         from, to);
     else
         return false;
-    stet_finding_drop(f, STET_REASON_SHAPE_DRIFT);
-    stet_finding_drop(f, STET_REASON_BAKED_CONSTANT);
-    stet_finding_drop(f, STET_REASON_SLICE_START);
-    stet_finding_drop(f, STET_REASON_GRAPH_CHANGE);
+    stet_finding_drop(f, STET_CAUSE_SHAPE_DRIFT);
+    stet_finding_drop(f, STET_CAUSE_BAKED_CONSTANT);
+    stet_finding_drop(f, STET_CAUSE_SLICE_START);
+    stet_finding_drop(f, STET_CAUSE_GRAPH_CHANGE);
     return true;
 }
 
@@ -136,14 +136,14 @@ static void last_batch(struct stet_history *h, struct stet_finding *f)
     turns = stet_turns_of(h, f);
     ends = turns.ends || turns.switches > 1;
     if (turns.known && turns.longest_mine == 1 && turns.others_before >= 2 && ends)
-        stet_finding_is(h, f, STET_REASON_LAST_BATCH, STET_SURE_CERTAIN, false,
+        stet_finding_is(h, f, STET_CAUSE_LAST_BATCH, STET_SURE_CERTAIN, false,
                         "%.*s is %lld in every other batch; %lld comes alone, after %u of those",
                         STET_FMT(c->what), from, to, turns.others_before);
     else if (turns.known && turns.mine == 1 && turns.others_before >= 1 && ends)
-        stet_finding_is(h, f, STET_REASON_LAST_BATCH, STET_SURE_LIKELY, false,
+        stet_finding_is(h, f, STET_CAUSE_LAST_BATCH, STET_SURE_LIKELY, false,
                         "%.*s went from %lld to %lld once", STET_FMT(c->what), from, to);
     else if (!turns.known && !turns.others)
-        stet_finding_is(h, f, STET_REASON_LAST_BATCH, STET_SURE_GUESS, false,
+        stet_finding_is(h, f, STET_CAUSE_LAST_BATCH, STET_SURE_GUESS, false,
                         "%.*s has two sizes, and the smaller one, %lld, came later; executions are "
                         "not to be seen here",
                         STET_FMT(c->what), to);
@@ -166,7 +166,7 @@ static bool varlen(struct stet_history *h, struct stet_finding *f)
     }
     if (!data)
         return false;
-    stet_finding_is(h, f, STET_REASON_VARLEN, STET_SURE_LIKELY, false,
+    stet_finding_is(h, f, STET_CAUSE_VARLEN, STET_SURE_LIKELY, false,
                     "the data comes with a list of integers (lengths, offsets) that changes its "
                     "length as well");
     if (data->place.line)
@@ -181,21 +181,21 @@ static void argument(struct stet_history *h, struct stet_finding *f)
     const struct stet_sighting *maker = gathered(h, f);
 
     if (maker) {
-        stet_finding_is(h, f, STET_REASON_MASK_GATHER, STET_SURE_LIKELY, false,
+        stet_finding_is(h, f, STET_CAUSE_MASK_GATHER, STET_SURE_LIKELY, false,
                         "the %lld elements were gathered in line %u, outside any jitted function",
                         (long long)f->facts.size_to, stet_history_line(maker)->line);
         f->origin = *stet_history_line(maker);
     } else if (f->facts.selects) {
-        stet_finding_is(h, f, STET_REASON_MASK_GATHER, STET_SURE_CERTAIN, false,
+        stet_finding_is(h, f, STET_CAUSE_MASK_GATHER, STET_SURE_CERTAIN, false,
                         "%.*s holds the positions that a mask selects, %lld of them",
                         STET_FMT(f->facts.size_what), (long long)f->facts.size_to);
     } else if (varlen(h, f)) {
         return;
     } else if (read_back(h, f, false)) {
-        stet_finding_is(h, f, STET_REASON_DIM_READBACK, STET_SURE_LIKELY, false,
+        stet_finding_is(h, f, STET_CAUSE_DIM_READBACK, STET_SURE_LIKELY, false,
                         "what is passed depends on a value read back in line %u", f->reads);
     } else if (series && series->distinct > 2) {
-        stet_finding_is(h, f, STET_REASON_SHAPE_DRIFT, STET_SURE_CERTAIN, false,
+        stet_finding_is(h, f, STET_CAUSE_SHAPE_DRIFT, STET_SURE_CERTAIN, false,
                         "%.*s took %s%u sizes in this run", STET_FMT(c->what),
                         series->distinct == STET_SERIES_VALUES ? "at least " : "",
                         series->distinct);
@@ -210,7 +210,7 @@ static void bounded(struct stet_history *h, struct stet_finding *f)
     const struct stet_facts *facts = &f->facts;
     char where[128] = "";
 
-    if (f->reason != STET_REASON_SHAPE_DRIFT || !facts->bounded_known)
+    if (f->cause != STET_CAUSE_SHAPE_DRIFT || !facts->bounded_known)
         return;
     if (!facts->forbids.len) {
         f->evidence = stet_arena_printf(&h->arena,
@@ -238,15 +238,15 @@ static bool constants_are_ours(const struct stet_finding *f)
 
 void stet_evidence_sizes(struct stet_history *h, struct stet_finding *f)
 {
-    bool structural = f->pair == STET_REASON_GRAPH_CHANGE ||
-                      f->pair == STET_REASON_BAKED_CONSTANT || f->pair == STET_REASON_SLICE_START;
+    bool structural = f->pair == STET_CAUSE_GRAPH_CHANGE || f->pair == STET_CAUSE_BAKED_CONSTANT ||
+                      f->pair == STET_CAUSE_SLICE_START;
 
-    if (f->pair != STET_REASON_SHAPE_DRIFT && !structural)
+    if (f->pair != STET_CAUSE_SHAPE_DRIFT && !structural)
         return;
     if (inner(h, f) || !f->facts.argument_shape)
         return;
     if (!constants_are_ours(f))
-        stet_finding_drop(f, STET_REASON_BAKED_CONSTANT);
+        stet_finding_drop(f, STET_CAUSE_BAKED_CONSTANT);
     argument(h, f);
     bounded(h, f);
 }

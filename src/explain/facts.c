@@ -475,7 +475,7 @@ static struct stet_place origin_of(const struct stet_finding *f)
             if (!c->place.line ||
                 (strict > 1 && c->kind == STET_CHANGE_TYPE && stet_view_ends(c->op, "constant")) ||
                 (strict && (c->follows != STET_NO_FACET ||
-                            stet_diff_change_reason(c->kind, c->facet, c->op) != f->pair)))
+                            stet_diff_change_cause(c->kind, c->facet, c->op) != f->pair)))
                 continue;
             if (!best || c->order < best->order)
                 best = c;
@@ -495,11 +495,11 @@ enum stet_rc stet_facts_gather(struct stet_history *h, struct stet_finding *f,
         return rc;
     if (a->options && b->options)
         stet_options_diff(a->options, b->options, add_option, &d);
-    f->facts.same = d.reason == STET_REASON_IDENTICAL;
+    f->facts.same = d.cause == STET_CAUSE_IDENTICAL;
     f->facts.unfed = d.ops_unexplained;
     f->facts.new_ops = d.ops_came;
     f->facts.only_arguments = !d.ops_came && !d.ops_went;
-    f->facts.only_more = d.reason == STET_REASON_GRAPH_CHANGE && !d.also_count && d.ops_came &&
+    f->facts.only_more = d.cause == STET_CAUSE_GRAPH_CHANGE && !d.also_count && d.ops_came &&
                          !d.ops_went && !(d.moved & ~(1u << STET_FACET_ATTRIBUTES));
     f->facts.bounded_known = d.bounded.known;
     if (d.bounded.forbids) {
@@ -507,7 +507,7 @@ enum stet_rc stet_facts_gather(struct stet_history *h, struct stet_finding *f,
         f->facts.forbids_why = stet_view_str(d.bounded.why);
         f->facts.forbids_at = keep_place(h, stet_place_of(d.bounded.forbids->loc));
     }
-    f->pair = d.reason;
+    f->pair = d.cause;
     for (uint32_t i = 0; i < d.also_count && i < STET_ALSO_MOST; i++)
         f->pair_also[f->pair_also_count++] = d.also[i];
     if (!find_uses(&uses, b->program.program, &d)) {
@@ -522,7 +522,7 @@ enum stet_rc stet_facts_gather(struct stet_history *h, struct stet_finding *f,
     constant_facts(f);
     argument_facts(f, a->program.program, b->program.program);
     f->pair_origin = origin_of(f);
-    if (f->pair == STET_REASON_OPTIONS_DRIFT) /* no operation differs: the call does */
+    if (f->pair == STET_CAUSE_OPTIONS_DRIFT) /* no operation differs: the call does */
         f->pair_origin = s->trigger;
     if (!f->pair_origin.line)
         f->pair_origin = s->traits->place;

@@ -4,29 +4,23 @@
 #include "base/buf.h"
 #include "explain/buckets.h"
 
-static const struct {
-    enum stet_reason reason;
-    unsigned framework;
-    const char *text;
-} fixes[] = {
-#define FIX(reason, framework, text) {STET_REASON_##reason, framework, text},
-#include "explain/fixes.def"
-#undef FIX
-};
-
-const char *stet_fix_of(enum stet_reason reason, enum stet_framework framework)
+static enum stet_cause_fix_for fix_for(enum stet_framework framework)
 {
-    const char *any = "";
-
-    for (size_t i = 0; i < sizeof fixes / sizeof *fixes; i++) {
-        if (fixes[i].reason != reason)
-            continue;
-        if (fixes[i].framework == (unsigned)framework)
-            return fixes[i].text;
-        if (fixes[i].framework == STET_FRAMEWORKS)
-            any = fixes[i].text;
+    switch (framework) {
+    case STET_FRAMEWORK_JAX:
+        return STET_FIX_JAX;
+    case STET_FRAMEWORK_TORCH_XLA:
+        return STET_FIX_TORCH_XLA;
+    case STET_FRAMEWORK_TORCH_TPU:
+        return STET_FIX_TORCH_TPU;
+    default:
+        return STET_FIX_ANY;
     }
-    return any;
+}
+
+const char *stet_fix_of(enum stet_cause cause, enum stet_framework framework)
+{
+    return stet_cause_fix(cause, fix_for(framework));
 }
 
 /* The name in "argument batch['x'] dimension 0"; otherwise the whole. */
@@ -48,7 +42,7 @@ static const struct stet_told *cause_of(const struct stet_finding *f)
         const struct stet_told *c = &f->changes[i];
 
         if (c->follows == STET_NO_FACET &&
-            stet_diff_change_reason(c->kind, c->facet, c->op) == f->reason)
+            stet_diff_change_cause(c->kind, c->facet, c->op) == f->cause)
             return c;
     }
     return f->change_count ? &f->changes[0] : NULL;
@@ -98,7 +92,7 @@ static void expand(struct stet_buf *out, const char *text, const struct stet_fin
 
 const struct stet_series *stet_fix_sizes(const struct stet_history *h, const struct stet_finding *f)
 {
-    const struct stet_told *c = f->reason == STET_REASON_SHAPE_DRIFT ? cause_of(f) : NULL;
+    const struct stet_told *c = f->cause == STET_CAUSE_SHAPE_DRIFT ? cause_of(f) : NULL;
     const struct stet_series *s =
         c && c->kind == STET_CHANGE_ARGUMENT ? stet_series_of(h, f, c) : NULL;
 
@@ -123,11 +117,11 @@ void stet_fix_write(struct stet_history *h, struct stet_finding *f)
     struct stet_buf out = STET_BUF_INIT;
 
     f->fix = (struct stet_view){0};
-    if (f->reason >= STET_REASONS)
+    if (f->cause == STET_CAUSE_NONE)
         return;
     expand(&out,
            f->fix_text ? f->fix_text
-                       : stet_fix_of(f->reason, stet_sighting_of(h, f)->traits->framework),
+                       : stet_fix_of(f->cause, stet_sighting_of(h, f)->traits->framework),
            f);
     add_buckets(h, f, &out);
     f->fix = stet_arena_copy(&h->arena, stet_buf_as_view(&out));

@@ -235,7 +235,7 @@ static enum stet_rc explain(struct stet_history *h, uint32_t number, uint32_t ag
     if (!stet_vec_room(&h->findings, &h->finding_room, h->finding_count, sizeof *h->findings))
         return stet_fail(err, STET_NO_MEMORY, "out of memory for findings");
     f = &h->findings[h->finding_count];
-    *f = (struct stet_finding){.sighting = number, .against = against, .pair = STET_REASON_UNKNOWN};
+    *f = (struct stet_finding){.sighting = number, .against = against, .pair = STET_CAUSE_UNKNOWN};
     f->facts.first = against == STET_NONE;
     f->facts.past = against != STET_NONE && h->sightings[against].past;
     if (side)
@@ -246,12 +246,12 @@ static enum stet_rc explain(struct stet_history *h, uint32_t number, uint32_t ag
             !f->facts.past && h->sightings[against].process == h->sightings[number].process,
             &f->moved);
     if (f->facts.first)
-        f->pair = STET_REASONS;
+        f->pair = STET_CAUSE_NONE;
     else if (side && h->sightings[against].traits->readable &&
              h->open(h->context, against, &other, NULL) == STET_OK)
         rc = stet_facts_gather(h, f, &h->sightings[number], &other, side, err);
     else if (stet_hash_eq(h->sightings[against].program, h->sightings[number].program))
-        f->pair = STET_REASON_IDENTICAL;
+        f->pair = STET_CAUSE_IDENTICAL;
     if (rc != STET_OK)
         return rc;
     h->sightings[number].finding = h->finding_count++;

@@ -101,8 +101,8 @@ enum { STET_TOLD_MOST = 24, STET_ALSO_MOST = 8 };
 /* Why one compile happened. */
 struct stet_finding {
     uint32_t sighting, against; /* against: a sighting, or STET_NONE */
-    enum stet_reason reason;    /* STET_REASONS: nothing to say */
-    enum stet_reason also[STET_ALSO_MOST];
+    enum stet_cause cause;      /* STET_CAUSE_NONE: nothing to say */
+    enum stet_cause also[STET_ALSO_MOST];
     uint32_t also_count;
     bool benign;
     enum stet_sure sure;
@@ -119,7 +119,7 @@ struct stet_finding {
     uint32_t change_count, left_out;
     struct stet_facts facts;
     /* As the comparison alone had it; judging starts from here. */
-    enum stet_reason pair, pair_also[STET_ALSO_MOST];
+    enum stet_cause pair, pair_also[STET_ALSO_MOST];
     uint32_t pair_also_count;
     struct stet_place pair_origin;
     uint32_t on_line; /* the finding before it of an eager program in the same line, or STET_NONE */
@@ -171,6 +171,6 @@ enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, str
 const char *stet_sure_name(enum stet_sure s);
 /* What to do about it, in the words of the framework; {name}, {from}, {to}, {detail} stand for what
  * changed. A literal. */
-const char *stet_fix_of(enum stet_reason reason, enum stet_framework framework);
+const char *stet_fix_of(enum stet_cause cause, enum stet_framework framework);
 
 #endif

@@ -1,7 +1,8 @@
-/* Why a frame was compiled again: class, line, values, fix. */
+/* Why a frame was compiled again: cause, line, values, fix. */
 #ifndef STET_INGEST_WHY_H
 #define STET_INGEST_WHY_H
 
+#include "cause/cause.h"
 #include "ingest/torch.h"
 
 /* What the environment can do about it without an edit. */
@@ -18,8 +19,7 @@ enum stet_torch_knob {
 enum { STET_WHY_ALSO = 4 };
 
 struct stet_torch_why {
-    const char *class; /* a trap's id; a literal */
-    const char *also[STET_WHY_ALSO];
+    enum stet_cause cause, also[STET_WHY_ALSO];
     size_t also_count;
     bool has_guard;
     struct stet_guard guard; /* the failure that decided; views in the model */
@@ -33,9 +33,9 @@ struct stet_torch_why {
     uint32_t broken; /* the graph break that made the frame, or STET_TORCH_NONE */
 };
 
-/* Of a compile that is not its frame's first; of a first one, class is "first". The model's texts
- * are borrowed. Source files are looked into when they are there (a parameter, a closure variable
- * and a default look alike in a guard). */
+/* Of a compile that is not its frame's first; of a first one, the cause is "first". The model's
+ * texts are borrowed. Source files are looked into when they are there (a parameter, a closure
+ * variable and a default look alike in a guard). */
 void stet_torch_explain(const struct stet_torch *t, uint32_t compile, struct stet_torch_why *why);
 /* Of a graph break. */
 void stet_torch_explain_break(const struct stet_torch *t, uint32_t at, struct stet_torch_why *why);

@@ -325,6 +325,7 @@ static enum stet_rc add_change(struct stet_ledger *l, sqlite3_int64 recompile, s
 enum stet_rc stet_ledger_add_recompile(struct stet_ledger *l, const struct stet_recompile *r,
                                        struct stet_err *err)
 {
+    char also[STET_CAUSE_LIST_TEXT];
     struct binder b;
     enum stet_rc rc;
     sqlite3_int64 id;
@@ -337,8 +338,8 @@ enum stet_rc stet_ledger_add_recompile(struct stet_ledger *l, const struct stet_
     number(&b, r->compile);
     number_if(&b, r->rank >= 0, (uint64_t)r->rank);
     number_if(&b, r->step_known, r->step);
-    text(&b, r->class);
-    text(&b, r->also);
+    cstr(&b, stet_cause_id(r->cause));
+    text(&b, stet_cause_list_text(&r->also, also));
     text(&b, r->function);
     text_if(&b, r->program);
     text_if(&b, r->against);

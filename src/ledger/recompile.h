@@ -2,6 +2,7 @@
 #ifndef STET_LEDGER_RECOMPILE_H
 #define STET_LEDGER_RECOMPILE_H
 
+#include "cause/cause.h"
 #include "journal/vocabulary.h"
 
 struct stet_line {
@@ -33,7 +34,8 @@ struct stet_recompile {
     int64_t rank;              /* -1 when not known */
     bool step_known;
     uint64_t step;
-    struct stet_view class, also; /* also: further classes, separated by blanks */
+    enum stet_cause cause;
+    struct stet_cause_list also; /* further causes */
     struct stet_view function;
     struct stet_view program, against; /* 32 hex digits; absent where there is none */
     struct stet_line origin, trigger;

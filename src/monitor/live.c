@@ -262,7 +262,7 @@ static void translate(struct stet_live *l)
 
 static uint64_t key_of(const struct stet_recompile *r)
 {
-    struct stet_hash h = stet_hash_mix(stet_hash_bytes(r->class), stet_hash_bytes(r->function));
+    struct stet_hash h = stet_hash_mix_u64(stet_hash_bytes(r->function), r->cause);
 
     return stet_hash_mix_u64(h, r->origin.line).lo;
 }
@@ -329,7 +329,7 @@ static void report(struct stet_live *l)
     for (; l->reported < l->x.history.finding_count; l->reported++) {
         const struct stet_finding *f = &l->x.history.findings[l->reported];
 
-        if (f->reason >= STET_REASONS)
+        if (f->cause == STET_CAUSE_NONE)
             continue;
         stet_session_row(&row, &l->x.history, f);
         if (l->events_fd >= 0)

@@ -171,7 +171,7 @@ static void questions(struct stet_buf *out, const struct stet_report_run *r)
         html_cstr(out, q->text);
         if (q->count) {
             stet_buf_printf(out, " <b>%" PRIu64 "×</b> ", q->count);
-            stet_html_text(out, q->class);
+            html_cstr(out, stet_cause_id(q->cause));
             stet_buf_str(out, "<small>");
             stet_html_text(out, q->evidence);
             stet_buf_str(out, "</small>");

@@ -80,10 +80,11 @@ struct stet_report_grid {
 struct stet_report_question {
     const char *key, *text;
     uint64_t count;
-    struct stet_view class, evidence;
+    enum stet_cause cause; /* of the first recompile that says yes */
+    struct stet_view evidence;
 };
 
-enum { STET_REPORT_QUESTIONS = 3 };
+enum { STET_REPORT_QUESTIONS = STET_QUESTIONS };
 
 /* Compiles that a store answered. */
 struct stet_report_tier {

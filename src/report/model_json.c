@@ -72,7 +72,9 @@ static void questions(struct stet_json *j, const struct stet_report_run *r)
         stet_json_cstr(j, "key", q->key);
         stet_json_cstr(j, "text", q->text);
         stet_json_uint(j, "recompiles", q->count);
-        text_or_null(j, "class", q->class);
+        text_or_null(j, "class",
+                     q->cause == STET_CAUSE_NONE ? (struct stet_view){0}
+                                                 : stet_view_str(stet_cause_id(q->cause)));
         text_or_null(j, "evidence", q->evidence);
         stet_json_end_object(j);
     }
@@ -309,12 +311,15 @@ static void changes(struct stet_json *j, const struct stet_recompile *r)
     stet_json_uint(j, "left_out", r->left_out);
 }
 
-static void cause(struct stet_json *j, const struct stet_report_run *r, const struct stet_cause *c)
+static void cause(struct stet_json *j, const struct stet_report_run *r,
+                  const struct stet_report_cause *c)
 {
+    char also[STET_CAUSE_LIST_TEXT];
+
     stet_json_object(j, NULL);
     stet_json_string(j, "lane", c->first.lane);
-    stet_json_string(j, "class", c->first.class);
-    stet_json_string(j, "also", c->first.also);
+    stet_json_cstr(j, "class", stet_cause_id(c->first.cause));
+    stet_json_string(j, "also", stet_cause_list_text(&c->first.also, also));
     stet_json_told(j, "function",
                    c->first.function.len ? c->first.function : (struct stet_view){0});
     stet_json_bool(j, "benign", c->first.benign);

@@ -49,12 +49,7 @@ void stet_session_row(struct stet_session_row *row, const struct stet_history *h
 {
     const struct stet_sighting *s = &h->sightings[f->sighting];
     const struct stet_sighting *a = f->against == STET_NONE ? NULL : &h->sightings[f->against];
-    size_t used = 0;
 
-    row->also[0] = '\0';
-    for (uint32_t i = 0; i < f->also_count; i++)
-        used += (size_t)snprintf(row->also + used, sizeof row->also - used, "%s%s", used ? " " : "",
-                                 stet_reason_name(f->also[i]));
     stet_hash_format(s->program, row->program);
     if (a)
         stet_hash_format(a->program, row->against);
@@ -65,8 +60,7 @@ void stet_session_row(struct stet_session_row *row, const struct stet_history *h
         .rank = s->rank,
         .step_known = s->step_known,
         .step = s->step,
-        .class = stet_view_str(stet_reason_name(f->reason)),
-        .also = stet_view_str(row->also),
+        .cause = f->cause,
         .function = s->traits->function,
         .program = stet_view_str(row->program),
         .against = name_if(a != NULL, row->against),
@@ -87,6 +81,8 @@ void stet_session_row(struct stet_session_row *row, const struct stet_history *h
         .fix = f->fix,
         .advice = f->advice,
     };
+    for (uint32_t i = 0; i < f->also_count; i++)
+        stet_cause_list_add(&row->recompile.also, f->also[i]);
 }
 
 /* ---- straight ---- */
@@ -99,7 +95,7 @@ static enum stet_rc each_finding(void *source, stet_visit_recompile *visit, void
 
     (void)err;
     for (uint32_t i = 0; i < x->history.finding_count; i++) {
-        if (x->history.findings[i].reason >= STET_REASONS)
+        if (x->history.findings[i].cause == STET_CAUSE_NONE)
             continue;
         stet_session_row(&row, &x->history, &x->history.findings[i]);
         if (!visit(context, &row.recompile))

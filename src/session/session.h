@@ -73,7 +73,7 @@ struct stet_session_settled stet_session_settled(const struct stet_session *x);
 struct stet_session_row {
     struct stet_recompile recompile;
     struct stet_row_change changes[STET_TOLD_MOST];
-    char also[256], program[STET_HASH_TEXT], against[STET_HASH_TEXT];
+    char program[STET_HASH_TEXT], against[STET_HASH_TEXT];
 };
 
 void stet_session_row(struct stet_session_row *row, const struct stet_history *h,

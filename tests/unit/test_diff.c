@@ -25,7 +25,7 @@ static void compare_prepared(struct pair *p)
     EXPECT(stet_hash_eq(fa.key, p->fa.key) && stet_hash_eq(fb.skeleton, p->fb.skeleton));
     for (int round = 0; round < 2; round++) {
         EXPECT_INT(STET_OK, stet_diff_make(&d, &sa, &sb, &err));
-        EXPECT_INT(p->d.reason, d.reason);
+        EXPECT_INT(p->d.cause, d.cause);
         EXPECT_INT(p->d.ops_matched, d.ops_matched);
         EXPECT_INT(p->d.change_count, d.change_count);
         for (uint32_t i = 0; i < d.change_count && i < p->d.change_count; i++) {
@@ -96,7 +96,7 @@ TEST(the_same_program_is_identical)
 
     EXPECT(compare(&p, STET_VIEW(HEAD(X) STEP(1, "%x", 3) END("%b1")),
                    STET_VIEW(HEAD("%y: tensor<4xf32>") STEP(1, "%y", 9) END("%b1"))));
-    EXPECT_INT(STET_REASON_IDENTICAL, p.d.reason);
+    EXPECT_INT(STET_CAUSE_IDENTICAL, p.d.cause);
     EXPECT_INT(0, p.d.change_count);
     release(&p);
 }
@@ -117,7 +117,7 @@ TEST(a_constant_is_named_with_the_line_that_uses_it)
     const struct stet_change *c;
 
     EXPECT(compare(&p, STET_VIEW(SCALED("1.0e-3", "2.0")), STET_VIEW(SCALED("9.99e-4", "2.0"))));
-    EXPECT_INT(STET_REASON_BAKED_CONSTANT, p.d.reason);
+    EXPECT_INT(STET_CAUSE_BAKED_CONSTANT, p.d.cause);
     EXPECT_INT(0, p.d.also_count);
     EXPECT_INT(1, p.d.change_count);
     EXPECT_INT(1u << STET_FACET_CONSTANTS, p.d.moved);
@@ -140,7 +140,7 @@ TEST(a_repeated_block_is_one_change)
     EXPECT(compare(
         &p, STET_VIEW(HEAD(X) STEP(1, "%x", 3) STEP(2, "%b1", 3) END("%b2")),
         STET_VIEW(HEAD(X) STEP(1, "%x", 3) STEP(2, "%b1", 3) STEP(3, "%b2", 3) END("%b3"))));
-    EXPECT_INT(STET_REASON_PYTHON_LOOP, p.d.reason);
+    EXPECT_INT(STET_CAUSE_PYTHON_LOOP, p.d.cause);
     EXPECT_INT(0, p.d.also_count);
     c = find(&p.d, STET_CHANGE_REPEAT);
     EXPECT(c);
@@ -162,7 +162,7 @@ TEST(an_inserted_operation_is_named_alone)
         compare(&p, STET_VIEW(HEAD(X) STEP(1, "%x", 3) STEP(2, "%b1", 4) END("%b2")),
                 STET_VIEW(HEAD(X) STEP(1, "%x", 3) "%n = stablehlo.cosine %b1 : tensor<4xf32>" LOC(
                     6) "\n" STEP(2, "%n", 4) END("%b2"))));
-    EXPECT_INT(STET_REASON_GRAPH_CHANGE, p.d.reason);
+    EXPECT_INT(STET_CAUSE_GRAPH_CHANGE, p.d.cause);
     EXPECT_INT(1, p.d.change_count);
     EXPECT_STR("operation cosine", text_of(p.d.changes[0].what));
     EXPECT_INT(6, p.d.changes[0].line);
@@ -179,13 +179,13 @@ TEST(arguments_that_come_or_go_are_named)
     struct pair p;
 
     EXPECT(compare(&p, STET_VIEW(HEAD(X) STEP(1, "%x", 3) END("%b1")), STET_VIEW(MASKED)));
-    EXPECT_INT(STET_REASON_OPTIONAL_KEY, p.d.reason);
+    EXPECT_INT(STET_CAUSE_OPTIONAL_KEY, p.d.cause);
     EXPECT_INT(0, p.d.also_count);
     EXPECT_STR("argument mask", text_of(find(&p.d, STET_CHANGE_ARGUMENT_CAME)->what));
     EXPECT_INT(5, find(&p.d, STET_CHANGE_ARGUMENT_CAME)->line);
     release(&p);
     EXPECT(compare(&p, STET_VIEW(MASKED), STET_VIEW(HEAD(X) STEP(1, "%x", 3) END("%b1"))));
-    EXPECT_INT(STET_REASON_OPTIONAL_KEY, p.d.reason);
+    EXPECT_INT(STET_CAUSE_OPTIONAL_KEY, p.d.cause);
     EXPECT_STR("argument mask", text_of(find(&p.d, STET_CHANGE_ARGUMENT_WENT)->what));
     release(&p);
 }
@@ -222,7 +222,7 @@ TEST(constants_that_follow_from_a_shape_are_marked_as_such)
     struct pair p;
 
     EXPECT(compare(&p, STET_VIEW(BATCH("4", "32.0")), STET_VIEW(BATCH("6", "48.0"))));
-    EXPECT_INT(STET_REASON_SHAPE_DRIFT, p.d.reason);
+    EXPECT_INT(STET_CAUSE_SHAPE_DRIFT, p.d.cause);
     EXPECT_INT(0, p.d.also_count);
     EXPECT_STR("argument batch dimension 0", text_of(p.d.changes[0].what));
     EXPECT_INT(STET_FACET_SHAPES, find(&p.d, STET_CHANGE_CONSTANT)->follows);
@@ -230,9 +230,9 @@ TEST(constants_that_follow_from_a_shape_are_marked_as_such)
     EXPECT_INT(STET_NO_FACET, p.d.follows[STET_FACET_SHAPES]);
     release(&p);
     EXPECT(compare(&p, STET_VIEW(BATCH("4", "32.0")), STET_VIEW(BATCH("6", "5.0"))));
-    EXPECT_INT(STET_REASON_SHAPE_DRIFT, p.d.reason);
+    EXPECT_INT(STET_CAUSE_SHAPE_DRIFT, p.d.cause);
     EXPECT_INT(1, p.d.also_count);
-    EXPECT_INT(STET_REASON_BAKED_CONSTANT, p.d.also[0]);
+    EXPECT_INT(STET_CAUSE_BAKED_CONSTANT, p.d.also[0]);
     release(&p);
 }
 
@@ -250,20 +250,20 @@ TEST(constants_of_either_sign_follow_from_a_dtype)
 
     EXPECT(compare(&p, STET_VIEW(SCALED_AS("f32", "0.70710677")),
                    STET_VIEW(SCALED_AS("bf16", "0.70710677"))));
-    EXPECT_INT(STET_REASON_DTYPE_CHANGE, p.d.reason);
+    EXPECT_INT(STET_CAUSE_DTYPE_CHANGE, p.d.cause);
     EXPECT_INT(0, p.d.also_count);
     release(&p);
     EXPECT(compare(&p, STET_VIEW(SCALED_AS("f32", "-0.70710677")),
                    STET_VIEW(SCALED_AS("bf16", "-0.70710677"))));
-    EXPECT_INT(STET_REASON_DTYPE_CHANGE, p.d.reason);
+    EXPECT_INT(STET_CAUSE_DTYPE_CHANGE, p.d.cause);
     EXPECT_INT(0, p.d.also_count);
     EXPECT_INT(STET_FACET_DTYPES, find(&p.d, STET_CHANGE_CONSTANT)->follows);
     release(&p);
     EXPECT(compare(&p, STET_VIEW(SCALED_AS("f32", "0.70710677")),
                    STET_VIEW(SCALED_AS("bf16", "-0.70710677"))));
-    EXPECT_INT(STET_REASON_DTYPE_CHANGE, p.d.reason);
+    EXPECT_INT(STET_CAUSE_DTYPE_CHANGE, p.d.cause);
     EXPECT_INT(1, p.d.also_count);
-    EXPECT_INT(STET_REASON_BAKED_CONSTANT, p.d.also[0]);
+    EXPECT_INT(STET_CAUSE_BAKED_CONSTANT, p.d.also[0]);
     release(&p);
 }
 
@@ -301,7 +301,7 @@ TEST(a_kernel_that_went_is_a_fallback)
     struct pair p;
 
     EXPECT(compare(&p, STET_VIEW(KERNEL), STET_VIEW(HEAD(X) STEP(1, "%x", 3) END("%b1"))));
-    EXPECT_INT(STET_REASON_KERNEL_FALLBACK, p.d.reason);
+    EXPECT_INT(STET_CAUSE_KERNEL_FALLBACK, p.d.cause);
     EXPECT_STR("operation custom_call @tpu_custom_call",
                text_of(find(&p.d, STET_CHANGE_OP_WENT)->what));
     release(&p);
@@ -335,7 +335,7 @@ TEST(options_join_the_class)
     EXPECT(compare(&p, STET_VIEW(HEAD(X) STEP(1, "%x", 3) END("%b1")),
                    STET_VIEW(HEAD(X) STEP(1, "%x", 3) END("%b1"))));
     stet_diff_add_option(&p.d, STET_VIEW("xla_flag"), STET_VIEW("1"), STET_VIEW("2"));
-    EXPECT_INT(STET_REASON_OPTIONS_DRIFT, p.d.reason);
+    EXPECT_INT(STET_CAUSE_OPTIONS_DRIFT, p.d.cause);
     EXPECT_INT(STET_CHANGE_OPTION, p.d.changes[0].kind);
     release(&p);
 }

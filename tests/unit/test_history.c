@@ -145,7 +145,7 @@ static void end(struct run *r)
 }
 
 #define EXPECT_CLASS(name, f)                                                                      \
-    EXPECT_STR(name, (f)->reason < STET_REASONS ? stet_reason_name((f)->reason) : "nothing")
+    EXPECT_STR(name, (f)->cause != STET_CAUSE_NONE ? stet_cause_id((f)->cause) : "nothing")
 
 static struct run r;
 
@@ -429,7 +429,7 @@ TEST(a_static_argument_beside_a_slice_is_not_its_start)
 
     EXPECT_CLASS("slice-start", f);
     EXPECT_INT(1, f->also_count);
-    EXPECT_INT(STET_REASON_STATIC_ARGUMENT, f->also[0]);
+    EXPECT_INT(STET_CAUSE_STATIC_ARGUMENT, f->also[0]);
     end(&r);
     f = slice_of("scale * x[START : START + 2]");
     EXPECT_CLASS("slice-start", f);
@@ -443,7 +443,7 @@ TEST(a_loop_until_a_value_chooses_no_program_and_a_condition_does)
         first_of_other("def main():\n    while float(loss) > 1:\n        y = f(x)\n"
                        "        loss = other(y)\n");
 
-    EXPECT(f->reason != STET_REASON_VALUE_BRANCH && (f->benign || f->reason == STET_REASONS));
+    EXPECT(f->cause != STET_CAUSE_VALUE_BRANCH && (f->benign || f->cause == STET_CAUSE_NONE));
     end(&r);
     f = first_of_other("def main():\n    for x in data:\n        if float(f(x)) > 1:\n"
                        "            loss = other(x)\n");
@@ -470,7 +470,7 @@ TEST(a_program_that_one_rank_has_alone_is_told)
     f = judged(&r, 4);
     EXPECT_CLASS("shape-drift", f);
     EXPECT_INT(1, f->also_count);
-    EXPECT_INT(STET_REASON_RANK_DIVERGENCE, f->also[0]);
+    EXPECT_INT(STET_CAUSE_RANK_DIVERGENCE, f->also[0]);
     EXPECT(memmem(f->evidence.ptr, f->evidence.len, "rank 1 alone has this program", 29));
     end(&r);
 }
@@ -490,18 +490,12 @@ TEST(a_function_that_one_rank_compiles_alone_is_told)
         if (rank == 1)
             compile_of(&r, 6, "1.5", "", "jit_alone", 2);
     }
-    EXPECT_INT(STET_REASONS, judged(&r, 3)->reason); /* both have it */
+    EXPECT_INT(STET_CAUSE_NONE, judged(&r, 3)->cause); /* both have it */
     f = judged(&r, 4);
     EXPECT_CLASS("rank-divergence", f);
     EXPECT(!f->benign && f->fix.len);
     EXPECT(memmem(f->evidence.ptr, f->evidence.len, "rank 1 alone compiled this function", 35));
     end(&r);
-}
-
-TEST(every_class_has_a_fix)
-{
-    for (int i = 0; i < STET_REASONS; i++)
-        EXPECT(*stet_fix_of((enum stet_reason)i, STET_FRAMEWORK_OTHER));
 }
 
 static bool says(struct stet_view text, const char *words)
