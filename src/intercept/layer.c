@@ -8,6 +8,7 @@
 #include "intercept/ahead.h"
 #include "intercept/ask.h"
 #include "intercept/contract.h"
+#include "intercept/copysites.h"
 #include "intercept/drain.h"
 #include "intercept/executable_memory.h"
 #include "intercept/guard.h"
@@ -255,6 +256,7 @@ static void after_fork_in_child(void)
     stet_flow_forked(&stet_layer.flow);
     stet_plugin_after_fork();
     stet_pystack_after_fork();
+    stet_intercept_copysites_after_fork();
     stet_threads_fork_child();
 }
 
@@ -319,6 +321,7 @@ static void start(void)
     stet_ring_init(&stet_layer.ring);
     stet_drain_init();
     stet_flow_init(&stet_layer.flow);
+    stet_intercept_copysites_init();
     stet_contract_start();
     describe_process(stet_layer.journal);
     stet_log("watching from %s, run folder %s", stet_entry_name, stet_layer.dir);

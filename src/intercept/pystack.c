@@ -5,6 +5,7 @@
 #include "intercept/pystack.h"
 
 #include "base/mem.h"
+#include "intercept/copysites.h"
 #include "intercept/counters.h"
 #include "intercept/layer.h"
 #include "intercept/pyvalues.h"
@@ -34,6 +35,8 @@ struct stet_pystack {
     bool load;
     struct stet_pywalk walk;
     struct stet_journal_values values;
+    size_t copy_count;
+    struct stet_copysite copies[STET_COPIES_MOST];
 };
 
 static atomic_int looks; /* capture threads at work or stuck */
@@ -93,6 +96,35 @@ static void write_values(struct stet_journal *j, const struct stet_pystack *s)
     stet_journal_write(j, STET_REC_compile_values, &record);
 }
 
+static void write_copy(struct stet_journal *j, const struct stet_pystack *s,
+                       const struct stet_copysite *c)
+{
+    struct stet_frame frames[STET_PYLINES_MOST];
+    uint64_t dims[STET_COPY_RANK];
+    bool known = c->rank <= STET_COPY_RANK;
+    struct stet_rec_compile_copy record = {
+        .index = s->index,
+        .load = s->load,
+        .to_host = c->to_host,
+        .copied_ns = c->ns,
+        .count = c->count,
+        .bytes = c->bytes,
+        .dtype = stet_view_str(stet_intercept_copysites_dtype(c->type)),
+        .rank = known ? c->rank + 1 : 0,
+        .dims = {dims, known ? c->rank : 0},
+        .value = stet_view_of(c->value, c->value_size),
+    };
+
+    for (uint32_t i = 0; i < c->line_count; i++)
+        frames[i] = (struct stet_frame){.file = stet_view_str(c->lines[i].file),
+                                        .function = stet_view_str(c->lines[i].function),
+                                        .line = c->lines[i].line};
+    for (size_t i = 0; i < record.dims.count; i++)
+        dims[i] = (uint64_t)c->dims[i];
+    record.stack = stet_journal_write_stack(j, (struct stet_frames){frames, c->line_count});
+    stet_journal_write(j, STET_REC_compile_copy, &record);
+}
+
 /* On the writer thread. */
 static bool write_stacks(struct stet_event *e, struct stet_journal *j)
 {
@@ -108,7 +140,9 @@ static bool write_stacks(struct stet_event *e, struct stet_journal *j)
         return true;
     }
     if (s->values.used || s->values.dropped)
-        write_values(j, s); /* before the stack: a reader that sees the stack has both */
+        write_values(j, s); /* before the stack: a reader that sees the stack has all */
+    for (size_t i = 0; i < s->copy_count; i++)
+        write_copy(j, s, &s->copies[i]);
     for (size_t i = 0; i < s->walk.thread_count; i++)
         write_thread(j, s, &s->walk.threads[i]);
     return false;
@@ -135,14 +169,17 @@ static void send_in_turn(struct stet_pystack *s)
         send(s);
 }
 
-static void read_values(void *data, PyObject *frame)
+static void read_values(void *data, PyObject *frame, unsigned long thread)
 {
     struct stet_pystack *s = data;
     uint64_t before = stet_journal_now();
 
-    if (stet_layer.values)
+    if (stet_layer.values) {
         stet_intercept_pyvalues_read(s->py, frame, stet_layer.capture == STET_CAPTURE_HASH,
                                      &s->values);
+        stet_intercept_pyline_prove(s->py, frame);
+        s->copy_count = stet_intercept_copysites_take(thread, s->copies);
+    }
     s->values_ns = stet_journal_now() - before;
 }
 
@@ -191,6 +228,7 @@ static struct stet_pystack *new_look(const struct stet_python *py, uint64_t inde
     }
     memset(s, 0, offsetof(struct stet_pystack, walk));
     s->values.used = s->values.dropped = 0;
+    s->copy_count = 0;
     atomic_init(&s->holders, 1);
     s->py = py;
     s->index = index;

@@ -69,7 +69,11 @@ typedef ptrdiff_t Py_ssize_t;
     PY_MAY(PyObject *, PyCell_Get, (PyObject *))                                                   \
     PY_MAY(void, Py_IncRef, (PyObject *))                                                          \
     PY_MAY(PyObject *, PyModule_GetDict, (PyObject *))                                             \
-    PY_MAY(PyObject *, PyObject_Repr, (PyObject *))
+    PY_MAY(PyObject *, PyObject_Repr, (PyObject *))                                                \
+    PY_MAY(int, PyCode_Addr2Line, (PyObject *, int))                                               \
+    PY_MAY(PyObject *, PyThreadState_GetFrame, (void *))                                           \
+    PY_MAY(void *, PyInterpreterState_ThreadHead, (void *))                                        \
+    PY_MAY(void *, PyThreadState_Next, (void *))
 
 /* Objects of the interpreter whose addresses are compared: exact types and singletons. */
 #define STET_PYTHON_OBJECTS                                                                        \

@@ -184,6 +184,7 @@ static uint64_t cap_for(const struct stet_journal *j, unsigned kind)
     case STET_REC_stack:
     case STET_REC_compile_stack:
     case STET_REC_compile_values:
+    case STET_REC_compile_copy:
     case STET_REC_executable_destroy:
     case STET_REC_plugin_error:
     case STET_REC_fault:
