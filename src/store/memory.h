@@ -1,13 +1,13 @@
-/* Executables of this process, serialised: what is compiled twice here is loaded the second time,
- * without a disk. Each load gives the framework an executable of its own, to destroy as it likes.
- */
+/* The executables of this process, serialised in memory: a program that is compiled twice here is
+ * loaded the second time, without a disk. Each load gives the framework its own executable, which
+ * it may destroy. Process-global and thread-safe. */
 #ifndef STET_STORE_MEMORY_H
 #define STET_STORE_MEMORY_H
 
 #include "base/buf.h"
 #include "base/hash.h"
 
-/* Bytes kept at most, unless said; the least recently used go first. */
+/* The default limit in bytes; the least recently used go first. */
 #define STET_MEMORY_MAX ((size_t)256 << 20)
 
 struct stet_remembered {
@@ -19,23 +19,23 @@ struct stet_remembered {
     unsigned users;   /* with the lock: readers, and the table itself */
 };
 
-/* Before the first is added: how many bytes, 0 for none. */
+/* Call before the first is added: the limit in bytes, 0 for none. */
 void stet_memory_limit(size_t bytes);
 size_t stet_memory_most(void);
-/* Takes both over and leaves them empty, or leaves them alone when they are too large. Any thread.
- */
+/* Takes ownership of both and leaves them empty, or leaves them alone if they are too large. From
+ * any thread. */
 void stet_memory_adopt(struct stet_hash key, struct stet_buf *program, struct stet_buf *executable);
-/* The same, and looks it up at once, so that the bytes stay whatever is forgotten meanwhile: to be
- * given back. NULL when it was left alone. */
+/* The same, and looks it up at once, so that the bytes stay valid until they are returned. NULL if
+ * it was left alone. */
 struct stet_remembered *stet_memory_hold(struct stet_hash key, struct stet_buf *program,
                                          struct stet_buf *executable);
-/* Whether so many bytes are worth remembering. */
+/* Is this size small enough to be kept? */
 bool stet_memory_fits(size_t bytes);
-/* NULL when it is not there; to be given back. */
+/* NULL if it is not there; must be returned. */
 struct stet_remembered *stet_memory_get(struct stet_hash key);
 void stet_memory_put_back(struct stet_remembered *m);
 
-/* Around fork. */
+/* Called around fork. */
 void stet_memory_fork_prepare(void);
 void stet_memory_fork_done(void);
 

@@ -1,5 +1,5 @@
-/* Handlers for fatal signals, set for the time of one load and taken away after it; and a list of
- * the loads under way, for whoever looks at the clock. */
+/* Handlers for fatal signals, installed for the time of one load, and a list of the loads in
+ * progress for the deadline check. */
 #include "store/quarantine.h"
 
 #include "base/mem.h"
@@ -21,18 +21,17 @@ enum { FATAL = sizeof fatal / sizeof *fatal };
 enum { NOTE = PATH_MAX + 64 };
 #define LONG_NS UINT64_C(10000000000)
 
-/* Where the strikes of an entry are noted: in one file each, so that it takes no listing to know
- * how many there are. */
+/* The strikes of an entry, one file each, so that counting them needs no folder listing. */
 struct place {
     char note[NOTE]; /* the last character is the strike's number */
     size_t folder;   /* the length of the folder's part */
     bool group;
 };
 
-/* One load at a time has handlers: they belong to the process. */
+/* Only one load at a time has handlers, because handlers belong to the process. */
 static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction before[FATAL];
-static struct place crash;  /* made ready before, since a handler may not format */
+static struct place crash;  /* prepared in advance, because a handler may not format */
 static sigset_t mask;       /* of the loading thread, before */
 static _Atomic long loader; /* the kernel's id of the loading thread; 0 for none */
 
@@ -56,14 +55,14 @@ static char *number_of(struct place *p)
     return p->note + strlen(p->note) - 1;
 }
 
-/* Only what POSIX lists as safe in a signal handler. False when all strikes are there already, or
- * when it can't be noted. */
+/* Uses only what POSIX lists as safe in a signal handler. False if all strikes exist already, or if
+ * it cannot be written. */
 static bool strike(struct place *p, const char *why, size_t n)
 {
     char *number = number_of(p);
     int fd = -1;
 
-    p->note[p->folder] = '\0'; /* the store itself is there: an entry was read from it */
+    p->note[p->folder] = '\0'; /* the store itself exists: an entry was read from it */
     if (mkdir(p->note, 0700) == 0 && p->group)
         chmod(p->note, 02770);
     p->note[p->folder] = '/';
@@ -73,7 +72,7 @@ static bool strike(struct place *p, const char *why, size_t n)
     }
     if (fd < 0)
         return false;
-    if (write(fd, why, n) < 0) { /* that it is there says enough */
+    if (write(fd, why, n) < 0) { /* its existence is enough */
     }
     close(fd);
     return true;
@@ -139,8 +138,8 @@ static void restore(void)
         sigaction(fatal[i], &before[i], NULL);
 }
 
-/* The signal comes again when this returns, and then meets whoever stood here before: a fault by
- * itself, an abort because it is raised. */
+/* When this returns, the signal is raised again and reaches the previous handler: a fault by
+ * itself, an abort because we raise it. */
 static void on_fatal(int number)
 {
     static const char why[] = "the load crashed\n";
@@ -180,7 +179,7 @@ static void let_crashes_be(void)
     for (size_t i = 0; i < FATAL; i++) {
         struct sigaction now;
 
-        /* the plugin may have put in one of its own meanwhile: that one stays */
+        /* the plugin may have installed its own handler meanwhile; that one stays */
         if (sigaction(fatal[i], NULL, &now) == 0 && now.sa_handler == on_fatal)
             sigaction(fatal[i], &before[i], NULL);
     }
@@ -189,14 +188,15 @@ static void let_crashes_be(void)
 
 /* ---- loads that hang ---- */
 
-/* What a load's deadline may say beside a time. It is over when it is 0; a strike is being written,
- * or was; the load ended while it was being written, and whoever writes it takes it back. */
+/* What a load's deadline may be beside a time. 0: the load is over. Others: a strike is being
+ * written, or was written; or the load ended while it was being written, and the writer removes the
+ * strike again. */
 enum { OVER, WRITING, WRITTEN, TOO_LATE };
 
 static struct load {
     _Atomic long thread; /* the kernel's id of the loading thread; 0: free */
     _Atomic uint64_t deadline_ns;
-    pid_t process; /* the child of a fork finds its parent's loads here, and leaves them alone */
+    pid_t process; /* the child of a fork finds its parent's loads here, and ignores them */
     struct place place;
     bool noted;
 } loads[8];
@@ -222,7 +222,7 @@ static void free_load(struct load *l)
     atomic_store(&l->thread, 0);
 }
 
-/* More at a time than there is room for go unwatched. */
+/* Loads beyond the room in this list are not watched. */
 static void begin_watch(const struct stet_store *s, struct stet_hash key, uint64_t compile_ns)
 {
     long self = syscall(SYS_gettid);
@@ -254,7 +254,7 @@ static void end_watch(void)
                                              deadline == WRITING ? TOO_LATE : OVER))
             continue;
         if (deadline == WRITING)
-            return; /* freed by whoever writes */
+            return; /* freed by the thread that writes the strike */
         if (deadline == WRITTEN && l->noted)
             unlink(l->place.note);
         free_load(l);
