@@ -1,7 +1,7 @@
-/* Reading a contract's text word by word; shared by the files that parse it.
+/* Reads a contract's text word by word; shared by the files that parse it.
  *
- * The first failure sticks: it is kept with its line and column, and all later ones are ignored.
- * Blanks, comments and line ends that mean nothing are passed over before each word. */
+ * The first failure sticks: it is kept with its line and column, and later ones are ignored.
+ * Spaces, comments and line ends without meaning are skipped before each word. */
 #ifndef STET_CONTRACT_SCAN_H
 #define STET_CONTRACT_SCAN_H
 
@@ -32,7 +32,7 @@ bool stet_scan_accept(struct stet_scan *s, const char *word);
 bool stet_scan_accept_char(struct stet_scan *s, char c);
 /* "..." or its one character. */
 bool stet_scan_accept_dots(struct stet_scan *s);
-/* What is not there fails. */
+/* Fails if it is absent. */
 bool stet_scan_expect(struct stet_scan *s, const char *word);
 bool stet_scan_expect_char(struct stet_scan *s, char c);
 /* "program" or "programs" */

@@ -24,7 +24,7 @@ static bool is_null(sqlite3_stmt *s, int column)
 
 enum { MOST_CHANGES = 64 };
 
-/* One recompile's changes, copied: the statement is reset before they are used. */
+/* Copies the changes of one recompile: the statement is reset before they are used. */
 struct changes {
     struct stet_row_change items[MOST_CHANGES];
     struct stet_arena arena;
@@ -111,7 +111,7 @@ typedef bool visit_recompile(void *context, const struct stet_recompile *r);
 struct reading {
     struct changes changes;
     sqlite3_stmt *rows, *of; /* of: changes of a row */
-    bool brief, over;        /* over: the visitor has seen enough */
+    bool brief, over;        /* over: the visitor has stopped */
 };
 
 static enum stet_rc read_lane(struct stet_ledger *l, struct reading *d, visit_recompile *visit,
