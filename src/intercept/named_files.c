@@ -1,4 +1,4 @@
-/* See named_files.h. Hashes are remembered by the store (store/files.c), so a file is read once. */
+/* See named_files.h. The store caches hashes (store/files.c), so a file is read once. */
 #include "intercept/named_files.h"
 
 #include "base/mem.h"
@@ -141,7 +141,7 @@ static void put_content(struct stet_buf *out, struct stet_hash hash)
 
 /* ---- by kind ---- */
 
-/* A path is at most so long, and ends. */
+/* The limit of a path's length. */
 static bool path_of(struct stet_view value, char path[PATH_MAX])
 {
     if (value.len >= PATH_MAX)
@@ -164,7 +164,7 @@ static const char *put_file(struct stet_buf *out, struct stet_view value, struct
         return NULL;
     case STET_NAMED_UNREADABLE:
         return unreadable;
-    default: /* what the compiler makes of that depends on the name alone */
+    default: /* then the compiler's behaviour depends on the name alone */
         stet_buf_str(out, "at:");
         stet_named_text(out, value);
         return NULL;
@@ -198,7 +198,7 @@ static int is_entry(const struct dirent *e)
     return e->d_name[0] != '.';
 }
 
-/* The names of its files in order, and what they hold; folders in it by name. */
+/* The names of its files in order, and their content; folders in it by name. */
 static const char *put_folder(struct stet_buf *out, const char *folder, struct stet_file_watch *w)
 {
     struct dirent **names;

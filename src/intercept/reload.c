@@ -1,4 +1,4 @@
-/* Key, look up, compare, load. Whatever fails on the way leads to an ordinary compile. */
+/* Key, lookup, comparison, load. Any failure on the way leads to an ordinary compile. */
 #include "intercept/reload.h"
 
 #include "base/mem.h"
@@ -64,7 +64,7 @@ static const char *program_part(struct stet_reload *r, struct stet_view code)
     return why;
 }
 
-/* The text at the beginning of `rest`, up to its zero; takes both off. */
+/* The text at the beginning of `rest`, up to its zero; removes both. */
 static struct stet_view next_text(struct stet_view *rest)
 {
     struct stet_view text = stet_view_of(rest->ptr, strnlen(rest->ptr, rest->len));
@@ -77,7 +77,7 @@ static struct stet_view next_text(struct stet_view *rest)
 /* The files that options name, by their content: " name=content" for each. */
 static const char *put_files(struct stet_buf *out, struct stet_view named)
 {
-    struct stet_file_watch unused = {0}; /* they are looked at again for each compile */
+    struct stet_file_watch unused = {0}; /* they are checked again for each compile */
     const char *why = NULL;
 
     while (named.len && !why) {
@@ -135,7 +135,8 @@ static const char *end_key(struct stet_reload *r, struct stet_view code)
     return why;
 }
 
-/* A hash may lie: the programs themselves must agree, but for their locations. */
+/* Equal hashes are not enough: the programs themselves must be equal, apart from their
+ * locations. */
 static bool same_program(const struct stet_reload *r, struct stet_view a, struct stet_view b)
 {
     struct stet_program x, y;
@@ -156,7 +157,7 @@ static bool same_program(const struct stet_reload *r, struct stet_view a, struct
     return same;
 }
 
-/* The plugin's own error, when it fails. */
+/* Returns the plugin's own error if it fails. */
 static PJRT_Error *load(struct stet_reload *r, struct stet_plugin *p,
                         PJRT_Client_Compile_Args *args, struct stet_view bytes)
 {
@@ -238,7 +239,7 @@ static const char *from_disk(struct stet_reload *r, const struct stet_store *s,
     return word;
 }
 
-/* What was loaded before anybody asked: only the programs are still to be compared. */
+/* Takes an executable that was loaded ahead: only the programs are still to be compared. */
 static const char *from_ahead(struct stet_reload *r, struct stet_plugin *p,
                               PJRT_Client_Compile_Args *args, struct stet_view code)
 {
@@ -273,8 +274,9 @@ static void look_up(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Co
         r->word = from_disk(r, &stet_layer.store, p, args, code);
 }
 
-/* Where the agent shall put what it finds: into the store, or beside the journal when that is only
- * to be read. What went wrong with a load there is not noted: the next run would not look. */
+/* Where the agent puts what it finds: into the store, or beside the journal if the store is
+ * read-only. A failed load there is not recorded, because the next run would not find the
+ * record. */
 static bool make_place(struct stet_store *place)
 {
     *place = stet_layer.store;
@@ -285,7 +287,8 @@ static bool make_place(struct stet_store *place)
                     (long)getpid()) < (int)sizeof place->folder;
 }
 
-/* Where the agent puts what no trusted key signed. A path too long for it has no entries. */
+/* Where the agent puts entries without a trusted signature. If the path is too long, there are
+ * none. */
 static void go_aside(struct stet_store *place)
 {
     size_t n = strlen(place->folder);
@@ -293,9 +296,9 @@ static void go_aside(struct stet_store *place)
     snprintf(place->folder + n, sizeof place->folder - n, "/%s", STET_STORE_ASIDE);
 }
 
-/* What the agent fetched lies in the store, and is treated like any entry there; but one that is no
- * good must not stay. Ranks that compile `together` may need each other for it: none may wait until
- * another is done. Who keeps nothing leads nobody, and so does not wait either. */
+/* What the agent fetched is in the store, and is treated like any entry there; but a bad entry must
+ * not stay. Ranks that compile `together` may need each other, so none may wait until another is
+ * done. A read-only process cannot become the single-flight leader, so it does not wait either. */
 static void from_agent(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
                        struct stet_view code, bool together)
 {
@@ -306,7 +309,7 @@ static void from_agent(struct stet_reload *r, struct stet_plugin *p, PJRT_Client
         return;
     r->remote.once = aside;
     if (!stet_remote_ask(&r->remote, place.folder, r->key, together || aside)) {
-        if (aside) { /* it may have come too late */
+        if (aside) { /* it may have arrived too late */
             stet_store_remove(&place, r->key, NULL);
             go_aside(&place);
             stet_store_remove(&place, r->key, NULL);
@@ -336,8 +339,8 @@ static bool is_absent(const struct stet_reload *r)
     return !strcmp(r->word, "miss") || !strcmp(r->word, "damaged");
 }
 
-/* Bytes that were seen before need not be read again to know their program: true when that settled
- * it. What is found this way is compared byte by byte. */
+/* Known bytes need not be decoded to find their program: true if that settled it. An entry that is
+ * found this way is compared byte by byte. */
 static bool by_bytes(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
                      struct stet_view code)
 {
@@ -357,7 +360,7 @@ static bool by_bytes(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
            !strcmp(r->word, "load-stuck");
 }
 
-/* What was loaded is let go again when another rank can't load it. */
+/* Releases a loaded executable if another rank cannot load it. */
 static void agree(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
                   const struct stet_ranks *ranks)
 {
@@ -405,7 +408,7 @@ bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
         from_agent(r, p, args, code, ranks.count > 0);
     if (ranks.count)
         agree(r, p, args, &ranks);
-    /* one that another entry stands in the way of, or that kills its readers, is not kept */
+    /* not stored if another entry has its key, or if it is condemned */
     r->keep = !stet_layer.store.read_only &&
               (is_absent(r) || !strcmp(r->word, "load-failed") || !strcmp(r->word, "refused"));
     return r->served != STET_SERVED_COMPILED;

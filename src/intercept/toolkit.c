@@ -1,7 +1,7 @@
-/* XLA looks for its tools in several places: the folder it is told, the working folder, beside the
- * plugin (as pip installs them), the system's, then PATH
- * (xla/tsl/platform/default/cuda_root_path.cc). Any of them may decide what it makes, so all that
- * are found count. */
+/* XLA looks for its tools in several places: the configured folder, the working folder, beside the
+ * plugin (where pip installs them), the system's folders, then PATH
+ * (xla/tsl/platform/default/cuda_root_path.cc). Any of them may affect what it produces, so all
+ * that are found count. */
 #include "intercept/toolkit.h"
 
 #include "base/fs.h"
@@ -63,7 +63,7 @@ static const char *const rocm_roots[] = {"$ROCM_PATH",   "$HIP_PATH", "./rocm", 
                                          "./../../rocm", "/opt/rocm", NULL};
 static const char *const rocm_programs[] = {"ld.lld", NULL};
 
-/* One file, when it is there: " name=content". */
+/* One file, if it exists: " name=content". */
 static const char *put(struct stet_buf *out, const char *label, const char *path,
                        struct stet_file_watch *w)
 {
@@ -147,7 +147,7 @@ static const char *put_on_path(struct stet_buf *out, const char *name, struct st
     return NULL;
 }
 
-/* /proc has no times to remember by. */
+/* Files of /proc have no times to cache a hash by. */
 static void put_driver(struct stet_buf *out)
 {
     char text[STET_HASH_TEXT] = "none";

@@ -1,4 +1,4 @@
-/* Bytes between host and device: counted when the plugin accepted them. */
+/* Bytes between host and device: counted once the plugin accepted them. */
 #include "intercept/guard.h"
 #include "intercept/layer.h"
 #include "intercept/plugin.h"
@@ -22,7 +22,7 @@ static const unsigned char bits_of_type[] = {
     [PJRT_Buffer_Type_F6E2M3FN] = 6,   [PJRT_Buffer_Type_F6E3M2FN] = 6,
 };
 
-/* What the elements take when packed; 0 for types we don't know and shapes that make no sense. */
+/* The packed size of the elements; 0 for unknown types and invalid shapes. */
 static uint64_t bytes_of(PJRT_Buffer_Type type, const int64_t *dims, size_t rank)
 {
     uint64_t bits = (size_t)type < sizeof bits_of_type ? bits_of_type[type] : 0;
@@ -56,8 +56,8 @@ static void between(struct stet_plugin *p)
     atomic_fetch_add_explicit(&p->between_count, 1, memory_order_relaxed);
 }
 
-/* The real call, and `count` when it went well. Inside another watched plugin's call only the real
- * call: the outer one counts. */
+/* Makes the real call, and counts it if it succeeded. Inside another watched plugin's call only the
+ * real call is made: the outer one counts. */
 #define FORWARD(entry, count)                                                                      \
     PJRT_Error *on_##entry(struct stet_plugin *p, entry##_Args *args)                              \
     {                                                                                              \
@@ -83,7 +83,7 @@ FORWARD(PJRT_AsyncHostToDeviceTransferManager_TransferData,
         to_device(p, args->transfer_size > 0 ? (uint64_t)args->transfer_size : 0))
 FORWARD(PJRT_AsyncHostToDeviceTransferManager_TransferLiteral,
         to_device(p, bytes_of(args->shape_element_type, args->shape_dims, args->shape_num_dims)))
-/* Without a destination it only asks for the size. */
+/* Without a destination the call only queries the size. */
 FORWARD(PJRT_Buffer_ToHostBuffer, if (args->dst) to_host(p, args->dst_size))
 FORWARD(PJRT_Buffer_CopyRawToHost,
         to_host(p, args->transfer_size > 0 ? (uint64_t)args->transfer_size : 0))
