@@ -1,4 +1,4 @@
-/* What to do about it, in one sentence that names the thing. */
+/* The fix, in one sentence that names the thing. */
 #include "ingest/why.h"
 
 const char *stet_torch_knob_name(enum stet_torch_knob knob)
@@ -74,7 +74,7 @@ static const char *find_fix(const char *class)
     return "look at the guard: what it checks changes from call to call";
 }
 
-/* At the limit the cure is the cure of what led there. */
+/* At the limit, the fix is that of what led there. */
 static const char *cause(const struct stet_torch_why *why)
 {
     return !strcmp(why->class, "recompile-limit") && why->also_count ? why->also[0] : why->class;
@@ -87,7 +87,7 @@ void stet_torch_fix(const struct stet_torch *t, const struct stet_torch_why *why
 
     if (!strcmp(why->class, "graph-break") && why->broken != STET_TORCH_NONE &&
         t->breaks[why->broken].hint.len) {
-        stet_buf_view(out, t->breaks[why->broken].hint); /* torch knows its own breaks best */
+        stet_buf_view(out, t->breaks[why->broken].hint); /* torch's own hint is the best */
         return;
     }
     for (; *fix; fix++) {
