@@ -13,15 +13,15 @@ enum { STET_CONTRACT_VERSION = 1 };
 
 enum stet_clause {
 #define CLAUSE(id, name, what, holds) STET_CLAUSE_##id,
-#include "contract/clauses.def"
+#include "gate/clauses.def"
 #undef CLAUSE
     STET_CLAUSES
 };
 
-const char *stet_clause_name(enum stet_clause c);
-const char *stet_clause_about(enum stet_clause c);
+const char *stet_gate_clause_name(enum stet_clause c);
+const char *stet_gate_clause_about(enum stet_clause c);
 /* Does it apply to the target if the contract was made on the CPU backend? */
-bool stet_clause_travels(enum stet_clause c);
+bool stet_gate_clause_travels(enum stet_clause c);
 
 #define STET_NO_BUDGET UINT64_MAX
 
@@ -36,9 +36,9 @@ struct stet_dim {
     int64_t low, high, step;
 };
 
-bool stet_dim_allows(const struct stet_dim *d, int64_t size);
+bool stet_gate_dim_allows(const struct stet_dim *d, int64_t size);
 /* False if memory runs out. */
-bool stet_dim_add(struct stet_dim *d, int64_t size, struct stet_arena *arena);
+bool stet_gate_dim_add(struct stet_dim *d, int64_t size, struct stet_arena *arena);
 
 /* An argument, or all arguments with this prefix. */
 struct stet_clause_arg {
@@ -109,34 +109,36 @@ struct stet_contract {
     uint32_t torch_line;
 };
 
-void stet_contract_init(struct stet_contract *c);
-void stet_contract_release(struct stet_contract *c);
+void stet_gate_contract_init(struct stet_contract *c);
+void stet_gate_contract_release(struct stet_contract *c);
 
 /* Messages are "FILE:LINE:COLUMN: what". On failure there is nothing to release. */
-enum stet_rc stet_contract_parse(struct stet_contract *c, struct stet_view text, const char *file,
-                                 struct stet_err *err);
-enum stet_rc stet_contract_read(struct stet_contract *c, const char *path, struct stet_err *err);
+enum stet_rc stet_gate_contract_parse(struct stet_contract *c, struct stet_view text,
+                                      const char *file, struct stet_err *err);
+enum stet_rc stet_gate_contract_read(struct stet_contract *c, const char *path,
+                                     struct stet_err *err);
 
 /* As in a file, with a newline at the end. */
-void stet_contract_print(struct stet_buf *out, const struct stet_contract *c);
-void stet_contract_print_family(struct stet_buf *out, const struct stet_family *f);
+void stet_gate_contract_print(struct stet_buf *out, const struct stet_contract *c);
+void stet_gate_contract_print_family(struct stet_buf *out, const struct stet_family *f);
 /* Writes nothing if the contract has no clause for all frames. */
-void stet_contract_print_torch(struct stet_buf *out, const struct stet_contract *c);
-void stet_contract_print_frame(struct stet_buf *out, const struct stet_clause_frame *f);
-void stet_contract_print_pair(struct stet_buf *out, const char *word, const struct stet_pair *p);
-void stet_contract_print_dim(struct stet_buf *out, const struct stet_dim *d);
-void stet_contract_print_arg(struct stet_buf *out, const struct stet_clause_arg *a);
+void stet_gate_contract_print_torch(struct stet_buf *out, const struct stet_contract *c);
+void stet_gate_contract_print_frame(struct stet_buf *out, const struct stet_clause_frame *f);
+void stet_gate_contract_print_pair(struct stet_buf *out, const char *word,
+                                   const struct stet_pair *p);
+void stet_gate_contract_print_dim(struct stet_buf *out, const struct stet_dim *d);
+void stet_gate_contract_print_arg(struct stet_buf *out, const struct stet_clause_arg *a);
 
 /* Appends a zeroed item; NULL if memory runs out. */
-struct stet_family *stet_contract_add_family(struct stet_contract *c);
-struct stet_clause_frame *stet_contract_add_frame(struct stet_contract *c);
-struct stet_clause_arg *stet_family_add_arg(struct stet_family *f, struct stet_arena *arena);
-struct stet_pair *stet_pairs_add(struct stet_pairs *p, struct stet_arena *arena);
+struct stet_family *stet_gate_contract_add_family(struct stet_contract *c);
+struct stet_clause_frame *stet_gate_contract_add_frame(struct stet_contract *c);
+struct stet_clause_arg *stet_gate_family_add_arg(struct stet_family *f, struct stet_arena *arena);
+struct stet_pair *stet_gate_pairs_add(struct stet_pairs *p, struct stet_arena *arena);
 
 /* For the layer: the rules it decides by, checked and compact. `foreign`: made on the CPU backend
  * and used elsewhere, so what belongs to the backend is left out. */
-void stet_contract_pack(struct stet_buf *out, const struct stet_contract *c, bool foreign);
-enum stet_rc stet_contract_unpack(struct stet_contract *c, struct stet_view bytes,
-                                  struct stet_err *err);
+void stet_gate_contract_pack(struct stet_buf *out, const struct stet_contract *c, bool foreign);
+enum stet_rc stet_gate_contract_unpack(struct stet_contract *c, struct stet_view bytes,
+                                       struct stet_err *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* Finds the family, then checks clause by clause, from the specific to the general. */
-#include "contract/gate.h"
+#include "gate/gate.h"
 
 #include "base/mem.h"
 
@@ -116,7 +116,7 @@ static void say_arg(struct stet_breach *b, const struct stet_seen_arg *s,
     stet_buf_printf(&out, "%.*s: %.*s", STET_FMT(s->name), STET_FMT(s->type));
     dims_text(&out, s);
     stet_buf_printf(&out, " %s; the contract has ", what);
-    stet_contract_print_arg(&out, a);
+    stet_gate_contract_print_arg(&out, a);
     snprintf(b->what, sizeof b->what, "%s", out.ptr ? out.ptr : what);
     stet_buf_release(&out);
 }
@@ -132,7 +132,7 @@ static void say_dim(struct stet_breach *b, const struct stet_seen_arg *s,
     else
         stet_buf_printf(&out, "%" PRId64, s->dims[d]);
     stet_buf_str(&out, ", allowed is ");
-    stet_contract_print_dim(&out, &a->dims[d]);
+    stet_gate_contract_print_dim(&out, &a->dims[d]);
     snprintf(b->what, sizeof b->what, "%s", out.ptr ? out.ptr : "a dimension is not allowed");
     stet_buf_release(&out);
 }
@@ -150,7 +150,7 @@ static enum stet_clause judge_arg(const struct stet_gate *g, const struct stet_c
         return typed ? STET_CLAUSE_RANK : STET_CLAUSE_DTYPE;
     ++*score;
     for (; !a->any_shape && *dim < s->rank; ++*dim)
-        if (!stet_dim_allows(&a->dims[*dim], s->dims[*dim]))
+        if (!stet_gate_dim_allows(&a->dims[*dim], s->dims[*dim]))
             return typed ? STET_CLAUSE_DIMS : STET_CLAUSE_DTYPE;
     ++*score;
     if (!typed)

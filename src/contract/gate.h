@@ -3,8 +3,8 @@
 #ifndef STET_CONTRACT_GATE_H
 #define STET_CONTRACT_GATE_H
 
-#include "contract/contract.h"
-#include "contract/seen.h"
+#include "gate/contract.h"
+#include "gate/seen.h"
 
 struct stet_tallies;
 

@@ -1,5 +1,5 @@
 /* The arguments of a family: names, dtypes, sizes. */
-#include "contract/scan.h"
+#include "gate/scan.h"
 
 enum { MOST_VALUES = 4096, MOST_RANK = 64 };
 
@@ -10,9 +10,9 @@ static bool arg_name(struct stet_scan *s, struct stet_clause_arg *a)
     unsigned depth = 0;
     char quote = 0;
 
-    stet_scan_skip(s);
+    stet_gate_scan_skip(s);
     if (s->at < s->end && *s->at == '"') {
-        if (!stet_scan_quoted(s, &a->name))
+        if (!stet_gate_scan_quoted(s, &a->name))
             return false;
     } else {
         for (from = s->at; s->at < s->end && (unsigned char)*s->at >= ' ' && *s->at != 0x7f;
@@ -36,13 +36,13 @@ static bool arg_name(struct stet_scan *s, struct stet_clause_arg *a)
             return stet_scan_fail(s, from, "the name of an argument is missing here");
         a->name = stet_arena_copy(&s->c->arena, stet_view_of(from, (size_t)(last - from)));
         if (!a->name.ptr)
-            return stet_scan_no_memory(s);
+            return stet_gate_scan_no_memory(s);
     }
     if (!a->name.len)
         return stet_scan_fail(s, s->at, "an argument needs a name");
     a->many = a->name.ptr[a->name.len - 1] == '*';
     a->name.len -= a->many;
-    return stet_scan_expect_char(s, ':');
+    return stet_gate_scan_expect_char(s, ':');
 }
 
 static const char *long_name(struct stet_view v)
@@ -65,7 +65,7 @@ static const char *long_name(struct stet_view v)
 static bool arg_type(struct stet_scan *s, struct stet_clause_arg *a)
 {
     do {
-        struct stet_view v = stet_scan_peek(s);
+        struct stet_view v = stet_gate_scan_peek(s);
         const char *known = long_name(v);
 
         if (!v.len)
@@ -76,8 +76,8 @@ static bool arg_type(struct stet_scan *s, struct stet_clause_arg *a)
         a->type = stet_arena_printf(&s->c->arena, "%.*s%s%.*s", STET_FMT(a->type),
                                     a->type.len ? "|" : "", STET_FMT(v));
         if (!a->type.ptr)
-            return stet_scan_no_memory(s);
-    } while (stet_scan_accept_char(s, '|'));
+            return stet_gate_scan_no_memory(s);
+    } while (stet_gate_scan_accept_char(s, '|'));
     return true;
 }
 
@@ -87,16 +87,16 @@ static bool dim_set(struct stet_scan *s, struct stet_dim *d)
         int64_t v;
         const char *from = s->at;
 
-        if (stet_scan_accept(s, "?"))
+        if (stet_gate_scan_accept(s, "?"))
             v = INT64_MIN;
-        else if (!stet_scan_number(s, &v))
+        else if (!stet_gate_scan_number(s, &v))
             return false;
         if (d->count >= MOST_VALUES)
             return stet_scan_fail(s, from, "more than %d sizes: use a range", MOST_VALUES);
-        if (!stet_dim_add(d, v, &s->c->arena))
-            return stet_scan_no_memory(s);
-    } while (stet_scan_accept_char(s, ','));
-    return stet_scan_expect_char(s, '}');
+        if (!stet_gate_dim_add(d, v, &s->c->arena))
+            return stet_gate_scan_no_memory(s);
+    } while (stet_gate_scan_accept_char(s, ','));
+    return stet_gate_scan_expect_char(s, '}');
 }
 
 static bool dim(struct stet_scan *s, struct stet_dim *d)
@@ -105,24 +105,24 @@ static bool dim(struct stet_scan *s, struct stet_dim *d)
     int64_t v;
 
     *d = (struct stet_dim){.kind = STET_DIM_SET};
-    if (stet_scan_accept(s, "*")) {
+    if (stet_gate_scan_accept(s, "*")) {
         d->kind = STET_DIM_ANY;
         return true;
     }
-    if (stet_scan_accept_char(s, '{'))
+    if (stet_gate_scan_accept_char(s, '{'))
         return dim_set(s, d);
-    stet_scan_skip(s);
+    stet_gate_scan_skip(s);
     from = s->at;
-    if (stet_scan_accept(s, "?"))
+    if (stet_gate_scan_accept(s, "?"))
         v = INT64_MIN;
-    else if (!stet_scan_number(s, &v))
+    else if (!stet_gate_scan_number(s, &v))
         return false;
     if (s->end - s->at < 2 || memcmp(s->at, "..", 2) != 0)
-        return stet_dim_add(d, v, &s->c->arena) || stet_scan_no_memory(s);
+        return stet_gate_dim_add(d, v, &s->c->arena) || stet_gate_scan_no_memory(s);
     s->at += 2;
     *d = (struct stet_dim){.kind = STET_DIM_RANGE, .low = v, .step = 1};
-    if (v < 0 || !stet_scan_number(s, &d->high) ||
-        (stet_scan_accept(s, "step") && !stet_scan_number(s, &d->step)))
+    if (v < 0 || !stet_gate_scan_number(s, &d->high) ||
+        (stet_gate_scan_accept(s, "step") && !stet_gate_scan_number(s, &d->step)))
         return stet_scan_fail(s, from, "a range reads LOW..HIGH step STEP");
     if (d->high < d->low || d->step < 1)
         return stet_scan_fail(s, from, "this range is empty");
@@ -133,40 +133,40 @@ static bool arg_dims(struct stet_scan *s, struct stet_clause_arg *a)
 {
     struct stet_dim dims[MOST_RANK];
 
-    if (!stet_scan_expect_char(s, '['))
+    if (!stet_gate_scan_expect_char(s, '['))
         return false;
-    if (stet_scan_accept_dots(s)) {
+    if (stet_gate_scan_accept_dots(s)) {
         a->any_shape = true;
-        return stet_scan_expect_char(s, ']');
+        return stet_gate_scan_expect_char(s, ']');
     }
-    if (stet_scan_accept_char(s, ']'))
+    if (stet_gate_scan_accept_char(s, ']'))
         return true;
     do {
         if (a->rank == MOST_RANK)
             return stet_scan_fail(s, s->at, "more than %d dimensions", MOST_RANK);
         if (!dim(s, &dims[a->rank++]))
             return false;
-    } while (stet_scan_accept_char(s, ','));
+    } while (stet_gate_scan_accept_char(s, ','));
     a->dims = STET_NEW_ARRAY(&s->c->arena, struct stet_dim, a->rank);
     if (!a->dims)
-        return stet_scan_no_memory(s);
+        return stet_gate_scan_no_memory(s);
     memcpy(a->dims, dims, a->rank * sizeof *dims);
-    return stet_scan_expect_char(s, ']');
+    return stet_gate_scan_expect_char(s, ']');
 }
 
 static bool argument(struct stet_scan *s, struct stet_family *f)
 {
-    struct stet_clause_arg *a = stet_family_add_arg(f, &s->c->arena);
+    struct stet_clause_arg *a = stet_gate_family_add_arg(f, &s->c->arena);
     const char *from;
 
     if (!a)
-        return stet_scan_no_memory(s);
-    stet_scan_skip(s);
+        return stet_gate_scan_no_memory(s);
+    stet_gate_scan_skip(s);
     from = s->at;
-    a->line = stet_scan_line(s, from);
+    a->line = stet_gate_scan_line(s, from);
     if (!arg_name(s, a) || !arg_type(s, a))
         return false;
-    stet_scan_skip(s);
+    stet_gate_scan_skip(s);
     if (s->at < s->end && *s->at == '[') {
         if (!arg_dims(s, a))
             return false;
@@ -174,12 +174,12 @@ static bool argument(struct stet_scan *s, struct stet_family *f)
         a->any_shape = true;
     }
     for (;;) {
-        if (stet_scan_accept(s, "donated"))
+        if (stet_gate_scan_accept(s, "donated"))
             a->donated = true;
-        else if (stet_scan_accept(s, "sharded"))
-            s->failed |= !stet_scan_text(s, &a->sharding, "a sharding");
-        else if (stet_scan_accept(s, "layout"))
-            s->failed |= !stet_scan_text(s, &a->layout, "a layout");
+        else if (stet_gate_scan_accept(s, "sharded"))
+            s->failed |= !stet_gate_scan_text(s, &a->sharding, "a sharding");
+        else if (stet_gate_scan_accept(s, "layout"))
+            s->failed |= !stet_gate_scan_text(s, &a->layout, "a layout");
         else
             return !s->failed;
         if (s->failed)
@@ -188,18 +188,18 @@ static bool argument(struct stet_scan *s, struct stet_family *f)
 }
 
 /* Separated by commas or line ends. */
-bool stet_scan_arguments(struct stet_scan *s, struct stet_family *f)
+bool stet_gate_scan_arguments(struct stet_scan *s, struct stet_family *f)
 {
-    bool fine = stet_scan_expect_char(s, '(');
+    bool fine = stet_gate_scan_expect_char(s, '(');
 
     s->depth++;
-    while (fine && !stet_scan_accept_char(s, ')')) {
-        if (stet_scan_accept_dots(s))
+    while (fine && !stet_gate_scan_accept_char(s, ')')) {
+        if (stet_gate_scan_accept_dots(s))
             f->open = true;
         else
             fine = argument(s, f);
-        stet_scan_accept_char(s, ',');
-        stet_scan_skip(s);
+        stet_gate_scan_accept_char(s, ',');
+        stet_gate_scan_skip(s);
         if (fine && s->at == s->end)
             fine = stet_scan_fail(s, s->at, "')' is missing here");
     }

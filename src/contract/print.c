@@ -1,5 +1,5 @@
 /* Prints the model as a file. Parsing the output gives the same model. */
-#include "contract/contract.h"
+#include "gate/contract.h"
 
 #include <inttypes.h>
 
@@ -83,7 +83,7 @@ static void range(struct stet_buf *out, int64_t low, int64_t high, int64_t step)
         stet_buf_printf(out, " step %" PRId64, step);
 }
 
-void stet_contract_print_dim(struct stet_buf *out, const struct stet_dim *d)
+void stet_gate_contract_print_dim(struct stet_buf *out, const struct stet_dim *d)
 {
     if (d->kind == STET_DIM_ANY) {
         stet_buf_char(out, '*');
@@ -103,7 +103,7 @@ void stet_contract_print_dim(struct stet_buf *out, const struct stet_dim *d)
     }
 }
 
-void stet_contract_print_arg(struct stet_buf *out, const struct stet_clause_arg *a)
+void stet_gate_contract_print_arg(struct stet_buf *out, const struct stet_clause_arg *a)
 {
     if (is_plain_name(a->name)) {
         stet_buf_view(out, a->name);
@@ -125,7 +125,7 @@ void stet_contract_print_arg(struct stet_buf *out, const struct stet_clause_arg 
         stet_buf_str(out, "...");
     for (uint32_t i = 0; i < a->rank; i++) {
         stet_buf_str(out, i ? ", " : "");
-        stet_contract_print_dim(out, &a->dims[i]);
+        stet_gate_contract_print_dim(out, &a->dims[i]);
     }
     stet_buf_char(out, ']');
     if (a->donated)
@@ -140,7 +140,8 @@ void stet_contract_print_arg(struct stet_buf *out, const struct stet_clause_arg 
     }
 }
 
-void stet_contract_print_pair(struct stet_buf *out, const char *kind, const struct stet_pair *p)
+void stet_gate_contract_print_pair(struct stet_buf *out, const char *kind,
+                                   const struct stet_pair *p)
 {
     stet_buf_printf(out, "%s ", kind);
     word(out, p->name);
@@ -202,7 +203,7 @@ static void kernels(struct stet_buf *out, struct stet_view calls)
     }
 }
 
-void stet_contract_print_family(struct stet_buf *out, const struct stet_family *f)
+void stet_gate_contract_print_family(struct stet_buf *out, const struct stet_family *f)
 {
     const struct stet_terms *t = &f->terms;
     bool lines = f->arg_count > 2;
@@ -211,7 +212,7 @@ void stet_contract_print_family(struct stet_buf *out, const struct stet_family *
     stet_buf_char(out, '(');
     for (uint32_t i = 0; i < f->arg_count; i++) {
         stet_buf_str(out, lines ? "\n    " : i ? ", " : "");
-        stet_contract_print_arg(out, &f->args[i]);
+        stet_gate_contract_print_arg(out, &f->args[i]);
         stet_buf_str(out, lines ? "," : "");
     }
     if (f->open)
@@ -228,16 +229,16 @@ void stet_contract_print_family(struct stet_buf *out, const struct stet_family *
     }
     for (uint32_t i = 0; i < t->flags.count; i++) {
         stet_buf_str(out, ", ");
-        stet_contract_print_pair(out, "flags", &t->flags.items[i]);
+        stet_gate_contract_print_pair(out, "flags", &t->flags.items[i]);
     }
     for (uint32_t i = 0; i < t->bundle.count; i++) {
         stet_buf_str(out, ", ");
-        stet_contract_print_pair(out, "bundle", &t->bundle.items[i]);
+        stet_gate_contract_print_pair(out, "bundle", &t->bundle.items[i]);
     }
     stet_buf_char(out, '\n');
 }
 
-void stet_contract_print_frame(struct stet_buf *out, const struct stet_clause_frame *f)
+void stet_gate_contract_print_frame(struct stet_buf *out, const struct stet_clause_frame *f)
 {
     stet_buf_str(out, "frame ");
     word(out, f->function);
@@ -258,7 +259,7 @@ void stet_contract_print_frame(struct stet_buf *out, const struct stet_clause_fr
     stet_buf_char(out, '\n');
 }
 
-void stet_contract_print_torch(struct stet_buf *out, const struct stet_contract *c)
+void stet_gate_contract_print_torch(struct stet_buf *out, const struct stet_contract *c)
 {
     const char *parts[] = {c->no_late ? "no recompile after warm-up" : NULL,
                            c->no_limit ? "no recompile limit" : NULL,
@@ -283,16 +284,16 @@ static void launch(struct stet_buf *out, const struct stet_terms *t)
         stet_buf_char(out, '\n');
     }
     for (uint32_t i = 0; i < t->flags.count; i++) {
-        stet_contract_print_pair(out, "flags", &t->flags.items[i]);
+        stet_gate_contract_print_pair(out, "flags", &t->flags.items[i]);
         stet_buf_char(out, '\n');
     }
     for (uint32_t i = 0; i < t->bundle.count; i++) {
-        stet_contract_print_pair(out, "bundle", &t->bundle.items[i]);
+        stet_gate_contract_print_pair(out, "bundle", &t->bundle.items[i]);
         stet_buf_char(out, '\n');
     }
 }
 
-void stet_contract_print(struct stet_buf *out, const struct stet_contract *c)
+void stet_gate_contract_print(struct stet_buf *out, const struct stet_contract *c)
 {
     stet_buf_printf(out, "stet contract %d\n", STET_CONTRACT_VERSION);
     if (c->made_on.len) {
@@ -303,11 +304,11 @@ void stet_contract_print(struct stet_buf *out, const struct stet_contract *c)
     launch(out, &c->terms);
     for (uint32_t i = 0; i < c->family_count; i++) {
         stet_buf_char(out, '\n');
-        stet_contract_print_family(out, &c->families[i]);
+        stet_gate_contract_print_family(out, &c->families[i]);
     }
     if (c->frame_count || c->no_limit || c->no_late || c->no_failure)
         stet_buf_char(out, '\n');
     for (uint32_t i = 0; i < c->frame_count; i++)
-        stet_contract_print_frame(out, &c->frames[i]);
-    stet_contract_print_torch(out, c);
+        stet_gate_contract_print_frame(out, &c->frames[i]);
+    stet_gate_contract_print_torch(out, c);
 }

@@ -1,5 +1,5 @@
 /* Reads the arguments once, and walks the program once for meshes and kernels. */
-#include "contract/seen.h"
+#include "gate/seen.h"
 
 #include "base/buf.h"
 #include "program/print.h"
@@ -9,7 +9,7 @@
 enum { MOST_CALLS = 64 };
 
 /* tt_jit_train_L17C0_mixed_mean → mixed_mean */
-struct stet_view stet_seen_family(const struct stet_traits *t)
+struct stet_view stet_gate_seen_family(const struct stet_traits *t)
 {
     struct stet_view v = t->function.len ? t->function : t->name;
 
@@ -223,14 +223,14 @@ static bool is_everywhere(struct stet_view sharding)
     return true;
 }
 
-enum stet_rc stet_seen_make(struct stet_seen *s, const struct stet_program *p,
-                            const struct stet_traits *t, const struct stet_fingerprint *print,
-                            struct stet_hash options, struct stet_arena *arena)
+enum stet_rc stet_gate_seen_make(struct stet_seen *s, const struct stet_program *p,
+                                 const struct stet_traits *t, const struct stet_fingerprint *print,
+                                 struct stet_hash options, struct stet_arena *arena)
 {
     struct walk w = {.arena = arena};
 
     *s = (struct stet_seen){
-        .family = stet_arena_copy(arena, stet_seen_family(t)),
+        .family = stet_arena_copy(arena, stet_gate_seen_family(t)),
         .framework = t->framework,
         .args = STET_NEW_ARRAY(arena, struct stet_seen_arg, p->argument_count + 1),
         .graph = print->skeleton,

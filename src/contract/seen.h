@@ -1,11 +1,11 @@
 /* The properties of a program that a contract checks. Texts are in the arena given to
- * stet_seen_make. */
+ * stet_gate_seen_make. */
 #ifndef STET_CONTRACT_SEEN_H
 #define STET_CONTRACT_SEEN_H
 
 #include "fingerprint/traits.h"
 
-/* Text lives in the arena given to stet_seen_make. */
+/* Text lives in the arena given to stet_gate_seen_make. */
 struct stet_seen_arg {
     struct stet_view name; /* "arg3" when the framework gives none */
     struct stet_view type; /* "float32" */
@@ -27,12 +27,12 @@ struct stet_seen {
 
 /* Reads `p` and copies into the arena what it needs. The caller provides the name of the family,
  * `t` and the hash of the options. The only failure is STET_NO_MEMORY. */
-enum stet_rc stet_seen_make(struct stet_seen *s, const struct stet_program *p,
-                            const struct stet_traits *t, const struct stet_fingerprint *print,
-                            struct stet_hash options, struct stet_arena *arena);
+enum stet_rc stet_gate_seen_make(struct stet_seen *s, const struct stet_program *p,
+                                 const struct stet_traits *t, const struct stet_fingerprint *print,
+                                 struct stet_hash options, struct stet_arena *arena);
 
 /* The function's name in a contract: for TorchTPU's eager operations without file and line, which
  * change with every edit. */
-struct stet_view stet_seen_family(const struct stet_traits *t);
+struct stet_view stet_gate_seen_family(const struct stet_traits *t);
 
 #endif
