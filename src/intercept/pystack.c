@@ -1,7 +1,7 @@
-/* Walks the frames of every Python thread under the GIL and copies them out. The GIL is asked for
- * on a thread of our own that nobody waits for beyond a moment, so a compile whose caller never
- * gives the GIL away is not held up. References to frames are dropped before the GIL is: a frame
- * kept alive would keep the user's tensors alive. */
+/* Walks the frames of every Python thread under the GIL and copies them. A separate thread requests
+ * the GIL, and the caller waits for it only briefly, so a compile whose caller never releases the
+ * GIL is not delayed. References to frames are dropped before the GIL is released: a frame kept
+ * alive would keep the user's tensors alive. */
 #include "intercept/pystack.h"
 
 #include "base/mem.h"
@@ -25,8 +25,8 @@ enum { GRACE_MS = 10, SHORT_GRACE_MS = 1, BEGIN_MS = 5000, LOOKS_MAX = 4 };
 
 struct stet_pystack {
     atomic_int holders;
-    atomic_bool claimed; /* by the walk when it begins, or by the caller who gives up */
-    atomic_bool first;   /* of a load: the walk is done, or the call is over; the second sends */
+    atomic_bool claimed; /* set by the walk when it begins, or by the caller that gives up */
+    atomic_bool first;   /* of a load: the walk is done, or the call is over; the later one sends */
     struct stet_flag begun, done;
     const struct stet_python *py;
     const char *missing; /* why there are no frames; a literal */
@@ -39,7 +39,7 @@ struct stet_pystack {
     struct stet_copysite copies[STET_COPIES_MOST];
 };
 
-static atomic_int looks; /* capture threads at work or stuck */
+static atomic_int looks; /* capture threads that are working or stuck */
 static atomic_bool last_failed;
 
 const char *stet_pystack_version(void)
@@ -161,8 +161,8 @@ static void send(struct stet_pystack *s)
     stet_event_send(e);
 }
 
-/* The record of a load is written when it is over, and its stacks after it. That of a compile is
- * written when it begins, so its stacks are sent at once: the compile may never come back. */
+/* The record of a load is written when it is over, and its stacks after it. The record of a compile
+ * is written when it begins, so its stacks are sent at once: the compile may never return. */
 static void send_in_turn(struct stet_pystack *s)
 {
     if (!s->load || atomic_exchange(&s->first, true))
@@ -207,7 +207,7 @@ static void *look(void *p)
             send_in_turn(s);
         }
     } else {
-        gil = s->py->PyGILState_Ensure(); /* may never come back, when Python ends */
+        gil = s->py->PyGILState_Ensure(); /* may never return, if Python ends */
         if (!atomic_exchange(&s->claimed, true))
             walk(s);
         s->py->PyGILState_Release(gil);

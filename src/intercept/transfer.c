@@ -10,7 +10,7 @@ static const unsigned char bits_of_type[] = {
 #include "intercept/buffer_types.def"
 };
 
-/* What the elements take when packed; 0 for types we don't know and shapes that make no sense. */
+/* The packed size of the elements; 0 for unknown types and invalid shapes. */
 static uint64_t bytes_of(PJRT_Buffer_Type type, const int64_t *dims, size_t rank)
 {
     uint64_t bits = (size_t)type < sizeof bits_of_type ? bits_of_type[type] : 0;
@@ -44,8 +44,8 @@ static void between(struct stet_plugin *p)
     atomic_fetch_add_explicit(&p->between_count, 1, memory_order_relaxed);
 }
 
-/* The real call, and `count` when it went well. Inside another watched plugin's call only the real
- * call: the outer one counts. */
+/* Makes the real call, and counts it if it succeeded. Inside another watched plugin's call only the
+ * real call is made: the outer one counts. */
 #define FORWARD(entry, count)                                                                      \
     PJRT_Error *on_##entry(struct stet_plugin *p, entry##_Args *args)                              \
     {                                                                                              \

@@ -26,7 +26,7 @@ static bool is_null(sqlite3_stmt *s, int column)
 
 enum { MOST_CHANGES = 64 };
 
-/* One recompile's changes, copied: the statement is reset before they are used. */
+/* Copies the changes of one recompile: the statement is reset before they are used. */
 struct changes {
     struct stet_row_change items[MOST_CHANGES];
     struct stet_arena arena;

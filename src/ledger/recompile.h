@@ -1,4 +1,5 @@
-/* One recompile as every lane tells it: what `stet explain` prints and the ledger keeps. */
+/* One recompile in the form that all lanes share: what `stet explain` prints and the ledger stores.
+ * Texts are borrowed. */
 #ifndef STET_LEDGER_RECOMPILE_H
 #define STET_LEDGER_RECOMPILE_H
 
@@ -49,7 +50,7 @@ struct stet_recompile {
     uint64_t temp_bytes;
     int64_t temp_bytes_more;
     struct stet_view fix;
-    struct stet_view advice; /* a JSON object: what the words say in numbers; absent for none */
+    struct stet_view advice; /* a JSON object with the numbers behind the text; absent for none */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* Journals → one digest per process. Files of one process share its uid. */
+/* Reads journals into one digest per process. Files of one process share its uid. */
 #include "ledger/run_load.h"
 
 #include "base/fs.h"
@@ -272,7 +272,7 @@ static void on_compile_stack(struct stet_run_digest *d, struct stet_process_dige
     }
 }
 
-/* A run may compile a hundred thousand times: beyond this, later compiles go without values. */
+/* A run may compile a hundred thousand times: after this many, later compiles have no values. */
 enum { VALUES_MOST = 256 << 20 };
 
 static void on_compile_values(struct stet_run_digest *d, struct stet_process_digest *p,
@@ -286,7 +286,7 @@ static void on_compile_values(struct stet_run_digest *d, struct stet_process_dig
     d->value_bytes += r->values.len;
 }
 
-/* One of a name: a forked child reports its own, in its own journal. */
+/* One counter per name: a forked child reports its own, in its own journal. */
 static void on_counter(struct stet_run_digest *d, struct stet_process_digest *p,
                        const struct stet_rec_counter *r)
 {
@@ -450,7 +450,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* By name, so that the segments of a stream come in order. */
+/* By name, so that the segments of a stream are in order. */
 static enum stet_rc read_folder(struct stet_run_digest *d, const char *folder, DIR *dir)
 {
     char **paths = NULL;

@@ -1,5 +1,5 @@
-/* The model as stet.report/1: lists as columns and texts by number, since a page of 100,000 events
- * should open at once. docs/report.md describes it. */
+/* Writes the model as stet.report/1: lists as columns and texts by number, so that a page of
+ * 100,000 events opens fast. docs/report.md describes it. */
 #include "report/model.h"
 
 static double seconds(uint64_t ns)
@@ -256,7 +256,7 @@ static void grids(struct stet_json *j, const struct stet_report_run *r)
 
 enum { AROUND = 3 };
 
-/* The lines around it, when the file is at hand: [number, text] each. */
+/* The lines around it, if the file is available: [number, text] each. */
 static void excerpt(struct stet_json *j, const struct stet_report_run *r,
                     const struct stet_line *at)
 {
