@@ -53,7 +53,7 @@ static bool find_page(struct stet_buf *out, const char *folder, const char *subj
            (read_page(out, folder, "", subject) || read_page(out, folder, "traps/", subject));
 }
 
-int stet_help_page(const char *subject)
+int stet_cli_help_page(const char *subject)
 {
     struct stet_buf out = STET_BUF_INIT;
     char folder[PATH_MAX + 32];
@@ -63,7 +63,7 @@ int stet_help_page(const char *subject)
         return STET_EXIT_FAILURE;
     }
     if (find_page(&out, folder, subject))
-        return stet_print(&out, STET_EXIT_FINE);
+        return stet_cli_print(&out, STET_EXIT_FINE);
     stet_say("stet: no page about '%s'; `stet help docs` lists the pages, `stet help traps` those "
              "of traps\n",
              subject);

@@ -211,11 +211,11 @@ static void record_end(struct stet_compile *c, PJRT_Error *error, PJRT_LoadedExe
             stet_flow_executable(&stet_layer.flow, id, facts.num_outputs);
     }
     r->served = c->reload.served;
-    r->store = stet_view_str(c->reload.word);
+    r->store = stet_view_str(stet_journal_outcome_word(c->reload.outcome));
     r->key = c->reload.key;
     r->components = stet_reload_words(&c->reload, &e->arena);
     r->tier = stet_arena_copy(&e->arena, stet_view_str(c->reload.remote.tier));
-    r->agent = stet_view_str(c->reload.remote.word);
+    r->agent = stet_view_str(stet_journal_answer_word(c->reload.remote.answer));
     r->agent_ns = c->reload.remote.wait_ns;
     r->layer_ns = stet_journal_now() - c->begin_ns - plugin_ns;
     stet_event_send(e);

@@ -9,6 +9,7 @@
 #define STET_INTERCEPT_COMPILER_ENV_H
 
 #include "intercept/plugin.h"
+#include "journal/vocabulary.h"
 
 /* When a plugin may read its flags. What changed by then is marked with it in the key. */
 enum stet_moment {
@@ -25,7 +26,7 @@ void stet_compiler_env_first(const struct stet_plugin *p);
 /* Looks again. `text` is what the key says, for the life of the process, and `states` how often
  * something had changed. NULL, or a fixed word: why there can be no key. Any thread; takes a few
  * microseconds while nothing changes. */
-const char *stet_compiler_env_see(const struct stet_plugin *p, enum stet_moment moment,
-                                  struct stet_view *text, unsigned *states);
+enum stet_outcome stet_compiler_env_see(const struct stet_plugin *p, enum stet_moment moment,
+                                        struct stet_view *text, unsigned *states);
 
 #endif

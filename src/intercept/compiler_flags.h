@@ -15,7 +15,7 @@
  * - Where the syntax is not known (quotes, words that are no flags) the order stays.
  *
  * Appends nothing when no flag is left. NULL, or a fixed word: why there can be no key. */
-const char *stet_compiler_flags(struct stet_buf *out, const struct stet_variable *variable,
-                                struct stet_view value, struct stet_file_watch *w);
+enum stet_outcome stet_compiler_flags(struct stet_buf *out, const struct stet_variable *variable,
+                                      struct stet_view value, struct stet_file_watch *w);
 
 #endif

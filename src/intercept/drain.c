@@ -2,6 +2,7 @@
 #include "intercept/drain.h"
 
 #include "base/mem.h"
+#include "base/vec.h"
 #include "intercept/layer.h"
 #include "intercept/plugin.h"
 
@@ -29,17 +30,11 @@ void stet_drain_init(void)
 static void count(uint64_t id, uint64_t n)
 {
     if (id >= counts_room) {
-        size_t room = counts_room ? counts_room * 2 : 1024;
-        uint64_t *bigger;
+        size_t before = counts_room;
 
-        while (room <= id)
-            room *= 2;
-        bigger = stet_mem_resize(counts, room, sizeof *counts);
-        if (!bigger)
+        if (!stet_vec_grow(&counts, &counts_room, before, id + 1 - before, sizeof *counts, 0))
             return;
-        memset(bigger + counts_room, 0, (room - counts_room) * sizeof *bigger);
-        counts = bigger;
-        counts_room = room;
+        memset(counts + before, 0, (counts_room - before) * sizeof *counts);
     }
     counts[id] += n;
 }
@@ -104,8 +99,9 @@ static size_t take(uint64_t end, uint64_t now_ticks, uint64_t now_ns)
 static void write_missed(struct stet_journal *j)
 {
     uint64_t missed = atomic_load_explicit(&stet_layer.missed, memory_order_relaxed);
-    struct stet_rec_loss loss = {
-        .why = STET_VIEW("busy"), .executions = missed - missed_told, .stream = STET_STREAM_DETAIL};
+    struct stet_rec_loss loss = {.why = stet_view_str(stet_journal_loss_word(STET_LOSS_BUSY)),
+                                 .executions = missed - missed_told,
+                                 .stream = STET_STREAM_DETAIL};
 
     if (loss.executions && stet_journal_write(j, STET_REC_loss, &loss))
         missed_told = missed;

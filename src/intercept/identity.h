@@ -14,19 +14,20 @@ void stet_identity_see(const struct stet_plugin *p, enum stet_moment moment);
 /* Before a compile: fills all but OPTIONS and PROGRAM, and tells the plugin's file. The texts live
  * in the arena or as long as the process. NULL, or a fixed word: why programs of this client are
  * neither served nor kept. */
-const char *stet_identity_of(struct stet_plugin *p, PJRT_Client *client, struct stet_arena *a,
-                             struct stet_key_parts *out, struct stet_view *plugin_path);
+enum stet_outcome stet_identity_of(struct stet_plugin *p, PJRT_Client *client, struct stet_arena *a,
+                                   struct stet_key_parts *out, struct stet_view *plugin_path);
 /* The same before anything is compiled: what a compile will say if no flag changes. */
-const char *stet_identity_now(struct stet_plugin *p, PJRT_Client *client, struct stet_arena *a,
-                              struct stet_key_parts *out);
+enum stet_outcome stet_identity_now(struct stet_plugin *p, PJRT_Client *client,
+                                    struct stet_arena *a, struct stet_key_parts *out);
 /* Asks all that ahead of the first compile, which then does not wait for it. */
 void stet_identity_prepare(struct stet_plugin *p, PJRT_Client *client);
 /* A program that holds code for the host depends on the host also where others do not. */
 void stet_identity_program(struct stet_key_parts *parts, struct stet_view program);
 /* The same of a topology without a client: what is compiled ahead is for clients that say the same
  * of themselves. Texts live in the arena. */
-const char *stet_identity_ahead(struct stet_plugin *p, const PJRT_TopologyDescription *topology,
-                                struct stet_arena *a, struct stet_key_parts *out,
-                                struct stet_view *plugin_path);
+enum stet_outcome stet_identity_ahead(struct stet_plugin *p,
+                                      const PJRT_TopologyDescription *topology,
+                                      struct stet_arena *a, struct stet_key_parts *out,
+                                      struct stet_view *plugin_path);
 
 #endif

@@ -9,6 +9,7 @@
 #include "intercept/ask.h"
 #include "intercept/contract.h"
 #include "intercept/drain.h"
+#include "intercept/executable_memory.h"
 #include "intercept/guard.h"
 #include "intercept/plugin.h"
 #include "intercept/pystack.h"
@@ -17,7 +18,6 @@
 #include "intercept/threads.h"
 #include "intercept/writer.h"
 #include "journal/environment.h"
-#include "store/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -121,12 +121,13 @@ static bool read_settings(void)
     if (store && *store == '/') {
         enum stet_rc rc = stet_store_open(&stet_layer.store, store, &stet_layer.no_store_why);
 
+        stet_layer.store.unpacker = &stet_layer.unpacker;
         stet_layer.storing = rc == STET_OK;
-        stet_layer.no_store = rc == STET_REFUSED ? "unsafe-folder" : NULL;
+        stet_layer.no_store = rc == STET_REFUSED ? STET_OUTCOME_UNSAFE_FOLDER : STET_OUTCOME_NONE;
     }
     stet_remote_init();
     if (memory && *memory)
-        stet_memory_limit(strtoull(memory, NULL, 10));
+        stet_intercept_memory_limit(strtoull(memory, NULL, 10));
     if (pending && *pending)
         stet_keeping_limit(strtoull(pending, NULL, 10));
     if (!dir || !*dir)
@@ -181,7 +182,7 @@ static void note_no_store(void)
     if (!e)
         return;
     stet_log("store: %s", stet_layer.no_store_why.text);
-    e->record.note.name = stet_view_str(stet_layer.no_store);
+    e->record.note.name = stet_view_str(stet_journal_outcome_word(stet_layer.no_store));
     e->record.note.text = stet_view_str(stet_layer.no_store_why.text);
     stet_event_send(e);
 }
@@ -198,7 +199,7 @@ static void before_fork(void)
     }
     stet_ask_fork_prepare();
     stet_ahead_fork_prepare();
-    stet_memory_fork_prepare();
+    stet_intercept_memory_fork_prepare();
     stet_memo_fork_prepare();
     stet_ranks_fork_prepare();
     stet_contract_fork_prepare();
@@ -219,7 +220,7 @@ static void after_fork_in_parent(void)
     stet_contract_fork_done();
     stet_ranks_fork_done();
     stet_memo_fork_done();
-    stet_memory_fork_done();
+    stet_intercept_memory_fork_done();
     stet_ahead_fork_parent();
     stet_ask_fork_parent();
     if (!fork_was_prepared()) {
@@ -238,7 +239,7 @@ static void after_fork_in_child(void)
     stet_contract_fork_done();
     stet_ranks_fork_done();
     stet_memo_fork_done();
-    stet_memory_fork_done();
+    stet_intercept_memory_fork_done();
     /* before questions are dropped, which would end their leases over the parent's connections */
     stet_remote_fork_child();
     stet_ahead_fork_child();

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/hash.h"
+#include "journal/vocabulary.h"
 
 /* Files and what they were when they were looked at: a zeroed one is empty. Not thread-safe while
  * it is added to. */
@@ -33,8 +34,8 @@ enum stet_named stet_named_hash(const char *path, struct stet_hash *out, struct 
 /* What stands in a key for the value of an option or a flag, on one line and without blanks: text
  * as it is, long or secret text by its hash, files by their content (option_files.def). NULL, or a
  * fixed word: why there can be no key. */
-const char *stet_named_value(struct stet_buf *out, struct stet_view name, struct stet_view value,
-                             struct stet_file_watch *w);
+enum stet_outcome stet_named_value(struct stet_buf *out, struct stet_view name,
+                                   struct stet_view value, struct stet_file_watch *w);
 /* Text on one line and without blanks; what is long by its hash. No two texts look alike. */
 void stet_named_text(struct stet_buf *out, struct stet_view text);
 /* #length:hash */

@@ -17,8 +17,10 @@
 
 /* A call that is over waits this long for a look under way; and no longer than the shorter after
  * one that came to nothing, so that a host whose GIL is never free pays the longer once. On a busy
- * machine the thread that looks may not have begun at all: that is waited for first. */
-enum { GRACE_MS = 10, SHORT_GRACE_MS = 1, BEGIN_MS = 50, LOOKS_MAX = 4 };
+ * machine the thread that looks may not have run at all. That needs a core and no lock of the
+ * host's, so it is waited for first, and as long as a starved thread may take: without the stack
+ * the compile could not be explained. */
+enum { GRACE_MS = 10, SHORT_GRACE_MS = 1, BEGIN_MS = 5000, LOOKS_MAX = 4 };
 
 struct stet_pystack {
     atomic_int holders;

@@ -5,9 +5,8 @@
 
 #include "intercept/plugin.h"
 #include "intercept/remote.h"
+#include "journal/vocabulary.h"
 #include "store/entry.h"
-
-enum stet_served { STET_SERVED_COMPILED, STET_SERVED_MEMORY, STET_SERVED_DISK, STET_SERVED_REMOTE };
 
 /* What the gate has found out about the program, if it is on: it need not be read again. */
 struct stet_looked {
@@ -22,9 +21,9 @@ struct stet_reload {
     struct stet_key_parts parts;
     struct stet_hash key;
     struct stet_view plugin_path;
-    const char *word; /* how it went: hit, miss, or why neither; NULL when the store is off */
-    bool keep;        /* what is compiled now is worth keeping */
-    bool exact;       /* the key is a guess: only a program of the same bytes is the same */
+    enum stet_outcome outcome; /* of the lookup */
+    bool keep;                 /* what is compiled now is worth keeping */
+    bool exact; /* the key is a guess: only a program of the same bytes is the same */
     struct stet_hash bytes, program; /* hash of the bytes; of the program, when it was read */
     enum stet_served served;
     uint64_t load_ns;    /* in the plugin, when served */
@@ -46,8 +45,8 @@ void stet_reload_end(struct stet_reload *r);
 struct stet_keeping;
 /* Bytes of programs that may wait to be kept at a time. */
 void stet_keeping_limit(size_t bytes);
-/* NULL when it is not to be kept; r->word says why when there is no room. Copies what it needs, and
- * takes over the lease. */
+/* NULL when it is not to be kept; r->outcome says why when there is no room. Copies what it needs,
+ * and takes over the lease. */
 struct stet_keeping *stet_keeping_new(struct stet_reload *r, const PJRT_Program *program,
                                       struct stet_view options, uint64_t index,
                                       uint64_t compile_ns);

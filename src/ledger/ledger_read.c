@@ -77,7 +77,7 @@ static struct stet_recompile row_of(sqlite3_stmt *s, const struct changes *c)
         .origin = {text(s, 11), text(s, 13), number(s, 12)},
         .trigger = {text(s, 14), text(s, 16), number(s, 15)},
         .cost_ns = number(s, 17),
-        .served = text(s, 18),
+        .served = stet_journal_served_of(text(s, 18)),
         .benign = number(s, 19) != 0,
         .sure = text(s, 20),
         .evidence = text(s, 21),

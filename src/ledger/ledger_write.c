@@ -345,7 +345,7 @@ enum stet_rc stet_ledger_add_recompile(struct stet_ledger *l, const struct stet_
     line(&b, &r->origin);
     line(&b, &r->trigger);
     number(&b, r->cost_ns);
-    text(&b, r->served);
+    text(&b, stet_view_str(stet_journal_served_word(r->served)));
     number(&b, r->benign);
     text(&b, r->sure);
     text(&b, r->evidence);

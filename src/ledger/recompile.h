@@ -2,7 +2,7 @@
 #ifndef STET_LEDGER_RECOMPILE_H
 #define STET_LEDGER_RECOMPILE_H
 
-#include "base/view.h"
+#include "journal/vocabulary.h"
 
 struct stet_line {
     struct stet_view file, function;
@@ -40,7 +40,7 @@ struct stet_recompile {
     const struct stet_row_change *changes;
     size_t change_count, left_out;
     uint64_t cost_ns;
-    struct stet_view served; /* compiled, memory, disk, remote, lifted */
+    enum stet_served served;
     bool benign;
     struct stet_view sure, evidence; /* sure: certain, likely, guess */
     bool has_memory, has_more;

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "journal/read.h"
+#include "journal/vocabulary.h"
 #include "ledger/recompile.h"
 
 /* The place a compile was waited for: the innermost Python frame outside installed packages, else
@@ -21,8 +22,9 @@ struct stet_compile_event {
     uint64_t program_size, thread, plugin, client, executable;
     uint64_t plugin_ns, layer_ns; /* inside the plugin; added by the layer */
     uint64_t error_code, temp_bytes, peak_bytes, code_bytes;
-    uint64_t served;             /* 0 compiled, 1 memory, 2 disk, 3 remote, 4 lifted */
-    struct stet_view store;      /* hit, miss, or why neither; empty when the store was off */
+    enum stet_served served;
+    enum stet_outcome outcome;   /* of the store's lookup */
+    struct stet_view store;      /* its word, which a newer Stet may have written */
     struct stet_view tier;       /* where the agent got it from, when it did */
     struct stet_view agent;      /* what the agent said; empty when it was not asked */
     uint64_t agent_ns;           /* what asking it took */
@@ -64,14 +66,14 @@ struct stet_process_digest {
     int64_t rank; /* -1 when the environment has none */
     uint64_t wall_minus_mono;
     struct stet_plugin_event *plugins;
-    size_t plugin_count;
+    size_t plugin_count, plugin_room;
     struct stet_compile_event *compiles;
-    size_t compile_count;
+    size_t compile_count, compile_room;
     uint64_t next_index[2]; /* above every index met: of compiles, of loads */
     uint64_t executions, executions_lost;
     uint64_t to_device_bytes, to_host_bytes, to_device_count, to_host_count;
     struct stet_counter *counters; /* what the framework counted itself; lines are not filled */
-    size_t counter_count;
+    size_t counter_count, counter_room;
     uint64_t plugin_errors, faults, lost_records;
     uint64_t unread_stacks; /* compiles that were over before their Python line was read */
     bool steps_known;       /* after stet_run_steps */
@@ -89,7 +91,7 @@ struct stet_process_digest {
 struct stet_run_digest {
     struct stet_arena arena;
     struct stet_process_digest *processes; /* by first record */
-    size_t process_count;
+    size_t process_count, process_room;
     uint64_t compiles, loads, failed, executions, compile_ns, layer_ns;
     uint64_t value_bytes;
     uint64_t unreadable; /* journal files that are none, or of a newer version */
@@ -103,7 +105,7 @@ struct stet_stack_trigger {
 
 struct stet_stacks {
     struct stet_stack_trigger *items;
-    size_t count;
+    size_t count, room;
 };
 
 /* The pieces of loading, for those who follow a run while it goes on: the process of a journal

@@ -135,7 +135,7 @@ static void tiles(struct stet_buf *out, const struct stet_report_run *r)
 {
     uint64_t hits = 0, cost = 0, load = 0;
 
-    for (int i = 1; i < STET_REPORT_TIERS; i++) {
+    for (int i = 1; i < STET_SERVED_COUNT; i++) {
         hits += r->tiers[i].times;
         cost += r->tiers[i].cost_ns;
         load += r->tiers[i].known_load_ns;

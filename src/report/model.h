@@ -4,11 +4,12 @@
 #define STET_REPORT_MODEL_H
 
 #include "base/err.h"
+#include "base/intern.h"
 #include "base/json.h"
+#include "journal/vocabulary.h"
 #include "ledger/run_folder.h"
 #include "ledger/run_load.h"
 #include "report/causes.h"
-#include "report/names.h"
 
 enum stet_report_kind {
     STET_REPORT_COMPILE,
@@ -82,7 +83,7 @@ struct stet_report_question {
     struct stet_view class, evidence;
 };
 
-enum { STET_REPORT_QUESTIONS = 3, STET_REPORT_TIERS = 5 };
+enum { STET_REPORT_QUESTIONS = 3 };
 
 /* Compiles that a store answered. */
 struct stet_report_tier {
@@ -114,7 +115,7 @@ struct stet_report_run {
     uint64_t settled_step;
     struct stet_view settled_why;
     struct stet_report_question questions[STET_REPORT_QUESTIONS];
-    struct stet_report_tier tiers[STET_REPORT_TIERS]; /* by how it was served; 0 is not used */
+    struct stet_report_tier tiers[STET_SERVED_COUNT]; /* by how it was served; 0 is not used */
     uint64_t undecoded;    /* programs whose arguments and family were not read */
     struct stet_buf torch; /* JSON of frames and graph breaks; empty for none */
     /* A line of a source file; see cli/excerpt.h. */

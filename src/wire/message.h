@@ -30,6 +30,9 @@ enum {
  * of its own, which only an agent with STET_TRUST=any looks into. */
 #define STET_STORE_ASIDE "untrusted"
 
+/* The tier of an entry that another process of this host compiled. */
+#define STET_MESSAGE_SAME_HOST "agent"
+
 /* One message; each kind uses some of the fields, and leaves the others zero. Texts are views into
  * whatever it was read from. */
 struct stet_message {

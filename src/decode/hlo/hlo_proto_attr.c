@@ -1,6 +1,6 @@
-/* HloInstructionProto's fields → the attributes XLA's text shows for the opcode, by one table. What
- * equals XLA's default is left out, as the text leaves it out: text and proto must give the same
- * program. */
+/* Converts HloInstructionProto's fields to the attributes that XLA's text shows for the opcode, by
+ * one table. Values that equal XLA's default are left out, as in the text: text and proto must give
+ * the same program. */
 #include "decode/hlo/hlo_proto_attr.h"
 
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static const char *const algorithms[] = {"unset",
                                          "dot_bf16_bf16_f32_x9",
                                          NULL};
 
-/* A number newer than this build's list keeps its number as the word. */
+/* A number newer than this build's list is written as the number. */
 static const struct stet_attr *word(struct stet_hlo_reader *r, enum stet_hlo_attr which,
                                     const char *const *names, int64_t v)
 {
@@ -55,7 +55,7 @@ static bool is(const struct stet_hlo_instr *i, const char *opcode)
     return stet_view_is(i->opcode, opcode);
 }
 
-/* ---- attributes with a rule of their own ---- */
+/* ---- attributes with their own rules ---- */
 
 static const struct stet_attr *operand_precision(struct stet_hlo_reader *r,
                                                  const struct stet_proto *in)
@@ -131,7 +131,7 @@ static const struct stet_attr *calls(struct stet_hlo_reader *r)
     return stet_hlo_new_array(r->b.a, items, ids.count);
 }
 
-/* XLA prints true_computation and false_computation when the selector is a predicate. */
+/* XLA prints true_computation and false_computation if the selector is a predicate. */
 static bool by_predicate(const struct stet_hlo_reader *r, const struct stet_hlo_instr *instr)
 {
     const struct stet_type *t = instr->operand_count ? r->b.instrs[instr->operands[0]].type : NULL;
@@ -297,7 +297,7 @@ static const struct stet_attr *domain(struct stet_hlo_reader *r, const struct st
                                   STET_FMT(stet_attr_text(a)), STET_FMT(stet_attr_text(b))));
 }
 
-/* A ragged dot has the numbers of its dimensions one message further in. */
+/* A ragged dot has the dimension numbers in a nested message. */
 static struct stet_ints dot_dims(struct stet_hlo_reader *r, const struct stet_proto *in,
                                  uint32_t inner)
 {
@@ -444,7 +444,7 @@ static const struct stet_attr *slice_sizes(struct stet_hlo_reader *r, const stru
     return v.count || gather ? stet_hlo_new_ints(r->b.a, v.at, v.count) : NULL;
 }
 
-/* ---- of a submessage that is there ---- */
+/* ---- fields of a submessage that is present ---- */
 
 static const struct stet_attr *shape_of(struct stet_hlo_reader *r, const struct stet_proto *in,
                                         const struct stet_proto_field *f)
@@ -476,7 +476,7 @@ enum how {
     CALL_IF,    /* the same, of a conditional whose selector is a predicate */
     SUB,        /* made by `sub` of the submessage, when it is there */
     MADE,       /* by `make` */
-    SPECIAL,    /* the same, where the instruction itself counts */
+    SPECIAL,    /* the same, where the instruction itself matters */
 };
 
 static const struct {

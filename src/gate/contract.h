@@ -1,0 +1,143 @@
+/* The contract: what a run may compile, as a file says it (docs/contract.md has the grammar).
+ *
+ * A family is a function with its arguments; several families may bear one name, like overloads.
+ * Everything lives in the contract's arena. */
+#ifndef STET_GATE_CONTRACT_H
+#define STET_GATE_CONTRACT_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+enum { STET_CONTRACT_VERSION = 1 };
+
+enum stet_clause {
+#define CLAUSE(id, name, what, holds) STET_CLAUSE_##id,
+#include "gate/clauses.def"
+#undef CLAUSE
+    STET_CLAUSES
+};
+
+const char *stet_gate_clause_name(enum stet_clause c);
+const char *stet_gate_clause_about(enum stet_clause c);
+/* Does it hold for the target when the contract was made on the CPU backend? */
+bool stet_gate_clause_travels(enum stet_clause c);
+
+#define STET_NO_BUDGET UINT64_MAX
+
+enum stet_dim_kind { STET_DIM_ANY, STET_DIM_SET, STET_DIM_RANGE };
+
+/* Sizes a dimension may have. A set holds INT64_MIN where a dynamic one ("?") is allowed. */
+struct stet_dim {
+    enum stet_dim_kind kind;
+    int64_t *values; /* sorted */
+    uint32_t count, room;
+    int64_t low, high, step;
+};
+
+bool stet_gate_dim_allows(const struct stet_dim *d, int64_t size);
+/* False without memory. */
+bool stet_gate_dim_add(struct stet_dim *d, int64_t size, struct stet_arena *arena);
+
+/* An argument, or all whose names begin so. */
+struct stet_clause_arg {
+    struct stet_view name;
+    bool many;             /* the name ends in '*' */
+    struct stet_view type; /* "float32", "float32|bfloat16"; "any" */
+    bool any_shape;
+    struct stet_dim *dims;
+    uint32_t rank, line;
+    bool donated;
+    struct stet_view sharding, layout; /* empty: none */
+};
+
+/* flags XLA_FLAGS "--a", bundle Python "3.11.7" */
+struct stet_pair {
+    struct stet_view name, value;
+    bool unset;
+    uint32_t line;
+};
+
+struct stet_pairs {
+    struct stet_pair *items;
+    uint32_t count, room;
+};
+
+/* What may be said of a family and of the whole contract. */
+struct stet_terms {
+    uint64_t settled; /* STET_NO_BUDGET: not said */
+    bool has_mesh;
+    struct stet_view mesh; /* "data=2 model=4"; empty with has_mesh: none */
+    uint32_t settled_line, mesh_line;
+    struct stet_pairs flags, bundle;
+};
+
+struct stet_family {
+    struct stet_view name; /* "*" is any that is not named elsewhere */
+    struct stet_clause_arg *args;
+    uint32_t arg_count, arg_room;
+    bool open; /* ends in "...": further arguments are no breach */
+    uint64_t programs, graphs, options, compiles; /* budgets; STET_NO_BUDGET: none */
+    bool has_calls;
+    struct stet_view calls; /* custom kernels, sorted, separated by blanks */
+    struct stet_terms terms;
+    uint32_t line, programs_line;
+    size_t begin, end; /* its place in the text */
+};
+
+/* torch.compile's lane. */
+struct stet_clause_frame {
+    struct stet_view function, file; /* file: its name without folders; may be empty */
+    uint64_t programs, breaks;
+    uint32_t line;
+    size_t begin, end;
+};
+
+struct stet_contract {
+    struct stet_arena arena;
+    struct stet_view file; /* for messages */
+    struct stet_view made_on;
+    bool on_cpu; /* made on the embedded CPU backend */
+    struct stet_family *families;
+    uint32_t family_count, family_room;
+    struct stet_clause_frame *frames;
+    uint32_t frame_count, frame_room;
+    struct stet_terms terms;
+    /* torch: no recompile limit; no recompile after warm-up; no frame that fails to compile */
+    bool no_limit, no_late, no_failure;
+    uint32_t torch_line;
+};
+
+void stet_gate_contract_init(struct stet_contract *c);
+void stet_gate_contract_release(struct stet_contract *c);
+
+/* Messages are "FILE:LINE:COLUMN: what". On failure nothing is left to release. */
+enum stet_rc stet_gate_contract_parse(struct stet_contract *c, struct stet_view text,
+                                      const char *file, struct stet_err *err);
+enum stet_rc stet_gate_contract_read(struct stet_contract *c, const char *path,
+                                     struct stet_err *err);
+
+/* As they stand in a file, with a newline at the end. */
+void stet_gate_contract_print(struct stet_buf *out, const struct stet_contract *c);
+void stet_gate_contract_print_family(struct stet_buf *out, const struct stet_family *f);
+/* Nothing when the contract has nothing to say of all frames. */
+void stet_gate_contract_print_torch(struct stet_buf *out, const struct stet_contract *c);
+void stet_gate_contract_print_frame(struct stet_buf *out, const struct stet_clause_frame *f);
+void stet_gate_contract_print_pair(struct stet_buf *out, const char *word,
+                                   const struct stet_pair *p);
+void stet_gate_contract_print_dim(struct stet_buf *out, const struct stet_dim *d);
+void stet_gate_contract_print_arg(struct stet_buf *out, const struct stet_clause_arg *a);
+
+/* New places at the end; NULL without memory. */
+struct stet_family *stet_gate_contract_add_family(struct stet_contract *c);
+struct stet_clause_frame *stet_gate_contract_add_frame(struct stet_contract *c);
+struct stet_clause_arg *stet_gate_family_add_arg(struct stet_family *f, struct stet_arena *arena);
+struct stet_pair *stet_gate_pairs_add(struct stet_pairs *p, struct stet_arena *arena);
+
+/* For the layer: what it decides by, checked and compact. `foreign`: made on the CPU backend and
+ * used elsewhere, so that what is the backend's own is left out. */
+void stet_gate_contract_pack(struct stet_buf *out, const struct stet_contract *c, bool foreign);
+enum stet_rc stet_gate_contract_unpack(struct stet_contract *c, struct stet_view bytes,
+                                       struct stet_err *err);
+
+#endif
