@@ -88,7 +88,7 @@ static bool inner(struct stet_history *h, struct stet_finding *f)
                         "no argument changed; what is taken of a sort, a top-k, went from %lld to "
                         "%lld",
                         from, to);
-    else if (f->facts.gather || source_calls(h, &f->origin, PY_SELECTS | PY_GATHERS))
+    else if (f->facts.gather || source_calls(h, &f->origin, PY_SELECTS | PY_FINDS | PY_GATHERS))
         stet_finding_is(h, f, STET_REASON_MASK_GATHER, STET_SURE_CERTAIN, false,
                         "no argument changed; a selection went from %lld to %lld elements", from,
                         to);

@@ -2,23 +2,53 @@
  * how much they tell: what made the frame, what kind of guard, what code reads the value. */
 #include "ingest/why.h"
 
-#include "ingest/python_roles.h"
+#include "python/library.h"
+#include "python/queries.h"
 
 #include <stdlib.h>
 
-/* `name` as a whole word. */
-static bool names(struct stet_view v, struct stet_view name)
+/* The statement at a place, with its file or by the line that the trace has; false for neither. */
+static bool code_at(const struct stet_torch *t, const struct stet_torch_place *place,
+                    struct stet_view text, struct stet_python_code *code)
 {
-    static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    return t->sources &&
+           stet_python_code_at(t->sources, place->file, (uint32_t)place->line, text, code);
+}
 
-    for (size_t i = 0; name.len && i + name.len <= v.len; i++) {
-        if (memcmp(v.ptr + i, name.ptr, name.len) != 0)
-            continue;
-        if ((i == 0 || !memchr(word, v.ptr[i - 1], sizeof word - 1)) &&
-            (i + name.len == v.len || !memchr(word, v.ptr[i + name.len], sizeof word - 1)))
-            return true;
-    }
-    return false;
+/* How the guarded value is used where it was guarded: bits of enum stet_python_use. */
+static unsigned uses_of(const struct stet_torch *t, const struct stet_torch_why *why)
+{
+    struct stet_python_code code;
+
+    return code_at(t, &why->origin, why->code, &code)
+               ? stet_python_code_uses(t->sources, &code, why->what)
+               : 0;
+}
+
+/* A number was read back at a graph break: does it become the size of an array? */
+static bool reads_size(const struct stet_torch *t, const struct stet_torch_break *b)
+{
+    struct stet_python_code code;
+
+    return code_at(t, &b->place, b->code, &code) && stet_python_code_reads_size(t->sources, &code);
+}
+
+/* Does the line of a graph break copy an array to the host: x.cpu()? */
+static bool copies(const struct stet_torch *t, const struct stet_torch_break *b)
+{
+    struct stet_python_code code;
+
+    return code_at(t, &b->place, b->code, &code) && stet_python_code_copies(t->sources, &code);
+}
+
+/* An operation whose size follows values: does it find positions or values, or ask for a size? */
+static bool finds(const struct stet_torch *t, const struct stet_torch_break *b)
+{
+    struct stet_python_code code;
+
+    return code_at(t, &b->place, b->code, &code) &&
+           ((stet_python_code_roles(t->sources, &code) & PY_FINDS) ||
+            stet_python_code_asks_shape(&code));
 }
 
 static bool is_number(struct stet_view v, double *out)
@@ -68,20 +98,17 @@ static uint32_t break_before(const struct stet_torch *t, const struct stet_torch
     return STET_TORCH_NONE;
 }
 
-static const char *class_of_break(const struct stet_torch_break *b)
+static const char *class_of_break(const struct stet_torch *t, const struct stet_torch_break *b)
 {
     if (stet_view_starts(b->reason, "Data-dependent branching") ||
         stet_view_contains(b->reason, "generic_jump TensorVariable"))
         return "value-branch";
     if (stet_view_contains(b->reason, "Tensor.item()") || stet_view_contains(b->reason, ".item") ||
-        stet_view_contains(b->reason, "Tensor.tolist") || stet_view_contains(b->code, ".cpu()"))
-        return stet_view_contains(b->code, "int(") ? "dim-readback" : "host-sync";
+        stet_view_contains(b->reason, "Tensor.tolist") || copies(t, b))
+        return reads_size(t, b) ? "dim-readback" : "host-sync";
     if (stet_view_starts(b->reason, "Dynamic shape operator") ||
         stet_view_contains(b->reason, "dynamic shape op"))
-        return stet_view_contains(b->code, "nonzero") || stet_view_contains(b->code, "unique") ||
-                       stet_view_contains(b->code, ".shape")
-                   ? "dim-readback"
-                   : "mask-gather";
+        return finds(t, b) ? "dim-readback" : "mask-gather";
     return "graph-break";
 }
 
@@ -124,15 +151,17 @@ static const char *class_of_name(const struct stet_torch *t, uint32_t compile,
                                  const struct stet_torch_why *why)
 {
     const struct stet_torch_frame *f = &t->frames[t->compiles[compile].frame];
-    struct stet_buf value = {.cap = 4096};
-    enum stet_ingest_py_role role =
-        stet_ingest_py_role(f->code.file, f->code.line, why->what, &value);
+    struct stet_view value = {0};
+    enum stet_python_name_role role =
+        t->sources ? stet_python_name_role(t->sources, f->code.file, (uint32_t)f->code.line,
+                                           why->what, &value)
+                   : PY_NAME_UNKNOWN;
     struct stet_buf seen = {.cap = 4096};
     const char *class = "baked-constant";
 
-    if (role == STET_PY_FREE) {
+    if (role == PY_NAME_FREE) {
         class = "closure-value";
-    } else if (role == STET_PY_DEFAULT) {
+    } else if (role == PY_NAME_DEFAULT) {
         double d, v;
 
         stet_torch_values(t, compile, why, 1000, &seen);
@@ -142,12 +171,10 @@ static const char *class_of_name(const struct stet_torch *t, uint32_t compile,
 
             comma = strstr(p, ", ");
             one = stet_view_of(p, comma ? (size_t)(comma - p) : strlen(p));
-            if (stet_view_eq(one, stet_buf_as_view(&value)) ||
-                (is_number(one, &v) && is_number(stet_buf_as_view(&value), &d) && v == d))
+            if (stet_view_eq(one, value) || (is_number(one, &v) && is_number(value, &d) && v == d))
                 class = "default-argument";
         }
     }
-    stet_buf_release(&value);
     stet_buf_release(&seen);
     return class;
 }
@@ -155,7 +182,8 @@ static const char *class_of_name(const struct stet_torch *t, uint32_t compile,
 static const char *class_of_value(const struct stet_torch *t, uint32_t compile,
                                   struct stet_torch_why *why)
 {
-    struct stet_view value = why->guard.expected, code = why->code, source = why->what;
+    struct stet_view value = why->guard.expected, source = why->what;
+    unsigned uses;
     double n;
 
     if (stet_view_contains(source, "param_groups") ||
@@ -166,12 +194,12 @@ static const char *class_of_value(const struct stet_torch *t, uint32_t compile,
         return "hidden-branch";
     if (is_bool(value))
         return "hidden-branch";
-    if (stet_view_contains(code, "range(") && names(code, source))
+    uses = uses_of(t, why);
+    if (uses & PY_USED_COUNT)
         return "python-loop";
-    if (stet_view_contains(code, "topk("))
+    if (uses & PY_USED_TOPK)
         return "topk-k";
-    if (stet_view_contains(code, ".split(") || stet_view_contains(code, "cu_seqlens") ||
-        stet_view_contains(code, "varlen"))
+    if (uses & PY_USED_PARTS)
         return "varlen";
     if (!is_number(value, &n))
         return stet_view_starts(source, "G[") ? "global-value" : "static-argument";
@@ -222,17 +250,13 @@ static const char *class_of_size(const struct stet_torch *t, uint32_t compile,
     return "shape-drift";
 }
 
-static const char *class_of_length(struct stet_torch_why *why)
+static const char *class_of_length(const struct stet_torch *t, struct stet_torch_why *why)
 {
-    struct stet_view code = why->code;
+    unsigned uses = uses_of(t, why);
 
-    if (stet_view_contains(code, ".split(") || stet_view_contains(code, "cu_seqlens"))
+    if (uses & PY_USED_PARTS)
         return "varlen";
-    if (stet_view_contains(code, " in ") && !stet_view_contains(code, "for ") &&
-        names(code, why->what))
-        return "optional-key";
-    if (stet_view_contains(code, ".get(") || stet_view_contains(code, ".items(") ||
-        stet_view_contains(code, ".keys("))
+    if (uses & PY_USED_MEMBER)
         return "optional-key";
     return "list-length";
 }
@@ -241,7 +265,7 @@ static const char *class_of_guard(const struct stet_torch *t, uint32_t compile,
                                   struct stet_torch_why *why)
 {
     if (why->broken != STET_TORCH_NONE && stet_view_starts(why->what, "___stack"))
-        return class_of_break(&t->breaks[why->broken]);
+        return class_of_break(t, &t->breaks[why->broken]);
     switch (why->guard.kind) {
     case STET_GUARD_SIZE:
     case STET_GUARD_SHAPE:
@@ -270,7 +294,7 @@ static const char *class_of_guard(const struct stet_torch *t, uint32_t compile,
     case STET_GUARD_NONE:
         return "optional-key";
     case STET_GUARD_LENGTH:
-        return class_of_length(why);
+        return class_of_length(t, why);
     case STET_GUARD_EQUALS:
         return class_of_value(t, compile, why);
     case STET_GUARD_ALIAS:
@@ -321,6 +345,13 @@ static void find_source(const struct stet_torch *t, uint32_t compile, struct ste
     }
 }
 
+/* A code object begins at its decorators. */
+static uint64_t def_line(const struct stet_torch *t, const struct stet_torch_place *code)
+{
+    return t->sources ? stet_python_def_line(t->sources, code->file, (uint32_t)code->line)
+                      : code->line;
+}
+
 static void find_origin(const struct stet_torch *t, uint32_t compile, struct stet_torch_why *why)
 {
     const struct stet_torch_frame *f = &t->frames[t->compiles[compile].frame];
@@ -340,7 +371,7 @@ static void find_origin(const struct stet_torch *t, uint32_t compile, struct ste
         why->origin = (struct stet_torch_place){f->code.file, function, line};
     } else {
         why->origin = f->code; /* sizes and dictionaries carry no line: the function */
-        why->origin.line = stet_ingest_py_def_line(f->code.file, f->code.line);
+        why->origin.line = def_line(t, &f->code);
     }
 }
 
@@ -392,7 +423,7 @@ void stet_torch_explain(const struct stet_torch *t, uint32_t compile, struct ste
             why->class = stet_view_is(c->fail_type, "ConstraintViolationError")
                              ? "mark-dynamic-violation"
                              : "first";
-        why->origin.line = stet_ingest_py_def_line(f->code.file, f->code.line);
+        why->origin.line = def_line(t, &f->code);
         return;
     }
     judge(t, compile, c->failures, why);
@@ -432,7 +463,7 @@ void stet_torch_explain_break(const struct stet_torch *t, uint32_t at, struct st
 {
     const struct stet_torch_break *b = &t->breaks[at];
 
-    *why = (struct stet_torch_why){.class = class_of_break(b),
+    *why = (struct stet_torch_why){.class = class_of_break(t, b),
                                    .dim = -1,
                                    .broken = at,
                                    .origin = b->place,

@@ -250,6 +250,7 @@ static struct stet_python_value by_effect(struct stet_python_flow *x, stet_pytho
 {
     switch (effect) {
     case PY_GIVES_HOST:
+    case PY_GIVES_KEYS:
         return nothing;
     case PY_GIVES_DEVICE:
         return shaped(x, call);
@@ -271,6 +272,7 @@ static struct stet_python_value by_effect(struct stet_python_flow *x, stet_pytho
                    ? stet_python_read_in(x, call, v, true)
                    : v;
     case PY_GIVES_THROUGH:
+    case PY_GIVES_KEYED:
     case PY_GIVES_BARS:
         return v;
     case PY_GIVES_MOVES:

@@ -19,6 +19,8 @@ enum stet_python_effect {
     PY_GIVES_SHOWS,    /* nothing: it prints or records its arguments, which reads them back */
     PY_GIVES_WAITS,    /* its argument, when it has been computed */
     PY_GIVES_THROUGH,  /* its arguments, or a container of them */
+    PY_GIVES_KEYS,     /* names of a container's items */
+    PY_GIVES_KEYED,    /* items of a container, by name */
     PY_GIVES_SIZE,     /* a shape, or a part of one */
     PY_GIVES_TYPE,     /* a type of elements */
     PY_GIVES_HANDLE,   /* a device */
@@ -57,8 +59,9 @@ enum stet_python_role {
     PY_TOPK = 8,     /* how many are taken */
     PY_STARTS = 16,  /* where a part begins */
     PY_RAISES = 32,  /* an exponent */
-    PY_SELECTS = 64, /* no numbers: its size follows the values */
-    PY_GATHERS = 128,
+    PY_SELECTS = 64, /* no numbers: its size follows a mask */
+    PY_FINDS = 128,  /* no numbers: positions or different values, as many as there are */
+    PY_GATHERS = 256,
 };
 
 struct stet_python_array {

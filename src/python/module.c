@@ -79,9 +79,10 @@ static bool index_nodes(struct stet_python_module *m)
     return !m->calls.failed;
 }
 
-bool stet_python_module_read(struct stet_python_module *m, struct stet_python_parser *p,
-                             struct stet_view text)
+bool stet_python_module_parse(struct stet_python_module *m, struct stet_python_parser *p,
+                              struct stet_view text)
 {
+    m->tried = true;
     stet_arena_init(&m->arena, (size_t)16 << 20);
     if (stet_python_ast_parse(&m->ast, p, text, NULL) != STET_OK)
         return true;
@@ -89,8 +90,7 @@ bool stet_python_module_read(struct stet_python_module *m, struct stet_python_pa
     return index_nodes(m) && stet_python_bindings_find(m);
 }
 
-bool stet_python_module_open(struct stet_python_module *m, struct stet_python_parser *p,
-                             struct stet_view path)
+bool stet_python_module_open(struct stet_python_module *m, struct stet_view path)
 {
     *m = (struct stet_python_module){.path = stet_mem_alloc(path.len + 1)};
     if (!m->path)
@@ -98,8 +98,8 @@ bool stet_python_module_open(struct stet_python_module *m, struct stet_python_pa
     memcpy(m->path, path.ptr, path.len);
     m->path[path.len] = '\0';
     if (stet_file_open_small(&m->file, m->path, LARGEST_FILE, NULL) != STET_OK)
-        return true;
-    return stet_python_module_read(m, p, m->file.bytes);
+        m->tried = true;
+    return true;
 }
 
 void stet_python_module_close(struct stet_python_module *m)

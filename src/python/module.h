@@ -38,16 +38,15 @@ struct stet_python_module {
     uint32_t *first_binding; /* by name number: the first binding, + 1 */
     STET_VEC(stet_python_ref) calls;
     struct stet_arena arena; /* texts of imports */
-    bool parsed;
+    bool tried, parsed;
 };
 
-/* Reads and indexes a file. False when memory is short; a file that is missing, too large or not
- * text is remembered as not parsed. */
-bool stet_python_module_open(struct stet_python_module *m, struct stet_python_parser *p,
-                             struct stet_view path);
-/* The same of a text, which must outlive the module. */
-bool stet_python_module_read(struct stet_python_module *m, struct stet_python_parser *p,
-                             struct stet_view text);
+/* Reads a file; one that is missing or too large has no text. False when memory is short. */
+bool stet_python_module_open(struct stet_python_module *m, struct stet_view path);
+/* Parses and indexes a text, which must outlive the module. False when memory is short; a text that
+ * the parser gives up is remembered as not parsed. */
+bool stet_python_module_parse(struct stet_python_module *m, struct stet_python_parser *p,
+                              struct stet_view text);
 void stet_python_module_close(struct stet_python_module *m);
 
 /* The innermost statement (or clause: elif, else, except) that holds a line, counted from 1. */

@@ -84,6 +84,41 @@ enum stet_python_name_role stet_python_name_role(struct stet_python_sources *s,
  * there is none. */
 uint32_t stet_python_def_line(struct stet_python_sources *s, struct stet_view file, uint32_t line);
 
+/* ---- a line that a trace tells ---- */
+
+/* A statement of a file, or one line as a trace has it where the file is not at hand or has changed
+ * since. Valid until the next one. */
+struct stet_python_code {
+    const struct stet_python_module *module;
+    stet_python_ref first; /* node, 0 for the whole module */
+    uint32_t end;          /* in bytes */
+    bool whole;            /* of a file */
+};
+
+/* How a value is used in it; bits. */
+enum stet_python_use {
+    PY_USED_COUNT = 1,  /* a loop runs so many times */
+    PY_USED_TOPK = 2,   /* so many are taken */
+    PY_USED_PARTS = 4,  /* lengths of parts, or of packed sequences */
+    PY_USED_MEMBER = 8, /* asked whether it holds something, or for items by name */
+};
+
+bool stet_python_code_at(struct stet_python_sources *s, struct stet_view file, uint32_t line,
+                         struct stet_view text, struct stet_python_code *out);
+/* `what` is an expression as a guard writes it: "k", "self.sizes". */
+unsigned stet_python_code_uses(struct stet_python_sources *s, const struct stet_python_code *code,
+                               struct stet_view what);
+/* The roles of the array functions that it calls (library.h). */
+unsigned stet_python_code_roles(struct stet_python_sources *s, const struct stet_python_code *code);
+/* Does it call a method that copies an array to the host: x.cpu(), x.numpy()? */
+bool stet_python_code_copies(struct stet_python_sources *s, const struct stet_python_code *code);
+/* Does it ask an array for its shape? */
+bool stet_python_code_asks_shape(const struct stet_python_code *code);
+/* Does it read back a number that is the size of an array? Of one line alone: does it make an
+ * integer of a number? */
+bool stet_python_code_reads_size(struct stet_python_sources *s,
+                                 const struct stet_python_code *code);
+
 /* ---- what a loop runs ---- */
 
 /* The statements that the outermost loop around a line runs (its function where there is none),

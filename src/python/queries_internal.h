@@ -41,6 +41,9 @@ const struct stet_python_array *stet_python_array_call(struct stet_python_flow *
 stet_python_ref stet_python_find_function(const struct stet_python_module *m, struct stet_view name,
                                           uint32_t line);
 
+/* What the function around a node runs. */
+void stet_python_reach_around(struct stet_python_sources *s, const struct stet_python_module *m,
+                              stet_python_ref n, struct stet_python_reach *out);
 /* What flows into the numbers that a statement gives an operation of a program. */
 struct stet_python_value stet_python_numbers_given(struct stet_python_flow *x,
                                                    stet_python_ref statement,

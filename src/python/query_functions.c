@@ -103,7 +103,8 @@ enum stet_python_name_role stet_python_name_role(struct stet_python_sources *s,
 
 uint32_t stet_python_def_line(struct stet_python_sources *s, struct stet_view file, uint32_t line)
 {
-    const struct stet_python_module *m = stet_python_open(s, file);
+    bool decorated = stet_view_starts(stet_python_line_text(s, file, line), "@");
+    const struct stet_python_module *m = decorated ? stet_python_open(s, file) : NULL;
     stet_python_ref n = m ? stet_python_statement_at(m, line) : 0;
 
     if (!n || stet_python_kind(&m->ast, n) != PY_DECORATED)

@@ -381,7 +381,7 @@ bool stet_python_line_sizes(struct stet_python_sources *s, struct stet_view file
         if ((k == PY_ATTRIBUTE || k == PY_CALL) && (stet_python_flow_of(x, n).from & PY_FROM_SHAPE))
             return true;
     }
-    return stet_python_line_calls(s, file, line, PY_SELECTS);
+    return stet_python_line_calls(s, file, line, PY_SELECTS | PY_FINDS);
 }
 
 bool stet_python_line_names(struct stet_python_sources *s, struct stet_view file, uint32_t line,

@@ -271,23 +271,35 @@ static void find_sizes(struct stet_python_sources *s, struct stet_python_reach *
     }
 }
 
-void stet_python_reach_from(struct stet_python_sources *s, struct stet_view file, uint32_t line,
-                            struct stet_python_reach *out)
+static void gather(struct stet_python_sources *s, const struct stet_python_module *m,
+                   stet_python_ref from, struct stet_python_reach *out)
 {
-    const struct stet_python_module *m = stet_python_open(s, file);
-    stet_python_ref n = m ? stet_python_statement_at(m, line) : 0, from;
     struct gathering g = {.sources = s, .reach = out};
 
-    stet_python_reach_release(out);
-    if (!n)
-        return;
-    from = innermost_loop(m, n);
-    from = from ? from : stet_python_function_around(m, n);
     if (from)
         add_body(&g, m, stet_python_field(&m->ast, from, PY_FIELD_BODY));
     for (uint32_t i = 0; i < g.body_count; i++)
         add_statements(&g, g.bodies[i]);
     find_sizes(s, out);
+}
+
+void stet_python_reach_around(struct stet_python_sources *s, const struct stet_python_module *m,
+                              stet_python_ref n, struct stet_python_reach *out)
+{
+    gather(s, m, stet_python_function_around(m, n), out);
+}
+
+void stet_python_reach_from(struct stet_python_sources *s, struct stet_view file, uint32_t line,
+                            struct stet_python_reach *out)
+{
+    const struct stet_python_module *m = stet_python_open(s, file);
+    stet_python_ref n = m ? stet_python_statement_at(m, line) : 0, from;
+
+    stet_python_reach_release(out);
+    if (!n)
+        return;
+    from = innermost_loop(m, n);
+    gather(s, m, from ? from : stet_python_function_around(m, n), out);
 }
 
 void stet_python_reach_release(struct stet_python_reach *r)
@@ -335,7 +347,7 @@ bool stet_python_step_selects(struct stet_python_sources *s, const struct stet_p
             stet_python_kind(&m->ast, n) == PY_CALL ? stet_python_array_call(x, n) : NULL;
 
         x->steps = 0;
-        found = (array && (array->role & PY_SELECTS)) ||
+        found = (array && (array->role & (PY_SELECTS | PY_FINDS))) ||
                 (stet_python_kind(&m->ast, n) == PY_SUBSCRIPT && selects_by(m, n));
     }
     /* `log["loss"] = loss.cpu()` is cut there too, for what it reads */

@@ -13,6 +13,10 @@ void stet_python_sources_release(struct stet_python_sources *s)
         stet_python_module_close(s->modules[i]);
         stet_mem_free(s->modules[i]);
     }
+    if (s->snippet)
+        stet_python_module_close(s->snippet);
+    stet_mem_free(s->snippet);
+    stet_arena_release(&s->snippet_text);
     stet_map_release(&s->by_path);
     stet_map_release(&s->answers);
     stet_python_parser_free(s->parser);
@@ -21,13 +25,11 @@ void stet_python_sources_release(struct stet_python_sources *s)
 
 static struct stet_python_module *add(struct stet_python_sources *s, struct stet_view path)
 {
-    struct stet_python_module *m;
+    struct stet_python_module *m = stet_mem_calloc(1, sizeof *m);
 
-    s->parser = s->parser ? s->parser : stet_python_parser_new();
-    m = s->parser ? stet_mem_calloc(1, sizeof *m) : NULL;
     if (!m)
         return NULL;
-    if (!stet_python_module_open(m, s->parser, path) ||
+    if (!stet_python_module_open(m, path) ||
         !stet_map_put(&s->by_path, stet_map_text(path), s->count)) {
         stet_python_module_close(m);
         stet_mem_free(m);
@@ -37,20 +39,69 @@ static struct stet_python_module *add(struct stet_python_sources *s, struct stet
     return s->modules[s->count++] = m;
 }
 
-const struct stet_python_module *stet_python_open(struct stet_python_sources *s,
-                                                  struct stet_view path)
+/* The module of a file, parsed or not; NULL when there are too many. */
+static struct stet_python_module *find(struct stet_python_sources *s, struct stet_view path)
 {
-    const struct stet_python_module *m;
     uint32_t at;
 
     if (!path.len || path.len >= PATH_MAX || *path.ptr == '<')
         return NULL;
     at = stet_map_get(&s->by_path, stet_map_text(path));
     if (at != STET_MAP_NONE)
-        m = s->modules[at];
+        return s->modules[at];
+    return s->count < STET_PYTHON_FILES && s->bytes < MOST_BYTES ? add(s, path) : NULL;
+}
+
+static bool parse(struct stet_python_sources *s, struct stet_python_module *m,
+                  struct stet_view text)
+{
+    s->parser = s->parser ? s->parser : stet_python_parser_new();
+    if (!m->tried && s->parser && !stet_python_module_parse(m, s->parser, text))
+        m->parsed = false;
+    return m->parsed;
+}
+
+const struct stet_python_module *stet_python_open(struct stet_python_sources *s,
+                                                  struct stet_view path)
+{
+    struct stet_python_module *m = find(s, path);
+
+    return m && parse(s, m, m->file.bytes) ? m : NULL;
+}
+
+struct stet_view stet_python_line_text(struct stet_python_sources *s, struct stet_view path,
+                                       uint32_t line)
+{
+    const struct stet_python_module *m = find(s, path);
+    const char *at = m ? m->file.bytes.ptr : NULL, *end = at ? at + m->file.bytes.len : NULL;
+
+    for (; at && at < end && line > 1; line--) {
+        at = memchr(at, '\n', (size_t)(end - at));
+        at = at ? at + 1 : NULL;
+    }
+    if (!at || at >= end || !line)
+        return (struct stet_view){0};
+    end = memchr(at, '\n', (size_t)(end - at)) ? memchr(at, '\n', (size_t)(end - at)) : end;
+    return stet_view_trim(stet_view_of(at, (size_t)(end - at)));
+}
+
+const struct stet_python_module *stet_python_snippet(struct stet_python_sources *s,
+                                                     struct stet_view text)
+{
+    bool opens = text.len && text.ptr[text.len - 1] == ':';
+    struct stet_view whole;
+
+    if (stet_view_starts(text, "elif "))
+        text = stet_view_of(text.ptr + 2, text.len - 2);
+    if (!s->snippet)
+        s->snippet = stet_mem_calloc(1, sizeof *s->snippet);
     else
-        m = s->count < STET_PYTHON_FILES && s->bytes < MOST_BYTES ? add(s, path) : NULL;
-    return m && m->parsed ? m : NULL;
+        stet_python_module_close(s->snippet);
+    stet_arena_release(&s->snippet_text);
+    stet_arena_init(&s->snippet_text, 1 << 16);
+    whole =
+        stet_arena_printf(&s->snippet_text, "%.*s%s", STET_FMT(text), opens ? "\n    pass\n" : "");
+    return s->snippet && whole.ptr && parse(s, s->snippet, whole) ? s->snippet : NULL;
 }
 
 /* ---- imports ---- */

@@ -15,6 +15,8 @@ struct stet_python_sources {
     size_t bytes; /* of text, in all files */
     struct stet_map by_path;
     struct stet_python_parser *parser;
+    struct stet_python_module *snippet; /* the last line that was read without its file */
+    struct stet_arena snippet_text;
     struct stet_map answers; /* question, file and line -> an answer that was given before */
 };
 
@@ -23,6 +25,13 @@ void stet_python_sources_release(struct stet_python_sources *s);
 /* NULL when the file cannot be read, or there are too many. Valid until release. */
 const struct stet_python_module *stet_python_open(struct stet_python_sources *s,
                                                   struct stet_view path);
+/* A line of a file, trimmed; empty when there is none. Does not parse the file. */
+struct stet_view stet_python_line_text(struct stet_python_sources *s, struct stet_view path,
+                                       uint32_t line);
+/* One line of source as a module of its own, for a file that is not at hand. Valid until the next
+ * snippet. */
+const struct stet_python_module *stet_python_snippet(struct stet_python_sources *s,
+                                                     struct stet_view text);
 /* The module that `dotted` (an import's target, "..layers.norm") names or begins with, seen from a
  * file; what follows it is *rest. NULL when the project has no such file at hand. */
 const struct stet_python_module *stet_python_import(struct stet_python_sources *s,

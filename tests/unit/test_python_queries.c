@@ -784,3 +784,62 @@ TEST(a_parameter_of_a_traced_function_gives_a_number)
     finish();
 #undef POWER
 }
+
+/* ---- lines that a trace has ---- */
+
+static unsigned uses(const char *code, const char *what)
+{
+    struct stet_python_code c;
+    unsigned found =
+        stet_python_code_at(&sources, STET_VIEW("/none/x.py"), 3, stet_view_str(code), &c)
+            ? stet_python_code_uses(&sources, &c, stet_view_str(what))
+            : 0;
+
+    stet_python_sources_release(&sources);
+    return found;
+}
+
+TEST(a_line_without_its_file_says_how_a_value_is_used)
+{
+    EXPECT_INT(PY_USED_COUNT, uses("for _ in range(reps):", "reps"));
+    EXPECT_INT(PY_USED_COUNT,
+               uses("for layer in range(1, self.depth + 1):  # twice", "self.depth"));
+    EXPECT_INT(PY_USED_COUNT, uses("y = sum(f(i) for i in range(n))", "n"));
+    EXPECT_INT(0, uses("for _ in range(reps):", "rep"));
+    EXPECT_INT(0, uses("for arrange in order(reps):", "reps"));
+    EXPECT_INT(0, uses("x = x * scale + len(range(3))", "scale"));
+    EXPECT_INT(PY_USED_TOPK, uses("return x.topk(k).values.sum()", "k"));
+    EXPECT_INT(0, uses("return x.topk(3).values * scale", "scale"));
+    EXPECT_INT(0, uses("return stopk(k)", "k"));
+    EXPECT_INT(PY_USED_PARTS, uses("a, b = x.split(sizes)", "sizes"));
+    EXPECT_INT(PY_USED_PARTS, uses("elif x.split([n, 8 - n])[0].sum():", "n"));
+    EXPECT_INT(0, uses("words = 'a b'.split(sep)", "sep"));
+    EXPECT_INT(PY_USED_MEMBER, uses("if \"mask\" in batch:", "batch"));
+    EXPECT_INT(PY_USED_MEMBER, uses("if key not in self.cache:", "self.cache"));
+    EXPECT_INT(PY_USED_MEMBER, uses("for k, v in extra.items():", "extra"));
+    EXPECT_INT(PY_USED_MEMBER, uses("m = batch.get('mask')", "batch"));
+    EXPECT_INT(0, uses("for x in xs:", "xs"));
+    EXPECT_INT(0, uses("", "xs"));
+    EXPECT_INT(0, uses("return torch.cat([", "xs"));
+}
+
+TEST(a_trace_of_a_file_at_hand_is_followed_to_its_function)
+{
+    struct stet_python_code c;
+
+    begin("",
+          "import torch\ndef step(x, k, reps):\n    n = x.sum().item()  # read\n"
+          "    most = k + 1\n    y = x.topk(most)  # topk\n    for _ in range(reps * 2):  # loop\n"
+          "        y = y[:n]\n    scale = x.mean().item()  # scale\n    return y * scale\n");
+#define AT(mark) stet_python_code_at(&sources, here(), line_of(mark), STET_VIEW(""), &c)
+    EXPECT(AT("# topk") && stet_python_code_uses(&sources, &c, STET_VIEW("k")) == PY_USED_TOPK);
+    EXPECT(AT("# topk") && !stet_python_code_uses(&sources, &c, STET_VIEW("reps")));
+    EXPECT(AT("# loop") && stet_python_code_uses(&sources, &c, STET_VIEW("reps")) == PY_USED_COUNT);
+    EXPECT(AT("# read") && stet_python_code_reads_size(&sources, &c));
+    EXPECT(AT("# scale") && !stet_python_code_reads_size(&sources, &c));
+    /* the file has another line there now: the line of the trace counts */
+    EXPECT(stet_python_code_at(&sources, here(), 3, STET_VIEW("n = int(x.max())"), &c));
+    EXPECT(!c.whole && stet_python_code_reads_size(&sources, &c));
+#undef AT
+    finish();
+}
