@@ -5,6 +5,7 @@
 #include "cli/account.h"
 #include "cli/dump.h"
 #include "explain/history.h"
+#include "explain/words.h"
 #include "ledger/run_load.h"
 #include "ledger/run_order.h"
 
@@ -72,6 +73,7 @@ struct stet_settled stet_settled_of(const struct stet_explained *x);
 struct stet_explain_row {
     struct stet_recompile recompile;
     struct stet_row_change changes[STET_TOLD_MOST];
+    char words[STET_TOLD_MOST][STET_WORDS_MOST]; /* what changed */
     char program[STET_HASH_TEXT], against[STET_HASH_TEXT];
 };
 

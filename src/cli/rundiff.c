@@ -136,6 +136,13 @@ static void add(struct moves *m, struct entries *all, struct entry e)
     all->items[all->count++] = e;
 }
 
+static struct stet_view words_of(struct moves *m, const struct stet_told *c)
+{
+    char what[STET_WORDS_MOST];
+
+    return stet_arena_copy(&m->x.history.arena, stet_words_subject(what, c->kind, &c->of));
+}
+
 static void gather_programs(struct moves *m, struct entries *all)
 {
     const struct stet_history *h = &m->x.history;
@@ -159,7 +166,7 @@ static void gather_programs(struct moves *m, struct entries *all)
 
             if (c->follows == STET_NO_FACET && thing < STET_THINGS)
                 add(m, all,
-                    (struct entry){thing, c->what, c->from, c->to, c->place.file,
+                    (struct entry){thing, words_of(m, c), c->from, c->to, c->place.file,
                                    s->traits->function, c->place.line});
         }
     }
