@@ -4,12 +4,12 @@
 
 #include "base/arena.h"
 #include "base/fs.h"
-#include "cli/explain.h"
 #include "decode/decode.h"
 #include "explain/history.h"
 #include "explain/side.h"
 #include "ledger/ledger.h"
 #include "program/ops.h"
+#include "session/session.h"
 #include "stet_version.h"
 
 #include <math.h>
@@ -294,7 +294,7 @@ static void fill(const char *state, const char *id, uint64_t recompiles)
             .changes = changes,
             .change_count = 2,
             .cost_ns = 1000000,
-            .served = STET_VIEW("compiled"),
+            .served = STET_SERVED_COMPILED,
             .sure = STET_VIEW("certain"),
             .evidence = STET_VIEW("parameter lr is static for jit, and its value is used here"),
             .fix = STET_VIEW("Make lr a traced argument.")};

@@ -1,4 +1,6 @@
-/* Reading another's PJRT table: which entries it has, what they are called, which extensions. */
+/* Reads a plugin's PJRT table: which entries it has, their names, its extensions. Tables differ in
+ * length between versions, so callers check an entry here before they use it. Everything is
+ * borrowed from the table. */
 #ifndef STET_ABI_API_H
 #define STET_ABI_API_H
 
@@ -15,21 +17,21 @@ enum stet_entry {
 #define stet_api_has(api, entry) (STET_HAS(api, entry) && (api)->entry != NULL)
 
 /* Can this table be read with our struct? False for NULL, another major version, versions before
- * 0.29, a table too short to hold its first entries, and 0.56, which alone has another order. */
+ * 0.29, a table too short for its first entries, and 0.56, whose order is different. */
 bool stet_api_usable(const PJRT_Api *api);
 
-/* How many entries the table has, those unknown to us included. */
+/* The number of entries in the table, including those that are newer than our list. */
 size_t stet_api_entries(const PJRT_Api *api);
 
-/* The name of entry `index`, or NULL when it is newer than our list. */
+/* The name of entry `index`, or NULL if it is newer than our list. */
 const char *stet_api_entry_name(size_t index);
-/* The minor version in which entry `index` came (29 for older ones), or -1. */
+/* The minor version that added entry `index` (29 for older ones), or -1. */
 int stet_api_entry_since(size_t index);
 
-/* The first extension of that type, or NULL. Looks at no more than 64 links, and at none of a table
- * older than 0.45, whose links have another shape. Cast only after STET_HAS on the extension. */
+/* The first extension of that type, or NULL. Follows at most 64 links, and none of a table older
+ * than 0.45, whose links have another layout. Cast only after STET_HAS on the extension. */
 const PJRT_Extension_Base *stet_api_extension(const PJRT_Api *api, PJRT_Extension_Type type);
-/* "Layouts", or NULL when the type is newer than our list. */
+/* "Layouts", or NULL if the type is newer than our list. */
 const char *stet_api_extension_name(size_t type);
 
 #endif

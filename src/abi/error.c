@@ -9,12 +9,12 @@ struct error {
     PJRT_Error base;
     PJRT_Error_Code code;
     size_t size;
-    const char *text; /* behind this: as long as it is, for a traceback ends with its reason */
+    const char *text; /* message and traceback may be long: a traceback ends with its reason */
 };
 
 static void for_each_payload(const PJRT_Error *error, PJRT_Error_PayloadVisitor visitor, void *arg)
 {
-    (void)error, (void)visitor, (void)arg; /* ours carry none */
+    (void)error, (void)visitor, (void)arg; /* our errors have no payload */
 }
 
 static const PJRT_Error_FunctionTable vtable = {

@@ -1,25 +1,26 @@
-/* PJRT errors of our own making: whole objects with the vtable newer callers use directly. */
+/* Creates PJRT errors of our own. They are complete objects with the vtable that newer callers use
+ * directly. The framework that receives one destroys it. */
 #ifndef STET_ABI_ERROR_H
 #define STET_ABI_ERROR_H
 
 #include "abi/pjrt.h"
 
-/* Never NULL: without memory a static error with the same meaning ("out of memory") is returned. */
+/* Never NULL: when memory runs out, it returns a static error that reports this. */
 PJRT_Error *stet_pjrt_error(PJRT_Error_Code code, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Was it made here? Reads *error only when the pointer could be ours. An error of a plugin older
- * than 0.107 has no vtable, but its first word is never the address of ours. */
+/* Did we create this error? Reads *error only if the pointer could be ours. An error of a plugin
+ * older than 0.107 has no vtable, but its first word is never the address of ours. */
 bool stet_pjrt_error_is_ours(const PJRT_Error *error);
 
-/* The three functions of the table, for errors of ours. */
+/* The three error functions of the table, for our own errors. */
 void stet_pjrt_error_destroy(PJRT_Error *error);
 void stet_pjrt_error_message(const PJRT_Error *error, const char **text, size_t *size);
 PJRT_Error_Code stet_pjrt_error_code(const PJRT_Error *error);
 
-/* Fills every entry of *api with a function that answers UNIMPLEMENTED by its own name, but for
- * PJRT_Error_{Destroy,Message,GetCode,ForEachPayload}, which serve our errors. Sets sizes and
- * version too. */
+/* Fills every entry of *api with a function that returns UNIMPLEMENTED and its own name, except
+ * PJRT_Error_{Destroy,Message,GetCode,ForEachPayload}, which handle our errors. Also sets sizes and
+ * version. */
 void stet_pjrt_stubs(PJRT_Api *api);
 
 #endif

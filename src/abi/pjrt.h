@@ -1,5 +1,6 @@
-/* The PJRT C ABI in our own words: the names and layouts are the public interface's, as of API
- * 0.116, checked against its header by tools/check-abi.sh. docs/abi.md tells how it grew. */
+/* The PJRT C ABI in our own headers. Names and layouts are those of the public interface, as of API
+ * 0.116; tools/check-abi.sh compares them with its header. docs/abi.md describes how the interface
+ * changed over time. */
 #ifndef STET_ABI_PJRT_H
 #define STET_ABI_PJRT_H
 
@@ -9,7 +10,8 @@
 #include "abi/pjrt_device.h"
 #include "abi/pjrt_executable.h"
 
-/* PJRT_X is a function type and PJRT_X_Args_STRUCT_SIZE what its callers write into struct_size. */
+/* PJRT_X is a function type, and PJRT_X_Args_STRUCT_SIZE is what its callers write into
+ * struct_size. */
 #define ENTRY(name, since, last)                                                                   \
     typedef PJRT_Error *name(name##_Args *args);                                                   \
     PJRT_SIZED(name##_Args, last);
@@ -18,9 +20,9 @@
     PJRT_SIZED(name##_Args, last);
 #include "abi/entries.def"
 
-/* What GetPjrtApi returns. A plugin's own table is as long as its struct_size says, shorter or
- * longer than this one: ask stet_api_has (abi/api.h) before reading an entry, and never copy by
- * sizeof. */
+/* The table that GetPjrtApi returns. A plugin's own table has the length in its struct_size and may
+ * be shorter or longer than this one. Check stet_api_has (abi/api.h) before reading an entry, and
+ * never copy by sizeof. */
 typedef struct PJRT_Api {
     PJRT_HEAD;
     PJRT_Api_Version pjrt_api_version;
@@ -29,7 +31,7 @@ typedef struct PJRT_Api {
 } PJRT_Api;
 PJRT_SIZED(PJRT_Api, PJRT_TopologyDescription_GetMemorySpaceKindIds);
 
-/* The one symbol of a plugin, found by dlsym. The table is static: never freed. */
+/* The only symbol of a plugin, found by dlsym. The table is static and never freed. */
 typedef const PJRT_Api *stet_get_pjrt_api(void);
 #define STET_GET_PJRT_API "GetPjrtApi"
 

@@ -6,24 +6,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The size of a field; of its type, for the field is often a pointer and linters take that for a
- * mistake. */
+/* The size of a field, by its type: the field is often a pointer, and linters report sizeof of a
+ * pointer as a mistake. */
 #define STET_SIZE_OF(type, field) sizeof(__typeof__(((type *)0)->field))
 
-/* A struct's size as its makers count it: up to the end of the last field, without the padding
- * behind it. Written into struct_size by callers, so it must be this and not sizeof. */
+/* A struct's size as the interface counts it: up to the end of the last field, without the padding
+ * after it. Callers write it into struct_size, so it must be this and not sizeof. */
 #define PJRT_SIZED(type, last)                                                                     \
     enum { type##_STRUCT_SIZE = offsetof(type, last) + STET_SIZE_OF(type, last) };                 \
     _Static_assert(sizeof(type) == (type##_STRUCT_SIZE + _Alignof(type) - 1) / _Alignof(type) *    \
                                        _Alignof(type),                                             \
                    #last " is not the last field of " #type)
 
-/* Does the maker of *s know of this field? Fields are only ever appended, so a struct that is long
- * enough holds it (docs/abi.md lists the exceptions). */
+/* Does the creator of *s know this field? Fields are only appended, so a struct that is long enough
+ * has it (docs/abi.md lists the exceptions). */
 #define STET_HAS(s, field)                                                                         \
     ((s)->struct_size >= offsetof(__typeof__(*(s)), field) + STET_SIZE_OF(__typeof__(*(s)), field))
 
-/* ---- extensions: a linked list of typed tables hanging off a struct ---- */
+/* ---- extensions: a linked list of typed tables attached to a struct ---- */
 
 /* The order is the numbering; new kinds come at the end. Unknown kinds are passed through unread.
  */
@@ -55,8 +55,8 @@ typedef enum {
     PJRT_Extension_Type_XlaTransform,
 } PJRT_Extension_Type;
 
-/* Before API 0.45 there was no struct_size here: do not walk the list of an older table
- * (stet_api_extensions answers NULL for those). */
+/* Before API 0.45 this struct had no struct_size: do not walk the list of an older table
+ * (stet_api_extensions returns NULL for those). */
 typedef struct PJRT_Extension_Base {
     size_t struct_size;
     PJRT_Extension_Type type;
@@ -64,8 +64,8 @@ typedef struct PJRT_Extension_Base {
 } PJRT_Extension_Base;
 PJRT_SIZED(PJRT_Extension_Base, next);
 
-/* What nearly every struct of the interface starts with. Older tables call the second field priv.
- */
+/* The first fields of nearly every struct of the interface. Older tables call the second field
+ * priv. */
 #define PJRT_HEAD                                                                                  \
     size_t struct_size;                                                                            \
     PJRT_Extension_Base *extension_start
@@ -73,8 +73,8 @@ PJRT_SIZED(PJRT_Extension_Base, next);
 /* ---- version ---- */
 
 #define PJRT_API_MAJOR 0
-/* The newest interface met in the wild (libtpu 0.0.51). 0.115 and 0.116 add nothing to the table.
- */
+/* The newest interface found in a release (libtpu 0.0.51). 0.115 and 0.116 add nothing to the
+ * table. */
 #define PJRT_API_MINOR 116
 
 typedef struct PJRT_Api_Version {
@@ -109,7 +109,7 @@ typedef struct PJRT_SerializedExecutable PJRT_SerializedExecutable;
 typedef struct PJRT_SerializedTopology PJRT_SerializedTopology;
 typedef struct PJRT_TopologyDescription PJRT_TopologyDescription;
 
-/* ---- errors: NULL is success; whoever receives one destroys it ---- */
+/* ---- errors: NULL is success; the receiver destroys an error ---- */
 
 /* The numbering of absl::StatusCode. */
 typedef enum {
@@ -135,9 +135,9 @@ typedef enum {
 typedef void (*PJRT_Error_PayloadVisitor)(const char *key, size_t key_size, const char *value,
                                           size_t value_size, void *user_arg);
 
-/* From 0.107 an error starts with a pointer to this table, and callers may use it without going
- * through PJRT_Api. An older plugin's error holds anything there: never read it. Mind the order of
- * the first three fields, which differs from PJRT_HEAD. */
+/* From 0.107 an error starts with a pointer to this table, and callers may use it without PJRT_Api.
+ * An older plugin's error may contain anything there: never read it. The order of the first three
+ * fields differs from PJRT_HEAD. */
 typedef struct PJRT_Error_FunctionTable {
     size_t struct_size;
     size_t instance_size;
@@ -160,7 +160,7 @@ typedef struct PJRT_Error_Destroy_Args {
     PJRT_Error *error;
 } PJRT_Error_Destroy_Args;
 
-/* The text lives as long as the error; not NUL-terminated by promise. */
+/* The text is valid as long as the error; it may not be NUL-terminated. */
 typedef struct PJRT_Error_Message_Args {
     PJRT_HEAD;
     const PJRT_Error *error;
@@ -181,7 +181,8 @@ typedef struct PJRT_Error_ForEachPayload_Args {
     void *user_arg;
 } PJRT_Error_ForEachPayload_Args;
 
-/* Lets a callback of the caller's make an error the plugin can take back; copies the message. */
+/* Lets a callback of the framework create an error that the plugin can receive; copies the
+ * message. */
 typedef PJRT_Error *(*PJRT_CallbackError)(PJRT_Error_Code code, const char *message,
                                           size_t message_size);
 
@@ -219,14 +220,14 @@ typedef struct PJRT_Plugin_Initialize_Args {
     PJRT_HEAD;
 } PJRT_Plugin_Initialize_Args;
 
-/* Attributes live as long as the process. */
+/* Attributes are valid as long as the process. */
 typedef struct PJRT_Plugin_Attributes_Args {
     PJRT_HEAD;
     const PJRT_NamedValue *attributes; /* out */
     size_t num_attributes;             /* out */
 } PJRT_Plugin_Attributes_Args;
 
-/* ---- events: whoever receives one destroys it ---- */
+/* ---- events: the receiver destroys an event ---- */
 
 typedef struct PJRT_Event_Destroy_Args {
     PJRT_HEAD;
@@ -239,7 +240,7 @@ typedef struct PJRT_Event_IsReady_Args {
     bool is_ready; /* out */
 } PJRT_Event_IsReady_Args;
 
-/* Only once ready; every call returns an error object of its own. */
+/* Only once the event is ready; every call returns a new error object. */
 typedef struct PJRT_Event_Error_Args {
     PJRT_HEAD;
     PJRT_Event *event;
@@ -250,7 +251,8 @@ typedef struct PJRT_Event_Await_Args {
     PJRT_Event *event;
 } PJRT_Event_Await_Args;
 
-/* The callback owns the error it is given. It may run on any thread, also inside OnReady itself. */
+/* The callback owns the error that it receives. It may run on any thread, also inside OnReady
+ * itself. */
 typedef void (*PJRT_Event_OnReadyCallback)(PJRT_Error *error, void *user_arg);
 
 typedef struct PJRT_Event_OnReady_Args {

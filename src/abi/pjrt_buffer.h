@@ -15,7 +15,7 @@ typedef struct PJRT_Buffer_ElementType_Args {
     PJRT_Buffer_Type type; /* out */
 } PJRT_Buffer_ElementType_Args;
 
-/* Lists of a buffer live as long as it does. */
+/* Lists of a buffer are valid as long as the buffer. */
 typedef struct PJRT_Buffer_Dimensions_Args {
     PJRT_HEAD;
     PJRT_Buffer *buffer;
@@ -37,14 +37,14 @@ typedef struct PJRT_Buffer_DynamicDimensionIndices_Args {
     size_t num_dynamic_dims;           /* out */
 } PJRT_Buffer_DynamicDimensionIndices_Args;
 
-/* Newer callers ask the Layouts extension instead. */
+/* Newer callers use the Layouts extension instead. */
 typedef struct PJRT_Buffer_GetMemoryLayout_Args {
     PJRT_HEAD;
     PJRT_Buffer *buffer;
     PJRT_Buffer_MemoryLayout layout; /* out */
 } PJRT_Buffer_GetMemoryLayout_Args;
 
-/* With dst NULL only dst_size is answered, and event stays NULL. */
+/* With dst NULL only dst_size is returned, and event stays NULL. */
 typedef struct PJRT_Buffer_ToHostBuffer_Args {
     PJRT_HEAD;
     PJRT_Buffer *src;

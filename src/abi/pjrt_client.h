@@ -1,4 +1,4 @@
-/* PJRT: memory spaces, client, the buffers it makes. */
+/* PJRT: memory spaces, clients, and the buffers that a client creates. */
 #ifndef STET_ABI_PJRT_CLIENT_H
 #define STET_ABI_PJRT_CLIENT_H
 
@@ -6,7 +6,7 @@
 
 /* ---- memory spaces ---- */
 
-/* From 0.105 a memory starts with this table, which lets callers hang data on it. */
+/* From 0.105 a memory starts with this table, through which callers can attach data to it. */
 typedef struct PJRT_Memory_FunctionTable {
     PJRT_HEAD;
     size_t instance_struct_size;
@@ -82,7 +82,7 @@ typedef PJRT_Error *(*PJRT_KeyValueGetCallback)(PJRT_KeyValueGetCallback_Args *a
 
 typedef void (*PJRT_KeyValueTryGetCallback_ValueDeleter)(char *value);
 
-/* Fails at once when the key is not there. */
+/* Fails at once if the key does not exist. */
 typedef struct PJRT_KeyValueTryGetCallback_Args {
     PJRT_HEAD;
     const char *key;
@@ -130,7 +130,7 @@ typedef struct PJRT_Client_Destroy_Args {
     PJRT_Client *client;
 } PJRT_Client_Destroy_Args;
 
-/* Strings and lists of a client live as long as it does. */
+/* Strings and lists of a client are valid as long as the client. */
 typedef struct PJRT_Client_PlatformName_Args {
     PJRT_HEAD;
     PJRT_Client *client;
@@ -151,7 +151,7 @@ typedef struct PJRT_Client_PlatformVersion_Args {
     size_t platform_version_size; /* out */
 } PJRT_Client_PlatformVersion_Args;
 
-/* The topology belongs to the client: not destroyed by the caller. */
+/* The topology belongs to the client: the caller does not destroy it. */
 typedef struct PJRT_Client_TopologyDescription_Args {
     PJRT_HEAD;
     PJRT_Client *client;
@@ -194,7 +194,7 @@ typedef enum {
     PJRT_ProcessState_kError = 4,
 } PJRT_ProcessState;
 
-/* struct_size was put in front late in 0.75: tables up to 0.75 may mean the shorter struct. */
+/* struct_size was added at the front late in 0.75: tables up to 0.75 may use the shorter struct. */
 typedef struct PJRT_ProcessInfo {
     size_t struct_size; /* 0.75 */
     int task_id;
@@ -220,7 +220,7 @@ typedef struct PJRT_Client_AddressableMemories_Args {
     size_t num_addressable_memories;          /* out */
 } PJRT_Client_AddressableMemories_Args;
 
-/* format is "mlir", "hlo" or "hlo_with_config". code is written only by OptimizedProgram. */
+/* format is "mlir", "hlo" or "hlo_with_config". Only OptimizedProgram writes code. */
 typedef struct PJRT_Program {
     PJRT_HEAD;
     char *code; /* in/out */
@@ -240,7 +240,7 @@ typedef struct PJRT_Client_Compile_Args {
     PJRT_LoadedExecutable *executable; /* out */
 } PJRT_Client_Compile_Args;
 
-/* Loads what PJRT_Compile made. */
+/* Loads an executable that PJRT_Compile created. */
 typedef struct PJRT_Client_Load_Args {
     PJRT_HEAD;
     PJRT_Client *client;
@@ -273,7 +273,7 @@ typedef struct PJRT_Client_DmaUnmap_Args {
     void *data;
 } PJRT_Client_DmaUnmap_Args;
 
-/* ---- buffers made by a client ---- */
+/* ---- buffers that a client creates ---- */
 
 /* The order is the numbering. */
 typedef enum {
@@ -325,8 +325,8 @@ typedef enum {
     PJRT_Buffer_MemoryLayout_Type_Strides,
 } PJRT_Buffer_MemoryLayout_Type;
 
-/* minor_to_major lists logical dimensions, fastest first; tile_dims holds all tiles one after the
- * other, tile_dim_sizes how many of them each tile takes. */
+/* minor_to_major lists logical dimensions, fastest first; tile_dims contains all tiles one after
+ * the other, tile_dim_sizes the number of dimensions of each tile. */
 typedef struct PJRT_Buffer_MemoryLayout_Tiled {
     PJRT_HEAD;
     const int64_t *minor_to_major;
@@ -337,7 +337,7 @@ typedef struct PJRT_Buffer_MemoryLayout_Tiled {
 } PJRT_Buffer_MemoryLayout_Tiled;
 PJRT_SIZED(PJRT_Buffer_MemoryLayout_Tiled, num_tiles);
 
-/* In bytes; may be negative, the data then starts inside its block. */
+/* In bytes; may be negative, and the data then starts inside its block. */
 typedef struct PJRT_Buffer_MemoryLayout_Strides {
     PJRT_HEAD;
     const int64_t *byte_strides;
@@ -363,7 +363,7 @@ typedef struct PJRT_ShapeSpec {
 } PJRT_ShapeSpec;
 PJRT_SIZED(PJRT_ShapeSpec, element_type);
 
-/* No strides means dense, major to minor; memory, when given, wins over device. */
+/* Without strides the data is dense, major to minor; memory, if given, overrides device. */
 typedef struct PJRT_Client_BufferFromHostBuffer_Args {
     PJRT_HEAD;
     PJRT_Client *client;
@@ -381,7 +381,7 @@ typedef struct PJRT_Client_BufferFromHostBuffer_Args {
     PJRT_Buffer *buffer;               /* out */
 } PJRT_Client_BufferFromHostBuffer_Args;
 
-/* Wraps memory the plugin does not own; on_delete_callback may be NULL. */
+/* Wraps memory that the plugin does not own; on_delete_callback may be NULL. */
 typedef struct PJRT_Client_CreateViewOfDeviceBuffer_Args {
     PJRT_HEAD;
     PJRT_Client *client;
@@ -427,7 +427,7 @@ typedef struct PJRT_Client_CreateErrorBuffer_Args {
     size_t num_payload;             /* 0.103 */
 } PJRT_Client_CreateErrorBuffer_Args;
 
-/* A buffer now whose contents come later, through FulfillAliasBuffer. */
+/* Creates a buffer now whose content arrives later, through FulfillAliasBuffer. */
 typedef struct PJRT_Client_CreateAliasBuffer_Args {
     PJRT_HEAD;
     PJRT_Client *client;

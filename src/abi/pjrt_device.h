@@ -4,7 +4,7 @@
 
 #include "abi/pjrt_client.h"
 
-/* ---- device descriptions: also of devices that are not here ---- */
+/* ---- device descriptions, also of devices that are not present ---- */
 
 typedef struct PJRT_DeviceDescription_Id_Args {
     PJRT_HEAD;
@@ -79,7 +79,7 @@ typedef struct PJRT_Device_DefaultMemory_Args {
     PJRT_Memory *memory; /* out */
 } PJRT_Device_DefaultMemory_Args;
 
-/* bytes_in_use is always set; every other figure counts only when its _is_set says so. */
+/* bytes_in_use is always set; every other figure is valid only if its _is_set is true. */
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): the order is the interface's */
 typedef struct PJRT_Device_MemoryStats_Args {
     PJRT_HEAD;
@@ -148,7 +148,7 @@ typedef struct PJRT_AsyncTrackingEvent_Destroy_Args {
     PJRT_AsyncTrackingEvent *event;
 } PJRT_AsyncTrackingEvent_Destroy_Args;
 
-/* ---- topology: what to compile for ---- */
+/* ---- topology: the target of a compile ---- */
 
 typedef struct PJRT_TopologyDescription_Create_Args {
     PJRT_HEAD;
@@ -214,7 +214,7 @@ typedef struct PJRT_TopologyDescription_Fingerprint_Args {
     uint64_t fingerprint; /* out */
 } PJRT_TopologyDescription_Fingerprint_Args;
 
-/* The answer is a serialised ShapeProto. */
+/* The result is a serialised ShapeProto. */
 typedef struct PJRT_TopologyDescription_MakeCanonicalShapeForMemorySpace_Args {
     PJRT_HEAD;
     const PJRT_TopologyDescription *topology;

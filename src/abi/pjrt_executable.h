@@ -68,7 +68,7 @@ typedef struct PJRT_Executable_GetCostAnalysis_Args {
     const PJRT_NamedValue *properties; /* out */
 } PJRT_Executable_GetCostAnalysis_Args;
 
-/* First device memory, then host memory, then totals. */
+/* Device memory first, then host memory, then totals. */
 typedef struct PJRT_Executable_GetCompiledMemoryStats_Args {
     PJRT_HEAD;
     PJRT_Executable *executable;
@@ -96,7 +96,7 @@ typedef struct PJRT_Executable_OutputElementTypes_Args {
     size_t num_output_types;        /* out */
 } PJRT_Executable_OutputElementTypes_Args;
 
-/* dims holds the dimensions of all outputs one after the other, dim_sizes the rank of each. */
+/* dims contains the dimensions of all outputs one after the other, dim_sizes the rank of each. */
 typedef struct PJRT_Executable_OutputDimensions_Args {
     PJRT_HEAD;
     PJRT_Executable *executable;
@@ -121,14 +121,14 @@ typedef struct PJRT_Executable_ParameterMemoryKinds_Args {
     const size_t *memory_kind_sizes; /* out */
 } PJRT_Executable_ParameterMemoryKinds_Args;
 
-/* Called twice: with program->code NULL for the size and format, then for the bytes. */
+/* Called twice: first with program->code NULL for the size and format, then for the bytes. */
 typedef struct PJRT_Executable_OptimizedProgram_Args {
     PJRT_HEAD;
     PJRT_Executable *executable;
     PJRT_Program *program; /* out */
 } PJRT_Executable_OptimizedProgram_Args;
 
-/* serialized_executable holds the bytes until the deleter is called on it, once. */
+/* serialized_executable keeps the bytes until the deleter is called on it, once. */
 typedef struct PJRT_Executable_Serialize_Args {
     PJRT_HEAD;
     const PJRT_Executable *executable;
@@ -155,7 +155,7 @@ typedef struct PJRT_LoadOptions {
 } PJRT_LoadOptions;
 PJRT_SIZED(PJRT_LoadOptions, multi_slice_config);
 
-/* NULL overridden options mean those the executable was compiled with. */
+/* NULL overridden options mean the options that the executable was compiled with. */
 typedef struct PJRT_Executable_DeserializeAndLoad_Args {
     PJRT_HEAD;
     PJRT_Client *client;
@@ -174,7 +174,7 @@ typedef struct PJRT_LoadedExecutable_Destroy_Args {
     PJRT_LoadedExecutable *executable;
 } PJRT_LoadedExecutable_Destroy_Args;
 
-/* The executable is the caller's to destroy; it may borrow from the loaded one. */
+/* The caller destroys the executable; it may borrow from the loaded one. */
 typedef struct PJRT_LoadedExecutable_GetExecutable_Args {
     PJRT_HEAD;
     PJRT_LoadedExecutable *loaded_executable;
@@ -237,10 +237,10 @@ typedef struct PJRT_Chunk {
     void *deleter_arg;
 } PJRT_Chunk;
 
-/* Owns the chunk. */
+/* Takes ownership of the chunk. */
 typedef PJRT_Error *(*PJRT_SendCallback)(PJRT_Chunk *chunk, PJRT_CallbackError *callback_error,
                                          size_t total_size_in_bytes, bool done, void *user_arg);
-/* Owns the stream. */
+/* Takes ownership of the stream. */
 typedef void (*PJRT_RecvCallback)(PJRT_CopyToDeviceStream *stream, void *user_arg);
 typedef void (*PJRT_HloOutputCallback)(int64_t replica_id, int64_t partition_id, const void *data,
                                        const int64_t *shape_dims, size_t shape_num_dims,
@@ -269,7 +269,7 @@ typedef struct PJRT_HloOutputCallbackInfo {
 } PJRT_HloOutputCallbackInfo;
 PJRT_SIZED(PJRT_HloOutputCallbackInfo, num_operands);
 
-/* call_location is a NUL-terminated "file:line" of the framework's, valid during the call. */
+/* call_location is a NUL-terminated "file:line" from the framework, valid during the call. */
 typedef struct PJRT_ExecuteOptions {
     PJRT_HEAD;
     PJRT_SendCallbackInfo **send_callbacks;
@@ -291,9 +291,9 @@ typedef struct PJRT_ExecuteOptions {
 } PJRT_ExecuteOptions;
 PJRT_SIZED(PJRT_ExecuteOptions, num_hlo_output_callbacks);
 
-/* argument_lists is [num_devices][num_args]. The caller owns the lists of output_lists, and the
- * buffers put into them. device_complete_events may be NULL, else is [num_devices], and stays
- * unwritten when the call fails. */
+/* argument_lists is [num_devices][num_args]. The caller owns the lists of output_lists and the
+ * buffers that the plugin puts into them. device_complete_events may be NULL or is [num_devices];
+ * the plugin does not write it if the call fails. */
 typedef struct PJRT_LoadedExecutable_Execute_Args {
     PJRT_HEAD;
     PJRT_LoadedExecutable *executable;
@@ -306,7 +306,7 @@ typedef struct PJRT_LoadedExecutable_Execute_Args {
     PJRT_Device *execute_device;
 } PJRT_LoadedExecutable_Execute_Args;
 
-/* ---- streams a receive callback fills ---- */
+/* ---- streams that a receive callback fills ---- */
 
 typedef struct PJRT_CopyToDeviceStream_Destroy_Args {
     PJRT_HEAD;

@@ -1,4 +1,4 @@
-/* PJRT: the extensions frameworks ask of an executable, and phase-wise compile. */
+/* PJRT: the extensions that frameworks use to query an executable, and the phase-wise compile. */
 #ifndef STET_ABI_PJRT_EXT_H
 #define STET_ABI_PJRT_EXT_H
 
@@ -101,7 +101,7 @@ typedef struct PJRT_Layouts_Extension {
 } PJRT_Layouts_Extension;
 PJRT_SIZED(PJRT_Layouts_Extension, PJRT_Layouts_PJRT_Executable_GetParameterLayouts);
 
-/* ---- Shardings: serialised OpSharding per value, or NULL lists when the plugin has none ---- */
+/* ---- Shardings: serialised OpSharding per value, or NULL lists if the plugin has none ---- */
 
 typedef struct PJRT_Shardings_PJRT_Executable_ParameterShardings_Args {
     PJRT_HEAD;
@@ -135,7 +135,7 @@ typedef struct PJRT_Shardings_Extension {
 } PJRT_Shardings_Extension;
 PJRT_SIZED(PJRT_Shardings_Extension, PJRT_Shardings_PJRT_Executable_OutputShardings);
 
-/* ---- MemoryDescriptions: memory kinds of a device that may not be here ---- */
+/* ---- MemoryDescriptions: memory kinds of a device that may not be present ---- */
 
 typedef struct PJRT_MemoryDescription PJRT_MemoryDescription;
 
@@ -169,7 +169,7 @@ typedef struct PJRT_MemoryDescriptions_Extension {
 } PJRT_MemoryDescriptions_Extension;
 PJRT_SIZED(PJRT_MemoryDescriptions_Extension, PJRT_MemoryDescription_Kind);
 
-/* ---- PhaseCompile: the compiler run phase by phase on serialised partial programs ---- */
+/* ---- PhaseCompile: the compiler runs phase by phase on serialised partial programs ---- */
 
 typedef struct PJRT_PhaseCompile_Get_Compiler_Args {
     PJRT_HEAD;

@@ -1,4 +1,4 @@
-/* PJRT: the extensions that say what a serialised executable is and where it loads. */
+/* PJRT: the extensions that describe a serialised executable and where it can be loaded. */
 #ifndef STET_ABI_PJRT_EXT_ABI_H
 #define STET_ABI_PJRT_EXT_ABI_H
 

@@ -1,4 +1,5 @@
-/* An entry nobody wrote is still an entry: it answers UNIMPLEMENTED and says its name. */
+/* A complete table of stubs. Each entry that we do not implement returns UNIMPLEMENTED and its own
+ * name. */
 #include "abi/error.h"
 
 #define ENTRY(name, since, last)                                                                   \
@@ -31,8 +32,8 @@ static PJRT_Error *get_code(PJRT_Error_GetCode_Args *args)
     return NULL;
 }
 
-/* Callers ask for payloads of every error they turn into a status of their own; ours carry none. An
- * error here would be asked in its turn, without end. */
+/* Callers ask for the payloads of every error that they convert to their own status; ours have
+ * none. Returning an error here would make them ask for its payloads, without end. */
 static PJRT_Error *for_each_payload(PJRT_Error_ForEachPayload_Args *args)
 {
     (void)args;
@@ -49,6 +50,6 @@ void stet_pjrt_stubs(PJRT_Api *api)
 #define ENTRY(name, since, last) .name = stub_##name,
 #include "abi/entries.def"
     };
-    api->PJRT_Error_GetCode = get_code; /* an error nobody can read helps nobody */
+    api->PJRT_Error_GetCode = get_code; /* without the table, callers could not read the error */
     api->PJRT_Error_ForEachPayload = for_each_payload;
 }

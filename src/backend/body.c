@@ -1,4 +1,4 @@
-/* Bodies: small regions of scalars as tile programs. */
+/* Converts bodies, small regions of scalars, to tile programs. */
 #include "backend/codegen.h"
 #include "backend/lower.h"
 #include "backend/params.h"
@@ -45,7 +45,7 @@ static int simple_op(const struct stet_gblock *b)
     return -1;
 }
 
-/* Everything the roots need, in order. */
+/* Everything that the roots need, in order. */
 static enum stet_rc body_code(struct stet_lower *l, struct stet_codegen *g, struct stet_gblock *b)
 {
     for (struct stet_gnode *n = b->first; n; n = n->next) {
@@ -162,7 +162,7 @@ static bool same_function(struct stet_gval *a, struct stet_gval *b, struct stet_
     return true;
 }
 
-/* Every key is compared as s64 or f64; this is the conversion, as nodes of the body's block. */
+/* Every key is compared as s64 or f64; this adds the conversion as nodes of the body's block. */
 static struct stet_gval *wide_key(struct stet_lower *l, struct stet_gval *v, enum stet_dtype *type)
 {
     enum stet_dtype t = v->shape.dtype;

@@ -1,10 +1,11 @@
-/* Running a body on a few scalars at a time, from and to memory. */
+/* Runs a body (the region of a reduce, sort or scatter) on a few scalars at a time, from and to
+ * memory. Kernels call it where no specialised kernel fits. */
 #ifndef STET_BACKEND_BODY_RUN_H
 #define STET_BACKEND_BODY_RUN_H
 
 #include "backend/graph.h"
 
-/* Elements of memory to what registers hold, and back. */
+/* Converts elements of memory to the form in registers, and back. */
 static inline void stet_to_register(void *d, const void *s, enum stet_dtype t, size_t n)
 {
     const struct stet_tile_set *k = stet_tile_kernels();
@@ -26,7 +27,7 @@ static inline void stet_from_register(void *d, const void *s, enum stet_dtype t,
         memmove(d, s, n * stet_dtype_bytes(t));
 }
 
-/* Sets argument i for the next stet_body_apply; `at` must stay until then. */
+/* Sets argument i for the next stet_body_apply; `at` must stay valid until then. */
 static inline void stet_body_arg(const struct stet_body *b, struct stet_tile_state *s, uint32_t i,
                                  void *at)
 {

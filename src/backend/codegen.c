@@ -1,4 +1,4 @@
-/* Making tile programs: loads, instructions, stores, and registers for all of them. */
+/* Builds tile programs: loads, instructions, stores, and registers for all of them. */
 #include "backend/codegen.h"
 
 #include "backend/placement.h"
@@ -51,7 +51,7 @@ static void emit(struct stet_codegen *g, stet_tile_fn fn, uint16_t d, uint16_t a
     g->regs[a].last = g->regs[b].last = g->regs[c].last = at;
 }
 
-/* Memory's form of `t` to the register's, and back; NULL when they are the same. */
+/* Converts the form of `t` in memory to that in registers, and back; NULL if they are the same. */
 static stet_tile_fn widen(enum stet_dtype t)
 {
     const stet_tile_fn *m = stet_tile_kernels()->misc;
@@ -70,7 +70,7 @@ static stet_tile_fn narrow(enum stet_dtype t)
                               : NULL;
 }
 
-/* What an operation on this type must have done to its result. */
+/* What must be done to the result of an operation on this type. */
 static stet_tile_fn rounding(enum stet_dtype t)
 {
     const stet_tile_fn *m = stet_tile_kernels()->misc;
@@ -236,13 +236,13 @@ void stet_cg_keep(struct stet_codegen *g, uint16_t reg)
     g->regs[reg].last = STET_CG_INS;
 }
 
-/* May `a` and `b` be the same memory when the program runs? */
+/* Can `a` and `b` be the same memory when the program runs? */
 static bool same_memory(struct stet_gval *a, struct stet_gval *b)
 {
     return a->buffer && b->buffer && stet_buffer_overlap(a->buffer, b->buffer);
 }
 
-/* The register itself may be the output's memory, unless an input there is read after. */
+/* The register itself may be the output's memory, unless an input there is read later. */
 static bool can_be_direct(struct stet_codegen *g, struct stet_gval *root, uint16_t reg)
 {
     const struct stet_cg_reg *r = &g->regs[reg];
@@ -288,8 +288,7 @@ void stet_cg_store(struct stet_codegen *g, struct stet_gval *v)
     stet_cg_keep(g, reg);
 }
 
-/* Registers whose value is dead lend their memory to those that begin: one list per element size.
- */
+/* Memory of dead registers is reused for new ones: one list per element size. */
 static bool allocate(struct stet_codegen *g, struct stet_tile_prog *out)
 {
     uint16_t free_list[STET_TILE_REGS];

@@ -1,4 +1,4 @@
-/* Tile programs from elementwise nodes. */
+/* Builds tile programs (tile.h) from elementwise nodes. The result is in the plan's arena. */
 #ifndef STET_BACKEND_CODEGEN_H
 #define STET_BACKEND_CODEGEN_H
 
@@ -8,13 +8,14 @@ enum { STET_CG_INS = 224, STET_CG_SLOTS = 160, STET_GROUP_NODES = 32 };
 
 struct stet_cg_reg {
     uint8_t bytes;
-    bool homeless; /* a pointer into someone else's memory */
+    bool homeless; /* a pointer into memory that it does not own */
     bool pinned;   /* keeps its value from tile to tile, or to the end of one */
     int def, last; /* instructions; -1: before the first */
     uint16_t physical;
 };
 
-/* One program being made. Values in registers carry `mark`, so a graph can be walked many times. */
+/* One program that is being built. Values in registers carry `mark`, so a graph can be walked many
+ * times. */
 struct stet_codegen {
     struct stet_arena *arena;
     uint32_t mark;
@@ -28,20 +29,20 @@ struct stet_codegen {
     uint32_t slot_count;
 };
 
-/* The one of this planning; programs are made one at a time. */
+/* The builder of this planning; programs are built one at a time. */
 struct stet_codegen *stet_lower_codegen(struct stet_lower *l);
 void stet_cg_begin(struct stet_codegen *g, struct stet_arena *arena, uint32_t mark);
-/* The register of an argument the caller will set. */
+/* The register of an argument that the caller will set. */
 uint16_t stet_cg_arg(struct stet_codegen *g, struct stet_gval *v);
-/* The register `v` is in, loading it first if need be. */
+/* The register of `v`, which is loaded first if needed. */
 uint16_t stet_cg_value(struct stet_codegen *g, struct stet_gval *v);
 void stet_cg_node(struct stet_codegen *g, const struct stet_gnode *n);
-/* `v` to its memory as well; it must be a result of a node given before, or a leaf. */
+/* Also stores `v` to its memory; it must be a result of an added node, or a leaf. */
 void stet_cg_store(struct stet_codegen *g, struct stet_gval *v);
 /* Keeps it readable after the last instruction. */
 void stet_cg_keep(struct stet_codegen *g, uint16_t reg);
-/* Physical registers and the tile's length; keeps[i] are renamed. False when the program is too
- * large or memory is out. */
+/* Assigns physical registers and the tile's length; keeps[i] are renamed. False if the program is
+ * too large or memory runs out. */
 bool stet_cg_finish(struct stet_codegen *g, struct stet_tile_prog *out, uint16_t *keeps,
                     uint32_t keep_count);
 

@@ -1,5 +1,5 @@
-/* What a program costs by its operations, counted as XLA counts: a loop's body once, a function
- * such as exp as one transcendental and no flop. */
+/* The cost of a program by its operations, counted as XLA does: a loop's body once, a function such
+ * as exp as one transcendental and no flop. */
 #include "backend/graph.h"
 #include "backend/params.h"
 
@@ -27,8 +27,8 @@ static bool is_transcendental(int op)
     }
 }
 
-/* Pairs of a position of the output and a tap of the window that meet an element, not the padding;
- * all of them where it would take long to count. */
+/* Pairs of an output position and a window tap that read an element, not the padding; counts all
+ * pairs if exact counting would take long. */
 static double pairs(const struct stet_conv *c, uint32_t d)
 {
     enum { MOST = 1 << 16 };

@@ -1,4 +1,4 @@
-/* From groups and buffers to steps. */
+/* Builds steps from groups and buffers. */
 #include "backend/codegen.h"
 #include "backend/lower.h"
 #include "backend/params.h"
@@ -55,7 +55,7 @@ static enum stet_rc copy_step(struct emitter *e, struct stepper *s, struct stet_
 
 /* ---- tile programs ---- */
 
-/* The elementwise nodes of the group, in order, and stores of what others read. */
+/* The elementwise nodes of the group, in order, and stores of what other groups read. */
 static void group_code(struct emitter *e, struct stet_graph_group *g)
 {
     for (uint32_t i = g->node_count; i-- > 0;)
@@ -97,7 +97,7 @@ static enum stet_rc tile_step(struct emitter *e, struct stepper *s, struct stet_
     return STET_OK;
 }
 
-/* When few elements are kept and many folded, the fold is cut into pieces of a fixed size. */
+/* If few elements are kept and many folded, the fold is split into pieces of a fixed size. */
 static uint64_t reduce_chunk(const struct stet_reduce *r)
 {
     if (r->kept > 8 || r->folded < 32768 || r->rank != 1)
@@ -188,7 +188,7 @@ static enum stet_rc host_step(struct emitter *e, struct stepper *s, struct stet_
     return STET_OK;
 }
 
-/* A view that must lie dense. */
+/* A view that must be dense in memory. */
 static enum stet_rc view_step(struct emitter *e, struct stepper *s, struct stet_graph_group *g)
 {
     struct stet_gnode *n = g->nodes[0];

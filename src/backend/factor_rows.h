@@ -1,11 +1,11 @@
-/* The factorisations of one matrix of one type: included by k_factor.c with T (the element), R (its
- * real part), S (the suffix), and ABS, SQRT, CONJ and REAL of it. */
+/* The factorisations of one matrix of one type. k_factor.c includes this file with T (the element),
+ * R (its real part), S (the suffix), and ABS, SQRT, CONJ and REAL of it. */
 #define F_(name, suffix) name##_##suffix
 #define F2(name, suffix) F_(name, suffix)
 #define F(name)          F2(name, S)
 
-/* Rows are exchanged so that the largest of what is left of a column stands on the diagonal; a
- * column of zeros is left as it is. */
+/* Rows are exchanged so that the largest remaining element of a column is on the diagonal; a column
+ * of zeros is left unchanged. */
 static void F(lu)(T *a, int64_t rows, int64_t cols, int32_t *pivots, int32_t *order)
 {
     for (int64_t i = 0; i < rows; i++)

@@ -1,13 +1,14 @@
-/* Deciding what runs together: elementwise nodes join the first group that reads them.
+/* Decides which nodes run together: elementwise nodes join the first group that reads them.
  *
- * Blocks are walked backwards, so when a node is met all its readers have their groups, and a
- * group's place in the order is that of its last node. A node may join the earliest group that
- * reads it when no other reader runs before that group: then every value is still made before it is
- * read, whatever else joins. Constants, iotas and views never join anything: every group loads them
- * for itself, and they get memory only when something other than a tile program reads them.
+ * Blocks are walked backwards, so all readers of a node have their groups before the node is
+ * visited, and a group's position in the order is that of its last node. A node may join the
+ * earliest group that reads it if no other reader runs before that group: every value is then still
+ * computed before it is read, whatever else joins. Constants, iotas and views never join a group:
+ * every group loads them itself, and they get memory only if something other than a tile program
+ * reads them.
  *
- * The same walk drops what nobody reads: a node is alive when one of its results has been used by
- * what was met before. */
+ * The same walk drops unused nodes: a node is alive if one of its results is used by a node that
+ * was visited before. */
 #include "backend/codegen.h"
 #include "backend/lower.h"
 
@@ -31,7 +32,7 @@ static uint32_t position_above(const struct stet_gblock *b, uint32_t position,
     return position;
 }
 
-/* `v` must lie in memory before `position` of block `b`. */
+/* `v` must be in memory before `position` of block `b`. */
 static void read_memory(struct stet_gval *v, const struct stet_gblock *b, uint32_t position)
 {
     struct stet_gval *root;
@@ -90,7 +91,7 @@ static struct stet_graph_group *new_group(struct stet_lower *l, struct stet_gnod
     g->elements = n->kind == STET_G_REDUCE ? n->in[0]->shape.elements
                   : n->out_count           ? n->out[0]->shape.elements
                                            : 0;
-    /* walked backwards: groups come out in order of execution */
+    /* walked backwards: groups are added in reverse order of execution */
     g->next = n->block->groups;
     n->block->groups = g;
     return g;
@@ -98,7 +99,7 @@ static struct stet_graph_group *new_group(struct stet_lower *l, struct stet_gnod
 
 static enum stet_rc fuse_block(struct stet_lower *l, struct stet_gblock *b);
 
-/* Elementwise: joins a group or begins one. Groups are found by position. */
+/* An elementwise node joins a group or begins one. Groups are found by position. */
 static enum stet_rc visit_ew(struct stet_lower *l, struct stet_gnode *n,
                              struct stet_graph_group **at)
 {

@@ -1,9 +1,9 @@
-/* Matrix products: which loop computes one, and its blocks on the pool. */
+/* Matrix products: chooses the loop and distributes its blocks on the pool. */
 #include "backend/gemm.h"
 
 #include "backend/tile_kernel.h"
 
-/* Integers wrap, so their order does not matter: along rows of b where they lie that way. */
+/* Integers wrap, so their order does not matter: along rows of b if b is stored that way. */
 #define INTEGERS(T, W)                                                                             \
     static void k_gemm_##T(const struct stet_gemm *g)                                              \
     {                                                                                              \
@@ -35,7 +35,7 @@ INTEGERS(uint16_t, uint32_t)
 INTEGERS(uint32_t, uint32_t)
 INTEGERS(uint64_t, uint64_t)
 
-/* Complex numbers are two neighbours of T. */
+/* A complex number is two adjacent T. */
 #define COMPLEX(T)                                                                                 \
     static void k_gemm_complex_##T(const struct stet_gemm *g)                                      \
     {                                                                                              \
@@ -89,7 +89,7 @@ static stet_gemm_fn choose(const struct stet_gemm *g)
         return k_gemm_zero;
     if (!k->gemm[g->type])
         return plain[g->type];
-    /* a vector has one column (or row), whichever way it lies */
+    /* a vector has one column (or row), whichever way it is stored */
     if (g->n == 1 && g->ldb == 1)
         along_k = !g->a_trans;
     return along_k && (g->m <= 4 || g->n <= 4) ? k->gemm_lines[g->type] : k->gemm[g->type];
@@ -123,7 +123,7 @@ static void block_task(void *context, uint64_t task)
     j->run(&g);
 }
 
-/* Lines of a block when `size` of them are cut in about `blocks`. */
+/* The number of lines in a block if `size` lines are split into about `blocks`. */
 static int64_t part(int64_t size, int64_t blocks)
 {
     return ((size + blocks - 1) / blocks + 15) / 16 * 16;

@@ -67,7 +67,7 @@ struct conv_job {
     int64_t blocks;
 };
 
-/* Where the tap reads for an output position: the offset in the input, or false in the padding. */
+/* The input offset that the tap reads for an output position, or false in the padding. */
 static inline bool tap_offset(const struct stet_conv *c, const int64_t *out, const int64_t *tap,
                               int64_t *offset)
 {

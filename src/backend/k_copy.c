@@ -31,7 +31,7 @@ int64_t stet_index_at(const void *p, enum stet_dtype t, uint64_t i)
 
 /* ---- strided blocks ---- */
 
-/* Dims that step together on both sides become one. */
+/* Merges dims that step together on both sides. */
 static void simplify(struct stet_move *m)
 {
     uint32_t out = 0;
@@ -212,7 +212,8 @@ static void k_move(const void *params, void *const *bufs, struct stet_pool *pool
         memcpy(bufs[1], bufs[0], *(const uint64_t *)params);
 }
 
-/* Rounds to fewer bits, in f64: overflow is infinity, what is too small for a normal number 0. */
+/* Rounds to fewer bits, in f64: overflow becomes infinity, and values too small for a normal number
+ * become 0. */
 static void k_reduce_precision(const void *params, void *const *bufs, struct stet_pool *pool)
 {
     const int *bits = params;

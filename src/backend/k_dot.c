@@ -1,5 +1,5 @@
-/* Products of tensors: a matrix product for each batch, packed first where it does not lie as one.
- * Twin: ref/dot.c. */
+/* Products of tensors: a matrix product for each batch; an operand that is not stored as a matrix
+ * is packed first. Twin: ref/dot.c. */
 #include "backend/gemm.h"
 #include "backend/params.h"
 
@@ -89,7 +89,7 @@ static void batch_offsets(const struct stet_dot *d, int64_t batch, int64_t *a, i
     }
 }
 
-/* One batch, whole: packing what is no matrix. */
+/* One whole batch; packs what is not a matrix. */
 static void dot_batch(struct dot_job *j, int64_t batch, char *lane)
 {
     const struct stet_dot *d = j->d;

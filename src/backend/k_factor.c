@@ -1,4 +1,4 @@
-/* LU, QR and eigenvalue decompositions, as XLA's custom calls of these names give them: plain
+/* LU, QR and eigenvalue decompositions, as XLA's custom calls of these names define them: plain
  * loops, row by row. Twin: ref/linalg.c, which multiplies the factors. */
 #include <complex.h>
 #include <math.h>
@@ -7,7 +7,7 @@
 
 #define SELF(x) (x)
 
-/* How LAPACK, and so XLA:CPU, compares complex numbers when it looks for the largest. */
+/* How LAPACK, and so XLA:CPU, compares complex numbers to find the largest. */
 static float size_c64(float complex x)
 {
     return fabsf(crealf(x)) + fabsf(cimagf(x));
@@ -151,7 +151,7 @@ static double square(double complex x)
     return creal(x) * creal(x) + cimag(x) * cimag(x);
 }
 
-/* Jacobi's sweeps: quadratic once the matrix is nearly diagonal, so few are enough. */
+/* Jacobi's sweeps converge quadratically once the matrix is nearly diagonal, so few are enough. */
 static void diagonalise(double complex *a, double complex *v, int64_t n)
 {
     for (int sweep = 0; sweep < 60; sweep++) {

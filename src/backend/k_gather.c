@@ -100,7 +100,7 @@ static void update_run(struct scatterer *s, int64_t to, int64_t from, int64_t n)
     }
 }
 
-/* The commonest body and type without the detour through lanes. */
+/* A fast path for the most common body and type, without lanes. */
 static bool quick_run(struct scatterer *s, int64_t to, int64_t from, int64_t n)
 {
     const struct stet_gather *g = s->g;
@@ -147,7 +147,7 @@ static void window_runs(struct scatterer *s, int64_t to, int64_t from)
     }
 }
 
-/* Updates are applied in the order of the indices: the same on every run. */
+/* Updates are applied in the order of the indices, so every run gives the same result. */
 static void k_scatter(const void *params, void *const *bufs, struct stet_pool *pool)
 {
     const struct stet_gather *g = params;

@@ -51,8 +51,8 @@ static void k_cholesky(const void *params, void *const *bufs, struct stet_pool *
 }
 #undef L
 
-/* op(a) x = b or x op(a) = b, x in place of b. For the right side, rows of x take the part of
- * columns and op(a) is transposed. */
+/* Solves op(a) x = b or x op(a) = b, with x in place of b. For the right side, rows of x are used
+ * as columns, and op(a) is transposed. */
 #define SOLVE(T, CONJ)                                                                             \
     do {                                                                                           \
         const T *a = (const T *)bufs[0] + batch * n * n;                                           \
@@ -176,7 +176,7 @@ static void write_at(void *p, enum stet_dtype t, int64_t i, double complex v)
     }
 }
 
-/* The half of a spectrum that is not given is the conjugate of the mirrored one. */
+/* The missing half of a spectrum is the conjugate of the mirrored one. */
 static double complex mirrored(const struct stet_fft *f, const void *in, int64_t line, int64_t i)
 {
     int64_t at[3] = {0}, rest = i, index = 0;

@@ -33,7 +33,7 @@ static void put(char *d, size_t bytes, uint64_t i, uint64_t bits)
     memcpy(d + i * bytes, &bits, bytes); /* little-endian: the low bytes */
 }
 
-/* A dimension is cut in half, and the two words of one counter are neighbours along it. */
+/* A dimension is split in half, and the two words of one counter are adjacent along it. */
 static void k_threefry(const void *params, void *const *bufs, struct stet_pool *pool)
 {
     const struct stet_random *r = params;

@@ -19,7 +19,7 @@ struct fold {
     int64_t grain; /* kept elements (rows) or tiles of columns in a task */
 };
 
-/* Everything one task works in; ACC elements of 16 bytes per operand. */
+/* The working memory of one task; ACC elements of 16 bytes per operand. */
 enum { ACC = STET_TILE_MOST };
 
 struct scratch {
@@ -72,8 +72,8 @@ static void pick(char *d, const char *s, size_t bytes, size_t step, size_t n)
 #undef PICK
 }
 
-/* A run of n elements into one, for bodies that are no fold kernel: as lanes of consecutive pieces,
- * then the lanes in order. */
+/* Folds a run of n elements into one, for bodies without a fold kernel: as lanes of consecutive
+ * pieces, then the lanes in order. */
 static void fold_run(const struct fold *f, struct scratch *s, char *const *x, size_t n,
                      char *const *out)
 {

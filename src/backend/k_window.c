@@ -297,7 +297,7 @@ struct chooser {
     _Alignas(16) char best[16], x[16], sum[16], value[16];
 };
 
-/* Does the select body keep what it has? */
+/* Does the select body keep the current element? */
 static bool keeps(struct chooser *c, const void *raw)
 {
     const struct stet_window *w = c->w;
@@ -337,7 +337,7 @@ static void add_to(struct chooser *c, char *d, const void *raw)
     stet_from_register(d, stet_body_result(w->scatter, &c->scatter, 0), w->types[0], 1);
 }
 
-/* ---- f32, keep the greater, add: every image of a batch by itself, lanes along channels ---- */
+/* ---- f32, select the greater, add: each image of a batch separately, lanes along channels ---- */
 
 struct pool_job {
     const struct stet_window *w;

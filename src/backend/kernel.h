@@ -1,12 +1,12 @@
-/* What a planned step calls: a function on checked, placed buffers. */
+/* The interface of kernels: a function that a planned step calls on checked, placed buffers. */
 #ifndef STET_BACKEND_KERNEL_H
 #define STET_BACKEND_KERNEL_H
 
 #include "backend/pool.h"
 #include "backend/tensor.h"
 
-/* `bufs`: the node's operands, then its results, then its temporary memory (if it asked for any).
- * Nothing fails and nothing is allocated here. */
+/* `bufs`: the node's operands, then its results, then its temporary memory (if it requested any). A
+ * kernel never fails and allocates nothing. */
 struct stet_kernel {
     const char *name;
     void (*run)(const void *params, void *const *bufs, struct stet_pool *pool);

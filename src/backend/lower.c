@@ -1,4 +1,4 @@
-/* Lowering: what every operation's function shares. Errors, types, attributes, the dispatch. */
+/* Lowering: what the functions of all operations share: errors, types, attributes, the dispatch. */
 #include "backend/lower.h"
 
 #include <stdarg.h>
@@ -19,7 +19,7 @@ enum stet_rc stet_lower_fail(struct stet_lower *l, enum stet_rc rc, const char *
     va_end(ap);
     if (loc && loc->text.len) {
         struct stet_view file = loc->text;
-        size_t keep = file.len > 80 ? 80 : file.len; /* the end of a path says most */
+        size_t keep = file.len > 80 ? 80 : file.len; /* the end of a path is the most useful part */
 
         snprintf(place, sizeof place, " (%.*s:%u)", (int)keep, file.ptr + (file.len - keep),
                  loc->line);
@@ -128,7 +128,7 @@ enum stet_rc stet_lower_shape(struct stet_lower *l, uint32_t i, struct stet_shap
 
 /* ---- operands and results ---- */
 
-/* A broken program could name a value of a region that is not around it. */
+/* An invalid program could use a value of a region that is not around it. */
 bool stet_lower_visible(const struct stet_lower *l, const struct stet_lowered *v)
 {
     const struct stet_gblock *b;

@@ -1,5 +1,5 @@
-/* The functions of ops.def, and what they share. Each lowers l->op into l->block; `arg` is the last
- * column of its line. */
+/* The functions of ops.def, and what they share. Each function lowers l->op into l->block; `arg` is
+ * the last column of its line. Failures are reported through l->err. */
 #ifndef STET_BACKEND_LOWER_H
 #define STET_BACKEND_LOWER_H
 
@@ -16,7 +16,7 @@ bool stet_lower_visible(const struct stet_lower *l, const struct stet_lowered *v
 #undef LOWER
 
 struct stet_sort;
-/* Finds out whether the comparator orders by one operand's key (codegen.c). */
+/* Checks whether the comparator orders by one operand's key (codegen.c). */
 enum stet_rc stet_lower_sort_key(struct stet_lower *l, const struct stet_region *r,
                                  struct stet_sort *s);
 enum stet_rc stet_lower_top_k_of(struct stet_lower *l, int64_t k, bool largest);
@@ -26,12 +26,12 @@ enum stet_rc stet_lower_eigh(struct stet_lower *l);
 enum stet_rc stet_lower_lu(struct stet_lower *l);
 enum stet_rc stet_lower_qr(struct stet_lower *l);
 enum stet_rc stet_lower_reflectors(struct stet_lower *l);
-/* The same bytes as another shape; NULL when out of memory, and the error says so. */
+/* The same bytes with another shape; NULL when out of memory, with the error set. */
 struct stet_gval *stet_lower_bits_as(struct stet_lower *l, struct stet_gval *a,
                                      const struct stet_shape *s);
-/* 4-bit integers (lower_nibble.c): an operation that sees the bits of its operand; bitcast_convert
- * from or to them; the elements of a constant, copied only where they need it (NULL: no memory);
- * a value the host gave while the program runs, as any type. */
+/* 4-bit integers (lower_nibble.c): an operation that uses the bits of its operand; bitcast_convert
+ * from or to them; the elements of a constant, copied only where needed (NULL: no memory); a value
+ * from the host at run time, of any type. */
 struct stet_gval *stet_lower_from_host(struct stet_lower *l, struct stet_gval *v);
 struct stet_gval *stet_lower_nibble_bits(struct stet_lower *l, int op, struct stet_gval *a,
                                          struct stet_gval *b);
@@ -42,14 +42,14 @@ const void *stet_lower_nibbles(struct stet_lower *l, enum stet_dtype t, const vo
 /* Sum over the flagged dimensions. */
 struct stet_gval *stet_g_sum(struct stet_lower *l, struct stet_gval *a, const bool *reduced);
 
-/* Leaves the calling function with the error. */
+/* Returns from the calling function with the error. */
 #define TRY(call)                                                                                  \
     do {                                                                                           \
         enum stet_rc rc_ = (call);                                                                 \
         if (rc_ != STET_OK)                                                                        \
             return rc_;                                                                            \
     } while (0)
-/* Operand i into `v`, or leaves. */
+/* Operand i into `v`, or returns with the error. */
 #define OPERAND(v, i)                                                                              \
     do {                                                                                           \
         if (!((v) = stet_lower_in(l, (i))))                                                        \

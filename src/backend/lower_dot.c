@@ -1,8 +1,8 @@
-/* Lowering: matrix products and convolutions, as strides over whatever views their operands are. */
+/* Lowering: matrix products and convolutions, as strides over the views that their operands are. */
 #include "backend/lower.h"
 #include "backend/params.h"
 
-/* What products of `t` are computed in. */
+/* The type in which products of `t` are computed. */
 static enum stet_dtype product_type(enum stet_dtype t)
 {
     return t == STET_DT_BF16 || t == STET_DT_F16 ? STET_DT_F32 : t;
@@ -48,7 +48,7 @@ static int64_t product(const struct stet_tile_view *m)
     return n;
 }
 
-/* Is rows x cols a matrix as it lies? Its leading dimension, else 0. */
+/* Is rows x cols stored as a matrix? Returns its leading dimension, else 0. */
 static int64_t leading(const struct stet_tile_view *rows, const struct stet_tile_view *cols,
                        bool *transposed)
 {
@@ -87,7 +87,7 @@ static void plan_packing(struct stet_dot *d)
 }
 
 /* a[batch, free, contracting] and b[...] into out[batch, a free, b free], element type `out`. 4-bit
- * products are the 8-bit ones cut. */
+ * products are truncated 8-bit ones. */
 static struct stet_gval *make_dot(struct stet_lower *l, struct stet_gval *a, struct stet_gval *b,
                                   const struct stet_graph_ints *ab,
                                   const struct stet_graph_ints *bb,
@@ -222,8 +222,8 @@ enum stet_rc stet_lower_dot(struct stet_lower *l, int arg)
     return dot_with(l, &none, &none, &ac, &bc);
 }
 
-/* "ij,jk->ik": batch letters are in both and the result, contracted ones in both only. The unary
- * form and diagonals or sums in one operand are refused: no framework here sends them. */
+/* "ij,jk->ik": batch letters are in both and the result, contracted ones only in both. The unary
+ * form, and diagonals or sums in one operand, are rejected: no framework here sends them. */
 enum stet_rc stet_lower_einsum(struct stet_lower *l, int unary)
 {
     struct stet_view c = stet_lower_text(l, "einsum_config");
@@ -399,7 +399,7 @@ static enum stet_rc conv_strides(struct stet_lower *l, struct stet_conv *c,
     return STET_OK;
 }
 
-/* Everything a dot of [out features, taps * in features] with a block of positions needs. */
+/* Computes everything for a dot of [out features, taps * in features] with a block of positions. */
 static void conv_blocks(struct stet_conv *c)
 {
     int64_t depth = c->taps * c->in_features;

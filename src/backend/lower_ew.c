@@ -1,7 +1,7 @@
 /* Lowering: elementwise operations and constants. */
 #include "backend/lower.h"
 
-/* The row of the tile tables an operation on `t` is found in has it. */
+/* The tile-table type of an operation on `t`. */
 static bool has_kernel(int op, enum stet_dtype t)
 {
     const stet_tile_fn *row = stet_tile_kernels()->ops[stet_tile_ctype(t)];
@@ -14,7 +14,7 @@ static enum stet_dtype part_of(enum stet_dtype t)
     return t == STET_DT_C64 ? STET_DT_F32 : t == STET_DT_C128 ? STET_DT_F64 : t;
 }
 
-/* real and imag of a number that is not complex; abs of an unsigned one. */
+/* real and imag of a real number; abs of an unsigned one. */
 static struct stet_gval *trivial(struct stet_lower *l, int op, struct stet_gval *a)
 {
     if (op == STET_TILE_IMAG)
@@ -53,7 +53,7 @@ static enum stet_rc same_operands(struct stet_lower *l, struct stet_gval *a, str
     return stet_lower_fail(l, STET_BAD_INPUT, "operands have different types");
 }
 
-/* Registers hold these as memory does, so a change of type needs no work. */
+/* Registers and memory have the same form for these, so a change of type needs no work. */
 static bool plain_bits(enum stet_dtype t)
 {
     return stet_tile_ctype(t) == t && t != STET_DT_PRED && t != STET_DT_TOKEN;
@@ -83,7 +83,7 @@ struct stet_gval *stet_lower_bits_as(struct stet_lower *l, struct stet_gval *a,
     return n ? n->out[0] : NULL;
 }
 
-/* The next number of a half-width type, by its bits: registers hold those types as f32, whose next
+/* The next number of a half-width type, by its bits. Registers hold these types as f32, whose next
  * number is nearer. */
 static struct stet_gval *next_half(struct stet_lower *l, struct stet_gval *x, struct stet_gval *y)
 {
@@ -200,7 +200,7 @@ enum stet_rc stet_lower_compare(struct stet_lower *l, int arg)
     return stet_lower_out(l, 0, stet_g_ew(l, op, STET_DT_PRED, a, b, NULL));
 }
 
-/* A scalar where a whole tensor is meant. */
+/* A scalar in place of a whole tensor. */
 static struct stet_gval *spread(struct stet_lower *l, struct stet_gval *a,
                                 const struct stet_shape *like)
 {

@@ -1,8 +1,8 @@
-/* Lowering: the matrix decompositions that frameworks ask for by custom calls. */
+/* Lowering: the matrix decompositions that frameworks request by custom calls. */
 #include "backend/lower.h"
 #include "backend/params.h"
 
-/* Of operand 0; NULL with the error set when it is no matrix. */
+/* Of operand 0; NULL with the error set if it is not a matrix. */
 static struct stet_linalg *matrix_of(struct stet_lower *l, const struct stet_shape *a)
 {
     struct stet_linalg *m = STET_NEW(l->arena, struct stet_linalg);
@@ -35,7 +35,7 @@ static void vectors(struct stet_shape *s, const struct stet_shape *a, enum stet_
     stet_shape_set(s, t, dims, a->rank - 1);
 }
 
-/* Results one by one, or as the tuple that HLO's custom calls give. */
+/* Separate results, or the tuple that HLO's custom calls return. */
 static enum stet_rc give(struct stet_lower *l, struct stet_gnode *n)
 {
     if (!n)

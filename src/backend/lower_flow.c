@@ -1,4 +1,5 @@
-/* Lowering: functions, regions, loops and branches, tuples, and what does nothing on one device. */
+/* Lowering: functions, regions, loops and branches, tuples, and operations without effect on one
+ * device. */
 #include "backend/lower.h"
 
 /* ---- blocks ---- */
@@ -228,7 +229,7 @@ static enum stet_rc flat_operands(struct stet_lower *l, uint32_t first, struct s
     return STET_OK;
 }
 
-/* Consecutive values as the results of l->op, each as many as its type has. */
+/* Consecutive values become the results of l->op, each as many as its type has. */
 static enum stet_rc bind_results(struct stet_lower *l, struct stet_gval **values, uint32_t count)
 {
     struct stet_shape shapes[64];
@@ -405,7 +406,7 @@ enum stet_rc stet_lower_case(struct stet_lower *l, int arg)
     return branches(l, index);
 }
 
-/* ---- tuples, tokens, what does nothing on one device ---- */
+/* ---- tuples, tokens, operations without effect on one device ---- */
 
 enum stet_rc stet_lower_tuple(struct stet_lower *l, int arg)
 {
@@ -474,7 +475,8 @@ enum stet_rc stet_lower_nothing(struct stet_lower *l, int arg)
     return STET_OK;
 }
 
-/* A collective among one device gives back its operand; its result type says if more were meant. */
+/* A collective among one device returns its operand; the result type shows if more devices were
+ * meant. */
 enum stet_rc stet_lower_one_device(struct stet_lower *l, int arg)
 {
     struct stet_gval *a;

@@ -206,7 +206,7 @@ enum stet_rc stet_lower_scatter(struct stet_lower *l, int arg)
     update_sizes(&n, &out[0], &in[count + 1]->shape, sizes);
     TRY(index_grid(l, g, &n, &out[0], &in[count]->shape, &in[count + 1]->shape, sizes));
     for (uint32_t d = 0, w = 0; d < out[0].rank;
-         d++) /* a window that never moves must fit as it is */
+         d++) /* a window that never moves must fit unchanged */
         if (!listed(&n.dropped, d) && !listed(&n.batching, d)) {
             CHECK(listed(&n.map, d) || g->window_dims[w] <= out[0].dims[d],
                   "window dimension %u leaves the operand", w);
@@ -224,7 +224,7 @@ enum stet_rc stet_lower_scatter(struct stet_lower *l, int arg)
     return STET_OK;
 }
 
-/* Rows of the operand along `dim`, one for each index: gather spelled otherwise. */
+/* Rows of the operand along `dim`, one for each index: another form of gather. */
 enum stet_rc stet_lower_torch_index_select(struct stet_lower *l, int arg)
 {
     int64_t dim = stet_lower_int(l, "dim", -1), batch = stet_lower_int(l, "batch_dims", 0);

@@ -95,7 +95,7 @@ static struct stet_gval *unit_interval(struct stet_lower *l, const struct stet_s
     }
 }
 
-/* Stateless numbers: any are right by the spec; these are the same on every run. */
+/* Stateless numbers: the spec allows any; these are the same on every run. */
 enum stet_rc stet_lower_rng(struct stet_lower *l, int arg)
 {
     bool normal = stet_view_is(stet_lower_text(l, "rng_distribution"), "NORMAL");
@@ -384,8 +384,8 @@ enum stet_rc stet_lower_batch_norm_grad(struct stet_lower *l, int arg)
 
 /* ---- the host ---- */
 
-/* send and recv as JAX writes them: one tensor, and a token that orders them. Program order does.
- */
+/* send and recv as JAX writes them: one tensor, and a token that orders them. Here program order is
+ * enough. */
 enum stet_rc stet_lower_host_transfer(struct stet_lower *l, int send)
 {
     const struct stet_attr *handle = stet_op_attr(l->op, "channel_handle");
@@ -435,7 +435,7 @@ static enum stet_rc custom_top_k(struct stet_lower *l)
     return stet_lower_top_k_of(l, stet_attr_int(k), !largest || stet_attr_int(largest) != 0);
 }
 
-/* XLA's own top-k: k is what the result says. */
+/* XLA's own top-k; k follows from the result's type. */
 static enum stet_rc hlo_top_k(struct stet_lower *l)
 {
     const struct stet_type *t = l->op->result_count ? l->op->results[0].type : NULL;

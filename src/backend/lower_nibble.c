@@ -1,4 +1,5 @@
-/* Lowering: 4-bit integers, where the arithmetic of the 8-bit ones that hold them is not enough. */
+/* Lowering: 4-bit integers, where the arithmetic of the 8-bit type that stores them is not
+ * enough. */
 #include "backend/lower.h"
 
 const void *stet_lower_nibbles(struct stet_lower *l, enum stet_dtype t, const void *elements,
@@ -23,7 +24,7 @@ struct stet_gval *stet_lower_from_host(struct stet_lower *l, struct stet_gval *v
     return stet_dtype_is_nibble(t) ? stet_g_ew(l, STET_TILE_OR, t, v, v, NULL) : v;
 }
 
-/* a op number; NULL when out of memory, and the error says so. */
+/* a op number; NULL when out of memory, with the error set. */
 static struct stet_gval *with(struct stet_lower *l, int op, struct stet_gval *a, double number)
 {
     struct stet_gval *b = a ? stet_g_number(l, &a->shape, number) : NULL;
@@ -31,7 +32,7 @@ static struct stet_gval *with(struct stet_lower *l, int op, struct stet_gval *a,
     return b ? stet_g_ew(l, op, a->shape.dtype, a, b, NULL) : NULL;
 }
 
-/* In s8. A shift by 4 to 7 gives what one by 8 does, and so does one by a negative amount. */
+/* In s8. A shift by 4 to 7, or by a negative amount, gives the same as one by 8. */
 struct stet_gval *stet_lower_nibble_bits(struct stet_lower *l, int op, struct stet_gval *a,
                                          struct stet_gval *b)
 {

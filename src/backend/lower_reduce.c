@@ -2,7 +2,7 @@
 #include "backend/lower.h"
 #include "backend/params.h"
 
-/* Which bodies of two arguments the fold kernels can do. */
+/* The bodies of two arguments for which fold kernels exist. */
 static int foldable(const struct stet_body *b, enum stet_dtype t)
 {
     const stet_fold_fn *row = stet_tile_kernels()->fold[stet_tile_ctype(t)];
@@ -353,8 +353,8 @@ enum stet_rc stet_lower_sort(struct stet_lower *l, int arg)
     return STET_OK;
 }
 
-/* XLA's ApproxTopK: operands, then as many initial values, and a function that compares. Its
- * results are as long as the caller needs for the recall it wants; ours has all of them right. */
+/* XLA's ApproxTopK: operands, then as many initial values, and a comparison function. The caller
+ * requests results of a length that suits its recall; ours are all exact. */
 enum stet_rc stet_lower_approx_top_k(struct stet_lower *l)
 {
     const struct stet_attr *config = stet_op_attr(l->op, "mhlo.backend_config");

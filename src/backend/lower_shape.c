@@ -139,7 +139,8 @@ static struct stet_copy *new_copy(struct stet_lower *l, const struct stet_shape 
     return c;
 }
 
-/* All of `v` (strides through views) to offset `to` in the result; its base value goes to in[i]. */
+/* Copies all of `v` (strides through views) to offset `to` in the result; its base value becomes
+ * in[i]. */
 static void move_all(struct stet_move *m, struct stet_gval **in, uint32_t i, struct stet_gval *v,
                      const struct stet_shape *out, int64_t to)
 {
@@ -190,7 +191,7 @@ enum stet_rc stet_lower_concatenate(struct stet_lower *l, int arg)
     return stet_lower_out(l, 0, n ? n->out[0] : NULL);
 }
 
-/* Which part of the operand lands in the result, and where: low and high may be negative. */
+/* The part of the operand that is in the result, and its position: low and high may be negative. */
 static bool pad_dim(struct stet_move *m, uint32_t d, int64_t size, int64_t out, int64_t low,
                     int64_t inner)
 {

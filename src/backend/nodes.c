@@ -1,4 +1,4 @@
-/* Making nodes of the graph, with the simplifications that later stages count on. */
+/* Creates nodes of the graph, with the simplifications that later stages rely on. */
 #include "backend/lower.h"
 
 struct stet_gval *stet_g_root(struct stet_gval *v)
@@ -150,7 +150,7 @@ struct stet_gval *stet_g_reshape(struct stet_lower *l, struct stet_gval *a,
     return n ? n->out[0] : NULL;
 }
 
-/* The strides of `map` under the dims of `s`, when the line visits memory in a way they can say. */
+/* The strides of `map` under the dims of `s`, if strides can express how the line visits memory. */
 static bool reshape_map(struct stet_tile_view *map, const struct stet_shape *s)
 {
     struct stet_tile_view m = *map;
@@ -208,7 +208,7 @@ static bool dense_map(const struct stet_tile_view *map, const struct stet_gval *
     return m.rank == 1 && m.strides[0] == 1 && (uint64_t)m.dims[0] == base->shape.elements;
 }
 
-/* An iota seen through a permutation or broadcast is an iota of the new shape. */
+/* An iota through a permutation or broadcast is an iota of the new shape. */
 static struct stet_gval *view_of_iota(struct stet_lower *l, struct stet_gval *a,
                                       const struct stet_shape *s, const int64_t *in_dim,
                                       const int64_t *step, const int64_t *start)

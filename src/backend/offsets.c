@@ -1,5 +1,5 @@
-/* Offsets in scratch memory: buffers in order of their first use, each in the smallest hole that
- * fits. */
+/* Assigns offsets in scratch memory: buffers in order of their first use, each in the smallest gap
+ * that fits. */
 #include "backend/plan_steps.h"
 
 #include <stdlib.h>
@@ -96,7 +96,7 @@ static uint64_t take(struct heap *h, uint64_t size)
             (best == UINT32_MAX || h->holes[i].size < h->holes[best].size))
             best = i;
     if (best == UINT32_MAX) {
-        /* the last hole, at the top, may grow */
+        /* the last gap, at the top, may grow */
         if (h->hole_count &&
             h->holes[h->hole_count - 1].offset + h->holes[h->hole_count - 1].size == h->top) {
             at = h->holes[--h->hole_count].offset;

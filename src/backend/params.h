@@ -1,11 +1,11 @@
-/* What the kernels of kernels/ are given: made and checked when planned, read only after. Buffers
- * are named by their number among the step's (operands, results, temporary memory). */
+/* The parameters of the kernels. Planning creates and checks them; kernels only read them. Buffers
+ * are numbered among the step's (operands, results, temporary memory). */
 #ifndef STET_BACKEND_PARAMS_H
 #define STET_BACKEND_PARAMS_H
 
 #include "backend/graph.h"
 
-/* A block of elements from one strided place to another. */
+/* A block of elements that moves from one strided area to another. */
 struct stet_move {
     uint32_t from; /* buffer */
     uint32_t rank;
@@ -13,13 +13,13 @@ struct stet_move {
     int64_t dims[STET_MAX_RANK], from_strides[STET_MAX_RANK], to_strides[STET_MAX_RANK];
 };
 
-/* k_copy: concatenate, pad, dynamic_slice, dynamic_update_slice, a view that must lie dense. */
+/* k_copy: concatenate, pad, dynamic_slice, dynamic_update_slice, a view that must be dense. */
 struct stet_copy {
     size_t bytes; /* of an element */
     uint32_t out;
     uint64_t out_elements;
-    int32_t fill; /* buffer with the element everything else is, or -1 */
-    int32_t base; /* buffer with what the result is but for the moves, or -1 */
+    int32_t fill; /* buffer with the element that fills the rest, or -1 */
+    int32_t base; /* buffer with the result before the moves, or -1 */
     struct stet_move *moves;
     uint32_t move_count;
     /* dynamic starts: buffers first_start + i, clamped to [0, limit], added through the strides */
@@ -28,12 +28,12 @@ struct stet_copy {
     int64_t limit[STET_MAX_RANK], from_step[STET_MAX_RANK], to_step[STET_MAX_RANK];
 };
 
-/* An index as any integer type, clamped. */
+/* An index of any integer type, clamped. */
 int64_t stet_index_at(const void *p, enum stet_dtype t, uint64_t i);
 void stet_move_run(const struct stet_move *m, size_t bytes, const char *from, char *to,
                    struct stet_pool *pool);
 
-/* Elements of the compute type `type` to the one they have in memory; for k_dot and k_conv. */
+/* Converts elements of the compute type `type` to their type in memory; for k_dot and k_conv. */
 void stet_unpack(char *d, const char *s, uint64_t n, enum stet_dtype type, enum stet_dtype memory);
 
 /* k_dot: batches of matrix products. */
@@ -46,7 +46,7 @@ struct stet_dot {
     int64_t batch_dims[STET_MAX_RANK], a_batch[STET_MAX_RANK], b_batch[STET_MAX_RANK];
     struct stet_tile_view a_rows, a_cols, b_rows, b_cols; /* M, K of a; K, N of b */
     int64_t a_offset, b_offset;
-    /* when the operand is a matrix: its leading dimension, else 0 and it is packed */
+    /* if the operand is a matrix: its leading dimension; else 0, and it is packed */
     int64_t lda, ldb;
     bool a_trans, b_trans;
     uint32_t lanes;                  /* blocks of temporary memory */
@@ -55,7 +55,7 @@ struct stet_dot {
 
 enum { STET_MAX_SPATIAL = STET_MAX_RANK - 2 };
 
-/* k_conv, after the dimension numbers: everything as element strides. */
+/* k_conv, with the dimension numbers resolved: everything as element strides. */
 struct stet_conv {
     enum stet_dtype dtype, memory; /* computed in, and in memory */
     enum stet_dtype out_type;
@@ -137,8 +137,8 @@ struct stet_sort {
     size_t *bytes;
     enum stet_dtype *types;
     struct stet_body *body;
-    /* the comparator orders by one key: its operand, its tile program, and whether greater is first
-     */
+    /* the comparator orders by one key: its operand, its tile program, and whether the greater is
+     * first */
     int32_t key;
     struct stet_body *key_body;
     bool descending, key_total;

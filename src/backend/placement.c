@@ -77,7 +77,7 @@ static void number(struct stet_placement *p, struct stet_gblock *b)
 
 enum { SMALL_SPLAT = 64 * 1024 };
 
-/* A splat small enough to be made when planned is a constant. */
+/* A splat small enough to be expanded when planned is a constant. */
 static enum stet_rc constant_splat(struct stet_placement *p, struct stet_gval *v)
 {
     const struct stet_gnode *n = v->def;
@@ -200,7 +200,7 @@ static uint32_t operands_in(const struct stet_gnode *n, const struct stet_buffer
     return count;
 }
 
-/* Does every tile load of `b` in the group take elements where the result's lie? */
+/* Does every tile load of `b` in the group read elements at the position of the result's? */
 static bool only_lines(const struct stet_graph_group *g, struct stet_buffer *b)
 {
     for (uint32_t i = 0; i < g->node_count; i++)
@@ -217,7 +217,7 @@ static bool only_lines(const struct stet_graph_group *g, struct stet_buffer *b)
     return true;
 }
 
-/* May the node that makes `v` write over `b`, which it reads for the last time? */
+/* May the node that produces `v` write over `b`, which it reads for the last time? */
 static bool may_write_over(struct stet_gval *v, struct stet_buffer *b)
 {
     const struct stet_gnode *n = v->def;
@@ -234,7 +234,7 @@ static bool may_write_over(struct stet_gval *v, struct stet_buffer *b)
     return false;
 }
 
-/* Elementwise results and in-place calls take over an operand that ends with them. */
+/* Elementwise results and in-place calls reuse an operand that is last used by them. */
 static void share_group(struct stet_graph_group *g, struct stet_gval *v)
 {
     struct stet_buffer *own = stet_buffer_of(v);
@@ -275,7 +275,7 @@ static void share(struct stet_gblock *b)
 
 /* ---- loops and branches ---- */
 
-/* A value made by a step of block `b`, not an argument, constant or something from outside. */
+/* A value produced by a step of block `b`, not an argument, a constant or a value from outside. */
 static bool made_in(struct stet_gval *root, const struct stet_gblock *b)
 {
     return root->def && root->block == b && root->buffer &&
@@ -290,8 +290,9 @@ static bool returned_before(struct stet_gval **results, uint32_t i)
     return false;
 }
 
-/* The results of a block into `to`: made there when possible, else by copies at its end. Values
- * that are themselves arguments go through temporary memory, since all copies happen at once. */
+/* Moves the results of a block into `to`: produced there if possible, otherwise copied at its end.
+ * Values that are themselves arguments go through temporary memory, because all copies happen at
+ * once. */
 static enum stet_rc block_results(struct stet_placement *p, struct stet_gblock *b,
                                   struct stet_buffer **to, struct stet_buffer **args,
                                   struct stet_carry **out, uint32_t *count)
@@ -363,7 +364,7 @@ static enum stet_rc loop_border(struct stet_placement *p, struct stet_gnode *n,
         to[i] = c;
         if (!init || init->size == 0)
             continue;
-        /* take over the initial value when the loop is the last to read it */
+        /* reuse the initial value if the loop is the last to read it */
         if (init->space == STET_SPACE_SCRATCH && !init->carry && init->end <= n->time &&
             init->size == c->size && operands_in(n, init) == 1) {
             merge(c, init);
@@ -415,7 +416,7 @@ static enum stet_rc borders(struct stet_placement *p, struct stet_gblock *b)
 
 /* ---- the program's results ---- */
 
-/* May result i be made in output memory from the start, though input `alias` may lie there? */
+/* May result i be produced in output memory from the start, although input `alias` may be there? */
 static bool safe_over_input(struct stet_gblock *entry, struct stet_gval *root,
                             struct stet_buffer *b, int32_t alias)
 {
@@ -480,7 +481,7 @@ static enum stet_rc results(struct stet_placement *p, struct stet_gblock *b)
         out->index = i;
         out->alias = alias;
         if (from->space == STET_SPACE_INPUT && (int32_t)from->index == alias) {
-            second[late++] = (struct stet_carry){from, out}; /* a copy onto itself, or not */
+            second[late++] = (struct stet_carry){from, out}; /* may be a copy onto itself */
         } else if (from->space == STET_SPACE_INPUT && from->alias >= 0) {
             struct stet_buffer *t =
                 stet_placement_temporary(p, from->size, p->time + 1, p->time + 2);

@@ -1,4 +1,5 @@
-/* Where every value in memory lies, and for how long. */
+/* Decides where every value in memory is stored, and for how long. The plan's steps refer to the
+ * buffers that it creates. */
 #ifndef STET_BACKEND_PLACEMENT_H
 #define STET_BACKEND_PLACEMENT_H
 
@@ -20,7 +21,7 @@ struct stet_buffer {
     bool carry;          /* a loop's; never merged into something else's lifetime */
 };
 
-/* A copy a loop or branch makes at its border: between buffers of equal size. */
+/* A copy at the border of a loop or branch, between buffers of equal size. */
 struct stet_carry {
     struct stet_buffer *from, *to;
 };
@@ -44,7 +45,7 @@ struct stet_placement {
 
 struct stet_buffer *stet_buffer_of(struct stet_gval *v); /* its root's, merges followed */
 struct stet_buffer *stet_buffer_find(struct stet_buffer *b);
-/* May they be the same memory? */
+/* Can they be the same memory? */
 bool stet_buffer_overlap(struct stet_buffer *a, struct stet_buffer *b);
 /* Temporary memory of a step. */
 struct stet_buffer *stet_placement_temporary(struct stet_placement *p, uint64_t size,

@@ -1,4 +1,4 @@
-/* Making a plan, and running it. */
+/* Creates a plan, and runs it. */
 #include "backend/plan.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static enum stet_rc fill_info(struct stet_plan *plan, struct stet_lower *l,
             stet_shape_eq(&in[i], &out[a]))
             alias[a] = (int32_t)i;
     }
-    /* a donor without a partner named takes the first result of its type that has none */
+    /* a donor without a named partner gets the first result of its type that has none */
     for (uint32_t i = 0; i < p->argument_count && p->argument_count == entry->arg_count; i++) {
         if (!p->arguments[i].donor || p->arguments[i].alias >= 0)
             continue;

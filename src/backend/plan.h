@@ -1,8 +1,8 @@
 /* A program planned for execution: kernels chosen, shapes checked, all memory placed.
  *
- * Planning refuses what it can't run (op and source line in the error); running checks and
+ * Planning rejects what it cannot run, with op and source line in the error. Running checks and
  * allocates nothing. A plan is immutable: any number of threads may run it at the same time, each
- * with its own scratch. */
+ * with its own scratch memory. */
 #ifndef STET_BACKEND_PLAN_H
 #define STET_BACKEND_PLAN_H
 
@@ -22,9 +22,9 @@ struct stet_plan_cost {
 struct stet_plan_info {
     const struct stet_shape *inputs, *outputs;
     uint32_t input_count, output_count; /* a tuple result counts as its elements */
-    /* Per output: the input whose memory it may take over when that input is donated, or -1. */
+    /* Per output: the input whose memory it may reuse if that input is donated, or -1. */
     const int32_t *output_alias;
-    const bool *donatable;  /* per input: the program says the caller gives it up */
+    const bool *donatable;  /* per input: the program donates it */
     uint64_t scratch_bytes; /* what stet_plan_run needs, 64-byte aligned */
     uint64_t constant_bytes;
     uint64_t code_bytes; /* the plan itself */
@@ -32,17 +32,18 @@ struct stet_plan_info {
     struct stet_view name;
 };
 
-/* `p` must outlive the plan (constants are read in place); HLO programs are legalised inside. */
+/* `p` must outlive the plan, because constants are read in place; HLO programs are legalised
+ * inside. */
 enum stet_rc stet_plan_new(struct stet_plan **out, const struct stet_program *p,
                            struct stet_err *err);
 void stet_plan_free(struct stet_plan *plan);
 const struct stet_plan_info *stet_plan_info(const struct stet_plan *plan);
-/* For programs that may never end: a run in which loops turn more often than this, all together, is
- * given up with STET_LIMIT. Before the first run. */
+/* For programs that may never end: a run in which all loops together make more iterations than this
+ * stops with STET_LIMIT. Call it before the first run. */
 void stet_plan_limit(struct stet_plan *plan, uint64_t turns);
 
-/* How a running program reaches the host: `send` gives `bytes` of `data` to it, `receive` waits for
- * as many. Called on the thread that runs the plan, in the program's order. */
+/* How a running program communicates with the host: `send` passes `bytes` of `data` to it,
+ * `receive` waits for as many. Called on the thread that runs the plan, in the program's order. */
 struct stet_host {
     enum stet_rc (*send)(void *context, int64_t channel, const void *data, uint64_t bytes,
                          struct stet_err *err);
@@ -53,9 +54,9 @@ struct stet_host {
 
 /* Buffers are 64-byte aligned, dense, row-major; pred is one byte, 0 or 1; a token has no memory.
  * outputs[i] may be the same memory as the input it is aliased with (output_alias), and no other;
- * inputs not given up that way are never written. Any number of runs of one plan may be under way
- * at once, each with its own scratch and outputs; they may share the pool. A program that talks to
- * the host fails in stet_plan_run, which has none. */
+ * other inputs are never written. Any number of runs of one plan may be in progress at once, each
+ * with its own scratch and outputs; they may share the pool. A program that communicates with the
+ * host fails in stet_plan_run, which has no host. */
 enum stet_rc stet_plan_run(const struct stet_plan *plan, const void *const *inputs,
                            void *const *outputs, void *scratch, struct stet_pool *pool,
                            struct stet_err *err);

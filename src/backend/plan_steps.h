@@ -1,4 +1,4 @@
-/* A plan's steps: what stet_plan_run does, one after the other. */
+/* A plan's steps, which stet_plan_run executes one after the other. emit.c creates them. */
 #ifndef STET_BACKEND_PLAN_STEPS_H
 #define STET_BACKEND_PLAN_STEPS_H
 
@@ -59,9 +59,10 @@ struct stet_plan {
     uint64_t most_turns;   /* of all loops in one run; 0: any number */
 };
 
-/* Offsets of all scratch buffers; p->scratch_bytes. */
+/* Assigns offsets to all scratch buffers; sets p->scratch_bytes. */
 enum stet_rc stet_placement_offsets(struct stet_placement *p);
-/* Steps for the whole graph. Buffers have no offsets yet: refs are resolved by stet_emit_finish. */
+/* Creates steps for the whole graph. Buffers have no offsets yet; stet_emit_finish resolves the
+ * refs. */
 enum stet_rc stet_emit(struct stet_placement *p, struct stet_gblock *entry, struct stet_plan *plan);
 
 #endif

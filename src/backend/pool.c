@@ -1,4 +1,4 @@
-/* The pool: workers spin briefly for the next loop, then sleep. */
+/* The thread pool: workers spin briefly for the next loop, then sleep. */
 #include "backend/pool.h"
 
 #include <pthread.h>
@@ -17,9 +17,10 @@ struct stet_pool {
     pthread_mutex_t lock; /* for `wake` */
     pthread_cond_t wake;
     atomic_uint generation; /* changes when a loop starts */
-    /* A worker that wakes late must not hold up the caller, so a loop is left by all who are
-     * inside, and entered only while open: inside++, then look at open; the caller closes, then
-     * waits for inside to be 0, and only then changes task, context and count. */
+    /* A worker that wakes late must not delay the caller, so all workers inside leave a loop, and
+     * they enter only while it is open. A worker increments `inside`, then checks `open`. The
+     * caller closes the loop, waits for `inside` to be 0, and only then changes task, context and
+     * count. */
     atomic_bool open;
     atomic_uint inside;
     atomic_uint sleeping;
@@ -143,8 +144,8 @@ unsigned stet_pool_threads(const struct stet_pool *p)
 void stet_pool_for(struct stet_pool *p, uint64_t count, void (*task)(void *context, uint64_t i),
                    void *context)
 {
-    /* An error-free trylock from inside a task would be a second lock by the same thread: it fails
-     * like any other, and the loop runs here. */
+    /* A trylock from inside a task would be a second lock by the same thread. It fails like any
+     * other, and the loop runs on this thread. */
     if (!p || p->workers == 0 || count < 2 || pthread_mutex_trylock(&p->turn) != 0) {
         for (uint64_t i = 0; i < count; i++)
             task(context, i);

@@ -1,4 +1,4 @@
-/* Element types by table, and sizes that can't overflow. */
+/* Element types by table, and sizes with overflow checks. */
 #include "backend/tensor.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ bool stet_shape_set(struct stet_shape *s, enum stet_dtype t, const int64_t *dims
             return false;
         s->dims[i] = dims[i];
         empty |= dims[i] == 0;
-        /* zeros aside, so that strides of an empty tensor can't overflow either */
+        /* zeros aside, so that strides of an empty tensor cannot overflow either */
         if (dims[i] && __builtin_mul_overflow(nonzero, (uint64_t)dims[i], &nonzero))
             return false;
         if (nonzero > limit)

@@ -1,11 +1,12 @@
-/* What a buffer holds: element type and dimensions, dense and row-major. */
+/* The content of a buffer: element type and dimensions, dense and row-major. The struct owns
+ * nothing. */
 #ifndef STET_BACKEND_TENSOR_H
 #define STET_BACKEND_TENSOR_H
 
 #include "base/view.h"
 
 /* DTYPE(name, bytes, HLO name, PJRT buffer type). 4-bit integers are stored one to a byte, as the
- * 8-bit integer of the same value; in what comes from a host the upper half means nothing. */
+ * 8-bit integer of the same value; in data from a host the upper half is undefined. */
 #define STET_DTYPES(DTYPE)                                                                         \
     DTYPE(PRED, 1, "pred", PJRT_Buffer_Type_PRED)                                                  \
     DTYPE(S4, 1, "s4", PJRT_Buffer_Type_S4)                                                        \
@@ -47,13 +48,13 @@ struct stet_shape {
 size_t stet_dtype_bytes(enum stet_dtype t);
 const char *stet_dtype_name(enum stet_dtype t);
 
-/* Fills elements and bytes; false when a dimension is negative or the size overflows 2^47 bytes. */
+/* Fills elements and bytes; false if a dimension is negative or the size overflows 2^47 bytes. */
 bool stet_shape_set(struct stet_shape *s, enum stet_dtype t, const int64_t *dims, uint32_t rank);
 bool stet_shape_eq(const struct stet_shape *a, const struct stet_shape *b);
 /* Same dimensions, whatever the element type. */
 bool stet_shape_same_dims(const struct stet_shape *a, const struct stet_shape *b);
 
-/* "f32[4,16]", for messages; cut to the room. */
+/* "f32[4,16]", for messages; truncated to the room. */
 struct stet_shape_text {
     char text[128];
 };
@@ -89,7 +90,7 @@ static inline bool stet_dtype_is_nibble(enum stet_dtype t)
     return t == STET_DT_S4 || t == STET_DT_U4;
 }
 
-/* The 8-bit type of a 4-bit one, any other itself. */
+/* The 8-bit type of a 4-bit one; any other type unchanged. */
 static inline enum stet_dtype stet_dtype_stored(enum stet_dtype t)
 {
     return t == STET_DT_S4 ? STET_DT_S8 : t == STET_DT_U4 ? STET_DT_U8 : t;

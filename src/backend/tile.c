@@ -10,7 +10,7 @@ extern const struct stet_tile_set stet_tile_set_base, stet_tile_set_avx2, stet_t
 extern const struct stet_tile_set stet_tile_set_base;
 #endif
 
-/* STET_CPU_ISA=base or avx2: no wider set than that. */
+/* STET_CPU_ISA=base or avx2: use no wider set than that. */
 static const struct stet_tile_set *best_set(void)
 {
 #ifdef STET_WIDE_ISAS
@@ -37,7 +37,7 @@ const struct stet_tile_set *stet_tile_kernels(void)
     const struct stet_tile_set *s = atomic_load_explicit(&found, memory_order_relaxed);
 
     if (!s) {
-        s = best_set(); /* whoever comes first: the answer is the same */
+        s = best_set(); /* threads may race here: the answer is the same */
         atomic_store_explicit(&found, s, memory_order_relaxed);
     }
     return s;

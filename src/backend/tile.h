@@ -1,10 +1,10 @@
-/* Tile programs: elementwise work on a tensor, done a tile of up to a few thousand elements at a
- * time so that everything between the loads and the stores stays in the first-level cache.
+/* Tile programs: elementwise work on a tensor, a tile of up to a few thousand elements at a time,
+ * so that everything between the loads and the stores stays in the first-level cache.
  *
- * A program sees its domain as a line of elements. Each load knows how the line maps to its own
- * memory (any strides, so broadcasts, transposes, slices and reversals cost a load, not a copy).
- * Registers hold one tile each in a compute type: bf16 and f16 live as f32 rounded after every
- * operation, s4 and u4 as bytes. The same programs run the bodies of reduce, scatter and sort. */
+ * A program has a line of elements as its domain. Each load maps the line to its own memory (with
+ * any strides, so broadcasts, transposes, slices and reversals cost a load, not a copy). Registers
+ * hold one tile each in a compute type: bf16 and f16 are f32 rounded after every operation, s4 and
+ * u4 are bytes. The same programs run the bodies of reduce, scatter and sort. */
 #ifndef STET_BACKEND_TILE_H
 #define STET_BACKEND_TILE_H
 
@@ -76,24 +76,24 @@ struct stet_tile_state {
     _Alignas(64) char memory[STET_TILE_BYTES];
 };
 
-/* What an element of `t` is computed in. */
+/* The type in which an element of `t` is computed. */
 enum stet_dtype stet_tile_ctype(enum stet_dtype t);
 
-/* Before the first tile: gives registers their memory, loads what never changes (`n`: the longest
- * tile to come). */
+/* Called before the first tile: assigns memory to registers and loads what never changes (`n`: the
+ * longest tile to come). */
 void stet_tile_begin(const struct stet_tile_prog *p, struct stet_tile_state *s, void *const *slots,
                      size_t n);
 /* The elements [start, start + n) of the line; n <= p->tile. */
 void stet_tile_eval(const struct stet_tile_prog *p, struct stet_tile_state *s, void *const *slots,
                     uint64_t start, size_t n);
-/* Runs the instructions alone: the caller has set the registers of STET_LOAD_ARG. */
+/* Runs only the instructions: the caller has set the registers of STET_LOAD_ARG. */
 void stet_tile_apply(const struct stet_tile_prog *p, struct stet_tile_state *s, size_t n);
 
 /* n elements of `bytes` each from base through the map, beginning at position `start` of the line.
  */
 void stet_tile_view_gather(void *d, const void *base, const struct stet_tile_view *m, size_t bytes,
                            uint64_t start, size_t n);
-/* Merges neighbouring dimensions that step together, drops those of size 1. */
+/* Merges adjacent dimensions that step together, and drops those of size 1. */
 void stet_tile_view_simplify(struct stet_tile_view *m);
 /* A splat of one element into n. */
 void stet_tile_fill(void *d, const void *value, size_t bytes, size_t n);

@@ -21,7 +21,8 @@ typedef void (*stet_fold_fn)(void *d, const void *a, size_t n);
 struct stet_gemm; /* gemm.h */
 typedef void (*stet_gemm_fn)(const struct stet_gemm *g);
 
-/* Bits changed between memory and registers (see tile.h): bf16 and f16 are computed as f32. */
+/* Converts between the forms in memory and in registers (see tile.h): bf16 and f16 are computed as
+ * f32. */
 enum stet_tile_misc {
     STET_MISC_BF16_LOAD,
     STET_MISC_BF16_STORE,
@@ -34,13 +35,14 @@ enum stet_tile_misc {
     STET_MISCS
 };
 
-/* One instruction set's kernels; rows of types that are not computed in are NULL. */
+/* The kernels of one instruction set; rows of types without computation are NULL. */
 struct stet_tile_set {
     const stet_tile_fn *ops[STET_DT_COUNT];
     const stet_tile_fn *convert[STET_DT_COUNT]; /* [from][to] */
     const stet_fold_fn *fold[STET_DT_COUNT];    /* by ADD, MUL, MAX, MIN, AND, OR, XOR */
     const stet_tile_fn *misc;
-    /* f32 and f64; `lines` is for operands that both lie along k, a few rows or columns of one */
+    /* f32 and f64; `lines` is for operands that are both contiguous along k, with a few rows or
+     * columns */
     const stet_gemm_fn *gemm, *gemm_lines;
 };
 

@@ -31,7 +31,7 @@ void stet_arena_release(struct stet_arena *a)
 static bool add_block(struct stet_arena *a, size_t need)
 {
     size_t header = (sizeof(struct stet_arena_block) + ALIGN - 1) & ~(size_t)(ALIGN - 1);
-    size_t size = a->used / 64; /* little of all is ever left over */
+    size_t size = a->used / 64; /* only the last block is ever partly unused */
     size_t least = a->least ? a->least : LEAST_BLOCK;
     struct stet_arena_block *b;
 
@@ -71,7 +71,8 @@ void *stet_arena_slow(struct stet_arena *a, size_t count, size_t size)
 
     if (stet_mul_overflows(count, size, &bytes) || bytes > SIZE_MAX / 2)
         goto refuse;
-    bytes = ((bytes ? bytes : 1) + ALIGN - 1) & ~(size_t)(ALIGN - 1); /* none is still a place */
+    bytes = ((bytes ? bytes : 1) + ALIGN - 1) & ~(size_t)(ALIGN - 1); /* an empty copy still needs a
+                                                                       * pointer */
     if (bytes > (size_t)(a->end - a->next) && !add_block(a, bytes))
         goto refuse;
     p = a->next;

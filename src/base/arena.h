@@ -1,4 +1,7 @@
-/* Arenas: memory that lives and dies with one program. */
+/* Arenas. An arena hands out memory in growing blocks and releases all of it at once. Stet uses one
+ * arena per program, so everything that belongs to the program is freed together. An allocation
+ * that fails sets `failed` and returns NULL; callers may check `failed` once at the end. The arena
+ * owns the memory that it returns. */
 #ifndef STET_BASE_ARENA_H
 #define STET_BASE_ARENA_H
 
@@ -12,34 +15,35 @@ struct stet_arena {
     char *next, *end;
     size_t used;  /* bytes handed out or reserved in blocks */
     size_t cap;   /* `used` never passes this */
-    size_t least; /* a block is no smaller; 0 for the usual 4 KB */
+    size_t least; /* smallest block; 0 for the default of 4 KB */
     bool failed;  /* sticky: some request was refused */
 };
 
 void stet_arena_init(struct stet_arena *a, size_t cap);
 void stet_arena_release(struct stet_arena *a);
 
-/* Takes from the caller's memory first (aligned to 8 bytes, not counted in `used`), which has to
- * outlive what is made. Only right after stet_arena_init. */
+/* Allocates from the caller's memory first (aligned to 8 bytes, not counted in `used`). That memory
+ * must outlive everything allocated from it. Call it only right after stet_arena_init. */
 static inline void stet_arena_lend(struct stet_arena *a, void *memory, size_t bytes)
 {
     a->next = memory;
     a->end = a->next + bytes;
 }
 
-/* Room for about so much in one piece, if the cap allows; only a hint. */
+/* Reserves about `bytes` in one block, if the cap allows. This is only a hint. */
 void stet_arena_reserve(struct stet_arena *a, size_t bytes);
 
-/* NULL (and `failed`) on overflow, cap or out of memory. Aligned to 8 bytes. */
+/* Returns NULL and sets `failed` on overflow, at the cap, or when memory runs out. Aligned to 8
+ * bytes. */
 void *stet_arena_alloc(struct stet_arena *a, size_t count, size_t size);
-/* Same without the zeroing; for bytes about to be overwritten. */
+/* The same without zeroing, for memory that the caller is about to overwrite. */
 static inline void *stet_arena_raw(struct stet_arena *a, size_t count, size_t size);
 /* A terminated copy; .ptr is NULL on failure. */
 struct stet_view stet_arena_copy(struct stet_arena *a, struct stet_view v);
 struct stet_view stet_arena_printf(struct stet_arena *a, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The rest of stet_arena_raw: a new block, or refusal. */
+/* The slow path of stet_arena_raw: allocates a new block, or fails. */
 void *stet_arena_slow(struct stet_arena *a, size_t count, size_t size);
 
 static inline void *stet_arena_raw(struct stet_arena *a, size_t count, size_t size)

@@ -1,4 +1,4 @@
-/* The system's clocks; in test builds, ones that stand still on demand. */
+/* The system's clocks. In test builds a test can stop them and set the time. */
 #include "base/clock.h"
 
 #include <stdatomic.h>

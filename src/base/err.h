@@ -1,4 +1,5 @@
-/* Errors: a code that callers branch on, and a text with an offset that people read. */
+/* Errors. A function that can fail returns an `enum stet_rc`, on which callers branch. The text for
+ * people, with an offset into the input, goes into the caller's `struct stet_err`. */
 #ifndef STET_BASE_ERR_H
 #define STET_BASE_ERR_H
 
@@ -6,14 +7,14 @@
 
 enum stet_rc {
     STET_OK = 0,
-    STET_NOT_FOUND,   /* an answer, not a fault */
+    STET_NOT_FOUND,   /* a valid answer, not a failure */
     STET_BAD_INPUT,   /* malformed, truncated or hostile data */
     STET_UNSUPPORTED, /* well-formed, but a version or feature this build does not know */
     STET_LIMIT,       /* a cap (size, depth, count) was reached */
     STET_NO_MEMORY,
-    STET_IO, /* the operating system said no; the text has strerror */
+    STET_IO, /* the operating system failed; the text has strerror */
     STET_USAGE,
-    STET_REFUSED, /* sound, and not allowed here */
+    STET_REFUSED, /* well-formed, but not allowed here */
 };
 
 #define STET_NO_OFFSET UINT64_MAX

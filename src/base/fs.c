@@ -32,8 +32,8 @@ int stet_fs_write_all(int fd, const void *bytes, size_t n)
     return 0;
 }
 
-/* What comes through a pipe or a device and has no end must not take all memory; of a file the
- * size is known, and the user named it. */
+/* A pipe or a device may never end, so it must not fill the memory. The size of a file is known,
+ * and the user named the file. */
 static const size_t stream_most = (size_t)2 << 30, file_most = (size_t)16 << 30;
 
 static enum stet_rc too_long(struct stet_err *err, const char *path, size_t most)
@@ -41,8 +41,8 @@ static enum stet_rc too_long(struct stet_err *err, const char *path, size_t most
     return stet_fail(err, STET_LIMIT, "%s: more than %zu bytes", path, most);
 }
 
-/* From where `fd` is to the end. `expect` is how much that should be, or 0: a guess, since others
- * may write to the file meanwhile. */
+/* Reads from the position of `fd` to the end. `expect` is the expected size, or 0. It is only a
+ * guess, because other processes may write to the file meanwhile. */
 static enum stet_rc read_rest(struct stet_file *f, int fd, size_t expect, size_t most,
                               const char *path, struct stet_err *err)
 {
@@ -194,7 +194,7 @@ void stet_file_close(struct stet_file *f)
     *f = (struct stet_file){0};
 }
 
-/* mkostemp makes files for their owner alone. */
+/* mkostemp creates files with mode 0600. */
 static mode_t for_all(void)
 {
     mode_t mask = umask(0);
@@ -210,8 +210,8 @@ enum { SUFFIX = 6, PLACE = 8 };
 static pthread_once_t place_once = PTHREAD_ONCE_INIT;
 static char place[PLACE + 1];
 
-/* Where a process number means this process: the host, its boot (clones of a machine share one),
- * and the namespace it is counted in. Without /proc it is not known. */
+/* Identifies where a process id is valid: the host, its boot (cloned machines share a host id), and
+ * the process namespace. Unknown without /proc. */
 static void find_place(void)
 {
     struct stet_file boot = {0};
@@ -248,7 +248,7 @@ static bool is_hex(const char *p, size_t n)
     return i == n;
 }
 
-/* The number that ends before `end` and has a dot before it, or 0. */
+/* The number that ends at `end` and follows a dot, or 0. */
 static long number_before(const char *name, const char *end)
 {
     const char *at = end;
@@ -258,8 +258,8 @@ static long number_before(const char *name, const char *end)
     return at < end && at - name > 1 && at[-1] == '.' ? strtol(at, NULL, 10) : 0;
 }
 
-/* From behind: a dot and six letters, a dash and eight digits, a dot and the number. Older versions
- * had no digits. */
+/* Parsed from the end: a dot and six letters, a dash and eight digits, a dot and the process id.
+ * Older versions wrote no digits. */
 enum stet_writer stet_fs_writer_of(const char *name)
 {
     size_t n = strlen(name);

@@ -1,5 +1,5 @@
-/* XXH3 compiled into this file and hash_wide.c alone, so that no symbol of it is visible elsewhere.
- */
+/* XXH3 is compiled only into this file and hash_wide.c, so that no symbol of it is visible
+ * elsewhere. */
 #include "base/hash_wide.h"
 
 #define XXH_INLINE_ALL
@@ -26,7 +26,7 @@ static bool is_wide(void)
 
 struct stet_hash stet_hash_seeded(struct stet_view bytes, uint64_t seed)
 {
-    if (bytes.len > XXH3_MIDSIZE_MAX && is_wide()) /* shorter ones take no vectors */
+    if (bytes.len > XXH3_MIDSIZE_MAX && is_wide()) /* shorter inputs do not use vectors */
         return stet_hash_wide(bytes, seed);
     return from_xxh(XXH3_128bits_withSeed(bytes.len ? bytes.ptr : "", bytes.len, seed));
 }
@@ -50,7 +50,7 @@ struct stet_hash stet_hash_mix_u64(struct stet_hash a, uint64_t v)
     return from_xxh(XXH3_128bits(words, sizeof words));
 }
 
-/* XXH3 wants 64-byte alignment, which malloc does not give. */
+/* XXH3 needs 64-byte alignment, which malloc does not guarantee. */
 static XXH3_state_t *state_of(const struct stet_hasher *h)
 {
     return (XXH3_state_t *)(((uintptr_t)h->state + 63) & ~(uintptr_t)63);

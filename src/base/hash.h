@@ -1,4 +1,5 @@
-/* 128-bit content hashes (XXH3): identity of bytes, not proof against an attacker. */
+/* 128-bit content hashes (XXH3). They identify bytes. They are not secure against an attacker who
+ * looks for collisions. */
 #ifndef STET_BASE_HASH_H
 #define STET_BASE_HASH_H
 
@@ -16,8 +17,8 @@ struct stet_hash stet_hash_seeded(struct stet_view bytes, uint64_t seed);
 struct stet_hash stet_hash_mix(struct stet_hash a, struct stet_hash b);
 struct stet_hash stet_hash_mix_u64(struct stet_hash a, uint64_t v);
 
-/* Bytes that come in pieces: the digest equals stet_hash_bytes of all of them joined. Any address
- * will do, but it must not move between calls. */
+/* Hashes bytes that arrive in pieces. The digest equals stet_hash_bytes of all pieces joined. The
+ * struct needs no alignment, but it must not move between calls. */
 struct stet_hasher {
     unsigned char state[640];
 };

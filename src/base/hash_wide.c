@@ -1,5 +1,5 @@
-/* XXH3 once more. On x86-64 this file alone is compiled for processors with registers of 256 bits,
- * so nothing here may be called on others: hash.c asks. */
+/* XXH3 for wide registers. On x86-64 this file alone is compiled for processors with 256-bit
+ * registers, so it must not be called on others; hash.c checks the processor first. */
 #include "base/hash_wide.h"
 
 #define XXH_INLINE_ALL

@@ -1,4 +1,5 @@
-/* What hash.c leaves to hash_wide.c. */
+/* The part of hash.c that needs wide registers, implemented in hash_wide.c. Only hash.c includes
+ * it. */
 #ifndef STET_BASE_HASH_WIDE_H
 #define STET_BASE_HASH_WIDE_H
 

@@ -1,4 +1,4 @@
-/* See intern.h. Open addressing, at most half full. */
+/* See intern.h. Open addressing; the table is at most half full. */
 #include "base/intern.h"
 
 #include "base/hash.h"
@@ -25,7 +25,7 @@ void stet_intern_release(struct stet_intern *t)
     *t = (struct stet_intern){0};
 }
 
-/* The slot of the text, or the empty one where it would be; there are slots. */
+/* The slot of the text, or the empty slot where it belongs. The table must have slots. */
 static struct stet_intern_slot *slot_of(const struct stet_intern *t, struct stet_view text,
                                         uint32_t hash)
 {
@@ -48,7 +48,7 @@ static bool grow(struct stet_intern *t)
         mask = mask * 2 + 1;
     slots = stet_mem_calloc((size_t)mask + 1, sizeof *slots);
     if (!slots) {
-        t->room = t->count; /* so that the next text asks again */
+        t->room = t->count; /* so that the next call tries again */
         return false;
     }
     for (uint32_t i = 0; t->slots && i <= t->mask; i++) {

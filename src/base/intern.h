@@ -1,5 +1,6 @@
-/* Texts by number: each different text is kept once and has a number, counted from 0 in the order
- * in which they came. Equal texts have equal numbers and equal pointers. */
+/* An interner. Each different text is stored once and gets a number, counted from 0 in order of
+ * arrival. Equal texts have equal numbers and equal pointers. The table owns its copies, unless it
+ * is told to borrow the texts. */
 #ifndef STET_BASE_INTERN_H
 #define STET_BASE_INTERN_H
 
@@ -17,7 +18,7 @@ struct stet_intern {
     struct stet_intern_slot *slots;
     uint32_t count, mask;
     size_t room;
-    bool borrows; /* texts are not copied: they outlive the table */
+    bool borrows; /* texts are borrowed: they outlive the table */
     bool failed;  /* sticky: some text has no number */
 };
 
@@ -27,11 +28,12 @@ void stet_intern_init(struct stet_intern *t, size_t cap);
 void stet_intern_borrow(struct stet_intern *t);
 void stet_intern_release(struct stet_intern *t);
 
-/* Its number, a new one if need be; STET_INTERN_NONE (and `failed`) when memory is short. */
+/* The number of the text, which is added if it is new. STET_INTERN_NONE (and `failed`) when memory
+ * runs out. */
 uint32_t stet_intern_add(struct stet_intern *t, struct stet_view text);
-/* STET_INTERN_NONE when it is not there. */
+/* STET_INTERN_NONE if the text is not in the table. */
 uint32_t stet_intern_find(const struct stet_intern *t, struct stet_view text);
-/* The table's own copy of a text; empty for the empty text and when memory is short. */
+/* The table's own copy of a text; empty for the empty text and when memory runs out. */
 struct stet_view stet_intern_view(struct stet_intern *t, struct stet_view text);
 
 #endif

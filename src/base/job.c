@@ -1,5 +1,5 @@
-/* fork, two pipes, a clock. Descendants may keep a pipe open, so the end is the child's exit and
- * not the end of its output. */
+/* A child process with two pipes and a deadline. Descendants of the child may keep a pipe open, so
+ * the job ends when the child exits, not when its output ends. */
 #include "base/job.h"
 
 #include "base/clock.h"
@@ -24,7 +24,7 @@ enum {
     NOISE_MAX = 16 << 10,
 };
 
-/* Takes what is there; false once the other side is closed. */
+/* Reads what is available; false once the other side is closed. */
 static bool take(int fd, struct stet_buf *out, size_t most, bool keep_end)
 {
     char bytes[4096];
@@ -138,7 +138,7 @@ enum stet_rc stet_job_run(struct stet_job *job, stet_job_body *body, void *arg,
         close(e.noise[1]);
         e.answer[1] = e.noise[1] = -1;
         follow(job, &e, pid);
-        kill(-pid, SIGKILL); /* whom it left behind */
+        kill(-pid, SIGKILL); /* descendants that it left running */
     } else {
         stet_fail_errno(err, "no child process");
     }

@@ -1,5 +1,6 @@
-/* Work in a child process with a deadline: it may crash, hang or talk without end, and the caller
- * learns how far it came. */
+/* Runs work in a child process with a deadline. The child may crash, hang or print without end; the
+ * caller gets its answer so far, the end of its output, and how it ended. The caller owns the
+ * struct and releases it with stet_job_release. */
 #ifndef STET_BASE_JOB_H
 #define STET_BASE_JOB_H
 
@@ -9,23 +10,23 @@
 struct stet_job {
     /* Set by the caller; zero means a default. */
     int deadline_ms; /* default 30 s */
-    /* Called about every 100 ms while it runs, with the milliseconds so far; may be NULL. */
+    /* Called about every 100 ms while the child runs, with the milliseconds so far; may be NULL. */
     void (*tick)(void *arg, int milliseconds);
     void *tick_arg;
-    /* Filled in. */
+    /* Filled in by the run. */
     struct stet_buf answer; /* what the body wrote to its descriptor; 1 MB at most */
     struct stet_buf noise;  /* the end of what it wrote to standard output and error */
     int status;             /* as waitpid gives it */
-    bool late;              /* ended by us: past its deadline */
-    bool stuck;             /* and it could not even be killed */
+    bool late;              /* we killed it after its deadline */
+    bool stuck;             /* it did not even end when it was killed */
     int milliseconds;
 };
 
-/* Runs in the child; `fd` is where the answer goes. The child leaves when it returns. */
+/* Runs in the child and writes its answer to `fd`. The child exits when it returns. */
 typedef void stet_job_body(void *arg, int fd);
 
-/* Runs `body` in a fork of this process, its own process group, standard input closed. STET_OK
- * says that it ran and ended somehow: ask status, late and stuck. */
+/* Runs `body` in a fork of this process, with its own process group and a closed standard input.
+ * STET_OK means that it ran and ended somehow; check status, late and stuck. */
 enum stet_rc stet_job_run(struct stet_job *job, stet_job_body *body, void *arg,
                           struct stet_err *err);
 /* The same for a command; its standard output is the answer. */
@@ -33,7 +34,7 @@ enum stet_rc stet_job_command(struct stet_job *job, char *const argv[], char *co
                               struct stet_err *err);
 void stet_job_release(struct stet_job *job);
 
-/* Exit 0 and in time? */
+/* Did it exit with 0 before its deadline? */
 bool stet_job_fine(const struct stet_job *job);
 /* "crashed (SIGSEGV)", "did not answer within 30 s", "exit code 3"; into `out`. */
 void stet_job_how(const struct stet_job *job, char *out, size_t room);

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* A byte that stands for itself; most do, and are copied by the run. */
+/* A byte that needs no escape. Most bytes are like that, so whole runs of them are copied. */
 static bool is_plain(unsigned char c)
 {
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && c != '#';

@@ -1,14 +1,15 @@
-/* A streaming JSON writer into a buffer; commas and escapes are its business. */
+/* A streaming JSON writer into a buffer. It places commas and escapes texts. The caller owns the
+ * buffer. */
 #ifndef STET_BASE_JSON_H
 #define STET_BASE_JSON_H
 
 #include "base/buf.h"
 
-/* Bytes that are not UTF-8 are written as U+FFFD, so the output always parses. */
+/* Bytes that are not UTF-8 are written as U+FFFD, so the output is always valid JSON. */
 struct stet_json {
     struct stet_buf *out;
     unsigned depth;
-    bool comma; /* a value stands before */
+    bool comma; /* a value precedes the next one */
 };
 
 void stet_json_init(struct stet_json *j, struct stet_buf *out);
@@ -23,12 +24,12 @@ void stet_json_int(struct stet_json *j, const char *key, int64_t v);
 void stet_json_uint(struct stet_json *j, const char *key, uint64_t v);
 void stet_json_number(struct stet_json *j, const char *key, double v); /* NaN, inf give null */
 void stet_json_bool(struct stet_json *j, const char *key, bool v);
-/* A number, or null when it is not known. */
+/* A number, or null when it is unknown. */
 void stet_json_known(struct stet_json *j, const char *key, bool known, uint64_t v);
-/* A text, or null for one that has no pointer: it is not known. */
+/* A text, or null if it has no pointer because it is unknown. */
 void stet_json_told(struct stet_json *j, const char *key, struct stet_view v);
 void stet_json_null(struct stet_json *j, const char *key);
-/* A whole value that is JSON already. */
+/* A complete value that is already JSON. */
 void stet_json_raw(struct stet_json *j, const char *key, struct stet_view json);
 
 #endif

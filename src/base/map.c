@@ -25,7 +25,7 @@ static bool grow(struct stet_map *m)
 
     if (!slots)
         return false;
-    /* From an empty slot on, so that numbers of one key keep their order. */
+    /* Starts at an empty slot, so that several numbers of one key keep their order. */
     while (m->room && m->slots[start].value)
         start++;
     for (uint32_t i = 0; i < m->room; i++) {
@@ -53,7 +53,7 @@ static bool ready(struct stet_map *m)
     return !m->failed;
 }
 
-/* The slot of the key, or the empty one where it would be; the map has room. */
+/* The slot of the key, or the empty slot where it belongs. The map must have room. */
 static uint32_t find(const struct stet_map *m, uint64_t key)
 {
     uint32_t at = slot_of(key, m->room);

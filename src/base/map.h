@@ -28,17 +28,18 @@ struct stet_map {
 
 void stet_map_release(struct stet_map *m);
 
-/* Stores the number, in place of the one the key had. False (and `failed`) when there is no memory,
- * or when the map is at its cap. STET_MAP_NONE cannot be stored. */
+/* Stores the number, replacing the one that the key had. False (and `failed`) when memory runs out
+ * or the map is at its cap. STET_MAP_NONE cannot be stored. */
 bool stet_map_put(struct stet_map *m, uint64_t key, uint32_t value);
-/* The same, beside the numbers that the key has already. */
+/* The same, but keeps the numbers that the key already has. */
 bool stet_map_add(struct stet_map *m, uint64_t key, uint32_t value);
 
-/* The number that was put; STET_MAP_NONE when there is none. */
+/* The number that was stored; STET_MAP_NONE if there is none. */
 uint32_t stet_map_get(const struct stet_map *m, uint64_t key);
-/* Each number of the key in turn, oldest first: begin with *at = 0; STET_MAP_NONE at the end. */
+/* Returns each number of the key in turn, oldest first. Begin with *at = 0; STET_MAP_NONE at the
+ * end. */
 uint32_t stet_map_next(const struct stet_map *m, uint64_t key, uint32_t *at);
-/* Another number in place of the one that stet_map_next has just given. */
+/* Replaces the number that stet_map_next has just returned. */
 void stet_map_replace(struct stet_map *m, uint64_t key, uint32_t at, uint32_t value);
 
 /* Keys for two numbers, and for text: 64 bits of a hash. */

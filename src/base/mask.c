@@ -1,5 +1,5 @@
-/* One pass over the text. At each position the rules below are asked in turn whether a secret
- * begins there, and what they find is replaced. */
+/* One pass over the text. At each position the rules below are tried in turn, and a secret that
+ * begins there is replaced. */
 #include "base/mask.h"
 
 #include <ctype.h>
@@ -11,11 +11,11 @@ static const char *const within[] = {"SECRET",   "PASSW",   "PASSPHRASE",   "CRE
                                      "PRIVATE_", "COOKIE",  "AUTHORIZATION"};
 /* ...ends in one of these... */
 static const char *const at_end[] = {"KEY", "TOKEN", "PWD", "PRIVATE", "SIGNATURE"};
-/* ...or has one of these between its separators. */
+/* ...or contains one of these between its separators. */
 static const char *const words[] = {"TOKEN", "TOKENS", "KEYS", "AUTH", "OAUTH",
                                     "PASS",  "PAT",    "SAS",  "SIG",  "BEARER"};
 
-/* How tokens of well-known makers begin. */
+/* The prefixes of well-known kinds of tokens. */
 static const char *const makers[] = {
     "hf_",    "ghp_", "gho_", "ghu_",   "ghs_",  "ghr_",    "github_pat_", "glpat-",  "sk-",  "sk_",
     "rk_",    "AKIA", "ASIA", "xox",    "xapp-", "ya29.",   "eyJ",         "AIza",    "npm_", "SG.",
@@ -62,7 +62,8 @@ bool stet_mask_is_secret(struct stet_view name)
         name = stet_view_of(name.ptr + 1, name.len - 1);
     if (name.len > NAME_MOST)
         name = stet_view_of(name.ptr + name.len - NAME_MOST, NAME_MOST);
-    if (stet_view_starts(name, "xla_")) /* compiler flags speak of passes and of token types */
+    if (stet_view_starts(name, "xla_")) /* compiler flags contain "pass" and "token" with other
+                                         * meanings */
         return false;
     for (size_t i = 0; i < sizeof within / sizeof *within; i++)
         if (contains(name, within[i]))
@@ -118,7 +119,8 @@ static size_t skip_blanks(struct stet_view t, size_t i)
     return i;
 }
 
-/* Past a quote, written \" where the text is a string inside a string; `i` when there is none. */
+/* The index after a quote, written \" if the text is a string inside a string; `i` if there is no
+ * quote. */
 static size_t skip_quote(struct stet_view t, size_t i)
 {
     size_t q = i;
@@ -128,9 +130,9 @@ static size_t skip_quote(struct stet_view t, size_t i)
     return q < t.len && is_quote(t.ptr[q]) ? q + 1 : i;
 }
 
-/* Up to the closing quote, or as far as an unquoted value may reach: too far rather than not far
- * enough, so a comma does not end it. `nested`: the quotes are written \", and the next one closes.
- */
+/* The end of a value: the closing quote, or as far as an unquoted value may reach. It prefers too
+ * far over not far enough, so a comma does not end it. `nested`: quotes are written \", and the
+ * next one closes. */
 static size_t end_of_value(struct stet_view t, size_t i, char quote, bool nested)
 {
     size_t begin = i;
@@ -145,7 +147,7 @@ static size_t end_of_value(struct stet_view t, size_t i, char quote, bool nested
     return i;
 }
 
-/* The value may name its scheme first, as in "Authorization: Bearer x". */
+/* A value may begin with its scheme, as in "Authorization: Bearer x". */
 static size_t skip_scheme(struct stet_view t, size_t i)
 {
     static const char *const schemes[] = {"bearer ", "basic ", "token ", "digest "};
@@ -159,7 +161,7 @@ static size_t skip_scheme(struct stet_view t, size_t i)
     return i;
 }
 
-/* name=value and the like, at the beginning of a name. `source`: only in quotes. */
+/* name=value and similar, at the beginning of a name. `source`: only quoted values count. */
 static struct secret named(struct stet_view t, size_t i, bool source)
 {
     struct stet_view name;
@@ -206,8 +208,8 @@ static struct secret in_source(struct stet_view t, size_t i)
     return named(t, i, true);
 }
 
-/* The last '@' before one of `until`, a quote, the end of the line or the next address; 0 when
- * there is none. */
+/* The last '@' before one of `until`, a quote, the end of the line or the next address; 0 if there
+ * is none. */
 static size_t last_at(struct stet_view t, size_t i, const char *until)
 {
     size_t found = 0;
@@ -221,8 +223,8 @@ static size_t last_at(struct stet_view t, size_t i, const char *until)
     return found;
 }
 
-/* scheme://user:password@host. The password may hold '/', ',' and blanks when something other than
- * a port follows the first colon. */
+/* scheme://user:password@host. The password may contain '/', ',' and spaces if the text after the
+ * first colon is not a port. */
 static struct secret in_address(struct stet_view t, size_t i)
 {
     static const char goes_on[] = "/?# ,\t";
@@ -245,8 +247,8 @@ static struct secret in_address(struct stet_view t, size_t i)
     return (struct secret){from, end ? end : last_at(t, from, "")};
 }
 
-/* user:password@host without a scheme, where a word or a value begins. An image's
- * name:tag@sha256:... is no password. */
+/* user:password@host without a scheme, at the beginning of a word or value. In name:tag@sha256:...,
+ * the name of a container image, the tag is not a password. */
 static struct secret in_login(struct stet_view t, size_t i)
 {
     size_t colon = i, at;
@@ -282,7 +284,7 @@ static struct secret by_maker(struct stet_view t, size_t i)
     return (struct secret){0};
 }
 
-/* "Bearer x" also where no header's name stands before it. */
+/* "Bearer x", also without a header's name in front. */
 static struct secret by_scheme(struct stet_view t, size_t i)
 {
     size_t at = skip_scheme(t, i), end;
@@ -350,8 +352,8 @@ void stet_mask_source(struct stet_buf *out, struct stet_view line)
     mask(out, line, rules);
 }
 
-/* Is the word a name whose value is the next word? It need not be an option: a program that cuts
- * name=value into two in place changes what /proc shows of its command line. */
+/* Is the value of this name the next word? The name need not begin with a dash: a program that
+ * splits name=value in place changes its command line in /proc. */
 static bool asks_for_secret(struct stet_view word)
 {
     for (size_t i = 0; i < word.len; i++)
@@ -371,7 +373,7 @@ void stet_mask_argument(struct stet_buf *out, struct stet_view before, struct st
     }
     while (name < word.len && is_name(word.ptr[name]))
         name++;
-    /* here the value ends where the word does */
+    /* here the value ends with the word */
     if (name && name + 1 < word.len && word.ptr[name] == '=' &&
         stet_mask_is_secret(stet_view_of(word.ptr, name)) &&
         !is_count(stet_view_of(word.ptr, name),

@@ -1,5 +1,5 @@
-/* The 64 steps are written out by macros: the compiler keeps all four words in registers. The
- * digests of many messages at once are md5_many.c. */
+/* The 64 steps are expanded by macros, so that the compiler keeps all four words in registers.
+ * md5_many.c computes the digests of many messages at once. */
 #include "base/md5.h"
 
 #include "base/md5_steps.h"
@@ -76,7 +76,7 @@ struct stet_md5_digest stet_md5_digest(const struct stet_md5 *m)
     return out;
 }
 
-/* 16 for what is no digit. */
+/* 16 if the character is not a hex digit. */
 static unsigned digit(unsigned char c)
 {
     static const unsigned char values[256] = {

@@ -1,5 +1,5 @@
-/* MD5 (RFC 1321), because torch.compile's traces carry it for their payloads. No protection against
- * anybody; Stet's own identities are stet_hash. */
+/* MD5 (RFC 1321), because torch.compile's traces contain MD5 checksums of their payloads. It gives
+ * no security. Stet identifies its own data by stet_hash. */
 #ifndef STET_BASE_MD5_H
 #define STET_BASE_MD5_H
 
@@ -17,11 +17,11 @@ struct stet_md5_digest {
 
 void stet_md5_init(struct stet_md5 *m);
 void stet_md5_add(struct stet_md5 *m, const void *bytes, size_t n);
-/* `m` is left as it was: more may be added. */
+/* Does not change `m`: more bytes may be added. */
 struct stet_md5_digest stet_md5_digest(const struct stet_md5 *m);
 
-/* The digests of many messages together, several times faster than one after the other. A message
- * is followed in memory by its padding. */
+/* Digests of many messages together, several times faster than one after the other. Each message is
+ * followed in memory by its padding. */
 struct stet_md5_job {
     const unsigned char *bytes;
     size_t padded; /* with the padding: a multiple of 64 */
@@ -30,7 +30,8 @@ struct stet_md5_job {
 
 enum { STET_MD5_PADDING = 72 }; /* the most that stet_md5_pad writes */
 
-/* Writes the padding of a message of `length` bytes at its end; how many bytes that takes. */
+/* Writes the padding of a message of `length` bytes after its end; returns the number of bytes
+ * written. */
 size_t stet_md5_pad(unsigned char *end, size_t length);
 void stet_md5_many(struct stet_md5_job *jobs, size_t count);
 

@@ -1,5 +1,5 @@
 /* MD5 of many messages at once. One message is a single chain of dependent steps, which leaves most
- * of a core idle; eight of them, each in a lane of its own, go through the same steps together. */
+ * of a core idle. Here eight messages, each in its own lane, go through the same steps together. */
 #include "base/md5.h"
 #include "base/md5_steps.h"
 
@@ -67,7 +67,7 @@ static inline __attribute__((always_inline)) void mix_body(struct work *w, size_
     w->state[3] = d;
 }
 
-/* The same body for each width of registers: two halves of four lanes where there is no better. */
+/* The same body for each register width; without wide registers, two halves of four lanes. */
 static void mix_plain(struct work *w, size_t blocks)
 {
     mix_body(w, blocks);
@@ -112,7 +112,7 @@ size_t stet_md5_pad(unsigned char *end, size_t length)
 }
 
 struct lane {
-    struct stet_md5_job *job; /* NULL: nothing is left for it, it repeats what another does */
+    struct stet_md5_job *job; /* NULL: no message is left, so the lane repeats another one */
     size_t blocks;
 };
 

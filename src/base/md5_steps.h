@@ -1,11 +1,12 @@
-/* The 64 steps of MD5 (RFC 1321), for one message or several at once: words or vectors of words `a`
- * to `d`, and the block in `x[16]`, of the same type. */
+/* The 64 steps of MD5 (RFC 1321), for one message or several at once. `a` to `d` are words or
+ * vectors of words, and the block in `x[16]` has the same type. md5.c and md5_many.c include it. */
 #ifndef STET_BASE_MD5_STEPS_H
 #define STET_BASE_MD5_STEPS_H
 
 #define MD5_TURN(v, by) ((v) << (by) | (v) >> (32 - (by)))
 #define MD5_F(x, y, z)  ((z) ^ ((x) & ((y) ^ (z))))
-/* A sum instead of an or: the two halves share no bit, and the sum can start before x is known. */
+/* A sum instead of an or: the two halves have no bit in common, and the sum can start before x is
+ * known. */
 #define MD5_G(x, y, z)  (((x) & (z)) + ((y) & ~(z)))
 #define MD5_H(x, y, z)  ((x) ^ (y) ^ (z))
 #define MD5_I(x, y, z)  ((y) ^ ((x) | ~(z)))

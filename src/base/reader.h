@@ -1,5 +1,5 @@
-/* A bounded reader over bytes: the first failure sticks, later reads give zero; ask once at the
- * end. */
+/* A bounded reader over bytes. The first failure sticks: later reads return zero, and the caller
+ * checks once at the end. It borrows the input. */
 #ifndef STET_BASE_READER_H
 #define STET_BASE_READER_H
 
@@ -30,19 +30,20 @@ static inline bool stet_reader_ok(const struct stet_reader *r)
     return r->what == NULL;
 }
 
-/* Mark as failed here (the first mark wins) and move to the end, so that loops stop. */
+/* Marks the reader as failed here (the first mark wins) and moves it to the end, so that loops
+ * stop. */
 void stet_reader_fail(struct stet_reader *r, const char *what);
 
 uint8_t stet_reader_u8(struct stet_reader *r);
 uint16_t stet_reader_u16(struct stet_reader *r);
 uint32_t stet_reader_u32(struct stet_reader *r);
 uint64_t stet_reader_u64(struct stet_reader *r);
-/* LEB128 as protobuf writes it; more than 10 bytes fails. */
+/* LEB128 as protobuf writes it; more than 10 bytes is a failure. */
 uint64_t stet_reader_varint(struct stet_reader *r);
 /* Bytes borrowed from the input. */
 struct stet_view stet_reader_bytes(struct stet_reader *r, uint64_t n);
 void stet_reader_skip(struct stet_reader *r, uint64_t n);
-/* A reader over the next n bytes, which this one skips. */
+/* Returns a reader over the next n bytes, and skips them in this one. */
 struct stet_reader stet_reader_sub(struct stet_reader *r, uint64_t n);
 
 /* STET_OK, or STET_BAD_INPUT with "context: what" and the offset in `err`. */

@@ -4,7 +4,9 @@
 #include "base/fs.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { PENS = STET_PEN_CYAN + 1 };
@@ -25,7 +27,8 @@ static bool is_pen(const char *s)
     return (uintptr_t)s >= (uintptr_t)pens && (uintptr_t)s < (uintptr_t)pens + sizeof pens;
 }
 
-/* One character that may not be printed as it is; of no bytes when it is no UTF-8. */
+/* Appends one character that must not be printed as it is; `n` is 0 for a byte that is not
+ * UTF-8. */
 static void escape(struct stet_buf *out, const unsigned char *p, size_t n)
 {
     char code[16];
@@ -39,8 +42,8 @@ static void escape(struct stet_buf *out, const unsigned char *p, size_t n)
     stet_buf_str(out, code);
 }
 
-/* Plain characters are copied by the run. `passes` says how many bytes at a place pass although
- * they begin with a control character. */
+/* Runs of plain characters are copied at once. `passes` returns how many bytes at a position may
+ * pass although they begin with a control character. */
 static void copy(struct stet_buf *out, struct stet_view text,
                  size_t (*passes)(struct stet_view rest))
 {
@@ -141,7 +144,7 @@ static int number(const char **at, va_list *args)
     return n;
 }
 
-/* From behind the '%'; returns the end of the conversion. */
+/* Parses after the '%'; returns the end of the conversion. */
 static const char *parse(struct conversion *c, const char *at, va_list *args)
 {
     char flags[6] = "", width[16] = "", precision[16] = "";
@@ -272,4 +275,38 @@ void stet_say(const char *fmt, ...)
     if (!out.failed)
         stet_fs_write_all(STDERR_FILENO, out.ptr, out.len);
     stet_buf_release(&out);
+}
+
+void stet_say_err(const struct stet_err *err)
+{
+    if (err->offset != STET_NO_OFFSET)
+        stet_say("stet: %s (at offset %llu)\n", err->text, (unsigned long long)err->offset);
+    else
+        stet_say("stet: %s\n", err->text[0] ? err->text : stet_rc_name(err->rc));
+}
+
+int stet_text_write(int fd, const struct stet_buf *out)
+{
+    struct stet_buf safe = {.cap = SIZE_MAX};
+    int rc;
+
+    stet_text_filter(&safe, stet_buf_as_view(out), stet_text_colour(fd));
+    if (safe.failed)
+        errno = ENOMEM;
+    rc = safe.failed ? -1 : stet_fs_write_all(fd, safe.ptr, safe.len);
+    stet_buf_release(&safe);
+    return rc;
+}
+
+void stet_say_text(const struct stet_buf *out)
+{
+    if (!out->failed)
+        stet_text_write(STDERR_FILENO, out);
+}
+
+bool stet_text_colour(int fd)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    return isatty(fd) && !(no && *no) && term && strcmp(term, "dumb") != 0;
 }

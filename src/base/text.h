@@ -1,14 +1,15 @@
-/* Text for people. What a program, a file name, a plugin or a server wrote must not act on the
- * reader's terminal or on a CI runner that reads the log, so it is printed with its control
- * characters made visible.
+/* Text for people. Text from a program, a file name, a plugin or a server must not control the
+ * reader's terminal or a CI runner that reads the log, so its control characters are printed in
+ * visible form.
  *
- * A buffer that begins as STET_TEXT_INIT does this by itself: in stet_buf_printf the format is
- * ours, and all that %s inserts is foreign. Colours are given by %s as well, as stet_pen returns
- * them; they are known by their address, which no foreign text has. */
+ * A buffer that begins as STET_TEXT_INIT does this automatically: in stet_buf_printf the format is
+ * ours, and everything that %s inserts is escaped. Colours also pass through %s, as stet_pen
+ * returns them; they are recognised by their address, which foreign text cannot have. */
 #ifndef STET_BASE_TEXT_H
 #define STET_BASE_TEXT_H
 
 #include "base/buf.h"
+#include "base/err.h"
 
 #include <stdarg.h>
 
@@ -24,23 +25,33 @@ enum stet_pen {
     STET_PEN_CYAN,
 };
 
-/* What switches the terminal to a colour; nothing unless `colour`. */
+/* The escape sequence of a colour; empty unless `colour`. */
 const char *stet_pen(enum stet_pen pen, bool colour);
 
-/* Appends foreign text with C0, DEL, C1, bidirectional controls, line separators and bytes that are
- * no UTF-8 as \n, \x1b or \u202e; a tab stays. What a CI runner would take for a command (:: at the
- * beginning, ##[ anywhere) is broken up in the same way. Doing so twice changes nothing. */
+/* Appends foreign text, with C0, DEL, C1, bidirectional controls, line separators and bytes that
+ * are not UTF-8 written as \n, \x1b or \u202e; a tab passes. What a CI runner would take for a
+ * command (:: at the beginning, ##[ anywhere) is broken up in the same way. Escaping twice changes
+ * nothing. */
 void stet_text_foreign(struct stet_buf *out, struct stet_view text);
-/* Appends foreign text of several lines: line ends stay, each line is as above. */
+/* Appends foreign text of several lines: line ends pass, and each line is escaped as above. */
 void stet_text_lines(struct stet_buf *out, struct stet_view text);
-/* The last look before text leaves the process: line ends pass, and our colours when `colour`. */
+/* The last filter before text leaves the process: line ends pass, and our colours if `colour`. */
 void stet_text_filter(struct stet_buf *out, struct stet_view text, bool colour);
 
-/* A message on standard error, in one write. */
+/* Prints a message on standard error in one write. */
 void stet_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* "stet: <text>" on standard error, with the offset when there is one. */
+void stet_say_err(const struct stet_err *err);
+/* Writes all of `out` to standard error, filtered as by stet_text_write. */
+void stet_say_text(const struct stet_buf *out);
+/* Writes all of `out`: text and our own colours leave the process, nothing else. 0, or -1 with
+ * errno. */
+int stet_text_write(int fd, const struct stet_buf *out);
+/* Use colours on this file? Yes on a terminal, unless NO_COLOR or TERM=dumb is set. */
+bool stet_text_colour(int fd);
 
-/* printf, where the text of %s is foreign and colours pass. Knows the conversions c d i u x X o f g
- * e p s with the usual flags and lengths. */
+/* printf, where the text of %s is foreign and colours pass. Supports the conversions c d i u x X o
+ * f g e p s with the usual flags and lengths. */
 void stet_text_vprint(struct stet_buf *out, const char *fmt, va_list args);
 
 #endif

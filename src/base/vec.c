@@ -17,7 +17,7 @@ bool stet_vec_grow(void *items, size_t *room, size_t count, size_t more, size_t 
     want = want < FIRST ? FIRST : want;
     want = want < need ? need : want;
     want = want > cap ? cap : want;
-    /* The owner's pointer has a type of its own: it is read and written as bytes. */
+    /* The caller's pointer has its own type, so it is read and written as bytes. */
     memcpy(&old, items, sizeof old);
     grown = stet_mem_resize(old, want, size);
     if (!grown)

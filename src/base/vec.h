@@ -28,27 +28,27 @@
     }
 
 /* For an array that its owner keeps as three variables: makes room for `more` items of `size` bytes
- * behind the `count` that are there. `items` is the address of the owner's pointer. False, with
- * everything as it was, when there is no memory or count + more exceeds `cap`. */
+ * after the `count` existing ones. `items` is the address of the owner's pointer. Returns false and
+ * changes nothing if memory runs out or count + more exceeds `cap`. */
 bool stet_vec_grow(void *items, size_t *room, size_t count, size_t more, size_t size, size_t cap);
 
-/* The same, called only where room is short. */
+/* The same; called only when the array is full. */
 static inline bool stet_vec_room(void *items, size_t *room, size_t count, size_t size)
 {
     return count < *room || stet_vec_grow(items, room, count, 1, size, 0);
 }
 
-/* Room for `more` items, or failure. */
+/* Makes room for `more` items, or fails. */
 #define STET_VEC_RESERVE(v, more)                                                                  \
     (!(v)->failed && ((v)->room - (v)->count >= (size_t)(more) ||                                  \
                       !((v)->failed = !stet_vec_grow(&(v)->items, &(v)->room, (v)->count, (more),  \
                                                      sizeof *(v)->items, (v)->cap))))
 
-/* A copy of the item at the end; a struct literal needs no parentheses. */
+/* Appends a copy of the item; a struct literal needs no parentheses. */
 #define STET_VEC_PUSH(v, ...)                                                                      \
     (STET_VEC_RESERVE(v, 1) ? (void)((v)->items[(v)->count++] = __VA_ARGS__) : (void)0)
 
-/* A zeroed item at the end, or NULL. */
+/* Appends a zeroed item and returns it, or NULL. */
 #define STET_VEC_ADD(v)                                                                            \
     (STET_VEC_RESERVE(v, 1) ? memset(&(v)->items[(v)->count++], 0, sizeof *(v)->items) : NULL)
 

@@ -1,4 +1,4 @@
-/* Views: a pointer and a length that never own. */
+/* Views: a pointer and a length. A view never owns its bytes, and it need not be terminated. */
 #ifndef STET_BASE_VIEW_H
 #define STET_BASE_VIEW_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Text or raw bytes; not terminated. A zeroed view is empty. */
+/* Text or raw bytes. A zeroed view is empty. */
 struct stet_view {
     const char *ptr;
     size_t len;
@@ -52,34 +52,34 @@ static inline bool stet_view_ends(struct stet_view a, const char *suffix)
 }
 
 bool stet_view_contains(struct stet_view v, const char *part);
-/* Where it first stands; v.len when it does not. */
+/* The position of its first occurrence; v.len if there is none. */
 size_t stet_view_find(struct stet_view v, const char *part);
 
-/* Without the blanks, tabs and line ends before and behind it. */
+/* Without spaces, tabs and line ends at both ends. */
 struct stet_view stet_view_trim(struct stet_view v);
-/* Without the blanks and tabs before it. */
+/* Without spaces and tabs at the beginning. */
 struct stet_view stet_view_unindent(struct stet_view v);
 
-/* A letter, digit or underscore of ASCII: what the names of most languages are made of. */
+/* An ASCII letter, digit or underscore, as in the names of most languages. */
 static inline bool stet_is_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Bytewise order, shorter first on a tie; the second is qsort's, over views. */
+/* Bytewise order; a prefix sorts first. The second form is for qsort over views. */
 int stet_view_cmp(struct stet_view a, struct stet_view b);
 int stet_view_sort(const void *a, const void *b);
 
-/* Bytes of the well-formed UTF-8 sequence that `text` begins with; 0 when there is none (RFC 3629).
- */
+/* Length of the well-formed UTF-8 sequence at the beginning of `text`; 0 if there is none (RFC
+ * 3629). */
 size_t stet_utf8_length(const void *text, size_t left);
 /* The character of `n` bytes, as stet_utf8_length counts them. */
 uint32_t stet_utf8_decode(const void *text, size_t n);
-/* Would it act on a terminal or change how the text around it reads? C0, DEL, C1, bidirectional
+/* Would it control a terminal or change how the text around it reads? C0, DEL, C1, bidirectional
  * controls, line and paragraph separators. */
 bool stet_utf8_is_control(const void *text, size_t n);
-/* Does the text begin with what the log reader of GitHub or Azure takes for a command, wherever it
- * stands in a line? */
+/* Does the text begin with what GitHub's or Azure's log reader takes for a command at any place of
+ * a line? */
 static inline bool stet_view_is_runner_command(struct stet_view v)
 {
     return stet_view_starts(v, "##[") || stet_view_starts(v, "##vso[");

@@ -1,7 +1,8 @@
-/* A bundle has some hundred items; everything here is a walk over a short list. */
+/* A bundle has some hundred items, so everything here walks a short list. */
 #include "bundle/inventory.h"
 
 #include "base/mem.h"
+#include "base/vec.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -123,17 +124,9 @@ void stet_inventory_put(struct stet_inventory *v, enum stet_group g, struct stet
     struct stet_item *item = find(v, g, name);
 
     if (!item) {
-        if (v->count == v->room) {
-            size_t room = v->room ? v->room * 2 : 128;
-            struct stet_item *more =
-                v->count < ITEMS_MAX ? stet_mem_resize(v->items, room, sizeof *more) : NULL;
-
-            if (!more) {
-                v->failed = true;
-                return;
-            }
-            v->items = more;
-            v->room = room;
+        if (!stet_vec_grow(&v->items, &v->room, v->count, 1, sizeof *v->items, ITEMS_MAX)) {
+            v->failed = true;
+            return;
         }
         item = &v->items[v->count++];
         *item = (struct stet_item){g, tidy(v, name), {0}};
@@ -185,14 +178,15 @@ static bool is_kept(enum stet_group g)
     return g != STET_GROUP_run && g != STET_GROUP_probe;
 }
 
-/* A plugin that was not loaded tells its file alone, so details that one side lacks are no news. */
+/* A plugin that was not loaded has only its file, so details that one side lacks are not a
+ * difference. */
 static bool is_detail(const struct stet_item *item)
 {
     return (item->group == STET_GROUP_plugin && memchr(item->name.ptr, ' ', item->name.len)) ||
            item->group == STET_GROUP_topology;
 }
 
-/* `name` of the plugin that the item is a detail of; NULL when v has no such thing. */
+/* `name` of the plugin that the item is a detail of; NULL if v has no such plugin. */
 static const struct stet_item *of_same_plugin(const struct stet_inventory *v,
                                               const struct stet_item *item, const char *name)
 {
@@ -206,8 +200,8 @@ static const struct stet_item *of_same_plugin(const struct stet_inventory *v,
                                          : NULL;
 }
 
-/* `own` has the item and `other` lacks it: because it did not load that plugin, or made no client
- * of it? Then nobody knows what it would have told. */
+/* `own` has the item and `other` lacks it. Did `other` not load that plugin, or create no client?
+ * Then its value is unknown, not different. */
 static bool was_not_asked(const struct stet_inventory *own, const struct stet_inventory *other,
                           const struct stet_item *item)
 {

@@ -1,14 +1,18 @@
 /* A run's recompiles for a tired engineer: what, where, what it cost, what to do. Recompiles of one
  * cause are told once. */
-#include "base/text.h"
-#include "cli/account_run.h"
-#include "cli/cache_miss.h"
+#include "cli/account_text.h"
 
-#include "cli/account_frameworks.h"
+#include "base/excerpt.h"
+#include "base/human.h"
+#include "base/text.h"
+#include "cli/frameworks_text.h"
+#include "cli/miss_text.h"
 #include "cli/run_text.h"
 #include "report/causes.h"
+#include "session/account_run.h"
 
 #include <inttypes.h>
+#include <unistd.h>
 
 struct pen {
     struct stet_buf *out;
@@ -129,13 +133,13 @@ static void took(const struct pen *p, const struct stet_recompile *r, uint64_t n
     stet_buf_str(p->out, ", ");
     stet_text_duration(p->out, ns);
     if (!stet_recompile_lost(r))
-        stet_buf_printf(p->out, " (from %.*s)", STET_FMT(r->served));
+        stet_buf_printf(p->out, " (from %s)", stet_journal_served_word(r->served));
 }
 
 static void rest(const struct pen *p, const struct stet_recompile *r,
                  const struct stet_framework_log *log)
 {
-    struct stet_view why = log ? stet_log_why(log, r) : (struct stet_view){0};
+    struct stet_view why = log ? stet_session_log_why(log, r) : (struct stet_view){0};
 
     place(p, "origin", &r->origin);
     if (r->trigger.line != r->origin.line || !stet_view_eq(r->trigger.file, r->origin.file))
@@ -172,7 +176,7 @@ static void say_cause(const struct pen *p, const struct stet_report_cause *c, bo
     rest(p, &c->first, log);
 }
 
-void stet_account_text_one(struct stet_buf *out, const struct stet_recompile *r, bool colour)
+static void tell_one(struct stet_buf *out, const struct stet_recompile *r, bool colour)
 {
     struct pen p = pen_of(out, colour);
 
@@ -187,7 +191,60 @@ void stet_account_text_one(struct stet_buf *out, const struct stet_recompile *r,
     stet_buf_printf(out, "  %sfix%s      %.*s\n", p.dim, p.plain, STET_FMT(r->fix));
 }
 
-static void head(const struct pen *p, const struct stet_account *a, const struct stet_tally *t)
+void stet_cli_account_say(const struct stet_recompile *r, uint64_t times, uint64_t cost_ns)
+{
+    struct stet_buf out = STET_TEXT_INIT;
+
+    if (times == 1)
+        tell_one(&out, r, stet_text_colour(STDERR_FILENO));
+    else
+        stet_buf_printf(&out,
+                        "stet: %s: %.*s compiled again %" PRIu64 " times so far, %.1f s lost\n",
+                        stet_cause_id(r->cause), STET_FMT(stet_text_function(r->function)), times,
+                        (double)cost_ns / 1e9);
+    stet_say_text(&out);
+    stet_buf_release(&out);
+}
+
+void stet_cli_account_lost(struct stet_buf *out, const struct stet_account_tally *t)
+{
+    stet_text_count(out, t->alarms, "recompile");
+    stet_buf_str(out, " (");
+    if (t->alarms && t->served == t->alarms) {
+        stet_buf_printf(out, "nothing lost: %s from the store)",
+                        t->served == 1 ? "it came" : "all came");
+        return;
+    }
+    stet_text_duration(out, t->lost_ns);
+    stet_buf_str(out, " lost");
+    if (t->served)
+        stet_buf_printf(out, "; %llu came from the store", (unsigned long long)t->served);
+    stet_buf_char(out, ')');
+}
+
+void stet_cli_account_saved(struct stet_buf *out, const char *indent, const struct stet_account *a)
+{
+    const struct stet_ledger_saved *s = &a->saved;
+
+    if (!s->served)
+        return;
+    stet_buf_printf(out, "%s%llu of ", indent, (unsigned long long)s->served);
+    stet_text_count(out, a->totals.compiles, "program");
+    stet_buf_str(out, " came from the store");
+    if (s->known) {
+        stet_buf_str(out, ": ");
+        stet_text_duration(out, s->took_ns);
+        stet_buf_str(out, " instead of ");
+        stet_text_duration(out, s->instead_ns);
+        if (s->known < s->served)
+            stet_buf_printf(out, " for the %llu whose compile is remembered",
+                            (unsigned long long)s->known);
+    }
+    stet_buf_char(out, '\n');
+}
+
+static void head(const struct pen *p, const struct stet_account *a,
+                 const struct stet_account_tally *t)
 {
     uint64_t compiles = a->totals.compiles ? a->totals.compiles : stet_account_torch(a);
     bool torch = !a->totals.compiles && (t->torch || compiles);
@@ -203,7 +260,7 @@ static void head(const struct pen *p, const struct stet_account *a, const struct
         stet_text_count(p->out, compiles, "compile");
         stet_buf_str(p->out, ", ");
     }
-    stet_account_lost(p->out, t);
+    stet_cli_account_lost(p->out, t);
     if (t->harmless)
         stet_buf_printf(p->out, ", %" PRIu64 " harmless", t->harmless);
     stet_buf_char(p->out, '\n');
@@ -227,10 +284,10 @@ static void head(const struct pen *p, const struct stet_account *a, const struct
                             stet_cause_id(answer->cause));
         stet_buf_char(p->out, '\n');
     }
-    stet_account_saved(p->out, "  ", a);
-    stet_counters_text(p->out, "  ", false, a->counters, a->counter_count);
+    stet_cli_account_saved(p->out, "  ", a);
+    stet_cli_counters_text(p->out, "  ", false, a->counters, a->counter_count);
     if (a->log)
-        stet_log_text(p->out, "  ", a->log);
+        stet_cli_log_text(p->out, "  ", a->log);
 }
 
 static bool gather(void *context, const struct stet_recompile *r)
@@ -239,9 +296,9 @@ static bool gather(void *context, const struct stet_recompile *r)
     return !stet_causes_failed(context);
 }
 
-enum stet_rc stet_account_text(struct stet_buf *out, const struct stet_account *a,
-                               const struct stet_tally *t, const struct stet_account_view *view,
-                               struct stet_err *err)
+enum stet_rc stet_cli_account_text(struct stet_buf *out, const struct stet_account *a,
+                                   const struct stet_account_tally *t,
+                                   const struct stet_account_view *view, struct stet_err *err)
 {
     struct pen p = pen_of(out, view->colour);
     struct stet_causes c;
@@ -267,7 +324,7 @@ enum stet_rc stet_account_text(struct stet_buf *out, const struct stet_account *
             stet_buf_printf(out, "\n%" PRIu64 " recompile%s of further causes (--format=json)\n",
                             c.beyond, c.beyond == 1 ? "" : "s");
         if (a->misses)
-            stet_misses_text(a->misses, out);
+            stet_cli_misses_text(a->misses, out);
     }
     stet_causes_release(&c);
     return rc;

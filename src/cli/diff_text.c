@@ -1,6 +1,7 @@
 /* The class on top, then the facets, then each change with its line and what stands there. */
 #include "cli/diff_text.h"
 
+#include "base/excerpt.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/run_text.h"
@@ -120,8 +121,8 @@ static void print_change(struct stet_buf *out, const struct stet_change *c,
 
 enum { SHOWN = 40 };
 
-void stet_diff_text(struct stet_buf *out, const struct stet_diff *d,
-                    const struct stet_diff_view *view)
+void stet_cli_diff_text(struct stet_buf *out, const struct stet_diff *d,
+                        const struct stet_diff_view *view)
 {
     uint32_t shown = 0, hidden = 0;
 
@@ -198,8 +199,8 @@ static void json_facets(struct stet_json *j, const struct stet_diff *d)
     stet_json_end_object(j);
 }
 
-void stet_diff_json(struct stet_buf *out, const struct stet_diff *d,
-                    const struct stet_diff_view *view)
+void stet_cli_diff_json(struct stet_buf *out, const struct stet_diff *d,
+                        const struct stet_diff_view *view)
 {
     struct stet_json j;
 

@@ -73,21 +73,21 @@ static bool find_page(struct stet_buf *out, const char *folder, const char *subj
             read_cause(out, folder, subject));
 }
 
-int stet_help_page(const char *subject)
+int stet_cli_help_page(const char *subject)
 {
     struct stet_buf out = STET_BUF_INIT;
     char folder[PATH_MAX + 32];
 
     if (!strcmp(subject, "causes")) {
         list_causes(&out);
-        return stet_print(&out, STET_EXIT_FINE);
+        return stet_cli_print(&out, STET_EXIT_FINE);
     }
     if (!find_pages(folder, sizeof folder)) {
         stet_say("stet: the pages are not installed: no folder %s\n", folder);
         return STET_EXIT_FAILURE;
     }
     if (find_page(&out, folder, subject))
-        return stet_print(&out, STET_EXIT_FINE);
+        return stet_cli_print(&out, STET_EXIT_FINE);
     stet_say("stet: no page about '%s'; `stet help docs` lists the pages, `stet help traps` those "
              "of traps\n",
              subject);

@@ -43,7 +43,7 @@ int main(int argc, char **argv)
         return STET_EXIT_USAGE;
     }
     if (!strcmp(argv[1], "help") && argc > 2 && argv[2][0] != '-')
-        return stet_help_page(argv[2]);
+        return stet_cli_help_page(argv[2]);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
         print_help(stdout);
         return STET_EXIT_FINE;

@@ -1,4 +1,4 @@
-/* Which format is it? Told by content alone; file names lie. */
+/* Recognises the format by its content. File names are not reliable. */
 #include "decode/decode.h"
 
 static bool is_space(char c)
@@ -23,7 +23,8 @@ static struct stet_view first_words(struct stet_view v)
     }
 }
 
-/* Protobuf begins with a tag; field 1 as bytes is a line feed, so look for bytes no text has. */
+/* Protobuf begins with a tag; field 1 as bytes is a line feed, so this looks for bytes that text
+ * does not contain. */
 static bool is_text(struct stet_view v)
 {
     size_t n = v.len < 512 ? v.len : 512;
@@ -37,7 +38,7 @@ static bool is_text(struct stet_view v)
     return true;
 }
 
-/* Bytecode that lies in a file; offsets in messages are those of the file. */
+/* Bytecode inside a file; offsets in messages are relative to the file. */
 static enum stet_rc decode_inside(struct stet_program *out, struct stet_view file,
                                   struct stet_view bytes, struct stet_err *err)
 {

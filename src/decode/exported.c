@@ -1,5 +1,5 @@
-/* What jax.export serialises: a FlatBuffer around the bytecode. Only the bytecode is looked for, in
- * whatever field of the root table it is, so that the schema may grow. */
+/* The output of jax.export: a FlatBuffer around the bytecode. It looks only for the bytecode, in
+ * any field of the root table, so that the schema may grow. */
 #include "decode/decode.h"
 
 static uint64_t number_at(struct stet_view v, uint64_t at, unsigned size)
@@ -13,7 +13,7 @@ static uint64_t number_at(struct stet_view v, uint64_t at, unsigned size)
     return n;
 }
 
-/* The vector of bytes that the field at `at` refers to, when that is bytecode. */
+/* The vector of bytes that the field at `at` refers to, if that is bytecode. */
 static struct stet_view bytecode_at(struct stet_view v, uint64_t at)
 {
     uint64_t from = at + number_at(v, at, 4), n = number_at(v, from, 4);
@@ -28,7 +28,7 @@ struct stet_view stet_decode_exported(struct stet_view v)
 {
     uint64_t root = number_at(v, 0, 4), table, size;
 
-    table = root - (uint64_t)(int32_t)number_at(v, root, 4); /* what wraps is past the end */
+    table = root - (uint64_t)(int32_t)number_at(v, root, 4); /* a sum that wraps is past the end */
     size = number_at(v, table, 2);
     for (uint64_t i = 4; v.len < UINT32_MAX && size < UINT16_MAX && i + 2 <= size; i += 2) {
         uint64_t field = number_at(v, table + i, 2);

@@ -1,4 +1,5 @@
-/* CompileOptionsProto: by field, canonical, and comparable by name. */
+/* Reads CompileOptionsProto: by field, in canonical form, and comparable by name. The caller owns
+ * the struct and releases it. */
 #ifndef STET_DECODE_OPTIONS_H
 #define STET_DECODE_OPTIONS_H
 
@@ -9,15 +10,14 @@
 struct stet_buf;
 struct stet_json;
 
-/* Of the canonical form and so of every hash: raised when what is dropped changes, or how values
- * are written or ordered. 2: elements of repeated fields that this build does not know keep their
- * order. */
+/* The version of the canonical form and so of every hash. Raise it when the dropped fields change,
+ * or how values are written or ordered. 2: elements of repeated fields that this build does not
+ * know keep their order. */
 #define STET_OPTIONS_VERSION 2
 
 /* One set field. Values are text: true, 3, 1.5, "text" (escaped), [0,1], {f32[2]{0}}, or hex of
- * bytes
- * ("#128:<hash>" when they are many). A field this build does not know is named by its number:
- * "executable_build_options.#99". */
+ * bytes ("#128:<hash>" if they are many). A field that this build does not know is named by its
+ * number: "executable_build_options.#99". */
 struct stet_options_item {
     struct stet_view path; /* executable_build_options.debug_options.xla_gpu_autotune_level */
     struct stet_view value;
@@ -29,32 +29,32 @@ struct stet_options {
     struct stet_arena arena;
     struct stet_options_item *items; /* sorted by path */
     size_t count;
-    /* What counts, as lines "3.3.31=2\n" (field numbers and raw values) below a version line: equal
-     * bytes mean equal options, in whatever order a map came. Names are no part of it, so that a
-     * Stet which knows more names finds what an older one stored. */
+    /* The fields that count, as lines "3.3.31=2\n" (field numbers and raw values) below a version
+     * line. Equal bytes mean equal options, whatever the order of a map. Names are not part of it,
+     * so that a Stet with more names finds what an older one stored. */
     struct stet_view canonical;
     struct stet_hash hash;
 };
 
-/* The bytes need not outlive the result. On failure nothing is left to release. */
+/* The bytes need not outlive the result. On failure there is nothing to release. */
 enum stet_rc stet_options_decode(struct stet_options *out, struct stet_view bytes,
                                  struct stet_err *err);
-/* Only the hash of the canonical form: what a store's key needs, at a third of the price. With
- * `files`, options that name a file (option_files.def) are no part of the hash: their names and
- * values are appended there, each with a zero behind it, for the caller to look into the files. */
+/* Only the hash of the canonical form, which a store's key needs, in a third of the time. With
+ * `files`, options that name a file (option_files.def) are not part of the hash: their names and
+ * values are appended there, each followed by a zero, and the caller reads the files. */
 enum stet_rc stet_options_hash(struct stet_view bytes, struct stet_hash *out,
                                struct stet_buf *files, struct stet_err *err);
 void stet_options_release(struct stet_options *o);
 
-/* Why an option of this name does not decide what is compiled (canon_options.def), or NULL. */
+/* Why an option of this name has no effect on what is compiled (canon_options.def), or NULL. */
 const char *stet_option_dropped(struct stet_view name);
 
-/* What the value of an option names, for those that name files of which the content decides what is
+/* What the value of an option names, for options that name files whose content affects what is
  * compiled (option_files.def). */
 enum stet_option_file {
     STET_OPTION_FILE_NONE,
     STET_OPTION_FILE_ONE,    /* a file */
-    STET_OPTION_FILE_LIST,   /* files, by commas; what they are called means something too */
+    STET_OPTION_FILE_LIST,   /* files, separated by commas; their names matter too */
     STET_OPTION_FILE_FOLDER, /* a file, or a folder of files */
     STET_OPTION_FILE_CUDA,   /* a CUDA toolkit */
     STET_OPTION_FILE_MAYBE,  /* by its name it may be a file */
@@ -69,7 +69,7 @@ void stet_options_diff(const struct stet_options *a, const struct stet_options *
                                      struct stet_view to),
                        void *context);
 
-/* "path = value" lines; those that do not count carry their reason. */
+/* "path = value" lines; lines of fields that do not count have the reason. */
 void stet_options_print(const struct stet_options *o, struct stet_buf *out);
 /* An array of {"path", "value", "dropped"?} under `key`. */
 void stet_options_json(const struct stet_options *o, struct stet_json *j, const char *key);

@@ -1,12 +1,13 @@
-/* A small protobuf wire reader: fields one by one, nothing generated, nothing copied. */
+/* A small protobuf wire reader. It returns fields one by one, without generated code and without
+ * copies. Fields borrow from the input. */
 #ifndef STET_DECODE_PROTO_H
 #define STET_DECODE_PROTO_H
 
 #include "base/arena.h"
 #include "base/reader.h"
 
-/* Shared by a message and all its submessages: the first failure sticks, every reader of the
- * message then has no more fields, and the caller asks once at the end. `what` is a literal. */
+/* Shared by a message and all its submessages. The first failure sticks: every reader of the
+ * message then has no more fields, and the caller checks once at the end. `what` is a literal. */
 struct stet_proto_fault {
     enum stet_rc rc;
     const char *what;
@@ -35,13 +36,13 @@ struct stet_proto {
     unsigned depth;
 };
 
-/* `fault` is zeroed by the caller and outlives the reader. */
+/* The caller zeroes `fault`, which must outlive the reader. */
 void stet_proto_init(struct stet_proto *p, struct stet_view bytes, struct stet_proto_fault *fault);
-/* The next field, or false at the end and after a failure. Groups (wire types 3 and 4) are refused:
- * no format Stet reads has them. */
+/* The next field, or false at the end and after a failure. Groups (wire types 3 and 4) are
+ * rejected: no format that Stet reads has them. */
 bool stet_proto_next(struct stet_proto *p, struct stet_proto_field *f);
-/* A reader over a submessage; empty, with a failure recorded, when `f` is not one or nests too
- * deep. */
+/* A reader over a submessage; empty, with a failure recorded, if `f` is not one or is nested too
+ * deeply. */
 struct stet_proto stet_proto_sub(const struct stet_proto *p, const struct stet_proto_field *f);
 void stet_proto_fail(struct stet_proto_fault *fault, enum stet_rc rc, uint64_t where,
                      const char *what);
@@ -53,7 +54,7 @@ struct stet_view stet_proto_text(struct stet_proto_fault *fault, const struct st
 float stet_proto_float(const struct stet_proto_field *f);
 double stet_proto_double(const struct stet_proto_field *f);
 
-/* A repeated integer field, packed or not, gathered in an arena. */
+/* Collects a repeated integer field, packed or not, in an arena. */
 struct stet_ints {
     int64_t *at;
     uint32_t count, room;

@@ -4,8 +4,8 @@
 #include "base/mem.h"
 
 enum {
-    LONGEST = 64, /* bytes or items; longer ones are hardly ever said twice */
-    PROBES = 32,  /* so that no input makes looking slow; a quarter empty, few tables come near */
+    LONGEST = 64, /* bytes or items; longer ones are rarely repeated */
+    PROBES = 32,  /* bounds the time of a lookup; a quarter stays empty, few tables come near */
 };
 
 void stet_shared_attrs_release(struct stet_shared_attrs *t)
@@ -15,7 +15,8 @@ void stet_shared_attrs_release(struct stet_shared_attrs *t)
     *t = (struct stet_shared_attrs){0};
 }
 
-/* Those that may still be changed (resources, locations used ahead) are not shared. */
+/* Attributes that may still change (resources, locations used before their definition) are not
+ * shared. */
 static bool is_shared(const struct stet_attr *a)
 {
     return a->kind != STET_ATTR_RESOURCE && a->kind != STET_ATTR_LOCATION && a->count <= LONGEST &&
@@ -94,7 +95,7 @@ static bool same(const struct stet_attr *a, const struct stet_attr *b)
            stet_view_eq(stet_attr_bytes(a), stet_attr_bytes(b)) && same_list(a, b);
 }
 
-/* Where it is, or where it would be; NULL when all such places are taken. */
+/* Its slot, or where it belongs; NULL if all such slots are taken. */
 static const struct stet_attr **slot(const struct stet_shared_attrs *t,
                                      const struct stet_attr *like)
 {

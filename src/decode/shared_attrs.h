@@ -1,10 +1,11 @@
-/* Equal attributes once: for formats that write an attribute out wherever it is used. */
+/* Shares equal attributes, for formats that write an attribute at each of its uses. The attributes
+ * are in the program's arena. */
 #ifndef STET_DECODE_SHARED_ATTRS_H
 #define STET_DECODE_SHARED_ATTRS_H
 
 #include "program/build.h"
 
-/* Zeroed to begin with; not to be copied. */
+/* Zeroed at the start; must not be copied. */
 struct stet_shared_attrs {
     const struct stet_attr **slots;
     uint32_t count, room;
@@ -13,10 +14,10 @@ struct stet_shared_attrs {
 
 void stet_shared_attrs_release(struct stet_shared_attrs *t);
 
-/* The attribute that says what `like` says: one of before, or a new one in the arena (NULL when it
- * is full). Items and fields are compared by address, so they have to come from here, too. The list
- * of `like` is the arena's: nobody else may hold it, for it is given back when it lies last there
- * and is not needed. Without memory for the table attributes are merely not shared. */
+/* The attribute equal to `like`: an earlier one, or a new one in the arena (NULL if it is full).
+ * Items and fields are compared by address, so they must come from here, too. The list of `like` is
+ * in the arena and must not be used elsewhere: it is released if it is the last allocation and not
+ * needed. If there is no memory for the table, attributes are not shared. */
 const struct stet_attr *stet_shared_attr(struct stet_shared_attrs *t, struct stet_arena *a,
                                          const struct stet_attr *like);
 

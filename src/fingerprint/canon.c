@@ -1,4 +1,4 @@
-/* Looks names up in canon.def, remembers the answers, resolves symbols, sees through plumbing. */
+/* Looks up names in canon.def, caches the results, resolves symbols, and looks through plumbing. */
 #include "fingerprint/content.h"
 
 #include "base/mem.h"
@@ -56,22 +56,22 @@ void stet_canon_fill_name(struct stet_name_memo *memo, struct stet_view name)
     };
 }
 
-/* The same in every program, so remembered for all: filled in by whoever comes first, and whoever
- * comes at the same time fills in the same. */
+/* Equal in every program, so it is cached globally. Threads that fill it in at the same time write
+ * the same values. */
 _Atomic uint64_t stet_canon_op_hashes[STET_KNOWN_OPS];
 
 uint64_t stet_canon_op_hash_slow(struct stet_canon *c, const struct stet_op *op)
 {
     uint64_t hash;
 
-    if (!op->known || op->known == STET_STABLEHLO_RETURN) /* which depends on the place */
+    if (!op->known || op->known == STET_STABLEHLO_RETURN) /* this depends on the place */
         return stet_canon_name(c, stet_op_portable_name(op))->hash;
     hash = stet_hash_bytes(stet_op_portable_name(op)).lo;
     atomic_store_explicit(&stet_canon_op_hashes[op->known], hash, memory_order_relaxed);
     return hash;
 }
 
-/* GSPMD's way to say what sdy.sharding_constraint says. */
+/* GSPMD's equivalent of sdy.sharding_constraint. */
 static bool is_sharding_call(const struct stet_op *op)
 {
     const struct stet_attr *target = stet_op_attr(op, "call_target_name");
@@ -127,7 +127,7 @@ bool stet_canon_silent(const struct stet_op *op, const struct stet_named_attr *a
     return a->value->kind == STET_ATTR_LOCATION || stet_attr_is_default(op, a);
 }
 
-/* Takes what a stream holds and empties it. */
+/* Takes the content of a stream and empties the stream. */
 static void take(struct stet_sink *s, struct stet_short *out)
 {
     struct stet_hash h;
@@ -145,7 +145,7 @@ static void take(struct stet_sink *s, struct stet_short *out)
     s->at = s->bytes;
 }
 
-/* What an operation is about is always there, so it has no default to ask for. */
+/* An operation's main attribute is always present, so it has no default to look up. */
 static bool is_silent(const struct stet_op *op, const struct stet_named_attr *a,
                       enum stet_attr_class class)
 {
@@ -155,7 +155,7 @@ static bool is_silent(const struct stet_op *op, const struct stet_named_attr *a,
     return stet_canon_silent(op, a);
 }
 
-/* Met while an attribute is written without a place to resolve it in. */
+/* Called for a symbol while an attribute is written without a place to resolve it in. */
 static bool note_symbol(struct stet_sink *s, struct stet_view name, void *context)
 {
     (void)s;
@@ -243,7 +243,7 @@ static void fill_type(struct stet_type_memo *memo, const struct stet_type *t)
         stet_sink_int(&s, stet_type_rest(t)->bounds[i]);
     take(&s, &memo->dims);
     stet_content_type(&s, shaped ? t->element : t);
-    if (t->kind == STET_TYPE_VECTOR) /* tensors are what is usual and say nothing more */
+    if (t->kind == STET_TYPE_VECTOR) /* tensors are the default and add nothing */
         stet_sink_u8(&s, 'v');
     else if (t->kind == STET_TYPE_MEMREF || t->kind == STET_TYPE_UNRANKED_MEMREF)
         stet_sink_u8(&s, 'm');
@@ -337,7 +337,7 @@ enum stet_rc stet_canon_init(struct stet_canon *c, const struct stet_program *p,
 
     memset(&c->program, 0,
            offsetof(struct stet_canon, attrs) - offsetof(struct stet_canon, program));
-    c->names[0].len = UINT32_MAX; /* or it would be the memo of a name that is no text */
+    c->names[0].len = UINT32_MAX; /* otherwise it would be the memo of an empty name */
     forget_attrs(c);
     forget_types(c);
     c->program = p;

@@ -1,4 +1,5 @@
-/* What an operation or attribute means to fingerprints and to the diff: the tables of canon.def. */
+/* What an operation or an attribute means to fingerprints and to the diff, from the tables of
+ * canon.def. The struct below caches lookups over one program, which must outlive it. */
 #ifndef STET_FINGERPRINT_CANON_H
 #define STET_FINGERPRINT_CANON_H
 
@@ -17,7 +18,7 @@ enum stet_kind {
     STET_KIND_BROADCAST,
     STET_KIND_CONSTRAINT,
     STET_KIND_MESH,
-    STET_KIND_CUSTOM_CALL, /* only in the table: becomes PLAIN or CONSTRAINT by its target */
+    STET_KIND_CUSTOM_CALL, /* only in the table; its target decides: PLAIN or CONSTRAINT */
 };
 
 /* The facets come first, by their own numbers. */
@@ -29,15 +30,15 @@ enum stet_attr_class {
     STET_CLASS_NAMES,
     STET_CLASS_KEY,
     STET_CLASS_DERIVED, /* follows from the types beside it */
-    STET_CLASS_LIMITS,  /* of a slice: all but the slack follows */
+    STET_CLASS_LIMITS,  /* of a slice: everything but the slack follows */
     STET_CLASS_VALUE,   /* of a constant */
     STET_CLASS_ARG_ATTRS,
     STET_CLASS_RES_ATTRS,
     STET_CLASS_UNLISTED, /* only in the table */
 };
 
-/* Everything below is remembered by address: within one program equal names, types and attributes
- * mostly share theirs, and looking a thing up costs more than hashing what it says. */
+/* Lookups are cached by address. Within one program equal names, types and attributes mostly share
+ * an address, and a lookup costs more than hashing the content. */
 struct stet_name_memo {
     const char *ptr;
     uint32_t len;
@@ -45,7 +46,7 @@ struct stet_name_memo {
     uint64_t hash;
 };
 
-/* Bytes to put into a stream: what it says when that is short, otherwise its hash. */
+/* Bytes to put into a stream: the content if it is short, otherwise its hash. */
 struct stet_short {
     unsigned char bytes[STET_SINK_LONGEST];
     uint8_t length;
@@ -55,28 +56,29 @@ struct stet_attr_memo {
     const struct stet_attr *value;
     const char *name;
     uint64_t name_hash;
-    uint32_t known; /* the operation's: defaults depend on it */
-    uint8_t class;  /* enum stet_attr_class */
-    bool silent;    /* says nothing: a location, or a default that is spelled out */
-    bool symbols;   /* names functions or meshes, so that its content depends on the place */
-    bool plain;     /* neither, and its class names a stream: name and content are all there is */
-    uint32_t in_place;         /* how many of its numbers are 0, 1, 2 … */
-    struct stet_short content; /* of a constant: what it means whatever its dtype */
+    uint32_t known;    /* the operation's: defaults depend on it */
+    uint8_t class;     /* enum stet_attr_class */
+    bool silent;       /* has no effect: a location, or an explicit default */
+    bool symbols;      /* names functions or meshes, so its content depends on the place */
+    bool plain;        /* neither, and its class names a stream: only name and content count */
+    uint32_t in_place; /* how many of its numbers are 0, 1, 2 … */
+    struct stet_short content; /* of a constant: its values without their dtype */
 };
 
 struct stet_type_memo {
     const struct stet_type *type;
-    bool shaped, plain; /* has dims; has no layout of its own */
-    bool simple;        /* says nothing but dims and dtype, each in no more than 16 bytes */
-    uint8_t rank;       /* of a simple one */
-    struct stet_short dims, dtype, content; /* what is usual lies in one line of the cache */
-    uint8_t even[16];                       /* to a size that is quickly multiplied with */
+    bool shaped, plain;                     /* has dims and no explicit layout */
+    bool simple;                            /* only dims and dtype, each in no more than 16 bytes */
+    uint8_t rank;                           /* of a simple one */
+    struct stet_short dims, dtype, content; /* the common fields are in one cache line */
+    uint8_t even[16];                       /* pads the struct to a size that is fast to multiply
+                                             * by */
 };
 
 _Static_assert(sizeof(struct stet_type_memo) == 128, "a power of two");
 
-/* Memos of attributes and types lie one behind the other as they came, the first standing for none;
- * a larger table of their places finds them. When one more does not fit, all are forgotten. */
+/* Memos of attributes and types are stored in order of arrival; the first one means none. A larger
+ * hash table of their indices finds them. When one more does not fit, all are dropped. */
 enum {
     STET_NAME_BITS = 8,
     STET_ATTR_BITS = 10,
@@ -89,13 +91,15 @@ struct stet_symbol;
 
 /* Side tables over one program; the program must outlive them. */
 struct stet_canon {
-    /* First, so that each lies in two lines of the cache wherever the whole is aligned to one. Who
-     * keeps it in memory from an allocator does without: the type itself must ask for no more than
-     * malloc gives. */
+    /* First in the struct, so that each memo is within two cache lines if the struct is aligned to
+     * one. The type itself requires no more alignment than malloc gives, so heap copies may lack
+     * this. */
     struct stet_type_memo types[STET_TYPE_MEMOS]; /* not zeroed */
     const struct stet_program *program;
-    uint8_t *kinds;              /* enum stet_kind by operation id, of what takes a look inside */
-    struct stet_symbol *symbols; /* top-level symbols, open addressing */
+    uint8_t *kinds; /* enum stet_kind by operation id, of operations that must be inspected */
+    /* Top-level symbols, open addressing. Their number is known, so one allocation holds them;
+     * base/intern.h would take two that grow. */
+    struct stet_symbol *symbols;
     uint32_t symbol_mask;
     uint32_t attr_count, type_count; /* memos */
     struct stet_content_cache contents;
@@ -110,7 +114,7 @@ enum stet_rc stet_canon_init(struct stet_canon *c, const struct stet_program *p,
                              struct stet_err *err);
 void stet_canon_release(struct stet_canon *c);
 
-/* What operations this build knows by name are; STET_KIND_NONE for the plain ones. */
+/* The kind of an operation that this build knows by name; STET_KIND_NONE for plain ones. */
 extern const uint8_t stet_canon_kinds[];
 
 enum stet_kind stet_canon_kind_slow(struct stet_canon *c, const struct stet_op *op);
@@ -133,8 +137,8 @@ static inline enum stet_kind stet_canon_kind(struct stet_canon *c, const struct 
     return __builtin_expect(kind != STET_KIND_NONE, 1) ? kind : stet_canon_kind_slow(c, op);
 }
 
-/* Longer chains of plumbing are cut there, and the operation at the cut counts as a plain one: what
- * keeps a hostile program linear. */
+/* Longer chains of plumbing are cut here, and the operation at the cut counts as a plain one. This
+ * keeps the time linear for a hostile program. */
 enum { STET_PLUMBING_DEPTH = 64 };
 
 const struct stet_value *stet_canon_source_slow(struct stet_canon *c, const struct stet_value *v);
@@ -148,7 +152,8 @@ static inline const struct stet_value *stet_canon_source(struct stet_canon *c,
     return stet_canon_source_slow(c, v);
 }
 
-/* Where in a table of 2^bits an address belongs, or at one of the next places. */
+/* The slot of an address in a table of 2^bits slots; on a collision one of the next slots is
+ * used. */
 static inline size_t stet_memo_slot(const void *address, unsigned bits)
 {
     return (size_t)((uint64_t)(uintptr_t)address * UINT64_C(0x9e3779b97f4a7c15) >> (64 - bits));
@@ -206,17 +211,17 @@ stet_canon_memo(struct stet_canon *c, const struct stet_op *op, const struct ste
     return __builtin_expect(stet_memo_is(memo, op, a), 1) ? memo : stet_canon_memo_slow(c, op, a);
 }
 
-/* The class alone, also for attributes that are in dictionaries. */
+/* Only the class, also for attributes inside dictionaries. */
 enum stet_attr_class stet_canon_attr(struct stet_canon *c, const struct stet_named_attr *a);
 /* The value of a constant operation. */
 const struct stet_attr *stet_canon_value(const struct stet_op *op);
 
-/* A top-level operation by its symbol, with its place among the symbols; NULL when there is none.
- */
+/* Finds a top-level operation by its symbol, with its index among the symbols; NULL if there is
+ * none. */
 const struct stet_op *stet_canon_symbol(const struct stet_canon *c, struct stet_view name,
                                         uint32_t *index);
 
-/* An attribute that says nothing: a location, or a default that is spelled out. */
+/* An attribute without effect: a location, or an explicit default. */
 bool stet_canon_silent(const struct stet_op *op, const struct stet_named_attr *a);
 
 #endif

@@ -1,10 +1,10 @@
-/* Tagged, length-prefixed, recursive. Tags are this file's own: enum values may move with releases.
- */
+/* Tagged, length-prefixed and recursive. The tags belong to this file, because enum values may
+ * change between releases. */
 #include "fingerprint/content.h"
 
 #include "fingerprint/scalar.h"
 
-/* Deeper content is hostile (readers stop at STET_MAX_DEPTH); a mark stands for the rest. */
+/* Deeper content is hostile (readers stop at STET_MAX_DEPTH); a mark replaces the rest. */
 enum { DEEPEST = 2 * STET_MAX_DEPTH };
 
 static const char type_tags[] = {
@@ -107,8 +107,8 @@ void stet_content_type(struct stet_sink *s, const struct stet_type *t)
     type_at(s, t, 0);
 }
 
-/* The fields of a dictionary by name: readers keep the order of their input. The next name above
- * `last`, or NULL; dictionaries are short. */
+/* The fields of a dictionary in order of their names, because readers keep the order of their
+ * input. Returns the next name above `last`, or NULL; dictionaries are short. */
 static const struct stet_named_attr *next_field(const struct stet_attr *dict,
                                                 const struct stet_named_attr *last)
 {
@@ -198,7 +198,7 @@ static void attr_at(struct stet_sink *s, const struct stet_attr *a,
         dict(s, a, symbols, depth);
         return;
     case STET_ATTR_DENSE:
-    case STET_ATTR_RESOURCE: /* where the elements lie and what the blob is called is no matter */
+    case STET_ATTR_RESOURCE: /* the location of the elements and the blob's name do not matter */
         stet_sink_u8(s, a->splat);
         stet_sink_content(s, stet_attr_bytes(a));
         if (!stet_attr_bytes(a).len)

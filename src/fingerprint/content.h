@@ -1,12 +1,13 @@
-/* Types and attributes as bytes to hash: the same content from any reader gives the same bytes. */
+/* Writes types and attributes as bytes to hash. The same content gives the same bytes, whichever
+ * reader decoded it. */
 #ifndef STET_FINGERPRINT_CONTENT_H
 #define STET_FINGERPRINT_CONTENT_H
 
 #include "fingerprint/canon.h"
 #include "fingerprint/sink.h"
 
-/* How a symbol is written, since its name must not matter. Returns false to have the text written.
- */
+/* Writes a symbol, whose name must not matter. Returns false if the text should be written
+ * instead. */
 struct stet_symbol_writer {
     bool (*write)(struct stet_sink *s, struct stet_view name, void *context);
     void *context;
@@ -15,10 +16,10 @@ struct stet_symbol_writer {
 void stet_content_type(struct stet_sink *s, const struct stet_type *t);
 void stet_content_attr(struct stet_sink *s, const struct stet_attr *a,
                        const struct stet_symbol_writer *symbols);
-/* What the elements of a constant mean, whatever their dtype: short lists number by number, long
- * ones by their bytes. */
+/* The values of a constant without their dtype: short lists number by number, long ones by their
+ * bytes. */
 void stet_content_number(struct stet_sink *s, const struct stet_attr *a);
-/* Explicit layouts that say what no layout says count as none. */
+/* An explicit layout that equals the default counts as none. */
 bool stet_layout_is_plain(const struct stet_type *t);
 
 #endif

@@ -1,13 +1,13 @@
-/* The walk that fills the streams, for facets.c and the files beside it. */
+/* The walk that fills the streams of a fingerprint; shared by facets.c and the files beside it. */
 #ifndef STET_FINGERPRINT_FACET_WALK_H
 #define STET_FINGERPRINT_FACET_WALK_H
 
 #include "fingerprint/fingerprint_internal.h"
 
-/* What stands for the number of a value that has none: it is written at each use. */
+/* Used in place of a number for a value that has none, because it is written at each use. */
 enum { PLUMBING = -1, CONSTANT = -2 };
 
-/* None yet, or the number of what is below plumbing. */
+/* No number yet, or the number of the value below the plumbing. */
 static inline bool needs_number(int32_t number)
 {
     return (uint32_t)(number - PLUMBING) <= 1;
@@ -25,7 +25,8 @@ struct walk {
     int32_t *numbers;               /* by value id: canonical number, 0 for none yet, or as above */
     int32_t *function_numbers;      /* by operation id, of functions: likewise */
     uint8_t *seen;                  /* by operation id */
-    const struct stet_block *block; /* being written, and how many of its operations are seen */
+    const struct stet_block *block; /* the function being written, and how many of its operations
+                                     * were seen */
     uint32_t block_seen;
     struct frame *stack;
     uint32_t stack_used;
@@ -66,7 +67,7 @@ static inline void see(struct walk *w, const struct stet_op *op)
         mark_seen(w, op);
 }
 
-/* A place in the text. */
+/* A position in the text. */
 static inline void put_id(struct walk *w, uint32_t id)
 {
     stet_sink_varint(sink(w, STET_SINK_KEY), id);
@@ -80,12 +81,12 @@ static inline bool has_rank(const struct stet_type *t)
            1;
 }
 
-/* Writes a symbol as a stet_symbol_writer does; the context is the walk. */
+/* Writes a symbol (a stet_symbol_writer); the context is the walk. */
 bool stet_walk_symbol(struct stet_sink *s, struct stet_view name, void *context);
-/* One attribute into the stream of its class, `memo` being what is known of it. */
+/* Writes one attribute into the stream of its class; `memo` is its cached lookup. */
 void stet_walk_attr(struct walk *w, const struct stet_op *op, const struct stet_named_attr *n,
                     const struct stet_attr_memo *memo);
-/* A function with its body; it must not have been written. */
+/* Writes a function with its body; it must not have been written before. */
 void stet_walk_function(struct walk *w, const struct stet_op *f);
 
 #endif

@@ -1,15 +1,15 @@
 /* One walk in canonical order fills the streams of skeleton, facets and key.
  *
- * The walk starts at a block's terminator and goes backwards along operands, so the order in which
- * independent operations were written does not matter; an operation is written when all it uses has
- * been. What it uses is named by canonical numbers, never by SSA numbers. Constants and plumbing
- * (canon.def) are not operations here: each *use* of one writes what it says into the facets, so it
- * does not matter whether equal constants were merged. What is pure and reaches no result is in the
- * key alone.
+ * The walk starts at a block's terminator and follows operands backwards, so the order in which
+ * independent operations were written does not matter. An operation is written after everything it
+ * uses. Uses are written as canonical numbers, never as SSA numbers. Constants and plumbing
+ * (canon.def) are not operations here: each *use* writes their content into the facets, so it does
+ * not matter whether equal constants were merged. Operations that are pure and reach no result are
+ * in the key alone.
  *
- * The key's own stream has what the others erase: ids, which are places in the program's text and
- * so tell the order of operations and which uses share a constant, and attributes that only number
- * things or follow from others. */
+ * The key's own stream contains what the others leave out: ids, which are positions in the
+ * program's text and so give the order of operations and which uses share a constant; and
+ * attributes that only number things or follow from others. */
 #include "fingerprint/facet_walk.h"
 
 #include "base/vec.h"
@@ -27,7 +27,7 @@ static void write_layout(struct walk *w, const struct stet_type *t)
     stet_sink_view(s, stet_type_rest(t)->layout_extra);
 }
 
-/* A type into shapes, ranks, dtypes and layouts. */
+/* Writes a type into shapes, ranks, dtypes and layouts. */
 static void write_type(struct walk *w, const struct stet_type *t, unsigned depth)
 {
     const struct stet_type_memo *memo = stet_canon_type(w->canon, t);
@@ -52,7 +52,7 @@ static void write_type(struct walk *w, const struct stet_type *t, unsigned depth
     }
 }
 
-/* The same, in place for the usual tensors. */
+/* The same, inlined for common tensors. */
 static inline void put_type(struct walk *w, const struct stet_type *t)
 {
     const struct stet_type_memo *memo = stet_canon_type(w->canon, t);
@@ -93,10 +93,10 @@ static void write_constant(struct walk *w, const struct stet_op *op)
 
 /* ---- uses ---- */
 
-/* stet_value_def and stet_op_operands for the walk, which goes from operand to operation to operand
- * as long as the program is: nearly all values are an operation's only result, and a processor that
- * takes that for granted fetches the next operation while it still looks at this one. The empty asm
- * keeps compilers from computing both cases alike. */
+/* stet_value_def and stet_op_operands for the walk, which follows operands through the whole
+ * program. Nearly all values are an operation's only result, and a processor that predicts this
+ * fetches the next operation early. The empty asm keeps compilers from merging the two cases into
+ * branchless code. */
 static inline const struct stet_op *op_of(const struct stet_value *v)
 {
     if (__builtin_expect(v->index != 0, 0))
@@ -113,8 +113,8 @@ static inline struct stet_value *const *operands_of(const struct stet_op *op)
     return (struct stet_value *const *)((uintptr_t)op + sizeof *op + sizeof op->results[0]);
 }
 
-/* A numbered place in a stream, so that what plumbing says stays where it was said: operation and
- * operand. */
+/* A numbered position (operation and operand) in a stream, so that the content of plumbing stays at
+ * its use. */
 struct place {
     unsigned char bytes[STET_SINK_TINY];
     size_t length;
@@ -134,7 +134,7 @@ static inline unsigned char *put_place(const struct place *p, unsigned char *at)
     return stet_put_tiny(at, p->bytes, p->length);
 }
 
-/* Something short at its place. */
+/* Writes something short at its position. */
 static inline void put_placed(struct walk *w, unsigned facet, const struct place *p,
                               const struct stet_short *v)
 {
@@ -144,7 +144,7 @@ static inline void put_placed(struct walk *w, unsigned facet, const struct place
     stet_sink_end(s, stet_put_short(at, v->bytes, v->length));
 }
 
-/* Broadcasting to more of the same dimensions says nothing about axes. */
+/* Broadcasting to more of the same dimensions has no effect on axes. */
 static bool keeps_axes(const struct stet_op *op, const struct stet_attr_memo *axes)
 {
     uint32_t rank = op->results[0].type->rank;
@@ -173,12 +173,12 @@ static void write_plumbing_attrs(struct walk *w, const struct stet_op *op, struc
 
             stet_sink_end(s, put_place(p, stet_sink_begin(s)));
             stet_content_attr(s, n->value, &symbols);
-            *p = place_of(w, p->operand); /* a function that it named may have been written */
+            *p = place_of(w, p->operand); /* a function that it names may have been written */
         }
     }
 }
 
-/* What one piece of plumbing did to the value on its way to a use. */
+/* Writes what one piece of plumbing did to a value on its way to a use. */
 static void write_plumbing(struct walk *w, const struct stet_op *op, enum stet_kind kind,
                            struct place *p)
 {
@@ -195,7 +195,7 @@ static void write_plumbing(struct walk *w, const struct stet_op *op, enum stet_k
     write_plumbing_attrs(w, op, p);
 }
 
-/* A use of a constant, or of anything through plumbing. */
+/* Writes a use of a constant, or of a value through plumbing. */
 __attribute__((noinline)) static void write_held(struct walk *w, const struct stet_value *v,
                                                  uint32_t operand)
 {
@@ -234,7 +234,7 @@ enum { BATCH = 32 };
 
 _Static_assert(BATCH * 10 + 32 < STET_SINK_BATCH, "a number takes ten bytes at most");
 
-/* Operands `first` to `end`, which values they are, after what is in the stream up to `at`. */
+/* Writes which values operands `first` to `end` are, after the stream's content up to `at`. */
 static inline unsigned char *write_uses(struct walk *w, struct stet_value *const *operands,
                                         uint32_t first, uint32_t end, unsigned char *at)
 {
@@ -276,7 +276,7 @@ static inline void put_attr(struct walk *w, const struct stet_op *op,
 
 static void write_region(struct walk *w, const struct stet_region *r);
 
-/* Notes that an operation is written now, and where it stands in the text. */
+/* Notes that an operation is written now, and its position in the text. */
 static inline void begin_op(struct walk *w, const struct stet_op *op)
 {
     if (__builtin_expect(w->order != NULL, 0))
@@ -310,7 +310,7 @@ __attribute__((noinline)) static void write_any_op(struct walk *w, const struct 
         write_region(w, stet_op_region(op, i));
 }
 
-/* The same, with fewer questions for the usual one: a result, a few operands, nothing inside. */
+/* The same with a fast path for the common case: one result, a few operands, no regions. */
 static inline void write_op(struct walk *w, const struct stet_op *op)
 {
     struct stet_sink *skeleton = sink(w, STET_SINK_SKELETON);
@@ -340,7 +340,7 @@ static inline void write_op(struct walk *w, const struct stet_op *op)
 
 enum { FIRST_FRAMES = 256 };
 
-/* Puts an operation aside while what it uses is written. */
+/* Pushes an operation while the operations that it uses are written. */
 static bool push(struct walk *w, const struct stet_op *op, uint32_t next)
 {
     if (__builtin_expect(w->stack_used == w->stack_room, 0) &&
@@ -353,8 +353,8 @@ static bool push(struct walk *w, const struct stet_op *op, uint32_t next)
     return true;
 }
 
-/* The operation that must be written before a value without a number can be used; or NULL. Marks
- * what never gets a number. */
+/* The operation that must be written before a value without a number can be used, or NULL. Marks
+ * values that never get a number. */
 static const struct stet_op *unwritten(struct walk *w, const struct stet_value *v)
 {
     for (int i = 0; !v->argument; i++) {
@@ -376,7 +376,7 @@ static const struct stet_op *unwritten(struct walk *w, const struct stet_value *
     return NULL;
 }
 
-/* The next operation that `op` uses from operand *next on and that has not been seen; or NULL. */
+/* The next operation, from operand *next on, that `op` uses and that was not seen; or NULL. */
 static inline const struct stet_op *next_used(struct walk *w, const struct stet_op *op,
                                               uint32_t *next)
 {
@@ -397,8 +397,8 @@ static inline const struct stet_op *next_used(struct walk *w, const struct stet_
     return NULL;
 }
 
-/* Writes `op` after everything it uses that has not been written. Iterative: chains of operands are
- * as long as the program. */
+/* Writes `op` after everything it uses that has not been written. Iterative, because chains of
+ * operands can be as long as the program. */
 __attribute__((hot)) static void reach(struct walk *w, const struct stet_op *op)
 {
     uint32_t base = w->stack_used, next = 0;
@@ -427,7 +427,7 @@ __attribute__((hot)) static void reach(struct walk *w, const struct stet_op *op)
     w->stack_used = base;
 }
 
-/* ---- what no result needs ---- */
+/* ---- operations that no result needs ---- */
 
 static bool write_place(struct stet_sink *s, struct stet_view name, void *context)
 {
@@ -440,7 +440,7 @@ static bool write_place(struct stet_sink *s, struct stet_view name, void *contex
     return true;
 }
 
-/* An operation that makes no difference, in the key alone: as it stands in the text. */
+/* An operation without effect: written to the key alone, in the order of the text. */
 static void write_unused(struct walk *w, const struct stet_op *op)
 {
     const struct stet_symbol_writer symbols = {write_place, w};
@@ -477,7 +477,7 @@ static void write_unused(struct walk *w, const struct stet_op *op)
         }
 }
 
-/* Effects, which keep their order, and what they use; then what is dead. */
+/* Operations with effects, in their order, with what they use; then dead operations. */
 static void reach_rest(struct walk *w, const struct stet_block *b)
 {
     for (uint32_t i = 0; i < b->op_count; i++)
@@ -547,7 +547,7 @@ static void write_dictionaries(struct walk *w, const struct stet_attr *array, bo
     }
 }
 
-/* Donation as the index has it, since HLO says it elsewhere than MLIR. */
+/* Donation as the index records it, because HLO stores it elsewhere than MLIR. */
 static void write_donation(struct walk *w)
 {
     const struct stet_program *p = w->canon->program;
@@ -594,7 +594,8 @@ static void write_module(struct walk *w)
             put_attr(w, p->module, &p->module->attrs[i]);
     if (p->entry)
         stet_walk_function(w, p->entry);
-    for (uint32_t i = 0; i < p->function_count; i++) /* never called, or called from nowhere */
+    for (uint32_t i = 0; i < p->function_count; i++) /* never called, or called only from such
+                                                      * functions */
         if (!w->function_numbers[p->functions[i]->id])
             stet_walk_function(w, p->functions[i]);
     for (unsigned r = 0; r < p->module->region_count; r++)

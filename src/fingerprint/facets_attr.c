@@ -1,10 +1,10 @@
-/* Attributes into the streams of their classes. */
+/* Writes attributes into the streams of their classes. */
 #include "fingerprint/facet_walk.h"
 
 #include "program/ops.h"
 
-/* A function is written in full where it is first used and by number afterwards; a mesh is what it
- * says. */
+/* A function is written in full at its first use and by number afterwards; a mesh is written by its
+ * content. */
 bool stet_walk_symbol(struct stet_sink *s, struct stet_view name, void *context)
 {
     struct walk *w = context;
@@ -43,8 +43,8 @@ static int64_t int_at(const struct stet_attr *a, uint32_t i)
     return v;
 }
 
-/* Where a slice ends follows from its start, stride and the shape of its result, up to the elements
- * a stride leaves over. */
+/* The end of a slice follows from its start, stride and the shape of its result, except for the
+ * elements that a stride leaves over. */
 static void write_slack(struct walk *w, const struct stet_op *op, const struct stet_attr *limits)
 {
     const struct stet_attr *starts = stet_op_attr(op, "start_indices");
@@ -59,7 +59,7 @@ static void write_slack(struct walk *w, const struct stet_op *op, const struct s
     }
 }
 
-/* VHLO keeps no channel type on collectives, so only their number can count. */
+/* VHLO has no channel type on collectives, so only their number can count. */
 static const struct stet_attr *kept(const struct stet_op *op, const struct stet_named_attr *n)
 {
     const struct stet_attr *handle;
@@ -81,7 +81,7 @@ static void write_slow_attr(struct walk *w, const struct stet_op *op,
         write_slack(w, op, n->value);
     if (calls(n->value))
         class = STET_CLASS_SKELETON;
-    else if (class == STET_CLASS_VALUE) /* not a constant, or not one we understand */
+    else if (class == STET_CLASS_VALUE) /* not a constant, or of a kind that we cannot read */
         class = STET_CLASS_CONSTANTS;
     else if (class > STET_CLASS_SKELETON)
         class = STET_SINK_KEY;

@@ -1,4 +1,4 @@
-/* Sets the streams up, lets facets.c and key.c fill them, takes the digests. */
+/* Prepares the streams, lets facets.c and key.c fill them, and takes the digests. */
 #include "fingerprint/fingerprint_internal.h"
 
 static const struct {
@@ -29,8 +29,8 @@ uint32_t stet_fingerprint_moved(const struct stet_fingerprint *a, const struct s
     return moved;
 }
 
-/* The key is everything the facets and the skeleton say, and what only it has; options have a facet
- * and no part in it. */
+/* The key covers the facets, the skeleton and its own stream. Options have a facet and are not in
+ * the key. */
 static struct stet_hash key_of(const struct stet_fingerprint *f, struct stet_hash rest)
 {
     struct stet_hasher h;
@@ -48,7 +48,8 @@ enum stet_rc stet_fingerprint_of(struct stet_fingerprint *out, struct stet_canon
                                  struct stet_canon_order *order, struct stet_view options,
                                  struct stet_err *err)
 {
-    struct stet_sink sinks[STET_SINKS]; /* some 50 KB of stack, which is warmer than fresh pages */
+    struct stet_sink sinks[STET_SINKS]; /* some 50 KB of stack, which is more likely in the cache
+                                         * than fresh pages */
     enum stet_rc rc;
 
     *out = (struct stet_fingerprint){0};

@@ -1,11 +1,12 @@
-/* Shortest round-trip decimals by trial: at most 17 digits, most literals need three. */
+/* Finds the shortest round-trip decimal by trial: at most 17 digits, and most literals need
+ * three. */
 #include "fingerprint/scalar.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How a small float format is laid out. `special` says which codes are not numbers. */
+/* The layout of a small float format. `special` gives which codes are not numbers. */
 struct format {
     uint8_t exponent_bits, mantissa_bits;
     int16_t bias;
@@ -55,7 +56,7 @@ static double power_of_two(int e)
     return double_of((uint64_t)(e + 1023) << 52);
 }
 
-/* The magnitude of a code; *kind says when it is none. */
+/* The magnitude of a code; *kind is set if it is not a number. */
 static double decode(const struct format *f, uint64_t bits, struct stet_scalar *out)
 {
     uint64_t mantissa = bits & ((UINT64_C(1) << f->mantissa_bits) - 1);
@@ -95,7 +96,7 @@ static double nearest(double x)
     return shifted - 0x1.8p52;
 }
 
-/* `c` as the format would store it. */
+/* `c` rounded as the format would store it. */
 static double rounded(const struct format *f, double c)
 {
     int e = (int)(bits_of(c) >> 52 & 0x7ff) - 1023, ulp = e - f->mantissa_bits;
@@ -131,7 +132,7 @@ static void set_integer(struct stet_scalar *out, uint64_t v, int exponent)
     out->exponent = (int16_t)(n ? exponent + n : 0);
 }
 
-/* Tries 1, 2, … digits; false when the range of the table or of doubles does not suffice. */
+/* Tries 1, 2, … digits; false if the range of the table or of doubles is too small. */
 static bool shorten(struct stet_scalar *out, const struct format *f, double v)
 {
     int e10 = 0;

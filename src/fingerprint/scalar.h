@@ -1,13 +1,13 @@
-/* One number of any element type as the shortest decimal that reads back as itself. */
+/* Represents one number of any element type as the shortest decimal that reads back as itself. */
 #ifndef STET_FINGERPRINT_SCALAR_H
 #define STET_FINGERPRINT_SCALAR_H
 
 #include "program/program.h"
 
-/* sign, digits without trailing zeros, decimal exponent: value = ±0.d1d2… × 10^exponent. The same
- * literal gives the same digits in every type that can hold it: 0.001 as f32 and as bf16 are both
- * "1" × 10^-2, though the bits mean different numbers. That is what keeps a change of dtype from
- * looking like a change of constants. */
+/* Sign, digits without trailing zeros, decimal exponent: value = ±0.d1d2… × 10^exponent. The same
+ * literal gives the same digits in every type that can represent it: 0.001 as f32 and as bf16 are
+ * both "1" × 10^-2, although the bits are different numbers. A change of dtype therefore does not
+ * look like a change of constants. */
 struct stet_scalar {
     enum { STET_SCALAR_FINITE, STET_SCALAR_INF, STET_SCALAR_NAN, STET_SCALAR_RAW } kind;
     bool negative;
@@ -20,12 +20,12 @@ struct stet_scalar {
 
 enum { STET_SCALAR_TEXT = 64 };
 
-/* `bytes` is one element as MLIR stores it in dense attributes. False when the element type has no
+/* `bytes` is one element as MLIR stores it in dense attributes. False if the element type has no
  * numeric meaning here (opaque, quantized, wider than 64 bits). */
 bool stet_scalar_read(struct stet_scalar *out, const struct stet_type *element,
                       struct stet_view bytes);
 bool stet_scalar_eq(const struct stet_scalar *a, const struct stet_scalar *b);
-/* Do two numbers differ by no more than `tolerance` times their sizes? */
+/* Do two numbers differ by at most `tolerance` times their sizes? */
 bool stet_scalar_close(double x, double y, double tolerance);
 /* The number that its shortest decimal means: 0.1 for an f32 that was written as 0.1, though the
  * f32 itself is a little more. False for NaN and for what is no number. */

@@ -1,7 +1,7 @@
-/* One-shot hashing while all fits, streaming after. */
+/* Hashes in one shot while everything fits in the buffer, and streams after that. */
 #include "fingerprint/sink.h"
 
-/* Above this a content hash is shorter and no slower than a copy. */
+/* For longer content a hash is shorter than a copy and no slower. */
 enum { LONG_CONTENT = 512 };
 
 void stet_sink_init(struct stet_sink *s, struct stet_content_cache *cache)

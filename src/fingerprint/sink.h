@@ -1,11 +1,11 @@
-/* A stream of bytes that is only ever hashed: gathered in a small buffer, never kept. */
+/* A stream of bytes that is only hashed. It collects bytes in a small buffer and never keeps
+ * them. */
 #ifndef STET_FINGERPRINT_SINK_H
 #define STET_FINGERPRINT_SINK_H
 
 #include "base/hash.h"
 
-/* So much may be put behind one question for room, of which a single thing takes LONGEST at most.
- */
+/* The most that may be written after one request for room; a single item takes at most LONGEST. */
 enum {
     STET_SINK_ROOM = 3072,
     STET_SINK_BATCH = 512,
@@ -13,7 +13,7 @@ enum {
     STET_SINK_TINY = 16,
 };
 
-/* Hashes of long contents by address, so that several streams read each of them once. */
+/* Caches hashes of long contents by address, so that several streams hash each of them once. */
 struct stet_content_cache {
     struct {
         struct stet_view content;
@@ -24,7 +24,7 @@ struct stet_content_cache {
 struct stet_sink {
     unsigned char *at, *full;         /* the next byte in `bytes`; no batch begins after this */
     struct stet_content_cache *cache; /* shared; may be NULL */
-    bool started;                     /* the hasher holds what came before `bytes` */
+    bool started;                     /* the hasher has what came before `bytes` */
     unsigned char bytes[STET_SINK_ROOM];
     struct stet_hasher hasher;
 };
@@ -36,15 +36,15 @@ static inline size_t stet_sink_length(const struct stet_sink *s)
 
 void stet_sink_init(struct stet_sink *s, struct stet_content_cache *cache);
 void stet_sink_bytes(struct stet_sink *s, const void *bytes, size_t n);
-/* Content of any length: short ones as they are, long ones by their hash. */
+/* Content of any length: short content as it is, long content by its hash. */
 void stet_sink_content(struct stet_sink *s, struct stet_view v);
 struct stet_hash stet_sink_digest(struct stet_sink *s);
 
 __attribute__((cold)) void stet_sink_flush(struct stet_sink *s);
 
-/* Room for a batch. Several things in a row need to ask once: what this gives goes through
- * stet_put_varint and the like and back into stet_sink_end, with no other call for this stream
- * between. */
+/* Reserves room for a batch, so that several items need one request. The returned pointer goes
+ * through stet_put_varint and the like and back into stet_sink_end, without another call for this
+ * stream in between. */
 static inline unsigned char *stet_sink_begin(struct stet_sink *s)
 {
     if (s->at > s->full)
@@ -78,7 +78,7 @@ static inline unsigned char *stet_put_short(unsigned char *at, const unsigned ch
     return at + n;
 }
 
-/* The same for no more than STET_SINK_TINY of them. */
+/* The same for at most STET_SINK_TINY bytes. */
 static inline unsigned char *stet_put_tiny(unsigned char *at, const unsigned char *room, size_t n)
 {
     memcpy(at, room, STET_SINK_TINY);

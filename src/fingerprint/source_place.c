@@ -1,9 +1,9 @@
-/* Walks the frames of a location from the inside out. */
+/* Walks the frames of a location, innermost first. */
 #include "fingerprint/source_place.h"
 
 struct frames {
     struct stet_place first, own; /* innermost; innermost of the user's */
-    struct stet_view callee;      /* looking for this function's frame and the one after it */
+    struct stet_view callee;      /* looks for this function's frame and the one after it */
     struct stet_place called, caller;
     bool shifted, backward;
 };
@@ -14,7 +14,7 @@ bool stet_place_installed(struct stet_view file)
            memmem(file.ptr, file.len, "/lib/python3", 12) || stet_view_starts(file, "<");
 }
 
-/* Names around a frame are its function, or the operation's path ("jit(f)/add"). */
+/* The name around a frame is its function, or the operation's path ("jit(f)/add"). */
 static bool is_path(struct stet_view name)
 {
     return !name.len || memchr(name.ptr, '/', name.len) || memchr(name.ptr, '(', name.len);
@@ -48,10 +48,11 @@ static void meet(struct frames *f, const struct stet_loc *file, struct stet_view
 
     if (!here.line)
         return;
-    /* Lazily or at once, AOTAutograd hands a backward graph to its backend through this one. */
+    /* AOTAutograd passes a backward graph to its backend through this function, lazily or at
+     * once. */
     f->backward |=
         stet_view_is(file->called ? stet_loc_frame(file) : function, "_wrapped_bw_compiler");
-    /* The lines that TorchTPU 0.2 gives operations of a compiled function are one too far; its own
+    /* TorchTPU 0.2 gives operations of a compiled function a line that is one too high. Its own
      * frames, and those of operations outside, are right. */
     if (!f->shifted && stet_view_ends(here.file, "/torch_tpu/_internal/export/export.py")) {
         f->shifted = true;

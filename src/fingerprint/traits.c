@@ -1,4 +1,4 @@
-/* One walk over a program. */
+/* Computes the traits of a program in one walk. */
 #include "fingerprint/traits.h"
 
 #include "base/vec.h"
@@ -8,7 +8,7 @@
 
 enum { MOST_LINES = 1 << 16 };
 
-/* What a name or a location says, remembered by address: within one program equal ones share it. */
+/* Caches the meaning of a name or a location by address: within one program equal ones share it. */
 struct name_memo {
     const char *name;
     uint32_t bucket, mark;
@@ -50,8 +50,8 @@ enum stet_framework stet_traits_framework(struct stet_view module)
     return STET_FRAMEWORK_OTHER;
 }
 
-/* The ".7" that XLA's builder, and so PyTorch/XLA, puts behind a name only counts; step2 is another
- * function than step1. */
+/* XLA's builder, and so PyTorch/XLA, appends a counter such as ".7" to a name. It is removed; but
+ * step2 is another function than step1. */
 static struct stet_view without_number(struct stet_view v)
 {
     for (size_t n = v.len; n; n--) {
@@ -71,12 +71,12 @@ struct stet_view stet_function_of(struct stet_view module)
 
     if (stet_view_starts(module, "jit_"))
         return stet_view_of(module.ptr + 4, module.len - 4);
-    /* torch_xla.compile's graphs have the name of the user's function: anything. */
+    /* torch_xla.compile's graphs have the name of the user's function, which can be anything. */
     return f == STET_FRAMEWORK_TORCH_XLA || f == STET_FRAMEWORK_OTHER ? without_number(module)
                                                                       : module;
 }
 
-/* Constants carry the line of the call, not their own. */
+/* Constants have the line of the call, not their own. */
 bool stet_traits_silent(struct stet_view name)
 {
     static const char *const silent[] = {
@@ -224,8 +224,8 @@ static struct stet_place keep_place(struct stet_arena *arena, struct stet_place 
     return p;
 }
 
-/* torch_xla.compile gives a graph the name of its function; its arguments are "p0.1", "p1.4" … as
- * in all graphs of PyTorch/XLA. */
+/* torch_xla.compile names a graph after its function; its arguments are "p0.1", "p1.4" …, as in all
+ * graphs of PyTorch/XLA. */
 static bool is_named_lazy(const struct stet_program *p)
 {
     for (uint32_t i = 0; i < p->argument_count; i++) {
@@ -262,7 +262,7 @@ void stet_traits_make(struct stet_traits *t, const struct stet_program *p, struc
     t->place = keep_place(arena, g.only);
     stet_place_of_function(g.deepest, t->function, &t->root, &t->entry);
     if (t->framework == STET_FRAMEWORK_TORCH_TPU) {
-        /* Its name ends in the last operation and line; the function is what the user knows. */
+        /* The name ends in the last operation and line; the user knows the function by the rest. */
         t->eager = !stet_place_is_compiled(g.deepest);
         t->backward = stet_place_is_backward(g.deepest);
         if (!t->eager && t->place.function.len)

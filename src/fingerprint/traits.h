@@ -1,4 +1,5 @@
-/* What is kept of a program once it has been read: small, and nothing of the program itself. */
+/* A small summary of a program, which is kept after the program is released. It borrows nothing
+ * from the program; its texts and lists are in the caller's arena. */
 #ifndef STET_FINGERPRINT_TRAITS_H
 #define STET_FINGERPRINT_TRAITS_H
 
@@ -13,7 +14,7 @@ enum stet_framework {
     STET_FRAMEWORKS
 };
 
-/* Operations that tell what a small program is for. */
+/* Operations that show what a small program is for. */
 enum stet_trait {
     STET_TRAIT_GATHER = 1 << 0,
     STET_TRAIT_TOPK = 1 << 1,
@@ -37,28 +38,28 @@ struct stet_traits {
     uint32_t line_count;
     bool eager;                      /* TorchTPU: one operation that ran by itself */
     bool backward;                   /* TorchTPU: the gradient graph of a compiled function */
-    bool one_place;                  /* all its operations stand on one line of one function */
+    bool one_place;                  /* all its operations are on one line of one function */
     struct stet_place place;         /* the first of them */
     struct stet_place root;          /* the frame of the jitted function */
-    struct stet_place entry;         /* from where that was called, by the locations */
+    struct stet_place entry;         /* where that was called from, according to the locations */
     int64_t sizes[STET_TRAIT_SIZES]; /* of its outputs' dimensions, larger than 1 */
     uint32_t size_count;
     struct stet_view why; /* not readable: the reason */
 };
 
-/* Text and lists go into `arena`. The fingerprint is the caller's to fill. */
+/* Texts and lists go into `arena`. The caller fills in the fingerprint. */
 void stet_traits_make(struct stet_traits *t, const struct stet_program *p, struct stet_arena *arena,
                       bool *no_memory);
 /* From a module's name alone. */
 enum stet_framework stet_traits_framework(struct stet_view module);
 struct stet_view stet_function_of(struct stet_view module);
 
-/* Operations that say nothing of a line: constants, returns, parameters, functions. */
+/* Operations that give no information about a line: constants, returns, parameters, functions. */
 bool stet_traits_silent(struct stet_view operation);
 uint64_t stet_place_hash(struct stet_view file, uint32_t line);
 /* Lines of `b` that are also in `a`. */
 uint32_t stet_traits_common_lines(const struct stet_traits *a, const struct stet_traits *b);
-/* 0 … 1: how much of the operations, by name, both have. */
+/* 0 … 1: the fraction of operations, by name, that both have. */
 double stet_traits_likeness(const struct stet_traits *a, const struct stet_traits *b);
 
 #endif

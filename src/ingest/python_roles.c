@@ -1,4 +1,4 @@
-/* The signature is found by its parentheses; strings and comments in it are passed over. */
+/* Finds the signature by its parentheses; skips strings and comments in it. */
 #include "ingest/python_roles.h"
 
 #include "base/fs.h"
@@ -36,7 +36,7 @@ static struct stet_view first_line(struct stet_view v)
     return newline ? stet_view_of(v.ptr, (size_t)(newline - v.ptr)) : v;
 }
 
-/* Where the parameters begin: behind "def name(" or "lambda ". */
+/* Where the parameters begin: after "def name(" or "lambda ". */
 static struct stet_view parameters(struct stet_view text, bool *lambda)
 {
     for (int i = 0; i < DECORATORS && text.len; i++) {

@@ -1,4 +1,4 @@
-/* What to do about it, in one sentence that names the thing. */
+/* The fix, in one sentence that names the thing. */
 #include "ingest/why.h"
 
 const char *stet_torch_knob_name(enum stet_torch_knob knob)
@@ -76,7 +76,7 @@ void stet_torch_fix(const struct stet_torch *t, const struct stet_torch_why *why
 
     if (why->cause == STET_CAUSE_GRAPH_BREAK && why->broken != STET_TORCH_NONE &&
         t->breaks[why->broken].hint.len) {
-        stet_buf_view(out, t->breaks[why->broken].hint); /* torch knows its own breaks best */
+        stet_buf_view(out, t->breaks[why->broken].hint); /* torch's own hint is the best */
         return;
     }
     for (; *fix; fix++) {

@@ -1,5 +1,5 @@
-/* From the guard that failed to the trap it fell into. The order of the questions is the order of
- * how much they tell: what made the frame, what kind of guard, what code reads the value. */
+/* Finds the trap that a failed guard belongs to. The checks are in the order of how much they show:
+ * what created the frame, what kind of guard, what code reads the value. */
 #include "ingest/why.h"
 
 #include "ingest/python_roles.h"
@@ -283,7 +283,7 @@ static enum stet_cause cause_of_guard(const struct stet_torch *t, uint32_t compi
     }
 }
 
-/* L['s'].c, as the environment wants it, is s.c in a guard. */
+/* L['s'].c, as in the environment, is s.c in a guard. */
 static bool same_source(struct stet_view source, struct stet_view what)
 {
     const char *quote;
@@ -302,7 +302,8 @@ static bool same_source(struct stet_view source, struct stet_view what)
            !memcmp(what.ptr + n, quote + 2, rest);
 }
 
-/* The source as the environment variable wants it is what Dynamo itself noted, once for a frame. */
+/* The source in the form of the environment variable is what Dynamo itself noted, once per
+ * frame. */
 static void find_source(const struct stet_torch *t, uint32_t compile, struct stet_torch_why *why)
 {
     uint32_t c = t->frames[t->compiles[compile].frame].first;
@@ -342,7 +343,8 @@ static void find_origin(const struct stet_torch *t, uint32_t compile, struct ste
                !memcmp(f->code.file.ptr + (f->code.file.len - file.len), file.ptr, file.len)) {
         why->origin = (struct stet_torch_place){f->code.file, function, line};
     } else {
-        why->origin = f->code; /* sizes and dictionaries carry no line: the function */
+        why->origin = f->code; /* guards of sizes and dictionaries have no line: the function's is
+                                * used */
         why->origin.line = stet_ingest_py_def_line(f->code.file, f->code.line);
     }
 }
@@ -380,9 +382,8 @@ static enum stet_torch_knob knob_of(const struct stet_torch *t, const struct ste
     return is_integer(why->guard.expected) ? STET_KNOB_DYNAMIC : STET_KNOB_PGO;
 }
 
-/* One compile has as many failures as there are entries; the newest entry, told first, is the one
- * that should have served. Older ones may tell what it can't: the actual size behind "2 <= size".
- */
+/* One compile has as many failures as there are entries. The newest entry, listed first, is the one
+ * that should have served. Older ones may show what it cannot: the actual size for "2 <= size". */
 void stet_torch_explain(const struct stet_torch *t, uint32_t compile, struct stet_torch_why *why)
 {
     const struct stet_torch_compile *c = &t->compiles[compile];

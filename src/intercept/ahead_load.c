@@ -1,12 +1,14 @@
 /* See ahead_load.h. */
 #include "intercept/ahead_load.h"
 
+#include "intercept/executable_memory.h"
 #include "intercept/executables.h"
 #include "intercept/layer.h"
-#include "store/memory.h"
+#include "intercept/load_watch.h"
 #include "store/quarantine.h"
 
-/* An executable of another plugin or device is never given to this one, whoever listed it. */
+/* An executable of another plugin or device is never given to this one, whatever the list
+ * contains. */
 static bool same_maker(const struct stet_key_parts *a, const struct stet_key_parts *b)
 {
     for (size_t i = 0; i < STET_COMPONENTS; i++) {
@@ -19,7 +21,7 @@ static bool same_maker(const struct stet_key_parts *a, const struct stet_key_par
 
 static bool affordable(uint64_t *bytes, const struct stet_entry_file *entry)
 {
-    uint64_t most = stet_memory_most(), left = most > *bytes ? most - *bytes : 0;
+    uint64_t most = stet_intercept_memory_most(), left = most > *bytes ? most - *bytes : 0;
 
     if (entry->program.size > left || entry->executable.size > left - entry->program.size)
         return false;
@@ -27,8 +29,8 @@ static bool affordable(uint64_t *bytes, const struct stet_entry_file *entry)
     return true;
 }
 
-/* Is the error about the bytes? A device that is full or not ready, and whatever else only this
- * moment may have, is worth another try. */
+/* Is the error about the bytes? For other errors, such as a device that is full or not ready,
+ * another try is worthwhile. */
 static bool is_fault(PJRT_Error_Code code)
 {
     return code == PJRT_Error_Code_INVALID_ARGUMENT || code == PJRT_Error_Code_OUT_OF_RANGE ||
@@ -42,13 +44,13 @@ static void deserialize(struct stet_plugin *p, PJRT_Client *client, struct stet_
     PJRT_Error *error;
     struct stet_view why;
 
-    stet_quarantine_enter(&stet_layer.store, l->key, compile_ns);
+    stet_intercept_load_enter(&stet_layer.store, l->key, compile_ns);
     error = stet_executable_load(p, client, stet_buf_as_view(&l->executable), &loaded);
-    stet_quarantine_leave();
+    stet_intercept_load_leave();
     if (!error)
         l->handle = loaded;
     else
-        stet_buf_release(&l->executable); /* nobody will ask for it */
+        stet_buf_release(&l->executable); /* no compile will ask for it */
     if (error && is_fault(stet_plugin_error_text(p, error, &why)))
         stet_buf_printf(&l->fault, "%.*s", STET_FMT(why.len ? why : STET_VIEW("no reason given")));
     stet_plugin_drop(p, error);

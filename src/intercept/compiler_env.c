@@ -1,5 +1,5 @@
-/* A list of states for each plugin, which only grows: it needs no lock, and a child of fork finds
- * it whole. */
+/* A list of states for each plugin that only grows: it needs no lock, and a forked child finds it
+ * complete. */
 #include "intercept/compiler_env.h"
 
 #include "base/mem.h"
@@ -7,23 +7,22 @@
 
 #include <stdlib.h>
 
-/* A process that changes its flags more often is not served: its keys would be of no use. */
+/* A process that changes its flags more often is not served: its keys would be useless. */
 enum { STATES = 16, TRIES = 64, TEXT_MOST = 32 << 10, TEXT_SHOWN = 1000 };
-static const char unsettled[] = "flags-unsettled";
 
 struct state {
     struct stet_hash values;      /* of the variables as they stood */
     struct stet_file_watch files; /* that flags name */
     struct stet_view own;         /* this state */
     struct stet_view text;        /* all states up to this one */
-    const char *why;
+    enum stet_outcome why;
     unsigned number;
 };
 
 static _Atomic(struct state *) latest[STET_PLUGINS];
-/* The first look: the values as they stood (pack). NULL before it, and when memory was short. */
+/* The first look: the values at that time (pack). NULL before it, and if memory ran out. */
 static _Atomic(char *) raw[STET_PLUGINS];
-static atomic_bool lost[STET_PLUGINS]; /* memory was short: what the plugin read is not known */
+static atomic_bool lost[STET_PLUGINS]; /* memory ran out: what the plugin read is not known */
 
 typedef const char *variable_values[STET_VARIABLES]; /* NULL: not set */
 
@@ -120,8 +119,8 @@ static bool keep(struct stet_buf *b, struct stet_view *out)
     return copy != NULL;
 }
 
-/* What the key says: all states up to this one. Of a text that is very long, its hash and how it
- * begins. */
+/* The text in the key: all states up to this one. A very long text is replaced by its hash and its
+ * beginning. */
 static bool join(struct state *s, const struct state *before, enum stet_moment moment)
 {
     static const char *const words[] = {"load", "initialize", "client", "made", "compile", "later"};
@@ -144,7 +143,7 @@ static bool join(struct state *s, const struct state *before, enum stet_moment m
     return keep(&brief, &s->text);
 }
 
-/* The state of these values after another, which may be NULL. NULL when memory is short. */
+/* The state of these values after another, which may be NULL. NULL if memory runs out. */
 static struct state *make(variable_values v, const struct state *before, enum stet_moment moment)
 {
     struct state *s = stet_mem_calloc(1, sizeof *s);
@@ -153,7 +152,8 @@ static struct state *make(variable_values v, const struct state *before, enum st
     if (!s)
         return NULL;
     s->values = hash_of(v);
-    s->why = before ? before->why : NULL; /* what could not be read once may still be in force */
+    s->why = before ? before->why
+                    : STET_OUTCOME_NONE; /* what could not be read once may still be in force */
     for (size_t i = 0; i < STET_VARIABLES && !s->why; i++) {
         if (v[i])
             s->why = stet_compiler_flags(&own, &stet_variables[i], stet_view_str(v[i]), &s->files);
@@ -165,7 +165,7 @@ static struct state *make(variable_values v, const struct state *before, enum st
     if (before)
         s->number = before->number + !stet_view_eq(before->own, s->own);
     if (!s->why && s->number == STATES)
-        s->why = unsettled;
+        s->why = STET_OUTCOME_FLAGS_UNSETTLED;
     if (!join(s, before, moment)) {
         free_state(s);
         return NULL;
@@ -173,22 +173,22 @@ static struct state *make(variable_values v, const struct state *before, enum st
     return s;
 }
 
-const char *stet_compiler_env_see(const struct stet_plugin *p, enum stet_moment moment,
-                                  struct stet_view *text, unsigned *states)
+enum stet_outcome stet_compiler_env_see(const struct stet_plugin *p, enum stet_moment moment,
+                                        struct stet_view *text, unsigned *states)
 {
     _Atomic(struct state *) *place = &latest[p->id - 1];
     variable_values now, first;
     struct stet_hash values;
 
     if (atomic_load(&lost[p->id - 1]))
-        return "no-memory";
+        return STET_OUTCOME_NO_MEMORY;
     read_now(now);
     values = hash_of(now);
     for (int tries = 0; tries < TRIES; tries++) {
         struct state *s = atomic_load(place), *next;
         const char *bytes = atomic_load(&raw[p->id - 1]);
 
-        if (s && (s->why == unsettled ||
+        if (s && (s->why == STET_OUTCOME_FLAGS_UNSETTLED ||
                   (stet_hash_eq(s->values, values) && !stet_file_watch_moved(&s->files)))) {
             *text = s->text;
             *states = s->number;
@@ -198,9 +198,9 @@ const char *stet_compiler_env_see(const struct stet_plugin *p, enum stet_moment 
             unpack(bytes, first);
         next = make(!s && bytes ? first : now, s, moment);
         if (!next)
-            return "no-memory";
+            return STET_OUTCOME_NO_MEMORY;
         if (!atomic_compare_exchange_strong(place, &s, next))
             free_state(next); /* another thread was faster */
     }
-    return unsettled; /* files change while they are read */
+    return STET_OUTCOME_FLAGS_UNSETTLED; /* files change while they are read */
 }

@@ -1,9 +1,10 @@
-/* Words are taken as XLA does it (xla/parse_flags_from_env.cc), flag files as Abseil does it
+/* Splits words as XLA does (xla/parse_flags_from_env.cc) and reads flag files as Abseil does
  * (absl/flags/parse.cc). */
 #include "intercept/compiler_flags.h"
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "decode/options.h"
 
 #include <limits.h>
@@ -14,7 +15,6 @@
 enum { DEPTH = 8, FILES = 64, FILE_MOST = 1 << 20, WORDS_MOST = 1 << 16 };
 
 static const char blanks[] = " \t\r\n\v\f";
-static const char unreadable[] = "flags-unreadable";
 
 struct word {
     struct stet_view text, name, value; /* --name=value */
@@ -29,13 +29,13 @@ struct flags {
     size_t count, room;
     unsigned depth, files; /* of flag files */
     bool ordered;          /* by a syntax that is not known here */
-    const char *why;
+    enum stet_outcome why;
     struct stet_file_watch *watch;
 };
 
 static void take_words(struct flags *f, struct stet_view text);
 
-/* Abseil has --noname for --name=false, and others take - for _ in names. */
+/* Abseil accepts --noname for --name=false, and others accept - for _ in names. */
 static struct stet_view group_of(struct flags *f, struct stet_view name)
 {
     size_t skip = stet_view_starts(name, "no") ? 2 : 0;
@@ -51,26 +51,18 @@ static struct stet_view group_of(struct flags *f, struct stet_view name)
 
 static void push(struct flags *f, struct word word)
 {
-    if (f->count == f->room) {
-        size_t room = f->room ? 2 * f->room : 64;
-        struct word *more =
-            f->count < WORDS_MOST ? stet_mem_resize(f->words, room, sizeof *more) : NULL;
-
-        if (!more) {
-            f->why = "no-memory";
-            return;
-        }
-        f->words = more;
-        f->room = room;
+    if (!stet_vec_grow(&f->words, &f->room, f->count, 1, sizeof *f->words, WORDS_MOST)) {
+        f->why = STET_OUTCOME_NO_MEMORY;
+        return;
     }
     word.group = group_of(f, word.name);
     word.order = f->count;
     f->words[f->count++] = word;
 }
 
-/* ---- flags that stand for others ---- */
+/* ---- flags that refer to others ---- */
 
-/* A small regular file: nothing is taken out of a pipe that the compiler will want to read. */
+/* A small regular file: reading from a pipe would take data that the compiler wants to read. */
 static bool read_small(struct flags *f, struct stet_view name, struct stet_view *out)
 {
     struct stet_file file;
@@ -123,7 +115,7 @@ static void take_file(struct flags *f, struct stet_view name)
     struct stet_view text;
 
     if (f->depth == DEPTH || f->files++ == FILES || !read_small(f, name, &text)) {
-        f->why = unreadable;
+        f->why = STET_OUTCOME_FLAGS_UNREADABLE;
         return;
     }
     f->depth++;
@@ -146,8 +138,8 @@ static void take_files(struct flags *f, struct stet_view list)
 
 /* ---- words ---- */
 
-/* A flag file whose name is the next word, by a syntax that is not XLA's; or variables that are in
- * no list, and so were not looked at when the plugin may have read them. */
+/* A flag file whose name is the next word, in a syntax that is not XLA's; or variables that are in
+ * no list, and so were not read at the moments at which the plugin may have read them. */
 static bool stands_for_others(struct stet_view name)
 {
     return stet_view_is(name, "flagfile") || stet_view_is(name, "fromenv") ||
@@ -172,12 +164,12 @@ static void take_word(struct flags *f, struct stet_view text)
     if (stet_view_is(w.name, "flagfile") && w.has_value)
         take_files(f, w.value);
     else if (stands_for_others(w.name))
-        f->why = unreadable;
+        f->why = STET_OUTCOME_FLAGS_UNREADABLE;
     else
         push(f, w);
 }
 
-/* Up to the blank that ends it; blanks in quotes after the '=' belong to it. */
+/* Up to the space that ends it; spaces in quotes after the '=' belong to it. */
 static size_t word_length(struct stet_view text)
 {
     size_t n = 0;
@@ -218,7 +210,7 @@ static int by_group(const void *a, const void *b)
     return order ? order : x->order < y->order ? -1 : 1;
 }
 
-/* true, 3, -1.5e9: what can't add up. */
+/* true, 3, -1.5e9: values that cannot add up. */
 static bool is_scalar(const struct word *w)
 {
     static const char *const words[] = {"true", "false", "True", "False", "yes", "no"};
@@ -239,7 +231,7 @@ static bool is_scalar(const struct word *w)
     return i == w->value.len;
 }
 
-/* Where the next group begins, and whether its last word says it all. */
+/* Where the next group begins, and whether only its last word counts. */
 static size_t group_end(const struct flags *f, size_t first, bool *last_counts)
 {
     size_t i = first;
@@ -251,20 +243,20 @@ static size_t group_end(const struct flags *f, size_t first, bool *last_counts)
     return i;
 }
 
-static const char *put_word(struct stet_buf *out, const struct word *w,
-                            struct stet_file_watch *watch)
+static enum stet_outcome put_word(struct stet_buf *out, const struct word *w,
+                                  struct stet_file_watch *watch)
 {
     if (!w->has_value) {
         stet_named_text(out, w->text);
-        return NULL;
+        return STET_OUTCOME_NONE;
     }
     stet_named_text(out, stet_view_of(w->text.ptr, (size_t)(w->value.ptr - w->text.ptr)));
     return stet_named_value(out, w->name, w->value, watch);
 }
 
-static const char *put_words(struct flags *f, struct stet_buf *out, const char *variable)
+static enum stet_outcome put_words(struct flags *f, struct stet_buf *out, const char *variable)
 {
-    const char *why = NULL;
+    enum stet_outcome why = STET_OUTCOME_NONE;
     bool any = false, last_counts = false;
 
     for (size_t i = 0, end = 0; i < f->count && !why; i++) {
@@ -286,15 +278,15 @@ static const char *put_words(struct flags *f, struct stet_buf *out, const char *
     return why;
 }
 
-static const char *put_value(struct stet_buf *out, const char *variable, struct stet_view value,
-                             struct stet_file_watch *w)
+static enum stet_outcome put_value(struct stet_buf *out, const char *variable,
+                                   struct stet_view value, struct stet_file_watch *w)
 {
     stet_buf_printf(out, "%s%s=", out->len ? "; " : "", variable);
     return stet_named_value(out, stet_view_str(variable), value, w);
 }
 
-const char *stet_compiler_flags(struct stet_buf *out, const struct stet_variable *variable,
-                                struct stet_view value, struct stet_file_watch *w)
+enum stet_outcome stet_compiler_flags(struct stet_buf *out, const struct stet_variable *variable,
+                                      struct stet_view value, struct stet_file_watch *w)
 {
     struct flags f = {.watch = w};
     struct stet_view first = trimmed(value);
@@ -302,13 +294,13 @@ const char *stet_compiler_flags(struct stet_buf *out, const struct stet_variable
     if (variable->form == STET_FORM_VALUE)
         return put_value(out, variable->name, value, w);
     if (!first.len)
-        return NULL;
+        return STET_OUTCOME_NONE;
     stet_arena_init(&f.arena, (size_t)16 << 20);
     if (variable->form == STET_FORM_FILE && *first.ptr != '-') {
         if (read_small(&f, value, &first))
             take_words(&f, first);
         else
-            f.why = unreadable;
+            f.why = STET_OUTCOME_FLAGS_UNREADABLE;
     } else {
         take_words(&f, value);
     }
@@ -317,7 +309,7 @@ const char *stet_compiler_flags(struct stet_buf *out, const struct stet_variable
     if (!f.why)
         f.why = put_words(&f, out, variable->name);
     if (!f.why && (f.arena.failed || out->failed))
-        f.why = "no-memory";
+        f.why = STET_OUTCOME_NO_MEMORY;
     stet_mem_free(f.words);
     stet_arena_release(&f.arena);
     return f.why;

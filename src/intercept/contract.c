@@ -1,10 +1,10 @@
-/* Decodes the program before the store would, which then need not. */
+/* Decodes the program before the store needs it; the store then reuses the result. */
 #include "intercept/contract.h"
 
 #include "abi/error.h"
 #include "base/fs.h"
-#include "contract/gate.h"
 #include "decode/decode.h"
+#include "gate/gate.h"
 #include "intercept/layer.h"
 #include "intercept/local.h"
 #include "intercept/memo.h"
@@ -26,11 +26,11 @@ void stet_contract_start(void)
 
     if (!path || *path != '/')
         return;
-    /* nothing that could keep the host waiting, or has no end */
+    /* a regular file only: a pipe could block the host, and a device may have no end */
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
         stet_fail(&err, STET_IO, "%s: not a file", path);
     else if (stet_file_open(&file, path, &err) == STET_OK) {
-        if (stet_contract_unpack(&contract, file.bytes, &err) == STET_OK)
+        if (stet_gate_contract_unpack(&contract, file.bytes, &err) == STET_OK)
             on = stet_gate_init(&gate, &contract, contract.on_cpu, &err) == STET_OK;
         stet_file_close(&file);
     }
@@ -40,14 +40,14 @@ void stet_contract_start(void)
     }
 }
 
-/* Who is told reads this in a Python traceback: what, where it is forbidden, what to do. */
+/* The user reads this in a Python traceback: what is forbidden, where, and what to do. */
 static PJRT_Error *error_of(const struct stet_seen *s, const struct stet_breach *b)
 {
     return stet_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION,
                            "stet: this compile breaks the contract: %s of %.*s: %s (%.*s:%u). Run "
                            "`stet check` for the "
                            "line that caused it, or start with --on-breach warn to go on.",
-                           stet_clause_name(b->clause), STET_FMT(s->family), b->what,
+                           stet_gate_clause_name(b->clause), STET_FMT(s->family), b->what,
                            STET_FMT(contract.file), b->line);
 }
 
@@ -63,7 +63,7 @@ static PJRT_Error *judge(const struct stet_program *program, struct stet_hash op
     stet_traits_make(&traits, program, arena, &no_memory);
     if (no_memory ||
         stet_fingerprint_make(&print, program, (struct stet_view){0}, NULL) != STET_OK ||
-        stet_seen_make(&seen, program, &traits, &print, options, arena) != STET_OK) {
+        stet_gate_seen_make(&seen, program, &traits, &print, options, arena) != STET_OK) {
         stet_fault(STET_FAULT_NO_MEMORY);
         return NULL;
     }
@@ -74,7 +74,7 @@ static PJRT_Error *judge(const struct stet_program *program, struct stet_hash op
     return broken ? error_of(&seen, &breach) : NULL;
 }
 
-/* All that the options say, to tell programs apart by. */
+/* A hash of all options, to distinguish programs. */
 static struct stet_hash hash_of(struct stet_view options)
 {
     struct stet_buf files = STET_BUF_INIT;

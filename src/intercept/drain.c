@@ -1,7 +1,8 @@
-/* Gives executions their times, counts them, and hands them over in batches. */
+/* Assigns times to executions, counts them, and passes them on in batches. */
 #include "intercept/drain.h"
 
 #include "base/mem.h"
+#include "base/vec.h"
 #include "intercept/layer.h"
 #include "intercept/plugin.h"
 
@@ -25,21 +26,15 @@ void stet_drain_init(void)
     first_ns = transfers_ns = stet_journal_now();
 }
 
-/* Counters that can't grow stop counting by executable; the total stays right. */
+/* If the counters cannot grow, counting by executable stops; the total stays right. */
 static void count(uint64_t id, uint64_t n)
 {
     if (id >= counts_room) {
-        size_t room = counts_room ? counts_room * 2 : 1024;
-        uint64_t *bigger;
+        size_t before = counts_room;
 
-        while (room <= id)
-            room *= 2;
-        bigger = stet_mem_resize(counts, room, sizeof *counts);
-        if (!bigger)
+        if (!stet_vec_grow(&counts, &counts_room, before, id + 1 - before, sizeof *counts, 0))
             return;
-        memset(bigger + counts_room, 0, (room - counts_room) * sizeof *bigger);
-        counts = bigger;
-        counts_room = room;
+        memset(counts + before, 0, (counts_room - before) * sizeof *counts);
     }
     counts[id] += n;
 }
@@ -50,19 +45,19 @@ void stet_drain_missed(uint64_t executable, uint64_t missed)
         count(executable, missed);
 }
 
-/* The time of a stamp, from how long ago it was. */
+/* The time of a stamp, from its age. */
 static uint64_t stamp_ns(uint64_t stamp, uint64_t now_ticks, uint64_t now_ns)
 {
     uint64_t age = ((now_ticks >> 4) - stamp) & TICKS_MASK;
     uint64_t ticks = now_ticks - first_ticks, ns = now_ns - first_ns;
 
-    if (age > TICKS_MASK / 2 || !ticks) /* the processors' counters differ by a little */
+    if (age > TICKS_MASK / 2 || !ticks) /* the counters of processors differ slightly */
         return now_ns;
     age = (uint64_t)((double)(age << 4) * ((double)ns / (double)ticks));
     return age > ns ? first_ns : now_ns - age;
 }
 
-/* Times for those without a stamp: evenly between the stamps around them. All were over at
+/* Times for executions without a stamp: evenly between the stamps around them. All were over at
  * `until_ns`. */
 static void fill_times(struct stet_exec *execs, size_t n, uint64_t until_ns)
 {
@@ -104,8 +99,9 @@ static size_t take(uint64_t end, uint64_t now_ticks, uint64_t now_ns)
 static void write_missed(struct stet_journal *j)
 {
     uint64_t missed = atomic_load_explicit(&stet_layer.missed, memory_order_relaxed);
-    struct stet_rec_loss loss = {
-        .why = STET_VIEW("busy"), .executions = missed - missed_told, .stream = STET_STREAM_DETAIL};
+    struct stet_rec_loss loss = {.why = stet_view_str(stet_journal_loss_word(STET_LOSS_BUSY)),
+                                 .executions = missed - missed_told,
+                                 .stream = STET_STREAM_DETAIL};
 
     if (loss.executions && stet_journal_write(j, STET_REC_loss, &loss))
         missed_told = missed;
@@ -186,7 +182,7 @@ static void count_missed_of_the_living(void)
     }
 }
 
-/* How often the framework itself asked for memory statistics. */
+/* How often the framework itself requested memory statistics. */
 static void note_memory_asked(struct stet_journal *j)
 {
     uint64_t asked = 0;

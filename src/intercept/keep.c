@@ -1,20 +1,21 @@
-/* Keeping what was compiled: off the thread that compiled, while the executable is surely alive. */
+/* Stores what was compiled, on another thread than the compile, while the executable is known to be
+ * alive. */
 #include "base/mem.h"
+#include "intercept/executable_memory.h"
 #include "intercept/layer.h"
 #include "intercept/reload.h"
 #include "intercept/writer.h"
-#include "store/memory.h"
 
-/* Bytes of programs that may wait to be kept, unless STET_STORE_PENDING says otherwise: with a
- * store that is slow they would be all of the host's memory. */
+/* Default limit for the bytes of programs that wait to be stored (STET_STORE_PENDING): with a slow
+ * store they could fill the host's memory. */
 static size_t most = (size_t)512 << 20;
 static _Atomic size_t pending;
-/* More than any executable has; a plugin that says so is not believed. */
+/* Larger than any executable; a plugin that reports more is not trusted. */
 #define EXECUTABLE_MOST ((size_t)64 << 30)
 
 struct stet_keeping {
     struct stet_arena arena;
-    struct stet_buf program; /* a copy: who compiles may free its own at once */
+    struct stet_buf program; /* a copy, because the framework may free its own at once */
     size_t bytes;            /* that count as pending */
     struct stet_kept entry;
     struct stet_hash key;
@@ -27,25 +28,25 @@ void stet_keeping_limit(size_t bytes)
     most = bytes;
 }
 
-/* NULL, or why there is no room for another program. */
-static const char *reserve(size_t bytes)
+/* NONE, or why there is no room for another program. */
+static enum stet_outcome reserve(size_t bytes)
 {
     if (bytes > most)
-        return "too-large";
+        return STET_OUTCOME_TOO_LARGE;
     if (atomic_fetch_add(&pending, bytes) <= most - bytes)
-        return NULL;
+        return STET_OUTCOME_NONE;
     atomic_fetch_sub(&pending, bytes);
-    return "queue-full";
+    return STET_OUTCOME_QUEUE_FULL;
 }
 
 struct stet_keeping *stet_keeping_new(struct stet_reload *r, const PJRT_Program *program,
                                       struct stet_view options, uint64_t index, uint64_t compile_ns)
 {
-    const char *full = r->keep ? reserve(program->code_size) : NULL;
+    enum stet_outcome full = r->keep ? reserve(program->code_size) : STET_OUTCOME_NONE;
     struct stet_keeping *k = r->keep && !full ? stet_mem_calloc(1, sizeof *k) : NULL;
 
     if (full) {
-        r->word = full;
+        r->outcome = full;
         r->keep = false;
     } else if (r->keep && !k) {
         atomic_fetch_sub(&pending, program->code_size);
@@ -118,17 +119,17 @@ static struct stet_view name_of(struct stet_plugin *p, PJRT_Executable *executab
     return stet_plugin_text(name.executable_name, name.executable_name_size);
 }
 
-/* For the next who compiles it here. The program is handed over, not copied once more: what is held
- * keeps it until it is written. */
+/* For the next compile of it here. The program is moved, not copied again: the held entry keeps it
+ * until it is written. */
 static struct stet_remembered *remember(struct stet_keeping *k, struct stet_view executable)
 {
     struct stet_buf copy = {.cap = STET_ENTRY_MAX};
     struct stet_remembered *m = NULL;
 
-    if (stet_memory_fits(k->program.len) && stet_memory_fits(executable.len) &&
+    if (stet_intercept_memory_fits(k->program.len) && stet_intercept_memory_fits(executable.len) &&
         stet_buf_reserve(&copy, executable.len + 1)) {
         stet_buf_add(&copy, executable.ptr, executable.len);
-        m = stet_memory_hold(k->key, &k->program, &copy);
+        m = stet_intercept_memory_hold(k->key, &k->program, &copy);
     }
     if (m)
         k->entry.program = m->program;
@@ -154,7 +155,7 @@ static void store(struct stet_keeping *k, struct stet_plugin *p, PJRT_Executable
     }
     tell(k, written, begin_ns, stet_view_str(err.text));
     if (m)
-        stet_memory_put_back(m);
+        stet_intercept_memory_put_back(m);
 }
 
 void stet_keeping_do(struct stet_keeping *k, struct stet_plugin *p, PJRT_Executable *executable)

@@ -1,4 +1,4 @@
-/* Start when the first plugin is asked for its table, never before; stop at exit. */
+/* Starts when the first plugin is asked for its table, never before; stops at exit. */
 #include "intercept/layer.h"
 #include "intercept/memo.h"
 #include "intercept/ranks.h"
@@ -8,7 +8,9 @@
 #include "intercept/ahead.h"
 #include "intercept/ask.h"
 #include "intercept/contract.h"
+#include "intercept/copysites.h"
 #include "intercept/drain.h"
+#include "intercept/executable_memory.h"
 #include "intercept/guard.h"
 #include "intercept/plugin.h"
 #include "intercept/pystack.h"
@@ -17,7 +19,6 @@
 #include "intercept/threads.h"
 #include "intercept/writer.h"
 #include "journal/environment.h"
-#include "store/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +35,8 @@ extern char **environ;
 
 /* How long the end of a process may wait for a stuck disk. */
 enum { EXIT_MS = 2000 };
-/* So many calls of a plugin are followed by a handler for exit, then only the 128th, 256th, … */
+/* After each of this many calls of a plugin, the exit handler is registered again; then only after
+ * the 128th, 256th, … */
 enum { EXIT_HANDLERS = 64 };
 
 struct stet_layer stet_layer;
@@ -77,7 +79,7 @@ void stet_log(const char *fmt, ...)
     errno = saved;
 }
 
-/* A run folder of our own when no `stet run` gave one: plugin mode without a parent. */
+/* Creates a run folder if there is no `stet run`: plugin mode without a parent. */
 static bool own_folder(char *out, size_t room)
 {
     const char *told = getenv("STET_STATE_DIR"), *state = getenv("XDG_STATE_HOME");
@@ -117,16 +119,17 @@ static bool read_settings(void)
         stet_layer.capture = STET_CAPTURE_FULL;
     if (capture && !strcmp(capture, "hash"))
         stet_layer.capture = STET_CAPTURE_HASH;
-    /* a path turns the store on; `stet run` gives one */
+    /* a path turns the store on; `stet run` sets one */
     if (store && *store == '/') {
         enum stet_rc rc = stet_store_open(&stet_layer.store, store, &stet_layer.no_store_why);
 
+        stet_layer.store.unpacker = &stet_layer.unpacker;
         stet_layer.storing = rc == STET_OK;
-        stet_layer.no_store = rc == STET_REFUSED ? "unsafe-folder" : NULL;
+        stet_layer.no_store = rc == STET_REFUSED ? STET_OUTCOME_UNSAFE_FOLDER : STET_OUTCOME_NONE;
     }
     stet_remote_init();
     if (memory && *memory)
-        stet_memory_limit(strtoull(memory, NULL, 10));
+        stet_intercept_memory_limit(strtoull(memory, NULL, 10));
     if (pending && *pending)
         stet_keeping_limit(strtoull(pending, NULL, 10));
     if (!dir || !*dir)
@@ -134,8 +137,8 @@ static bool read_settings(void)
     return snprintf(stet_layer.dir, sizeof stet_layer.dir, "%s", dir) < (int)sizeof stet_layer.dir;
 }
 
-/* /proc/self/cmdline with secrets masked; empty where there is no /proc. A word that is cut off at
- * the end of the room is left out: half a secret is one, too. */
+/* /proc/self/cmdline with secrets masked; empty if there is no /proc. A word that is cut off at the
+ * end of the room is left out, because half a secret is still a secret. */
 static struct stet_list arguments(struct stet_arena *a)
 {
     size_t room = 16384, len = 0;
@@ -173,7 +176,7 @@ static void describe_process(struct stet_journal *j)
     stet_arena_release(&arena);
 }
 
-/* Which folder, whose, and what is wrong with it. */
+/* The folder, its owner, and what is wrong with it. */
 static void note_no_store(void)
 {
     struct stet_event *e = stet_layer.no_store ? stet_event_new(STET_REC_note) : NULL;
@@ -181,7 +184,7 @@ static void note_no_store(void)
     if (!e)
         return;
     stet_log("store: %s", stet_layer.no_store_why.text);
-    e->record.note.name = stet_view_str(stet_layer.no_store);
+    e->record.note.name = stet_view_str(stet_journal_outcome_word(stet_layer.no_store));
     e->record.note.text = stet_view_str(stet_layer.no_store_why.text);
     stet_event_send(e);
 }
@@ -198,14 +201,13 @@ static void before_fork(void)
     }
     stet_ask_fork_prepare();
     stet_ahead_fork_prepare();
-    stet_memory_fork_prepare();
+    stet_intercept_memory_fork_prepare();
     stet_memo_fork_prepare();
     stet_ranks_fork_prepare();
     stet_contract_fork_prepare();
 }
 
-/* False when before_fork could not get hold of the writer: a disk that hangs must not hang forks.
- */
+/* False if before_fork could not stop the writer: a disk that hangs must not hang forks. */
 static bool fork_was_prepared(void)
 {
     bool ours = fork_owned && pthread_equal(fork_owner, pthread_self());
@@ -219,7 +221,7 @@ static void after_fork_in_parent(void)
     stet_contract_fork_done();
     stet_ranks_fork_done();
     stet_memo_fork_done();
-    stet_memory_fork_done();
+    stet_intercept_memory_fork_done();
     stet_ahead_fork_parent();
     stet_ask_fork_parent();
     if (!fork_was_prepared()) {
@@ -238,7 +240,7 @@ static void after_fork_in_child(void)
     stet_contract_fork_done();
     stet_ranks_fork_done();
     stet_memo_fork_done();
-    stet_memory_fork_done();
+    stet_intercept_memory_fork_done();
     /* before questions are dropped, which would end their leases over the parent's connections */
     stet_remote_fork_child();
     stet_ahead_fork_child();
@@ -254,6 +256,7 @@ static void after_fork_in_child(void)
     stet_flow_forked(&stet_layer.flow);
     stet_plugin_after_fork();
     stet_pystack_after_fork();
+    stet_intercept_copysites_after_fork();
     stet_threads_fork_child();
 }
 
@@ -283,7 +286,7 @@ void stet_layer_leave_first(void)
         atexit(leave_plugins);
 }
 
-/* After every atexit handler: frameworks destroy clients in theirs. */
+/* Runs after every atexit handler, because frameworks destroy clients in theirs. */
 __attribute__((destructor)) static void at_unload(void)
 {
     if (!started)
@@ -294,7 +297,7 @@ __attribute__((destructor)) static void at_unload(void)
     stet_log("over; %lu allocations", stet_mem_count());
 }
 
-/* The journal holds two descriptors; a host that counts its few must not miss them. */
+/* The journal needs two descriptors; a host with very few must not miss them. */
 static bool descriptors_to_spare(void)
 {
     struct rlimit limit;
@@ -318,6 +321,7 @@ static void start(void)
     stet_ring_init(&stet_layer.ring);
     stet_drain_init();
     stet_flow_init(&stet_layer.flow);
+    stet_intercept_copysites_init();
     stet_contract_start();
     describe_process(stet_layer.journal);
     stet_log("watching from %s, run folder %s", stet_entry_name, stet_layer.dir);

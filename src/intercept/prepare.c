@@ -1,16 +1,18 @@
-/* See prepare.h. Nothing here is needed: it is only sooner there. Takes no lock that a fork could
- * find taken, and calls no plugin. */
+/* See prepare.h. Everything here would happen anyway; it only happens earlier. It takes no lock
+ * that a fork could find taken, and calls no plugin. */
 #include "intercept/prepare.h"
 
 #include "base/mem.h"
 #include "decode/options.h"
 #include "intercept/layer.h"
+#include "intercept/load_watch.h"
 #include "intercept/local.h"
 #include "intercept/object.h"
 #include "intercept/threads.h"
 #include "store/quarantine.h"
 
-/* Compile options that set one number: read for the sake of the code that reads them. */
+/* Compile options that set one number; reading them brings the code that reads options into
+ * memory. */
 static const char few_options[] = "\x1a\x05\x1a\x03\xf8\x01\x02";
 
 static void prepare_store(const struct stet_store *s)
@@ -18,8 +20,8 @@ static void prepare_store(const struct stet_store *s)
     struct stet_entry_file entry;
     struct stet_hash nothing = {0}, hash;
 
-    stet_entry_prepare();
-    stet_quarantine_prepare(s);
+    stet_entry_prepare(s->unpacker);
+    stet_intercept_load_prepare(s);
     /* the folders on the way to an entry, which may be on another machine */
     if (stet_store_get(s, nothing, &entry, NULL) == STET_OK)
         stet_entry_close(&entry);

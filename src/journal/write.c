@@ -1,6 +1,8 @@
-/* Records into files: one lock, one write(2) a record, every failure counted and said later. */
+/* Writes records into files: one lock, one write(2) per record. Every failure is counted and
+ * reported in a later loss record. */
 #include "journal/write.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "journal/segment.h"
 
@@ -13,13 +15,14 @@
 enum {
     BATCH_MAX = 16384,  /* executions of one record: fits a payload whatever the ids */
     STACKS = 1024,      /* hashes of stacks already written; a collision writes one again */
-    LOCK_SECONDS = 1,   /* a writer stuck in the kernel longer than that costs others a record */
-    RESERVE = 64 << 10, /* of the main stream, for the last words */
+    LOCK_SECONDS = 1,   /* how long a thread waits for one stuck in the kernel before it drops its
+                         * record */
+    RESERVE = 64 << 10, /* of the main stream, for the final records */
 };
 
-/* What is missing and not yet said. */
+/* Losses that are not reported yet. */
 struct unsaid {
-    const char *why;
+    enum stet_loss why;
     uint64_t records, bytes, executions, segments;
     int error;
 };
@@ -34,17 +37,14 @@ struct stet_journal {
     struct stet_buf process; /* payload of the process record */
     struct stet_hash stacks[STACKS];
     atomic_uint_least64_t written, lost, bytes, dropped, executions;
-    atomic_uint_least64_t busy; /* lost because the lock was not to be had; not yet in `unsaid` */
+    atomic_uint_least64_t busy; /* lost because the lock was not available; not yet in `unsaid` */
     uint64_t executions_before;
     atomic_long pid;
 };
 
 uint64_t stet_journal_now(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return stet_clock_ns();
 }
 
 static void count(atomic_uint_least64_t *counter, uint64_t n)
@@ -82,7 +82,7 @@ static bool lock(struct stet_journal *j)
     return pthread_mutex_timedlock(&j->lock, &until) == 0;
 }
 
-static void lose(struct stet_journal *j, enum stet_stream stream, const char *why, int error,
+static void lose(struct stet_journal *j, enum stet_stream stream, enum stet_loss why, int error,
                  uint64_t bytes, uint64_t executions)
 {
     struct unsaid *u = &j->unsaid[stream];
@@ -92,7 +92,7 @@ static void lose(struct stet_journal *j, enum stet_stream stream, const char *wh
     u->records++;
     u->bytes += bytes;
     u->executions += executions;
-    j->sequence++; /* a gap that readers see even if it is never said */
+    j->sequence++; /* readers see this gap even if the loss is never reported */
     count(&j->lost, 1);
 }
 
@@ -102,7 +102,7 @@ static void put_le(char *p, uint64_t v, size_t n)
         p[i] = (char)(unsigned char)(v >> (8 * i));
 }
 
-/* Append one framed record to the scratch buffer. */
+/* Appends one framed record to the scratch buffer. */
 static void add_frame(struct stet_journal *j, unsigned kind, uint64_t time_ns, const void *record,
                       struct stet_view payload)
 {
@@ -160,7 +160,7 @@ static void add_losses(struct stet_journal *j, uint64_t now)
     for (unsigned s = 0; s < STET_STREAMS; s++) {
         const struct unsaid *u = &j->unsaid[s];
         struct stet_rec_loss loss = {
-            .why = stet_view_str(u->why),
+            .why = stet_view_str(stet_journal_loss_word(u->why)),
             .records = u->records,
             .bytes = u->bytes,
             .executions = u->executions,
@@ -174,7 +174,8 @@ static void add_losses(struct stet_journal *j, uint64_t now)
     }
 }
 
-/* Compiles may fill the cap; what only decorates them stops earlier, last words may pass it. */
+/* Compiles may fill the cap. Records that only add to them stop earlier, and final records may
+ * exceed it. */
 static uint64_t cap_for(const struct stet_journal *j, unsigned kind)
 {
     uint64_t cap = j->files.main_cap;
@@ -186,6 +187,7 @@ static uint64_t cap_for(const struct stet_journal *j, unsigned kind)
     case STET_REC_stack:
     case STET_REC_compile_stack:
     case STET_REC_compile_values:
+    case STET_REC_compile_copy:
     case STET_REC_executable_destroy:
     case STET_REC_plugin_error:
     case STET_REC_fault:
@@ -196,7 +198,7 @@ static uint64_t cap_for(const struct stet_journal *j, unsigned kind)
     }
 }
 
-static void add_dropped(struct stet_journal *j, enum stet_stream stream, const char *why,
+static void add_dropped(struct stet_journal *j, enum stet_stream stream, enum stet_loss why,
                         const struct stet_dropped *dropped)
 {
     struct unsaid *u = &j->unsaid[stream];
@@ -211,7 +213,7 @@ static void add_dropped(struct stet_journal *j, enum stet_stream stream, const c
     count(&j->dropped, dropped->records);
 }
 
-/* What goes to disk in one write(2): the opening of a new file, what is unsaid, the record. */
+/* What goes to disk in one write(2): the opening of a new file, unreported losses, the record. */
 static bool compose(struct stet_journal *j, enum stet_stream stream, unsigned kind,
                     uint64_t time_ns, const void *record)
 {
@@ -226,24 +228,24 @@ static bool compose(struct stet_journal *j, enum stet_stream stream, unsigned ki
     return !j->scratch.failed;
 }
 
-/* One record. `executions` is what its loss would lose. Without a `record` only what is unsaid is
- * said, and failing to say it loses nothing more. */
+/* Writes one record. `executions` is how many its loss would lose. Without a `record` only losses
+ * are reported, and a failure of that loses nothing more. */
 static bool put(struct stet_journal *j, unsigned kind, uint64_t time_ns, const void *record,
                 uint64_t executions)
 {
     enum stet_stream stream = stet_record_info(kind)->stream;
     uint64_t sequence = j->sequence;
     struct stet_dropped deleted = {0}, rotated = {0};
-    const char *why = NULL;
+    enum stet_loss why = STET_LOSS_NONE;
     int error = stet_segments_ready(&j->files, stream, &deleted);
 
-    add_dropped(j, stream, "deleted", &deleted);
+    add_dropped(j, stream, STET_LOSS_DELETED, &deleted);
     if (error)
-        why = error == ENOENT ? "deleted" : "io";
+        why = error == ENOENT ? STET_LOSS_DELETED : STET_LOSS_IO;
     else if (!compose(j, stream, kind, time_ns, record))
-        why = "no-memory";
+        why = STET_LOSS_NO_MEMORY;
     else if (stream == STET_STREAM_MAIN && j->files.main_bytes + j->scratch.len > cap_for(j, kind))
-        why = "cap";
+        why = STET_LOSS_CAP;
     else if ((error = stet_segments_append(&j->files, stream, stet_buf_as_view(&j->scratch),
                                            executions, &rotated)))
         why = stet_segments_why(error);
@@ -255,7 +257,7 @@ static bool put(struct stet_journal *j, unsigned kind, uint64_t time_ns, const v
     }
     if (stream == STET_STREAM_MAIN)
         memset(j->unsaid, 0, sizeof j->unsaid);
-    add_dropped(j, stream, "rotated", &rotated);
+    add_dropped(j, stream, STET_LOSS_ROTATED, &rotated);
     count(&j->written, 1);
     count(&j->bytes, j->scratch.len);
     return true;
@@ -272,13 +274,13 @@ static void say_losses(struct stet_journal *j)
         put(j, STET_REC_loss, stet_journal_now(), NULL, 0);
 }
 
-/* Leave the lock; after a success what is unsaid is said, after a failure it would fail too. */
+/* Releases the lock. After a success losses are reported; after a failure that would fail too. */
 static void leave(struct stet_journal *j, bool ok)
 {
     uint64_t busy = atomic_exchange(&j->busy, 0);
 
     if (busy) {
-        j->unsaid[STET_STREAM_MAIN].why = "busy";
+        j->unsaid[STET_STREAM_MAIN].why = STET_LOSS_BUSY;
         j->unsaid[STET_STREAM_MAIN].records += busy;
     }
     if (ok)
@@ -286,8 +288,8 @@ static void leave(struct stet_journal *j, bool ok)
     pthread_mutex_unlock(&j->lock);
 }
 
-/* The lock, or a counted loss. A process forked behind our back (no atfork handlers) gets nothing:
- * its lock may be held by a thread that does not exist. */
+/* Takes the lock, or counts a loss. A process that was forked without our atfork handlers writes
+ * nothing: its lock may be held by a thread that does not exist. */
 static bool enter(struct stet_journal *j)
 {
     if (!j)
@@ -330,7 +332,7 @@ static bool put_batch(struct stet_journal *j, const struct stet_exec *execs, siz
         rec.before = j->executions_before;
         ok = put(j, STET_REC_execs, stet_journal_now(), &rec, n);
     } else {
-        lose(j, STET_STREAM_DETAIL, "no-memory", 0, 0, n);
+        lose(j, STET_STREAM_DETAIL, STET_LOSS_NO_MEMORY, 0, 0, n);
     }
     j->executions_before += n;
     return ok;
@@ -353,7 +355,7 @@ bool stet_journal_write_execs(struct stet_journal *j, const struct stet_exec *ex
     return ok;
 }
 
-/* The hash is over the coded frames, so it is the same in every process. */
+/* The hash covers the encoded frames, so it is the same in every process. */
 struct stet_hash stet_journal_write_stack(struct stet_journal *j, struct stet_frames frames)
 {
     const struct stet_record_info *info = stet_record_info(STET_REC_stack);
@@ -367,7 +369,7 @@ struct stet_hash stet_journal_write_stack(struct stet_journal *j, struct stet_fr
     j->order.failed = false;
     stet_record_encode(&j->order, info, &rec);
     if (j->order.failed) {
-        lose(j, STET_STREAM_MAIN, "no-memory", 0, 0, 0);
+        lose(j, STET_STREAM_MAIN, STET_LOSS_NO_MEMORY, 0, 0, 0);
         ok = false;
     } else {
         struct stet_hash *slot;
@@ -415,7 +417,7 @@ void stet_journal_fork_child(struct stet_journal *j)
     if (j->fork_locked)
         pthread_mutex_unlock(&j->lock);
     else
-        pthread_mutex_init(&j->lock, NULL); /* the thread that held it is not here */
+        pthread_mutex_init(&j->lock, NULL); /* the thread that held it does not exist here */
     stet_segments_forked(&j->files);
     j->sequence = j->executions_before = 0;
     memset(j->unsaid, 0, sizeof j->unsaid);

@@ -26,7 +26,7 @@ static bool is_null(sqlite3_stmt *s, int column)
 
 enum { MOST_CHANGES = 64 };
 
-/* One recompile's changes, copied: the statement is reset before they are used. */
+/* Copies the changes of one recompile: the statement is reset before they are used. */
 struct changes {
     struct stet_row_change items[MOST_CHANGES];
     struct stet_arena arena;
@@ -78,7 +78,7 @@ static struct stet_recompile row_of(sqlite3_stmt *s, const struct changes *c)
         .origin = {text(s, 11), text(s, 13), number(s, 12)},
         .trigger = {text(s, 14), text(s, 16), number(s, 15)},
         .cost_ns = number(s, 17),
-        .served = text(s, 18),
+        .served = stet_journal_served_of(text(s, 18)),
         .benign = number(s, 19) != 0,
         .sure = text(s, 20),
         .evidence = text(s, 21),

@@ -1,4 +1,4 @@
-/* Replaces a lane of a run, all or nothing. */
+/* Replaces a lane of a run in one transaction. */
 #include "ledger/ledger_internal.h"
 
 #include "base/mem.h"
@@ -167,7 +167,7 @@ static enum stet_rc clear(struct stet_ledger *l, const struct stet_ledger_run *r
     return rc;
 }
 
-/* The row is updated in place: deleting it would take the other lanes' recompiles along. */
+/* The row is updated in place: deleting it would also delete the other lanes' recompiles. */
 static enum stet_rc put_run(struct stet_ledger *l, const struct stet_ledger_run *run, bool replace,
                             struct stet_err *err)
 {
@@ -346,7 +346,7 @@ enum stet_rc stet_ledger_add_recompile(struct stet_ledger *l, const struct stet_
     line(&b, &r->origin);
     line(&b, &r->trigger);
     number(&b, r->cost_ns);
-    text(&b, r->served);
+    text(&b, stet_view_str(stet_journal_served_word(r->served)));
     number(&b, r->benign);
     text(&b, r->sure);
     text(&b, r->evidence);
@@ -370,7 +370,7 @@ bool stet_ledger_feed(void *feed, const struct stet_recompile *r)
     return f->rc == STET_OK;
 }
 
-/* ---- forgetting ---- */
+/* ---- removing ---- */
 
 enum stet_rc stet_ledger_forget(struct stet_ledger *l, const char *run, struct stet_err *err)
 {

@@ -1,9 +1,11 @@
-/* One recompile as every lane tells it: what `stet explain` prints and the ledger keeps. */
+/* One recompile in the form that all lanes share: what `stet explain` prints and the ledger stores.
+ * Texts are borrowed. */
 #ifndef STET_LEDGER_RECOMPILE_H
 #define STET_LEDGER_RECOMPILE_H
 
 #include "cause/cause.h"
 #include "cause/change.h"
+#include "journal/vocabulary.h"
 
 struct stet_line {
     struct stet_view file, function;
@@ -42,14 +44,14 @@ struct stet_recompile {
     const struct stet_row_change *changes;
     size_t change_count, left_out;
     uint64_t cost_ns;
-    struct stet_view served; /* compiled, memory, disk, remote, lifted */
+    enum stet_served served;
     bool benign;
     struct stet_view sure, evidence; /* sure: certain, likely, guess */
     bool has_memory, has_more;
     uint64_t temp_bytes;
     int64_t temp_bytes_more;
     struct stet_view fix;
-    struct stet_view advice; /* a JSON object: what the words say in numbers; absent for none */
+    struct stet_view advice; /* a JSON object with the numbers behind the text; absent for none */
 };
 
 #endif

@@ -1,20 +1,15 @@
-/* Journals → one digest per process. Files of one process share its uid. */
+/* Reads journals into one digest per process. Files of one process share its uid. */
 #include "ledger/run_load.h"
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "journal/format.h"
 #include "journal/values_record.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
-
-/* Growable array in plain memory, moved into the arena when the run is read. */
-#define GROW(array, count)                                                                         \
-    (((count) & ((count) - 1))                                                                     \
-         ? (array)                                                                                 \
-         : stet_mem_resize((array), (count) ? (count) * 2 : 1, sizeof *(array)))
 
 static struct stet_view keep(struct stet_run_digest *d, struct stet_view v)
 {
@@ -29,11 +24,9 @@ static struct stet_process_digest *process_of(struct stet_run_digest *d, struct 
         if (stet_hash_eq(d->processes[i].uid, uid))
             return &d->processes[i];
     }
-    p = GROW(d->processes, d->process_count);
-    if (!p)
+    if (!stet_vec_room(&d->processes, &d->process_room, d->process_count, sizeof *d->processes))
         return NULL;
-    d->processes = p;
-    p += d->process_count++;
+    p = &d->processes[d->process_count++];
     *p = (struct stet_process_digest){.uid = uid, .rank = -1};
     return p;
 }
@@ -48,13 +41,11 @@ static struct stet_compile_event *compile_of(struct stet_process_digest *p, uint
         if (p->compiles[i].index == index && p->compiles[i].load == load)
             return &p->compiles[i];
     }
-    c = GROW(p->compiles, p->compile_count);
-    if (!c)
+    if (!stet_vec_room(&p->compiles, &p->compile_room, p->compile_count, sizeof *p->compiles))
         return NULL;
     if (index >= p->next_index[load] && index < UINT64_MAX)
         p->next_index[load] = index + 1;
-    p->compiles = c;
-    c += p->compile_count++;
+    c = &p->compiles[p->compile_count++];
     *c = (struct stet_compile_event){.index = index, .load = load};
     return c;
 }
@@ -72,11 +63,9 @@ static struct stet_plugin_event *plugin_of(struct stet_process_digest *p, uint64
         if (p->plugins[i].id == id)
             return &p->plugins[i];
     }
-    e = GROW(p->plugins, p->plugin_count);
-    if (!e)
+    if (!stet_vec_room(&p->plugins, &p->plugin_room, p->plugin_count, sizeof *p->plugins))
         return NULL;
-    p->plugins = e;
-    e += p->plugin_count++;
+    e = &p->plugins[p->plugin_count++];
     *e = (struct stet_plugin_event){.id = id};
     return e;
 }
@@ -187,8 +176,9 @@ static void on_compile_end(struct stet_run_digest *d, struct stet_process_digest
     c->error_code = r->error_code;
     c->error = keep(d, r->error);
     c->fingerprint = keep(d, r->fingerprint);
-    c->served = r->served;
+    c->served = stet_journal_served(r->served);
     c->store = keep(d, r->store);
+    c->outcome = stet_journal_outcome_of(r->store);
     c->tier = keep(d, r->tier);
     c->agent = keep(d, r->agent);
     c->agent_ns = r->agent_ns;
@@ -246,18 +236,17 @@ static void on_stack(struct stet_run_digest *d, struct stet_stacks *s,
                      const struct stet_rec_stack *r)
 {
     const struct stet_frame *best = r->frames.count ? &r->frames.items[0] : NULL;
-    struct stet_stack_trigger *t = GROW(s->items, s->count);
+    struct stet_stack_trigger *t;
 
-    if (!t)
+    if (!stet_vec_room(&s->items, &s->room, s->count, sizeof *s->items))
         return;
-    s->items = t;
     for (size_t i = 0; i < r->frames.count; i++) {
         if (!stet_journal_values_in_library(r->frames.items[i].file)) {
             best = &r->frames.items[i];
             break;
         }
     }
-    t += s->count++;
+    t = &s->items[s->count++];
     *t = (struct stet_stack_trigger){.stack = r->stack};
     if (best) {
         t->trigger.file = keep(d, best->file);
@@ -283,7 +272,7 @@ static void on_compile_stack(struct stet_run_digest *d, struct stet_process_dige
     }
 }
 
-/* A run may compile a hundred thousand times: beyond this, later compiles go without values. */
+/* A run may compile a hundred thousand times: after this many, later compiles have no values. */
 enum { VALUES_MOST = 256 << 20 };
 
 static void on_compile_values(struct stet_run_digest *d, struct stet_process_digest *p,
@@ -297,19 +286,16 @@ static void on_compile_values(struct stet_run_digest *d, struct stet_process_dig
     d->value_bytes += r->values.len;
 }
 
-/* One of a name: a forked child reports its own, in its own journal. */
+/* One counter per name: a forked child reports its own, in its own journal. */
 static void on_counter(struct stet_run_digest *d, struct stet_process_digest *p,
                        const struct stet_rec_counter *r)
 {
-    struct stet_counter *c = GROW(p->counters, p->counter_count);
-
-    if (!c)
+    if (!stet_vec_room(&p->counters, &p->counter_room, p->counter_count, sizeof *p->counters))
         return;
-    p->counters = c;
-    c[p->counter_count++] = (struct stet_counter){.framework = keep(d, r->framework),
-                                                  .name = keep(d, r->name),
-                                                  .samples = r->samples,
-                                                  .total = r->total};
+    p->counters[p->counter_count++] = (struct stet_counter){.framework = keep(d, r->framework),
+                                                            .name = keep(d, r->name),
+                                                            .samples = r->samples,
+                                                            .total = r->total};
 }
 
 static void on_process_end(struct stet_process_digest *p, const struct stet_rec_process_end *r)
@@ -382,7 +368,8 @@ void stet_run_take(struct stet_run_digest *d, struct stet_process_digest *p, str
     case STET_REC_fault: {
         const struct stet_rec_fault *r = e->record;
 
-        if (stet_view_is(r->what, "stack-deadline")) /* quick compiles, nothing went wrong */
+        if (stet_journal_fault_of(r->what) ==
+            STET_FAULT_STACK_DEADLINE) /* quick compiles, nothing went wrong */
             p->unread_stacks += r->count;
         else
             p->faults += r->count;
@@ -463,26 +450,19 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* By name, so that the segments of a stream come in order. */
+/* By name, so that the segments of a stream are in order. */
 static enum stet_rc read_folder(struct stet_run_digest *d, const char *folder, DIR *dir)
 {
     char **paths = NULL;
-    size_t n = 0;
+    size_t n = 0, room = 0;
     enum stet_rc rc = STET_OK;
 
     for (struct dirent *e; (e = readdir(dir));) {
-        char **bigger;
-
         if (!stet_view_ends(stet_view_str(e->d_name), STET_JOURNAL_SUFFIX))
             continue;
-        bigger = GROW(paths, n);
-        if (!bigger) {
-            rc = STET_NO_MEMORY;
-            break;
-        }
-        paths = bigger;
-        paths[n] = stet_fs_join(folder, e->d_name);
-        if (!paths[n]) {
+        if (stet_vec_room(&paths, &room, n, sizeof *paths))
+            paths[n] = stet_fs_join(folder, e->d_name);
+        if (n == room || !paths[n]) {
             rc = STET_NO_MEMORY;
             break;
         }

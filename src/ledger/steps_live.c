@@ -2,7 +2,7 @@
 #include "ledger/steps_live.h"
 
 #include "base/arena.h"
-#include "base/mem.h"
+#include "base/clock.h"
 
 #include <time.h>
 
@@ -20,17 +20,9 @@ void stet_steps_live_release(struct stet_steps_live *s)
     s->steps = NULL;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * second_ns + (uint64_t)t.tv_nsec;
-}
-
 /* ---- counting ---- */
 
-/* Samples that lie closer than a fifth of a second are one. */
+/* Samples closer than a fifth of a second count as one. */
 static void sample(struct stet_steps_live *s, uint64_t wall_ns)
 {
     uint32_t at = s->sample_next;
@@ -151,7 +143,7 @@ static void replay(struct stet_steps_live *s, bool counting)
 
 void stet_steps_live_settle(struct stet_steps_live *s, bool last)
 {
-    uint64_t began = now_ns(), executions = s->executions, expected = s->expected;
+    uint64_t began = stet_clock_ns(), executions = s->executions, expected = s->expected;
 
     if (!s->stale || (s->full && s->steps) || (!last && began < s->next_ns))
         return;
@@ -167,7 +159,7 @@ void stet_steps_live_settle(struct stet_steps_live *s, bool last)
     s->expected = expected;
     s->stale = false;
     /* Never more than a twentieth of the time. */
-    s->next_ns = now_ns() + (now_ns() - began) * 20;
+    s->next_ns = stet_clock_ns() + (stet_clock_ns() - began) * 20;
 }
 
 /* ---- answers ---- */
@@ -199,7 +191,8 @@ struct stet_rate stet_steps_live_rate(const struct stet_steps_live *s, uint64_t 
         return rate;
     for (uint32_t i = 1; i < s->sample_count && oldest->wall_ns >= from; i++)
         oldest = sample_at(s, i);
-    /* Journals are written a second late at most; what is later than two has stopped. */
+    /* Journals are written at most a second late; a record older than two seconds means that it has
+     * stopped. */
     if (wall_ns > end + 2 * second_ns)
         end = wall_ns;
     if (end < oldest->wall_ns + second_ns / 10) /* too short to tell */

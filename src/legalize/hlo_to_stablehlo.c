@@ -1,4 +1,4 @@
-/* From an HLO module to a StableHLO one: functions, regions, arguments. */
+/* Converts an HLO module to StableHLO: functions, regions, arguments. */
 #include "legalize/hlo_to_stablehlo.h"
 
 #include "base/mem.h"
@@ -27,7 +27,7 @@ static const struct stet_block *body_of(const struct stet_op *computation)
     return stet_op_region(computation, 0)->blocks[0];
 }
 
-/* One argument a leaf of each parameter. */
+/* One argument for each leaf of each parameter. */
 static bool make_arguments(struct stet_legal *l, const struct stet_block *from,
                            struct stet_block *to)
 {
@@ -171,8 +171,8 @@ static const struct stet_attr *dictionary(struct stet_legal *l, const struct ste
     return a;
 }
 
-/* What frameworks say of the entry's arguments, by the names JAX gives them; donation of a tuple's
- * parts is per leaf in HLO and is left out. */
+/* What frameworks record about the entry's arguments, under the names that JAX uses. HLO donates
+ * parts of a tuple by leaf; this is left out. */
 static const struct stet_attr *argument_attrs(struct stet_legal *l, struct stet_block *block)
 {
     const struct stet_program *hlo = l->hlo;
@@ -259,7 +259,7 @@ static void make_module(struct stet_legal *l)
         return;
     l->ops = &functions;
     make_function(l, l->hlo->entry, true);
-    /* calls found on the way are appended while we go */
+    /* calls that are found while converting are appended to the list */
     for (size_t i = 0; i < l->functions.count && l->rc == STET_OK; i++)
         make_function(l, l->functions.items[i], false);
     block->op_count = (uint32_t)functions.count;
@@ -291,8 +291,8 @@ enum stet_rc stet_hlo_to_stablehlo(struct stet_program *out, const struct stet_p
         stet_mem_free(l);
         return stet_fail(err, STET_UNSUPPORTED, "not an HLO program");
     }
-    /* regions are copies of computations: a module that calls one from many places may grow, within
-     * reason */
+    /* regions are copies of computations, so a module that calls one from many places may grow;
+     * this limits it */
     if (stet_mul_overflows(hlo->arena.used, 16, &cap) || stet_add_overflows(cap, 64 << 20, &cap))
         cap = SIZE_MAX / 2;
     stet_arena_init(&out->arena, cap);

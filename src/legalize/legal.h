@@ -1,4 +1,4 @@
-/* Inside hlo_to_stablehlo: the state of the conversion, and what its files share. */
+/* Internal to legalize: the state of a conversion, and what its files share. */
 #ifndef STET_LEGALIZE_LEGAL_H
 #define STET_LEGALIZE_LEGAL_H
 
@@ -6,7 +6,7 @@
 #include "program/hlo.h"
 #include "program/ops.h"
 
-/* A value of HLO as values of StableHLO: one, or the leaves of a tuple. */
+/* An HLO value as StableHLO values: one value, or the leaves of a tuple. */
 struct stet_leaves {
     struct stet_value **at;
     uint32_t count;
@@ -30,20 +30,20 @@ struct stet_legal {
     } cache[STET_LEGAL_CACHE]; /* types and locations made before */
 };
 
-/* Attributes being gathered for one operation. */
+/* Collects the attributes of one operation. */
 struct stet_attrs {
     struct stet_named_attr at[STET_LEGAL_ATTRS];
     uint32_t count;
 };
 
-/* Records the first failure, with the name of `op` when it is not NULL. */
+/* Records the first failure, with the name of `op` if it is not NULL. */
 void stet_legal_fail(struct stet_legal *l, enum stet_rc rc, const struct stet_op *op,
                      const char *what);
 
 /* ---- legal_type.c ---- */
 const struct stet_type *stet_legal_type(struct stet_legal *l, const struct stet_type *t);
 uint32_t stet_legal_leaf_count(const struct stet_type *t);
-/* Leaf types of `t` in order, into `out`; how many. */
+/* The leaf types of `t` in order, into `out`; returns how many. */
 uint32_t stet_legal_leaf_types(struct stet_legal *l, const struct stet_type *t,
                                const struct stet_type **out);
 const struct stet_loc *stet_legal_loc(struct stet_legal *l, const struct stet_loc *loc);
@@ -62,10 +62,10 @@ const struct stet_attr *stet_legal_fill(struct stet_legal *l, int64_t v, uint32_
 /* dense tensor<rows x columns x i64>. */
 const struct stet_attr *stet_legal_matrix(struct stet_legal *l, const int64_t *v, uint32_t rows,
                                           uint32_t columns);
-/* #stablehlo.mnemonic<fields>; the fields are kept as they are. */
+/* #stablehlo.mnemonic<fields>; the fields are copied unchanged. */
 const struct stet_attr *stet_legal_record(struct stet_legal *l, const char *mnemonic,
                                           struct stet_named_attr *fields, uint32_t n);
-/* The attributes of the counterpart that need no thought about operands or regions. */
+/* The attributes of the counterpart that do not depend on operands or regions. */
 void stet_legal_attrs(struct stet_legal *l, const struct stet_op *op, struct stet_attrs *out);
 
 /* ---- legal_group.c ---- */
@@ -74,23 +74,24 @@ const struct stet_attr *stet_legal_lists(struct stet_legal *l, const struct stet
 void stet_legal_collective(struct stet_legal *l, const struct stet_op *op, struct stet_attrs *out);
 
 /* ---- legal_dict.c ---- */
-/* {a = 1 : i64, b = 1.5 : f64, c = "x", d = true, e = array<i64: 1, 2>}, as XLA keeps the
+/* {a = 1 : i64, b = 1.5 : f64, c = "x", d = true, e = array<i64: 1, 2>}, as XLA writes the
  * attributes of a typed custom call; NULL for anything else. */
 const struct stet_attr *stet_legal_dictionary(struct stet_legal *l, struct stet_view text);
 
 /* ---- legal_op.c ---- */
-/* Appends an operation to the block being made; its results, or NULL. */
+/* Appends an operation to the current block; returns its results, or NULL. */
 struct stet_value *stet_legal_emit(struct stet_legal *l, const char *name,
                                    const struct stet_op *from, struct stet_value *const *operands,
                                    uint32_t operand_count, const struct stet_type *const *types,
                                    uint32_t type_count, struct stet_attrs *attrs,
                                    struct stet_region *regions, uint16_t region_count);
-/* The instruction as operations of the block being made, its leaves recorded. */
+/* Converts the instruction to operations of the current block and records its leaves. */
 void stet_legal_op(struct stet_legal *l, const struct stet_op *op);
 
 /* ---- hlo_to_stablehlo.c ---- */
-/* A region whose block has one argument a leaf of the computation's parameters and ends with
- * `terminator`. With `bound`, parameter i stands for bound[i] and the block has no arguments. */
+/* A region whose block has one argument for each leaf of the computation's parameters and ends with
+ * `terminator`. With `bound`, parameter i is replaced by bound[i] and the block has no
+ * arguments. */
 bool stet_legal_region(struct stet_legal *l, struct stet_region *out,
                        const struct stet_attr *callee, const struct stet_leaves *bound,
                        uint32_t bound_count, const char *terminator);

@@ -1,5 +1,4 @@
-/* Attributes of HLO instructions as StableHLO has them, one line an operation where names alone
- * differ. */
+/* Converts attributes of HLO instructions to StableHLO; a table row where only names differ. */
 #include "legalize/legal.h"
 
 #include "program/number.h"
@@ -134,7 +133,8 @@ const struct stet_attr *stet_legal_record(struct stet_legal *l, const char *mnem
     return a;
 }
 
-/* Fields of the same names in the instruction, those it lacks empty; `index` NULL or a number. */
+/* Fields of the same names in the instruction; those it lacks are empty. `index` is NULL or a
+ * number. */
 static const struct stet_attr *numbers(struct stet_legal *l, const struct stet_op *op,
                                        const char *mnemonic, const char *const (*names)[2],
                                        uint32_t n)
@@ -186,7 +186,7 @@ static const struct stet_attr *dot_numbers(struct stet_legal *l, const struct st
     return numbers(l, op, "dot", names, 4);
 }
 
-/* "bf01" → where b, f and the numbers stand. */
+/* "bf01" → the positions of b, f and the numbers. */
 static bool positions(struct stet_legal *l, struct stet_view labels, char first, char second,
                       struct stet_named_attr *out, const char *const *names)
 {
@@ -244,7 +244,7 @@ static const struct stet_attr *conv_numbers(struct stet_legal *l, const struct s
 
 /* ---- windows and precision ---- */
 
-/* A part of the window as array<i64>, NULL when it is the default. */
+/* A part of the window as array<i64>, NULL if it is the default. */
 static const struct stet_attr *window_part(struct stet_legal *l, const struct stet_op *op,
                                            const char *part)
 {
@@ -333,7 +333,7 @@ static const struct stet_attr *precision(struct stet_legal *l, const struct stet
     return a;
 }
 
-/* dot_bf16_bf16_f32_x3: types of the operands and of the sum, and how many products. */
+/* dot_bf16_bf16_f32_x3: types of the operands and of the sum, and the number of products. */
 static const struct stet_attr *algorithm(struct stet_legal *l, const struct stet_op *op)
 {
     static const struct {
@@ -414,7 +414,7 @@ static void custom_call(struct stet_legal *l, const struct stet_op *op, struct s
 
 /* ---- all of them ---- */
 
-/* HLO's one dimension in a list as a number. */
+/* Writes HLO's single-element list of dimensions as a number. */
 static const struct stet_attr *one_dimension(struct stet_legal *l, const struct stet_op *op)
 {
     const struct stet_attr *v = stet_op_attr(op, "dimensions");

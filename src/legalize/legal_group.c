@@ -1,7 +1,7 @@
 /* Device groups and channels of collectives. */
 #include "legalize/legal.h"
 
-/* "[2,2]<=[4]T(1,0)" → the numbers it stands for; 0 when it is none. */
+/* "[2,2]<=[4]T(1,0)" → the numbers it denotes; 0 if it is not of this form. */
 static uint32_t read_list(struct stet_view *v, char open, char close, int64_t *out, uint32_t most)
 {
     uint32_t n = 0;

@@ -1,5 +1,5 @@
-/* HLO instructions as StableHLO operations; opcodes that need more than a new name have a function.
- */
+/* Converts HLO instructions to StableHLO operations. Opcodes that need more than a new name have a
+ * function. */
 #include "legalize/legal.h"
 
 /* Counterparts that differ in name alone (and in attributes, legal_attr.c). */
@@ -203,9 +203,9 @@ static const struct stet_type **result_types(struct stet_legal *l, const struct 
     return types;
 }
 
-/* ---- opcodes of their own kind ---- */
+/* ---- opcodes with a function of their own ---- */
 
-/* The value itself: copies, domains, dependencies. */
+/* Uses the operand itself: copies, domains, dependencies. */
 static void alias(struct stet_legal *l, const struct stet_op *op)
 {
     l->leaves[op->results->id] = leaves_of(l, stet_op_operand(op, 0));
@@ -301,7 +301,7 @@ static void after_all(struct stet_legal *l, const struct stet_op *op)
          1);
 }
 
-/* A function of its own, made once, after the one that calls it. */
+/* Creates the called function once, after the function that calls it. */
 static void call(struct stet_legal *l, const struct stet_op *op)
 {
     const struct stet_attr *callee = stet_op_attr(op, "to_apply");
@@ -333,7 +333,7 @@ static void call(struct stet_legal *l, const struct stet_op *op)
              n);
 }
 
-/* stablehlo.if for predicates, stablehlo.case otherwise; branches see their operand as it is. */
+/* stablehlo.if for predicates, stablehlo.case otherwise; branches use their operand directly. */
 static void conditional(struct stet_legal *l, const struct stet_op *op)
 {
     const struct stet_attr *list = stet_op_attr(op, "branch_computations");
@@ -368,7 +368,7 @@ static void conditional(struct stet_legal *l, const struct stet_op *op)
          n);
 }
 
-/* One operand split in as many parts as there are devices in a group. */
+/* Splits one operand into as many parts as a group has devices. */
 static void all_to_all(struct stet_legal *l, const struct stet_op *op)
 {
     const struct stet_attr *dims = stet_op_attr(op, "dimensions"), *groups;
@@ -411,9 +411,9 @@ static void top_k(struct stet_legal *l, const struct stet_op *op)
              stet_legal_emit(l, "chlo.top_k", op, in.at, in.count, types, n, &attrs, NULL, 0), n);
 }
 
-/* ---- the usual way ---- */
+/* ---- all other opcodes ---- */
 
-/* Which attributes name the computations that become regions, in StableHLO's order. */
+/* The attributes that name the computations which become regions, in StableHLO's order. */
 static uint16_t region_names(uint32_t known, const char *names[2])
 {
     switch (known) {

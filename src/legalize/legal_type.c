@@ -1,4 +1,4 @@
-/* Types and locations of HLO as StableHLO has them. */
+/* Converts types and locations of HLO to StableHLO. */
 #include "legalize/legal.h"
 
 static const void *recall(const struct stet_legal *l, const void *from)
@@ -109,7 +109,7 @@ static const struct stet_loc *loc_of(struct stet_legal *l, enum stet_loc_kind ki
     return made;
 }
 
-/* A frame's function goes around its file as JAX writes it: "fn"("file":1:2). */
+/* The function of a frame is wrapped around its file, as JAX writes it: "fn"("file":1:2). */
 static const struct stet_loc *place(struct stet_legal *l, const struct stet_loc *loc)
 {
     const struct stet_loc *known = recall(l, loc);

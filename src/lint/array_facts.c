@@ -1,4 +1,4 @@
-/* Sizes, ranks and dtypes as they can be read off the calls that make arrays. */
+/* Sizes, ranks and dtypes, as far as the calls that create arrays show them. */
 #include "lint/rules.h"
 #include "lint/walk.h"
 
@@ -28,7 +28,7 @@ bool lint_is_constant(const struct lint_ast *a, lint_ref n)
 
 enum { LARGEST = 1000000000 };
 
-/* left * right and kin, both known; the tree keeps an operator's first character. */
+/* left * right and the like, both known; the tree keeps an operator's first character. */
 static long computed(const struct lint_walk *w, lint_ref left, lint_ref right, char op, long l,
                      long r)
 {
@@ -249,7 +249,8 @@ static bool made(struct lint_walk *w, lint_ref call, const struct maker *m, stru
     return true;
 }
 
-/* What `split` and its kin leave over, where the sizes are known. `at`: where the size is given. */
+/* The remainder that `split` and similar functions leave, if the sizes are known. `at`: the
+ * position of the size. */
 static struct lint_facts pieces(struct lint_walk *w, lint_ref call, struct stet_view name,
                                 struct lint_facts whole, unsigned at)
 {
@@ -275,7 +276,7 @@ static struct lint_facts pieces(struct lint_walk *w, lint_ref call, struct stet_
     return f;
 }
 
-/* numpy's own split raises where it does not divide. */
+/* numpy's own split raises an exception if it does not divide. */
 static bool is_split(struct stet_view name, bool torch)
 {
     static const char *const splits[] = {"array_split", "tensor_split", "chunk", "split", NULL};
@@ -283,7 +284,7 @@ static bool is_split(struct stet_view name, bool torch)
     return lint_any_of(name, splits) && (torch || !stet_view_is(name, "split"));
 }
 
-/* A method of an array: what it keeps. */
+/* A method of an array: the facts that it keeps. */
 static struct lint_facts method(struct lint_walk *w, lint_ref call, struct stet_view name,
                                 struct lint_facts f)
 {
@@ -392,7 +393,7 @@ static struct lint_facts through(struct lint_walk *w, lint_ref call, struct stet
     return f;
 }
 
-/* Config(…) of a class that says nothing of equality. */
+/* Config(…) of a class without its own equality. */
 static bool makes_object(struct lint_walk *w, lint_ref function)
 {
     uint32_t c = lint_class_named(w, lint_name(w->ast, function)), hash, eq;
@@ -413,7 +414,7 @@ struct lint_facts lint_facts_list(struct lint_facts element)
     return element;
 }
 
-/* rows.append(x): a list may come to hold other arrays than it was made with. */
+/* rows.append(x): a list may contain other arrays than it was created with. */
 static void add_element(struct lint_walk *w, lint_ref call, lint_ref object)
 {
     static const char *const adds[] = {"append", "insert", NULL};
@@ -498,7 +499,7 @@ struct lint_facts lint_facts_subscript(struct lint_walk *w, lint_ref n)
     return f;
 }
 
-/* Its keys, when all of them are written down. */
+/* Its keys, if all of them are literals. */
 struct lint_facts lint_facts_dictionary(struct lint_walk *w, lint_ref n)
 {
     const struct lint_ast *a = w->ast;

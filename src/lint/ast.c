@@ -163,7 +163,7 @@ static lint_ref append(struct lint_ast *a, size_t *room, TSNode n, enum lint_kin
     return a->count++;
 }
 
-/* A leaf's children say nothing; an operator's anonymous child is its sign. */
+/* A leaf's children add nothing; an operator's anonymous child is its sign. */
 static bool wants_children(enum lint_kind kind)
 {
     return kind != LINT_IDENTIFIER && kind != LINT_STRING_CONTENT && kind != LINT_COMMENT;
@@ -226,7 +226,7 @@ static bool copy_tree(struct lint_ast *a, TSTree *tree)
     return fine;
 }
 
-/* A line may be the whole file: whoever asks for a column must not walk back to its start. */
+/* A line may be the whole file, so computing a column must not walk back to its start. */
 static bool find_lines(struct lint_ast *a)
 {
     const char *p = a->text.ptr, *end = p + a->text.len;

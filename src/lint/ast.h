@@ -1,4 +1,5 @@
-/* A Python file as a flat array of nodes: the grammar's named nodes in source order. */
+/* A Python file as a flat array of nodes: the grammar's named nodes in source order. The tree
+ * borrows the text, which must outlive it. */
 #ifndef STET_LINT_AST_H
 #define STET_LINT_AST_H
 
@@ -14,7 +15,7 @@ enum lint_kind {
     LINT_KINDS
 };
 
-/* The grammar's fields that say more than order does. */
+/* The grammar's fields that give more than the order does. */
 enum lint_field {
     LINT_FIELD_NONE,
     LINT_FIELD_NAME,
@@ -41,7 +42,7 @@ enum lint_field {
     LINT_FIELDS
 };
 
-/* 0 stands for "no node": node 0 is the module, which is nobody's child or sibling. */
+/* 0 means "no node": node 0 is the module, which is never a child or sibling. */
 typedef uint32_t lint_ref;
 
 struct lint_node {
@@ -65,7 +66,7 @@ struct lint_ast {
     struct stet_arena arena;
 };
 
-/* A parser is one thread's and is used for many files. */
+/* A parser belongs to one thread and is used for many files. */
 struct lint_parser;
 struct lint_parser *lint_parser_new(void);
 void lint_parser_free(struct lint_parser *p);
@@ -75,7 +76,7 @@ enum stet_rc lint_ast_parse(struct lint_ast *a, struct lint_parser *p, struct st
                             struct stet_err *err);
 void lint_ast_release(struct lint_ast *a);
 
-/* The number of a name, 0 when the file does not have it. */
+/* The number of a name, 0 if the file does not have it. */
 uint32_t lint_ast_name(const struct lint_ast *a, const char *name);
 
 static inline const struct lint_node *lint_at(const struct lint_ast *a, lint_ref n)
@@ -94,7 +95,7 @@ static inline struct stet_view lint_text(const struct lint_ast *a, lint_ref n)
                         (size_t)(a->nodes[n].end - a->nodes[n].start));
 }
 
-/* First child, also of the module; 0 when there is none. */
+/* The first child, also of the module; 0 if there is none. */
 static inline lint_ref lint_child(const struct lint_ast *a, lint_ref n)
 {
     return a->nodes[n].kind == LINT_IDENTIFIER ? 0 : a->nodes[n].child;
@@ -115,13 +116,13 @@ static inline uint32_t lint_name(const struct lint_ast *a, lint_ref n)
 lint_ref lint_field(const struct lint_ast *a, lint_ref n, enum lint_field field);
 /* First child of that kind, or 0. */
 lint_ref lint_child_of(const struct lint_ast *a, lint_ref n, enum lint_kind kind);
-/* Parentheses taken off. */
+/* Skips parentheses. */
 lint_ref lint_bare(const struct lint_ast *a, lint_ref n);
-/* The row that holds this byte, from 0. */
+/* The row that contains this byte, from 0. */
 uint32_t lint_row(const struct lint_ast *a, uint32_t offset);
 /* 1-based column in bytes. */
 uint32_t lint_column(const struct lint_ast *a, uint32_t offset);
-/* A string literal without prefix and quotes; empty when it is not a plain one. */
+/* A string literal without prefix and quotes; empty if it is not a plain one. */
 struct stet_view lint_string(const struct lint_ast *a, lint_ref n);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a call gives back, and who calls whom. */
+/* The result of a call, and the call graph of a file. */
 #include "lint/rules.h"
 #include "lint/walk.h"
 
@@ -144,7 +144,8 @@ static struct lint_value weakly(struct lint_value v)
     return v;
 }
 
-/* A value of the callee's terms in the caller's: its parameters' bits become the arguments'. */
+/* Translates a value from the callee's terms to the caller's: its parameters' bits become the
+ * arguments'. */
 static struct lint_value returned(struct lint_walk *w, lint_ref call, uint32_t callee)
 {
     const struct lint_fn *f = &w->out->fns[callee];
@@ -201,7 +202,7 @@ bool lint_is_library(struct stet_view dotted)
     return false;
 }
 
-/* int(), len(), range() and kin; true when it is one of them. */
+/* int(), len(), range() and the like; true if it is one of them. */
 static bool call_builtin(struct lint_walk *w, lint_ref n, struct stet_view name,
                          struct lint_value *out)
 {
@@ -304,7 +305,7 @@ static struct lint_value call_method(struct lint_walk *w, lint_ref n, struct lin
     } else {
         uint8_t weak = self.flags & (LINT_WEAK | LINT_TREE);
 
-        /* .to(), .sum(), …: a method only tensors have makes it one. */
+        /* .to(), .sum(), …: a method that only tensors have makes it one. */
         if (result_flags(name) || stet_view_is(name, "sum") || stet_view_is(name, "max"))
             weak = weak & LINT_TREE ? weak : 0;
         if (lint_is_strong(args))
@@ -314,7 +315,7 @@ static struct lint_value call_method(struct lint_walk *w, lint_ref n, struct lin
     return self;
 }
 
-/* Functions of the array libraries that give Python values. */
+/* Functions of the array libraries that return Python values. */
 static bool gives_python(struct stet_view dotted, struct stet_view last)
 {
     static const char *const lasts[] = {"finfo",
@@ -379,7 +380,7 @@ static bool gives_python(struct stet_view dotted, struct stet_view last)
     return false;
 }
 
-/* A function of jax, torch or numpy; true when it is one. */
+/* A function of jax, torch or numpy; true if it is one. */
 static bool call_library(struct lint_walk *w, lint_ref n, struct stet_view dotted,
                          struct lint_value *out)
 {
@@ -404,7 +405,7 @@ static bool call_library(struct lint_walk *w, lint_ref n, struct stet_view dotte
             if ((stet_view_is(last, "split") || stet_view_is(last, "chunk") ||
                  stet_view_is(last, "unbind")))
                 out->flags |= LINT_TREE;
-            /* A key is an array, but not one whose value anybody branches on. */
+            /* A random key is an array, but code does not branch on its value. */
             if (stet_view_starts(dotted, "jax.lax.axis_") || stet_view_ends(dotted, "PRNGKey"))
                 out->flags |= LINT_WEAK;
         }
@@ -419,7 +420,7 @@ static bool call_library(struct lint_walk *w, lint_ref n, struct stet_view dotte
     return false;
 }
 
-/* Functions given to a function we don't know: called there, with values we don't know. */
+/* Functions passed to an unknown function: they are called there with unknown values. */
 static void pass_functions(struct lint_walk *w, lint_ref call)
 {
     lint_ref args = lint_field(w->ast, call, LINT_FIELD_ARGUMENTS);
@@ -503,7 +504,7 @@ static struct lint_value call_attribute(struct lint_walk *w, lint_ref n, lint_re
     return out;
 }
 
-/* A compiled function's result lies on the device; what goes in may vary. */
+/* A compiled function's result is on the device; its arguments may vary. */
 static struct lint_value call_jitted(struct lint_walk *w, lint_ref n, uint32_t jit)
 {
     uint32_t fn = w->jits[jit].fn;

@@ -1,4 +1,4 @@
-/* Loops: what their targets are, which numbers change with their turns, and whether they hold a
+/* Loops: what their targets are, which numbers change with their turns, and whether they contain a
  * step. */
 #include "lint/rules.h"
 #include "lint/walk.h"
@@ -26,7 +26,7 @@ static bool holds_step(const struct lint_walk *w, lint_ref n)
     return false;
 }
 
-/* A loop inside a step is unrolled there: its numbers are the same in the next step. */
+/* A loop inside a step is unrolled: its numbers are the same in the next step. */
 static uint8_t changes_with(bool ends_step)
 {
     return ends_step ? LINT_CHANGES : LINT_VARIES;
@@ -56,7 +56,7 @@ static void mark_scaled(struct lint_walk *w, lint_ref left, lint_ref right, uint
     }
 }
 
-/* Numbers that the loop counts up vary from its first line on. */
+/* Numbers that the loop increments vary from its first line on. */
 static void mark_counters(struct lint_walk *w, lint_ref n, uint8_t how)
 {
     const struct lint_ast *a = w->ast;
@@ -102,7 +102,7 @@ static void run_loop(struct lint_walk *w, lint_ref n, lint_ref body)
     w->loops--;
 }
 
-/* A constant, or a list, tuple or object made of such. */
+/* A constant, or a list, tuple or object of constants. */
 static bool is_written_down(const struct lint_ast *a, lint_ref n, unsigned depth)
 {
     if (lint_is_constant(a, n))
@@ -131,7 +131,7 @@ static bool leaves_rest(struct lint_walk *w, lint_ref range)
     return whole < 0 || stride <= 0 || whole % stride;
 }
 
-/* A list or tuple written out, of constants that are not all the same. */
+/* A literal list or tuple of constants that are not all the same. */
 static bool lists_constants(const struct lint_walk *w, lint_ref right)
 {
     const struct lint_ast *a = w->ast;

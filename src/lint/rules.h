@@ -1,4 +1,4 @@
-/* The rules: one row of rules.def and one function each. */
+/* The rules: one row of rules.def and one function each. walk.c calls them at the events below. */
 #ifndef STET_LINT_RULES_H
 #define STET_LINT_RULES_H
 
@@ -6,7 +6,7 @@
 
 enum lint_severity { LINT_SEV_NOTE, LINT_SEV_WARNING, LINT_SEV_ERROR };
 
-/* Where a rule looks. The node given is the one named. */
+/* The events at which a rule runs. It receives the node of the event. */
 enum lint_event {
     ON_CONDITION = 1, /* an expression whose truth Python asks */
     ON_CALL = 2,
@@ -42,12 +42,12 @@ extern const struct lint_rule lint_rule_table[LINT_RULES];
 #include "lint/rules.def"
 #undef RULE
 
-/* Once before the first walk; from any thread. */
+/* Called once before the first walk; from any thread. */
 void lint_rules_prepare(void);
-/* Run the rules that look at this event. */
+/* Runs the rules of this event. */
 void lint_rules(struct lint_walk *w, enum lint_event event, lint_ref n);
 
-/* By code or by trap (the first of a trap); LINT_RULES when there is none. */
+/* By code or by trap (the first of a trap); LINT_RULES if there is none. */
 unsigned lint_rule_named(struct stet_view name);
 
 /* Helpers that several rules share. */
@@ -58,7 +58,7 @@ lint_ref lint_callee_object(const struct lint_walk *w, lint_ref call);
 bool lint_any_of(struct stet_view v, const char *const *list);
 /* A short piece of source for a message. */
 struct stet_view lint_quote(const struct lint_walk *w, lint_ref n);
-/* An identifier of this text somewhere inside n. */
+/* Is there an identifier with this text inside n? */
 bool lint_mentions(const struct lint_walk *w, lint_ref n, const char *const *names);
 /* self.name is assigned or counted outside of the builders of its class. */
 bool lint_attribute_moves(const struct lint_walk *w, uint32_t owner, struct stet_view name);
@@ -76,7 +76,7 @@ void lint_shaped_subscript(struct lint_walk *w, lint_ref n);
 void lint_donated_one_way(struct lint_walk *w, lint_ref test);
 /* Reports a loop that gives a compiled function more values than torch keeps programs. */
 bool lint_passes_limit(struct lint_walk *w, const struct lint_jit *j, lint_ref at);
-/* The condition asks for the rank of the process. */
+/* Does the condition test the rank of the process? */
 bool lint_asks_rank(const struct lint_walk *w, lint_ref n);
 /* `step % n` somewhere in a condition, or 0. */
 lint_ref lint_every_n(const struct lint_walk *w, lint_ref n);

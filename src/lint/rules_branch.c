@@ -10,7 +10,7 @@ static bool is_number(const struct lint_walk *w, lint_ref n)
     return k == LINT_INTEGER || k == LINT_FLOAT;
 }
 
-/* What only might be a tensor counts when it is compared with a number. */
+/* A value that only might be a tensor counts if it is compared with a number. */
 static bool compared_with_number(const struct lint_walk *w, lint_ref n)
 {
     for (lint_ref c = lint_child(w->ast, n); c; c = lint_next(w->ast, c)) {
@@ -128,7 +128,7 @@ void rule_optional_key(struct lint_walk *w, lint_ref n)
     }
 }
 
-/* Inside the statement something is read back, printed or saved. */
+/* Is something read back, printed or saved inside the statement? */
 static bool statement_reads(const struct lint_walk *w)
 {
     static const char *const reads[] = {"item",         "cpu",        "print", "tolist", "numpy",
@@ -185,7 +185,7 @@ lint_ref lint_every_n(const struct lint_walk *w, lint_ref n)
     return 0;
 }
 
-/* Inside the branch a tensor of the step becomes another one: in a lazy loop, another graph. */
+/* A tensor of the step is replaced inside the branch: in a lazy loop, this makes another graph. */
 static bool statement_computes(struct lint_walk *w)
 {
     const struct lint_ast *a = w->ast;

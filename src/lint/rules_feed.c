@@ -1,4 +1,4 @@
-/* Rules about what compiled functions are fed: arguments whose size, rank, dtype, fields or length
+/* Rules about the arguments of compiled functions: those whose size, rank, dtype, fields or length
  * differ from call to call, as far as the source shows it. */
 #include "lint/rules.h"
 
@@ -32,10 +32,10 @@ struct feed {
     struct lint_jit *jit;
     lint_ref call, arg; /* the argument's value */
     struct lint_value v;
-    struct lint_fed *first; /* how that place was fed at first, or NULL */
+    struct lint_fed *first; /* how that position was fed at first, or NULL */
 };
 
-/* Position of an argument among the parameters, LINT_FED when it can't be told. */
+/* Position of an argument among the parameters, LINT_FED if unknown. */
 static unsigned position_of(const struct lint_walk *w, const struct lint_jit *j, lint_ref arg,
                             unsigned position)
 {
@@ -53,7 +53,7 @@ static unsigned position_of(const struct lint_walk *w, const struct lint_jit *j,
     return LINT_FED;
 }
 
-/* Calls `look` for what goes into a compiled function or onto the device here. */
+/* Calls `look` for each value that goes into a compiled function or to the device here. */
 static void each_fed(struct lint_walk *w, lint_ref call,
                      void (*look)(struct lint_walk *, const struct feed *))
 {
@@ -101,7 +101,7 @@ static void report_other(struct lint_walk *w, unsigned rule, const struct feed *
                 STET_FMT(lint_quote(w, f->arg)), what, f->first->line);
 }
 
-/* How many turns a loop makes, when it is written down; 0 otherwise. */
+/* How many turns a loop makes, if it is a literal; 0 otherwise. */
 static long turns(struct lint_walk *w)
 {
     const struct lint_ast *a = w->ast;
@@ -120,7 +120,7 @@ static long turns(struct lint_walk *w)
     return from < 0 || to < from ? 0 : to - from;
 }
 
-/* torch.compile gives up after eight programs of a frame. */
+/* torch.compile stops compiling a frame after eight programs. */
 bool lint_passes_limit(struct lint_walk *w, const struct lint_jit *j, lint_ref at)
 {
     long n = turns(w);
@@ -425,7 +425,7 @@ void rule_eval_mode(struct lint_walk *w, lint_ref n)
     j->modes |= 4;
 }
 
-/* The first call of a place is what later ones are compared with; called after all rules. */
+/* The first call of a position is what later ones are compared with; called after all rules. */
 void lint_fed_remember(struct lint_walk *w, lint_ref n)
 {
     struct lint_jit *j = fed_jit(w, n);

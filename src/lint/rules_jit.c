@@ -1,4 +1,4 @@
-/* Rules about compiled functions: how they are made, what goes in, what they close over. */
+/* Rules about compiled functions: how they are created, what goes in, what they close over. */
 #include "lint/rules.h"
 
 /* The text right after a node, blanks skipped. */
@@ -11,7 +11,7 @@ static char following(const struct lint_walk *w, lint_ref n)
     return at < w->ast->text.len ? w->ast->text.ptr[at] : '\n';
 }
 
-/* A function object made anew each time the place is passed. */
+/* A function object that is created at each execution of this place. */
 static bool is_fresh(struct lint_walk *w, lint_ref operand)
 {
     const struct lint_ast *a = w->ast;
@@ -31,7 +31,7 @@ static bool is_fresh(struct lint_walk *w, lint_ref operand)
            w->fns[v.index].parent == w->fn && w->fn;
 }
 
-/* Kept under a key or in a list: a table of compiled functions, each made once. */
+/* Stored under a key or in a list: a table of compiled functions, each created once. */
 static bool is_collected(const struct lint_walk *w)
 {
     const struct lint_ast *a = w->ast;
@@ -97,7 +97,7 @@ static bool bakes_bound(struct lint_walk *w, lint_ref operand)
     return found;
 }
 
-/* step = jit(…), and step is then called in this function and nowhere kept. */
+/* step = jit(…), where step is then called in this function and not kept. */
 static bool is_used_here_only(const struct lint_walk *w, lint_ref call)
 {
     const struct lint_ast *a = w->ast;
@@ -185,7 +185,7 @@ static bool is_static_name(const struct lint_jit *j, struct stet_view name)
     return false;
 }
 
-/* Calls `look` for each argument in a static place. */
+/* Calls `look` for each argument in a static position. */
 static void each_static(struct lint_walk *w, lint_ref call,
                         void (*look)(struct lint_walk *, lint_ref call, lint_ref value))
 {
@@ -304,7 +304,7 @@ void rule_static_self(struct lint_walk *w, lint_ref n)
                 STET_FMT(w->out->fns[fn].name));
 }
 
-/* A truth, not a number: late-branch speaks of what it switches. */
+/* A boolean, not a number: late-branch reports what it switches. */
 static bool is_switch(const struct lint_walk *w, lint_ref value)
 {
     enum lint_kind k = lint_kind(w->ast, lint_bare(w->ast, value));
@@ -394,7 +394,7 @@ void rule_global_value(struct lint_walk *w, lint_ref n)
                 STET_FMT(w->ast->names.items[name]));
 }
 
-/* A method that is itself compiled, or made into a compiled function somewhere. */
+/* A method that is itself compiled, or made into a compiled function elsewhere. */
 static bool is_compiled(const struct lint_walk *w, uint32_t fn)
 {
     for (uint32_t i = 0; i < w->jit_count && lint_spend(w); i++) {

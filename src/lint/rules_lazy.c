@@ -1,9 +1,9 @@
-/* Python numbers that shape a lazy PyTorch/XLA graph: shifts, positions, counts and sizes become
- * part of it, where the numbers of plain arithmetic are passed as data. */
+/* Python numbers that become part of a lazy PyTorch/XLA graph: shifts, positions, counts and sizes.
+ * The numbers of plain arithmetic are passed as data instead. */
 #include "lint/rules.h"
 
-/* Each makes one program a number in PyTorch/XLA, where x * n, clamp, masked_fill and add(alpha=n)
- * make one for all: tests/lint/lazy_ops.py asks it. */
+/* Each makes one program per number in PyTorch/XLA, whereas x * n, clamp, masked_fill and
+ * add(alpha=n) make one for all: tests/lint/lazy_ops.py checks this. */
 static const char *const shaped_by[] = {
     "roll",   "narrow",  "select",    "repeat",         "tile",          "repeat_interleave",
     "rot90",  "tril",    "triu",      "diagonal",       "diag_embed",    "unfold",
@@ -11,7 +11,7 @@ static const char *const shaped_by[] = {
     "pad",    "pow",     "kthvalue",  "one_hot",        "flip",          "permute",
     "diag",   "movedim", "transpose", "select_scatter", "slice_scatter", NULL};
 
-/* The tensor that a call works on, in the host's memory or not told; 0 when it is no such call. */
+/* The tensor that a call works on, in the host's memory or unknown; 0 if it is not such a call. */
 static lint_ref worked_on(struct lint_walk *w, lint_ref call, bool *library)
 {
     lint_ref function = lint_bare(w->ast, lint_field(w->ast, call, LINT_FIELD_FUNCTION));
@@ -57,7 +57,7 @@ void lint_shaped_call(struct lint_walk *w, lint_ref call)
     }
 }
 
-/* x[n] and x[:, n] take a place of the graph's own; slice-start speaks of slices. */
+/* x[n] and x[:, n] become a part of the graph; slice-start reports slices. */
 void lint_shaped_subscript(struct lint_walk *w, lint_ref n)
 {
     const struct lint_ast *a = w->ast;
@@ -93,7 +93,7 @@ static uint32_t overwritten(const struct lint_ast *a, lint_ref n)
     return stet_view_ends(method, "_") && !stet_view_ends(method, "__") ? lint_name(a, object) : 0;
 }
 
-/* The name gets another tensor somewhere in this block. */
+/* Is another tensor assigned to the name in this block? */
 static bool replaces(const struct lint_walk *w, lint_ref block, uint32_t name)
 {
     const struct lint_ast *a = w->ast;
@@ -120,7 +120,7 @@ static uint32_t kept_one_way(const struct lint_walk *w, lint_ref one, lint_ref o
     return 0;
 }
 
-/* In a step, what is overwritten is donated, and what is replaced is not. */
+/* In a step, a tensor that is overwritten is donated, and one that is replaced is not. */
 void lint_donated_one_way(struct lint_walk *w, lint_ref test)
 {
     const struct lint_ast *a = w->ast;

@@ -1,7 +1,7 @@
-/* Rules about the options of a compile, and about kernels and defaults that come and go. */
+/* Rules about the options of a compile, and about kernels and defaults that are sometimes used. */
 #include "lint/rules.h"
 
-/* The keyword's value is another one at each turn, or by a parameter that is. */
+/* The keyword's value differs at each turn, or depends on a parameter that does. */
 static void look_option(struct lint_walk *w, lint_ref call, const char *keyword, unsigned rule,
                         const char *what)
 {
@@ -24,7 +24,7 @@ void rule_donation_change(struct lint_walk *w, lint_ref n)
     look_option(w, n, "donate_argnames", LINT_RULE_donation_change, "what is donated,");
 }
 
-/* The text of a name's making, or of the expression. */
+/* The text of the expression that a name was bound to, or of the expression itself. */
 static bool speaks_of_layout(struct lint_walk *w, lint_ref n)
 {
     static const char *const words[] = {"Layout", "Format", "major_to_minor", "DeviceLocalLayout",

@@ -20,13 +20,14 @@ static void report_gather(struct lint_walk *w, lint_ref n, bool library, uint64_
                 "the size of `%.*s` depends on values", STET_FMT(lint_quote(w, n)));
 }
 
-/* `mask`, `pad_mask`: nobody calls an index array so. */
+/* `mask`, `pad_mask`: an index array is not named like this. */
 static bool is_named_mask(const struct lint_ast *a, lint_ref n)
 {
     return lint_kind(a, n) == LINT_IDENTIFIER && stet_view_ends(lint_text(a, n), "mask");
 }
 
-/* The same between compiled functions: each size is a small program, and one of what takes it. */
+/* The same between compiled functions: each size makes a small program, and one of the function
+ * that takes it. */
 static bool gather_eager(struct lint_walk *w, lint_ref n)
 {
     const struct lint_ast *a = w->ast;
@@ -127,7 +128,7 @@ void rule_mask_gather(struct lint_walk *w, lint_ref n)
         report_gather(w, n, false, v.deps);
 }
 
-/* min(k, n), here or where the name was bound: a bound, as a rule the first. */
+/* min(k, n), here or where the name was bound: a bound, usually the first. */
 static bool is_clamped(struct lint_walk *w, lint_ref n)
 {
     struct lint_binding *b =
@@ -267,8 +268,8 @@ static bool starts_as(struct stet_view name, const char *const *words)
     return false;
 }
 
-/* How often self.name is changed outside the builders of its class, in which `begun` counts what is
- * not None. */
+/* How often self.name is changed outside the builders of its class; `begun` counts those that are
+ * not None there. */
 static unsigned attribute_writes(const struct lint_walk *w, uint32_t owner, struct stet_view name,
                                  unsigned *begun)
 {
@@ -313,7 +314,7 @@ bool lint_attribute_moves(const struct lint_walk *w, uint32_t owner, struct stet
     return attribute_writes(w, owner, name, &begun) != 0;
 }
 
-/* Not None at first and set once, late: that is how caches and lazy parts are made. */
+/* None at first and set once, late: the usual form of caches and lazy parts. */
 bool lint_attribute_keeps_moving(const struct lint_walk *w, uint32_t owner, struct stet_view name)
 {
     unsigned begun, writes = attribute_writes(w, owner, name, &begun);

@@ -1,16 +1,16 @@
-/* Rules about values that leave the device, and other doings of the host inside compiled code. */
+/* Rules about values that leave the device, and other host work inside compiled code. */
 #include "lint/rules.h"
 
 static void report_sync(struct lint_walk *w, lint_ref n, enum lint_mode mode, uint64_t deps)
 {
     if (w->step_loops && w->periodic)
-        return; /* not at every step: logging-branch says it */
+        return; /* not at every step: logging-branch reports it */
     lint_report(w, LINT_RULE_host_sync, n, LINT_TRACED, mode, deps,
                 "`%.*s` brings a value to the host", STET_FMT(lint_quote(w, n)));
 }
 
-/* Between compiled steps: operations on a step's result that are their own small programs, read
- * back. */
+/* Between compiled steps: operations on a step's result that are small programs of their own, and
+ * are read back. */
 static bool sync_eager(struct lint_walk *w, lint_ref n, struct lint_value v)
 {
     if (!w->loops || w->periodic || !(v.f.flags & LINT_F_EAGER) ||
@@ -98,7 +98,7 @@ void rule_host_sync(struct lint_walk *w, lint_ref n)
         report_sync(w, n, LINT_TENSOR, v.deps);
 }
 
-/* Tensors among what is printed, f-strings opened up. */
+/* Tensors among the printed values, also inside f-strings. */
 static uint64_t printed_tensors(struct lint_walk *w, lint_ref call)
 {
     const struct lint_ast *a = w->ast;
@@ -123,7 +123,7 @@ static uint64_t printed_tensors(struct lint_walk *w, lint_ref call)
     return deps;
 }
 
-/* print(a, b) as jax.debug.print("{} {}", a, b), where that is plain to write. */
+/* print(a, b) as jax.debug.print("{} {}", a, b), where the edit is simple. */
 static void offer_debug_print(struct lint_walk *w, lint_ref n, struct lint_candidate *c)
 {
     uint32_t jax = lint_ast_name(w->ast, "jax");

@@ -1,4 +1,4 @@
-/* jit, grad, scan, torch.compile and their kin: the calls and decorators that make code traced. */
+/* jit, grad, scan, torch.compile and similar: the calls and decorators that make code traced. */
 #include "lint/rules.h"
 #include "lint/walk.h"
 
@@ -148,7 +148,8 @@ static uint64_t named_positions(struct lint_walk *w, uint32_t fn, lint_ref n)
     return bits;
 }
 
-/* What a function operand is: in this file, elsewhere by name, or a method of self's bases. */
+/* The target of a function operand: in this file, elsewhere by name, or a method of self's
+ * bases. */
 struct operand {
     uint32_t fn, owner;
     struct stet_view target;
@@ -217,7 +218,7 @@ static struct lint_jit read_jit(struct lint_walk *w, lint_ref call, uint32_t fn,
     return j;
 }
 
-/* Record that this place traces the operand. */
+/* Records that this place traces the operand. */
 static void trace(struct lint_walk *w, lint_ref at, const struct operand *o,
                   const struct lint_jit *j, const struct transform *t)
 {

@@ -1,4 +1,5 @@
-/* The analysis of one file: scopes, values, and the places where rules look. */
+/* The analysis of one file: scopes, values, and the events at which rules run. The walk borrows the
+ * tree and fills a summary. */
 #ifndef STET_LINT_WALK_H
 #define STET_LINT_WALK_H
 
@@ -8,8 +9,8 @@
 #include "lint/ast.h"
 #include "lint/summary.h"
 
-/* What is known of a value. "If its deps are tensors" stands before each of these but the first
- * two and the last two. */
+/* What is known of a value. "If its deps are tensors" applies to each of these but the first two
+ * and the last two. */
 enum lint_value_kind {
     LINT_V_UNKNOWN,
     LINT_V_PYTHON, /* not from a tensor */
@@ -43,7 +44,7 @@ enum { LINT_FED = 6 };
 
 /* A compiled function made in this file: jax.jit(f, …) or a decorated definition. */
 struct lint_jit {
-    uint32_t fn; /* LINT_NONE when it can't be told */
+    uint32_t fn; /* LINT_NONE if unknown */
     uint8_t lane;
     bool shifted;  /* arguments are bound before the first */
     bool dynamic;  /* dynamic=True */
@@ -59,7 +60,7 @@ struct lint_jit {
         struct lint_facts f;
         uint32_t line, fn;
         struct stet_view text; /* a value written down */
-    } fed[LINT_FED];           /* by position: how it was called first */
+    } fed[LINT_FED];           /* by position: the arguments of its first call */
 };
 
 struct lint_binding {
@@ -76,8 +77,8 @@ struct lint_scope {
     struct stet_map index; /* name -> item, once there are many */
 };
 
-/* Rules look through whole ranges of nodes. Each look is short in what people write; together they
- * are held to a multiple of the file's size, so that no file takes time out of proportion. */
+/* Rules look through whole ranges of nodes. Each look is short in real code. Their total is limited
+ * to a multiple of the file's size, so that no file takes disproportionate time. */
 struct lint_work {
     uint64_t steps, most;
 };
@@ -96,7 +97,7 @@ struct lint_function {
     struct lint_facts items[4]; /* of a tuple that is returned */
     uint8_t returned, item_count;
     uint32_t jit;  /* index + 1 of its own jit when a decorator makes one */
-    bool memoized; /* lru_cache and kin: runs once per argument */
+    bool memoized; /* lru_cache and the like: runs once per argument */
 };
 
 struct lint_class_info {
@@ -140,7 +141,7 @@ struct lint_walk {
     struct lint_work *work;
     uint32_t *global_writes;   /* by name number: writes from functions through `global` */
     struct lint_value *values; /* by node, of those evaluated */
-    /* where the walk is */
+    /* the position of the walk */
     uint32_t fn;
     uint32_t depth;      /* of recursion */
     uint32_t loops;      /* loops around this place, in this function */
@@ -148,7 +149,7 @@ struct lint_walk {
     uint32_t step_loops; /* loops around it that hold a torch_xla step */
     bool ends_step;      /* a step ends in the innermost loop itself */
     uint32_t quiet;      /* inside code that is not traced */
-    uint32_t once;       /* guarded by "if it is not made yet" */
+    uint32_t once;       /* guarded by "if it does not exist yet" */
     uint32_t periodic;   /* inside `if step % n == 0` or a branch of one rank */
     uint32_t no_grad;
     uint32_t if_start, branch_start; /* the innermost if and its branch, in bytes; 0 for none */
@@ -194,28 +195,28 @@ uint32_t lint_method(const struct lint_walk *w, uint32_t owner, uint32_t name);
 uint32_t lint_class_named(const struct lint_walk *w, uint32_t name);
 /* A function of this scope or the ones around it by name, or LINT_NONE. */
 uint32_t lint_fn_named(struct lint_walk *w, uint32_t fn, uint32_t name);
-/* "jax.numpy.where" for jnp.where when jnp is imported so and not shadowed; else as written
- * ("self.layer", "x.sum"). Empty when it is not a dotted name or does not fit. */
+/* "jax.numpy.where" for jnp.where if jnp is imported like that and not shadowed; else as written
+ * ("self.layer", "x.sum"). Empty if it is not a dotted name or does not fit. */
 struct stet_view lint_dotted(struct lint_walk *w, lint_ref n, char room[160]);
 /* As above, but empty unless the head is an import. */
 struct stet_view lint_imported(struct lint_walk *w, lint_ref n, char room[160]);
 
 /* moves.c */
 void lint_note_moves(struct lint_walk *w, lint_ref n, bool in_loop);
-/* The attribute is set from outside, in a loop: of an object of this class, or of this name. */
+/* Is the attribute set from outside in a loop, on an object of this class or of this name? */
 bool lint_class_attribute_moved(const struct lint_walk *w, uint32_t owner, uint32_t attribute);
 bool lint_object_attribute_moved(const struct lint_walk *w, uint32_t object, uint32_t attribute);
 
 /* values.c: expressions */
 struct lint_value lint_eval(struct lint_walk *w, lint_ref n);
 struct lint_value lint_join(struct lint_value a, struct lint_value b);
-/* Bind a target (name, tuple, attribute of self) to a value. */
+/* Binds a target (name, tuple, attribute of self) to a value. */
 void lint_assign(struct lint_walk *w, lint_ref target, struct lint_value v);
-/* What one gets from iterating over it. */
+/* The value of an element when iterating over it. */
 struct lint_value lint_element(struct lint_value v);
-/* A truth value is asked of n: the places where Python branches. */
+/* Called where Python needs a truth value of n: the places where it branches. */
 void lint_condition(struct lint_walk *w, lint_ref n);
-/* Room for one more item of an array that grows with the walk; else false, and w->failed. */
+/* Makes room for one more item of an array that grows with the walk; else false, and w->failed. */
 static inline bool lint_room(struct lint_walk *w, void *items, size_t *room, size_t count,
                              size_t size)
 {
@@ -225,14 +226,14 @@ static inline bool lint_room(struct lint_walk *w, void *items, size_t *room, siz
     return false;
 }
 
-/* What an expression was found to be; unknown before it was evaluated. */
+/* The value of an expression; unknown before it was evaluated. */
 static inline struct lint_value lint_value_of(const struct lint_walk *w, lint_ref n);
 /* calls.c */
 struct lint_value lint_eval_call(struct lint_walk *w, lint_ref n);
-/* transforms.c: jit and its kin; true when the call is one */
+/* transforms.c: jit and the like; true if the call is one */
 bool lint_transform(struct lint_walk *w, lint_ref call, struct stet_view dotted,
                     struct lint_value *out);
-/* A library whose functions are known or of no interest, not a part of the project. */
+/* Is it a library whose functions are known or irrelevant, not a part of the project? */
 bool lint_is_library(struct stet_view dotted);
 void lint_decorators(struct lint_walk *w, uint32_t fn);
 /* control_flow.c: statements */
@@ -253,7 +254,7 @@ unsigned lint_arg_count(const struct lint_walk *w, lint_ref call);
 /* The value node of a keyword_argument, or the node itself. */
 lint_ref lint_arg_value(const struct lint_walk *w, lint_ref arg);
 
-/* One step of a look through many things; false when the file has used up its share. */
+/* Counts one step of a search; false if the file has used up its share. */
 static inline bool lint_spend(const struct lint_walk *w)
 {
     return ++w->work->steps <= w->work->most;
@@ -267,7 +268,7 @@ static inline bool lint_within(const struct lint_walk *w, lint_ref c, lint_ref n
     return c < a->count && (c == n || a->nodes[c].start < a->nodes[n].end) && lint_spend(w);
 }
 
-/* It varies with a loop, or something that does went into it. */
+/* Does it vary with a loop, or contain something that does? */
 static inline bool lint_turns(struct lint_value v)
 {
     return (v.flags & LINT_VARIES) || (v.f.flags & LINT_F_TURNS);
@@ -278,7 +279,7 @@ static inline bool lint_is_tensor(struct lint_value v)
     return v.kind == LINT_V_TENSOR && v.deps != 0;
 }
 
-/* Not merely perhaps. */
+/* Is it definitely so? */
 static inline bool lint_is_strong(struct lint_value v)
 {
     return lint_is_tensor(v) && !(v.flags & (LINT_WEAK | LINT_TREE));
@@ -294,12 +295,13 @@ static inline bool lint_name_is(const struct lint_walk *w, uint32_t name, const 
     return name && stet_view_is(w->ast->names.items[name], text);
 }
 
-/* Record who calls or traces whom. `lanes` 0: only if the caller is traced. */
+/* Records a call or a trace. `lanes` 0: only if the caller is traced. */
 struct lint_call *lint_add_call(struct lint_walk *w, lint_ref at, uint32_t callee,
                                 struct stet_view target, uint32_t owner, uint8_t lanes,
                                 const char *how);
 
-/* Reporting: `lanes` 0 holds as it stands. The words are one sentence, no full stop. */
+/* Reports a finding; with `lanes` 0 it holds unconditionally. The message is one sentence without a
+ * full stop. */
 struct lint_candidate *lint_report(struct lint_walk *w, unsigned rule, lint_ref at, uint8_t lanes,
                                    enum lint_mode mode, uint64_t deps, const char *fmt, ...)
     __attribute__((format(printf, 7, 8)));

@@ -36,7 +36,7 @@ static int by_name(const void *a, const void *b)
     return stet_view_cmp(x->name, y->name);
 }
 
-/* Bytecode comes sorted already, so look before calling qsort. */
+/* Bytecode is usually sorted already, so this checks before it calls qsort. */
 bool stet_build_sort(struct stet_named_attr *attrs, size_t count)
 {
     bool sorted = true;
@@ -84,7 +84,7 @@ const struct stet_attr_name *stet_build_name(struct stet_arena *a, struct stet_v
 
 /* ---- operations ---- */
 
-/* What stands behind the regions of an operation that has it: first the name, then the branches. */
+/* The optional part after the regions of an operation: first the name, then the branches. */
 struct branches {
     uint32_t count;
     struct stet_block *to[];

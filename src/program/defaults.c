@@ -101,7 +101,7 @@ static bool is_number(const struct stet_attr *a, int64_t v)
     return a->kind == STET_ATTR_INTEGER && stet_attr_int(a) == v;
 }
 
-/* VHLO has both lists or none that counts. */
+/* VHLO has both lists, or none that counts. */
 static bool no_layouts(const struct stet_op *op)
 {
     const struct stet_attr *operands = stet_op_attr(op, "operand_layouts");
@@ -149,7 +149,7 @@ static bool means(const struct stet_op *op, const struct stet_attr *a, enum mean
     return false;
 }
 
-/* Asked for every attribute of every operation, so by bisection: the table is in the order of
+/* Called for every attribute of every operation, so it bisects: the table is in the order of
  * operations. */
 static bool find(const struct stet_op *op, struct stet_view name, enum meaning *out)
 {

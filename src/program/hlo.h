@@ -1,12 +1,12 @@
 /* The HLO dialect: its opcodes and attributes by number, from hlo.def.
  *
- * How HLO looks in a program: "hlo.module" holds one "hlo.computation" a computation; its block's
- * arguments are the parameters, its last operation is "hlo.return" with the root. An instruction is
- * "hlo.<opcode>" with one result (a tuple has a tuple type) and attributes named as XLA's text
- * names them. Control predecessors are trailing operands, counted by the attribute
+ * An HLO program has this form: "hlo.module" contains one "hlo.computation" for each computation.
+ * The arguments of its block are the parameters, and its last operation is "hlo.return" with the
+ * root. An instruction is "hlo.<opcode>" with one result (a tuple has a tuple type) and attributes
+ * named as in XLA's text. Control predecessors are trailing operands, counted by the attribute
  * "control-predecessors". The instruction's name is the outermost NAME of its location, which every
  * comparison ignores; a FUSED location inside keeps XLA's own metadata in its dictionary, so that
- * it prints as it was. */
+ * it prints unchanged. */
 #ifndef STET_PROGRAM_HLO_H
 #define STET_PROGRAM_HLO_H
 
@@ -33,8 +33,8 @@ enum stet_hlo_form {
     STET_HLO_F_STRING,  /* "text": STRING */
     STET_HLO_F_CONFIG,  /* "text" or a JSON dictionary: STRING */
     STET_HLO_F_STRINGS, /* {key="text"}: DICT of STRING, sorted */
-    /* three that are kept in parts, named as StableHLO names them, so that shapes, starts and
-     * strides can move each by itself (stet_hlo_part) */
+    /* three that are stored in parts, named as in StableHLO, so that shapes, starts and strides can
+     * change separately (stet_hlo_part) */
     STET_HLO_F_SLICE,       /* {[0:4:2]}: start_indices, limit_indices, strides; INTS each */
     STET_HLO_F_PADDING,     /* 1_1x0_0_2: edge_padding_low, _high, interior_padding; INTS each */
     STET_HLO_F_WINDOW,      /* {size=3x3 pad=1_1x1_1}: window_dimensions, INTS; the rest a RECORD */
@@ -52,8 +52,8 @@ enum stet_hlo_form {
     STET_HLO_F_METADATA,     /* the location */
 };
 
-/* Attributes of a module that are compile options: text shows them, a proto alone does not carry
- * them, so that no hash may see them. Ends with NULL. */
+/* Attributes of a module that are compile options. The text shows them, but a proto alone does not
+ * contain them, so they are in no hash. Ends with NULL. */
 extern const char *const stet_hlo_options[];
 bool stet_hlo_is_option(struct stet_view attr);
 
@@ -62,9 +62,9 @@ struct stet_hlo_op {
     unsigned char attrs[20]; /* enum stet_hlo_attr in printed order, 0 ends it */
 };
 
-/* NULL for an opcode this build does not know. */
+/* NULL for an opcode that this build does not know. */
 const struct stet_hlo_op *stet_hlo_op(struct stet_view opcode);
-/* The entry of an operation, NULL when it is no known "hlo." one. */
+/* The entry of an operation; NULL if it is not a known "hlo." operation. */
 const struct stet_hlo_op *stet_hlo_op_of(const struct stet_op *op);
 /* Its number in ops.h. */
 uint32_t stet_hlo_known(const struct stet_hlo_op *op);
@@ -73,11 +73,11 @@ uint32_t stet_hlo_known(const struct stet_hlo_op *op);
 extern const unsigned char stet_hlo_tail[];
 const char *stet_hlo_attr_name(enum stet_hlo_attr a);
 enum stet_hlo_form stet_hlo_attr_form(enum stet_hlo_attr a);
-/* STET_HLO_A_NONE when there is none of that name. */
+/* STET_HLO_A_NONE if there is no such name. */
 enum stet_hlo_attr stet_hlo_attr_by_name(struct stet_view name);
 
-/* "f32" for the element type, NULL when HLO has no such type. The reverse makes the type in the
- * arena, NULL when the name is none. HLO's s32 is MLIR's signless i32; s1 is SIGNED since i1 is
+/* "f32" for the element type, NULL if HLO has no such type. The reverse creates the type in the
+ * arena, NULL if the name is unknown. HLO's s32 is MLIR's signless i32; s1 is SIGNED because i1 is
  * pred. */
 const char *stet_hlo_element_name(const struct stet_type *t);
 const struct stet_type *stet_hlo_element(struct stet_arena *a, struct stet_view name);
@@ -93,11 +93,11 @@ struct stet_hlo_print {
     bool frame_ids;       /* stack_frame_id in the metadata; XLA prints it since late 2025 */
     bool stack;           /* stack={file:line:column:function, …} in place of stack_frame_id */
 };
-/* As `HloModule::ToString()` of today's XLA (HloPrintOptions::Default and ShortParsable). */
+/* Like `HloModule::ToString()` of current XLA (HloPrintOptions::Default and ShortParsable). */
 extern const struct stet_hlo_print stet_hlo_print_long, stet_hlo_print_short;
 
 struct stet_buf;
-/* STET_UNSUPPORTED when the program is not HLO, or has names that HLO text has no way to say. */
+/* STET_UNSUPPORTED if the program is not HLO, or has names that HLO text cannot express. */
 enum stet_rc stet_print_hlo(const struct stet_program *p, const struct stet_hlo_print *how,
                             struct stet_buf *out, struct stet_err *err);
 void stet_print_hlo_type(struct stet_buf *out, const struct stet_type *t, bool layout);

@@ -1,4 +1,4 @@
-/* From nested locations to the one place a person would be sent to. */
+/* Finds in nested locations the one source position to show to a person. */
 #include "program/program.h"
 
 static const struct stet_loc *innermost_file(const struct stet_loc *loc,
@@ -27,8 +27,8 @@ const struct stet_loc *stet_loc_file(const struct stet_loc *loc)
     return innermost_file(loc, &around, 0);
 }
 
-/* Frameworks put the Python function directly around the file location, and further out the
- * operation's path ("jit(f)/jit(main)/add"), which is no function. */
+/* Frameworks put the Python function directly around the file location. Further out is the
+ * operation's path ("jit(f)/jit(main)/add"), which is not a function. */
 static bool is_function_name(struct stet_view name)
 {
     return name.len && !memchr(name.ptr, '/', name.len) && !memchr(name.ptr, '(', name.len);

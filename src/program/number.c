@@ -135,7 +135,7 @@ uint64_t stet_float_bits_of(enum stet_float f, double v)
     e = e - 1 + t->bias;
     if (e < 1)
         e = 1;
-    /* in units of the last place; rint rounds to even, and a carry walks into the exponent */
+    /* in units of the last place; rint rounds to even, and a carry goes into the exponent */
     scaled = rint(ldexp(v, t->bias + t->mantissa - e));
     if (scaled >= 18446744073709551616.0 || e > 4096)
         n = UINT64_MAX >> 1;

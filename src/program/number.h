@@ -1,4 +1,4 @@
-/* Every float format of the portable formats, to and from double. */
+/* Converts every float format of the portable formats to and from double. */
 #ifndef STET_PROGRAM_NUMBER_H
 #define STET_PROGRAM_NUMBER_H
 
@@ -21,17 +21,17 @@ struct stet_float_format {
 
 const struct stet_float_format *stet_float_format(enum stet_float f);
 
-/* The value of `bits`. Exact: double holds every finite value of these formats (F80 and F128 are
- * not supported and give NaN). */
+/* The value of `bits`. Exact, because double can represent every finite value of these formats (F80
+ * and F128 are not supported and give NaN). */
 double stet_float_value(enum stet_float f, uint64_t bits);
-/* The nearest bits, ties to even. Too large gives infinity, or the format's NaN when it has none,
- * or its largest value when it has neither. */
+/* The nearest bits, ties to even. A value that is too large gives infinity, the format's NaN if it
+ * has no infinity, or its largest value if it has neither. */
 uint64_t stet_float_bits_of(enum stet_float f, double v);
-/* Decimal digits that tell any two values apart. */
+/* The number of decimal digits that distinguish any two values. */
 int stet_float_digits(enum stet_float f);
 /* Bits of the mantissa, 0 for those without one. */
 unsigned stet_float_mantissa(enum stet_float f);
-/* Has NaNs with a payload, as IEEE 754 has them. */
+/* Does it have NaNs with a payload, as in IEEE 754? */
 bool stet_float_is_ieee(enum stet_float f);
 
 /* The integer at `p` of an element type, sign-extended when it is not unsigned; little-endian. */

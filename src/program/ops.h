@@ -1,4 +1,5 @@
-/* The operations this build knows by name, and what later stages may assume of them. */
+/* The operations that this build knows by name, and what later stages may assume about them. Names
+ * and facts are in ops.def. */
 #ifndef STET_PROGRAM_OPS_H
 #define STET_PROGRAM_OPS_H
 
@@ -26,15 +27,15 @@ enum stet_op_fact {
     STET_OP_CALL = 1 << 9,     /* runs a function by symbol */
 };
 
-/* STET_OP_UNKNOWN when this build does not know the name. */
+/* STET_OP_UNKNOWN if this build does not know the name. */
 enum stet_known_op stet_known_op(struct stet_view name);
 const char *stet_known_op_name(enum stet_known_op op);
 struct stet_view stet_known_op_view(uint32_t op);
 /* Facts of an operation (bits of enum stet_op_fact); an unknown one has STET_OP_EFFECT. */
 unsigned stet_known_op_facts(enum stet_known_op op);
 unsigned stet_op_facts(const struct stet_op *op);
-/* May `op` be dropped when unused and moved among its independent neighbours? Looks into
- * has_side_effect and regions. */
+/* May `op` be dropped if unused, and moved among independent neighbours? Checks has_side_effect and
+ * regions. */
 bool stet_op_is_pure(const struct stet_op *op);
 
 #endif

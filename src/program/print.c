@@ -1,4 +1,4 @@
-/* A whole program in MLIR's generic form. */
+/* Prints a whole program in MLIR's generic form. */
 #include "program/print.h"
 
 #include "program/props.h"
@@ -103,7 +103,8 @@ static void print_named(struct printer *p, const struct stet_named_attr *n)
     }
 }
 
-/* Those an operation declares go between <{ }>, the others after the regions between { }. */
+/* Attributes that an operation declares go between <{ }>, the others after the regions between {
+ * }. */
 static void print_attrs(struct printer *p, const struct stet_op *op, bool declared)
 {
     const struct stet_props *props = stet_props_find(stet_op_name(op));
@@ -243,8 +244,8 @@ struct blobs {
     bool any;
 };
 
-/* Has an operation before `limit`, or an attribute of it before `index`, the same key? Files have
- * few. */
+/* Does an operation before `limit`, or an attribute of it before `index`, have the same key? Files
+ * have few. */
 struct earlier {
     struct stet_view key;
     const struct stet_op *limit;

@@ -1,12 +1,13 @@
-/* A program, its types and attributes as MLIR text, as MLIR itself prints them. */
+/* Prints a program, its types and its attributes as MLIR text, exactly as MLIR does. Output goes to
+ * the caller's buffer. */
 #ifndef STET_PROGRAM_PRINT_H
 #define STET_PROGRAM_PRINT_H
 
 #include "base/buf.h"
 #include "program/program.h"
 
-/* Exactly what MLIR prints for one: "tensor<2x?xf32>", "#stablehlo.dot<...>", "loc(...)". Whether
- * memory sufficed is in `out->failed`. */
+/* The text that MLIR prints: "tensor<2x?xf32>", "#stablehlo.dot<...>", "loc(...)". `out->failed` is
+ * set if memory ran out. */
 void stet_print_type(struct stet_buf *out, const struct stet_type *t);
 void stet_print_attr(struct stet_buf *out, const struct stet_attr *a);
 void stet_print_loc(struct stet_buf *out, const struct stet_loc *loc);
@@ -16,8 +17,8 @@ struct stet_print_options {
     bool elide_large; /* constants above 16 elements as "dense_resource<__elided__>", for people */
 };
 
-/* The whole program in generic form, which every MLIR parser that knows its dialects accepts.
- * `options` may be NULL. STET_UNSUPPORTED when it holds an attribute or type of an unknown dialect
+/* Prints the whole program in generic form, which every MLIR parser with its dialects accepts.
+ * `options` may be NULL. STET_UNSUPPORTED if it contains an attribute or type of an unknown dialect
  * that has bytes and no text. */
 enum stet_rc stet_print_program(struct stet_buf *out, const struct stet_program *p,
                                 const struct stet_print_options *options, struct stet_err *err);
@@ -30,7 +31,7 @@ void stet_print_string(struct stet_buf *out, struct stet_view s);
 void stet_print_name(struct stet_buf *out, struct stet_view s);
 /* "@name" or "@\"any thing\"". */
 void stet_print_symbol(struct stet_buf *out, struct stet_view s);
-/* What another dialect made: its text, which lacks "!dialect" when it starts with '.' or '<'. */
+/* The text of another dialect, which lacks "!dialect" if it starts with '.' or '<'. */
 void stet_print_foreign(struct stet_buf *out, char mark, struct stet_view dialect,
                         struct stet_view text);
 /* One float of `bytes` (little-endian), without its type. */

@@ -1,4 +1,4 @@
-/* Attributes, dense elements among them. */
+/* Prints attributes, including dense elements. */
 #include "program/print.h"
 
 static void print_attr(struct stet_buf *out, const struct stet_attr *a, unsigned depth);
@@ -130,7 +130,7 @@ static void print_dense(struct stet_buf *out, const struct stet_attr *a)
     stet_print_type(out, stet_attr_type(a));
 }
 
-/* Places, then values; nothing at all when there are none. */
+/* Positions, then values; nothing if there are none. */
 static void print_sparse(struct stet_buf *out, const struct stet_attr *a)
 {
     stet_buf_str(out, "sparse<");
@@ -191,7 +191,7 @@ static void print_dense_array(struct stet_buf *out, const struct stet_attr *a)
 
 /* ---- the rest ---- */
 
-/* In arrays MLIR leaves the types of i64 and f64 out, which are what it reads by default. */
+/* In arrays MLIR leaves out the types i64 and f64, which are its defaults. */
 static bool is_plain_number(const struct stet_attr *a)
 {
     if (a->kind == STET_ATTR_FLOAT)
@@ -246,7 +246,7 @@ static void print_ints(struct stet_buf *out, const struct stet_attr *a)
     stet_buf_char(out, ']');
 }
 
-/* "#dialect.mnemonic<…>" where the text has that shape, otherwise "#dialect<mnemonic…>". */
+/* "#dialect.mnemonic<…>" if the text has that shape, otherwise "#dialect<mnemonic…>". */
 static void print_dialect_attr(struct stet_buf *out, const struct stet_attr *a)
 {
     struct stet_buf body = {.cap = out->cap};
@@ -254,7 +254,7 @@ static void print_dialect_attr(struct stet_buf *out, const struct stet_attr *a)
     bool pretty;
 
     if (a->kind == STET_ATTR_ENUM) {
-        /* The one enum attribute with its own format is spelled in brackets. */
+        /* The one enum attribute with its own format is written in brackets. */
         bool brackets = stet_view_is(stet_attr_mnemonic(a), "result_accuracy_mode");
 
         stet_buf_str(&body, brackets ? "<" : " ");

@@ -1,5 +1,6 @@
-/* Floats as MLIR prints them: six digits when that reads back to the same value, else as many as
- * the format has, else (infinities, NaNs, and digits without a point) the bits in hexadecimal. */
+/* Prints floats as MLIR does: six digits if they read back as the same value, otherwise as many as
+ * the format has, otherwise (infinities, NaNs, and digits without a point) the bits in
+ * hexadecimal. */
 #include "program/number.h"
 #include "program/print.h"
 
@@ -100,8 +101,8 @@ struct digits {
 
 enum { MOST_DIGITS = 20 };
 
-/* LLVM's APFloat::toString: the exact number cut down to hardly more digits than wanted (cut, not
- * rounded), then rounded half up. Both steps show in what it prints. */
+/* LLVM's APFloat::toString: first truncates the exact number to slightly more digits than needed,
+ * then rounds half up. Both steps are visible in its output. */
 static void round_digits(const struct parts *v, int n, struct digits *out)
 {
     struct big b;
@@ -170,7 +171,7 @@ static bool reads_back(enum stet_float f, const char *text, const struct parts *
         return strtof(text, NULL) == (float)exact;
     if (f == STET_F64)
         return strtod(text, NULL) == exact;
-    return true; /* six digits are more than narrower formats hold */
+    return true; /* narrower formats have fewer than six digits */
 }
 
 /* APFloat's own choice between plain and scientific, with at most three padding zeros. */
@@ -241,7 +242,8 @@ void stet_print_wide(struct stet_buf *out, struct stet_view bytes, bool is_signe
     size_t n = 0;
     unsigned carry = negative;
 
-    if (bytes.len > sizeof b.limb) { /* no number anybody writes down; MLIR reads this as well */
+    if (bytes.len > sizeof b.limb) { /* not a number that a person writes; MLIR accepts this form as
+                                      * well */
         format_bits(out, bytes.ptr, (unsigned)(8 * bytes.len));
         return;
     }

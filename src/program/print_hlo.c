@@ -1,4 +1,4 @@
-/* An HLO program as XLA's own text (facts: HloModule::Print, HloInstruction::Print). */
+/* Prints an HLO program as XLA's own text (facts: HloModule::Print, HloInstruction::Print). */
 #include "program/print_hlo.h"
 
 #include "program/ops.h"
@@ -112,7 +112,7 @@ static void metadata(struct printer *p, const struct stet_loc *loc)
     stet_buf_char(p->out, '}');
 }
 
-/* The FUSED location with XLA's metadata, inside the instruction's name; or NULL. */
+/* The FUSED location with XLA's metadata inside the instruction's name, or NULL. */
 static const struct stet_loc *metadata_of(const struct stet_loc *loc)
 {
     const struct stet_loc *l = loc && loc->count ? loc->parts[0] : NULL;
@@ -214,7 +214,7 @@ static void signature(struct printer *p, const struct stet_block *block,
     stet_buf_char(p->out, ' ');
 }
 
-/* The parameter that stands at `position` among the instructions, or NULL. */
+/* The parameter at `position` among the instructions, or NULL. */
 static const struct stet_value *parameter_at(const struct stet_block *block, uint32_t position)
 {
     for (uint32_t i = 0; i < block->arg_count; i++) {
@@ -312,7 +312,7 @@ static bool is_layout_of(struct stet_view layout, const struct stet_type *t)
     return t->kind == STET_TYPE_TENSOR && entries == t->rank;
 }
 
-/* A type of the entry with the layouts that the module gives its leaves. */
+/* A type of the entry with the layouts that the module assigns to its leaves. */
 static void laid_out(struct stet_buf *out, const struct stet_type *t,
                      const struct stet_attr *leaves, uint32_t *next)
 {
@@ -399,7 +399,7 @@ static void header(struct printer *p, const struct stet_op *m, const struct stet
 
 /* ---- names ---- */
 
-/* XLA's own names have no other characters, and its text has no way to say others. */
+/* XLA's own names have no other characters, and its text cannot express others. */
 static bool is_sayable(struct stet_view name)
 {
     for (size_t i = 0; i < name.len; i++) {
@@ -449,7 +449,7 @@ enum stet_rc stet_print_hlo(const struct stet_program *prog, const struct stet_h
         computation(&p, prog->functions[i], prog->functions[i] == prog->entry);
     if (out->failed)
         return stet_fail(err, STET_NO_MEMORY, "out of memory while printing HLO");
-    if (memchr(out->ptr + begin, 0, out->len - begin)) /* which is no part of a text */
+    if (memchr(out->ptr + begin, 0, out->len - begin)) /* a NUL cannot be in a text */
         return stet_fail(err, STET_UNSUPPORTED, "a zero byte, which HLO text has no way to say");
     return STET_OK;
 }

@@ -1,4 +1,4 @@
-/* Between the files that print HLO. */
+/* Shared by the files that print HLO. */
 #ifndef STET_PROGRAM_PRINT_HLO_H
 #define STET_PROGRAM_PRINT_HLO_H
 
@@ -7,13 +7,13 @@
 
 /* "[2,?,<=8]" of a type that has dims. */
 void stet_print_dims(struct stet_buf *out, const struct stet_type *t);
-/* DENSE, or ARRAY of them for a tuple; on one line, with the shape before it when asked. */
+/* DENSE, or ARRAY of them for a tuple; on one line, optionally with the shape before it. */
 void stet_print_hlo_literal(struct stet_buf *out, const struct stet_attr *a, bool shape);
-/* The value alone, by its form. Control predecessors and metadata are not values. */
+/* Only the value, by its form. Control predecessors and metadata are not values. */
 void stet_print_hlo_attr(struct stet_buf *out, enum stet_hlo_form form, const struct stet_attr *a,
                          bool percent);
-/* ", name=value" of an attribute that is kept in parts, if the operation has it; false when `which`
- * is none of those. */
+/* ", name=value" of an attribute that is stored in parts, if the operation has it; false if `which`
+ * is not one of those. */
 bool stet_print_hlo_parts(struct stet_buf *out, enum stet_hlo_attr which, const struct stet_op *op);
 /* {dictionary of strings} */
 void stet_print_hlo_strings(struct stet_buf *out, const struct stet_attr *dict);

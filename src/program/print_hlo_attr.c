@@ -1,4 +1,4 @@
-/* Attributes of HLO instructions as XLA prints them, one case a form. */
+/* Prints attributes of HLO instructions as XLA does, one case for each form. */
 #include "program/print_hlo.h"
 
 #include "program/number.h"

@@ -1,4 +1,4 @@
-/* HLO's shapes and literals as XLA prints them (shape_util.cc, layout.cc, literal.cc). */
+/* Prints HLO's shapes and literals as XLA does (shape_util.cc, layout.cc, literal.cc). */
 #include "program/print_hlo.h"
 
 #include "program/number.h"
@@ -92,7 +92,7 @@ static void print_short(struct stet_buf *out, double v, int digits, int enough, 
     stet_buf_str(out, text);
 }
 
-/* The payload is shown when it is not the usual quiet NaN's. */
+/* The payload is printed if it differs from the default quiet NaN's. */
 static void print_payload(struct stet_buf *out, enum stet_float f, uint64_t bits)
 {
     uint64_t payload = bits & ((1ull << stet_float_mantissa(f)) - 1);

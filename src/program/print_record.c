@@ -1,4 +1,4 @@
-/* The structured attributes of StableHLO and Shardy, each in its own spelling. */
+/* Prints the structured attributes of StableHLO and Shardy, each in its own syntax. */
 #include "program/print.h"
 #include "program/records.h"
 
@@ -12,7 +12,7 @@ static uint32_t count_of(const struct stet_attr *a)
     return a ? a->count : 0;
 }
 
-/* A hostile file may put an attribute of another kind where a list belongs: it has no members. */
+/* A hostile file may put another kind of attribute where a list belongs; it has no members. */
 static uint32_t ints_in(const struct stet_attr *a)
 {
     return a && a->kind == STET_ATTR_INTS ? a->count : 0;
@@ -36,7 +36,7 @@ static void print_field(struct stet_buf *out, const struct stet_attr *value)
     case STET_ATTR_INTEGER:
         stet_buf_printf(out, "%lld", (long long)stet_attr_int(value));
         break;
-    case STET_ATTR_RECORD: /* nested ones are spelled without their "#dialect.mnemonic" */
+    case STET_ATTR_RECORD: /* nested ones are written without their "#dialect.mnemonic" */
         stet_print_record(out, value);
         break;
     default:

@@ -1,4 +1,4 @@
-/* Types, locations, strings and names. */
+/* Prints types, locations, strings and names. */
 #include "program/print.h"
 
 static bool is_letter(char c)
@@ -95,7 +95,7 @@ static void print_shape(struct stet_buf *out, const struct stet_type *t)
             stet_buf_printf(out, scales(t, i) ? "[%lld]x" : "%lldx", (long long)t->dims[i]);
 }
 
-/* An encoding, a layout, a memory space, which is mostly a number. */
+/* An encoding, a layout or a memory space, which is mostly a number. */
 static void print_extra(struct stet_buf *out, const struct stet_attr *a)
 {
     stet_buf_str(out, ", ");
@@ -125,7 +125,7 @@ static void print_shaped(struct stet_buf *out, const char *word, const struct st
     stet_buf_char(out, '>');
 }
 
-/* One result stands alone unless it is a function type itself. */
+/* A single result has no parentheses unless it is a function type itself. */
 static void print_function(struct stet_buf *out, const struct stet_type *t, unsigned depth)
 {
     uint32_t results = t->member_count - t->input_count;

@@ -1,4 +1,4 @@
-/* Lookup, visiting and the index of functions, arguments and outputs. */
+/* Lookup, visiting, and the index of functions, arguments and outputs. */
 #include "program/program.h"
 
 #include "program/ops.h"
@@ -79,7 +79,7 @@ bool stet_program_walk(const struct stet_program *p,
 
 /* ---- index ---- */
 
-/* Functions are what has a symbol and a body; meshes have no body, modules are not called. */
+/* A function has a symbol and a body. Meshes have no body, and modules are not called. */
 static bool is_function(const struct stet_op *op)
 {
     if (op->known != STET_OP_UNKNOWN)
@@ -140,8 +140,8 @@ static const struct stet_attr *dict_at(const struct stet_attr *array, uint32_t i
     return array->items[i]->kind == STET_ATTR_DICT ? array->items[i] : NULL;
 }
 
-/* What frameworks say about an argument or a result; `sharding` is Shardy's when both kinds are
- * there. */
+/* What frameworks record about an argument or a result; `sharding` is Shardy's if both kinds are
+ * present. */
 struct said {
     const struct stet_attr *alias, *donor, *sharding, *info;
 };
@@ -240,7 +240,7 @@ enum stet_rc stet_program_index(struct stet_program *p, struct stet_err *err)
     body = p->entry ? body_of(p->entry) : NULL;
     if (!body)
         return STET_OK;
-    if (!p->arguments && !p->outputs) /* the last of the program: in one block */
+    if (!p->arguments && !p->outputs) /* the last block of the program */
         stet_arena_reserve(&p->arena, body->arg_count * sizeof *p->arguments +
                                           output_count(body) * sizeof *p->outputs);
     if (!p->arguments && !index_arguments(p, body))

@@ -1,17 +1,17 @@
-/* The one in-memory form of a compiled program: what every decoder makes and every later stage
- * reads.
+/* The one in-memory form of a compiled program. Every decoder creates it and every later stage
+ * reads it.
  *
- * It is MLIR's own shape (operations with operands, results, attributes, regions, a location),
- * since HLO maps into it and not the other way round. VHLO is normalised while it is read:
- * "vhlo.add_v1" becomes "stablehlo.add" with StableHLO's attribute names, so that the same program
- * in any version of the portable format is the same program here. HLO keeps its own dialect,
- * "hlo.add", with called computations as functions; hlo_to_stablehlo.h brings it over where a stage
+ * It has MLIR's own form (operations with operands, results, attributes, regions, a location),
+ * because HLO can be mapped to it but not the other way round. VHLO is normalised while it is read:
+ * "vhlo.add_v1" becomes "stablehlo.add" with StableHLO's attribute names, so the same program in
+ * any version of the portable format is the same program here. HLO keeps its own dialect,
+ * "hlo.add", with called computations as functions; hlo_to_stablehlo.h converts it where a stage
  * needs that.
  *
- * Everything lives in the program's arena and is immutable once decoded. Types, attributes and
- * locations are interned per program: equal pointers mean equal, different pointers may still be
- * equal (decoders intern by table slot, not by value). Views may point into the input bytes, which
- * must outlive the program: large constants are never copied. */
+ * Everything is in the program's arena and is immutable once decoded. Types, attributes and
+ * locations are interned per program: equal pointers mean equal, but different pointers may still
+ * be equal, because decoders intern by table slot and not by value. Views may point into the input
+ * bytes, which must outlive the program: large constants are never copied. */
 #ifndef STET_PROGRAM_PROGRAM_H
 #define STET_PROGRAM_PROGRAM_H
 
@@ -23,7 +23,7 @@
 /* ---- types ---- */
 
 enum stet_type_kind {
-    STET_TYPE_OPAQUE,  /* a dialect this build does not know: `text` and/or `bytes` */
+    STET_TYPE_OPAQUE,  /* a dialect that this build does not know: `text` and/or `bytes` */
     STET_TYPE_INTEGER, /* width, signedness; i1 is width 1 */
     STET_TYPE_FLOAT,   /* flavour */
     STET_TYPE_INDEX,
@@ -43,7 +43,7 @@ enum stet_type_kind {
 
 enum stet_sign { STET_SIGNLESS, STET_SIGNED, STET_UNSIGNED };
 
-/* Every float format the portable formats know; names as MLIR prints them (stet_float_name). */
+/* Every float format of the portable formats; names as MLIR prints them (stet_float_name). */
 enum stet_float {
     STET_F16,
     STET_BF16,
@@ -70,7 +70,7 @@ enum stet_float {
 
 struct stet_attr;
 
-/* What few types have. */
+/* The fields that few types have. */
 struct stet_type_rest {
     const struct stet_attr *encoding; /* of a TENSOR: #stablehlo.bounds<...> has bounds, below */
     const int64_t *bounds;            /* rank entries, STET_DYNAMIC for none; or NULL */
@@ -92,7 +92,7 @@ struct stet_type {
         const int64_t *dims;
         const struct stet_type *const *members; /* TUPLE, FUNCTION, FUTURE */
     };
-    const struct stet_type_rest *rest; /* NULL for none of it: stet_type_rest */
+    const struct stet_type_rest *rest; /* NULL if the type has none: stet_type_rest */
 };
 
 extern const struct stet_type_rest stet_type_no_rest;
@@ -124,7 +124,7 @@ enum stet_attr_kind {
     STET_ATTR_RECORD,     /* dialect, mnemonic = "dot", named fields; e.g. #stablehlo.dot<...> */
     STET_ATTR_INTS,       /* a list of int64 inside records and HLO attributes: ints, count */
     STET_ATTR_LOCATION,   /* location */
-    STET_ATTR_AFFINE_MAP, /* text; kept, compared, not understood */
+    STET_ATTR_AFFINE_MAP, /* text; kept and compared, but not interpreted */
 };
 
 struct stet_named_attr {
@@ -134,14 +134,14 @@ struct stet_named_attr {
 
 struct stet_loc;
 
-/* Whose an attribute is, and what it is called there. */
+/* The dialect of an attribute, and its name there. */
 struct stet_attr_name {
     struct stet_view dialect, mnemonic;
 };
 
-/* Allocated only as long as its kind needs (stet_attr_size), since half a small program is
- * attributes: what some kinds lack is read through the functions below, which give nothing then,
- * and no attribute is copied as a whole. */
+/* Allocated only as large as its kind needs (stet_attr_size), because half of a small program is
+ * attributes. Fields that some kinds lack are read through the functions below, which return
+ * nothing for those kinds. Never copy an attribute as a whole. */
 struct stet_attr {
     uint8_t kind; /* enum stet_attr_kind */
     bool splat;
@@ -158,7 +158,7 @@ struct stet_attr {
         const struct stet_type *type;
         const struct stet_attr_name *name; /* OPAQUE, ENUM, RECORD */
     } of;
-    size_t size;           /* of what lies at `at` */
+    size_t size;           /* of the data at `at` */
     struct stet_view word; /* the text of SYMBOL, RESOURCE, OPAQUE */
 };
 
@@ -207,13 +207,13 @@ static inline struct stet_view stet_attr_text(const struct stet_attr *a)
     return STET_ATTR_IN(a->kind, STET_ATTR_HAS_TEXT) ? a->word : (struct stet_view){0};
 }
 
-/* 0 for a kind that has no number, and for one wider than 64 bits. */
+/* 0 for a kind without a number, and for a number wider than 64 bits. */
 static inline int64_t stet_attr_int(const struct stet_attr *a)
 {
     return a->kind == STET_ATTR_BOOL || (a->kind == STET_ATTR_INTEGER && !a->size) ? a->integer : 0;
 }
 
-/* NULL for builtin ones. */
+/* NULL for builtin attributes. */
 static inline const struct stet_attr_name *stet_attr_name(const struct stet_attr *a)
 {
     return STET_ATTR_IN(a->kind, STET_ATTR_HAS_NAME) ? a->of.name : NULL;
@@ -233,7 +233,7 @@ static inline struct stet_view stet_attr_mnemonic(const struct stet_attr *a)
     return name ? name->mnemonic : (struct stet_view){0};
 }
 
-/* For those who make one, of a kind that has it. */
+/* For code that creates an attribute of a kind that has it. */
 static inline void stet_attr_set_bytes(struct stet_attr *a, struct stet_view bytes)
 {
     a->at = bytes.ptr;
@@ -259,7 +259,7 @@ enum stet_loc_kind {
     STET_LOC_OPAQUE,
 };
 
-/* Allocated only as long as its kind needs (stet_loc_size), so that none is copied as a whole. */
+/* Allocated only as large as its kind needs (stet_loc_size); never copy a location as a whole. */
 struct stet_loc {
     enum stet_loc_kind kind : 8;
     bool ends;      /* FILE: has an end, read with stet_loc_end */
@@ -281,7 +281,7 @@ struct stet_loc {
     const struct stet_view *frame; /* HLO stack frames: the Python function */
 };
 
-/* Bytes of a location of that kind that has no frame. */
+/* Size in bytes of a location of that kind without a frame. */
 static inline size_t stet_loc_size(enum stet_loc_kind kind, bool ends)
 {
     return kind == STET_LOC_NAME || kind == STET_LOC_CALLSITE || (kind == STET_LOC_FILE && !ends)
@@ -299,7 +299,7 @@ static inline const struct stet_attr *stet_loc_metadata(const struct stet_loc *l
     return l->kind == STET_LOC_FUSED || l->kind == STET_LOC_OPAQUE ? l->metadata : NULL;
 }
 
-/* The Python function of an HLO stack frame; empty for any other. */
+/* The Python function of an HLO stack frame; empty for other locations. */
 static inline struct stet_view stet_loc_frame(const struct stet_loc *l)
 {
     return l->called ? *l->frame : (struct stet_view){0};
@@ -310,8 +310,8 @@ static inline struct stet_view stet_loc_frame(const struct stet_loc *l)
 struct stet_op;
 struct stet_block;
 
-/* A result lies in its operation and an argument in the list of its block, so each finds its owner
- * by its place: stet_value_def, stet_value_block. */
+/* A result is stored in its operation and an argument in the list of its block, so each finds its
+ * owner by its address: stet_value_def, stet_value_block. */
 struct stet_value {
     const struct stet_type *type;
     uint32_t id;           /* dense, unique in the program; stages index side tables by it */
@@ -324,16 +324,17 @@ struct stet_region {
     uint32_t block_count;
 };
 
-/* Made by stet_build_op and, the usual ones, by the bytecode reader: after the results lie the
- * operands, the regions and what few operations have, each as long as its count (stet_op_operands,
- * stet_op_regions, …). There is one for every ten bytes of a program, so every byte counts here. */
+/* Created by stet_build_op and, for common ones, by the bytecode reader. After the results come the
+ * operands, the regions and the fields that few operations have, each as long as its count
+ * (stet_op_operands, stet_op_regions, …). A program has one operation for every ten bytes, so the
+ * size of this struct matters. */
 struct stet_op {
     const struct stet_loc *loc;
     struct stet_block *parent;           /* NULL for the module */
     const struct stet_named_attr *attrs; /* sorted by name; properties are merged in */
     uint32_t id;                         /* dense, in order of appearance */
     uint32_t operand_count, result_count;
-    uint32_t known : 10; /* enum stet_known_op (ops.h), 0 when this build does not know it */
+    uint32_t known : 10; /* enum stet_known_op (ops.h), 0 if this build does not know it */
     uint32_t attr_count : 10;
     uint32_t region_count : 10;
     uint32_t branches : 1; /* has successors */
@@ -341,7 +342,7 @@ struct stet_op {
     struct stet_value results[];
 };
 
-/* What the bits above can hold; more is STET_LIMIT. */
+/* The limits of the bit fields above; more is STET_LIMIT. */
 enum { STET_MAX_ATTRS = 1023, STET_MAX_REGIONS = 1023 };
 
 struct stet_block {
@@ -376,10 +377,10 @@ static inline struct stet_region *stet_op_region(const struct stet_op *op, uint3
 struct stet_view stet_op_name(const struct stet_op *op);
 uint32_t stet_op_successor_count(const struct stet_op *op);
 struct stet_block **stet_op_successors(const struct stet_op *op);
-/* Where among the blocks of its region a successor is, from 1; 0 when it is in none. */
+/* The index of a successor among the blocks of its region, from 1; 0 if it is not there. */
 uint32_t stet_op_successor_place(const struct stet_op *op, uint32_t i);
 
-/* The operation a value is a result of; NULL for a block argument. */
+/* The operation that a value is a result of; NULL for a block argument. */
 static inline struct stet_op *stet_value_def(const struct stet_value *v)
 {
     if (v->argument)
@@ -387,7 +388,7 @@ static inline struct stet_op *stet_value_def(const struct stet_value *v)
     return (struct stet_op *)((uintptr_t)(v - v->index) - sizeof(struct stet_op));
 }
 
-/* What stands before a block's arguments; their locations stand after them. */
+/* The header before a block's arguments; their locations follow them. */
 struct stet_block_args {
     struct stet_block *block;
     struct stet_value values[];
@@ -403,7 +404,7 @@ static inline struct stet_block *stet_value_block(const struct stet_value *v)
         ->block;
 }
 
-/* Of a block's arguments, one each; NULL for none. */
+/* The locations of a block's arguments, one each; NULL for none. */
 static inline const struct stet_loc **stet_block_locs(const struct stet_block *b)
 {
     return (const struct stet_loc **)(uintptr_t)(b->args + b->arg_count);
@@ -415,9 +416,9 @@ static inline const struct stet_loc *stet_value_loc(const struct stet_value *v)
     return v->argument ? stet_block_locs(stet_value_block(v))[v->index] : NULL;
 }
 
-/* An argument of the entry function, with what frameworks say about it. */
+/* An argument of the entry function, with what frameworks record about it. */
 struct stet_argument {
-    struct stet_view name; /* "params['w']" from the location, "" when not given */
+    struct stet_view name; /* "params['w']" from the location, "" if unknown */
     const struct stet_value *value;
     const struct stet_attr *sharding; /* mhlo.sharding, sdy.sharding or the HLO one; or NULL */
     int32_t alias;                    /* result it is aliased with (tf.aliasing_output), or -1 */
@@ -426,7 +427,7 @@ struct stet_argument {
 };
 
 struct stet_result {
-    struct stet_view name; /* jax.result_info, "" when not given */
+    struct stet_view name; /* jax.result_info, "" if unknown */
     const struct stet_type *type;
     const struct stet_attr *sharding;
     const struct stet_attr *attrs;
@@ -442,7 +443,7 @@ enum stet_source {
 struct stet_program {
     struct stet_arena arena;
     enum stet_source source;
-    struct stet_view producer;  /* "StableHLO_v1.13.7"; "" when the format has none */
+    struct stet_view producer;  /* "StableHLO_v1.13.7"; "" if the format has none */
     struct stet_op *module;     /* builtin.module (or hlo.module) */
     struct stet_op **functions; /* function-like operations in order; names are unique */
     uint32_t function_count;
@@ -450,8 +451,8 @@ struct stet_program {
     struct stet_argument *arguments;
     struct stet_result *outputs;
     uint32_t argument_count, output_count;
-    uint32_t op_count, value_count; /* ids run below these */
-    uint64_t constant_bytes;        /* of constants left in the input */
+    uint32_t op_count, value_count; /* ids are below these */
+    uint64_t constant_bytes;        /* bytes of constants that stay in the input */
     uint32_t left_out;              /* constants that were left out when the input was printed */
 };
 
@@ -460,30 +461,32 @@ enum { STET_MAX_DEPTH = 256 };
 
 void stet_program_release(struct stet_program *p);
 
-/* After a decoder has built module and ids: finds functions, entry, arguments and outputs (reads
- * the attributes named in struct stet_argument). STET_BAD_INPUT when there is no module. */
+/* Called after a decoder has built the module and the ids: finds functions, entry, arguments and
+ * outputs (reads the attributes named in struct stet_argument). STET_BAD_INPUT if there is no
+ * module. */
 enum stet_rc stet_program_index(struct stet_program *p, struct stet_err *err);
 
 /* ---- looking things up ---- */
 
-/* NULL when absent. `attrs` are sorted, so this is a binary search. */
+/* NULL if absent. `attrs` are sorted, so this is a binary search. */
 const struct stet_attr *stet_op_attr(const struct stet_op *op, const char *name);
 /* A field of a RECORD or DICT (linear), or NULL. */
 const struct stet_attr *stet_attr_field(const struct stet_attr *a, const char *name);
-/* The symbol of a function-like operation; empty when it has none. */
+/* The symbol of a function-like operation; empty if it has none. */
 struct stet_view stet_op_symbol(const struct stet_op *op);
 struct stet_op *stet_program_function(const struct stet_program *p, struct stet_view symbol);
 
-/* The place a person would be sent to: the innermost file location (callee side of call sites,
+/* The source position to show to a person: the innermost file location (callee side of call sites,
  * first usable part of fused ones, child of names), or NULL. */
 const struct stet_loc *stet_loc_file(const struct stet_loc *loc);
-/* The function name that goes with it (NAME locations around or HLO frames), may be empty. */
+/* The function name of that position (from NAME locations around it or HLO frames); may be
+ * empty. */
 struct stet_view stet_loc_function(const struct stet_loc *loc);
 
-/* Elements of a shaped type; false when dynamic or when it overflows. */
+/* The number of elements of a shaped type; false if it is dynamic or overflows. */
 bool stet_type_elements(const struct stet_type *t, uint64_t *out);
-/* Bits of an element as dense attributes hold it here (i1: 8, i4: 8 …; records.h), 0 when not
- * storable. */
+/* Bits of an element as dense attributes store it here (i1: 8, i4: 8 …; records.h); 0 if it cannot
+ * be stored. */
 uint32_t stet_type_storage_bits(const struct stet_type *t);
 const char *stet_float_name(enum stet_float f);
 uint32_t stet_float_bits(enum stet_float f);
@@ -491,7 +494,7 @@ uint32_t stet_float_bits(enum stet_float f);
 bool stet_type_eq(const struct stet_type *a, const struct stet_type *b);
 bool stet_attr_eq(const struct stet_attr *a, const struct stet_attr *b);
 
-/* Visit every operation, parents before children, in order. Return false from `visit` to stop. */
+/* Visits every operation in order, parents before children. Return false from `visit` to stop. */
 bool stet_program_walk(const struct stet_program *p,
                        bool (*visit)(const struct stet_op *op, void *context), void *context);
 

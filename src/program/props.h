@@ -1,4 +1,4 @@
-/* Which attributes an operation declares itself (props.def): MLIR's "properties". */
+/* The attributes that an operation declares itself (MLIR's "properties"), from props.def. */
 #ifndef STET_PROGRAM_PROPS_H
 #define STET_PROGRAM_PROPS_H
 
@@ -15,7 +15,7 @@ struct stet_props {
     } names[STET_PROPS_NAMES]; /* ended by an empty name */
 };
 
-/* NULL when the operation is unknown or declares none. */
+/* NULL if the operation is unknown or declares none. */
 const struct stet_props *stet_props_find(struct stet_view op);
 bool stet_props_has(const struct stet_props *p, struct stet_view name);
 

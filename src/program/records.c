@@ -1,4 +1,4 @@
-/* The tables of records.def and enums.def; few entries, so a scan finds them. */
+/* The tables of records.def and enums.def. They have few entries, so lookup is a linear scan. */
 #include "program/records.h"
 
 #define VIEW(literal) {literal, sizeof(literal) - 1}

@@ -82,13 +82,13 @@ struct stet_enum {
     } cases[STET_ENUM_CASES]; /* ended by an empty name */
 };
 
-/* By name or by bytecode code; NULL when unknown. */
+/* By name or by bytecode code; NULL if unknown. */
 const struct stet_attr_record *stet_attr_record_find(struct stet_view dialect,
                                                      struct stet_view mnemonic);
 const struct stet_attr_record *stet_attr_record_by_code(struct stet_view dialect, uint64_t code);
 const struct stet_enum *stet_enum_find(struct stet_view dialect, struct stet_view mnemonic);
 const struct stet_enum *stet_enum_by_code(struct stet_view dialect, uint64_t code);
-/* The name of a case; an empty view for a value this build does not know. */
+/* The name of a case; an empty view for a value that this build does not know. */
 struct stet_view stet_enum_case(const struct stet_enum *e, uint64_t value);
 
 #endif

@@ -1,4 +1,4 @@
-/* Types and attributes: the shared simple ones, sizes, equality by value. */
+/* Types and attributes: the shared simple types, sizes, equality by value. */
 #include "program/build.h"
 
 static const struct {

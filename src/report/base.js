@@ -3,7 +3,7 @@
 const Stet = {};
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const served = ["compiled", "memory", "disk", "remote", "lifted"];
+  const served = data.served;
   const kinds = ["compiled", "loaded", "failed", "never came back"];
 
   // el("p", {class: "x", text: "…"}, child…)

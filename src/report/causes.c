@@ -26,7 +26,6 @@ static void keep_first(struct stet_causes *c, struct stet_recompile *to,
     to->against = kept(c, r->against);
     to->evidence = kept(c, r->evidence);
     to->sure = kept(c, r->sure);
-    to->served = kept(c, r->served);
     to->fix = kept(c, r->fix);
     to->origin = kept_line(c, r->origin);
     to->trigger = kept_line(c, r->trigger);

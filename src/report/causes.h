@@ -1,4 +1,5 @@
-/* Recompiles of one cause, told once: same cause, function and line. */
+/* Groups recompiles of one cause: same class, function and line. Each group is printed once. The
+ * struct owns its texts. */
 #ifndef STET_REPORT_CAUSES_H
 #define STET_REPORT_CAUSES_H
 
@@ -23,10 +24,10 @@ struct stet_causes {
     uint64_t beyond, beyond_ns; /* recompiles of causes that did not fit, and their cost */
 };
 
-/* False when memory is short; release either way. */
+/* False if memory runs out; release either way. */
 bool stet_causes_init(struct stet_causes *c);
 void stet_causes_release(struct stet_causes *c);
-/* The number of its cause, or -1 when there is no room for another. */
+/* The number of its cause, or -1 if there is no room for another. */
 int stet_causes_add(struct stet_causes *c, const struct stet_recompile *r);
 
 /* The number of the first one of that cause in that function, or -1. */

@@ -1,4 +1,4 @@
-/* Fills the page's template: the policy that lets nothing in, the headline in words, the data. */
+/* Fills the page's template: the content security policy, the headline, the data. */
 #include "report/html_page.h"
 
 #include "report_app.h"
@@ -135,7 +135,7 @@ static void tiles(struct stet_buf *out, const struct stet_report_run *r)
 {
     uint64_t hits = 0, cost = 0, load = 0;
 
-    for (int i = 1; i < STET_REPORT_TIERS; i++) {
+    for (int i = 1; i < STET_SERVED_COUNT; i++) {
         hits += r->tiers[i].times;
         cost += r->tiers[i].cost_ns;
         load += r->tiers[i].known_load_ns;
@@ -223,8 +223,8 @@ static void head(struct stet_buf *out, const struct stet_report_run *r, const ch
 
 /* ---- all of it ---- */
 
-/* A data block ends at "</script", and "<!--" changes how it is read: no '<' is left in it. In
- * JSON one can only stand in a string. */
+/* A data block ends at "</script", and "<!--" changes how it is parsed, so '<' is escaped. In JSON
+ * it can only be in a string. */
 static void data(struct stet_buf *out, struct stet_view json)
 {
     while (json.len) {

@@ -1,9 +1,6 @@
-/* The model as stet.report/1: lists as columns and texts by number, since a page of 100,000 events
- * should open at once. docs/report.md describes it. */
+/* Writes the model as stet.report/1: lists as columns and texts by number, so that a page of
+ * 100,000 events opens fast. docs/report.md describes it. */
 #include "report/model.h"
-
-static const char *const tier_names[STET_REPORT_TIERS] = {"compiled", "memory", "disk", "remote",
-                                                          "lifted"};
 
 static double seconds(uint64_t ns)
 {
@@ -87,13 +84,13 @@ static void questions(struct stet_json *j, const struct stet_report_run *r)
 static void saved(struct stet_json *j, const struct stet_report_run *r)
 {
     stet_json_array(j, "saved");
-    for (int i = 1; i < STET_REPORT_TIERS; i++) {
+    for (int i = 1; i < STET_SERVED_COUNT; i++) {
         const struct stet_report_tier *t = &r->tiers[i];
 
         if (!t->times)
             continue;
         stet_json_object(j, NULL);
-        stet_json_cstr(j, "served", tier_names[i]);
+        stet_json_cstr(j, "served", stet_journal_served_word((enum stet_served)i));
         stet_json_uint(j, "times", t->times);
         stet_json_number(j, "load_s", seconds(t->load_ns));
         stet_json_uint(j, "known", t->known);
@@ -259,7 +256,7 @@ static void grids(struct stet_json *j, const struct stet_report_run *r)
 
 enum { AROUND = 3 };
 
-/* The lines around it, when the file is at hand: [number, text] each. */
+/* The lines around it, if the file is available: [number, text] each. */
 static void excerpt(struct stet_json *j, const struct stet_report_run *r,
                     const struct stet_line *at)
 {

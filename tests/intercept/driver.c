@@ -12,6 +12,7 @@ EXPORT int drive_compile(const char *code);
 EXPORT int drive_compile_on_worker(const char *code);
 EXPORT void drive_compile_at_exit(void);
 EXPORT int drive_load(const char *code);
+EXPORT int drive_copy(unsigned elements, unsigned seed);
 
 static struct harness h;
 
@@ -76,4 +77,20 @@ int drive_load(const char *code)
     if (again)
         harness_loaded_destroy(&mine, again);
     return again != NULL;
+}
+
+/* Sends a vector of floats to the device and reads it back; its first byte, or -1. */
+int drive_copy(unsigned elements, unsigned seed)
+{
+    struct harness mine = h;
+    int64_t dims[] = {elements};
+    PJRT_Buffer *b = harness_buffer(&mine, PJRT_Buffer_Type_F32, dims, 1, 4 * elements, seed);
+    size_t size = 0;
+    unsigned char *bytes = b ? harness_read(&mine, b, &size) : NULL;
+    int first = bytes && size ? bytes[0] : -1;
+
+    free(bytes);
+    if (b)
+        harness_buffer_destroy(&mine, b);
+    return first;
 }

@@ -88,7 +88,7 @@ static enum stet_rc feed(struct stet_ledger *l, const char *id, const char *lane
                                    .changes = changes,
                                    .change_count = 2,
                                    .cost_ns = 1000,
-                                   .served = i == 3 ? STET_VIEW("disk") : STET_VIEW("compiled"),
+                                   .served = i == 3 ? STET_SERVED_DISK : STET_SERVED_COMPILED,
                                    .benign = i == 1,
                                    .advice = STET_VIEW("{\"alone\":[]}"),
                                    .has_more = true,

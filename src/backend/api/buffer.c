@@ -1,4 +1,4 @@
-/* Buffers: dense, row-major; copies in and out with any strides. */
+/* Buffers are dense and row-major; copies in and out accept any strides. */
 #include "backend/api/cpu_api.h"
 
 #include "base/mem.h"
@@ -96,7 +96,7 @@ static PJRT_Error *deleted(void)
 
 /* ---- strided copies ---- */
 
-/* Copies between `host` (byte strides) and dense row-major memory; `out` says which way. */
+/* Copies between `host` (byte strides) and dense row-major memory; `out` gives the direction. */
 static void copy_strided(char *dense, char *host, const struct stet_shape *s,
                          const int64_t *strides, uint32_t axis, size_t item, bool out)
 {
@@ -142,7 +142,7 @@ static void copy(char *dense, char *host, const struct stet_shape *s, const int6
         copy_strided(dense, host, s, strides, 0, item, out);
 }
 
-/* Byte strides of a layout the caller asks for. */
+/* Byte strides of a layout that the caller requests. */
 static PJRT_Error *strides_of(const PJRT_Buffer_MemoryLayout *layout, const struct stet_shape *s,
                               int64_t *strides)
 {
@@ -172,13 +172,13 @@ static PJRT_Error *strides_of(const PJRT_Buffer_MemoryLayout *layout, const stru
 
 /* ---- from the host ---- */
 
-/* Where the caller wants the buffer: the device's memory unless it says another. */
+/* The memory that the caller requests for the buffer; the device's by default. */
 #define MEMORY(args)                                                                               \
     (STET_HAS((args), memory) && (args)->memory                                                    \
          ? (struct stet_memory *)(args)->memory                                                    \
          : &(args)->client->device.memories[STET_DEVICE_MEMORY])
 
-/* Hosts keep a 4-bit integer in the low half of a byte, and say nothing of the other half; kernels
+/* Hosts store a 4-bit integer in the low half of a byte and leave the other half undefined; kernels
  * read the whole byte. */
 static void widen_nibbles(signed char *data, const struct stet_shape *s)
 {
@@ -281,7 +281,7 @@ static void run_copy_out(struct stet_task *task)
     stet_mem_free(c);
 }
 
-/* Takes over `c`, filled but for the task itself. */
+/* Takes ownership of `c`, which is filled except for the task itself. */
 static PJRT_Error *start_copy(PJRT_Buffer *b, struct copy_out *c, PJRT_Event **event)
 {
     c->task.run = run_copy_out;
@@ -355,8 +355,7 @@ PJRT_Error *cpu_PJRT_Buffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args *args)
     return start_copy(args->buffer, c, &args->event);
 }
 
-/* ---- copies on the device: the memory is shared, since nobody writes into it but its donor ----
- */
+/* ---- copies on the device share the memory, because only a donor writes into it ---- */
 
 static PJRT_Error *duplicate(PJRT_Buffer *b, struct stet_memory *memory, PJRT_Buffer **out)
 {
@@ -464,7 +463,7 @@ PJRT_Error *cpu_PJRT_Buffer_Memory(PJRT_Buffer_Memory_Args *args)
     return NULL;
 }
 
-/* False although it is true: frameworks would otherwise read the memory without asking. */
+/* Returns false although it is true: frameworks would otherwise read the memory directly. */
 PJRT_Error *cpu_PJRT_Buffer_IsOnCpu(PJRT_Buffer_IsOnCpu_Args *args)
 {
     args->is_on_cpu = false;

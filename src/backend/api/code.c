@@ -1,4 +1,4 @@
-/* Compile: bytes → program → plan, and what frameworks ask about the result. */
+/* Compile: bytes → program → plan, and what frameworks query about the result. */
 #include "backend/api/cpu_api.h"
 
 #include "base/mem.h"
@@ -43,7 +43,7 @@ struct stet_cpu_code *stet_cpu_code_ref(struct stet_cpu_code *c)
     return c;
 }
 
-/* Which memory an argument or result is said to be in. */
+/* The memory space of an argument or result. */
 static uint8_t memory_in(const struct stet_attr *attrs)
 {
     const struct stet_attr *a = attrs ? stet_attr_field(attrs, "mhlo.memory_kind") : NULL;
@@ -73,7 +73,7 @@ static bool make_memories(struct stet_cpu_code *c)
     return true;
 }
 
-/* By the names that XLA gives them. */
+/* Under the names that XLA uses. */
 static void make_cost(struct stet_cpu_code *c)
 {
     const struct stet_plan_cost *cost = &c->info->cost;
@@ -93,7 +93,7 @@ static void make_cost(struct stet_cpu_code *c)
                                        .value_size = 1};
 }
 
-/* The lists that the interface wants to point into. */
+/* The lists that the interface returns pointers into. */
 static bool make_lists(struct stet_cpu_code *c)
 {
     const struct stet_plan_info *info = c->info;
@@ -152,7 +152,8 @@ PJRT_Error *stet_cpu_code_new(struct stet_cpu_code **out, const char *bytes, siz
     }
     if (stet_decode(&c->program, stet_view_of(c->bytes, size), &err) != STET_OK ||
         stet_plan_new(&c->plan, &c->program, &err) != STET_OK) {
-        /* With the module's name: many are compiled, and an operation may have no line. */
+        /* Includes the module's name, because many are compiled, and an operation may have no
+         * line. */
         error = stet_cpu_error(
             c->program.module ? stet_op_symbol(c->program.module) : (struct stet_view){0}, &err);
         stet_cpu_code_unref(c);
@@ -377,7 +378,8 @@ PJRT_Error *cpu_PJRT_Executable_OptimizedProgram(PJRT_Executable_OptimizedProgra
     return NULL;
 }
 
-/* ---- serialise and load: the program itself, since planning takes no longer than reading ---- */
+/* ---- serialise and load: the program itself, because planning takes no longer than reading
+ * ---- */
 
 #define EXECUTABLE_MAGIC "STETCPU1"
 

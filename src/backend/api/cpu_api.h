@@ -1,4 +1,5 @@
-/* The objects behind the CPU plugin's handles. */
+/* The objects behind the CPU plugin's handles. All files of api/ share them; nothing outside
+ * includes this header. */
 #ifndef STET_BACKEND_API_CPU_API_H
 #define STET_BACKEND_API_CPU_API_H
 
@@ -14,13 +15,13 @@
 
 /* ---- readiness: what events and buffers wait for ---- */
 
-/* Shared by a task and everybody who waits for it. NULL stands for "ready, no error". */
+/* Shared by a task and everything that waits for it. NULL means "ready, no error". */
 struct stet_signal;
 
 struct stet_signal *stet_signal_new(void); /* one reference; NULL when out of memory */
 struct stet_signal *stet_signal_ref(struct stet_signal *s);
 void stet_signal_unref(struct stet_signal *s);
-/* Once; wakes everybody. `text` is copied. */
+/* Called once; wakes all waiters. `text` is copied. */
 void stet_signal_set(struct stet_signal *s, PJRT_Error_Code code, const char *text);
 bool stet_signal_ready(const struct stet_signal *s);
 void stet_signal_wait(struct stet_signal *s);
@@ -49,12 +50,12 @@ struct stet_cpu_block {
 struct stet_cpu_block *stet_cpu_block_new(struct stet_memory *memory, uint64_t size);
 struct stet_cpu_block *stet_cpu_block_view(struct stet_memory *memory, void *data, uint64_t size,
                                            void (*on_release)(void *, void *), void *arg);
-/* `temporary` bytes are used on top of all blocks now. */
+/* Counts `temporary` bytes in use in addition to all blocks. */
 void stet_cpu_note_peak(PJRT_Device *device, uint64_t temporary);
 struct stet_cpu_block *stet_cpu_block_ref(struct stet_cpu_block *b);
 void stet_cpu_block_unref(struct stet_cpu_block *b);
 
-/* ---- the queue: one thread a device, first in first out ---- */
+/* ---- the queue: one thread per device, first in first out ---- */
 
 struct stet_task {
     struct stet_task *next;
@@ -71,9 +72,9 @@ struct stet_queue {
 };
 
 void stet_queue_init(struct stet_queue *q);
-/* Runs what is left, then ends the thread. */
+/* Runs the remaining tasks, then ends the thread. */
 void stet_queue_release(struct stet_queue *q);
-/* False when no thread could be started: run the task yourself. */
+/* False if no thread could be started; the caller then runs the task itself. */
 bool stet_queue_submit(struct stet_queue *q, struct stet_task *task);
 
 /* ---- handles ---- */
@@ -95,8 +96,8 @@ struct PJRT_TopologyDescription {
     PJRT_DeviceDescription *list[1];
 };
 
-/* Programs are allowed to keep results in the host's memory. Here both are the same, but only the
- * device's counts as its memory in use. */
+/* Programs may keep results in the host's memory. Here both are the same, but only the device's
+ * counts as its memory in use. */
 enum { STET_DEVICE_MEMORY, STET_HOST_MEMORY, STET_MEMORIES };
 
 struct stet_memory {
@@ -117,7 +118,7 @@ struct PJRT_Device {
     struct stet_memory memories[STET_MEMORIES];
     struct stet_queue queue;
     pthread_mutex_t run_lock; /* one program at a time; guards scratch */
-    void *scratch;            /* temporaries of the program that runs; kept for the next */
+    void *scratch;            /* temporaries of the running program; kept for the next one */
     atomic_ullong scratch_size;
     atomic_llong in_use, peak, largest, allocations;
 };
@@ -130,10 +131,10 @@ struct PJRT_Client {
     struct stet_pool *pool;
 };
 
-/* What an executable and its loaded twins share; immutable. */
+/* What an executable and its loaded copies share; immutable. */
 struct stet_cpu_code {
     atomic_int refs;
-    char *bytes; /* the program as it came, kept: constants are read in place */
+    char *bytes; /* the program's bytes, kept because constants are read in place */
     size_t size;
     char *options;
     size_t options_size;
@@ -149,7 +150,7 @@ struct stet_cpu_code {
     const char **memory_kinds;
     size_t *memory_kind_sizes;
     PJRT_NamedValue cost[3];
-    struct stet_buf optimized; /* HloModuleProtoWithConfig, made when first asked for */
+    struct stet_buf optimized; /* HloModuleProtoWithConfig, created at the first request */
     pthread_mutex_t optimized_lock;
 };
 
@@ -159,7 +160,7 @@ PJRT_Error *stet_cpu_code_new(struct stet_cpu_code **out, const char *bytes, siz
 struct stet_cpu_code *stet_cpu_code_ref(struct stet_cpu_code *c);
 void stet_cpu_code_unref(struct stet_cpu_code *c);
 
-/* A list of layouts that was handed out. */
+/* A list of layouts that was returned to a caller. */
 struct stet_layouts {
     struct stet_layouts *next;
     struct PJRT_Layouts_MemoryLayout *at[];
@@ -167,7 +168,7 @@ struct stet_layouts {
 
 struct PJRT_Executable {
     struct stet_cpu_code *code;
-    struct stet_layouts *_Atomic layouts; /* one more for each time somebody asks */
+    struct stet_layouts *_Atomic layouts; /* one more for each request */
 };
 
 struct PJRT_LoadedExecutable {
@@ -187,12 +188,12 @@ struct PJRT_Buffer {
     int64_t minor_to_major[STET_MAX_RANK];
 };
 
-/* Takes over one reference of `block` and of `ready`. NULL (references released) when out of
- * memory. */
+/* Takes ownership of one reference of `block` and of `ready`. NULL (references released) when out
+ * of memory. */
 PJRT_Buffer *stet_buffer_adopt(struct stet_memory *memory, const struct stet_shape *shape,
                                struct stet_cpu_block *block, struct stet_signal *ready);
 void stet_buffer_free(PJRT_Buffer *b);
-/* References of its memory and readiness; false when it was deleted. */
+/* Adds references to its memory and readiness; false if it was deleted. */
 bool stet_buffer_borrow(PJRT_Buffer *b, struct stet_cpu_block **block, struct stet_signal **ready);
 
 enum stet_dtype stet_dtype_of_pjrt(PJRT_Buffer_Type t);
@@ -200,9 +201,10 @@ PJRT_Buffer_Type stet_dtype_to_pjrt(enum stet_dtype t);
 
 /* ---- host transfers ---- */
 
-/* A run's callbacks by channel: copied, since the lists are the caller's only during Execute. */
+/* A run's callbacks by channel. They are copied, because the lists are valid only during
+ * Execute. */
 struct stet_callbacks {
-    struct stet_host host; /* of which this is the context, so it must not move */
+    struct stet_host host; /* this struct is their context, so it must not move */
     PJRT_SendCallbackInfo *sends;
     PJRT_RecvCallbackInfo *receives;
     size_t send_count, receive_count;
@@ -217,14 +219,14 @@ void stet_callbacks_release(struct stet_callbacks *c);
 
 extern const char stet_cpu_version[], *const stet_cpu_memory_kinds[STET_MEMORIES];
 const char *stet_cpu_platform(void);
-/* `module` is what was compiled; may be empty. */
+/* `module` is the name of the compiled module; may be empty. */
 PJRT_Error *stet_cpu_error(struct stet_view module, const struct stet_err *err);
 PJRT_Error *stet_cpu_no_memory(void);
 PJRT_Extension_Base *stet_cpu_extensions(void);
-/* Refuses a CompileOptionsProto that asks for more than one device, or another than the only one.
- */
+/* Rejects a CompileOptionsProto that requests more than one device, or another device than the only
+ * one. */
 PJRT_Error *stet_cpu_check_options(struct stet_view bytes);
-/* A minimal module with the program's parameters and results, for frameworks that read shapes off
+/* A minimal module with the program's parameters and results, for frameworks that read shapes from
  * it. */
 void stet_cpu_write_hlo(struct stet_buf *out, const struct stet_cpu_code *code);
 

@@ -1,4 +1,4 @@
-/* Client, topology, device: one of each; and its memories. */
+/* Client, topology, device (one of each), and its memories. */
 #include "backend/api/cpu_api.h"
 
 #include "base/mem.h"
@@ -102,7 +102,7 @@ static PJRT_NamedValue named_int(const char *name, int64_t value)
                              .value_size = 1};
 }
 
-/* A framework that believes it talks to a TPU asks for the chip's coordinates. */
+/* A framework that expects a TPU queries the chip's coordinates. */
 static void topology_init(PJRT_TopologyDescription *t)
 {
     PJRT_DeviceDescription *d = &t->description;
@@ -296,8 +296,8 @@ PJRT_Error *cpu_PJRT_Client_PlatformVersion(PJRT_Client_PlatformVersion_Args *ar
     return NULL;
 }
 
-/* JAX aborts the process when this fails. We have nothing to tell our peers: no program spans them.
- */
+/* JAX aborts the process if this fails. It can succeed without doing anything, because no program
+ * spans several processes. */
 PJRT_Error *cpu_PJRT_Client_UpdateGlobalProcessInfo(PJRT_Client_UpdateGlobalProcessInfo_Args *args)
 {
     (void)args;

@@ -1,8 +1,9 @@
-/* Execute: donate, place the outputs, then run here when that is quick, else on the device's
- * thread.
+/* Execute: takes donated inputs, places the outputs, and then runs the program, here if that is
+ * short, otherwise on the device's thread.
  *
- * Everything a run needs is one allocation made in the call: `struct launch` with its lists behind
- * it. The queue is first in first out, so a run finds its inputs ready unless they failed. */
+ * Everything that a run needs is one allocation, made in the call: `struct launch` with its lists
+ * after it. The queue is first in first out, so the inputs of a run are ready unless they
+ * failed. */
 #include "backend/api/cpu_api.h"
 
 #include "base/mem.h"
@@ -56,7 +57,7 @@ static void launch_free(struct launch *l)
     stet_mem_free(l);
 }
 
-/* The device's scratch, grown to need; run_lock is held. */
+/* The device's scratch memory, grown as needed; run_lock is held. */
 static void *scratch(PJRT_Device *d, uint64_t need)
 {
     if (need > atomic_load(&d->scratch_size)) {
@@ -70,7 +71,7 @@ static void *scratch(PJRT_Device *d, uint64_t need)
     return d->scratch;
 }
 
-/* Inputs that failed make the outputs fail the same way. */
+/* If an input failed, the outputs fail with the same error. */
 static PJRT_Error_Code inputs_failed(const struct launch *l, const char **text)
 {
     for (uint32_t i = 0; i < l->inputs; i++) {
@@ -84,10 +85,11 @@ static PJRT_Error_Code inputs_failed(const struct launch *l, const char **text)
     return PJRT_Error_Code_OK;
 }
 
-/* The device whose program's callback this thread is in. */
+/* Set while this thread is in a callback of that device's program. */
 static _Thread_local const PJRT_Device *talking;
 
-/* `memory` is for temporaries; run_lock is held, by this thread's outer run when in a callback. */
+/* `memory` is for temporaries; run_lock is held, by this thread's outer run if it is in a
+ * callback. */
 static void run(struct launch *l, void *memory)
 {
     const PJRT_Device *before = talking;
@@ -134,8 +136,8 @@ static PJRT_Error *take_inputs(struct launch *l, PJRT_Buffer *const *args)
     for (uint32_t i = 0; i < l->inputs; i++) {
         const struct stet_shape *got = &args[i]->shape, *want = &info->inputs[i];
 
-        /* Dense is dense: TorchTPU passes f32[1] for f32[], and XLA compares sizes alone too. JAX
-         * passes pred[0] for a token. */
+        /* Only the size must match: TorchTPU passes f32[1] for f32[], and XLA compares only sizes
+         * too. JAX passes pred[0] for a token. */
         if (want->dtype == STET_DT_TOKEN
                 ? got->bytes != 0
                 : got->dtype != want->dtype || got->elements != want->elements)
@@ -163,7 +165,7 @@ static bool may_donate(const PJRT_ExecuteOptions *options, uint32_t input)
     return true;
 }
 
-/* Takes the memory away from the caller's buffer. False when somebody else got there first. */
+/* Takes the memory from the caller's buffer. False if another thread took it first. */
 static bool donate(PJRT_Buffer *b, struct stet_cpu_block *expected)
 {
     struct stet_cpu_block *block;
@@ -179,7 +181,7 @@ static bool donate(PJRT_Buffer *b, struct stet_cpu_block *expected)
     return true;
 }
 
-/* The block of a donated input can become the output's when nobody else holds it: one reference is
+/* The block of a donated input can become the output's if it has no other holder: one reference is
  * this launch's own. */
 static bool reusable(const struct launch *l, uint32_t input)
 {
@@ -234,7 +236,7 @@ static PJRT_Error *make_buffers(struct launch *l, PJRT_Buffer **out)
     return NULL;
 }
 
-/* Handing a small program to another thread costs more than running it. */
+/* Passing a small program to another thread costs more than running it. */
 enum { QUICK_BYTES = 1 << 16, QUICK_CODE = 1 << 17 };
 
 static bool is_quick(const struct launch *l)
@@ -249,7 +251,8 @@ static bool is_quick(const struct launch *l)
     return bytes <= QUICK_BYTES && info->code_bytes <= QUICK_CODE;
 }
 
-/* A callback that runs a program here waits for it, and the device waits for the callback. */
+/* A callback that runs a program waits for it, and the device waits for the callback; the program
+ * must therefore run here. */
 static void run_nested(struct launch *l)
 {
     uint64_t need = l->code->info->scratch_bytes;

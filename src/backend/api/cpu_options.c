@@ -1,4 +1,5 @@
-/* Compile options: the few that would change results must say what one device can do. */
+/* Compile options: rejects the few values that would change results and that one device cannot
+ * honour. */
 #include "backend/api/cpu_api.h"
 
 #include "decode/proto.h"
@@ -14,7 +15,7 @@ enum {
     DEVICES_IDS = 1,
 };
 
-/* What was asked for; all of it is 0, 1 or absent when it can be had. */
+/* The requested values; each is 0, 1 or absent if it can be honoured. */
 struct asked {
     int64_t replicas, partitions, ordinal, device;
 };

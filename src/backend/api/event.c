@@ -1,4 +1,4 @@
-/* Signals (shared state) and events (the handles frameworks hold). */
+/* Signals (shared state) and events (the handles that frameworks hold). */
 #include "backend/api/cpu_api.h"
 
 #include "base/mem.h"
@@ -69,7 +69,7 @@ PJRT_Error *stet_signal_error(const struct stet_signal *s)
     return code == PJRT_Error_Code_OK ? NULL : stet_pjrt_error(code, "%s", text);
 }
 
-/* False when it was set before. */
+/* False if it was set before. */
 static bool set_once(struct stet_signal *s, PJRT_Error_Code code, const char *text)
 {
     struct waiter *w, *next;
@@ -176,7 +176,7 @@ PJRT_Error *cpu_PJRT_Event_Create(PJRT_Event_Create_Args *args)
     return args->event ? NULL : stet_cpu_no_memory();
 }
 
-/* Who waits may destroy the event before we return. */
+/* A waiter may destroy the event before we return. */
 PJRT_Error *cpu_PJRT_Event_Set(PJRT_Event_Set_Args *args)
 {
     struct stet_signal *s = stet_signal_ref(args->event->signal);

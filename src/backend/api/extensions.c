@@ -69,8 +69,8 @@ static PJRT_Error *buffer_layout(PJRT_Layouts_PJRT_Buffer_MemoryLayout_Args *arg
     return answer(&args->layout, args->buffer->shape.rank);
 }
 
-/* The list lives as long as the executable, the layouts in it are the caller's to destroy: each
- * caller gets a list of its own, since several may ask at once. */
+/* The list is valid as long as the executable, but the caller destroys the layouts in it. Each
+ * caller gets its own list, because several may ask at once. */
 static PJRT_Error *list(PJRT_Executable *executable, const struct stet_shape *shapes, size_t count,
                         PJRT_Layouts_MemoryLayout ***out)
 {
@@ -131,8 +131,8 @@ static PJRT_Error *memory_kind(PJRT_MemoryDescription_Kind_Args *args)
     return NULL;
 }
 
-/* One device holds everything whole. To say so here saves JAX reading OptimizedProgram in each
- * compile, where it would find no sharding either. */
+/* One device has everything whole. Reporting this here saves JAX from reading OptimizedProgram in
+ * each compile, where it would find no sharding either. */
 static PJRT_Error *parameter_shardings(PJRT_Shardings_PJRT_Executable_ParameterShardings_Args *args)
 {
     args->num_parameters = args->executable->code->info->input_count;

@@ -1,6 +1,7 @@
-/* The module that OptimizedProgram answers with: what came, when that was HLO, else parameters, one
- * opaque call an output, a tuple. Frameworks read shapes, names and aliasing off it. Field numbers
- * are those of hlo.proto and xla_data.proto, public in the XLA repository. */
+/* The module that OptimizedProgram returns: the original if it was HLO, otherwise a module with the
+ * parameters, one opaque call for each output, and a tuple. Frameworks read shapes, names and
+ * aliasing from it. Field numbers are those of hlo.proto and xla_data.proto, public in the XLA
+ * repository. */
 #include "backend/api/cpu_api.h"
 
 #include "decode/proto.h"
@@ -183,7 +184,7 @@ static void put_alias(struct stet_buf *b, const struct stet_plan_info *info)
     for (uint32_t i = 0; i < info->output_count; i++) {
         if (info->output_alias[i] < 0)
             continue;
-        if (info->output_count != 1) /* one result is no tuple: its index is empty */
+        if (info->output_count != 1) /* a single result is not a tuple: its index is empty */
             stet_buf_varint(&index, i);
         put_message(&entry, ENTRY_OUTPUT_INDEX, &index);
         put_int(&entry, ENTRY_PARAMETER, (uint64_t)info->output_alias[i]);
@@ -194,7 +195,7 @@ static void put_alias(struct stet_buf *b, const struct stet_plan_info *info)
         put_message(b, MODULE_ALIAS, &message);
 }
 
-/* An HloModuleProto's program shape: with tuples as the program has them. Empty when what came is
+/* The program shape of an HloModuleProto, with tuples as in the program. Empty if the original is
  * not HLO. */
 static struct stet_view shape_that_came(const struct stet_cpu_code *code)
 {

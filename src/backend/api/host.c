@@ -1,12 +1,12 @@
-/* Host transfers: what a running program sends to callbacks of the framework, and receives. */
+/* Host transfers: what a running program sends to callbacks of the framework, and receives from
+ * them. */
 #include "backend/api/cpu_api.h"
 
 #include "base/mem.h"
 
 #include <stdlib.h>
 
-/* Filled by the framework's receive callback, which also destroys it; the program waits for the
- * last byte. */
+/* The framework's receive callback fills and destroys it; the program waits for the last byte. */
 struct PJRT_CopyToDeviceStream {
     atomic_int refs;
     pthread_mutex_t lock;
@@ -41,7 +41,7 @@ static void stream_unref(PJRT_CopyToDeviceStream *s)
     stet_mem_free(s);
 }
 
-/* False when the framework gave up before the last byte. */
+/* False if the framework stopped before the last byte. */
 static bool stream_wait(PJRT_CopyToDeviceStream *s)
 {
     bool whole;
@@ -134,7 +134,7 @@ static enum stet_rc no_callback(int64_t channel, struct stet_err *err)
                      (long long)channel);
 }
 
-/* Frameworks keep the chunk until the last argument of a callback has come, so it is a copy. */
+/* Frameworks keep the chunk until the last argument of a callback has arrived, so it is a copy. */
 static enum stet_rc send(void *context, int64_t channel, const void *data, uint64_t bytes,
                          struct stet_err *err)
 {

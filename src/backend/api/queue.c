@@ -38,7 +38,7 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* The host's signals are for the host's threads. */
+/* All signals are blocked here; the host's threads handle them. */
 static bool start(struct stet_queue *q)
 {
     sigset_t all, before;

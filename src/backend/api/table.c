@@ -7,7 +7,7 @@
 const char stet_cpu_version[] = "stet cpu 1";
 const char *const stet_cpu_memory_kinds[] = {"device", "pinned_host"};
 
-/* Frameworks lower by platform name: `tpu` gets what a TPU would get. */
+/* Frameworks lower by platform name: as `tpu` we receive what a TPU would. */
 const char *stet_cpu_platform(void)
 {
     const char *told = getenv("STET_CPU_PLATFORM");
@@ -50,8 +50,8 @@ PJRT_Error *cpu_PJRT_Plugin_Initialize(PJRT_Plugin_Initialize_Args *args)
     return NULL;
 }
 
-/* The version range of the portable format that the reader takes; frameworks write the newest
- * version both know. */
+/* The version range of the portable format that the reader accepts; frameworks write the newest
+ * version that both support. */
 PJRT_Error *cpu_PJRT_Plugin_Attributes(PJRT_Plugin_Attributes_Args *args)
 {
     static const int64_t newest[] = {1, 20, 0}, oldest[] = {0, 9, 0};

@@ -1,5 +1,5 @@
-/* Conversions between element types: to pred is "not zero", floats to integers saturate and take
- * NaN as 0 (as XLA has it), integers wrap, complex drops its imaginary part. Also the bits changed
+/* Conversions between element types: to pred is "not zero"; floats to integers saturate and NaN
+ * becomes 0 (as in XLA); integers wrap; complex drops its imaginary part. Also the conversions
  * between memory and registers. Twins: ref/elementwise.c. */
 #include "backend/kernels/isa.h"
 #include "backend/kernels/vmath.h"
@@ -7,7 +7,7 @@
 #include <complex.h>
 
 /* clang-format off */
-/* The bound as a float may round up to one past the largest integer; that is why it is >=. */
+/* The bound as a float may round up to one past the largest integer, hence >=. */
 #define SATURATE(x, T, LOW, HIGH, F) \
     ((x) != (x) ? (T)0 : (x) <= (F)(LOW) ? (LOW) : (x) >= (F)(HIGH) ? (HIGH) : (T)(x))
 UNARY(PRED, from_pred, uint8_t, uint8_t, x != 0)

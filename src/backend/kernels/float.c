@@ -4,7 +4,7 @@
 #include "backend/kernels/special.h"
 #include "backend/kernels/vmath.h"
 
-/* NaN wins over any number. */
+/* NaN takes precedence over any number. */
 #define MAX_NAN(x, y) ((x) != (x) || (x) > (y) ? (x) : (y))
 #define MIN_NAN(x, y) ((x) != (x) || (x) < (y) ? (x) : (y))
 #define SIGN_OF(x)    ((x) > 0 ? 1 : (x) < 0 ? -1 : (x))

@@ -14,7 +14,7 @@ enum { VECTOR_BYTES = 32, MR = 6 };
 enum { VECTOR_BYTES = 16, MR = 4 };
 #define ALL_ROWS(M) M(1) M(2) M(3) M(4)
 #endif
-/* The same on every machine: sums are broken here. */
+/* The same on every machine: sums are split here. */
 enum { KC = 256 };
 #if defined(__clang__)
 #define UNROLL _Pragma("clang loop unroll(full)")

@@ -1,7 +1,8 @@
-/* One element type of gemm_isa.c: T, its suffix S, and NV elements of a vector.
+/* The matrix product of one element type, included by gemm_isa.c: T, its suffix S, and NV elements
+ * of a vector.
  *
- * An element of the product is the sum over k in order, in one accumulator for each KC of k; which
- * rows and columns are computed together never shows in it. */
+ * An element of the product is the sum over k in order, in one accumulator for each KC of k. Which
+ * rows and columns are computed together has no effect on it. */
 #define NAME2(a, b) a##_##b
 #define NAME1(a, b) NAME2(a, b)
 #define NAME(a)     NAME1(a, S)
@@ -62,7 +63,7 @@ static const NAME(micro_fn) NAME(micros)[MR + 1][2] = {
 #undef MICRO
 };
 
-/* `n` lines of `k` neighbours, `stride` apart, into d[k][wide]. */
+/* `n` lines of `k` adjacent elements, `stride` apart, into d[k][wide]. */
 static void NAME(turn)(T *d, const T *s, int64_t stride, int64_t n, int64_t wide, int64_t k)
 {
     int64_t i = 0;
@@ -84,7 +85,7 @@ static void NAME(turn)(T *d, const T *s, int64_t stride, int64_t n, int64_t wide
             d[j * wide + i] = s[i * stride + j];
 }
 
-/* k lines of `n` neighbours into d[k][wide]. */
+/* k lines of `n` adjacent elements into d[k][wide]. */
 static void NAME(copy)(T *d, const T *s, int64_t stride, int64_t n, int64_t wide, int64_t k)
 {
     for (int64_t j = 0; j < k; j++)
@@ -104,7 +105,7 @@ static void NAME(pack_a)(T *d, const T *a, int64_t lda, bool trans, int64_t m, i
     }
 }
 
-/* Panels of NR columns; the last one is filled up with zeros. */
+/* Panels of NR columns; the last one is padded with zeros. */
 static void NAME(pack_b)(T *d, const T *b, int64_t ldb, bool trans, int64_t n, int64_t k)
 {
     for (int64_t i = 0; i < n; i += NR) {
@@ -160,7 +161,7 @@ static T NAME(line)(const T *a, const T *b, int64_t k)
     return lane[0] + rest;
 }
 
-/* Every row of a with every column of b, both lying along k. */
+/* Every row of a with every column of b, both contiguous along k. */
 static void NAME(lines)(const struct stet_gemm *g)
 {
     const T *a = g->a, *b = g->b;

@@ -73,7 +73,7 @@
 #define IS_SIGNED 0
 #include "backend/kernels/int_rows.h"
 
-/* pred: 0 or 1 in a byte; sums are "or", products "and", as StableHLO has it. */
+/* pred: 0 or 1 in a byte; sums are "or", products "and", as in StableHLO. */
 UNARY(COPY, pred, uint8_t, uint8_t, x)
 BINARY(ADD, pred, uint8_t, uint8_t, x | y)
 BINARY(MUL, pred, uint8_t, uint8_t, x &y)

@@ -1,6 +1,7 @@
-/* The kernels of one integer type: included by int.c with T, U (its unsigned twin), S (the suffix),
- * BITS and IS_SIGNED set. Arithmetic wraps, so it is done in the unsigned twin; types narrower than
- * int are widened to 32 bits first, where C would otherwise promote to int and could overflow. */
+/* The kernels of one integer type. int.c includes this file with T, U (the unsigned type of the
+ * same width), S (the suffix), BITS and IS_SIGNED. Arithmetic wraps, so it uses the unsigned type;
+ * types narrower than int are widened to 32 bits first, because C would promote them to int, which
+ * could overflow. */
 #define W_(x)                     ((WIDE)(U)(x))
 #define ROW2(a, b)                STET_ISA_PASTE2(a, b)
 #define ROWN(a, b)                ROW2(a, b)

@@ -1,5 +1,5 @@
-/* Names per instruction set: the files of kernels/ that include this are compiled once for each,
- * with STET_ISA as the suffix of what they define. */
+/* Names per instruction set. The files of kernels/ that include this are compiled once for each
+ * set, with STET_ISA as the suffix of what they define. */
 #ifndef STET_BACKEND_KERNELS_ISA_H
 #define STET_BACKEND_KERNELS_ISA_H
 
@@ -107,7 +107,7 @@
 #define OP(NAME, SUFFIX)      [STET_TILE_##NAME] = k_##NAME##_##SUFFIX
 #define FOLD_OP(NAME, SUFFIX) [STET_TILE_##NAME] = f_##NAME##_##SUFFIX
 
-/* The rows each file defines; isa.c puts them together. */
+/* The rows that each file defines; isa.c combines them. */
 #define ROW(suffix)                                                                                \
     extern const stet_tile_fn ISA(stet_ops_##suffix)[STET_TILE_OPS];                               \
     extern const stet_fold_fn ISA(stet_fold_##suffix)[STET_TILE_OPS];

@@ -1,4 +1,4 @@
-/* Functions libm lacks, in double; not per instruction set. */
+/* Functions that libm lacks, in double. They are not compiled per instruction set. */
 #ifndef STET_BACKEND_KERNELS_SPECIAL_H
 #define STET_BACKEND_KERNELS_SPECIAL_H
 

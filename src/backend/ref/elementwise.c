@@ -32,7 +32,7 @@ static uint32_t nearest(double x, int exponent, int fraction)
         *(half(mid, exponent, fraction) <= a ? &low : &high) = mid;
     }
     below = half(low, exponent, fraction);
-    /* infinity stands where the next number would be */
+    /* infinity is where the next number would be */
     above = high == top ? 2 * below - half(low - 1, exponent, fraction)
                         : half(high, exponent, fraction);
     if (a - below > above - a || (a - below == above - a && low & 1))
@@ -85,7 +85,7 @@ struct stet_ref_scalar stet_ref_get(const struct stet_ref *t, uint64_t i)
         memcpy(pair, &raw, 8);
         v.f = (double)pair[0], v.im = (double)pair[1];
         break;
-    case STET_DT_S4: /* all of its byte: one that holds no number of the type is not hidden */
+    case STET_DT_S4: /* the whole byte, so that an invalid value is visible */
         v.i = (int8_t)raw;
         break;
     case STET_DT_U4:

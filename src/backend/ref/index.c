@@ -9,8 +9,8 @@ static int find(const struct stet_ref_dims *l, int64_t d)
     return -1;
 }
 
-/* Where the element of the result (or the update) at `at` belongs in the operand: `start` by the
- * index vector, `offset` by the window, without batching dimensions' part in either. */
+/* The position in the operand of the element at `at` of the result (or the update): `start` from
+ * the index vector, `offset` in the window, both without the batching dimensions. */
 static void place(const struct stet_ref_indexing *n, uint32_t rank, const struct stet_ref *index,
                   const int64_t *at, uint32_t at_rank, int64_t *start, int64_t *offset)
 {

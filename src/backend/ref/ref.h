@@ -1,5 +1,5 @@
-/* The reference: one plain loop per operation family, the truth that the fast kernels are compared
- * with (tests/unit/test_backend.c). Slow, obvious, sharing nothing with the kernels. */
+/* The reference: one plain loop per operation family. Tests compare the fast kernels with it
+ * (tests/unit/test_backend.c). It is slow and obvious and shares nothing with the kernels. */
 #ifndef STET_BACKEND_REF_REF_H
 #define STET_BACKEND_REF_REF_H
 
@@ -53,8 +53,8 @@ void stet_ref_reduce(struct stet_ref *out, const struct stet_ref *a, struct stet
 void stet_ref_reduce_window(struct stet_ref *out, const struct stet_ref *a,
                             struct stet_ref_scalar init, const struct stet_ref_window *w, int op);
 
-/* `source` has an element for each window of `a`: it goes to the first one of the window that no
- * other one beats by `select` (GE or LE), added to what is there. */
+/* `source` has an element for each window of `a`. It is added to the first element of the window
+ * that no other one beats by `select` (GE or LE). */
 void stet_ref_select_and_scatter(struct stet_ref *out, const struct stet_ref *a,
                                  const struct stet_ref *source, struct stet_ref_scalar init,
                                  const struct stet_ref_window *w, int select);
@@ -110,8 +110,8 @@ double stet_ref_solved(const struct stet_ref *a, const struct stet_ref *x, const
                        const struct stet_ref_triangle *t);
 /* By the definition, along the last `dims` dimensions; sign of the exponent -1 or 1. */
 void stet_ref_fourier(struct stet_ref *out, const struct stet_ref *a, uint32_t dims, int sign);
-/* The largest difference between a matrix and what its factors make; infinite when they are not
- * what they should be otherwise. `order` is the permutation of a's rows that `pivots` makes. */
+/* The largest difference between a matrix and the product of its factors; infinite if the factors
+ * do not have the required form. `order` is the permutation of a's rows from `pivots`. */
 double stet_ref_lu_error(const struct stet_ref *a, const struct stet_ref *lu,
                          const struct stet_ref *pivots, const struct stet_ref *order);
 double stet_ref_qr_error(const struct stet_ref *a, const struct stet_ref *q,

@@ -1,10 +1,11 @@
-/* Reference: functions the C library has not, each by a definition of its own: a limit, an
- * inverse, a series. */
+/* Reference: functions that the C library lacks, each by its own definition: a limit, an inverse, a
+ * series. */
 #include <math.h>
 
 #include "backend/ref/ref.h"
 
-/* digamma(x) = digamma(x + 1) - 1/x, up to where the logarithm with two corrections is enough. */
+/* digamma(x) = digamma(x + 1) - 1/x, up to where the logarithm with two corrections is exact
+ * enough. */
 static double digamma(double x)
 {
     double sum = 0;

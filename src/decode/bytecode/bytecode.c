@@ -1,5 +1,5 @@
 /* MLIR bytecode: the container, its tables, and the entry point. Specified by
- * mlir/docs/BytecodeFormat.md; what it leaves open follows MLIR's own reader. */
+ * mlir/docs/BytecodeFormat.md; where that leaves something open, this follows MLIR's own reader. */
 #include "decode/bytecode/bytecode.h"
 
 #include "base/mem.h"
@@ -85,7 +85,8 @@ static void skip_padding(struct stet_reader *r, uint64_t alignment)
         stet_reader_fail(r, "alignment is not a power of two");
         return;
     }
-    /* From the start of the file: MLIR requires its buffer to be aligned as far as it asks for. */
+    /* Relative to the start of the file: MLIR requires its buffer to be aligned as much as the file
+     * requests. */
     while (stet_reader_ok(r) && (stet_reader_offset(r) & (alignment - 1)))
         if (stet_reader_u8(r) != PADDING)
             stet_reader_fail(r, "padding expected");
@@ -171,7 +172,7 @@ static void *table(struct bc *b, size_t count, size_t size)
 
 /* ---- strings ---- */
 
-/* The lengths come last string first, the bytes after them first string first. */
+/* The lengths are stored last string first, then the bytes first string first. */
 static bool read_strings(struct bc *b)
 {
     struct stet_reader r = section_reader(b, BC_STRINGS);
@@ -317,7 +318,7 @@ static bool read_dialects(struct bc *b)
     return bc_check(b, &r, "dialects") && read_names(b, &r);
 }
 
-/* ---- attributes and types: only where they lie ---- */
+/* ---- attributes and types: only their positions ---- */
 
 static void read_offsets(struct bc *b, struct stet_reader *r, struct bc_entry *entries, size_t n,
                          size_t *at)
@@ -370,7 +371,7 @@ static bool read_entries(struct bc *b)
 
 enum { RESOURCE_BLOB = 0 };
 
-/* The blob is what the entry ends with; alignment and padding stand before it. */
+/* The blob is the end of the entry; alignment and padding come before it. */
 static struct stet_view resource_blob(struct bc *b, struct stet_view entry)
 {
     struct stet_reader r = bc_reader(b, entry.ptr, entry.len);
@@ -490,8 +491,8 @@ static bool read_header(struct bc *b, struct stet_reader *r)
     return bc_check(b, r, "header");
 }
 
-/* Before anything is made, so that no block is left half empty: the better part of what files of
- * JAX take. */
+/* Reserved before anything is allocated, so that no block is left half empty. It covers most of
+ * what JAX's files need. */
 static bool reserve(struct bc *b)
 {
     struct stet_reader r = section_reader(b, BC_ATTR_TYPE_OFFSETS);
@@ -510,10 +511,10 @@ static bool read_all(struct bc *b)
            bc_read_ir(b);
 }
 
-/* What a hostile file may make us allocate, as a multiple of its size. */
+/* Limits what a hostile file can make us allocate, as a multiple of its size. */
 enum { CAP_FACTOR = 64, CAP_EXTRA = 1 << 20 };
 
-/* The tables of a file of a few KB. */
+/* Enough for the tables of a file of a few KB. */
 enum { TABLES_ON_STACK = 16 << 10 };
 
 static size_t memory_cap(size_t input)

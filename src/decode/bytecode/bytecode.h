@@ -1,9 +1,9 @@
-/* Inside of the MLIR bytecode reader: what its files share. Not for other modules.
+/* Internal to the MLIR bytecode reader: what its files share. Not for other modules.
  *
- * A file is tables (strings, dialects, operation names, attributes, types, resources) and one tree
- * of operations that points into them by number. Attributes and types are decoded when first asked
- * for. The first failure sticks (bc_fail) and drains the readers, so callers go on with harmless
- * stand-ins and ask once at the end. */
+ * A file has tables (strings, dialects, operation names, attributes, types, resources) and one tree
+ * of operations that refers to them by number. Attributes and types are decoded at their first use.
+ * The first failure sticks (bc_fail) and drains the readers, so callers continue with harmless
+ * placeholders and check once at the end. */
 #ifndef STET_DECODE_BYTECODE_H
 #define STET_DECODE_BYTECODE_H
 
@@ -77,13 +77,13 @@ static inline size_t bc_entry_size(const struct bc_entry *e)
 
 struct bc_name;
 
-/* What properties and a dictionary became for an operation. */
+/* The merged properties and dictionary of an operation. */
 struct bc_converted {
-    const struct bc_name *name; /* NULL: nothing is here yet */
+    const struct bc_name *name; /* NULL: not computed yet */
     const struct stet_attr *dict;
     const struct stet_named_attr *attrs;
     uint32_t count;
-    uint32_t properties; /* their number and 1, or 0 for none */
+    uint32_t properties; /* their number + 1, or 0 for none */
 };
 
 struct bc_vhlo_op;
@@ -95,10 +95,11 @@ struct bc_name {
     enum stet_known_op known;
     bool registered;
     bool usual;                    /* a known one of VHLO */
-    const struct bc_vhlo_op *vhlo; /* how its attributes become StableHLO's, or NULL */
+    const struct bc_vhlo_op *vhlo; /* how its attributes are converted to StableHLO's, or NULL */
     const struct bc_vhlo_plan *plan;
     const struct stet_props *props;
-    struct bc_converted last; /* without properties, or with those that another name used first */
+    struct bc_converted last; /* without properties, or with properties that another name used
+                               * first */
 };
 
 struct bc_resource {
@@ -108,16 +109,16 @@ struct bc_resource {
 struct bc {
     struct stet_program *p;
     struct stet_arena *arena;  /* the program's */
-    struct stet_arena scratch; /* tables, gone when decoding is done */
+    struct stet_arena scratch; /* tables, released after decoding */
     struct stet_view input;
     const unsigned char *end; /* of the input */
     struct stet_err *err;
     enum stet_rc rc;
     unsigned version;
     unsigned depth;
-    uint64_t where; /* the entry or operation being read, for failures without a better place */
+    uint64_t where; /* the current entry or operation, for failures without a better offset */
     bool has_vhlo;
-    struct stet_view tables; /* their hash, once somebody asked for it */
+    struct stet_view tables; /* hash of the tables, once it was needed */
     struct stet_view sections[BC_SECTIONS];
     bool present[BC_SECTIONS];
 
@@ -128,14 +129,15 @@ struct bc {
     struct bc_resource *resources;
     uint32_t *properties;           /* where each begins in its section */
     struct bc_converted *converted; /* beside each of them, for the first name that used them */
-    const unsigned char *refill_at; /* of the operations, and of memory, where room was last made */
+    const unsigned char *refill_at; /* positions in the operations and in memory when room was last
+                                     * made */
     size_t refill_from;
-    const struct stet_type **results; /* of the operation being read */
+    const struct stet_type **results; /* of the current operation */
     size_t result_room;
-    struct stet_value **spare; /* values that an isolated operation saw, for the next one's */
+    struct stet_value **spare; /* values visible in an isolated operation, reused by the next one */
     size_t spare_room;
     struct stet_shared_attrs interned;
-    struct stet_attr full_attr; /* handed out, and ignored, once memory is exhausted */
+    struct stet_attr full_attr; /* returned, and ignored, once memory is exhausted */
     struct stet_type full_type;
     size_t string_count, dialect_count, name_count, attr_count, type_count, resource_count,
         property_count;
@@ -143,10 +145,11 @@ struct bc {
 
 /* ---- failing ---- */
 
-/* Keeps the first failure; returns false for convenience. STET_NO_OFFSET: where we are. */
+/* Records the first failure; returns false for convenience. STET_NO_OFFSET: the current
+ * position. */
 bool bc_fail(struct bc *b, enum stet_rc rc, uint64_t offset, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-/* Turns a reader's failure into the decoder's; true when all is well. */
+/* Converts a reader's failure to the decoder's; true if there is none. */
 bool bc_check(struct bc *b, const struct stet_reader *r, const char *context);
 
 static inline bool bc_ok(const struct bc *b)
@@ -181,7 +184,8 @@ static inline int64_t bc_signed(struct stet_reader *r)
     return (int64_t)((v >> 1) ^ (~(v & 1) + 1));
 }
 
-/* A count of things that take at least one byte each in what is left; more is a lie. */
+/* A count of items that take at least one byte each of the remaining input; a larger count is
+ * invalid. */
 static inline size_t bc_count(struct stet_reader *r)
 {
     uint64_t n = bc_varint(r);
@@ -193,7 +197,7 @@ static inline size_t bc_count(struct stet_reader *r)
     return (size_t)n;
 }
 
-/* The string of that number, which there is. */
+/* The string of that number, which must exist. */
 static inline struct stet_view bc_string_at(const struct bc *b, uint64_t index)
 {
     uint32_t start = b->strings[index];
@@ -202,14 +206,14 @@ static inline struct stet_view bc_string_at(const struct bc *b, uint64_t index)
 }
 
 struct stet_view bc_string(struct bc *b, struct stet_reader *r); /* by index */
-/* The text of the string attribute whose index comes next; no attribute is made for it. */
+/* The text of the string attribute whose index comes next; creates no attribute. */
 struct stet_view bc_text(struct bc *b, struct stet_reader *r);
 struct stet_view bc_blob(struct stet_reader *r); /* length, bytes */
-/* The properties of that number, which there are. */
+/* The properties of that number, which must exist. */
 struct stet_view bc_properties_at(const struct bc *b, uint64_t index);
-/* A nested section, checked to have the id wanted. */
+/* A nested section, which must have the expected id. */
 struct stet_view bc_nested(struct bc *b, struct stet_reader *r, enum bc_section want);
-/* Over a part of the input. */
+/* A reader over a part of the input. */
 static inline struct stet_reader bc_reader(const struct bc *b, const void *data, size_t size)
 {
     const unsigned char *p = size ? data : (const unsigned char *)b->input.ptr;
@@ -220,7 +224,7 @@ static inline struct stet_reader bc_reader(const struct bc *b, const void *data,
                                 .base = (uint64_t)(p - (const unsigned char *)b->input.ptr)};
 }
 
-/* ---- tables: by index; stand-ins on failure, never NULL ---- */
+/* ---- tables: by index; placeholders on failure, never NULL ---- */
 
 const struct stet_attr *bc_attr_at(struct bc *b, uint64_t index);
 const struct stet_loc *bc_loc_at(struct bc *b, uint64_t index);
@@ -270,7 +274,7 @@ static inline bool bc_short(const unsigned char **at, const unsigned char *end, 
     return true;
 }
 
-/* The text of an attribute that is a string written as strings usually are; false for any other. */
+/* The text of an attribute that is a string in its common encoding; false for any other. */
 static inline bool bc_usual_text(const struct bc *b, const struct bc_entry *e,
                                  struct stet_view *out)
 {
@@ -297,7 +301,7 @@ static inline bool bc_usual_text(const struct bc *b, const struct bc_entry *e,
     return true;
 }
 
-/* ---- making attributes (bytecode_make.c); stand-ins when the arena is full ---- */
+/* ---- creating attributes (bytecode_make.c); placeholders if the arena is full ---- */
 
 extern const struct stet_attr bc_bad_attr, bc_no_items, bc_no_ints;
 extern const struct stet_loc bc_unknown_loc;
@@ -305,8 +309,8 @@ extern const struct stet_attr_name bc_builtin_name;
 
 void *bc_no_room(struct bc *b); /* fails, gives NULL */
 
-/* Room in the scratch arena. A block that had to be made for it does not put an end to the one
- * before where that has more left. */
+/* Allocates in the scratch arena. If this needs a new block but the old one has more room left, the
+ * old one stays in use. */
 void *bc_rows(struct bc *b, size_t count, size_t size);
 
 /* Memory of the program; NULL after bc_fail. */
@@ -318,15 +322,15 @@ static inline void *bc_alloc(struct bc *b, size_t count, size_t size)
 }
 
 struct stet_attr *bc_new_attr(struct bc *b, enum stet_attr_kind kind);
-/* What is kept beside bytes in an encoding that this build does not know: they may name anything in
- * the tables of the file, so they are the same as those of another file only if all its tables are,
- * of which this is the hash. It stands where text would. */
+/* Stored beside bytes in an encoding that this build does not know. The bytes may refer to anything
+ * in the tables of the file, so they equal those of another file only if all tables are equal; this
+ * is the hash of the tables. It is stored in place of the text. */
 struct stet_view bc_tables(struct bc *b);
 const struct stet_attr *bc_make_opaque(struct bc *b, const struct stet_attr_name *name,
                                        struct stet_view bytes);
 struct stet_type *bc_new_type(struct bc *b, enum stet_type_kind kind);
 void bc_set_rest(struct bc *b, struct stet_type *t, const struct stet_type_rest *rest);
-/* For what stands inside others; a list of it must not be used again (shared_attrs.h). */
+/* For attributes inside others; a list of them must not be reused (shared_attrs.h). */
 const struct stet_attr *bc_intern(struct bc *b, struct stet_attr like);
 const struct stet_attr *bc_make_int(struct bc *b, const struct stet_type *type, int64_t value);
 const struct stet_attr *bc_make_bool(bool value);
@@ -337,7 +341,7 @@ const struct stet_attr *bc_make_enum(struct bc *b, const struct stet_enum *e, ui
 /* Fields are copied. */
 const struct stet_attr *bc_make_record(struct bc *b, const struct stet_attr_record *record,
                                        const struct stet_named_attr *fields, uint32_t count);
-/* Reads what follows the type. */
+/* Reads the part after the type. */
 const struct stet_attr *bc_read_integer(struct bc *b, struct stet_reader *r,
                                         const struct stet_type *type);
 const struct stet_attr *bc_read_float(struct bc *b, struct stet_reader *r,
@@ -362,26 +366,26 @@ const struct stet_attr *bc_record_attr(struct bc *b, struct stet_reader *r,
 const struct stet_attr *bc_vhlo_attr(struct bc *b, struct stet_reader *r, uint64_t code);
 const struct stet_type *bc_vhlo_type(struct bc *b, struct stet_reader *r, uint64_t code);
 const struct stet_type *bc_quant_type(struct bc *b, struct stet_reader *r, bool per_axis);
-/* Assembly text, as dialects without an encoding of their own are written. */
+/* Assembly text, which dialects without an own encoding use. */
 const struct stet_attr *bc_text_attr(struct bc *b, const struct bc_dialect *d,
                                      struct stet_view text);
 const struct stet_type *bc_text_type(struct bc *b, const struct bc_dialect *d,
                                      struct stet_view text);
 
-/* The full name, a shared constant where this build knows the operation. */
+/* The full name, a shared constant if this build knows the operation. */
 void bc_name_op(struct bc *b, struct stet_view dialect, struct stet_view name, struct bc_name *out);
 
 /* ---- VHLO operations (vhlo.c) ---- */
 
-/* "add_v1" → "stablehlo.add" and its rules; false when this build does not know that version. */
+/* "add_v1" → "stablehlo.add" and its rules; false if this build does not know that version. */
 bool bc_vhlo_name(struct bc *b, struct stet_view name, struct bc_name *out);
-/* Properties (by number and 1, 0 for none) and dictionary of a VHLO operation as StableHLO would
- * have them, sorted by name. */
+/* The properties (number + 1, 0 for none) and dictionary of a VHLO operation as StableHLO's
+ * attributes, sorted by name. */
 bool bc_vhlo_convert(struct bc *b, struct bc_name *name, uint32_t properties,
                      const struct stet_attr *dict, struct bc_converted *to);
 
-/* Where attributes of an operation are or are to be kept: beside the properties, unless another
- * name came first. */
+/* Where attributes of an operation are cached: beside the properties, unless another name used
+ * these first. */
 static inline struct bc_converted *bc_converted_place(struct bc *b, struct bc_name *name,
                                                       uint32_t properties)
 {
@@ -399,7 +403,7 @@ static inline bool bc_converted_is(const struct bc_converted *place, const struc
 
 /* ---- the attributes of an operation (bytecode_attrs.c) ---- */
 
-/* What an operation has, in its second byte. */
+/* The parts that an operation has, from its second byte. */
 enum {
     HAS_ATTRS = 0x01,
     HAS_RESULTS = 0x02,
@@ -417,7 +421,7 @@ struct bc_attr_list {
 
 extern const struct stet_attr bc_no_attrs; /* an empty dictionary */
 
-/* What stands at `r` for an operation of that name and mask. */
+/* The attributes at `r` for an operation of that name and mask. */
 struct bc_attr_list bc_read_attrs(struct bc *b, struct stet_reader *r, struct bc_name *name,
                                   unsigned mask);
 

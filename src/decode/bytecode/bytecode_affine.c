@@ -1,5 +1,5 @@
-/* Affine maps as newer builtin bytecode has them, spelled as MLIR spells them in text, so that a
- * map is the same attribute from either. */
+/* Affine maps of newer builtin bytecode, converted to MLIR's text, so that a map is the same
+ * attribute from either. */
 #include "decode/bytecode/bytecode.h"
 
 #include "base/buf.h"
@@ -17,7 +17,7 @@ struct expr {
     const struct expr *left, *right;
 };
 
-/* Operators stand before their operands; NULL after a failure. */
+/* Operators come before their operands; NULL after a failure. */
 static const struct expr *read_expr(struct bc *b, struct stet_reader *r, unsigned depth)
 {
     struct expr *e = STET_NEW(&b->scratch, struct expr);
@@ -49,7 +49,7 @@ static unsigned long long size_of(int64_t negative)
 
 static void print_expr(struct stet_buf *out, const struct expr *e, bool tight);
 
-/* What is added, with a minus where MLIR writes one. */
+/* Writes an addend, with a minus where MLIR writes one. */
 static void print_addend(struct stet_buf *out, const struct expr *e)
 {
     const struct expr *factor = e->kind == MUL ? e->right : NULL;

@@ -1,8 +1,8 @@
-/* The attributes of one operation: properties and dictionary as one sorted list. */
+/* Reads the attributes of one operation: properties and dictionary as one sorted list. */
 #include "decode/bytecode/bytecode.h"
 
-/* Segment sizes (format 6): the leading ones up to the last that is not zero, or pairs of index
- * and value when few are not zero. */
+/* Segment sizes (format 6): the leading ones up to the last non-zero one, or pairs of index and
+ * value if few are not zero. */
 static const struct stet_attr *read_segments(struct bc *b, struct stet_reader *r, unsigned segments)
 {
     struct stet_attr *a = bc_new_attr(b, STET_ATTR_DENSE_ARRAY);
@@ -29,7 +29,7 @@ static const struct stet_attr *read_segments(struct bc *b, struct stet_reader *r
     return a;
 }
 
-/* Reads the declared attributes one after the other; false when the bytes do not fit the list. */
+/* Reads the declared attributes one after the other; false if the bytes do not fit the list. */
 static bool try_properties(struct bc *b, struct stet_view bytes, const struct stet_props *props,
                            bool with_later, struct stet_named_attr *out, uint32_t *count)
 {
@@ -59,7 +59,7 @@ static bool try_properties(struct bc *b, struct stet_view bytes, const struct st
     return stet_reader_ok(&r) && stet_reader_left(&r) == 0;
 }
 
-/* Properties of an operation this build does not know stay one opaque attribute. */
+/* Properties of an operation that this build does not know stay one opaque attribute. */
 static void keep_properties(struct bc *b, struct stet_view bytes, struct stet_named_attr *out,
                             uint32_t *count)
 {
@@ -78,7 +78,7 @@ static void read_properties(struct bc *b, struct stet_view bytes, const struct b
         keep_properties(b, bytes, out, count);
 }
 
-/* Both kinds of attributes as one sorted list. */
+/* Merges both kinds of attributes into one sorted list. */
 static bool merge(struct bc *b, const struct stet_named_attr *properties, uint32_t count,
                   const struct stet_attr *dict, struct stet_named_attr *all)
 {
@@ -113,7 +113,7 @@ static struct bc_attr_list read_vhlo_attrs(struct bc *b, struct stet_reader *r,
     return (struct bc_attr_list){known->attrs, known->count};
 }
 
-/* Of an operation whose properties are an attribute as any other. */
+/* For an operation whose properties are an attribute like any other. */
 static struct bc_attr_list read_loose_attrs(struct bc *b, struct stet_reader *r,
                                             const struct stet_attr *dict)
 {
@@ -125,7 +125,7 @@ static struct bc_attr_list read_loose_attrs(struct bc *b, struct stet_reader *r,
     return (struct bc_attr_list){all, dict->count + 1};
 }
 
-/* The same properties beside the same dictionary are the same list. */
+/* Equal properties beside an equal dictionary give the same list. */
 static struct bc_attr_list read_own_attrs(struct bc *b, struct stet_reader *r, struct bc_name *name,
                                           const struct stet_attr *dict)
 {

@@ -1,5 +1,5 @@
 /* The builtin dialect: plain attributes, locations and types (MLIR's BuiltinDialectBytecode.td),
- * and the lazily decoded table they stand in. */
+ * and the lazily decoded table that contains them. */
 #include "decode/bytecode/bytecode.h"
 
 enum {
@@ -71,7 +71,7 @@ static const struct stet_attr *read_dense_array(struct bc *b, struct stet_reader
     struct stet_attr *a = bc_new_attr(b, STET_ATTR_DENSE_ARRAY);
 
     a->of.type = bc_type(b, r);
-    bc_varint(r); /* the number of elements, which the bytes tell as well */
+    bc_varint(r); /* the number of elements, which also follows from the bytes */
     stet_attr_set_bytes(a, bc_blob(r));
     return a;
 }
@@ -124,7 +124,7 @@ static const struct stet_attr *read_sparse(struct bc *b, struct stet_reader *r)
     return a;
 }
 
-/* Not understood, only kept. */
+/* Not interpreted, only kept. */
 static const struct stet_attr *keep_rest(struct bc *b, struct stet_reader *r)
 {
     struct stet_attr *a = bc_new_attr(b, STET_ATTR_OPAQUE);
@@ -206,7 +206,7 @@ static void read_range(struct stet_reader *r, struct stet_loc *loc)
         v[i] = read_line(r);
     loc->line = v[0];
     loc->column = v[1];
-    /* MLIR's constructors: three numbers end on the same line. */
+    /* MLIR's constructors: with three numbers the range ends on the same line. */
     loc->end.line = n == 4 ? v[2] : n == 3 ? v[0] : 0;
     loc->end.column = n == 4 ? v[3] : n == 3 ? v[2] : 0;
 }
@@ -310,7 +310,7 @@ static const struct stet_type *read_integer_type(struct bc *b, struct stet_reade
         stet_reader_fail(r, "bad integer type");
         return &stet_type_none;
     }
-    /* MLIR's order is signless, signed, unsigned, as here. */
+    /* MLIR's order is signless, signed, unsigned, as it is here. */
     return stet_type_integer(b->arena, (uint32_t)(v >> 2), (enum stet_sign)(v & 3));
 }
 
@@ -333,7 +333,7 @@ static const struct stet_type *read_shaped(struct bc *b, struct stet_reader *r,
     return t;
 }
 
-/* A layout, which text leaves out when it is the identity, and a memory space (NULL for none). */
+/* A layout, which text omits if it is the identity, and a memory space (NULL for none). */
 static const struct stet_type *read_memref(struct bc *b, struct stet_reader *r, bool spaced)
 {
     const struct stet_attr *space = spaced ? bc_attr(b, r) : NULL, *layout, **both;

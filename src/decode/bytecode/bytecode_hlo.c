@@ -1,5 +1,5 @@
-/* StableHLO, CHLO, Shardy and VHLO attributes and types. The first three are read by the tables of
- * records.def; VHLO's are turned into the builtin and StableHLO ones they stand for. */
+/* Attributes and types of StableHLO, CHLO, Shardy and VHLO. The first three are read by the tables
+ * of records.def. VHLO's are converted to the equivalent builtin and StableHLO ones. */
 #include "decode/bytecode/bytecode.h"
 
 /* ---- by table ---- */
@@ -20,7 +20,7 @@ static const struct stet_attr *read_type_attr(struct bc *b, struct stet_reader *
     return a;
 }
 
-/* NULL for an optional field that is not there. */
+/* NULL for an optional field that is absent. */
 static const struct stet_attr *read_field(struct bc *b, struct stet_reader *r,
                                           enum stet_attr_field_kind kind, uint64_t code)
 {
@@ -154,7 +154,7 @@ enum {
     VHLO_MESH,
 };
 
-/* What StableHLO calls the same thing, where bytes after the code are the same too. */
+/* StableHLO's name for the same attribute, where the bytes after the code are also the same. */
 static const char *vhlo_twin(uint64_t code)
 {
     switch (code) {
@@ -196,7 +196,7 @@ static const struct stet_attr *read_twin(struct bc *b, struct stet_reader *r, co
     return e ? bc_make_enum(b, e, bc_varint(r)) : read_record(b, r, record, 0);
 }
 
-/* Mesh attributes are StableHLO's with their names as attributes instead of strings. */
+/* Mesh attributes are StableHLO's, with their names as attributes instead of strings. */
 static const struct stet_attr *read_mesh_like(struct bc *b, struct stet_reader *r, uint64_t code)
 {
     static const char *const mnemonics[] = {"axis_ref", "replica_group_mesh_axes", "mesh_axis",

@@ -1,9 +1,9 @@
-/* The tree of operations. */
+/* Reads the tree of operations. */
 #include "decode/bytecode/bytecode_ir.h"
 
 /* ---- values ---- */
 
-/* Twice the room in the scratch arena; the old array is left behind. */
+/* Doubles the room in the scratch arena; the old array is left unused there. */
 static void *grow(struct bc *b, void *old, size_t count, size_t need, size_t *room, size_t size)
 {
     size_t wanted = *room ? *room * 2 : 16;
@@ -60,7 +60,7 @@ static void read_operand(struct bc *b, struct stet_reader *r, struct scope *s,
     fixups[s->fixup_count++] = (struct fixup){where, (size_t)slot};
 }
 
-/* At the end of a region: what pointed at its values is known now. */
+/* At the end of a region all values that uses refer to are known. */
 static void settle(struct stet_reader *r, struct scope *s, size_t first_fixup, size_t base)
 {
     size_t kept = first_fixup;
@@ -89,7 +89,7 @@ static void define(struct stet_reader *r, struct region_state *state, struct ste
         state->scope->values[state->next++] = &values[i];
 }
 
-/* Orders in which uses were listed: nothing a program means depends on them. */
+/* Orders in which uses were listed; the meaning of a program does not depend on them. */
 static void skip_use_lists(struct stet_reader *r, size_t values)
 {
     uint64_t n = values > 1 ? bc_varint(r) : 1;
@@ -136,8 +136,8 @@ static void read_operands(struct bc *b, struct stet_reader *r, struct stet_op *o
         read_operand(b, r, s, &operands[i]);
 }
 
-/* How many successors and regions come after the operands: a look ahead, since an operation is made
- * in one piece. */
+/* Looks ahead for the number of successors and regions after the operands, because an operation is
+ * allocated in one piece. */
 static void look_ahead(const struct bc *b, struct stet_reader r, unsigned mask,
                        struct stet_op_parts *parts)
 {
@@ -173,8 +173,8 @@ static void read_successors(struct stet_reader *r, const struct stet_op *op,
     }
 }
 
-/* Where VHLO meets other dialects its types are cast to theirs; here both are the same type, and
- * the value itself can stand for the result. */
+/* Where VHLO meets other dialects, its types are cast to theirs. Here both are the same type, so
+ * the operand replaces the result. */
 static bool is_identity_cast(const struct bc *b, const struct stet_op *op)
 {
     if (op->known != STET_BUILTIN_UNREALIZED_CONVERSION_CAST || !b->has_vhlo ||
@@ -202,7 +202,7 @@ static void pass_through(struct bc *b, struct stet_reader *r, struct region_stat
         b->arena->next = (char *)op;
 }
 
-/* The operation but for its operands and regions; NULL after a failure. */
+/* Creates the operation without operands and regions; NULL after a failure. */
 static struct stet_op *make_op(struct bc *b, const struct stet_reader *r, unsigned mask,
                                const struct bc_name *name, struct stet_op_parts *parts)
 {
@@ -220,7 +220,7 @@ static struct stet_op *make_op(struct bc *b, const struct stet_reader *r, unsign
     return op ? op : bc_no_room(b);
 }
 
-/* NULL for an operation that leaves no trace. */
+/* NULL for an operation that is dropped. */
 static struct stet_op *read_op(struct bc *b, struct stet_reader *r, struct region_state *state,
                                struct stet_block *block)
 {
@@ -384,7 +384,7 @@ static bool read_regions(struct bc *b, struct stet_reader *r, struct stet_op *op
     if (depth == STET_MAX_DEPTH)
         return bc_fail(b, STET_LIMIT, stet_reader_offset(r), "regions nested deeper than %d",
                        STET_MAX_DEPTH);
-    /* Isolated regions are sections of their own since they can be loaded lazily. */
+    /* Isolated regions are separate sections, because they can be loaded lazily. */
     if (isolated && b->version >= BC_LAZY_LOADING && op->region_count) {
         bytes = bc_nested(b, r, BC_IR);
         section = bc_reader(b, bytes.ptr, bytes.len);

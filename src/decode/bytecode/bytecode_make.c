@@ -1,4 +1,4 @@
-/* Making attributes and types, and the pieces that several dialects encode alike. */
+/* Creates attributes and types, and reads the parts that several dialects encode alike. */
 #include "decode/bytecode/bytecode.h"
 
 const struct stet_attr bc_bad_attr = {.kind = STET_ATTR_UNIT};
@@ -11,7 +11,8 @@ void *bc_no_room(struct bc *b)
 {
     bc_fail(b, STET_LIMIT, STET_NO_OFFSET, "needs more memory than a file of %zu bytes may use",
             b->input.len);
-    /* Nothing more is given, not even what is smaller: stand-ins are shared. */
+    /* After a failure nothing more is allocated, not even a smaller size: placeholders are
+     * shared. */
     b->arena->end = b->arena->next;
     b->arena->cap = b->arena->used;
     return NULL;
@@ -24,8 +25,8 @@ struct stet_attr *bc_new_attr(struct bc *b, enum stet_attr_kind kind)
 
     if (!a)
         a = &b->full_attr;
-    /* Field by field: for a whole struct this size compilers emit "rep stos", which starts slowly.
-     */
+    /* Set field by field: for a struct of this size compilers emit "rep stos", which starts
+     * slowly. */
     a->kind = (uint8_t)kind;
     a->splat = false;
     a->count = 0;
@@ -242,7 +243,7 @@ static struct stet_view read_words(struct bc *b, struct stet_reader *r, uint32_t
     return stet_view_of(bytes, size);
 }
 
-/* APInt as MLIR writes it when the width is known. */
+/* APInt as MLIR writes it if the width is known. */
 static uint64_t read_word(struct stet_reader *r, uint32_t bits)
 {
     if (bits <= 8)
@@ -349,7 +350,8 @@ const struct stet_attr *bc_make_dense(struct bc *b, const struct stet_type *type
         bc_fail(b, STET_BAD_INPUT, (uint64_t)(a->at - b->input.ptr),
                 "dense elements: %zu bytes where %llu are expected", bytes.len,
                 (unsigned long long)want);
-    /* MLIR holds equal elements as one; comparing with itself one element on finds out fast. */
+    /* MLIR stores equal elements as one. Comparing the bytes with themselves shifted by one element
+     * finds this fast. */
     else if (bytes.len && memcmp(bytes.ptr, bytes.ptr + size, bytes.len - size) == 0) {
         a->splat = true;
         bytes.len = size;

@@ -1,4 +1,4 @@
-/* Quantized types, and attributes and types that the file holds as assembly text. */
+/* Quantized types, and attributes and types that the file stores as assembly text. */
 #include "decode/bytecode/bytecode.h"
 
 #include "base/buf.h"
@@ -33,7 +33,7 @@ static void add_storage(struct stet_buf *out, uint64_t flags, uint32_t width, in
         stet_buf_printf(out, "<%lld:%lld>", (long long)low, (long long)high);
 }
 
-/* Scales, then zero points, as two lists; in text they stand side by side. */
+/* Scales, then zero points, as two lists; in text they are in pairs. */
 static void add_axis(struct stet_buf *out, struct stet_reader *r)
 {
     size_t n = bc_count(r), zeros;
@@ -98,8 +98,8 @@ const struct stet_type *bc_quant_type(struct bc *b, struct stet_reader *r, bool 
 
 /* ---- assembly text ---- */
 
-/* Text the MLIR reader understands becomes what it stands for; the rest is kept and compared as
- * text. */
+/* Text that the MLIR reader understands becomes an attribute or type; other text is kept and
+ * compared as text. */
 const struct stet_attr *bc_text_attr(struct bc *b, const struct bc_dialect *d,
                                      struct stet_view text)
 {

@@ -1,4 +1,4 @@
-/* The table of attributes and types: each decoded the first time somebody asks for it. */
+/* The table of attributes and types: each is decoded at its first use. */
 #include "decode/bytecode/bytecode.h"
 
 /* Text entries end with a NUL. */
@@ -64,7 +64,7 @@ static const struct stet_attr *custom_attr(struct bc *b, const struct bc_dialect
     }
 }
 
-/* A name around a location that is known, as every argument of a function has one. */
+/* A name around a known location, as for every argument of a function. */
 static const struct stet_loc *usual_name(struct bc *b, const struct bc_entry *e)
 {
     const unsigned char *at = e->data + 1, *end = e->data + bc_entry_size(e);
@@ -90,7 +90,7 @@ static const struct stet_loc *usual_name(struct bc *b, const struct bc_entry *e)
     return made;
 }
 
-/* A dictionary of one string, as JAX says of every argument and result what it is called. */
+/* A dictionary of one string, with which JAX names every argument and result. */
 static const struct stet_attr *usual_dict(struct bc *b, const struct bc_entry *e)
 {
     enum { ONE = 1 << 1 | 1 };
@@ -127,7 +127,7 @@ static const struct stet_attr *usual_string(struct bc *b, const struct bc_entry 
     return bc_usual_text(b, e, &text) ? bc_make_string(b, text) : NULL;
 }
 
-/* False for an entry that is to be read step by step. */
+/* False for an entry that must be read step by step. */
 static bool decode_usual(struct bc *b, struct bc_entry *e)
 {
     enum { DICT = 1 << 1 | 1, STRING = 2 << 1 | 1, NAME = 14 << 1 | 1 };
@@ -229,7 +229,7 @@ struct stet_view bc_text(struct bc *b, struct stet_reader *r)
     return stet_attr_text(bc_attr_at(b, index));
 }
 
-/* The caller of a call site, the child of a name, if that entry is still to be decoded. */
+/* The caller of a call site, or the child of a name, if that entry is not decoded yet. */
 static bool chain_next(const struct bc *b, uint64_t *at)
 {
     enum { CALLSITE = 10, NAME = 14 };
@@ -248,8 +248,8 @@ static bool chain_next(const struct bc *b, uint64_t *at)
     return *at < b->attr_count;
 }
 
-/* Call sites chain as deep as the program's stack was, which may be deeper than recursion may go:
- * decode the rest of such a chain piece by piece from its far end. */
+/* Call sites form chains as deep as the program's stack, which may be deeper than the recursion
+ * limit. The rest of such a chain is decoded piece by piece from its far end. */
 static void decode_chain(struct bc *b, uint64_t index)
 {
     enum { STEP = STET_MAX_DEPTH / 4 };
@@ -275,7 +275,7 @@ static void decode_chain(struct bc *b, uint64_t index)
         attr_entry(b, starts[pieces]);
 }
 
-/* Where in the input it stands: entries follow each other. */
+/* Its offset in the input: entries follow each other. */
 static uint64_t entry_offset(const struct bc *b, uint64_t index)
 {
     uint64_t at = (uint64_t)(b->sections[BC_ATTR_TYPE].ptr - b->input.ptr);

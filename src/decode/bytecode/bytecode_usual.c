@@ -1,6 +1,6 @@
-/* Nearly all operations are known ones of VHLO without regions, with one result or none and a few
- * operands defined before; what they name in the tables has nearly always been named before. These
- * are read here, and quickly. */
+/* A fast path. Nearly all operations are known VHLO operations without regions, with at most one
+ * result and a few operands that are defined before; and nearly all table entries that they refer
+ * to were used before. This file reads only those. */
 #include "decode/bytecode/bytecode_ir.h"
 
 enum { LEAST_ROOM = 128, MOST_ROOM = 16 };
@@ -16,8 +16,8 @@ void bc_begin_room(struct bc *b, const unsigned char *at)
     b->refill_from = given(b->arena);
 }
 
-/* Half of what the rest of the operations will take if it is like what was read since the last
- * time. So blocks are few and little is left over in the last of them. */
+/* Half of what the remaining operations will need if they are like those since the last call.
+ * Blocks are therefore few, and little is left over in the last one. */
 void bc_refill(struct bc *b, const unsigned char *at)
 {
     struct stet_view ir = b->sections[BC_IR];
@@ -30,12 +30,13 @@ void bc_refill(struct bc *b, const unsigned char *at)
 }
 
 enum {
-    /* No more of them can be read below: 7 numbers and the operands, 2 bytes each. */
+    /* The fast path reads no more than this for one operation: 7 numbers and the operands, 2 bytes
+     * each. */
     USUAL_BYTES = 40,
     UNUSUAL = HAS_SUCCESSORS | HAS_REGIONS | HAS_USE_LISTS,
 };
 
-/* A number of one or two bytes; false for a longer one. Two bytes can be had in either case. */
+/* A number of one or two bytes; false for a longer one. Two bytes can always be read. */
 static inline bool short_number(const unsigned char **at, uint32_t *out)
 {
     const unsigned char *p = *at;
@@ -52,11 +53,11 @@ static inline bool short_number(const unsigned char **at, uint32_t *out)
     return v & 2;
 }
 
-/* What follows is false, or NULL, for all that is not usual. What has not been asked for yet is not
- * either, unless it is to be made, which takes memory of the arena: `made` tells that something
- * was, and is NULL where nothing may be. */
+/* The following return false or NULL for everything that is not common. A table entry that was
+ * never used is not common either, unless it may be created here, which takes memory of the arena:
+ * `made` is set if one was, and is NULL if none may be. */
 
-/* What stands in a table: an attribute, a location or a type. */
+/* A table entry: an attribute, a location or a type. */
 static inline bool usual_entry(struct bc *b, const struct bc_entry *table, size_t count,
                                enum bc_state wanted, const unsigned char **at, bool *made,
                                const void **out)
@@ -119,7 +120,7 @@ static inline const struct bc_converted *usual_attrs(struct bc *b, const unsigne
     return *made ? known : NULL;
 }
 
-/* An operation up to its operands, of which there are op->operand_count. */
+/* Reads an operation up to its operands, of which there are op->operand_count. */
 static inline bool usual_head(struct bc *b, const unsigned char **at, struct stet_op *op,
                               const struct stet_block *block, bool *made)
 {
@@ -161,7 +162,8 @@ static inline bool usual_head(struct bc *b, const unsigned char **at, struct ste
     return true;
 }
 
-/* Makes what the operation at `at` is the first to name; false when there is no such thing. */
+/* Creates the table entry that the operation at `at` is the first to use; false if it does not
+ * exist. */
 __attribute__((noinline)) static bool make_named(struct bc *b, const unsigned char *at,
                                                  const struct stet_block *block)
 {
@@ -172,11 +174,13 @@ __attribute__((noinline)) static bool make_named(struct bc *b, const unsigned ch
     return made && bc_ok(b);
 }
 
-/* What a run of usual operations works on; what changes with each stands in the function. */
+/* The state of a run of common operations; what changes with each operation is in local
+ * variables. */
 struct run {
-    const unsigned char *at, *last, *end; /* the next, where none begins later, of the section */
+    const unsigned char *at, *last, *end; /* the next one, and the limit of the section where one
+                                           * may begin */
     struct stet_op *op;                   /* where it will lie */
-    char *full;                           /* where none is put later */
+    char *full;                           /* the limit where one may be put */
     struct stet_op **made, **all;
     struct stet_value *const *values, **next, **limit; /* seen; of the region: the next, the end */
     size_t defined;
@@ -184,8 +188,8 @@ struct run {
     uint32_t id, value_id;
 };
 
-/* Reads as many usual ones as stand here and fit into the arena as it is. It does not ask at every
- * step whether the section goes on, as long as the input does. */
+/* Reads as many common operations as follow here and fit into the arena. It does not check at every
+ * step whether the section continues, only whether the input does. */
 __attribute__((noinline)) static void read_usual(struct bc *b, struct run *run)
 {
     struct stet_op *op = run->op, **made = run->made;
@@ -226,7 +230,7 @@ unusual:
     run->value_id = value_id;
 }
 
-/* The same, for a block; gives how many. */
+/* The same for a block; returns how many. */
 static uint32_t read_run(struct bc *b, struct stet_reader *r, struct region_state *state,
                          struct stet_block *block, struct stet_op **ops, uint32_t room)
 {
@@ -256,7 +260,7 @@ static uint32_t read_run(struct bc *b, struct stet_reader *r, struct region_stat
     return (uint32_t)(run.made - ops);
 }
 
-/* Is there room for one, and so much input that it ends before that does? */
+/* Is there room for one, and enough input that it ends before the input does? */
 static bool may_begin(const struct bc *b, const struct stet_reader *r)
 {
     return stet_reader_ok(r) && b->end - r->next >= USUAL_BYTES && bc_has_room(b, BC_USUAL_ROOM);

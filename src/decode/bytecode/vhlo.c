@@ -1,4 +1,4 @@
-/* VHLO operations as the StableHLO ones they stand for (rules in vhlo.def). */
+/* Converts VHLO operations to the equivalent StableHLO ones (rules in vhlo.def). */
 #include "decode/bytecode/bytecode.h"
 
 #define VIEW(literal) {literal, sizeof(literal) - 1}
@@ -34,7 +34,7 @@ struct fields {
 struct bc_vhlo_op {
     struct stet_view name;
     unsigned version;
-    struct stet_view attrs; /* names with a blank between them */
+    struct stet_view attrs; /* names separated by spaces */
 };
 
 static const struct bc_vhlo_op ops[] = {
@@ -83,7 +83,7 @@ static const struct bc_vhlo_op *find_op(struct stet_view name, unsigned version)
     return NULL;
 }
 
-/* "dot_general_v2" → "dot_general", 2; version 0 when there is none. */
+/* "dot_general_v2" → "dot_general", 2; version 0 if there is none. */
 static struct stet_view split_version(struct stet_view name, unsigned *version)
 {
     size_t digits = 0;
@@ -127,7 +127,7 @@ struct plan_record {
     uint8_t from[STET_RECORD_FIELDS]; /* which attribute is which field */
 };
 
-/* What is to be done with each attribute of one operation, found out once a file; small, for a
+/* What to do with each attribute of one operation, computed once per file. It is small, because a
  * small file has nearly as many of them as operations. */
 struct bc_vhlo_plan {
     const char *names; /* of the attributes: the operation's list */
@@ -462,7 +462,7 @@ static bool is_none(const struct stet_attr *a)
     return !a || (a->kind == STET_ATTR_TYPE && stet_attr_type(a)->kind == STET_TYPE_NONE);
 }
 
-/* NULL when the record is not there at all (no dot algorithm asked for). */
+/* NULL if the record is absent (no dot algorithm requested). */
 static const struct stet_attr *make_record(struct bc *b, const struct stet_attr_record *record,
                                            const uint8_t *from,
                                            const struct stet_attr *const *values)
@@ -510,7 +510,7 @@ static const struct stet_attr *channel_handle(struct bc *b, const struct bc_vhlo
     return as_channel(b, id ? stet_attr_int(id) : 0, type ? stet_attr_int(type) : 0);
 }
 
-/* The operation's own attributes, each dropped, converted, or gathered into a record. */
+/* The operation's own attributes, each dropped, converted, or collected into a record. */
 static uint32_t convert_own(struct bc *b, const struct bc_vhlo_plan *plan,
                             const struct stet_attr *const *values, struct stet_named_attr *out)
 {

@@ -148,7 +148,7 @@ void stet_hlo_put(struct stet_arena *a, struct stet_named_attr *attrs, uint32_t 
         put(attrs, count, room, name, v);
         return;
     }
-    /* of a window only its size, the first field, stands for itself */
+    /* of a window only its size, the first field, is stored as itself */
     spread = form == STET_HLO_F_WINDOW && v->count ? 1 : v->count;
     for (uint32_t i = 0; i < spread; i++)
         put(attrs, count, room, v->named[i].name, v->named[i].value);

@@ -1,11 +1,11 @@
-/* From instructions as read to operations, computation by computation; see hlo_build.h. */
+/* Converts instructions to operations, computation by computation; see hlo_build.h. */
 #include "decode/hlo/hlo_build.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
 #include "program/ops.h"
 
-/* Places for what repeats: on the stack, more of them for what is large. */
+/* Table sizes for repeated items: on the stack, and larger ones for large modules. */
 enum { LEAST_PLACES = 256, MOST_PLACES = 1024, BYTES_A_PLACE = 64 };
 enum { FIRST_SLOTS = 2 * STET_HLO_FIRST, NESTED = 8 };
 
@@ -74,9 +74,9 @@ enum stet_rc stet_hlo_build_full(struct stet_hlo_build *b)
                      cap ? "memory cap" : "out of memory");
 }
 
-/* ---- what repeats ---- */
+/* ---- repeated items ---- */
 
-/* Where it is, or where it would be: one of two places. */
+/* Its slot, or where it belongs: one of two slots. */
 static struct stet_hlo_made *place_of(const struct stet_hlo_build *b, struct stet_view raw)
 {
     size_t first = stet_hash_bytes(raw).lo & (b->cache_size - 1);
@@ -101,7 +101,7 @@ void stet_hlo_remember(struct stet_hlo_build *b, struct stet_view raw, const voi
         *place_of(b, raw) = (struct stet_hlo_made){raw, made};
 }
 
-/* ---- the computation being read ---- */
+/* ---- the current computation ---- */
 
 static bool instrs_grow(struct stet_hlo_build *b)
 {
@@ -128,6 +128,7 @@ struct stet_hlo_instr *stet_hlo_instr_add(struct stet_hlo_build *b)
     return &b->instrs[b->instr_count++];
 }
 
+/* Not base/map.h: the first slots are lent by the caller, and are cleared for each computation. */
 static size_t slot_of(const struct stet_hlo_build *b, uint64_t key)
 {
     return (size_t)((key * 0x9e3779b97f4a7c15u) >> 20) & (b->slot_count - 1);
@@ -204,8 +205,8 @@ static const struct stet_loc *named(struct stet_hlo_build *b, struct stet_view n
     return l;
 }
 
-/* A parameter's place among the instructions is for printing only, so it is in the location, with
- * the metadata as it was. */
+/* A parameter's position among the instructions is for printing only, so it is in the location,
+ * with the metadata unchanged. */
 static const struct stet_loc *parameter_loc(struct stet_hlo_build *b,
                                             const struct stet_hlo_instr *in)
 {
@@ -340,7 +341,7 @@ static struct stet_op *make_computation(struct stet_hlo_build *b, struct stet_bl
                                                        .region_count = 1});
 }
 
-/* A table much larger than the computation was is dropped: clearing it for each small one after a
+/* A table much larger than the computation needs is dropped: clearing it for each small one after a
  * large one would be quadratic. */
 static void clear_slots(struct stet_hlo_build *b)
 {

@@ -1,4 +1,4 @@
-/* From computations to a program: call order, entry, arguments, donation, outputs. */
+/* Builds a program from computations: call order, entry, arguments, donation, outputs. */
 #include "decode/hlo/hlo_build.h"
 
 #include "base/hash.h"
@@ -7,13 +7,13 @@
 
 #include <stdlib.h>
 
-/* ---- who calls whom ---- */
+/* ---- the call graph ---- */
 
 struct node {
     struct stet_view name;
     struct stet_op *op;
     uint64_t offset;
-    uint32_t next_op, next_call; /* where the visit stands */
+    uint32_t next_op, next_call; /* position of the visit */
     bool called, visited, open;
 };
 
@@ -37,7 +37,7 @@ static struct node *find(const struct graph *g, struct stet_view name)
     return bsearch(&want, g->nodes, g->count, sizeof *g->nodes, by_name);
 }
 
-/* The n-th computation `op` refers to, or an empty view when there are fewer. */
+/* The n-th computation that `op` refers to, or an empty view if there are fewer. */
 static struct stet_view callee(const struct stet_op *op, uint32_t n)
 {
     for (uint32_t i = 0; i < op->attr_count; i++) {
@@ -81,7 +81,7 @@ static enum stet_rc mark_called(struct stet_hlo_build *b, struct graph *g)
     return STET_OK;
 }
 
-/* Depth first from one that nobody calls, callees before callers, without recursion. */
+/* Depth first from a computation without callers, callees before callers, without recursion. */
 static enum stet_rc visit(struct stet_hlo_build *b, struct graph *g, struct node *root)
 {
     g->depth = 0;
@@ -139,7 +139,7 @@ static enum stet_rc order(struct stet_hlo_build *b, struct graph *g)
         if (!n->called)
             rc = visit(b, g, n);
     }
-    /* those left call each other in a circle that nobody enters */
+    /* the rest call each other in cycles that are never entered */
     if (rc == STET_OK && b->p->function_count != g->count)
         rc = stet_fail_at(b->err, STET_BAD_INPUT, 0,
                           "HLO: computations call each other in a circle");

@@ -1,5 +1,5 @@
-/* Backend configurations in one form. XLA keeps them as the JSON they were given as, and its dumps
- * print that with the fields of each object sorted and no spaces: the same program either way. */
+/* Normalises backend configurations. XLA keeps the JSON that it was given, and its dumps print it
+ * with the fields of each object sorted and without spaces. Both must give the same program. */
 #include "decode/hlo/hlo_build.h"
 
 #include "base/buf.h"
@@ -11,7 +11,7 @@ enum { DEEPEST = 64 };
 struct sorter {
     const char *at, *end;
     struct stet_buf out;
-    struct stet_buf fields; /* struct field, those of open objects behind one another */
+    struct stet_buf fields; /* struct field; those of open objects one after the other */
     struct stet_buf aside;  /* the fields of one object, in order */
 };
 
@@ -27,7 +27,7 @@ static char next(struct sorter *s)
     return s->at < s->end ? *s->at : '\0';
 }
 
-/* Behind a member of what ends with `close`: a comma, which is passed, or that end. */
+/* After a member of a list that ends with `close`: skips a comma, or stops at that end. */
 static bool separated(struct sorter *s, char close)
 {
     if (next(s) != ',')
@@ -36,7 +36,7 @@ static bool separated(struct sorter *s, char close)
     return true;
 }
 
-/* A string, a number or a word, as it stands. */
+/* A string, a number or a word, unchanged. */
 static bool literal(struct sorter *s)
 {
     const char *from = s->at, *delimiters = " \t\r\n,:{}[]\"";
@@ -67,7 +67,7 @@ static int by_text(const void *a, const void *b)
                          stet_view_of(y->base + y->at, y->len));
 }
 
-/* The fields written since `first`, which begin at `from`, in order and with commas between. */
+/* The fields written since `first`, which begin at `from`, sorted and with commas between them. */
 static void sort_fields(struct sorter *s, size_t first, size_t from)
 {
     size_t n = (s->fields.len - first) / sizeof(struct field);

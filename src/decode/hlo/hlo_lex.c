@@ -268,7 +268,7 @@ struct stet_view stet_hlo_string(struct stet_hlo_text *t)
     return stet_view_of(copy, copy ? len : 0);
 }
 
-/* The position after the brace that closes the one at `at`, or 0. */
+/* The position after the brace that matches the one at `at`, or 0. */
 static size_t closing(const struct stet_hlo_text *t, size_t at)
 {
     size_t depth = 0;

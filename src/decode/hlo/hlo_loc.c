@@ -1,4 +1,4 @@
-/* HLO's stack frames and operation metadata as locations. */
+/* Converts HLO's stack frames and operation metadata to locations. */
 #include "decode/hlo/hlo_build.h"
 
 /* Callers beyond this many are dropped: later stages recurse over locations. */
@@ -52,7 +52,7 @@ static const struct stet_loc *file_loc(struct stet_arena *a, const struct stet_h
     return l;
 }
 
-/* A frame's parent comes before it in the table; one that does not is left out. */
+/* A frame's parent comes before it in the table; a parent that does not is left out. */
 static const struct stet_loc *frame_loc(struct stet_hlo_build *b, const struct stet_hlo_frames *f,
                                         size_t i, unsigned *depth)
 {
@@ -89,7 +89,7 @@ static void put(struct stet_named_attr *fields, uint32_t *n, const char *name,
     fields[(*n)++] = (struct stet_named_attr){stet_view_str(name), v};
 }
 
-/* In the order of XLA's own text (hlo_op_metadata.cc), so that it prints as it was. */
+/* In the order of XLA's own text (hlo_op_metadata.cc), so that it prints unchanged. */
 static const struct stet_attr *metadata_dict(struct stet_arena *a,
                                              const struct stet_hlo_metadata *m)
 {
@@ -142,8 +142,8 @@ static const struct stet_loc *place(struct stet_hlo_build *b, const struct stet_
     return l;
 }
 
-/* FUSED<metadata>[place, name]: the name is no parent of the place, or it would pass for the Python
- * function around it. */
+/* FUSED<metadata>[place, name]: the name is not a parent of the place, because it would look like
+ * the Python function around it. */
 const struct stet_loc *stet_hlo_build_metadata(struct stet_hlo_build *b,
                                                const struct stet_hlo_metadata *m)
 {

@@ -77,11 +77,11 @@ static void find_roots(struct order *o)
     qsort(o->roots, o->root_count, sizeof *o->roots, by_key);
 }
 
-/* Operands and the root go by position, which is new for all. */
+/* Operands and the root are positions, and all of them change. */
 static void renumber(struct order *o, size_t *root)
 {
     struct stet_hlo_build *b = o->b;
-    uint32_t *now = o->stack; /* old position → new one; the stack has served */
+    uint32_t *now = o->stack; /* old position → new one; the stack is no longer needed */
 
     for (size_t i = 0; i < o->done; i++)
         now[o->result[i]] = (uint32_t)i;
@@ -91,8 +91,8 @@ static void renumber(struct order *o, size_t *root)
     *root = now[*root];
 }
 
-/* Each to its place, in place: one is taken out, and what belongs where it was moves there, and so
- * on until it is its own turn. */
+/* Moves each to its new position in place: one is taken out, what belongs in its position moves
+ * there, and so on around the cycle. */
 static void move(struct order *o)
 {
     struct stet_hlo_instr *instrs = o->b->instrs;
@@ -129,7 +129,7 @@ bool stet_hlo_post_order(struct stet_hlo_build *b, size_t *root)
         find_roots(&o);
         for (size_t i = 0; i < o.root_count; i++)
             visit(&o, o.roots[i].at);
-        /* used only by control: XLA would not print it, Stet keeps it */
+        /* used only by control: XLA would not print it, but Stet keeps it */
         for (size_t i = 0; i < n; i++)
             visit(&o, (uint32_t)i);
         ok = !o.failed;

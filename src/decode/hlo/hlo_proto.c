@@ -30,7 +30,7 @@ static int by_id(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Calls go by id and may look ahead, so names are known before the first instruction is read. */
+/* Calls refer to ids and may refer forward, so names are read before the first instruction. */
 static void index_computations(struct stet_hlo_reader *r, const struct stet_proto *module)
 {
     struct stet_proto m = *module, c;
@@ -127,7 +127,7 @@ static void frames(struct stet_hlo_reader *r, const struct stet_proto *in,
 
 /* ---- computations ---- */
 
-/* The order of a scheduled computation, which is what XLA prints; empty when it has none. */
+/* The order of a scheduled computation, in which XLA prints it; empty if it has none. */
 static struct stet_ints schedule_of(struct stet_hlo_reader *r, const struct stet_proto *module,
                                     const struct stet_proto_field *schedule, uint64_t id)
 {
@@ -172,7 +172,7 @@ static int by_instruction(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Instructions in the order of their schedule; false when the schedule names others. */
+/* Instructions in the order of their schedule; false if the schedule names others. */
 static bool in_order(struct stet_hlo_reader *r, const struct stet_proto *computation,
                      const struct stet_ints *order)
 {
@@ -329,7 +329,7 @@ static const struct stet_attr *opaque(struct stet_hlo_reader *r, struct stet_vie
     return a;
 }
 
-/* A repeated bool of the configuration; XLA prints it unless it is one false. */
+/* A repeated bool of the configuration; XLA prints it unless it is a single false. */
 static const struct stet_attr *flags(struct stet_hlo_reader *r, const struct stet_ints *v)
 {
     if (!v->count || (v->count == 1 && !v->at[0]))
@@ -337,7 +337,7 @@ static const struct stet_attr *flags(struct stet_hlo_reader *r, const struct ste
     return stet_hlo_new_ints(r->b.a, v->at, v->count);
 }
 
-/* HloModuleConfigProto: what XLA prints of it, and the rest as bytes. */
+/* HloModuleConfigProto: the fields that XLA prints, and the rest as bytes. */
 static const struct stet_type *config(struct stet_hlo_reader *r, const struct stet_proto *in,
                                       const struct stet_proto_field *f)
 {
@@ -377,9 +377,9 @@ static const struct stet_type *config(struct stet_hlo_reader *r, const struct st
     return layout;
 }
 
-/* Fields of the module that are no tables. Left out is what XLA's text leaves out: ids, profiles,
- * is_dynamic (follows from the shapes), the partitioner's notes on a module it is done with (the
- * instructions carry the shardings that count), and the device assignment (an option). */
+/* Fields of the module that are not tables. It leaves out what XLA's text leaves out: ids,
+ * profiles, is_dynamic (follows from the shapes), the partitioner's notes on a finished module (the
+ * instructions have the shardings that count), and the device assignment (an option). */
 static void module_field(struct stet_hlo_reader *r, const struct stet_proto *m,
                          const struct stet_proto_field *f)
 {
@@ -399,7 +399,7 @@ static void module_field(struct stet_hlo_reader *r, const struct stet_proto *m,
     }
 }
 
-/* What is newer than this build, to be compared as bytes. */
+/* Fields that are newer than this build, compared as bytes. */
 static const struct stet_attr *newer_fields(struct stet_hlo_reader *r,
                                             const struct stet_proto *module)
 {
@@ -472,8 +472,8 @@ static enum stet_rc decode_module(struct stet_hlo_reader *r, const struct stet_p
     return rc == STET_OK ? stet_hlo_build_finish(&r->b, name, entry) : rc;
 }
 
-/* A module's first field is its name; the messages around it begin with a message, which begins
- * with such a field itself (0x0a). No name starts with a line feed. */
+/* A module's first field is its name. The messages around it begin with a message, which itself
+ * begins with such a field (0x0a). No name starts with a line feed. */
 static bool wraps(const struct stet_proto *p, struct stet_proto_field *inner)
 {
     struct stet_proto m = *p;

@@ -1,4 +1,4 @@
-/* Inside the HLO proto reader: what its files share. */
+/* Internal to the HLO proto reader: what its files share. */
 #ifndef STET_DECODE_HLO_PROTO_H
 #define STET_DECODE_HLO_PROTO_H
 
@@ -22,7 +22,7 @@ enum { STET_HLO_FIRST_FIELDS = 32 };
 struct stet_hlo_reader {
     struct stet_hlo_build b;
     struct stet_proto_fault fault;
-    /* of the instruction being read, in order, reused; in the heap when they are more than
+    /* of the current instruction, in order, reused; on the heap if there are more than
      * STET_HLO_FIRST_FIELDS, otherwise in b.scratch */
     struct stet_proto_field *fields;
     size_t field_count, field_room;
@@ -36,14 +36,14 @@ struct stet_hlo_reader {
 /* "[1,2]": numbers between `open` and `close`. */
 void stet_hlo_join(struct stet_buf *out, const char *open, const struct stet_ints *v,
                    const char *close);
-/* ShapeProto → type; made once for equal bytes. NULL with a fault. */
+/* ShapeProto → type; created once for equal bytes. NULL with a fault. */
 const struct stet_type *stet_hlo_shape(struct stet_hlo_reader *r, const struct stet_proto *in,
                                        const struct stet_proto_field *f);
 /* ProgramShapeProto → FUNCTION type. */
 const struct stet_type *stet_hlo_program_shape(struct stet_hlo_reader *r,
                                                const struct stet_proto *in,
                                                const struct stet_proto_field *f);
-/* "f32" of PrimitiveType's number, NULL when unknown. */
+/* "f32" for PrimitiveType's number, NULL if unknown. */
 const char *stet_hlo_primitive(uint64_t number);
 
 /* LiteralProto of an instruction of type `t` → DENSE (ARRAY for a tuple). Floats stay in the input.
@@ -61,13 +61,13 @@ void stet_hlo_mesh_groups(struct stet_hlo_reader *r, const struct stet_proto *in
 
 /* The last field of that number, or NULL. */
 const struct stet_proto_field *stet_hlo_field(const struct stet_hlo_reader *r, uint32_t number);
-/* The attribute from the instruction's fields; NULL when it is absent or XLA's default. */
+/* The attribute from the instruction's fields; NULL if it is absent or XLA's default. */
 const struct stet_attr *stet_hlo_proto_attr(struct stet_hlo_reader *r, const struct stet_proto *in,
                                             struct stet_hlo_instr *instr, enum stet_hlo_attr which);
-/* FrontendAttributes → DICT, NULL when empty. */
+/* FrontendAttributes → DICT, NULL if empty. */
 const struct stet_attr *stet_hlo_strings(struct stet_hlo_reader *r, const struct stet_proto *in,
                                          const struct stet_proto_field *f);
-/* One instruction, appended to the computation being read. */
+/* Reads one instruction and appends it to the current computation. */
 void stet_hlo_proto_instruction(struct stet_hlo_reader *r, const struct stet_proto *in,
                                 const struct stet_proto_field *f);
 /* scratch as arena text; empties scratch. */

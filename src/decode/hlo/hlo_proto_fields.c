@@ -1,4 +1,4 @@
-/* The fields of the instruction being read, by their numbers (hlo_fields.def). */
+/* Finds fields of the current instruction by their numbers (hlo_fields.def). */
 #include "decode/hlo/hlo_proto_attr.h"
 
 const struct stet_proto_field *stet_hlo_field(const struct stet_hlo_reader *r, uint32_t number)

@@ -1,4 +1,4 @@
-/* HloInstructionProto → an instruction of the computation being read. */
+/* HloInstructionProto → an instruction of the current computation. */
 #include "base/hash.h"
 #include "base/mem.h"
 #include "decode/hlo/hlo_proto_attr.h"
@@ -133,7 +133,7 @@ static void add_listed(struct stet_hlo_reader *r, const struct stet_proto *m,
                          stet_hlo_proto_attr(r, m, instr, *list));
 }
 
-/* Names, ids, places, and what every instruction has and is read whatever its opcode. */
+/* Names, ids, locations, and fields that are read for every opcode. */
 static bool is_name_or_place(uint32_t field)
 {
     return field <= STET_HLO_INSTR_SHAPE || field == STET_HLO_INSTR_METADATA ||
@@ -142,8 +142,8 @@ static bool is_name_or_place(uint32_t field)
            field == STET_HLO_INSTR_FRONTEND_ATTRIBUTES || field == STET_HLO_INSTR_ORIGINAL_VALUE;
 }
 
-/* An unknown opcode keeps all its fields but names, ids and places, to be compared as bytes; a
- * known one keeps the fields newer than this build, but for those that are there and empty. */
+/* An unknown opcode keeps all its fields except names, ids and locations, compared as bytes. A
+ * known one keeps the fields that are newer than this build, unless they are present but empty. */
 static const struct stet_attr *unknown_fields(struct stet_hlo_reader *r, bool known)
 {
     struct stet_attr *a;

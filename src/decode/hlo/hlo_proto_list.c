@@ -1,4 +1,4 @@
-/* The instruction attributes that are lists of small messages: windows, slices, groups … */
+/* Instruction attributes that are lists of small messages: windows, slices, groups … */
 #include "decode/hlo/hlo_proto_attr.h"
 
 static void field(struct stet_named_attr *fields, uint32_t *n, const char *name,
@@ -77,7 +77,7 @@ const struct stet_attr *stet_hlo_padding(struct stet_hlo_reader *r, const struct
     return stet_hlo_new_record(r->b.a, "padding", fields, n);
 }
 
-/* Columns that hold only the default are left out, as in text. */
+/* Columns with only the default are left out, as in text. */
 const struct stet_attr *stet_hlo_window(struct stet_hlo_reader *r, const struct stet_proto *in)
 {
     static const struct {
@@ -110,7 +110,7 @@ const struct stet_attr *stet_hlo_window(struct stet_hlo_reader *r, const struct 
     return stet_hlo_new_record(r->b.a, "window", fields, n);
 }
 
-/* bf01_oi01->bf01; XLA prints positions nobody claims as '?'. */
+/* bf01_oi01->bf01; XLA prints unassigned positions as '?'. */
 static bool labels(struct stet_hlo_reader *r, char first, int64_t a, char second, int64_t b,
                    const struct stet_ints *spatial, uint64_t where)
 {
@@ -209,8 +209,8 @@ static const struct stet_attr *iota_groups(struct stet_hlo_reader *r, const stru
     return stet_hlo_new_string(r->b.a, stet_hlo_keep(r));
 }
 
-/* The device list changed its home over the years: 49, then 87 (in which XLA of 2024 and 2025 had
- * an iota list as field 2), then 92 and 93 beside it. */
+/* The field of the device list changed over the years: 49, then 87 (where XLA of 2024 and 2025 had
+ * an iota list as field 2), then 92 with 93 beside it. */
 const struct stet_attr *stet_hlo_replica_groups(struct stet_hlo_reader *r,
                                                 const struct stet_proto *in)
 {

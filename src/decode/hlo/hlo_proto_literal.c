@@ -1,12 +1,11 @@
-/* LiteralProto → dense attributes. Bytes that already are what a program holds stay in the input.
- */
+/* LiteralProto → dense attributes. Bytes that already have the program's form stay in the input. */
 #include "decode/hlo/hlo_proto.h"
 
 #include "base/mem.h"
 
 #include <endian.h>
 
-/* Which field of LiteralProto holds the elements, and how. */
+/* The field of LiteralProto that contains the elements, and their encoding. */
 enum coding { RAW, VARINT };
 
 static const struct {
@@ -40,7 +39,7 @@ static const struct stet_attr *fail(struct stet_hlo_reader *r, enum stet_rc rc,
     return NULL;
 }
 
-/* Elements gathered one after the other when they can't be borrowed. */
+/* Collects elements one after the other if they cannot be borrowed. */
 struct gathered {
     char *to;
     size_t len, room; /* bytes */
@@ -52,8 +51,9 @@ static void put(struct gathered *g, uint64_t v, size_t width)
         g->to[g->len++] = (char)(v >> (8 * k));
 }
 
-/* The hot loop of integer constants, which protobuf packs as varints. `width` bytes of each, at
- * most `room` bytes in all; where it stopped, `end` for all, NULL for a varint that is none. */
+/* The hot loop of integer constants, which protobuf packs as varints. Writes `width` bytes of each,
+ * at most `room` bytes in all. Returns where it stopped: `end` if it read all, NULL for an invalid
+ * varint. */
 static inline const unsigned char *unpack(const unsigned char *p, const unsigned char *end,
                                           char *to, const char *room, size_t width, char **filled)
 {
@@ -87,7 +87,7 @@ static void put_varints(struct stet_hlo_reader *r, struct gathered *g,
     const unsigned char *stop;
     char *filled = g->to + g->len;
 
-    switch (width) { /* a constant width lets the compiler make each store one instruction */
+    switch (width) { /* with a constant width the compiler makes each store one instruction */
     case 1:
         stop = unpack(start, end, filled, g->to + g->room, 1, &filled);
         break;
@@ -108,7 +108,7 @@ static void put_varints(struct stet_hlo_reader *r, struct gathered *g,
                         "a literal has more elements than its shape");
 }
 
-/* All elements in the order of the file; false with a fault. A raw field that has them all is
+/* All elements in the order of the file; false with a fault. A raw field that contains them all is
  * borrowed; one-byte varints (pred) are raw too. */
 static bool gather(struct stet_hlo_reader *r, const struct stet_proto *in,
                    const struct stet_proto_field *f, uint32_t field, enum coding coding,
@@ -126,7 +126,7 @@ static bool gather(struct stet_hlo_reader *r, const struct stet_proto *in,
             *out = g.bytes;
             return true;
         }
-        /* an element takes at least a byte of input, so the claimed count can't be a bomb */
+        /* an element takes at least a byte of input, so a false count cannot exhaust memory */
         if (count > f->bytes.len)
             break;
         if (!all.to && !(all.to = stet_arena_raw(r->b.a, all.room + 1, 1)))

@@ -112,7 +112,7 @@ static void primitive_note(struct stet_hlo_reader *r, char mark, uint64_t type)
                         name && (*name == 's' || *name == 'u') ? name : "invalid");
 }
 
-/* Everything after the colon of XLA's text, in its order (Layout::Print). */
+/* Everything after the colon in XLA's text, in its order (Layout::Print). */
 static void layout_extra(struct stet_hlo_reader *r, const struct stet_proto *in,
                          const struct stet_proto_field *f, const struct stet_type *physical)
 {
@@ -196,7 +196,7 @@ static void layout(struct stet_hlo_reader *r, const struct stet_proto *in,
                         "a layout has not as many entries as its shape has dimensions");
         return;
     }
-    if (t->rank || extra) /* a scalar's layout says nothing, and text does not show it */
+    if (t->rank || extra) /* the layout of a scalar has no meaning, and text does not show it */
         rest.layout = order.at ? order.at : STET_NEW_ARRAY(r->b.a, int64_t, 1);
     if (extra) {
         r->scratch.len = 0;
@@ -246,7 +246,7 @@ static void finish_shape(struct stet_hlo_reader *r, struct stet_type *t, uint64_
     switch (element) {
     case TUPLE:
         t->kind = STET_TYPE_TUPLE;
-        t->rank = 0; /* whatever the shape says beside its members */
+        t->rank = 0; /* ignores other fields that a tuple's shape may have */
         t->member_count = (uint32_t)members->count;
         t->members = stet_build_list_keep(members, r->b.a);
         break;

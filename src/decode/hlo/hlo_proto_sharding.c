@@ -1,4 +1,4 @@
-/* OpSharding and meshes as the text XLA prints for them (hlo_sharding.cc, named_sharding.cc). */
+/* Writes OpSharding and meshes as XLA's text (hlo_sharding.cc, named_sharding.cc). */
 #include "decode/hlo/hlo_proto.h"
 
 enum { REPLICATED, MAXIMAL, TUPLE, OTHER, MANUAL, UNKNOWN, UNREDUCED };
@@ -66,7 +66,7 @@ static void print_iota(struct stet_hlo_reader *r, const struct stet_proto *in,
     stet_hlo_join(&r->scratch, "T(", &perm, "))");
 }
 
-/* mesh['x'=2,'y'=4], with device ids when they are not 0, 1, 2… */
+/* mesh['x'=2,'y'=4], with device ids if they are not 0, 1, 2… */
 static void print_mesh(struct stet_hlo_reader *r, const struct stet_proto *in,
                        const struct stet_proto_field *f, struct mesh *mesh)
 {
@@ -256,7 +256,7 @@ static void print_tuple(struct stet_hlo_reader *r, const struct stet_proto *in,
     stet_buf_char(&r->scratch, '}');
 }
 
-/* True when it is a named one, and printed. */
+/* True if it is a named sharding and was printed. */
 static bool read_sharding(struct stet_hlo_reader *r, const struct stet_proto *in,
                           const struct stet_proto_field *f, struct sharding *s)
 {

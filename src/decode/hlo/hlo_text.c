@@ -1,12 +1,11 @@
-/* HLO text → a program: what XLA prints as .txt dumps, as_hlo_text() and PyTorch/XLA's debug APIs.
- */
+/* HLO text → a program: XLA's .txt dumps, as_hlo_text() and PyTorch/XLA's debug APIs. */
 #include "decode/hlo/hlo_text.h"
 
 #include "decode/decode.h"
 
 /* ---- computations ---- */
 
-/* (x: f32[2], y: f32[]) -> f32[2]: the instructions say the same. */
+/* (x: f32[2], y: f32[]) -> f32[2]: skipped, because the instructions contain the same. */
 static void signature(struct stet_hlo_text *t)
 {
     stet_hlo_expect(t, "(");
@@ -30,7 +29,7 @@ static bool takes_word(struct stet_hlo_text *t, const char *word)
     return true;
 }
 
-/* { instructions }: which of them is the root. */
+/* { instructions }: finds the root. */
 static size_t body(struct stet_hlo_text *t)
 {
     bool rooted = false;
@@ -49,7 +48,7 @@ static size_t body(struct stet_hlo_text *t)
     stet_hlo_expect(t, "}");
     if (!t->failed && !t->b.instr_count)
         stet_hlo_text_fail(t, "a computation without instructions");
-    /* without ROOT the last instruction is it, as XLA's parser has it */
+    /* without ROOT the last instruction is the root, as in XLA's parser */
     return rooted || !t->b.instr_count ? root : t->b.instr_count - 1;
 }
 
@@ -321,7 +320,7 @@ static enum stet_rc module(struct stet_hlo_text *t)
     const char *zero = t->src.len ? memchr(t->src.ptr, '\0', t->src.len) : NULL;
     size_t start;
 
-    if (zero) /* it would end a name for some and not for others */
+    if (zero) /* a NUL would end a name for some readers and not for others */
         stet_hlo_text_fail_at(t, (size_t)(zero - t->src.ptr), "a zero byte");
     else if (!takes_word(t, "HloModule"))
         stet_hlo_text_fail(t, "expected HloModule");

@@ -1,5 +1,5 @@
-/* Attribute values of HLO text, one case a form; what hlo_proto_attr.c makes of the same program.
- */
+/* Reads attribute values of HLO text, one case for each form. The result equals that of
+ * hlo_proto_attr.c for the same program. */
 #include "decode/hlo/hlo_text.h"
 
 #include <stdlib.h>
@@ -171,7 +171,7 @@ static const struct stet_attr *window(struct stet_hlo_text *t)
         if (v[k].count)
             field(fields, &n, names[k], ints(t, &v[k]));
     }
-    /* a window of no dimensions is none */
+    /* a window without dimensions counts as absent */
     return n ? stet_hlo_new_record(t->b.a, "window", fields, n) : NULL;
 }
 
@@ -196,7 +196,7 @@ static const struct stet_attr *alias_item(struct stet_hlo_text *t)
     return stet_hlo_new_record(t->b.a, "aliasing", fields, n);
 }
 
-/* "text", or a JSON dictionary kept as it is written. */
+/* "text", or a JSON dictionary that is kept unchanged. */
 static struct stet_view config(struct stet_hlo_text *t)
 {
     struct stet_view v;
@@ -251,7 +251,7 @@ const struct stet_attr *stet_hlo_text_strings(struct stet_hlo_text *t)
     return stet_hlo_new_record(t->b.a, NULL, named, (uint32_t)n);
 }
 
-/* The length of " metadata={…}" when it is next, strings and braces balanced; 0 otherwise. */
+/* The length of " metadata={…}" if it is next, strings and braces balanced; 0 otherwise. */
 static size_t metadata_length(struct stet_view v)
 {
     static const char mark[] = " metadata={";
@@ -275,7 +275,7 @@ static size_t metadata_length(struct stet_view v)
     return 0;
 }
 
-/* Without its metadata, which tells places; the proto reader leaves it out too. */
+/* Without its metadata, which contains source positions; the proto reader leaves it out too. */
 static const struct stet_attr *sharding(struct stet_hlo_text *t)
 {
     static const char others[] = " _=,[]{}()<*/'?:.-";
@@ -404,7 +404,7 @@ const struct stet_attr *stet_hlo_text_attr(struct stet_hlo_text *t, enum stet_hl
     case STET_HLO_F_LITERAL:
         return stet_hlo_text_literal(t, stet_hlo_text_shape(t));
     case STET_HLO_F_BRACES:
-        if (which == STET_HLO_A_ORIGIN) { /* where a value came from, for debuggers */
+        if (which == STET_HLO_A_ORIGIN) { /* the origin of a value, for debuggers */
             stet_hlo_braces(t);
             return NULL;
         }

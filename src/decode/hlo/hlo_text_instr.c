@@ -1,10 +1,10 @@
-/* One instruction of HLO text. */
+/* Reads one instruction of HLO text. */
 #include "base/hash.h"
 #include "decode/hlo/hlo_text.h"
 
 enum { MOST_ATTRS = 40 };
 
-/* f32[2]{0} before an operand's name, when it was printed. */
+/* f32[2]{0} before an operand's name, if it was printed. */
 static bool shape_ahead(struct stet_hlo_text *t)
 {
     struct stet_view word;
@@ -75,7 +75,7 @@ static const struct stet_type *first_type(const struct stet_hlo_text *t, const s
     return r->operands.count ? t->b.instrs[r->operands.at[0]].type : NULL;
 }
 
-/* type=… or order=… of a comparison, which go together. */
+/* type=… or order=… of a comparison, which are one attribute. */
 static void comparison(struct stet_hlo_text *t, struct reading *r, struct stet_view name)
 {
     bool order = stet_view_is(name, "order");
@@ -94,7 +94,7 @@ static void comparison(struct stet_hlo_text *t, struct reading *r, struct stet_v
         stet_hlo_text_fail_at(t, at, "a comparison by total order has no partial one");
 }
 
-/* `inner` is the operation that an asynchronous one in short form stands for, or NULL. */
+/* `inner` is the operation inside an asynchronous one in short form, or NULL. */
 static void attribute(struct stet_hlo_text *t, const struct stet_hlo_op *op, struct reading *r,
                       const struct stet_hlo_op *inner, struct reading *in_it)
 {
@@ -158,8 +158,8 @@ static void keep(struct stet_hlo_text *t, struct stet_hlo_instr *in, struct read
 
 /* ---- asynchronous operations in short form ---- */
 
-/* "slice-start" is an async-start around a computation that is one slice, "slice-done" its end:
- * makes `in` the latter and gives the former; NULL for anything else. */
+/* "slice-start" is an async-start around a computation with one slice, and "slice-done" is its end.
+ * Makes `in` the async operation and returns the inner opcode; NULL for anything else. */
 static const struct stet_hlo_op *unwrap(struct stet_hlo_instr *in)
 {
     static const struct {
@@ -184,7 +184,7 @@ static const struct stet_hlo_op *unwrap(struct stet_hlo_instr *in)
     return NULL;
 }
 
-/* What any operation may have counts for both, as XLA's parser has it. */
+/* Attributes that any operation may have apply to both, as in XLA's parser. */
 static void share(const struct reading *from, struct reading *to)
 {
     to->metadata = from->metadata;
@@ -206,7 +206,7 @@ static struct stet_view thread_of(const struct reading *r)
 }
 
 /* The computation that an async-start in short form wraps: its operands as parameters, and the
- * operation with the attributes that are its own. */
+ * operation with its own attributes. */
 static void wrap(struct stet_hlo_text *t, const struct stet_hlo_instr *start,
                  const struct stet_hlo_op *inner, const struct reading *r, struct reading *in_it,
                  struct stet_view name)
@@ -245,8 +245,7 @@ static void wrap(struct stet_hlo_text *t, const struct stet_hlo_instr *start,
     stet_hlo_take_up(&t->b, &around);
 }
 
-/* Gives an async-start in short form the computation it does not name; updates and ends have none.
- */
+/* Gives an async-start in short form its unnamed computation; updates and ends have none. */
 static void add_wrapped(struct stet_hlo_text *t, struct stet_hlo_instr *in,
                         const struct stet_hlo_op *inner, struct reading *r, struct reading *in_it)
 {

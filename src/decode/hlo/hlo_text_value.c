@@ -129,7 +129,7 @@ static void named(struct stet_hlo_text *t, struct stet_type *type)
     layout(t, type);
 }
 
-/* The end of the shape that begins here, when it is a simple one; 0 otherwise. */
+/* The end of the shape that begins here, if it is a simple one; 0 otherwise. */
 static size_t simple_end(const struct stet_hlo_text *t)
 {
     size_t i = t->at;

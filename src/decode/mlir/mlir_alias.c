@@ -1,4 +1,4 @@
-/* Aliases in MLIR text: #loc3, #map, !quant. Locations may be named before they are defined. */
+/* Aliases in MLIR text: #loc3, #map, !quant. Locations may be used before they are defined. */
 #include "decode/mlir/mlir_text.h"
 
 enum { HEAVIEST = 1 << 20 };
@@ -17,7 +17,7 @@ static struct mlir_alias *slot(struct mlir *p, enum mlir_space space, struct ste
     return n->value;
 }
 
-/* loc, loc1, …: what MLIR calls locations. */
+/* loc, loc1, …: MLIR's names for locations. */
 static bool names_location(struct stet_view name)
 {
     if (!stet_view_starts(name, "loc"))
@@ -76,8 +76,8 @@ void stet_mlir_alias_definition(struct mlir *p)
                stet_loc_size(a->attr->location->kind, a->attr->location->ends));
 }
 
-/* The value counts at its full size wherever its alias is used: a few short lines could otherwise
- * stand for more than any later stage can walk. */
+/* An alias counts with the full size of its value at every use. Otherwise a few short lines could
+ * expand to more than any later stage can walk. */
 static void count(struct mlir *p, const struct mlir_alias *a)
 {
     uint64_t most = ((uint64_t)16 << 20) + 16 * (uint64_t)(p->end - p->start);
@@ -119,8 +119,7 @@ const struct stet_loc *stet_mlir_loc_alias(struct mlir *p)
         if (a->attr->kind != STET_ATTR_LOCATION)
             stet_mlir_fail(p, where, "'#%.*s' is no location", STET_FMT(name));
         count(p, a);
-        if (!p->in_alias) /* a location's size is bounded above; that many of them share it is usual
-                           */
+        if (!p->in_alias) /* a location's size is bounded above, and many usually share one */
             p->weight = weight;
         return mlir_ok(p) ? (a->loc ? a->loc : a->attr->location) : NULL;
     }

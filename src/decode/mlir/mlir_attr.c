@@ -1,5 +1,5 @@
-/* Attributes in MLIR text: the builtin ones, dictionaries, aliases, and unknown dialects kept
- * opaque. */
+/* Attributes in MLIR text: the builtin ones, dictionaries, aliases, and unknown dialects, which
+ * stay opaque. */
 #include "decode/mlir/mlir_text.h"
 
 const struct stet_attr *stet_mlir_make(struct mlir *p, struct stet_attr a)
@@ -126,7 +126,7 @@ static const struct stet_attr *symbol(struct mlir *p)
     return stet_mlir_make(p, a);
 }
 
-/* affine_map<…>, strided<…> and the like: compared, not understood. */
+/* affine_map<…>, strided<…> and the like: compared, not interpreted. */
 static const struct stet_attr *kept_text(struct mlir *p, const char *from)
 {
     if (stet_mlir_at(p, "<"))

@@ -1,5 +1,4 @@
-/* Operations whose short form is a grammar of its own: module, func, constant, reduce, while, scan.
- */
+/* Operations whose short form has its own grammar: module, func, constant, reduce, while, scan. */
 #include "decode/mlir/mlir_form.h"
 
 #include "program/ops.h"
@@ -38,7 +37,7 @@ static const struct stet_attr *optional_dict(struct mlir *p)
     return stet_mlir_peek(p) == '{' ? stet_mlir_attr(p) : NULL;
 }
 
-/* (%a: type {…} loc(…), …), or types alone in a declaration; onto the scratch stack. */
+/* (%a: type {…} loc(…), …), or only types in a declaration; onto the scratch stack. */
 static void func_args(struct mlir *p)
 {
     bool first = true;
@@ -79,7 +78,7 @@ static void func_results(struct mlir *p)
     }
 }
 
-/* One dictionary for each, when any has one. */
+/* One dictionary for each, if any has one. */
 static void dictionaries(struct mlir *p, const char *name, const struct mlir_arg *args,
                          uint32_t count)
 {
@@ -167,7 +166,7 @@ void stet_mlir_func(struct mlir *p, struct mlir_op *o)
 
 /* ---- constant ---- */
 
-/* The value says the type of the result; true and false are i1. */
+/* The value determines the type of the result; true and false are i1. */
 void stet_mlir_constant(struct mlir *p, struct mlir_op *o)
 {
     const struct stet_attr *value;
@@ -292,7 +291,7 @@ static bool apply(struct mlir *p, const struct mlir_op *o, struct stet_view name
     return true;
 }
 
-/* "applies stablehlo.add" stands for a block that does only that, on scalars of the first operand's
+/* "applies stablehlo.add" means a block with only that operation, on scalars of the first operand's
  * element type. */
 static void applied(struct mlir *p, struct mlir_op *o, struct stet_view name)
 {
@@ -413,7 +412,7 @@ void stet_mlir_scan(struct mlir *p, struct mlir_op *o)
 
 /* ---- cf.br and cf.cond_br ---- */
 
-/* ^block(%a, %b : types): how many operands it passes on. */
+/* ^block(%a, %b : types): returns how many operands it passes. */
 static uint32_t passed_on(struct mlir *p, struct mlir_op *o)
 {
     uint32_t before = stet_mlir_operand_count(p, o);

@@ -1,9 +1,9 @@
-/* Attributes that hold many elements: dense<…>, array<…>, sparse<…>, dense_resource<…> and the
- * section at the end of the file that holds its bytes. */
+/* Attributes with many elements: dense<…>, array<…>, sparse<…>, dense_resource<…>, and the section
+ * at the end of the file with its bytes. */
 #include "decode/mlir/mlir_text.h"
 
-/* The text between "dense<" and its '>': skipped first, since the type that says how to read it
- * comes after it. */
+/* The text between "dense<" and its '>'. It is skipped first, because the type that determines how
+ * to read it comes after it. */
 static struct stet_view skip_elements(struct mlir *p)
 {
     const char *from;
@@ -64,7 +64,8 @@ static struct stet_view hex_bytes(struct mlir *p)
     return stet_view_of(out, n);
 }
 
-/* Lists down to the elements, which go to p->bytes; every list is as long as its dimension says. */
+/* Nested lists down to the elements, which go to p->bytes; every list must be as long as its
+ * dimension. */
 static void elements(struct mlir *p, const struct stet_type *t, uint32_t dimension, size_t size)
 {
     bool first = true;
@@ -91,7 +92,7 @@ static void elements(struct mlir *p, const struct stet_type *t, uint32_t dimensi
                        (long long)n);
 }
 
-/* One element when all are the same: MLIR keeps no other form of those. */
+/* One element if all are equal: MLIR has no other form for those. */
 static void set_bytes(struct stet_attr *a, struct stet_view v, size_t size)
 {
     a->splat = v.len == size || (v.len > size && memcmp(v.ptr, v.ptr + size, v.len - size) == 0);
@@ -100,7 +101,7 @@ static void set_bytes(struct stet_attr *a, struct stet_view v, size_t size)
     stet_attr_set_bytes(a, v);
 }
 
-/* The elements that were read, out of the buffer that the next attribute uses again. */
+/* Copies the elements out of the buffer, which the next attribute reuses. */
 static void keep_bytes(struct mlir *p, struct stet_attr *a, size_t size)
 {
     set_bytes(a, stet_buf_as_view(&p->bytes), size);
@@ -111,7 +112,7 @@ static void keep_bytes(struct mlir *p, struct stet_attr *a, size_t size)
         stet_mlir_no_memory(p);
 }
 
-/* i1 was packed into bits before MLIR 22; the length tells. */
+/* i1 was packed into bits before MLIR 22; the length shows which form it is. */
 static struct stet_view unpack_bits(struct mlir *p, struct stet_view v, uint64_t count)
 {
     char *out;
@@ -295,7 +296,7 @@ const struct stet_attr *stet_mlir_bare_array(struct mlir *p, const struct stet_t
     return stet_mlir_expect(p, "[") ? array_until(p, element, "]") : NULL;
 }
 
-/* Elements of `type` up to ']', or a single one; how many there were. */
+/* Elements of `type` up to ']', or a single one; returns how many. */
 static struct stet_view flat_elements(struct mlir *p, const struct stet_type *type, uint32_t depth,
                                       int64_t *count)
 {
@@ -340,7 +341,7 @@ static const struct stet_attr *flat_dense(struct mlir *p, const struct stet_type
     return stet_mlir_make(p, a);
 }
 
-/* sparse<[[0, 1], [2, 3]], [5, 6]> : tensor<4x4xi32>: places, then values. */
+/* sparse<[[0, 1], [2, 3]], [5, 6]> : tensor<4x4xi32>: positions, then values. */
 const struct stet_attr *stet_mlir_sparse(struct mlir *p)
 {
     const struct stet_type *i64 = stet_type_integer(p->arena, 64, STET_SIGNLESS);
@@ -391,7 +392,7 @@ const struct stet_attr *stet_mlir_sparse(struct mlir *p)
 
 /* ---- resources ---- */
 
-/* Attributes come before the section that has their bytes. */
+/* Attributes come before the section with their bytes. */
 struct resource {
     struct stet_view bytes;
     struct resource_user *users;

@@ -1,4 +1,4 @@
-/* The MLIR text reader's way in: a whole file, or one attribute or type. */
+/* The entry points of the MLIR text reader: a whole file, or one attribute or type. */
 #include "decode/mlir/mlir_text.h"
 
 #include "program/ops.h"
@@ -31,7 +31,7 @@ void stet_mlir_release(struct mlir *p)
     stet_buf_release(&p->bytes);
 }
 
-/* Operations at the top that are no single module get one around them, as MLIR does. */
+/* If the top level is not a single module, a module is put around it, as MLIR does. */
 static struct stet_op *module_around(struct mlir *p, struct stet_op **ops, uint32_t count)
 {
     struct stet_block *block = STET_NEW(p->arena, struct stet_block),
@@ -56,7 +56,7 @@ static struct stet_op *module_around(struct mlir *p, struct stet_op **ops, uint3
     return module;
 }
 
-/* A quoted or a dotted name, results, or the one operation that has no dialect before it. */
+/* A quoted or a dotted name, results, or the one operation without a dialect in its name. */
 static bool begins_operation(const struct mlir *p)
 {
     const char *c = p->at;
@@ -102,13 +102,14 @@ static struct stet_op *file(struct mlir *p)
                                                               : module_around(p, ops, count);
 }
 
-/* Short texts may hold a hundred bytes of attributes in every three; nothing honest comes near. */
+/* Limits expansion: three bytes of short text may become a hundred bytes of attributes. Real
+ * programs stay far below. */
 static size_t arena_cap(size_t length)
 {
     return length > SIZE_MAX / 128 ? SIZE_MAX / 2 : length * 64 + ((size_t)1 << 20);
 }
 
-/* On the stack: what the reader alone needs of a text of a few KB. */
+/* On the stack: what the reader itself needs for a text of a few KB. */
 struct room {
     _Alignas(8) char tables[8 << 10];
     _Alignas(8) char stacks[6][512];

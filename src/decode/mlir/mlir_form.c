@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-/* The word at `form`, and `form` behind it; empty at the end. */
+/* The word at `form`, with `form` moved past it; empty at the end. */
 static struct stet_view next_word(const char **form)
 {
     const char *from = *form;
@@ -78,7 +78,7 @@ static void arrow_types(struct mlir *p)
         stet_mlir_result_type(p, stet_mlir_type(p));
 }
 
-/* The real tensor behind a complex one. */
+/* The real tensor type of a complex one. */
 static void complex_types(struct mlir *p)
 {
     const struct stet_type *t;
@@ -312,7 +312,7 @@ static const struct {
 #undef OTHER
 };
 
-/* MHLO prints as StableHLO does, which was made from it. */
+/* MHLO prints like StableHLO, which was derived from it. */
 static const struct form *find(const struct mlir_op *o, struct form *scratch)
 {
     char name[64];

@@ -1,4 +1,4 @@
-/* Between the short forms' table (mlir_form.c) and the parts of them that need code. */
+/* Shared by the table of short forms (mlir_form.c) and the parts of them that need code. */
 #ifndef STET_DECODE_MLIR_FORM_H
 #define STET_DECODE_MLIR_FORM_H
 

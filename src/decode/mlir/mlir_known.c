@@ -22,7 +22,7 @@ static const struct stet_attr *zero_f64(struct mlir *p)
                                                 .size = sizeof(zero)});
 }
 
-/* What a field is when it was not printed; NULL when it stays out of the record. */
+/* The value of a field that was not printed; NULL if it stays out of the record. */
 static const struct stet_attr *absent(struct mlir *p, enum stet_attr_field_kind kind)
 {
     switch (kind) {
@@ -120,7 +120,7 @@ static const struct stet_attr *fields(struct mlir *p, struct mlir_record *r)
 
 /* ---- convolutions: [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f] ---- */
 
-/* One bracket: where its two letters stand, and where each spatial dimension does. */
+/* One bracket: the positions of its two letters and of each spatial dimension. */
 static void conv_part(struct mlir *p, const char letters[2], struct mlir_record *r, unsigned at)
 {
     int64_t where[2] = {-1, -1}, spatial[STET_MAX_DEPTH], count = 0, index = 0;
@@ -235,7 +235,7 @@ static const struct stet_attr *bounds(struct mlir *p, struct mlir_record *r)
     return stet_mlir_make_record(p, r);
 }
 
-/* (2)4: what lies before, then the size. */
+/* (2)4: the product of the sizes before, then the size. */
 static const struct stet_attr *sub_axis(struct mlir *p, struct mlir_record *r)
 {
     stet_mlir_expect(p, "(");

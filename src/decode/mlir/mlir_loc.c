@@ -95,7 +95,7 @@ const struct stet_loc *stet_mlir_loc(struct mlir *p)
     if (c == '#') {
         bool outer = p->in_alias;
 
-        p->in_alias = true; /* only loc(#name) itself may run ahead of the definition */
+        p->in_alias = true; /* only loc(#name) itself may come before the definition */
         l = stet_mlir_loc_alias(p);
         p->in_alias = outer;
     } else if (c == '"') {

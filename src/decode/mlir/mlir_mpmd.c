@@ -1,5 +1,5 @@
-/* What the short forms of Shardy's MPMD operations have in angle brackets. Its attributes are kept
- * as the text that the generic form has ("#mpmd.user_origin<…>"). */
+/* The parts in angle brackets of the short forms of Shardy's MPMD operations. Its attributes are
+ * kept as the text of the generic form ("#mpmd.user_origin<…>"). */
 #include "decode/mlir/mlir_form.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ static const struct stet_attr *kept(struct mlir *p, struct stet_view before, con
     char *text = mlir_ok(p) ? stet_arena_raw(p->arena, before.len + length + more, 1) : NULL;
 
     if (!text) {
-        stet_mlir_no_memory(p); /* which keeps an earlier failure */
+        stet_mlir_no_memory(p); /* keeps an earlier failure */
         return NULL;
     }
     memcpy(text, before.ptr, before.len);
@@ -26,7 +26,7 @@ static const struct stet_attr *kept(struct mlir *p, struct stet_view before, con
            });
 }
 
-/* "name" or "name"(1), which says how often it was transposed. */
+/* "name" or "name"(1), where the number counts transpositions. */
 static const struct stet_attr *user_origin(struct mlir *p)
 {
     char count[32] = ">";

@@ -1,5 +1,6 @@
 /* One hash table for every kind of name in MLIR text, in scopes that end in the order of a stack.
- */
+ * base/map.h is not used: nothing can be removed from it, and here the end of a scope removes its
+ * names. */
 #include "base/mem.h"
 #include "decode/mlir/mlir_text.h"
 
@@ -26,7 +27,7 @@ static void chain(struct mlir_names *t, uint32_t i)
     *bucket = i;
 }
 
-/* Entries and behind them the buckets; the first ones are of the temporary arena. */
+/* Allocates entries and, after them, the buckets; the first ones are in the temporary arena. */
 static struct mlir_name *larger(struct mlir *p, uint32_t room)
 {
     struct mlir_names *t = &p->names;
@@ -94,7 +95,8 @@ struct mlir_name *stet_mlir_name(struct mlir *p, enum mlir_space space, uint32_t
     return n;
 }
 
-/* Aliases, types and resources belong to the whole text, open values to the isolated region. */
+/* Aliases, types and resources belong to the whole text, undefined values to the isolated
+ * region. */
 static bool outlives_region(const struct mlir_name *n)
 {
     if (n->space == MLIR_VALUES)

@@ -14,8 +14,8 @@ static bool digit(const struct mlir *p)
     return p->at < p->end && *p->at >= '0' && *p->at <= '9';
 }
 
-/* The exact rounding of digits * 10^scale, for what the quick way can't do: without a decimal point
- * strtod does not ask for the locale. */
+/* Exact rounding of digits * 10^scale, for numbers that the fast path cannot handle. Without a
+ * decimal point strtod does not depend on the locale. */
 static double slow_decimal(struct mlir *p, const char *from, const char *to, int scale)
 {
     struct stet_buf text = STET_BUF_INIT;
@@ -128,7 +128,7 @@ static struct number read_number(struct mlir *p)
     return n;
 }
 
-/* Two's complement in `width` bits, sign-extended; fails when it does not fit. */
+/* Two's complement in `width` bits, sign-extended; fails if it does not fit. */
 static int64_t integer_of(struct mlir *p, const struct number *n, uint32_t width)
 {
     uint64_t largest = width >= 64 ? UINT64_MAX : ((uint64_t)1 << width) - 1;
@@ -236,7 +236,8 @@ void stet_mlir_element(struct mlir *p, const struct stet_type *type, size_t size
         scalar(p, type, size, out);
         return;
     }
-    brackets = stet_mlir_accept(p, "("); /* a splat of equal halves is printed without */
+    brackets = stet_mlir_accept(p, "("); /* a splat with equal halves is printed without
+                                          * parentheses */
     scalar(p, type->element, size / 2, out);
     if (brackets) {
         stet_mlir_expect(p, ",");

@@ -440,7 +440,7 @@ static void result_names(struct mlir *p)
     stet_mlir_expect(p, "=");
 }
 
-/* The lists below are read where they pile up: nothing is pushed meanwhile. */
+/* The lists below are read directly from the stacks; nothing is pushed meanwhile. */
 static void operands(struct mlir *p, const struct mlir_op *o, struct stet_op *op)
 {
     uint32_t types = stet_mlir_pointer_count(&p->types, o->types);
@@ -455,7 +455,7 @@ static void operands(struct mlir *p, const struct mlir_op *o, struct stet_op *op
     p->types.len = o->types;
 }
 
-/* The operation with its results, and its operands once they are known. */
+/* Creates the operation with its results, and its operands once they are known. */
 static struct stet_op *make_op(struct mlir *p, const struct mlir_op *o)
 {
     uint32_t types = stet_mlir_pointer_count(&p->types, o->types);

@@ -1,4 +1,4 @@
-/* The parts of short forms that no row of mlir_forms.def can say: slices, convolution windows, … */
+/* The parts of short forms that mlir_forms.def cannot express: slices, convolution windows, … */
 #include "decode/mlir/mlir_form.h"
 
 static const struct stet_type *i64(struct mlir *p)
@@ -185,7 +185,7 @@ static void block(struct mlir *p, struct mlir_op *o)
         stet_mlir_fail(p, p->at, "expected a block");
 }
 
-/* sdy's "max" before the axes; the sum is not printed. */
+/* sdy's "max" before the axes; a sum is not printed. */
 static void reduction(struct mlir *p, struct mlir_op *o)
 {
     static const char *const names[] = {"sum", "max", "min"};
@@ -211,14 +211,14 @@ static void cast(struct mlir *p, struct mlir_op *o)
     stet_mlir_read_form(p, o, "{}");
 }
 
-/* Operands and their types, or () when there are none: the next line may begin with a value. */
+/* Operands and their types, or () if there are none: the next line may begin with a value. */
 static void barrier(struct mlir *p, struct mlir_op *o)
 {
     stet_mlir_read_form(p, o, stet_mlir_at(p, "(") ? "( )" : "%* :each");
 }
 
-/* overflow<nsw> or fastmath<fast>, an attribute of arith in short. Left out it is "none", which is
- * what generic form and bytecode then say. */
+/* overflow<nsw> or fastmath<fast>, a short form of an arith attribute. If absent it is "none",
+ * which generic form and bytecode contain explicitly. */
 static void arith_flags(struct mlir *p, const char *word, const char *name)
 {
     static const struct stet_attr_name arith = {{"arith", 5}, {0}};

@@ -1,11 +1,10 @@
-/* The scanner of the MLIR text reader: characters to words, numbers and strings, and where it
- * failed. */
+/* The scanner of the MLIR text reader: words, numbers, strings, and the position of a failure. */
 #include "decode/mlir/mlir_text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Counted only when something is wrong. */
+/* Computed only for an error message. */
 static void line_and_column(const struct mlir *p, const char *where, uint64_t *line,
                             uint64_t *column)
 {
@@ -60,7 +59,7 @@ bool stet_mlir_fail_rc(struct mlir *p, enum stet_rc rc, const char *where, const
 
 bool stet_mlir_no_memory(struct mlir *p)
 {
-    /* The arena's cap is a multiple of the text's length that honest programs stay far below. */
+    /* The arena's cap is a multiple of the text's length that real programs stay far below. */
     if (p->arena->used > p->arena->cap / 2)
         return stet_mlir_fail_rc(p, STET_LIMIT, p->at, "the program needs too much memory");
     return stet_mlir_fail_rc(p, STET_NO_MEMORY, p->at, "out of memory");
@@ -243,7 +242,7 @@ static int hex_digit(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* `raw` is what stood between the quotes. */
+/* `raw` is the text between the quotes. */
 static struct stet_view unescape(struct mlir *p, struct stet_view raw)
 {
     char *out = stet_arena_raw(p->arena, raw.len, 1);
@@ -289,7 +288,7 @@ struct stet_view stet_mlir_string(struct mlir *p)
     quote = memchr(from, '"', (size_t)(p->end - from));
     if (quote && !memchr(from, '\\', (size_t)(quote - from)) &&
         !memchr(from, '\n', (size_t)(quote - from)))
-        p->at = quote; /* nothing but text: megabytes of it in large constants */
+        p->at = quote; /* a long run of plain text: megabytes in large constants */
     for (; p->at < p->end && *p->at != '"' && *p->at != '\n'; p->at++) {
         if (*p->at == '\\') {
             escapes = true;

@@ -1,5 +1,5 @@
-/* Shardy's attributes in MLIR text: meshes, shardings, sharding rules, each with brackets of its
- * own. */
+/* Shardy's attributes in MLIR text: meshes, shardings, sharding rules, each with its own
+ * brackets. */
 #include "decode/mlir/mlir_text.h"
 
 static const struct stet_attr *i64_attr(struct mlir *p, int64_t v)
@@ -7,7 +7,7 @@ static const struct stet_attr *i64_attr(struct mlir *p, int64_t v)
     return stet_mlir_make_int(p, stet_type_integer(p->arena, 64, STET_SIGNLESS), v);
 }
 
-/* Items made by `item` up to `close`, as an ARRAY. */
+/* Items read by `item` up to `close`, as an ARRAY. */
 static const struct stet_attr *list(struct mlir *p, const char *close,
                                     const struct stet_attr *(*item)(struct mlir *p))
 {
@@ -89,7 +89,7 @@ static const struct stet_attr *mesh(struct mlir *p)
     return stet_mlir_make_record(p, &r);
 }
 
-/* {"x", "y", ?}p1: the '?' says that more may come, the last part is a priority. */
+/* {"x", "y", ?}p1: the '?' means that more axes may be added; the last part is a priority. */
 static const struct stet_attr *dimension(struct mlir *p)
 {
     struct mlir_record r = stet_mlir_record("sdy", "dimension_sharding");
@@ -124,7 +124,7 @@ static const struct stet_attr *sharding(struct mlir *p)
 {
     struct mlir_record r = stet_mlir_record("sdy", "sharding");
 
-    if (stet_mlir_peek(p) == '#') /* also where the short form has its place */
+    if (stet_mlir_peek(p) == '#') /* also in the position of the short form */
         return stet_mlir_attr(p);
     stet_mlir_expect(p, "<");
     if (stet_mlir_accept_word(p, "mesh"))
@@ -171,7 +171,7 @@ static const struct stet_attr *all_to_all(struct mlir *p)
 
 /* ---- rules: <([i, jk])->([i, j, k]) {i=4, j=2, k=2} reduction={j}, custom> ---- */
 
-/* One factor off the front of a word: i … z, then z_1, z_2, … */
+/* Takes one factor off the front of a word: i … z, then z_1, z_2, … */
 static int64_t factor(struct mlir *p, struct stet_view *word)
 {
     int64_t v = word->len ? word->ptr[0] - 'i' : -1;
@@ -218,7 +218,7 @@ static const struct stet_attr *tensor_mapping(struct mlir *p)
     return wrapped(p, "tensor_mapping", bracketed(p, "[", "]", dim_mapping));
 }
 
-/* {i=4, j=2}: factors in order, so only the sizes are kept. */
+/* {i=4, j=2}: factors are in order, so only the sizes are kept. */
 static const struct stet_attr *factor_sizes(struct mlir *p)
 {
     size_t mark = mlir_mark(&p->scratch);

@@ -1,9 +1,10 @@
-/* Inside the MLIR text reader: the scanner, the tables of names, and the parsers of types,
- * attributes, locations and operations, which call each other. One file each, mlir_*.c.
+/* Internal to the MLIR text reader: the scanner, the tables of names, and the parsers of types,
+ * attributes, locations and operations, which call each other. Each is one file, mlir_*.c.
  *
- * The scanner works on characters, since MLIR's grammar changes its tokens by context ("4x4xf32" in
- * a tensor type). The first failure sticks: it is recorded with its line and column, the cursor
- * moves to the end of the text, every later step does nothing, and the caller asks once. */
+ * The scanner works on characters, because the tokens of MLIR's grammar depend on the context
+ * ("4x4xf32" in a tensor type). The first failure sticks: it is recorded with its line and column,
+ * the cursor moves to the end of the text, every later step does nothing, and the caller checks
+ * once. */
 #ifndef STET_DECODE_MLIR_TEXT_H
 #define STET_DECODE_MLIR_TEXT_H
 
@@ -32,16 +33,16 @@ struct mlir_name {
     void *value;
 };
 
-/* Chained, and emptied from the top only: leaving a region drops what it defined. */
+/* Chained, and emptied only from the top: leaving a region drops what it defined. */
 struct mlir_names {
     struct mlir_name *entries;
-    uint32_t *buckets; /* as many as there is room for entries, a power of two */
+    uint32_t *buckets; /* as many as the entries have room for, a power of two */
     uint32_t count, room;
 };
 
 /* ---- the parser ---- */
 
-/* A value name: where its results lie, or who waits for them. */
+/* A value name: its results, or the uses that wait for its definition. */
 struct mlir_value {
     struct stet_view name;
     struct stet_value *values; /* NULL until defined */
@@ -64,7 +65,7 @@ struct mlir_alias {
     struct stet_view name;
     const struct stet_type *type; /* !name */
     const struct stet_attr *attr; /* #name */
-    struct stet_loc *loc;         /* handed out before the definition, filled by it */
+    struct stet_loc *loc;         /* returned before the definition, which fills it */
     unsigned height;              /* nesting of the value */
     uint64_t weight;              /* its size when written out without aliases */
     const char *where;
@@ -73,15 +74,15 @@ struct mlir_alias {
 
 struct mlir {
     const char *start, *at, *end;
-    struct stet_program *program; /* NULL when a single attribute or type is read */
+    struct stet_program *program; /* NULL if a single attribute or type is read */
     struct stet_arena *arena;
-    struct stet_arena temporary; /* what only the reader needs: uses of names */
+    struct stet_arena temporary; /* memory for the reader alone: uses of names */
     struct stet_err *err;
     enum stet_rc rc;         /* first failure */
-    unsigned depth, deepest; /* deepest counts what aliases stand for */
-    uint64_t weight;         /* attributes, types and locations so far, aliases written out */
-    bool in_alias;           /* definitions see only aliases above them, so none is circular */
-    uint32_t left_out;       /* resources that are used and not in the text so far */
+    unsigned depth, deepest; /* current nesting; `deepest` includes expanded aliases */
+    uint64_t weight;         /* attributes, types and locations so far, with aliases expanded */
+    bool in_alias;           /* a definition can use only aliases above it, so none is circular */
+    uint32_t left_out;       /* resources that are used but not in the text so far */
     uint32_t scopes;         /* handed out so far */
     uint32_t value_scope;    /* of the innermost isolated region */
     uint32_t region_scope;   /* of the innermost region, for block labels */
@@ -90,14 +91,14 @@ struct mlir {
     struct mlir_names names;
     struct stet_shared_attrs interned;
     struct stet_buf scratch;                         /* a stack of list items, see MLIR_PUSH */
-    struct stet_buf operands, attrs, types, results; /* stacks of the operation being read */
+    struct stet_buf operands, attrs, types, results; /* stacks of the current operation */
     struct stet_buf bytes;                           /* elements of a dense attribute */
     const struct stet_loc *unknown;
     struct mlir_alias *open_aliases;  /* location aliases used before their definition */
     struct stet_view default_dialect; /* of operation names without a dot */
 };
 
-/* `text` is borrowed. Release with stet_mlir_release whatever happens. */
+/* `text` is borrowed. Always release with stet_mlir_release. */
 void stet_mlir_init(struct mlir *p, struct stet_arena *arena, struct stet_view text,
                     struct stet_err *err);
 void stet_mlir_release(struct mlir *p);
@@ -114,7 +115,8 @@ static inline bool mlir_ok(const struct mlir *p)
     return p->rc == STET_OK;
 }
 
-/* Nesting; false (and failed) when it gets too deep. Leave only what was entered. */
+/* Enters a nesting level; false (and failed) if it is too deep. Leave only a level that was
+ * entered. */
 bool stet_mlir_enter(struct mlir *p);
 static inline void mlir_leave(struct mlir *p)
 {
@@ -129,33 +131,33 @@ char stet_mlir_peek(struct mlir *p);
 bool stet_mlir_at(struct mlir *p, const char *punctuation);
 bool stet_mlir_accept(struct mlir *p, const char *punctuation);
 bool stet_mlir_expect(struct mlir *p, const char *punctuation);
-/* As written, and whole when it is a word. */
+/* As written, and a complete word if it is a word. */
 bool stet_mlir_at_view(struct mlir *p, struct stet_view v);
-/* A bare word, whole: "to" does not match in "token". */
+/* A complete bare word: "to" does not match in "token". */
 bool stet_mlir_at_word(struct mlir *p, const char *word);
 bool stet_mlir_accept_word(struct mlir *p, const char *word);
 bool stet_mlir_expect_word(struct mlir *p, const char *word);
-/* letter or '_', then letters, digits, "_$."; empty and failed when there is none. */
+/* letter or '_', then letters, digits, "_$."; empty and failed if there is none. */
 struct stet_view stet_mlir_word(struct mlir *p, const char *what);
-/* Same, but empty when there is none. */
+/* The same, but only empty if there is none. */
 struct stet_view stet_mlir_optional_word(struct mlir *p);
-/* What may follow '%', '^', '#', '!', '@': digits, or letters, digits and "$._-". No space skipped.
- */
+/* What may follow '%', '^', '#', '!', '@': digits, or letters, digits and "$._-". Skips no
+ * space. */
 struct stet_view stet_mlir_suffix(struct mlir *p, const char *what);
 /* Decimal with an optional '-'. */
 int64_t stet_mlir_int(struct mlir *p);
 uint32_t stet_mlir_u32(struct mlir *p);
-/* A quoted string with its escapes undone: in the text itself when it has none. */
+/* A quoted string with its escapes removed; borrowed from the text if it has none. */
 struct stet_view stet_mlir_string(struct mlir *p);
 /* @name or @"name", without the '@'. */
 struct stet_view stet_mlir_symbol(struct mlir *p);
-/* From an opening bracket to its partner, strings respected; the brackets are included. */
+/* From an opening bracket to its match, with strings respected; includes the brackets. */
 struct stet_view stet_mlir_balanced(struct mlir *p);
-/* False at `close` (taken); otherwise true, after taking the comma when this is not the first item.
- */
+/* False at `close`, which it takes; otherwise true, after taking the comma unless this is the first
+ * item. */
 bool stet_mlir_more(struct mlir *p, const char *close, bool *first);
 
-/* ---- lists: items pile up on a stack and move to the arena when the list ends ---- */
+/* ---- lists: items are pushed on a stack and move to the arena when the list ends ---- */
 
 static inline size_t mlir_mark(const struct stet_buf *stack)
 {
@@ -164,7 +166,7 @@ static inline size_t mlir_mark(const struct stet_buf *stack)
 void stet_mlir_push(struct mlir *p, struct stet_buf *stack, const void *item, size_t size);
 #define MLIR_PUSH(p, stack, item) stet_mlir_push((p), (stack), &(item), sizeof(item))
 void stet_mlir_push_pointer(struct mlir *p, struct stet_buf *stack, const void *item);
-/* Items above `mark` as an arena array (NULL when there are none); takes them off the stack. */
+/* Copies the items above `mark` to an arena array (NULL if there are none) and pops them. */
 void *stet_mlir_pop(struct mlir *p, struct stet_buf *stack, size_t mark, size_t size,
                     uint32_t *count);
 
@@ -175,13 +177,13 @@ uint32_t stet_mlir_pointer_count(const struct stet_buf *stack, size_t mark);
 /* ---- names ---- */
 
 void stet_mlir_names_release(struct mlir_names *t);
-/* The slot of a name, made when absent (`*made`); NULL without memory. Valid until the next call.
- */
+/* The slot of a name, created if absent (`*made`); NULL if out of memory. Valid until the next
+ * call. */
 struct mlir_name *stet_mlir_name(struct mlir *p, enum mlir_space space, uint32_t scope,
                                  struct stet_view key, bool *made);
 struct mlir_name *stet_mlir_find(struct mlir *p, enum mlir_space space, uint32_t scope,
                                  struct stet_view key);
-/* Drop the names above `mark`, but for values that are still waiting for their definition. */
+/* Drops the names above `mark`, except values that still wait for their definition. */
 void stet_mlir_names_drop(struct mlir *p, uint32_t mark);
 
 /* ---- types (mlir_type.c) ---- */
@@ -218,30 +220,29 @@ const struct stet_attr *stet_mlir_sparse(struct mlir *p);
 const struct stet_attr *stet_mlir_dense_array(struct mlir *p);
 /* A number as an attribute of `type`, or of the type that follows (": f32"), or i64 / f64. */
 const struct stet_attr *stet_mlir_number(struct mlir *p, const struct stet_type *type);
-/* One element of `size` bytes, "(1,2)" for complex ones. `out` may hold anything after a failure.
- */
+/* One element of `size` bytes, "(1,2)" for complex ones. `out` is undefined after a failure. */
 void stet_mlir_element(struct mlir *p, const struct stet_type *type, size_t size, char *out);
 /* The section {-# … #-} at the end of a file. */
 void stet_mlir_resources(struct mlir *p);
 
-/* digits[.digits][e[+-]digits]; the cursor stands on the first digit. */
+/* digits[.digits][e[+-]digits]; the cursor is at the first digit. */
 double stet_mlir_decimal(struct mlir *p);
 
-/* An attribute after "#dialect.mnemonic" (`dotted`) or "#dialect<mnemonic"; NULL when this build
- * has no table for it. In the second case the caller takes the '>'. */
+/* An attribute after "#dialect.mnemonic" (`dotted`) or "#dialect<mnemonic"; NULL if this build has
+ * no table for it. In the second case the caller takes the '>'. */
 const struct stet_attr *stet_mlir_known_attr(struct mlir *p, struct stet_view dialect,
                                              struct stet_view mnemonic, bool dotted);
 const struct stet_attr *stet_mlir_conv_dimensions(struct mlir *p);
 const struct stet_attr *stet_mlir_dot_dimensions(struct mlir *p);
-/* By mnemonic, as it follows "#sdy.mnemonic" or stands in an operation's short form. */
+/* By mnemonic, as it follows "#sdy.mnemonic" or appears in an operation's short form. */
 const struct stet_attr *stet_mlir_sdy_attr(struct mlir *p, struct stet_view mnemonic);
-/* [<@mesh, …>, …] without the angle brackets around it, as operations have it. */
+/* [<@mesh, …>, …] without the angle brackets around it, as in operations. */
 const struct stet_attr *stet_mlir_sdy_per_value(struct mlir *p);
 
-/* user_origin, origins or reduction, as mpmd's operations have them in their short forms. */
+/* user_origin, origins or reduction, as in the short forms of mpmd's operations. */
 const struct stet_attr *stet_mlir_mpmd_attr(struct mlir *p, struct stet_view mnemonic);
 
-/* A record being filled: slots in the order of its table, NULL for a field left out. */
+/* A record that is being filled: slots in the order of its table, NULL for an absent field. */
 struct mlir_record {
     const struct stet_attr_record *table;
     const struct stet_attr *fields[STET_RECORD_FIELDS];
@@ -253,7 +254,7 @@ const struct stet_attr *stet_mlir_make_ints(struct mlir *p, const int64_t *v, ui
 
 /* ---- locations (mlir_loc.c) ---- */
 
-/* loc(...) when it is next, else NULL. */
+/* loc(...) if it is next, else NULL. */
 const struct stet_loc *stet_mlir_optional_loc(struct mlir *p);
 /* The inside of loc(...). */
 const struct stet_loc *stet_mlir_loc(struct mlir *p);
@@ -262,7 +263,7 @@ const struct stet_loc *stet_mlir_loc(struct mlir *p);
 
 /* "#name = …" or "!name = …" at the cursor. */
 void stet_mlir_alias_definition(struct mlir *p);
-/* What #name or !name stands for, NULL when it is not defined (yet). */
+/* The value of #name or !name, NULL if it is not defined (yet). */
 struct mlir_alias *stet_mlir_alias(struct mlir *p, enum mlir_space space, struct stet_view name);
 /* loc(#name), also before the definition. */
 const struct stet_loc *stet_mlir_loc_alias(struct mlir *p);
@@ -271,7 +272,7 @@ void stet_mlir_check_aliases(struct mlir *p);
 
 /* ---- operations (mlir_op.c, mlir_form.c, mlir_custom.c) ---- */
 
-/* An operation while it is read: its lists lie on the parser's stacks above these marks. */
+/* An operation while it is read: its lists are on the parser's stacks above these marks. */
 struct mlir_op {
     uint32_t known; /* enum stet_known_op */
     struct stet_view name;
@@ -305,8 +306,8 @@ void stet_mlir_add_attr(struct mlir *p, const char *name, const struct stet_attr
 /* A type for the next operand (checked against the value), and one for the next result. */
 void stet_mlir_operand_type(struct mlir *p, const struct stet_type *t);
 void stet_mlir_result_type(struct mlir *p, const struct stet_type *t);
-/* {…} with `args` as the arguments of its first block; isolated regions see no names from outside.
- */
+/* {…} with `args` as the arguments of its first block; isolated regions cannot use names from
+ * outside. */
 void stet_mlir_region(struct mlir *p, struct mlir_op *o, struct stet_region *region,
                       const struct mlir_arg *args, uint32_t arg_count, bool isolated);
 struct stet_region *stet_mlir_regions(struct mlir *p, struct mlir_op *o, uint32_t count);
@@ -325,7 +326,7 @@ struct stet_op *stet_mlir_operation(struct mlir *p);
 void stet_mlir_signature(struct mlir *p);
 /* Everything after the name in "op"(…). */
 void stet_mlir_generic(struct mlir *p, struct mlir_op *o);
-/* The short form of the operation o->stet_op_name(op); fails, naming it, when there is none. */
+/* The short form of the operation o->stet_op_name(op); fails, naming it, if there is none. */
 void stet_mlir_custom(struct mlir *p, struct mlir_op *o);
 /* The full name ("func.return") of a short-form name ("return"). */
 struct stet_view stet_mlir_op_name(struct mlir *p, struct stet_view name);

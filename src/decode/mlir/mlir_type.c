@@ -1,4 +1,5 @@
-/* Types in MLIR text. The same words mean the same type, so most are found in a table, unparsed. */
+/* Types in MLIR text. Equal text means an equal type, so most are found in a table without
+ * parsing. */
 #include "decode/mlir/mlir_text.h"
 
 static const struct stet_type *make(struct mlir *p, struct stet_type t)
@@ -53,8 +54,8 @@ const struct stet_type *stet_mlir_function_type(struct mlir *p)
     return make(p, t);
 }
 
-/* 4x?x: sizes, each with its 'x', onto the scratch stack. A dimension of a vector that scales, [4],
- * is there as ~4. True when any does. */
+/* 4x?x: sizes, each with its 'x', onto the scratch stack. A scalable dimension of a vector, [4], is
+ * stored as ~4. True if there is one. */
 static bool dimensions(struct mlir *p, bool vector)
 {
     bool any = false;
@@ -103,7 +104,7 @@ static const struct stet_attr *scaling(struct mlir *p, int64_t *dims, uint32_t r
                               .size = rank});
 }
 
-/* #stablehlo.bounds<...> also becomes plain numbers, for those who ask for shapes. */
+/* #stablehlo.bounds<...> is also converted to plain numbers, for code that needs shapes. */
 static const int64_t *bounds_of(const struct stet_attr *encoding, uint32_t rank)
 {
     const struct stet_attr *bounds = NULL;
@@ -159,7 +160,7 @@ static const struct stet_type *members(struct mlir *p, enum stet_type_kind kind)
     return make(p, t);
 }
 
-/* i32, si8, ui64; NULL when the word is no such thing. */
+/* i32, si8, ui64; NULL if the word is something else. */
 static const struct stet_type *integer_word(struct mlir *p, struct stet_view w)
 {
     size_t i = w.ptr[0] == 'i' ? 1 : w.len > 1 && w.ptr[1] == 'i' ? 2 : 0;
@@ -177,7 +178,7 @@ static const struct stet_type *integer_word(struct mlir *p, struct stet_view w)
     return width > 0 && width < (1 << 24) ? stet_type_integer(p->arena, width, sign) : NULL;
 }
 
-/* A builtin type that starts with a word, none of whose parts has been taken yet. */
+/* A builtin type that starts with a word, of which nothing was taken yet. */
 static const struct stet_type *word_type(struct mlir *p)
 {
     const char *where = p->at;
@@ -233,7 +234,7 @@ static const struct stet_type *quantized(struct mlir *p, struct stet_view rest)
                                 .text = stet_view_of(rest.ptr, (size_t)(after - rest.ptr))});
 }
 
-/* !dialect.rest<...> or !dialect<...>; `name` is what stood before the '<'. */
+/* !dialect.rest<...> or !dialect<...>; `name` is the part before the '<'. */
 static const struct stet_type *dialect_type(struct mlir *p, struct stet_view name)
 {
     const char *dot = memchr(name.ptr, '.', name.len);
@@ -270,7 +271,7 @@ static const struct stet_type *bang_type(struct mlir *p)
     return dialect_type(p, name);
 }
 
-/* tensor<4x4xf32>, i32 and the like as written, or empty: then the type must be parsed. */
+/* tensor<4x4xf32>, i32 and the like as written; or empty, and the type must then be parsed. */
 static struct stet_view plain_words(const struct mlir *p)
 {
     const char *c = p->at;

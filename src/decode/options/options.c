@@ -1,4 +1,4 @@
-/* What was read of compile options: in order, canonical, compared and printed. */
+/* Compile options after reading: ordered, canonical, compared and printed. */
 #include "decode/options/options_read.h"
 
 #include "base/buf.h"
@@ -22,8 +22,9 @@ static int by_path(const void *a, const void *b)
     return order ? order : x->order < y->order ? -1 : 1;
 }
 
-/* Protobuf's rule for a field given twice is that the last counts, and the elements of a repeated
- * field that this build does not know have an order: lines of one code stay as they came. */
+/* If a field is given twice, protobuf's rule is that the last one counts. The elements of a
+ * repeated field that this build does not know also have an order. Lines of one code therefore keep
+ * their order. */
 static int by_code(const void *a, const void *b)
 {
     const struct stet_options_line *x = a, *y = b;
@@ -117,7 +118,7 @@ void stet_options_release(struct stet_options *o)
     memset(o, 0, sizeof *o);
 }
 
-/* ---- using them ---- */
+/* ---- accessors ---- */
 
 static size_t next_counting(const struct stet_options *o, size_t i)
 {

@@ -1,8 +1,9 @@
-/* CompileOptionsProto → (path, value) pairs and lines of the canonical form, by options.def. */
+/* Converts CompileOptionsProto to (path, value) pairs and lines of the canonical form, by
+ * options.def. */
 #include "decode/options/options_read.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
+#include "base/vec.h"
 
 #include <stdio.h>
 
@@ -56,7 +57,7 @@ static const struct {
 #undef DROP
 };
 
-/* The rows of a message follow its own row, the one without a name. */
+/* The rows of a message follow the message's own row, which has no name. */
 static const struct field *first_field(enum message of)
 {
     const struct field *f = fields;
@@ -66,7 +67,7 @@ static const struct field *first_field(enum message of)
     return f + 1;
 }
 
-/* Serialisers write fields in order, so the search goes on from `hint`, the row found last, and
+/* Serialisers write fields in order, so the search continues after `hint`, the last row found, and
  * starts over once. */
 static const struct field *find_field(const struct field *first, uint32_t number,
                                       const struct field *hint)
@@ -117,7 +118,7 @@ const char *stet_option_dropped(struct stet_view name)
 
 /* ---- reading ---- */
 
-/* Where a field is, by names and by numbers. */
+/* The path of a field, by names and by numbers. */
 struct place {
     struct stet_view path, code;
 };
@@ -125,22 +126,13 @@ struct place {
 static void bytes_value(struct stet_buf *out, struct stet_view v);
 
 /* One more of `size` bytes after `count` of them; false when there is no memory. */
-static bool make_room(struct stet_options_reader *r, void **array, size_t *room, size_t count,
+static bool make_room(struct stet_options_reader *r, void *array, size_t *room, size_t count,
                       size_t size)
 {
-    size_t more = *room ? *room * 2 : 256;
-    void *grown;
-
-    if (count < *room)
+    if (stet_vec_room(array, room, count, size))
         return true;
-    grown = stet_mem_resize(*array, more, size);
-    if (!grown) {
-        r->hlo.b.a->failed = true;
-        return false;
-    }
-    *array = grown;
-    *room = more;
-    return true;
+    r->hlo.b.a->failed = true;
+    return false;
 }
 
 static uint64_t begin_of(struct stet_view code)
@@ -156,7 +148,6 @@ static void add_line(struct stet_options_reader *r, struct stet_view code,
                      const struct stet_proto_field *f)
 {
     struct stet_buf *out = &r->hlo.scratch;
-    void *lines = r->lines;
     struct stet_view text;
 
     out->len = 0;
@@ -168,9 +159,8 @@ static void add_line(struct stet_options_reader *r, struct stet_view code,
         stet_buf_uint(out, f->value);
     stet_buf_char(out, '\n');
     text = stet_hlo_keep(&r->hlo);
-    if (!make_room(r, &lines, &r->line_room, r->line_count, sizeof *r->lines))
+    if (!make_room(r, &r->lines, &r->line_room, r->line_count, sizeof *r->lines))
         return;
-    r->lines = lines;
     r->lines[r->line_count] =
         (struct stet_options_line){begin_of(code), text.ptr, code.len, text.len, r->line_count};
     r->line_count++;
@@ -192,7 +182,7 @@ static struct stet_view text_of(const struct stet_proto_field *f, bool is_overri
     return (struct stet_view){0};
 }
 
-/* True when the option names a file, and that was noted in place of its line. */
+/* True if the option names a file, which was then noted in place of its line. */
 static bool add_file(struct stet_options_reader *r, struct stet_view name,
                      const struct stet_proto_field *f, bool is_override)
 {
@@ -212,7 +202,6 @@ static void add(struct stet_options_reader *r, struct place at, struct stet_view
                 struct stet_view value, const struct stet_proto_field *f, bool is_override)
 {
     const char *dropped = stet_option_dropped(name);
-    void *items = r->items;
 
     if (r->count == MOST_ITEMS) {
         stet_proto_fail(&r->hlo.fault, STET_LIMIT, 0, "too many options");
@@ -221,9 +210,8 @@ static void add(struct stet_options_reader *r, struct place at, struct stet_view
     if (!dropped && !add_file(r, name, f, is_override))
         add_line(r, at.code, f);
     if (!r->brief) {
-        if (!make_room(r, &items, &r->room, r->count, sizeof *r->items))
+        if (!make_room(r, &r->items, &r->room, r->count, sizeof *r->items))
             return;
-        r->items = items;
         r->items[r->count] = (struct stet_options_item){at.path, value, dropped, r->count};
     }
     r->count++;
@@ -335,7 +323,7 @@ static void number_list(struct stet_options_reader *r, const struct stet_proto_f
     }
 }
 
-/* Only whether it can be read. */
+/* Only checks whether it can be read. */
 static void check_scalar(struct stet_options_reader *r, enum kind kind,
                          const struct stet_proto_field *f)
 {
@@ -416,7 +404,7 @@ static void map_entry(struct stet_options_reader *r, const struct stet_proto *in
         stet_buf_str(&r->hlo.scratch, "\"\"");
     if (!value.number)
         value = (struct stet_proto_field){.wire = STET_PROTO_BYTES};
-    text = stet_hlo_keep(&r->hlo); /* before scratch is used for the place */
+    text = stet_hlo_keep(&r->hlo); /* before scratch is reused for the path */
     add(r, indexed(r, at, key), key, text, &value, overrides);
 }
 
@@ -500,7 +488,7 @@ static void read_unknown(struct stet_options_reader *r, const struct stet_proto_
     add(r, inside(r, at, number, f->number), stet_view_str(number), text, f, false);
 }
 
-/* DebugOptions has presence: a flag set to false says something. Elsewhere zero is absent. */
+/* DebugOptions has presence: a flag set to false counts. Elsewhere zero is absent. */
 static bool is_absent(enum message of, const struct field *known, const struct stet_proto_field *f)
 {
     if (of == DEBUG_OPTIONS || !known || known->kind > BYTES)

@@ -1,6 +1,5 @@
-/* Between options_read.c, which reads the fields of compile options, and options.c, which orders
- * them.
- */
+/* Shared by options_read.c, which reads the fields of compile options, and options.c, which orders
+ * them. */
 #ifndef STET_DECODE_OPTIONS_READ_H
 #define STET_DECODE_OPTIONS_READ_H
 
@@ -12,9 +11,8 @@ struct stet_options_line {
     uint64_t begin; /* of its code, to compare by: few need more */
     const char *text;
     size_t code, len;
-    size_t
-        order; /* lines of one code keep the order of the input: a repeated field's means something
-                */
+    size_t order; /* lines of one code keep the order of the input, which matters for a repeated
+                   * field */
 };
 
 struct stet_options_reader {
@@ -23,13 +21,14 @@ struct stet_options_reader {
     struct stet_options_item *items;
     struct stet_options_line *lines;
     size_t count, room, line_count, line_room;
-    bool brief;             /* only lines: no paths, no values in words */
+    bool brief;             /* only lines: no paths and no printed values */
     struct stet_buf *files; /* names and values of options that name files, instead of their lines;
-                               NULL: they count as they stand */
+                             * NULL: their lines are written as for
+                             * others */
 };
 
-/* Every field of a CompileOptionsProto, as lines and (unless brief) as items, in the order of the
- * input. Faults stay in r->hlo; items and lines are the caller's to free with stet_mem_free. */
+/* Reads every field of a CompileOptionsProto, as lines and (unless brief) as items, in the order of
+ * the input. Faults stay in r->hlo; the caller frees items and lines with stet_mem_free. */
 void stet_options_read(struct stet_options_reader *r, struct stet_view bytes);
 
 #endif
