@@ -196,11 +196,10 @@ static bool is_always_passed(struct stet_history *h, const struct stet_finding *
         return false;
     for (uint32_t i = 0; i < f->change_count; i++) {
         const struct stet_told *c = &f->changes[i];
-        struct stet_view name;
+        struct stet_view name = c->of.name;
 
         if (c->kind != STET_CHANGE_ARGUMENT_CAME && c->kind != STET_CHANGE_ARGUMENT_WENT)
             continue;
-        name = stet_view_of(c->what.ptr + 9, c->what.len > 9 ? c->what.len - 9 : 0);
         if (memchr(name.ptr, '[', name.len) || memchr(name.ptr, '.', name.len) ||
             stet_python_may_be_absent(&h->sources, s->traits->root.file, s->traits->function, name))
             return false;

@@ -3,11 +3,11 @@
 #include "explain/history_internal.h"
 
 /* The last part of "option executable_build_options.debug_options.xla_…". */
-static struct stet_view short_name(struct stet_view what)
+static struct stet_view short_name(struct stet_view option)
 {
-    const char *dot = memrchr(what.ptr, '.', what.len);
+    const char *dot = memrchr(option.ptr, '.', option.len);
 
-    return dot ? stet_view_of(dot + 1, (size_t)(what.ptr + what.len - dot) - 1) : what;
+    return dot ? stet_view_of(dot + 1, (size_t)(option.ptr + option.len - dot) - 1) : option;
 }
 
 /* The next word of a list of flags; empty at the end. */
@@ -98,7 +98,7 @@ void stet_evidence_bundle(struct stet_history *h, struct stet_finding *f)
     const struct stet_sighting *s = stet_sighting_of(h, f);
 
     if (f->cause == STET_CAUSE_OPTIONS_DRIFT && c)
-        f->detail = short_name(c->what);
+        f->detail = short_name(c->of.name);
     if (f->facts.past && f->facts.same && s->bundle && h->sightings[f->against].bundle) {
         compare_bundles(h, f, h->sightings[f->against].bundle, s->bundle);
         f->origin = s->trigger;

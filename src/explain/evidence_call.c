@@ -2,7 +2,7 @@
  * whose value a constant is. */
 #include "explain/history_internal.h"
 
-#include <math.h>
+#include "fingerprint/scalar.h"
 
 /* Classes that say no more than how the program differs; the value that decides it says why. */
 static bool only_describes(enum stet_cause cause)
@@ -87,22 +87,16 @@ static void argument_from_elsewhere(struct stet_history *h, struct stet_finding 
                   "(jax.device_put with the same sharding, the same array type and dtype).";
 }
 
-static bool close_to(double a, double b)
-{
-    return fabs(a - b) <= 1e-6 * (fabs(a) + fabs(b));
-}
-
 /* The variable that had the constant's two values at the two compiles. */
 static const struct stet_moved *holder(const struct stet_finding *f, const struct stet_told *c)
 {
-    double from, to;
+    const double *v = c->data.values;
 
-    if (!stet_told_number(c->from, &from) || !stet_told_number(c->to, &to))
-        return NULL;
-    for (uint32_t i = 0; i < f->moved_count; i++) {
+    for (uint32_t i = 0; c->data.has_values && i < f->moved_count; i++) {
         const struct stet_moved *m = &f->moved[i];
 
-        if (m->numeric && close_to(m->from_number, from) && close_to(m->to_number, to))
+        if (m->numeric && stet_scalar_close(m->from_number, v[0], 1e-6) &&
+            stet_scalar_close(m->to_number, v[1], 1e-6))
             return m;
     }
     return NULL;

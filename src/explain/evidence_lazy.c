@@ -133,14 +133,15 @@ static struct stet_place step_of(struct stet_history *h, const struct stet_pytho
     return found;
 }
 
-/* Without a location the change is that of the constant; its words name who uses it. */
+/* Without a location the change is that of the constant; its subject is the operation that uses it.
+ */
 static struct stet_view operation_of(const struct stet_told *c)
 {
     struct stet_view v = c->op;
     const char *dot = v.len ? memrchr(v.ptr, '.', v.len) : NULL;
 
-    if (stet_view_starts(c->what, "constant in "))
-        return stet_view_of(c->what.ptr + 12, c->what.len - 12);
+    if (c->kind == STET_CHANGE_CONSTANT)
+        return c->of.in;
     return dot ? stet_view_of(dot + 1, (size_t)(v.ptr + v.len - dot) - 1) : v;
 }
 

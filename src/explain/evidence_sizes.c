@@ -1,6 +1,8 @@
 /* Shapes that moved: where the size came from. */
 #include "explain/history_internal.h"
 
+#include "explain/words.h"
+
 #include <stdio.h>
 
 static const struct stet_told *size_change(const struct stet_finding *f)
@@ -9,6 +11,13 @@ static const struct stet_told *size_change(const struct stet_finding *f)
         if (f->changes[i].kind == STET_CHANGE_ARGUMENT && f->changes[i].facet == STET_FACET_SHAPES)
             return &f->changes[i];
     return NULL;
+}
+
+static struct stet_view words_of(struct stet_history *h, const struct stet_told *c)
+{
+    char room[STET_WORDS_MOST];
+
+    return stet_arena_copy(&h->arena, stet_words_subject(room, c->kind, &c->of));
 }
 
 /* A small program that gathers by index, run just before outside any jitted function, whose result
@@ -128,15 +137,15 @@ static void last_batch(struct stet_history *h, struct stet_finding *f)
     if (turns.known && turns.longest_mine == 1 && turns.others_before >= 2 && ends)
         stet_finding_is(h, f, STET_CAUSE_LAST_BATCH, STET_SURE_CERTAIN, false,
                         "%.*s is %lld in every other batch; %lld comes alone, after %u of those",
-                        STET_FMT(c->what), from, to, turns.others_before);
+                        STET_FMT(words_of(h, c)), from, to, turns.others_before);
     else if (turns.known && turns.mine == 1 && turns.others_before >= 1 && ends)
         stet_finding_is(h, f, STET_CAUSE_LAST_BATCH, STET_SURE_LIKELY, false,
-                        "%.*s went from %lld to %lld once", STET_FMT(c->what), from, to);
+                        "%.*s went from %lld to %lld once", STET_FMT(words_of(h, c)), from, to);
     else if (!turns.known && !turns.others)
         stet_finding_is(h, f, STET_CAUSE_LAST_BATCH, STET_SURE_GUESS, false,
                         "%.*s has two sizes, and the smaller one, %lld, came later; executions are "
                         "not to be seen here",
-                        STET_FMT(c->what), to);
+                        STET_FMT(words_of(h, c)), to);
 }
 
 /* Packed sequences come with a list of lengths or offsets. The data's own line is the origin. */
@@ -151,7 +160,7 @@ static bool varlen(struct stet_history *h, struct stet_finding *f)
         const struct stet_told *c = &f->changes[i];
 
         if (c->kind == STET_CHANGE_ARGUMENT && c->facet == STET_FACET_SHAPES &&
-            !(f->facts.vector && stet_view_eq(c->what, f->facts.vector_what)))
+            !(f->facts.vector && i == f->facts.vector_at))
             data = data ? data : c;
     }
     if (!data)
@@ -178,7 +187,7 @@ static void argument(struct stet_history *h, struct stet_finding *f)
     } else if (f->facts.selects) {
         stet_finding_is(h, f, STET_CAUSE_MASK_GATHER, STET_SURE_CERTAIN, false,
                         "%.*s holds the positions that a mask selects, %lld of them",
-                        STET_FMT(f->facts.size_what), (long long)f->facts.size_to);
+                        STET_FMT(words_of(h, size_change(f))), (long long)f->facts.size_to);
     } else if (varlen(h, f)) {
         return;
     } else if (read_back(h, f, false)) {
@@ -186,7 +195,7 @@ static void argument(struct stet_history *h, struct stet_finding *f)
                         "what is passed depends on a value read back in line %u", f->reads);
     } else if (series && series->distinct > 2) {
         stet_finding_is(h, f, STET_CAUSE_SHAPE_DRIFT, STET_SURE_CERTAIN, false,
-                        "%.*s took %s%u sizes in this run", STET_FMT(c->what),
+                        "%.*s took %s%u sizes in this run", STET_FMT(words_of(h, c)),
                         series->distinct == STET_SERIES_VALUES ? "at least " : "",
                         series->distinct);
     } else {

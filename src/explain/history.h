@@ -57,10 +57,13 @@ struct stet_history_side {
 
 enum stet_sure { STET_SURE_GUESS, STET_SURE_LIKELY, STET_SURE_CERTAIN };
 
+/* A change as it is kept when the programs are gone. */
 struct stet_told {
     enum stet_change_kind kind;
     unsigned facet, follows;
-    struct stet_view what, from, to, op;
+    struct stet_change_subject of;
+    struct stet_change_data data;
+    struct stet_view from, to, op;
     struct stet_place place;
     struct stet_view inside; /* of a constant: the library's file that its place leads to */
     uint32_t count, order;   /* order: of its operation in the program */
@@ -71,7 +74,7 @@ struct stet_facts {
     bool first;            /* nothing earlier to compare with in this run */
     bool past;             /* compared with a program of an earlier run */
     bool same;             /* nothing differs */
-    bool argument_shape;   /* a dimension of an argument moved: size_what, size_from, size_to */
+    bool argument_shape;   /* a dimension of an argument moved: size_from, size_to */
     bool inner_shape;      /* a shape inside moved of itself: inner_from, inner_to */
     bool constant_is_size; /* an integer constant moved as a shape did */
     bool made_so;          /* the shape that moved is that of something made with this size */
@@ -83,7 +86,7 @@ struct stet_facts {
     bool accumulates;      /* each argument that came is added to a result */
     bool selects;        /* the argument whose size moved holds positions, as nonzero gives them */
     bool only_arguments; /* no operation came or went */
-    struct stet_view size_what, vector_what;
+    uint32_t vector_at;  /* number of the change of that vector */
     int64_t size_from, size_to, inner_from, inner_to;
     uint32_t came, went, new_lines, new_ops;
     uint32_t made;    /* of those that came: as a result of the earlier program is */

@@ -167,9 +167,6 @@ const struct stet_series *stet_fix_sizes(const struct stet_history *h,
 void stet_history_tell_ranks(struct stet_history *h);
 /* Fills the advice of a judged finding. */
 void stet_advice_write(struct stet_history *h, struct stet_finding *f);
-/* Reads a number that is the whole text. */
-bool stet_told_number(struct stet_view text, double *out);
-
 /* How the executions of a sighting lie among those of its group. */
 struct stet_turns {
     uint32_t mine, others;  /* executions */

@@ -93,8 +93,11 @@ const struct stet_told *stet_finding_change(const struct stet_finding *f,
 
 static uint64_t change_key(uint32_t group, const struct stet_told *c)
 {
-    struct stet_hash h = stet_hash_mix_u64(stet_hash_bytes(c->what), (uint64_t)c->kind);
+    uint64_t which = (uint64_t)c->of.index << 16 | (uint64_t)c->of.aspect << 8 | (uint64_t)c->kind;
+    struct stet_hash h = stet_hash_mix_u64(stet_hash_bytes(c->of.name), which);
 
+    h = stet_hash_mix(h, stet_hash_bytes(c->of.in));
+    h = stet_hash_mix(h, stet_hash_bytes(c->of.target));
     h = stet_hash_mix(h, stet_hash_bytes(c->place.file));
     return stet_hash_mix_u64(stet_hash_mix_u64(h, c->place.line), group).lo;
 }
@@ -139,9 +142,8 @@ static bool add_change(struct stet_history *h, const struct stet_finding *f,
     struct stet_history_judge *j = h->judge;
     uint64_t key = change_key(group, c);
     uint32_t at = stet_map_get(&j->by_change, key);
-    double from, to;
 
-    if (!stet_told_number(c->from, &from) || !stet_told_number(c->to, &to))
+    if (!c->data.has_values)
         return true;
     if (at == STET_NONE) {
         if (!stet_vec_room(&j->series, &j->series_room, j->series_count, sizeof *j->series))
@@ -151,7 +153,7 @@ static bool add_change(struct stet_history *h, const struct stet_finding *f,
         if (!stet_map_put(&j->by_change, key, at))
             return false;
     }
-    extend(h, f, &j->series[at], from, to);
+    extend(h, f, &j->series[at], c->data.values[0], c->data.values[1]);
     return true;
 }
 

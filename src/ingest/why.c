@@ -122,28 +122,41 @@ static enum stet_torch_knob knob_of_break(const struct stet_torch_break *b)
     return STET_KNOB_NONE;
 }
 
-/* The values that a compile's frame had for the same thing: a counter is recognised by its
- * steps. */
+/* What the frame's compiles had for the same thing goes up by at most one each time. */
 static bool is_counter(const struct stet_torch *t, uint32_t compile,
                        const struct stet_torch_why *why)
 {
-    struct stet_buf values = {.cap = 4096};
-    size_t n = stet_torch_values(t, compile, why, 16, &values), steps = 0;
     double before = 0, now;
-    char *p = values.ptr;
-    bool counter = n >= 2;
+    struct stet_view v;
+    size_t n = 0;
 
-    for (size_t i = 0; i < n && p && counter; i++) {
-        char *end;
-
-        now = strtod(p, &end);
-        counter = end != p && (i == 0 || (now > before && now - before <= 1.0));
-        steps += i > 0;
+    for (uint32_t at = 0; stet_torch_next_value(t, compile, why, 16, &at, &v); n++) {
+        if (!is_number(v, &now) || (n && !(now > before && now - before <= 1.0)))
+            return false;
         before = now;
-        p = *end ? end + 2 : end;
     }
-    stet_buf_release(&values);
-    return counter && steps > 0;
+    return n >= 2;
+}
+
+static bool same_value(struct stet_view a, struct stet_view b)
+{
+    double x, y;
+
+    return stet_view_eq(a, b) || (is_number(a, &x) && is_number(b, &y) && x == y);
+}
+
+/* How many entries a frame is searched for. */
+enum { ENTRIES = 1000 };
+
+static bool some_entry_had(const struct stet_torch *t, uint32_t compile,
+                           const struct stet_torch_why *why, struct stet_view value)
+{
+    struct stet_view v;
+
+    for (uint32_t at = 0; stet_torch_next_value(t, compile, why, ENTRIES, &at, &v);)
+        if (same_value(v, value))
+            return true;
+    return false;
 }
 
 /* A plain name may be a parameter, a default or a variable of an enclosing function: the guard
@@ -157,26 +170,13 @@ static enum stet_cause cause_of_name(const struct stet_torch *t, uint32_t compil
         t->sources ? stet_python_name_role(t->sources, f->code.file, (uint32_t)f->code.line,
                                            why->what, &value)
                    : PY_NAME_UNKNOWN;
-    struct stet_buf seen = {.cap = 4096};
     enum stet_cause cause = STET_CAUSE_BAKED_CONSTANT;
 
-    if (role == PY_NAME_FREE) {
+    if (role == PY_NAME_FREE)
         cause = STET_CAUSE_CLOSURE_VALUE;
-    } else if (role == PY_NAME_DEFAULT) {
-        double d, v;
-
-        stet_torch_values(t, compile, why, 1000, &seen);
-        /* Some entry had the default: the default, or a missing argument, is what changed. */
-        for (char *p = seen.ptr, *comma; p && *p; p = comma ? comma + 2 : NULL) {
-            struct stet_view one;
-
-            comma = strstr(p, ", ");
-            one = stet_view_of(p, comma ? (size_t)(comma - p) : strlen(p));
-            if (stet_view_eq(one, value) || (is_number(one, &v) && is_number(value, &d) && v == d))
-                cause = STET_CAUSE_DEFAULT_ARGUMENT;
-        }
-    }
-    stet_buf_release(&seen);
+    /* Some entry had the default: the default, or a missing argument, is what changed. */
+    else if (role == PY_NAME_DEFAULT && some_entry_had(t, compile, why, value))
+        cause = STET_CAUSE_DEFAULT_ARGUMENT;
     return cause;
 }
 
@@ -223,10 +223,11 @@ static enum stet_cause cause_of_value(const struct stet_torch *t, uint32_t compi
 static size_t size_changes(const struct stet_torch *t, uint32_t compile,
                            const struct stet_torch_why *why)
 {
-    struct stet_buf out = {.cap = 4096};
-    size_t n = stet_torch_values(t, compile, why, 1000, &out);
+    struct stet_view v;
+    size_t n = 0;
 
-    stet_buf_release(&out);
+    for (uint32_t at = 0; stet_torch_next_value(t, compile, why, ENTRIES, &at, &v);)
+        n++;
     return n ? n - 1 : 0;
 }
 

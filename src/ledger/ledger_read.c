@@ -53,7 +53,7 @@ static bool read_changes(struct changes *c, sqlite3_stmt *s, uint64_t recompile)
                                                         .to = kept(c, s, 2),
                                                         .file = kept(c, s, 3),
                                                         .line = number(s, 4),
-                                                        .kind = kept(c, s, 5),
+                                                        .kind = stet_cause_change_find(text(s, 5)),
                                                         .facet = kept(c, s, 6),
                                                         .follows = kept(c, s, 7),
                                                         .count = number(s, 8)};

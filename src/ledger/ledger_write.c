@@ -315,7 +315,7 @@ static enum stet_rc add_change(struct stet_ledger *l, sqlite3_int64 recompile, s
     text_if(&b, c->to);
     text_if(&b, c->line ? c->file : (struct stet_view){0});
     number_if(&b, c->line != 0, c->line);
-    text(&b, c->kind);
+    cstr(&b, stet_cause_change_id(c->kind));
     text_if(&b, c->facet);
     text_if(&b, c->follows);
     number(&b, c->count);

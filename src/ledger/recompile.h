@@ -4,6 +4,7 @@
 #define STET_LEDGER_RECOMPILE_H
 
 #include "cause/cause.h"
+#include "cause/change.h"
 #include "journal/vocabulary.h"
 
 struct stet_line {
@@ -15,8 +16,8 @@ struct stet_line {
 struct stet_row_change {
     struct stet_view what, from, to;
     struct stet_view file;
-    uint64_t line;                   /* 0 when not known */
-    struct stet_view kind;           /* "argument", "constant", "guard"… */
+    uint64_t line; /* 0 when not known */
+    enum stet_change_kind kind;
     struct stet_view facet, follows; /* absent where there is none */
     uint64_t count;                  /* places that changed in the same way */
 };

@@ -35,10 +35,10 @@ static void tell(struct stet_pulse_cause *c, const struct stet_recompile *r)
 {
     const struct stet_row_change *change = r->change_count ? &r->changes[0] : NULL;
 
-    if (change && stet_view_ends(change->kind, "-came"))
+    if (change && stet_cause_change_side(change->kind) == STET_SIDE_CAME)
         snprintf(c->what, sizeof c->what, "+ %.*s %.*s", STET_FMT(change->what),
                  STET_FMT(change->to));
-    else if (change && stet_view_ends(change->kind, "-went"))
+    else if (change && stet_cause_change_side(change->kind) == STET_SIDE_WENT)
         snprintf(c->what, sizeof c->what, "- %.*s %.*s", STET_FMT(change->what),
                  STET_FMT(change->from));
     else if (change && change->what.len && change->from.ptr && !change->to.ptr)

@@ -37,7 +37,6 @@ static void keep_first(struct stet_causes *c, struct stet_recompile *to,
         changes[i].from = kept(c, r->changes[i].from);
         changes[i].to = kept(c, r->changes[i].to);
         changes[i].file = kept(c, r->changes[i].file);
-        changes[i].kind = kept(c, r->changes[i].kind);
         changes[i].facet = kept(c, r->changes[i].facet);
         changes[i].follows = kept(c, r->changes[i].follows);
     }

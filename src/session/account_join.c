@@ -26,13 +26,13 @@ struct stet_guard_row {
 /* Two functions of one name go on behind it, one for each way. */
 static bool is_break(const struct stet_recompile *r)
 {
-    return stet_view_is(r->changes[0].kind, "graph-break") && r->cause == STET_CAUSE_VALUE_BRANCH;
+    return r->changes[0].kind == STET_CHANGE_GRAPH_BREAK && r->cause == STET_CAUSE_VALUE_BRANCH;
 }
 
 static bool is_guard(const struct stet_recompile *r)
 {
     return stet_view_is(r->lane, "torch") && r->change_count &&
-           (stet_view_is(r->changes[0].kind, "guard") || is_break(r));
+           (r->changes[0].kind == STET_CHANGE_GUARD || is_break(r));
 }
 
 static struct stet_view keep(struct stet_joined *j, struct stet_view v)
@@ -78,7 +78,7 @@ static bool gather(void *context, const struct stet_recompile *r)
                                                                .to = keep(j, c->to),
                                                                .file = keep(j, c->file),
                                                                .line = c->line,
-                                                               .kind = keep(j, c->kind),
+                                                               .kind = c->kind,
                                                                .count = c->count};
     }
     return !j->arena.failed;

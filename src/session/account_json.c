@@ -33,7 +33,7 @@ static void json_change(struct stet_json *j, const struct stet_row_change *c)
         stet_json_uint(j, "line", c->line);
     else
         stet_json_null(j, "line");
-    stet_json_string(j, "kind", c->kind);
+    stet_json_cstr(j, "kind", stet_cause_change_id(c->kind));
     if (c->facet.ptr)
         stet_json_string(j, "facet", c->facet);
     if (c->follows.ptr)

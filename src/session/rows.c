@@ -20,18 +20,20 @@ static struct stet_view name_if(bool there, const char *name)
     return there ? stet_view_str(name) : (struct stet_view){0};
 }
 
-static size_t convert_changes(const struct stet_finding *f, struct stet_row_change *out)
+static size_t convert_changes(const struct stet_finding *f, struct stet_session_row *row)
 {
+    struct stet_row_change *out = row->changes;
+
     for (uint32_t i = 0; i < f->change_count; i++) {
         const struct stet_told *c = &f->changes[i];
 
         out[i] = (struct stet_row_change){
-            .what = c->what,
+            .what = stet_words_subject(row->words[i], c->kind, &c->of),
             .from = c->from,
             .to = c->to,
             .file = c->place.file,
             .line = c->place.line,
-            .kind = stet_view_str(stet_change_name(c->kind)),
+            .kind = c->kind,
             .facet = c->facet < STET_FACETS
                          ? stet_view_str(stet_facet_name((enum stet_facet)c->facet))
                          : (struct stet_view){0},
@@ -67,7 +69,7 @@ void stet_session_row(struct stet_session_row *row, const struct stet_history *h
         .origin = line_of(&f->origin),
         .trigger = line_of(&s->trigger),
         .changes = row->changes,
-        .change_count = convert_changes(f, row->changes),
+        .change_count = convert_changes(f, row),
         .left_out = f->left_out,
         .cost_ns = s->cost_ns,
         .served = stet_journal_served(s->served),

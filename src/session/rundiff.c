@@ -98,6 +98,13 @@ static void add(struct stet_rundiff *m, struct stet_rundiff_entry e)
         m->items[m->count++] = e;
 }
 
+static struct stet_view words_of(struct stet_rundiff *m, const struct stet_told *c)
+{
+    char what[STET_WORDS_MOST];
+
+    return stet_arena_copy(&m->x.history.arena, stet_words_subject(what, c->kind, &c->of));
+}
+
 static void gather_programs(struct stet_rundiff *m)
 {
     const struct stet_history *h = &m->x.history;
@@ -119,8 +126,9 @@ static void gather_programs(struct stet_rundiff *m)
                 stet_cause_thing(stet_diff_change_cause(c->kind, c->facet, c->op));
 
             if (c->follows == STET_NO_FACET && thing < STET_THINGS)
-                add(m, (struct stet_rundiff_entry){thing, c->what, c->from, c->to, c->place.file,
-                                                   s->traits->function, c->place.line});
+                add(m,
+                    (struct stet_rundiff_entry){thing, words_of(m, c), c->from, c->to,
+                                                c->place.file, s->traits->function, c->place.line});
         }
     }
 }

@@ -3,6 +3,7 @@
 #define STET_SESSION_SESSION_H
 
 #include "explain/history.h"
+#include "explain/words.h"
 #include "ledger/run_load.h"
 #include "ledger/run_order.h"
 #include "session/account.h"
@@ -73,6 +74,7 @@ struct stet_session_settled stet_session_settled(const struct stet_session *x);
 struct stet_session_row {
     struct stet_recompile recompile;
     struct stet_row_change changes[STET_TOLD_MOST];
+    char words[STET_TOLD_MOST][STET_WORDS_MOST]; /* what changed */
     char program[STET_HASH_TEXT], against[STET_HASH_TEXT];
 };
 

@@ -72,7 +72,7 @@ static size_t changes_of(const struct stet_torch *t, const struct stet_torch_com
                                                .to = view_or_absent(why->to),
                                                .file = why->origin.file,
                                                .line = why->origin.line,
-                                               .kind = STET_VIEW("guard"),
+                                               .kind = STET_CHANGE_GUARD,
                                                .count = 1};
     for (i = t->failures[i].next; i != STET_TORCH_NONE && n < CHANGES; i = t->failures[i].next) {
         struct stet_guard g;
@@ -83,7 +83,7 @@ static size_t changes_of(const struct stet_torch *t, const struct stet_torch_com
         r->changes[n++] = (struct stet_row_change){.what = g.expr,
                                                    .from = view_or_absent(g.expected),
                                                    .to = view_or_absent(g.actual),
-                                                   .kind = STET_VIEW("guard"),
+                                                   .kind = STET_CHANGE_GUARD,
                                                    .count = 1};
     }
     return n;
@@ -204,7 +204,7 @@ static void break_row(const struct stet_torch *t, uint32_t at, const uint32_t *i
     r->changes[0] = (struct stet_row_change){.what = b->code.len ? b->code : b->reason,
                                              .file = b->place.file,
                                              .line = b->place.line,
-                                             .kind = STET_VIEW("graph-break"),
+                                             .kind = STET_CHANGE_GRAPH_BREAK,
                                              .count = b->count};
     r->recompile =
         (struct stet_recompile){.lane = STET_VIEW("torch"),
@@ -249,7 +249,7 @@ static void graph_row(const struct stet_torch *t, uint32_t compile, uint32_t ind
         .to = why ? view_or_absent(why->size) : (struct stet_view){0},
         .file = at->file,
         .line = at->line,
-        .kind = STET_VIEW("cudagraph"),
+        .kind = STET_CHANGE_CUDAGRAPH,
         .count = n > 1 ? n - 1 : 1};
     r->recompile =
         (struct stet_recompile){.lane = STET_VIEW("torch"),

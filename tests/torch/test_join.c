@@ -64,8 +64,10 @@ static struct stet_recompile guard(const char *class, const char *function, cons
 {
     struct stet_recompile r = row("torch", class, function, file, line);
 
-    moved = (struct stet_row_change){
-        .what = STET_VIEW("x"), .file = r.origin.file, .line = line, .kind = stet_view_str(kind)};
+    moved = (struct stet_row_change){.what = STET_VIEW("x"),
+                                     .file = r.origin.file,
+                                     .line = line,
+                                     .kind = stet_cause_change_find(stet_view_str(kind))};
     r.changes = &moved;
     r.change_count = 1;
     r.cost_ns = 1000;

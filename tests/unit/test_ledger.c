@@ -50,7 +50,7 @@ static enum stet_rc feed(struct stet_ledger *l, const char *id, const char *lane
          STET_VIEW("6"),
          STET_VIEW("/home/u/train.py"),
          7,
-         STET_VIEW("argument"),
+         STET_CHANGE_ARGUMENT,
          STET_VIEW("shapes"),
          {0},
          1},
@@ -59,7 +59,7 @@ static enum stet_rc feed(struct stet_ledger *l, const char *id, const char *lane
          STET_VIEW("f32[4]"),
          {0},
          0,
-         STET_VIEW("came"),
+         STET_CHANGE_ARGUMENT_CAME,
          {0},
          {0},
          2},
@@ -114,12 +114,13 @@ static bool look(void *context, const struct stet_recompile *r)
     s->count++;
     s->torch += stet_view_is(r->lane, "torch");
     s->benign += r->benign;
-    s->right =
-        r->change_count == 2 && stet_view_is(r->changes[0].from, "4") && !r->changes[1].from.ptr &&
-        r->changes[0].line == 7 && !r->program.ptr && r->rank == -1 && r->temp_bytes_more == -5 &&
-        r->has_more && !r->has_memory && r->origin.line == 7 && !r->trigger.line &&
-        r->also.count == 2 && r->also.items[0] == STET_CAUSE_VARLEN &&
-        r->also.items[1] == STET_CAUSE_GRAPH_BREAK && stet_view_is(r->advice, "{\"alone\":[]}");
+    s->right = r->change_count == 2 && stet_view_is(r->changes[0].from, "4") &&
+               r->changes[0].kind == STET_CHANGE_ARGUMENT && !r->changes[1].from.ptr &&
+               r->changes[0].line == 7 && !r->program.ptr && r->rank == -1 &&
+               r->temp_bytes_more == -5 && r->has_more && !r->has_memory && r->origin.line == 7 &&
+               !r->trigger.line && r->also.count == 2 && r->also.items[0] == STET_CAUSE_VARLEN &&
+               r->also.items[1] == STET_CAUSE_GRAPH_BREAK &&
+               stet_view_is(r->advice, "{\"alone\":[]}");
     return true;
 }
 
