@@ -74,6 +74,7 @@ void stet_explain_row(struct stet_explain_row *row, const struct stet_history *h
         .against = name_if(a != NULL, row->against),
         .origin = line_of(&f->origin),
         .trigger = line_of(&s->trigger),
+        .source = line_of(&f->source),
         .changes = row->changes,
         .change_count = convert_changes(f, row->changes),
         .left_out = f->left_out,

@@ -1,5 +1,6 @@
 /* Operations that differ without another reason: which lines are new, and what decided on them. */
 #include "explain/history_internal.h"
+#include "explain/readback.h"
 
 static const struct stet_order *order_of(const struct stet_history *h,
                                          const struct stet_sighting *s)
@@ -57,23 +58,39 @@ static bool is_late(const struct stet_history *h, const struct stet_sighting *s,
 
 /* A condition around the call rests on a value read back. That of a loop decides how often, not
  * which: it tells nothing of a first program. */
-static bool on_value(struct stet_history *h, const struct stet_finding *f, uint32_t *line)
+static bool on_value(struct stet_history *h, struct stet_finding *f, uint32_t *line,
+                     enum stet_sure *sure)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->trigger.file);
+    struct stet_read seen;
 
+    *sure = STET_SURE_LIKELY;
+    if (stet_explain_read_decides(h, f, &seen)) {
+        *line = seen.line;
+        *sure = seen.sure ? STET_SURE_CERTAIN : STET_SURE_LIKELY;
+        f->source = seen.at;
+        return true;
+    }
     return file && s->trigger.line &&
            stet_py_condition_reads(file, s->trigger.line, !f->facts.first, line);
 }
 
 /* Or what is passed does, and really comes from the device: a program ran in that line, or the run
  * reads back about as often as it calls. */
-static bool on_argument(struct stet_history *h, const struct stet_sighting *s, uint32_t *line)
+static bool on_argument(struct stet_history *h, struct stet_finding *f, uint32_t *line)
 {
+    const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->trigger.file);
     const struct stet_order *o = order_of(h, s);
     struct stet_place at = s->trigger;
+    struct stet_read seen;
 
+    if (stet_explain_read_passed(h, f, false, &seen)) {
+        *line = seen.line;
+        f->source = seen.at;
+        return true;
+    }
     if (!file || !at.line || !stet_py_argument_reads(file, at.line, line))
         return false;
     at.line = *line;
@@ -135,8 +152,10 @@ static bool host_sync(struct stet_history *h, struct stet_finding *f)
     const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->trigger.file);
 
-    if (!file || !is_of_its_line(s) || s->executions < 2 || before_loop(h, s, f->sighting) ||
-        !stet_py_reads_back(stet_py_statement(file, s->trigger.line)))
+    if (!is_of_its_line(s) || s->executions < 2 || before_loop(h, s, f->sighting))
+        return false;
+    if (!stet_explain_read_at(h, s->process, &s->trigger, 2) &&
+        !(file && stet_py_reads_back(stet_py_statement(file, s->trigger.line))))
         return false;
     stet_finding_is(h, f, STET_REASON_HOST_SYNC, STET_SURE_CERTAIN, false,
                     "a program of this line alone, run %llu times beside the loop, whose result is "
@@ -149,14 +168,15 @@ static bool host_sync(struct stet_history *h, struct stet_finding *f)
 static void first_of_kind(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
-    uint32_t line = 0;
+    enum stet_sure sure;
 
     if (host_sync(h, f))
         return;
     if (!stet_history_is_eager(s) && runs_by_then(h, s, f->sighting) >= 2 &&
-        on_value(h, f, &line) && loop_goes_on(h, s, f->sighting)) {
-        stet_finding_is(h, f, STET_REASON_VALUE_BRANCH, STET_SURE_LIKELY, false,
-                        "its first call depends on a value read back in line %u", line);
+        loop_goes_on(h, s, f->sighting) && on_value(h, f, &f->reads, &sure)) {
+        stet_finding_is(h, f, STET_REASON_VALUE_BRANCH, sure, false,
+                        "its first call depends on a value read back in %.*s",
+                        STET_FMT(stet_explain_read_words(h, f)));
         f->origin = f->facts.new_line.line ? f->facts.new_line : s->traits->place;
         return;
     }
@@ -260,6 +280,7 @@ static bool comes_late(struct stet_history *h, struct stet_finding *f)
 void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
+    enum stet_sure sure = STET_SURE_LIKELY;
     uint32_t line = 0;
 
     if (f->facts.first) {
@@ -273,16 +294,16 @@ void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
     promote(f, STET_REASON_GRAPH_CHANGE);
     if (!stet_finding_has(f, STET_REASON_GRAPH_CHANGE))
         return;
-    if (on_value(h, f, &line) || on_argument(h, s, &line) || on_cut(h, s, &line) ||
+    if (on_value(h, f, &line, &sure) || on_argument(h, f, &line) || on_cut(h, s, &line) ||
         on_break(h, s, &line)) {
         uint32_t switches = stet_turns_of(h, f).switches;
 
         f->reads = line;
-        stet_finding_rename(h, f, STET_REASON_GRAPH_CHANGE, STET_REASON_VALUE_BRANCH,
-                            STET_SURE_LIKELY,
-                            "which program runs depends on a value read back in line %u (they "
+        stet_finding_rename(h, f, STET_REASON_GRAPH_CHANGE, STET_REASON_VALUE_BRANCH, sure,
+                            "which program runs depends on a value read back in %.*s (they "
                             "changed places %u time%s)",
-                            line, switches, switches == 1 ? "" : "s");
+                            STET_FMT(stet_explain_read_words(h, f)), switches,
+                            switches == 1 ? "" : "s");
     } else if (f->facts.new_lines) {
         stet_finding_rename(h, f, STET_REASON_GRAPH_CHANGE, STET_REASON_HIDDEN_BRANCH,
                             STET_SURE_CERTAIN, "%u line%s that no program had before",

@@ -85,6 +85,7 @@ static enum stet_rc feed(struct stet_ledger *l, const char *id, const char *lane
                                    .also = STET_VIEW("a b"),
                                    .function = STET_VIEW("f"),
                                    .origin = {STET_VIEW("/home/u/train.py"), STET_VIEW("f"), 7},
+                                   .source = {STET_VIEW("/home/u/data.py"), STET_VIEW("g"), 3},
                                    .changes = changes,
                                    .change_count = 2,
                                    .cost_ns = 1000,
@@ -117,7 +118,8 @@ static bool look(void *context, const struct stet_recompile *r)
     s->right = r->change_count == 2 && stet_view_is(r->changes[0].from, "4") &&
                !r->changes[1].from.ptr && r->changes[0].line == 7 && !r->program.ptr &&
                r->rank == -1 && r->temp_bytes_more == -5 && r->has_more && !r->has_memory &&
-               r->origin.line == 7 && !r->trigger.line && stet_view_is(r->also, "a b") &&
+               r->origin.line == 7 && !r->trigger.line && r->source.line == 3 &&
+               stet_view_is(r->source.file, "/home/u/data.py") && stet_view_is(r->also, "a b") &&
                stet_view_is(r->advice, "{\"alone\":[]}");
     return true;
 }
@@ -324,9 +326,12 @@ TEST(an_older_ledger_gets_the_new_tables_and_keeps_its_rows)
     EXPECT_INT(STET_OK, feed(l, "r1", "xla", "shape-drift", 2, "s"));
     stet_ledger_close(l);
     EXPECT_INT(SQLITE_OK, sqlite3_open(path, &db));
-    sqlite3_exec(
-        db, "DROP TABLE counter; ALTER TABLE recompile DROP COLUMN advice; PRAGMA user_version = 1",
-        NULL, NULL, NULL);
+    sqlite3_exec(db,
+                 "DROP TABLE counter; ALTER TABLE recompile DROP COLUMN advice; "
+                 "ALTER TABLE recompile DROP COLUMN source_file; "
+                 "ALTER TABLE recompile DROP COLUMN source_line; "
+                 "ALTER TABLE recompile DROP COLUMN source_function; PRAGMA user_version = 1",
+                 NULL, NULL, NULL);
     sqlite3_close(db);
     l = opened();
     EXPECT_INT(2, all_of(l, "r1").count);
