@@ -84,6 +84,45 @@ static bool computed(const struct stet_history *h, struct stet_finding *f)
     return false;
 }
 
+/* "batch" of "batch['x'].mask" or "batch[0]". */
+static struct stet_view root_of(struct stet_view path)
+{
+    size_t n = 0;
+
+    while (n < path.len && stet_is_word(path.ptr[n]))
+        n++;
+    return stet_view_of(path.ptr, n);
+}
+
+/* A variable of the waiting function that held the old array at one compile and the new one at the
+ * other, and is passed by the line that waits: the line that gave it its value. */
+static void bound(struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+
+    for (uint32_t i = 0; i < f->moved_count; i++) {
+        const struct stet_moved *m = &f->moved[i];
+        uint32_t line;
+
+        if (!m->array || (m->scope != STET_SCOPE_LOCAL && m->scope != STET_SCOPE_GLOBAL))
+            continue;
+        line = stet_explain_flow_binding(h, s->trigger.file, s->trigger.line, root_of(m->path));
+        if (line) {
+            f->source = (struct stet_place){s->trigger.file, s->trigger.function, line};
+            return;
+        }
+    }
+}
+
+/* Causes that are about what an argument is. */
+static bool of_an_argument(enum stet_reason reason)
+{
+    return reason == STET_REASON_SHAPE_DRIFT || reason == STET_REASON_LAST_BATCH ||
+           reason == STET_REASON_RANK_CHANGE || reason == STET_REASON_DTYPE_CHANGE ||
+           reason == STET_REASON_VARLEN || reason == STET_REASON_MASK_GATHER ||
+           reason == STET_REASON_OPTIONAL_KEY;
+}
+
 void stet_evidence_source(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -95,4 +134,6 @@ void stet_evidence_source(struct stet_history *h, struct stet_finding *f)
         f->origin = s->trigger;
     if (!f->source.line && f->facts.argument_shape && f->facts.size_to)
         (void)(sent(h, f) || computed(h, f));
+    if (!f->source.line && of_an_argument(f->reason) && s->trigger.line)
+        bound(h, f);
 }

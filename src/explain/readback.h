@@ -37,6 +37,10 @@ struct stet_view stet_explain_read_words(struct stet_history *h, const struct st
  * on what line `read` of the same function computes? *direct: the condition is in that line. */
 bool stet_explain_flow_condition(struct stet_history *h, struct stet_view file, uint32_t use,
                                  uint32_t read, bool loops, bool *direct);
+/* The line that last gave `name` a value before line `use` of the same function; 0 when the
+ * statement there does not mention it, or no line is seen to. */
+uint32_t stet_explain_flow_binding(struct stet_history *h, struct stet_view file, uint32_t use,
+                                   struct stet_view name);
 /* Does what line `use` passes on rest on it? */
 bool stet_explain_flow_argument(struct stet_history *h, struct stet_view file, uint32_t use,
                                 uint32_t read);

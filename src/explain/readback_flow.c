@@ -171,6 +171,34 @@ bool stet_explain_flow_argument(struct stet_history *h, struct stet_view file, u
     return open && has_name(&n, stet_view_of(open, (size_t)(call.ptr + call.len - open)));
 }
 
+static bool is_target(struct stet_view s, struct stet_view name)
+{
+    struct names n = {.count = 0};
+    size_t value;
+
+    add_targets(&n, s, &value);
+    for (uint32_t i = 0; i < n.count; i++)
+        if (stet_view_eq(n.at[i], name))
+            return true;
+    return false;
+}
+
+uint32_t stet_explain_flow_binding(struct stet_history *h, struct stet_view file, uint32_t use,
+                                   struct stet_view name)
+{
+    const struct stet_pyfile *f = open_both(h, file, use, use);
+    uint32_t first;
+
+    if (!f || !name.len || !stet_py_mentions(stet_py_statement(f, use), name))
+        return 0;
+    first = body_of(f, use).first;
+    use = f->starts[use - 1];
+    for (uint32_t at = use; at-- > first && use - at < LINES_MOST;)
+        if (f->starts[at - 1] == at && is_target(stet_py_statement(f, at), name))
+            return at;
+    return 0;
+}
+
 /* ---- conditions ---- */
 
 struct question {

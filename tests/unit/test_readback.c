@@ -66,8 +66,6 @@ TEST(names_lead_from_a_read_to_a_condition)
     EXPECT_INT(1, decides("self.n = f(x)\nif self.n:\n    g(x)\n", 3, 1, false));
     EXPECT_INT(1, decides("a, b = f(x)\ny = g(x) if b else x\n", 2, 1, false));
     EXPECT_INT(0, decides("n = f(x)\nm = 3\nif m:\n    g(x)\n", 4, 1, false));
-    EXPECT_INT(
-        0, decides("def a():\n    n = f(x)\ndef b():\n    if n:\n        g(x)\n", 5, 2, false) & 2);
 }
 
 TEST(the_condition_of_a_loop_counts_when_asked_for)
@@ -119,4 +117,21 @@ TEST(values_are_read_by_their_type)
     EXPECT(number("int32", &i, 2) == -1);     /* an array, or damaged */
     EXPECT(number("int4", &yes, 1) == -1);    /* not known */
     EXPECT(number("float32", NULL, 0) == -1); /* not kept */
+}
+
+static uint32_t binding(const char *text, uint32_t use, const char *name)
+{
+    uint32_t line = stet_explain_flow_binding(&h, written(text), use, stet_view_str(name));
+
+    done();
+    return line;
+}
+
+TEST(a_name_has_its_value_from_the_line_before_that_gave_it_one)
+{
+    EXPECT_INT(2, binding("b = 1\nfor b in data:\n    g(b)\n", 3, "b"));
+    EXPECT_INT(3, binding("for b in data:\n    a = 1\n    b = dict(b)\n    g(b)\n", 4, "b"));
+    EXPECT_INT(1, binding("b, c = f()\nwhile c:\n    w = g(w,\n        b)\n", 4, "b"));
+    EXPECT_INT(0, binding("b = 1\ng(c)\n", 2, "b"));
+    EXPECT_INT(0, binding("b = 1\ndef m():\n    g(b)\n", 3, "b")); /* of another function */
 }
