@@ -136,14 +136,21 @@ static void took(const struct pen *p, const struct stet_recompile *r, uint64_t n
         stet_buf_printf(p->out, " (from %s)", stet_journal_served_word(r->served));
 }
 
+static bool same_line(const struct stet_line *a, const struct stet_line *b)
+{
+    return a->line == b->line && stet_view_eq(a->file, b->file);
+}
+
 static void rest(const struct pen *p, const struct stet_recompile *r,
                  const struct stet_framework_log *log)
 {
     struct stet_view why = log ? stet_session_log_why(log, r) : (struct stet_view){0};
 
     place(p, "origin", &r->origin);
-    if (r->trigger.line != r->origin.line || !stet_view_eq(r->trigger.file, r->origin.file))
+    if (!same_line(&r->trigger, &r->origin))
         place(p, "trigger", &r->trigger);
+    if (!same_line(&r->source, &r->origin) && !same_line(&r->source, &r->trigger))
+        place(p, "source", &r->source);
     memory(p, r);
     if (r->evidence.len)
         stet_buf_printf(p->out, "  %s%-8s%s %.*s\n", p->dim,

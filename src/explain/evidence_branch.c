@@ -1,5 +1,6 @@
 /* Operations that differ without another reason: which lines are new, and what decided on them. */
 #include "explain/history_internal.h"
+#include "explain/readback.h"
 
 static const struct stet_order *order_of(const struct stet_history *h,
                                          const struct stet_sighting *s)
@@ -57,11 +58,20 @@ static bool is_late(const struct stet_history *h, const struct stet_sighting *s,
 
 /* A condition that decides on the call rests on a value read back. That of a loop decides how often
  * it runs, which says nothing about a first program. */
-static bool on_value(struct stet_history *h, const struct stet_finding *f, uint32_t *line)
+static bool on_value(struct stet_history *h, struct stet_finding *f, uint32_t *line,
+                     enum stet_sure *sure)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
     struct stet_python_read read;
+    struct stet_read seen;
 
+    *sure = STET_SURE_LIKELY;
+    if (stet_explain_read_decides(h, f, &seen)) {
+        *line = seen.line;
+        *sure = seen.sure ? STET_SURE_CERTAIN : STET_SURE_LIKELY;
+        f->source = seen.at;
+        return true;
+    }
     if (!stet_python_condition_reads(&h->sources, s->trigger.file, s->trigger.line, !f->facts.first,
                                      &read))
         return false;
@@ -71,11 +81,18 @@ static bool on_value(struct stet_history *h, const struct stet_finding *f, uint3
 
 /* Or what is passed does, and really comes from the device: a program ran in that line, or the run
  * reads back about as often as it calls. */
-static bool on_argument(struct stet_history *h, const struct stet_sighting *s, uint32_t *line)
+static bool on_argument(struct stet_history *h, struct stet_finding *f, uint32_t *line)
 {
+    const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_order *o = order_of(h, s);
     struct stet_python_read read;
+    struct stet_read seen;
 
+    if (stet_explain_read_passed(h, f, false, &seen)) {
+        *line = seen.line;
+        f->source = seen.at;
+        return true;
+    }
     if (!stet_python_argument_reads(&h->sources, s->trigger.file, s->trigger.line, &read))
         return false;
     *line = read.here;
@@ -136,7 +153,9 @@ static bool host_sync(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
 
-    if (!is_of_its_line(s) || s->executions < 2 || before_loop(h, s, f->sighting) ||
+    if (!is_of_its_line(s) || s->executions < 2 || before_loop(h, s, f->sighting))
+        return false;
+    if (!stet_explain_read_at(h, s->process, &s->trigger, 2) &&
         !stet_python_line_reads(&h->sources, s->trigger.file, s->trigger.line))
         return false;
     stet_finding_is(h, f, STET_CAUSE_HOST_SYNC, STET_SURE_CERTAIN, false,
@@ -150,14 +169,15 @@ static bool host_sync(struct stet_history *h, struct stet_finding *f)
 static void first_of_kind(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
-    uint32_t line = 0;
+    enum stet_sure sure;
 
     if (host_sync(h, f))
         return;
     if (!stet_history_is_eager(s) && runs_by_then(h, s, f->sighting) >= 2 &&
-        on_value(h, f, &line) && loop_goes_on(h, s, f->sighting)) {
-        stet_finding_is(h, f, STET_CAUSE_VALUE_BRANCH, STET_SURE_LIKELY, false,
-                        "its first call depends on a value read back in line %u", line);
+        loop_goes_on(h, s, f->sighting) && on_value(h, f, &f->reads, &sure)) {
+        stet_finding_is(h, f, STET_CAUSE_VALUE_BRANCH, sure, false,
+                        "its first call depends on a value read back in %.*s",
+                        STET_FMT(stet_explain_read_words(h, f)));
         f->origin = f->facts.new_line.line ? f->facts.new_line : s->traits->place;
         return;
     }
@@ -258,6 +278,7 @@ static bool comes_late(struct stet_history *h, struct stet_finding *f)
 void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
+    enum stet_sure sure = STET_SURE_LIKELY;
     uint32_t line = 0;
 
     if (f->facts.first) {
@@ -271,16 +292,16 @@ void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
     promote(f, STET_CAUSE_GRAPH_CHANGE);
     if (!stet_finding_has(f, STET_CAUSE_GRAPH_CHANGE))
         return;
-    if (on_value(h, f, &line) || on_argument(h, s, &line) || on_cut(h, s, &line) ||
+    if (on_value(h, f, &line, &sure) || on_argument(h, f, &line) || on_cut(h, s, &line) ||
         on_break(h, s, &line)) {
         uint32_t switches = stet_turns_of(h, f).switches;
 
         f->reads = line;
-        stet_finding_rename(h, f, STET_CAUSE_GRAPH_CHANGE, STET_CAUSE_VALUE_BRANCH,
-                            STET_SURE_LIKELY,
-                            "which program runs depends on a value read back in line %u (they "
+        stet_finding_rename(h, f, STET_CAUSE_GRAPH_CHANGE, STET_CAUSE_VALUE_BRANCH, sure,
+                            "which program runs depends on a value read back in %.*s (they "
                             "changed places %u time%s)",
-                            line, switches, switches == 1 ? "" : "s");
+                            STET_FMT(stet_explain_read_words(h, f)), switches,
+                            switches == 1 ? "" : "s");
     } else if (f->facts.new_lines) {
         stet_finding_rename(h, f, STET_CAUSE_GRAPH_CHANGE, STET_CAUSE_HIDDEN_BRANCH,
                             STET_SURE_CERTAIN, "%u line%s that no program had before",

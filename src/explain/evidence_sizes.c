@@ -1,5 +1,6 @@
 /* Shapes that moved: where the size came from. */
 #include "explain/history_internal.h"
+#include "explain/readback.h"
 
 #include "explain/words.h"
 
@@ -48,7 +49,13 @@ static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
     struct stet_python_read read;
+    struct stet_read seen;
 
+    if (stet_explain_read_passed(h, f, true, &seen)) {
+        f->reads = seen.line;
+        f->source = seen.at;
+        return true;
+    }
     f->reads = stet_lazy_size_read(h, s);
     if (f->reads) {
         stet_lazy_point_at(h, f, f->reads);
@@ -90,8 +97,8 @@ static bool inner(struct stet_history *h, struct stet_finding *f)
     else if (read_back(h, f, f->facts.cut))
         stet_finding_is(h, f, STET_CAUSE_DIM_READBACK, STET_SURE_CERTAIN, false,
                         "no argument changed; a size inside went from %lld to %lld, and what is "
-                        "passed was read back in line %u",
-                        from, to, f->reads);
+                        "passed was read back in %.*s",
+                        from, to, STET_FMT(stet_explain_read_words(h, f)));
     else if (f->facts.cut)
         stet_finding_is(h, f, STET_CAUSE_TOPK_K, STET_SURE_CERTAIN, false,
                         "no argument changed; what is taken of a sort, a top-k, went from %lld to "
@@ -192,7 +199,8 @@ static void argument(struct stet_history *h, struct stet_finding *f)
         return;
     } else if (read_back(h, f, false)) {
         stet_finding_is(h, f, STET_CAUSE_DIM_READBACK, STET_SURE_LIKELY, false,
-                        "what is passed depends on a value read back in line %u", f->reads);
+                        "what is passed depends on a value read back in %.*s",
+                        STET_FMT(stet_explain_read_words(h, f)));
     } else if (series && series->distinct > 2) {
         stet_finding_is(h, f, STET_CAUSE_SHAPE_DRIFT, STET_SURE_CERTAIN, false,
                         "%.*s took %s%u sizes in this run", STET_FMT(words_of(h, c)),

@@ -10,6 +10,7 @@
 #include "explain/diff.h"
 #include "explain/moved.h"
 #include "fingerprint/traits.h"
+#include "journal/copied.h"
 #include "python/sources.h"
 
 #define STET_NONE UINT32_MAX
@@ -35,6 +36,7 @@ struct stet_sighting {
     struct stet_hash program;  /* of its bytes */
     struct stet_view name;     /* module name; the program's own when it can be read */
     struct stet_place trigger; /* line 0 when not known */
+    struct stet_frames lines;  /* of the thread that waits: the user's own, innermost first */
     struct stet_view values;   /* what Python held, as journal/values_record.h has it; borrowed */
     uint64_t function;         /* which function it is of; 0 when not known */
     bool library;              /* that function is not the user's, when it is known */
@@ -116,6 +118,7 @@ struct stet_finding {
     struct stet_view advice;   /* a JSON object of what the words say in numbers, or empty */
     uint32_t reads;            /* line of the trigger's file that reads back what decides, or 0 */
     struct stet_place origin;
+    struct stet_place source; /* where the value was made or read back; line 0 when not seen */
     const struct stet_moved *moved; /* what Python held then and now, where it differs */
     uint32_t moved_count;
     const struct stet_told *changes;
@@ -136,6 +139,9 @@ struct stet_order {
     bool steps_known;
     uint64_t steps;         /* completed in all */
     uint64_t to_host_count; /* buffers read back */
+    /* Copies between host and device whose lines were seen, and how many of them. */
+    const struct stet_journal_copied *copies;
+    size_t copy_count;
 };
 
 struct stet_history {

@@ -15,6 +15,7 @@ struct stet_history_index {
     struct stet_map groups;    /* process, function -> its last sighting */
     struct stet_map keys;      /* process, key -> last sighting */
     struct stet_map skeletons; /* group, skeleton -> last sighting */
+    struct stet_map named;     /* process, name -> last sighting whose function is known */
     struct stet_map unnamed;   /* process, skeleton of a graph without a name -> last sighting */
     struct stet_map lines;     /* process, line -> seen */
     struct stet_map eager; /* process, line that waits -> last finding of an eager program, or of

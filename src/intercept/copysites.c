@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "intercept/layer.h"
-#include "journal/write.h"
 
 #include <pthread.h>
 

@@ -8,6 +8,7 @@
 
 #include "abi/api.h"
 #include "intercept/pyline.h"
+#include "journal/write.h"
 
 enum {
     STET_COPIES_TO_HOST = 8,    /* places of a thread that are remembered */
@@ -55,6 +56,12 @@ size_t stet_intercept_copysites_take(unsigned long thread,
                                      struct stet_copysite out[STET_COPIES_MOST]);
 /* As Python's arrays name the type of their elements; "" when not known. */
 const char *stet_intercept_copysites_dtype(uint32_t type);
+/* To the journal, under the number of a compile or load; on the writer thread. */
+void stet_intercept_copysite_write(struct stet_journal *j, uint64_t index, bool load,
+                                   const struct stet_copysite *c);
+/* At exit: those of a thread that no compile followed, under the number that the next compile would
+ * have had. */
+void stet_intercept_copysites_end(unsigned long thread);
 /* In the child of a fork: other threads are not here. */
 void stet_intercept_copysites_after_fork(void);
 

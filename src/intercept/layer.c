@@ -274,6 +274,7 @@ static void leave_plugins(void)
 static void at_exit(void)
 {
     leave_plugins();
+    stet_intercept_copysites_end((unsigned long)pthread_self());
     stet_writer_flush(EXIT_MS);
 }
 

@@ -4,8 +4,11 @@
 
 #include "journal/values_record.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 enum {
     FRAMES_MOST = 256,   /* looked at for those of the user */
@@ -153,6 +156,32 @@ static struct stet_view text_of(const struct layout *l, const void *string)
 
 /* ---- is the layout right? ---- */
 
+/* A build that is laid out in another way would lead to memory that is not there. The kernel says
+ * so without a fault; where it may not be asked, the layout is taken for what the version says. */
+static bool readable(const void *p, size_t size)
+{
+    char copy[256];
+    struct iovec to = {copy, size}, from = {(void *)(uintptr_t)p, size};
+
+    return plausible(p) &&
+           (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)size || errno != EFAULT);
+}
+
+static bool leads_to_frame(const struct layout *l, const void *thread)
+{
+    const char *p;
+
+    if (!readable(thread, l->thread_frame + sizeof(void *)))
+        return false;
+    p = pointer_at(thread, l->thread_frame);
+    return !l->indirect || readable(p, l->inner + sizeof(void *));
+}
+
+static bool is_readable_frame(const struct layout *l, const char *frame)
+{
+    return readable(frame, (size_t)(l->instruction > l->owner ? l->instruction : l->owner) + 16);
+}
+
 static bool same_text(const struct stet_python *py, const struct layout *l, PyObject *code,
                       const char *attribute, const void *string)
 {
@@ -189,14 +218,14 @@ static bool same_frame(const struct stet_python *py, const struct layout *l, con
 static bool same_frames(const struct stet_python *py, const struct layout *l, const void *thread,
                         PyObject *frame)
 {
-    const char *raw = innermost(l, thread);
+    const char *raw = leads_to_frame(l, thread) ? innermost(l, thread) : NULL;
     PyObject *next = frame;
     bool same = true;
 
     for (int i = 0; same && next && i < PROVE_FRAMES; i++) {
         PyObject *back;
 
-        same = raw && same_frame(py, l, raw, next);
+        same = raw && is_readable_frame(l, raw) && same_frame(py, l, raw, next);
         raw = same ? outer(l, raw) : NULL;
         back = py->PyFrame_GetBack(next);
         if (next != frame)

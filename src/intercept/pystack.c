@@ -96,35 +96,6 @@ static void write_values(struct stet_journal *j, const struct stet_pystack *s)
     stet_journal_write(j, STET_REC_compile_values, &record);
 }
 
-static void write_copy(struct stet_journal *j, const struct stet_pystack *s,
-                       const struct stet_copysite *c)
-{
-    struct stet_frame frames[STET_PYLINES_MOST];
-    uint64_t dims[STET_COPY_RANK];
-    bool known = c->rank <= STET_COPY_RANK;
-    struct stet_rec_compile_copy record = {
-        .index = s->index,
-        .load = s->load,
-        .to_host = c->to_host,
-        .copied_ns = c->ns,
-        .count = c->count,
-        .bytes = c->bytes,
-        .dtype = stet_view_str(stet_intercept_copysites_dtype(c->type)),
-        .rank = known ? c->rank + 1 : 0,
-        .dims = {dims, known ? c->rank : 0},
-        .value = stet_view_of(c->value, c->value_size),
-    };
-
-    for (uint32_t i = 0; i < c->line_count; i++)
-        frames[i] = (struct stet_frame){.file = stet_view_str(c->lines[i].file),
-                                        .function = stet_view_str(c->lines[i].function),
-                                        .line = c->lines[i].line};
-    for (size_t i = 0; i < record.dims.count; i++)
-        dims[i] = (uint64_t)c->dims[i];
-    record.stack = stet_journal_write_stack(j, (struct stet_frames){frames, c->line_count});
-    stet_journal_write(j, STET_REC_compile_copy, &record);
-}
-
 /* On the writer thread. */
 static bool write_stacks(struct stet_event *e, struct stet_journal *j)
 {
@@ -142,7 +113,7 @@ static bool write_stacks(struct stet_event *e, struct stet_journal *j)
     if (s->values.used || s->values.dropped)
         write_values(j, s); /* before the stack: a reader that sees the stack has all */
     for (size_t i = 0; i < s->copy_count; i++)
-        write_copy(j, s, &s->copies[i]);
+        stet_intercept_copysite_write(j, s->index, s->load, &s->copies[i]);
     for (size_t i = 0; i < s->walk.thread_count; i++)
         write_thread(j, s, &s->walk.threads[i]);
     return false;

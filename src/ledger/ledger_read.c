@@ -89,6 +89,7 @@ static struct stet_recompile row_of(sqlite3_stmt *s, const struct changes *c)
         .left_out = number(s, 24),
         .fix = text(s, 25),
         .advice = text(s, 26),
+        .source = {text(s, 27), text(s, 29), number(s, 28)},
         .changes = c->items,
         .change_count = c->count,
     };
@@ -116,12 +117,12 @@ static void keep_foreign(struct stet_recompile *r, struct stet_view id, char *ev
 #define BRIEF                                                                                      \
     "SELECT id, lane, process, compile, NULL, NULL, class, also, function, NULL, NULL, NULL, "     \
     "NULL, NULL, NULL, NULL, NULL, cost_ns, served, benign, NULL, evidence, NULL, NULL, 0, NULL, " \
-    "NULL "
+    "NULL, NULL, NULL, NULL "
 #define FULL                                                                                       \
     "SELECT id, lane, process, compile, rank, step, class, also, function, program, against, "     \
     "origin_file, origin_line, origin_function, trigger_file, trigger_line, trigger_function, "    \
     "cost_ns, served, benign, sure, evidence, temp_bytes, temp_bytes_more, left_out, fix, "        \
-    "advice "
+    "advice, source_file, source_line, source_function "
 /* In the order of the index, so that nothing is sorted. */
 #define OF_LANE "FROM recompile WHERE run = ? AND lane = ? ORDER BY process, compile"
 

@@ -8,8 +8,8 @@ static const char *const sql[STET_SQL_STATEMENTS] = {
     [STET_SQL_ADD_PART] = "INSERT OR REPLACE INTO part VALUES (?,?,?,?)",
     [STET_SQL_ADD_COMPILE] = "INSERT INTO compile VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
     [STET_SQL_ADD_COUNTER] = "INSERT OR REPLACE INTO counter VALUES (?,?,?,?,?,?,?,?)",
-    [STET_SQL_ADD_RECOMPILE] =
-        "INSERT INTO recompile VALUES (NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [STET_SQL_ADD_RECOMPILE] = "INSERT INTO recompile VALUES "
+                               "(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [STET_SQL_ADD_CHANGE] = "INSERT INTO change VALUES (?,?,?,?,?,?,?,?,?,?,?)",
 };
 
@@ -355,6 +355,7 @@ enum stet_rc stet_ledger_add_recompile(struct stet_ledger *l, const struct stet_
     number(&b, r->left_out);
     text(&b, r->fix);
     text_if(&b, r->advice);
+    line(&b, &r->source);
     rc = run_it(l, &b, err);
     id = sqlite3_last_insert_rowid(l->db);
     for (size_t i = 0; rc == STET_OK && i < r->change_count; i++)

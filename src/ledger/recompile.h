@@ -41,6 +41,7 @@ struct stet_recompile {
     struct stet_view function;
     struct stet_view program, against; /* 32 hex digits; absent where there is none */
     struct stet_line origin, trigger;
+    struct stet_line source; /* where the value was made or read back; line 0 when not known */
     const struct stet_row_change *changes;
     size_t change_count, left_out;
     uint64_t cost_ns;

@@ -4,6 +4,7 @@
 #define STET_LEDGER_RUN_LOAD_H
 
 #include "base/arena.h"
+#include "journal/copied.h"
 #include "journal/read.h"
 #include "journal/vocabulary.h"
 #include "ledger/recompile.h"
@@ -35,6 +36,7 @@ struct stet_compile_event {
     bool has_memory;
     struct stet_view format, name, error, fingerprint;
     struct stet_trigger trigger; /* line 0 when not known */
+    struct stet_frames lines;    /* of the thread that waited: the user's own, innermost first */
     struct stet_view no_stack;   /* why not */
     struct stet_view
         values; /* what Python held, encoded as in journal/values_record.h; may be empty */
@@ -73,6 +75,8 @@ struct stet_process_digest {
     uint64_t next_index[2]; /* above every index met: of compiles, of loads */
     uint64_t executions, executions_lost;
     uint64_t to_device_bytes, to_host_bytes, to_device_count, to_host_count;
+    struct stet_journal_copied *copies; /* between host and device, as far as lines were read */
+    size_t copy_count, copy_room;
     struct stet_counter *counters; /* what the framework counted itself; lines are not filled */
     size_t counter_count, counter_room;
     uint64_t plugin_errors, faults, lost_records;
@@ -102,6 +106,7 @@ struct stet_run_digest {
 struct stet_stack_trigger {
     struct stet_hash stack;
     struct stet_trigger trigger;
+    struct stet_frames lines; /* the user's own, innermost first */
 };
 
 struct stet_stacks {

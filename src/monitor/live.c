@@ -251,8 +251,12 @@ static void translate(struct stet_live *l)
         (uint32_t)(l->x.digest.process_count < PROCESSES ? l->x.digest.process_count : PROCESSES);
     for (uint32_t i = 0; i < h->order_count; i++) {
         struct order *o = &l->orders[i];
+        const struct stet_process_digest *p = &l->x.digest.processes[i];
 
-        l->x.orders[i] = (struct stet_order){.items = o->sightings, .count = o->count};
+        l->x.orders[i] = (struct stet_order){.items = o->sightings,
+                                             .count = o->count,
+                                             .copies = p->copies,
+                                             .copy_count = p->copy_count};
         if (o->count)
             translate_process(l, i);
     }

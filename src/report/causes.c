@@ -29,6 +29,7 @@ static void keep_first(struct stet_causes *c, struct stet_recompile *to,
     to->fix = kept(c, r->fix);
     to->origin = kept_line(c, r->origin);
     to->trigger = kept_line(c, r->trigger);
+    to->source = kept_line(c, r->source);
     to->changes = changes;
     to->change_count = changes ? r->change_count : 0;
     for (size_t i = 0; i < to->change_count; i++) {

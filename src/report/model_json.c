@@ -333,6 +333,7 @@ static void cause(struct stet_json *j, const struct stet_report_run *r,
         place(j, r, "trigger", &c->first.trigger);
     else
         stet_json_null(j, "trigger");
+    place(j, r, "source", &c->first.source);
     changes(j, &c->first);
     stet_json_array(j, "values");
     for (size_t i = 0; i < c->value_count; i++)

@@ -73,6 +73,7 @@ void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r)
     stet_json_told(j, "against", r->against);
     stet_session_line_json(j, "origin", &r->origin);
     stet_session_line_json(j, "trigger", &r->trigger);
+    stet_session_line_json(j, "source", &r->source);
     stet_json_array(j, "changes");
     for (size_t i = 0; i < r->change_count; i++)
         json_change(j, &r->changes[i]);

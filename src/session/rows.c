@@ -68,6 +68,7 @@ void stet_session_row(struct stet_session_row *row, const struct stet_history *h
         .against = name_if(a != NULL, row->against),
         .origin = line_of(&f->origin),
         .trigger = line_of(&s->trigger),
+        .source = line_of(&f->source),
         .changes = row->changes,
         .change_count = convert_changes(f, row),
         .left_out = f->left_out,

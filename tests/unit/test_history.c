@@ -17,8 +17,9 @@ struct run {
     struct stet_order order;
     uint32_t items[256];
     uint32_t count;
-    const char *file; /* that calls; one that is not there unless said */
-    int64_t rank;     /* and process; -1 for one without */
+    const char *file;  /* that calls; one that is not there unless said */
+    uint64_t function; /* that it is of; 0: not known */
+    int64_t rank;      /* and process; -1 for one without */
 };
 
 static enum stet_rc open_program(void *context, uint32_t number, struct stet_history_side *out,
@@ -58,6 +59,7 @@ static void add(struct run *r, uint32_t line, uint64_t executions)
         .index = n,
         .executions = executions,
         .executable = n + 1,
+        .function = r->function,
         .trigger = {stet_view_str(r->file), STET_VIEW("main"), line},
     };
 
@@ -301,6 +303,22 @@ TEST(another_function_is_no_recompile)
     compile_of(&r, 8, "1.5", "", "jit_g", 1);
     ran(&r, "ab");
     EXPECT_CLASS("nothing", judged(&r, 1));
+    end(&r);
+}
+
+TEST(a_compile_whose_function_was_not_read_is_of_the_last_of_its_name)
+{
+    start(&r);
+    r.function = 1;
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    r.function = 2;
+    compile_of(&r, 8, "1.5", "", "jit_f", 3);
+    r.function = 0;
+    compile_of(&r, 16, "1.5", "", "jit_f", 1);
+    ran(&r, "aaabbbc");
+    EXPECT_CLASS("nothing", judged(&r, 1));
+    EXPECT_CLASS("shape-drift", judged(&r, 2));
+    EXPECT_INT(1, judged(&r, 2)->against);
     end(&r);
 }
 

@@ -85,6 +85,7 @@ static enum stet_rc feed(struct stet_ledger *l, const char *id, const char *lane
                                    .also = {{STET_CAUSE_VARLEN, STET_CAUSE_GRAPH_BREAK}, 2},
                                    .function = STET_VIEW("f"),
                                    .origin = {STET_VIEW("/home/u/train.py"), STET_VIEW("f"), 7},
+                                   .source = {STET_VIEW("/home/u/data.py"), STET_VIEW("g"), 3},
                                    .changes = changes,
                                    .change_count = 2,
                                    .cost_ns = 1000,
@@ -114,13 +115,14 @@ static bool look(void *context, const struct stet_recompile *r)
     s->count++;
     s->torch += stet_view_is(r->lane, "torch");
     s->benign += r->benign;
-    s->right = r->change_count == 2 && stet_view_is(r->changes[0].from, "4") &&
-               r->changes[0].kind == STET_CHANGE_ARGUMENT && !r->changes[1].from.ptr &&
-               r->changes[0].line == 7 && !r->program.ptr && r->rank == -1 &&
-               r->temp_bytes_more == -5 && r->has_more && !r->has_memory && r->origin.line == 7 &&
-               !r->trigger.line && r->also.count == 2 && r->also.items[0] == STET_CAUSE_VARLEN &&
-               r->also.items[1] == STET_CAUSE_GRAPH_BREAK &&
-               stet_view_is(r->advice, "{\"alone\":[]}");
+    s->right =
+        r->change_count == 2 && stet_view_is(r->changes[0].from, "4") &&
+        r->changes[0].kind == STET_CHANGE_ARGUMENT && !r->changes[1].from.ptr &&
+        r->changes[0].line == 7 && !r->program.ptr && r->rank == -1 && r->temp_bytes_more == -5 &&
+        r->has_more && !r->has_memory && r->origin.line == 7 && !r->trigger.line &&
+        r->source.line == 3 && stet_view_is(r->source.file, "/home/u/data.py") &&
+        r->also.count == 2 && r->also.items[0] == STET_CAUSE_VARLEN &&
+        r->also.items[1] == STET_CAUSE_GRAPH_BREAK && stet_view_is(r->advice, "{\"alone\":[]}");
     return true;
 }
 
@@ -361,9 +363,12 @@ TEST(an_older_ledger_gets_the_new_tables_and_keeps_its_rows)
     EXPECT_INT(STET_OK, feed(l, "r1", "xla", STET_CAUSE_SHAPE_DRIFT, 2, "s"));
     stet_ledger_close(l);
     EXPECT_INT(SQLITE_OK, sqlite3_open(path, &db));
-    sqlite3_exec(
-        db, "DROP TABLE counter; ALTER TABLE recompile DROP COLUMN advice; PRAGMA user_version = 1",
-        NULL, NULL, NULL);
+    sqlite3_exec(db,
+                 "DROP TABLE counter; ALTER TABLE recompile DROP COLUMN advice; "
+                 "ALTER TABLE recompile DROP COLUMN source_file; "
+                 "ALTER TABLE recompile DROP COLUMN source_line; "
+                 "ALTER TABLE recompile DROP COLUMN source_function; PRAGMA user_version = 1",
+                 NULL, NULL, NULL);
     sqlite3_close(db);
     l = opened();
     EXPECT_INT(2, all_of(l, "r1").count);
