@@ -93,7 +93,7 @@ static void changes(const struct pen *p, const struct stet_recompile *r, bool al
         stet_buf_printf(p->out, "    %s%zu more (--all)%s\n", p->dim, hidden, p->plain);
 }
 
-static void values(const struct pen *p, const struct stet_cause *c)
+static void values(const struct pen *p, const struct stet_report_cause *c)
 {
     size_t shown = c->value_count < VALUES ? c->value_count : VALUES;
 
@@ -118,21 +118,13 @@ static void memory(const struct pen *p, const struct stet_recompile *r)
 
 static void title(const struct pen *p, const struct stet_recompile *r)
 {
-    struct stet_view also = r->also;
-
-    stet_buf_printf(p->out, "%s%.*s%s", p->bold, STET_FMT(r->class), p->plain);
-    for (const char *with = " and "; also.len; with = ", ") {
-        const char *blank = memchr(also.ptr, ' ', also.len);
-        size_t n = blank ? (size_t)(blank - also.ptr) : also.len;
-
-        stet_buf_printf(p->out, "%s%.*s", with, (int)n, also.ptr);
-        n += blank != NULL;
-        also = stet_view_of(also.ptr + n, also.len - n);
-    }
+    stet_buf_printf(p->out, "%s%s%s", p->bold, stet_cause_id(r->cause), p->plain);
+    for (uint32_t i = 0; i < r->also.count; i++)
+        stet_buf_printf(p->out, "%s%s", i ? ", " : " and ", stet_cause_id(r->also.items[i]));
     stet_buf_printf(p->out, ": %.*s %s again", STET_FMT(stet_text_function(r->function)),
-                    stet_view_is(r->class, "cudagraph-rerecord") ? "recorded"
-                    : stet_recompile_lost(r)                     ? "compiled"
-                                                                 : "asked for");
+                    r->cause == STET_CAUSE_CUDAGRAPH_RERECORD ? "recorded"
+                    : stet_recompile_lost(r)                  ? "compiled"
+                                                              : "asked for");
 }
 
 /* What a program took, and from where it came when nothing was compiled. */
@@ -144,14 +136,21 @@ static void took(const struct pen *p, const struct stet_recompile *r, uint64_t n
         stet_buf_printf(p->out, " (from %s)", stet_journal_served_word(r->served));
 }
 
+static bool same_line(const struct stet_line *a, const struct stet_line *b)
+{
+    return a->line == b->line && stet_view_eq(a->file, b->file);
+}
+
 static void rest(const struct pen *p, const struct stet_recompile *r,
                  const struct stet_framework_log *log)
 {
     struct stet_view why = log ? stet_session_log_why(log, r) : (struct stet_view){0};
 
     place(p, "origin", &r->origin);
-    if (r->trigger.line != r->origin.line || !stet_view_eq(r->trigger.file, r->origin.file))
+    if (!same_line(&r->trigger, &r->origin))
         place(p, "trigger", &r->trigger);
+    if (!same_line(&r->source, &r->origin) && !same_line(&r->source, &r->trigger))
+        place(p, "source", &r->source);
     memory(p, r);
     if (r->evidence.len)
         stet_buf_printf(p->out, "  %s%-8s%s %.*s\n", p->dim,
@@ -164,7 +163,7 @@ static void rest(const struct pen *p, const struct stet_recompile *r,
     stet_buf_printf(p->out, "  %sfix%s      %.*s\n", p->dim, p->plain, STET_FMT(r->fix));
 }
 
-static void say_cause(const struct pen *p, const struct stet_cause *c, bool all,
+static void say_cause(const struct pen *p, const struct stet_report_cause *c, bool all,
                       const struct stet_framework_log *log)
 {
     stet_buf_char(p->out, '\n');
@@ -207,8 +206,8 @@ void stet_cli_account_say(const struct stet_recompile *r, uint64_t times, uint64
         tell_one(&out, r, stet_text_colour(STDERR_FILENO));
     else
         stet_buf_printf(&out,
-                        "stet: %.*s: %.*s compiled again %" PRIu64 " times so far, %.1f s lost\n",
-                        STET_FMT(r->class), STET_FMT(stet_text_function(r->function)), times,
+                        "stet: %s: %.*s compiled again %" PRIu64 " times so far, %.1f s lost\n",
+                        stet_cause_id(r->cause), STET_FMT(stet_text_function(r->function)), times,
                         (double)cost_ns / 1e9);
     stet_say_text(&out);
     stet_buf_release(&out);
@@ -285,10 +284,11 @@ static void head(const struct pen *p, const struct stet_account *a,
         const struct stet_answer *answer = &t->answers[q];
 
         stet_buf_printf(p->out, "  %-46s %s%s%s",
-                        stet_account_question_text((enum stet_account_question)q),
+                        stet_cause_question_text((enum stet_cause_question)q),
                         answer->count ? p->red : p->green, answer->count ? "yes" : "no", p->plain);
         if (answer->count)
-            stet_buf_printf(p->out, ", %" PRIu64 "× (%s)", answer->count, answer->class);
+            stet_buf_printf(p->out, ", %" PRIu64 "× (%s)", answer->count,
+                            stet_cause_id(answer->cause));
         stet_buf_char(p->out, '\n');
     }
     stet_cli_account_saved(p->out, "  ", a);

@@ -39,7 +39,8 @@ static void stranger_lines(struct stet_buf *out, const struct stet_launch_watch 
 /* ---- causes ---- */
 
 struct cause {
-    char class[32], function[64], file[256];
+    enum stet_cause cause;
+    char function[64], file[256];
     uint64_t line, times, cost_ns;
 };
 
@@ -51,17 +52,16 @@ struct causes {
 static bool gather(void *context, const struct stet_recompile *r)
 {
     struct causes *c = context;
-    struct cause one = {.line = r->origin.line};
+    struct cause one = {.cause = r->cause, .line = r->origin.line};
 
     if (r->benign || !stet_recompile_lost(r))
         return true;
     snprintf(one.file, sizeof one.file, "%.*s", STET_FMT(stet_text_path(r->origin.file)));
-    snprintf(one.class, sizeof one.class, "%.*s", STET_FMT(r->class));
     snprintf(one.function, sizeof one.function, "%.*s", STET_FMT(r->function));
     for (size_t i = 0; i < c->count; i++) {
         struct cause *o = &c->items[i];
 
-        if (o->line == one.line && !strcmp(o->class, one.class) && !strcmp(o->file, one.file) &&
+        if (o->line == one.line && o->cause == one.cause && !strcmp(o->file, one.file) &&
             !strcmp(o->function, one.function)) {
             o->times++;
             o->cost_ns += r->cost_ns;
@@ -86,8 +86,8 @@ static void top_lines(struct stet_buf *out, struct causes *c)
                 best = &c->items[i];
         if (!best)
             return;
-        stet_buf_printf(out, "stet:   %" PRIu64 "× %s in %s", best->times, best->class,
-                        best->function);
+        stet_buf_printf(out, "stet:   %" PRIu64 "× %s in %s", best->times,
+                        stet_cause_id(best->cause), best->function);
         if (best->line)
             stet_buf_printf(out, ", %s:%" PRIu64, best->file, best->line);
         stet_buf_str(out, ", ");
@@ -119,11 +119,11 @@ static void say_account(struct stet_buf *out, const struct stet_account *a)
         stet_buf_printf(out, ", not settled: %.*s", STET_FMT(a->totals.settled_why));
     stet_buf_char(out, '\n');
     for (int q = 0; q < STET_QUESTIONS; q++) {
-        stet_buf_printf(out, "stet: %s %s",
-                        stet_account_question_text((enum stet_account_question)q),
+        stet_buf_printf(out, "stet: %s %s", stet_cause_question_text((enum stet_cause_question)q),
                         t.answers[q].count ? "yes" : "no");
         if (t.answers[q].count)
-            stet_buf_printf(out, ", %" PRIu64 "× (%s)", t.answers[q].count, t.answers[q].class);
+            stet_buf_printf(out, ", %" PRIu64 "× (%s)", t.answers[q].count,
+                            stet_cause_id(t.answers[q].cause));
         stet_buf_char(out, '\n');
     }
     if (t.alarms && a->each(a->source, gather, &causes, NULL) == STET_OK)

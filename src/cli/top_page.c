@@ -465,7 +465,7 @@ static void cause_rows(const struct stet_top *t, struct stet_page *p,
 {
     struct text a;
 
-    stet_cli_page_printf(p, STET_STYLE_WARN, " %" PRIu64 "× %s", c->times, c->class);
+    stet_cli_page_printf(p, STET_STYLE_WARN, " %" PRIu64 "× %s", c->times, stet_cause_id(c->cause));
     stet_cli_page_printf(p, STET_STYLE_PLAIN, "  %.*s%s",
                          STET_FMT(stet_text_function(stet_view_str(c->function))),
                          c->lane == STET_LANE_TORCH ? " (torch)" : "");

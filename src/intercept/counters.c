@@ -1,10 +1,10 @@
 /* PyTorch/XLA's own metrics, read through its module when Python ends.
  *
- * They are complete only then, and Python can't be asked any more once the C library's exit
+ * They are complete only then, and Python cannot be used any more once the C library's exit
  * handlers run. So a function of ours is registered with Python's atexit: it is called with the GIL
- * held while everything is still there, and before PyTorch/XLA's own handler, which was registered
- * when it was imported. Nothing is imported, changed or kept; a name that is missing is skipped, an
- * exception is cleared, and after DEADLINE_MS the rest is left unread. */
+ * held while everything still exists, and before PyTorch/XLA's own handler, which was registered at
+ * import. Nothing is imported, changed or kept; a missing name is skipped, an exception is cleared,
+ * and after DEADLINE_MS the rest is left unread. */
 #include "intercept/counters.h"
 
 #include "base/view.h"
@@ -38,7 +38,7 @@ static bool is_usable(const struct stet_intercept_python *py)
            py->PyImport_ImportModule;
 }
 
-/* The operations that have no lowering are counted under their ATen names. */
+/* Operations without a lowering are counted under their ATen names. */
 static bool wanted_counter(struct stet_view name)
 {
     static const char *const names[] = {"UncachedCompile", "CachedCompile", "CompileCacheMiss",
@@ -81,7 +81,7 @@ static void send(struct stet_view name, double samples, double total)
     stet_event_send(e);
 }
 
-/* A number out of an object that is ours to drop; negative when it is none. */
+/* A number from an object, which is released; negative if it is not a number. */
 static double number_of(PyObject *o)
 {
     double v = o ? python->PyFloat_AsDouble(o) : -1;

@@ -1,4 +1,4 @@
-/* Gives executions their times, counts them, and hands them over in batches. */
+/* Assigns times to executions, counts them, and passes them on in batches. */
 #include "intercept/drain.h"
 
 #include "base/mem.h"
@@ -26,7 +26,7 @@ void stet_drain_init(void)
     first_ns = transfers_ns = stet_journal_now();
 }
 
-/* Counters that can't grow stop counting by executable; the total stays right. */
+/* If the counters cannot grow, counting by executable stops; the total stays right. */
 static void count(uint64_t id, uint64_t n)
 {
     if (id >= counts_room) {
@@ -45,19 +45,19 @@ void stet_drain_missed(uint64_t executable, uint64_t missed)
         count(executable, missed);
 }
 
-/* The time of a stamp, from how long ago it was. */
+/* The time of a stamp, from its age. */
 static uint64_t stamp_ns(uint64_t stamp, uint64_t now_ticks, uint64_t now_ns)
 {
     uint64_t age = ((now_ticks >> 4) - stamp) & TICKS_MASK;
     uint64_t ticks = now_ticks - first_ticks, ns = now_ns - first_ns;
 
-    if (age > TICKS_MASK / 2 || !ticks) /* the processors' counters differ by a little */
+    if (age > TICKS_MASK / 2 || !ticks) /* the counters of processors differ slightly */
         return now_ns;
     age = (uint64_t)((double)(age << 4) * ((double)ns / (double)ticks));
     return age > ns ? first_ns : now_ns - age;
 }
 
-/* Times for those without a stamp: evenly between the stamps around them. All were over at
+/* Times for executions without a stamp: evenly between the stamps around them. All were over at
  * `until_ns`. */
 static void fill_times(struct stet_exec *execs, size_t n, uint64_t until_ns)
 {
@@ -182,7 +182,7 @@ static void count_missed_of_the_living(void)
     }
 }
 
-/* How often the framework itself asked for memory statistics. */
+/* How often the framework itself requested memory statistics. */
 static void note_memory_asked(struct stet_journal *j)
 {
     uint64_t asked = 0;

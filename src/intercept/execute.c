@@ -1,4 +1,4 @@
-/* Executions: the one hook that is on everybody's fast path. */
+/* Executions: the only hook on the fast path. */
 #include "intercept/ask.h"
 #include "intercept/executables.h"
 #include "intercept/guard.h"
@@ -27,7 +27,7 @@ __attribute__((noinline)) static void rarely(struct stet_handle *h, enum stet_pu
     }
 }
 
-/* `h` is NULL when there was no room for it. */
+/* `h` is NULL if there was no room for it. */
 __attribute__((always_inline)) static inline void count(struct stet_handle *h)
 {
     uint32_t id = h ? atomic_load_explicit(&h->id, memory_order_relaxed) : STET_RING_OTHER;
@@ -37,7 +37,7 @@ __attribute__((always_inline)) static inline void count(struct stet_handle *h)
         rarely(h, pushed);
 }
 
-/* Which results this execution used, and made; those of the first device stand for all. */
+/* Records which results this execution used and produced; the first device represents all. */
 __attribute__((noinline)) static void follow(const struct stet_handle *h,
                                              const PJRT_LoadedExecutable_Execute_Args *args)
 {
@@ -50,8 +50,8 @@ __attribute__((noinline)) static void follow(const struct stet_handle *h,
             (const void *const *)args->output_lists[0]);
 }
 
-/* An executable that was made where we did not look (by an extension, say) gets an id now. When
- * this call comes from inside another plugin that is watched too, that one counts it. */
+/* An executable that was created elsewhere (by an extension, for example) gets an id now. If this
+ * call comes from inside another watched plugin, that one counts it. */
 __attribute__((noinline)) static PJRT_Error *
 execute_unknown(struct stet_plugin *p, PJRT_LoadedExecutable_Execute_Args *args)
 {
@@ -97,7 +97,7 @@ PJRT_Error *on_PJRT_Buffer_Destroy(struct stet_plugin *p, PJRT_Buffer_Destroy_Ar
     return UNLIKELY(error) ? stet_plugin_failed(p, "PJRT_Buffer_Destroy", error) : NULL;
 }
 
-/* Forgotten before the plugin frees it: the address may be another executable's at once. */
+/* Removed before the plugin frees it, because another executable may get the address at once. */
 PJRT_Error *on_PJRT_LoadedExecutable_Destroy(struct stet_plugin *p,
                                              PJRT_LoadedExecutable_Destroy_Args *args)
 {
@@ -107,7 +107,7 @@ PJRT_Error *on_PJRT_LoadedExecutable_Destroy(struct stet_plugin *p,
                               stet_plugin_real(p)->PJRT_LoadedExecutable_Destroy(args));
 }
 
-/* The executable's innards go, its handle stays. */
+/* The executable's content is deleted, its handle stays. */
 PJRT_Error *on_PJRT_LoadedExecutable_Delete(struct stet_plugin *p,
                                             PJRT_LoadedExecutable_Delete_Args *args)
 {

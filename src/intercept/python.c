@@ -1,4 +1,4 @@
-/* Finding CPython, and whether it is in a state to be talked to. */
+/* Finds CPython, and checks whether it can be called now. */
 #include "intercept/python.h"
 
 #include <dlfcn.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 static struct stet_intercept_python api;
-static atomic_int state; /* 0 not found, 1 somebody looks, 2 found */
+static atomic_int state; /* 0 not found, 1 a thread is looking, 2 found */
 
 static const struct {
     const char *name;
@@ -105,18 +105,18 @@ const char *stet_intercept_python_unfit(const struct stet_intercept_python *py)
     if ((py->Py_IsFinalizing && py->Py_IsFinalizing()) ||
         (py->_Py_IsFinalizing && py->_Py_IsFinalizing()))
         return "Python is finalising";
-    /* Without a GIL other threads' frames change under our eyes. */
+    /* Without a GIL other threads' frames change while they are read. */
     if (strstr(py->Py_GetVersion(), "free-threading"))
         return "Python is free-threaded";
-    /* PyGILState_Ensure knows the main interpreter alone. */
+    /* PyGILState_Ensure supports only the main interpreter. */
     first = py->PyInterpreterState_Head();
     if (!first || py->PyInterpreterState_Next(first))
         return "Python has subinterpreters";
     return NULL;
 }
 
-/* Not PyGILState_Check, which says yes to everybody once there was a subinterpreter. Up to 3.11 the
- * current state is the process's, from 3.12 the thread's: equal to this thread's own in both only
+/* Not PyGILState_Check, which is always true once there was a subinterpreter. Up to 3.11 the
+ * current state is the process's, from 3.12 the thread's: in both it equals this thread's own only
  * for the holder. */
 bool stet_intercept_python_held(const struct stet_intercept_python *py)
 {

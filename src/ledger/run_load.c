@@ -1,4 +1,4 @@
-/* Journals → one digest per process. Files of one process share its uid. */
+/* Reads journals into one digest per process. Files of one process share its uid. */
 #include "ledger/run_load.h"
 
 #include "base/fs.h"
@@ -231,7 +231,27 @@ static void on_deserialize(struct stet_run_digest *d, struct stet_process_digest
     c->fingerprint = keep(d, r->fingerprint);
 }
 
-/* Stacks are written before the compile_stack that names them. */
+enum { LINES_MOST = 8 };
+
+/* The user's own frames, the innermost of them. */
+static struct stet_frames own_lines(struct stet_run_digest *d, struct stet_frames frames)
+{
+    struct stet_frame own[LINES_MOST], *kept;
+    size_t n = 0;
+
+    for (size_t i = 0; i < frames.count && n < LINES_MOST; i++)
+        if (!stet_journal_values_in_library(frames.items[i].file))
+            own[n++] = (struct stet_frame){.file = keep(d, frames.items[i].file),
+                                           .function = keep(d, frames.items[i].function),
+                                           .line = frames.items[i].line};
+    kept = n ? STET_NEW_ARRAY(&d->arena, struct stet_frame, n) : NULL;
+    if (!kept)
+        return (struct stet_frames){0};
+    memcpy(kept, own, n * sizeof *kept);
+    return (struct stet_frames){kept, n};
+}
+
+/* Stacks are written before the records that name them. */
 static void on_stack(struct stet_run_digest *d, struct stet_stacks *s,
                      const struct stet_rec_stack *r)
 {
@@ -240,14 +260,10 @@ static void on_stack(struct stet_run_digest *d, struct stet_stacks *s,
 
     if (!stet_vec_room(&s->items, &s->room, s->count, sizeof *s->items))
         return;
-    for (size_t i = 0; i < r->frames.count; i++) {
-        if (!stet_journal_values_in_library(r->frames.items[i].file)) {
-            best = &r->frames.items[i];
-            break;
-        }
-    }
     t = &s->items[s->count++];
-    *t = (struct stet_stack_trigger){.stack = r->stack};
+    *t = (struct stet_stack_trigger){.stack = r->stack, .lines = own_lines(d, r->frames)};
+    if (t->lines.count)
+        best = &t->lines.items[0];
     if (best) {
         t->trigger.file = keep(d, best->file);
         t->trigger.function = keep(d, best->function);
@@ -255,10 +271,20 @@ static void on_stack(struct stet_run_digest *d, struct stet_stacks *s,
     }
 }
 
+static const struct stet_stack_trigger *stack_of(const struct stet_stacks *s,
+                                                 struct stet_hash stack)
+{
+    for (size_t i = s->count; i-- > 0;)
+        if (stet_hash_eq(s->items[i].stack, stack))
+            return &s->items[i];
+    return NULL;
+}
+
 static void on_compile_stack(struct stet_run_digest *d, struct stet_process_digest *p,
                              const struct stet_stacks *s, const struct stet_rec_compile_stack *r)
 {
     struct stet_compile_event *c = compile_of(p, r->index, r->load != 0);
+    const struct stet_stack_trigger *t;
 
     if (!c)
         return;
@@ -266,13 +292,31 @@ static void on_compile_stack(struct stet_run_digest *d, struct stet_process_dige
         c->no_stack = keep(d, r->missing);
     if (!r->waits)
         return;
-    for (size_t i = 0; i < s->count; i++) {
-        if (stet_hash_eq(s->items[i].stack, r->stack))
-            c->trigger = s->items[i].trigger;
+    t = stack_of(s, r->stack);
+    if (t) {
+        c->trigger = t->trigger;
+        c->lines = t->lines;
     }
 }
 
-/* A run may compile a hundred thousand times: beyond this, later compiles go without values. */
+static void on_compile_copy(struct stet_run_digest *d, struct stet_process_digest *p,
+                            const struct stet_stacks *s, const struct stet_rec_compile_copy *r)
+{
+    const struct stet_stack_trigger *t = stack_of(s, r->stack);
+    struct stet_journal_copied *c;
+
+    if (!stet_vec_room(&p->copies, &p->copy_room, p->copy_count, sizeof *p->copies))
+        return;
+    c = &p->copies[p->copy_count++];
+    *c = (struct stet_journal_copied){.time_ns = r->copied_ns + p->wall_minus_mono};
+    stet_journal_copied_read(r, c);
+    c->dtype = keep(d, c->dtype);
+    c->value = keep(d, c->value);
+    if (t)
+        c->lines = t->lines;
+}
+
+/* A run may compile a hundred thousand times: after this many, later compiles have no values. */
 enum { VALUES_MOST = 256 << 20 };
 
 static void on_compile_values(struct stet_run_digest *d, struct stet_process_digest *p,
@@ -286,7 +330,7 @@ static void on_compile_values(struct stet_run_digest *d, struct stet_process_dig
     d->value_bytes += r->values.len;
 }
 
-/* One of a name: a forked child reports its own, in its own journal. */
+/* One counter per name: a forked child reports its own, in its own journal. */
 static void on_counter(struct stet_run_digest *d, struct stet_process_digest *p,
                        const struct stet_rec_counter *r)
 {
@@ -354,6 +398,9 @@ void stet_ledger_run_take(struct stet_run_digest *d, struct stet_process_digest 
         break;
     case STET_REC_compile_values:
         on_compile_values(d, p, e->record);
+        break;
+    case STET_REC_compile_copy:
+        on_compile_copy(d, p, s, e->record);
         break;
     case STET_REC_execs:
         if (!p->ended)
@@ -450,7 +497,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* By name, so that the segments of a stream come in order. */
+/* By name, so that the segments of a stream are in order. */
 static enum stet_rc read_folder(struct stet_run_digest *d, const char *folder, DIR *dir)
 {
     char **paths = NULL;
@@ -530,6 +577,7 @@ void stet_ledger_run_unload(struct stet_run_digest *d)
         stet_mem_free(d->processes[i].plugins);
         stet_mem_free(d->processes[i].compiles);
         stet_mem_free(d->processes[i].counters);
+        stet_mem_free(d->processes[i].copies);
     }
     stet_mem_free(d->processes);
     stet_arena_release(&d->arena);

@@ -1,20 +1,22 @@
-/* A run as its journals tell it: processes, plugins, compiles, executions. */
+/* A run, read from its journals: processes, plugins, compiles, executions. The digest owns
+ * everything; views into it are valid until it is released. */
 #ifndef STET_LEDGER_RUN_LOAD_H
 #define STET_LEDGER_RUN_LOAD_H
 
 #include "base/arena.h"
+#include "journal/copied.h"
 #include "journal/read.h"
 #include "journal/vocabulary.h"
 #include "ledger/recompile.h"
 
-/* The place a compile was waited for: the innermost Python frame outside installed packages, else
+/* The place that waited for a compile: the innermost Python frame outside installed packages, else
  * the innermost of all. */
 struct stet_trigger {
     struct stet_view file, function;
     uint64_t line;
 };
 
-/* One compile (or load of a serialised executable, when `load`). */
+/* One compile (or, if `load`, one load of a serialised executable). */
 struct stet_compile_event {
     uint64_t index, time_ns; /* CLOCK_REALTIME of the call */
     bool load, ended;
@@ -26,17 +28,18 @@ struct stet_compile_event {
     enum stet_outcome outcome;   /* of the store's lookup */
     struct stet_view store;      /* its word, which a newer Stet may have written */
     struct stet_view tier;       /* where the agent got it from, when it did */
-    struct stet_view agent;      /* what the agent said; empty when it was not asked */
+    struct stet_view agent;      /* the agent's answer; empty if it was not asked */
     uint64_t agent_ns;           /* what asking it took */
     struct stet_hash key;        /* in the store */
     bool stored;                 /* and it was written there */
-    struct stet_view components; /* of a miss: what the key is made of, name=value lines */
+    struct stet_view components; /* of a miss: the components of the key, name=value lines */
     bool has_memory;
     struct stet_view format, name, error, fingerprint;
     struct stet_trigger trigger; /* line 0 when not known */
+    struct stet_frames lines;    /* of the thread that waited: the user's own, innermost first */
     struct stet_view no_stack;   /* why not */
     struct stet_view
-        values; /* what Python held, as journal/values_record.h codes it; may be empty */
+        values; /* what Python held, encoded as in journal/values_record.h; may be empty */
     uint64_t executions;
     bool step_known; /* after stet_ledger_run_steps: the loop's iteration (from 0) that it belongs
                         to */
@@ -51,7 +54,7 @@ struct stet_plugin_event {
     uint64_t devices;
 };
 
-/* When the loop had completed so many steps. */
+/* The time at which the loop had completed this many steps. */
 struct stet_step_mark {
     uint64_t step, wall_ns; /* CLOCK_REALTIME */
 };
@@ -73,10 +76,12 @@ struct stet_process_digest {
     uint64_t next_index[2]; /* above every index met: of compiles, of loads */
     uint64_t executions, executions_lost;
     uint64_t to_device_bytes, to_host_bytes, to_device_count, to_host_count;
+    struct stet_journal_copied *copies; /* between host and device, as far as lines were read */
+    size_t copy_count, copy_room;
     struct stet_counter *counters; /* what the framework counted itself; lines are not filled */
     size_t counter_count, counter_room;
     uint64_t plugin_errors, faults, lost_records;
-    uint64_t unread_stacks; /* compiles that were over before their Python line was read */
+    uint64_t unread_stacks; /* compiles that ended before their Python line was read */
     bool steps_known;       /* after stet_ledger_run_steps */
     uint64_t steps;
     const char *steps_why; /* how they were found, or why they are not known; a literal */
@@ -84,7 +89,7 @@ struct stet_process_digest {
         *marks; /* evenly spaced steps, at most STET_STEP_MARKS; and the spacing */
     size_t mark_count;
     uint64_t mark_every;
-    bool ended;       /* it said good-bye; a killed process did not */
+    bool ended;       /* it wrote its last record; a killed process did not */
     uint64_t last_ns; /* CLOCK_REALTIME of its last record */
     struct stet_journal_damage damage;
 };
@@ -95,13 +100,14 @@ struct stet_run_digest {
     size_t process_count, process_room;
     uint64_t compiles, loads, failed, executions, compile_ns, layer_ns;
     uint64_t value_bytes;
-    uint64_t unreadable; /* journal files that are none, or of a newer version */
+    uint64_t unreadable; /* files that are not journals, or of a newer version */
 };
 
-/* Stacks met so far, and the line each stands for. */
+/* The stacks found so far, and the line that each gives. */
 struct stet_stack_trigger {
     struct stet_hash stack;
     struct stet_trigger trigger;
+    struct stet_frames lines; /* the user's own, innermost first */
 };
 
 struct stet_stacks {
@@ -109,11 +115,11 @@ struct stet_stacks {
     size_t count, room;
 };
 
-/* The pieces of loading, for those who follow a run while it goes on: the process of a journal
- * (made when new; NULL when out of memory; valid until the next is made), and one record of it. */
+/* The parts of loading, for code that follows a run in progress: the process of a journal (created
+ * if new; NULL when out of memory; valid until the next is created), and one record of it. */
 struct stet_process_digest *stet_ledger_run_process(struct stet_run_digest *d,
                                                     const struct stet_rec_segment *segment);
-/* The compile of this index, made when new; NULL when out of memory. */
+/* The compile of this index, created if new; NULL when out of memory. */
 struct stet_compile_event *stet_ledger_run_compile(struct stet_process_digest *p, uint64_t index);
 void stet_ledger_run_take(struct stet_run_digest *d, struct stet_process_digest *p,
                           struct stet_stacks *s, const struct stet_journal_event *e);

@@ -98,7 +98,10 @@ CREATE TABLE recompile (
     temp_bytes_more INTEGER,          -- than the program it is compared with
     left_out INTEGER NOT NULL,        -- changes that are not in the table
     fix TEXT NOT NULL,
-    advice TEXT                       -- JSON: what "advice" is in stet.explain/1; null for none
+    advice TEXT,                      -- JSON: what "advice" is in stet.explain/1; null for none
+    source_file TEXT,                 -- where the value was made or read back
+    source_line INTEGER,
+    source_function TEXT
 );
 CREATE INDEX recompile_by_run ON recompile (run, lane, process, compile);
 CREATE INDEX recompile_by_class ON recompile (class);

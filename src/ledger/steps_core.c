@@ -1,4 +1,5 @@
-/* The loops of a window: executions whose results come back to the program they started from. */
+/* Finds the loops of a window: executions whose results come back to the program they started
+ * from. */
 #include "ledger/steps_window.h"
 
 enum { CANDIDATES = 24 };
@@ -53,7 +54,7 @@ void stet_ledger_steps_weigh(struct window *w, struct core *c)
     }
 }
 
-/* The loop around `head`, kept when it comes back often enough. */
+/* The loop around `head`, kept if it comes back often enough. */
 static void try_core(struct window *w, uint32_t head)
 {
     struct core c = {.head = head};
@@ -100,7 +101,7 @@ static bool in_some_core(const struct window *w, size_t role)
     return false;
 }
 
-/* Loops are looked for around the programs that take in most of what others made. */
+/* Looks for loops around the programs that take most of what others produced. */
 static void find_cores(struct window *w)
 {
     for (int round = 0; round < CANDIDATES && w->core_count < STET_STEPS_CORES; round++) {
@@ -124,7 +125,7 @@ static void find_cores(struct window *w)
     }
 }
 
-/* How many executions of `to` get something new from `from`, at whatever remove. */
+/* How many executions of `to` get something new from `from`, directly or indirectly. */
 static size_t fed_by(struct window *w, const struct core *from, const struct core *to, size_t *all)
 {
     unsigned char *mark = stet_arena_alloc(&w->arena, w->n, 1);
@@ -148,7 +149,7 @@ static size_t fed_by(struct window *w, const struct core *from, const struct cor
     return fed;
 }
 
-/* Most of `other` runs before or after it: a sampling session, not a loop beside the loop. */
+/* Does most of `other` run before or after it? Then it is a sampling session, not a second loop. */
 static bool is_episode(const struct core *c, const struct core *other)
 {
     size_t within = 0, all = 0;
@@ -160,9 +161,9 @@ static bool is_episode(const struct core *c, const struct core *other)
     return within * 2 < all;
 }
 
-/* `up` feeds `down` and gets nothing back. What feeds on itself alone, or carries little, is a
- * generator of random numbers or a counter; what is fed time and again is an observer (averaged
- * weights, sampling); what is fed once goes on where the other stopped. */
+/* `up` feeds `down` and gets nothing back. A loop that feeds only itself, or carries little, is a
+ * generator of random numbers or a counter. A loop that is fed again and again is an observer
+ * (averaged weights, sampling). A loop that is fed once continues where the other stopped. */
 static void drop_of_chain(struct window *w, struct core *up, struct core *down, size_t fed,
                           size_t all)
 {
@@ -176,7 +177,7 @@ static void drop_of_chain(struct window *w, struct core *up, struct core *down, 
         w->s->ambiguous = "one loop goes on where another stopped";
 }
 
-/* Loops that share nothing both stay, but for one that feeds on itself alone. */
+/* Loops that share nothing are both kept, except one that feeds only itself. */
 static void drop_one(struct window *w, struct core *a, struct core *b)
 {
     size_t all_a, all_b, to_b = fed_by(w, a, b, &all_b), to_a = fed_by(w, b, a, &all_a);
@@ -199,7 +200,7 @@ static void choose_cores(struct window *w)
         w->kept += !w->cores[i].dropped;
 }
 
-/* Variants of one program play one role; the first one's tally has the sums. */
+/* Variants of one program have one role; the tally of the first has the sums. */
 static void count_seen(struct window *w)
 {
     for (size_t i = 0; i < w->n; i++)

@@ -1,17 +1,18 @@
-/* The run: files shared out among threads, summaries from the cache or made anew, then the link. */
+/* The run: distributes files among threads, takes summaries from the cache or computes them, then
+ * links. */
 #include "lint/lint.h"
 
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "lint/ast.h"
 #include "lint/launch.h"
 #include "lint/link.h"
 #include "lint/rules.h"
 #include "lint/source_files.h"
 #include "lint/summary_cache.h"
 #include "lint/walk.h"
+#include "python/ast.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -38,7 +39,7 @@ size_t stet_lint_rule_find(struct stet_view name)
     return lint_rule_named(name);
 }
 
-/* What the result's texts hang on. */
+/* The memory that the result's texts are in. */
 struct inside {
     struct lint_files files;
     struct lint_summary *summaries;
@@ -69,7 +70,7 @@ static bool make_empty(struct lint_summary *s)
     return true;
 }
 
-/* The parser takes a NUL for the end of the file: give it blanks. */
+/* The parser takes a NUL for the end of the file, so NULs are replaced by spaces. */
 static char *without_nuls(struct stet_view text)
 {
     char *copy = stet_mem_alloc(text.len);
@@ -79,13 +80,13 @@ static char *without_nuls(struct stet_view text)
     return copy;
 }
 
-static enum stet_rc summarize_python(struct lint_summary *s, struct lint_parser *p,
+static enum stet_rc summarize_python(struct lint_summary *s, struct stet_python_parser *p,
                                      const char *path, struct stet_view text, struct stet_err *err)
 {
     struct stet_arena scratch;
     struct stet_view module;
-    struct lint_ast ast;
-    enum stet_rc rc = lint_ast_parse(&ast, p, text, err);
+    struct stet_python_ast ast;
+    enum stet_rc rc = stet_python_ast_parse(&ast, p, text, err);
 
     if (rc != STET_OK)
         return rc;
@@ -93,12 +94,12 @@ static enum stet_rc summarize_python(struct lint_summary *s, struct lint_parser 
     module = lint_files_module(&scratch, path);
     rc = lint_walk_file(s, &ast, stet_view_str(path), module, err);
     stet_arena_release(&scratch);
-    lint_ast_release(&ast);
+    stet_python_ast_release(&ast);
     return rc;
 }
 
-static enum stet_rc summarize(struct lint_summary *s, struct lint_parser *p, const char *path,
-                              struct stet_view text, struct stet_err *err)
+static enum stet_rc summarize(struct lint_summary *s, struct stet_python_parser *p,
+                              const char *path, struct stet_view text, struct stet_err *err)
 {
     enum stet_rc rc;
     char *copy;
@@ -133,7 +134,7 @@ static void keep_bytes(struct job *j, size_t i)
     j->fresh[i] = true;
 }
 
-static void one_file(struct job *j, struct lint_parser *p, size_t i)
+static void one_file(struct job *j, struct stet_python_parser *p, size_t i)
 {
     const char *path = j->in->files.paths[i];
     struct lint_summary *s = &j->in->summaries[i];
@@ -169,7 +170,7 @@ static void one_file(struct job *j, struct lint_parser *p, size_t i)
 static void *work(void *context)
 {
     struct job *j = context;
-    struct lint_parser *p = lint_parser_new();
+    struct stet_python_parser *p = stet_python_parser_new();
     size_t i;
 
     if (!p) {
@@ -178,7 +179,7 @@ static void *work(void *context)
     }
     while ((i = atomic_fetch_add(&j->next, 1)) < j->in->files.count && !atomic_load(&j->failed))
         one_file(j, p, i);
-    lint_parser_free(p);
+    stet_python_parser_free(p);
     return NULL;
 }
 
@@ -211,7 +212,7 @@ static struct stet_hash hash_of_paths(const struct stet_lint_options *o)
     return h;
 }
 
-/* All or most came from the pack: not worth writing it again. */
+/* All or most came from the pack: it is not worth writing it again. */
 static void write_back(struct job *j)
 {
     size_t kept = 0;
@@ -262,7 +263,7 @@ static enum stet_rc link_all(struct stet_lint_result *r, struct inside *in, stru
     return rc;
 }
 
-/* Where nothing is left to look at: is it the patterns, or is there nothing? */
+/* If no file is left: did the patterns exclude all, or are there none? */
 static size_t count_excluded(const struct stet_lint_options *o)
 {
     struct lint_files all;
@@ -311,20 +312,20 @@ static enum stet_rc run_files(struct stet_lint_result *r, const struct stet_lint
 static enum stet_rc run_text(struct stet_lint_result *r, struct inside *in, const char *path,
                              struct stet_view text, struct stet_err *err)
 {
-    struct lint_parser *p = lint_parser_new();
+    struct stet_python_parser *p = stet_python_parser_new();
     enum stet_rc rc;
 
     stet_arena_init(&in->files.arena, 1 << 20);
     in->files.paths = stet_mem_calloc(1, sizeof *in->files.paths);
     in->summaries = stet_mem_calloc(1, sizeof *in->summaries);
     if (!p || !in->files.paths || !in->summaries) {
-        lint_parser_free(p);
+        stet_python_parser_free(p);
         return stet_fail(err, STET_NO_MEMORY, "out of memory");
     }
     in->files.paths[0] = stet_arena_copy(&in->files.arena, stet_view_str(path)).ptr;
     rc = in->files.paths[0] ? summarize(in->summaries, p, path, text, err)
                             : stet_fail(err, STET_NO_MEMORY, "out of memory");
-    lint_parser_free(p);
+    stet_python_parser_free(p);
     if (rc != STET_OK)
         return rc;
     in->files.count = in->summary_count = 1;

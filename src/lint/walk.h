@@ -1,15 +1,16 @@
-/* The analysis of one file: scopes, values, and the places where rules look. */
+/* The analysis of one file: scopes, values, and the events at which rules run. The walk borrows the
+ * tree and fills a summary. */
 #ifndef STET_LINT_WALK_H
 #define STET_LINT_WALK_H
 
 #include "base/map.h"
 #include "base/vec.h"
 #include "lint/array_facts.h"
-#include "lint/ast.h"
 #include "lint/summary.h"
+#include "python/ast.h"
 
-/* What is known of a value. "If its deps are tensors" stands before each of these but the first
- * two and the last two. */
+/* What is known of a value. "If its deps are tensors" applies to each of these but the first two
+ * and the last two. */
 enum lint_value_kind {
     LINT_V_UNKNOWN,
     LINT_V_PYTHON, /* not from a tensor */
@@ -34,8 +35,8 @@ enum {
 struct lint_value {
     uint64_t deps;
     uint8_t kind, flags;
-    uint32_t index; /* of the function or jit */
-    lint_ref from;  /* the expression it was made by */
+    uint32_t index;       /* of the function or jit */
+    stet_python_ref from; /* the expression it was made by */
     struct lint_facts f;
 };
 
@@ -43,7 +44,7 @@ enum { LINT_FED = 6 };
 
 /* A compiled function made in this file: jax.jit(f, …) or a decorated definition. */
 struct lint_jit {
-    uint32_t fn; /* LINT_NONE when it can't be told */
+    uint32_t fn; /* LINT_NONE if unknown */
     uint8_t lane;
     bool shifted;  /* arguments are bound before the first */
     bool dynamic;  /* dynamic=True */
@@ -53,13 +54,13 @@ struct lint_jit {
     uint64_t static_positions, donated_positions;
     struct stet_view static_names[8];
     uint32_t static_name_count;
-    lint_ref node;
+    stet_python_ref node;
     uint32_t module; /* the name of what was compiled, when it has one */
     struct lint_fed {
         struct lint_facts f;
         uint32_t line, fn;
         struct stet_view text; /* a value written down */
-    } fed[LINT_FED];           /* by position: how it was called first */
+    } fed[LINT_FED];           /* by position: the arguments of its first call */
 };
 
 struct lint_binding {
@@ -76,8 +77,8 @@ struct lint_scope {
     struct stet_map index; /* name -> item, once there are many */
 };
 
-/* Rules look through whole ranges of nodes. Each look is short in what people write; together they
- * are held to a multiple of the file's size, so that no file takes time out of proportion. */
+/* Rules look through whole ranges of nodes. Each look is short in real code. Their total is limited
+ * to a multiple of the file's size, so that no file takes disproportionate time. */
 struct lint_work {
     uint64_t steps, most;
 };
@@ -85,7 +86,7 @@ struct lint_work {
 enum lint_progress { LINT_NOT_YET, LINT_RUNNING, LINT_DONE };
 
 struct lint_function {
-    lint_ref node, body, parameters,
+    stet_python_ref node, body, parameters,
         decorated;   /* decorated: the definition with decorators, or 0 */
     uint32_t parent; /* enclosing function; fn 0 is the module */
     uint32_t owner;  /* class, or LINT_NONE */
@@ -96,11 +97,11 @@ struct lint_function {
     struct lint_facts items[4]; /* of a tuple that is returned */
     uint8_t returned, item_count;
     uint32_t jit;  /* index + 1 of its own jit when a decorator makes one */
-    bool memoized; /* lru_cache and kin: runs once per argument */
+    bool memoized; /* lru_cache and the like: runs once per argument */
 };
 
 struct lint_class_info {
-    lint_ref node;
+    stet_python_ref node;
     uint32_t name;
     bool decorated;
     struct lint_scope attributes; /* of self */
@@ -109,7 +110,7 @@ struct lint_class_info {
 /* `object.attribute = …` outside of the object's own methods, in a loop. */
 struct lint_move {
     uint32_t object, attribute;
-    lint_ref at;
+    stet_python_ref at;
 };
 
 /* `object = Class(…)`, anywhere. */
@@ -118,7 +119,7 @@ struct lint_instance {
 };
 
 struct lint_walk {
-    const struct lint_ast *ast;
+    const struct stet_python_ast *ast;
     struct lint_summary *out;
     struct stet_view path;
     struct lint_function *fns;
@@ -140,7 +141,7 @@ struct lint_walk {
     struct lint_work *work;
     uint32_t *global_writes;   /* by name number: writes from functions through `global` */
     struct lint_value *values; /* by node, of those evaluated */
-    /* where the walk is */
+    /* the position of the walk */
     uint32_t fn;
     uint32_t depth;      /* of recursion */
     uint32_t loops;      /* loops around this place, in this function */
@@ -148,18 +149,18 @@ struct lint_walk {
     uint32_t step_loops; /* loops around it that hold a torch_xla step */
     bool ends_step;      /* a step ends in the innermost loop itself */
     uint32_t quiet;      /* inside code that is not traced */
-    uint32_t once;       /* guarded by "if it is not made yet" */
+    uint32_t once;       /* guarded by "if it does not exist yet" */
     uint32_t periodic;   /* inside `if step % n == 0` or a branch of one rank */
     uint32_t no_grad;
     uint32_t if_start, branch_start; /* the innermost if and its branch, in bytes; 0 for none */
     bool if_open;                    /* it has no else */
     uint32_t facts;
-    lint_ref statement;
-    lint_ref loop;       /* innermost */
-    lint_ref outer_loop; /* outermost of this function */
-    uint32_t block_end;  /* of the innermost block, in bytes */
-    bool target;         /* the subscript looked at is written, not read */
-    bool failed;         /* out of memory */
+    stet_python_ref statement;
+    stet_python_ref loop;       /* innermost */
+    stet_python_ref outer_loop; /* outermost of this function */
+    uint32_t block_end;         /* of the innermost block, in bytes */
+    bool target;                /* the subscript looked at is written, not read */
+    bool failed;                /* out of memory */
 };
 
 /* Facts of a whole file, found by names before the walk. */
@@ -179,7 +180,7 @@ enum lint_fact {
 };
 
 /* The whole analysis: fills `out`, whose arena it uses. */
-enum stet_rc lint_walk_file(struct lint_summary *out, const struct lint_ast *ast,
+enum stet_rc lint_walk_file(struct lint_summary *out, const struct stet_python_ast *ast,
                             struct stet_view path, struct stet_view module, struct stet_err *err);
 
 /* scopes.c */
@@ -188,7 +189,7 @@ struct lint_binding *lint_lookup(struct lint_walk *w, uint32_t fn, uint32_t name
 struct lint_binding *lint_scope_find(struct lint_scope *s, uint32_t name);
 void lint_scope_release(struct lint_scope *s);
 void lint_bind(struct lint_walk *w, struct lint_scope *s, uint32_t name, struct lint_value v);
-uint32_t lint_fn_at(const struct lint_walk *w, lint_ref node);
+uint32_t lint_fn_at(const struct lint_walk *w, stet_python_ref node);
 uint32_t lint_method(const struct lint_walk *w, uint32_t owner, uint32_t name);
 /* A class of this file, or LINT_NONE. */
 uint32_t lint_class_named(const struct lint_walk *w, uint32_t name);
@@ -196,25 +197,25 @@ uint32_t lint_class_named(const struct lint_walk *w, uint32_t name);
 uint32_t lint_fn_named(struct lint_walk *w, uint32_t fn, uint32_t name);
 /* "jax.numpy.where" for jnp.where when jnp is imported so and not shadowed; else as written
  * ("self.layer", "x.sum"). Empty when it is not a dotted name or does not fit. */
-struct stet_view lint_dotted(struct lint_walk *w, lint_ref n, char room[160]);
+struct stet_view lint_dotted(struct lint_walk *w, stet_python_ref n, char room[160]);
 /* As above, but empty unless the head is an import. */
-struct stet_view lint_imported(struct lint_walk *w, lint_ref n, char room[160]);
+struct stet_view lint_imported(struct lint_walk *w, stet_python_ref n, char room[160]);
 
 /* moves.c */
-void lint_note_moves(struct lint_walk *w, lint_ref n, bool in_loop);
+void lint_note_moves(struct lint_walk *w, stet_python_ref n, bool in_loop);
 /* The attribute is set from outside, in a loop: of an object of this class, or of this name. */
 bool lint_class_attribute_moved(const struct lint_walk *w, uint32_t owner, uint32_t attribute);
 bool lint_object_attribute_moved(const struct lint_walk *w, uint32_t object, uint32_t attribute);
 
 /* values.c: expressions */
-struct lint_value lint_eval(struct lint_walk *w, lint_ref n);
+struct lint_value lint_eval(struct lint_walk *w, stet_python_ref n);
 struct lint_value lint_join(struct lint_value a, struct lint_value b);
 /* Bind a target (name, tuple, attribute of self) to a value. */
-void lint_assign(struct lint_walk *w, lint_ref target, struct lint_value v);
+void lint_assign(struct lint_walk *w, stet_python_ref target, struct lint_value v);
 /* What one gets from iterating over it. */
 struct lint_value lint_element(struct lint_value v);
 /* A truth value is asked of n: the places where Python branches. */
-void lint_condition(struct lint_walk *w, lint_ref n);
+void lint_condition(struct lint_walk *w, stet_python_ref n);
 /* Room for one more item of an array that grows with the walk; else false, and w->failed. */
 static inline bool lint_room(struct lint_walk *w, void *items, size_t *room, size_t count,
                              size_t size)
@@ -226,48 +227,48 @@ static inline bool lint_room(struct lint_walk *w, void *items, size_t *room, siz
 }
 
 /* What an expression was found to be; unknown before it was evaluated. */
-static inline struct lint_value lint_value_of(const struct lint_walk *w, lint_ref n);
+static inline struct lint_value lint_value_of(const struct lint_walk *w, stet_python_ref n);
 /* calls.c */
-struct lint_value lint_eval_call(struct lint_walk *w, lint_ref n);
+struct lint_value lint_eval_call(struct lint_walk *w, stet_python_ref n);
 /* transforms.c: jit and its kin; true when the call is one */
-bool lint_transform(struct lint_walk *w, lint_ref call, struct stet_view dotted,
+bool lint_transform(struct lint_walk *w, stet_python_ref call, struct stet_view dotted,
                     struct lint_value *out);
-/* A library whose functions are known or of no interest, not a part of the project. */
+/* Is it a library whose functions are known or irrelevant, not a part of the project? */
 bool lint_is_library(struct stet_view dotted);
 void lint_decorators(struct lint_walk *w, uint32_t fn);
 /* control_flow.c: statements */
-void lint_note_return(struct lint_walk *w, lint_ref value, struct lint_value v);
+void lint_note_return(struct lint_walk *w, stet_python_ref value, struct lint_value v);
 void lint_run_function(struct lint_walk *w, uint32_t fn);
 /* Statements among the children; also of try, match and what the parser could not place. */
-void lint_run_block(struct lint_walk *w, lint_ref block);
+void lint_run_block(struct lint_walk *w, stet_python_ref block);
 /* loops.c */
-void lint_run_for(struct lint_walk *w, lint_ref n);
-void lint_run_while(struct lint_walk *w, lint_ref n);
+void lint_run_for(struct lint_walk *w, stet_python_ref n);
+void lint_run_while(struct lint_walk *w, stet_python_ref n);
 /* What is known of each part of a tuple that a function of this file returns or yields. */
-void lint_note_items(struct lint_walk *w, lint_ref left, lint_ref right);
+void lint_note_items(struct lint_walk *w, stet_python_ref left, stet_python_ref right);
 
 /* Arguments of a call. */
-lint_ref lint_arg_at(const struct lint_walk *w, lint_ref call, unsigned position);
-lint_ref lint_arg_named(const struct lint_walk *w, lint_ref call, const char *name);
-unsigned lint_arg_count(const struct lint_walk *w, lint_ref call);
+stet_python_ref lint_arg_at(const struct lint_walk *w, stet_python_ref call, unsigned position);
+stet_python_ref lint_arg_named(const struct lint_walk *w, stet_python_ref call, const char *name);
+unsigned lint_arg_count(const struct lint_walk *w, stet_python_ref call);
 /* The value node of a keyword_argument, or the node itself. */
-lint_ref lint_arg_value(const struct lint_walk *w, lint_ref arg);
+stet_python_ref lint_arg_value(const struct lint_walk *w, stet_python_ref arg);
 
-/* One step of a look through many things; false when the file has used up its share. */
+/* Counts one step of a search; false if the file has used up its share. */
 static inline bool lint_spend(const struct lint_walk *w)
 {
     return ++w->work->steps <= w->work->most;
 }
 
 /* Walks the nodes of n's text in order: for (c = n; lint_within(w, c, n); c++). */
-static inline bool lint_within(const struct lint_walk *w, lint_ref c, lint_ref n)
+static inline bool lint_within(const struct lint_walk *w, stet_python_ref c, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
 
     return c < a->count && (c == n || a->nodes[c].start < a->nodes[n].end) && lint_spend(w);
 }
 
-/* It varies with a loop, or something that does went into it. */
+/* Does it vary with a loop, or contain something that does? */
 static inline bool lint_turns(struct lint_value v)
 {
     return (v.flags & LINT_VARIES) || (v.f.flags & LINT_F_TURNS);
@@ -278,13 +279,13 @@ static inline bool lint_is_tensor(struct lint_value v)
     return v.kind == LINT_V_TENSOR && v.deps != 0;
 }
 
-/* Not merely perhaps. */
+/* Is it definitely so? */
 static inline bool lint_is_strong(struct lint_value v)
 {
     return lint_is_tensor(v) && !(v.flags & (LINT_WEAK | LINT_TREE));
 }
 
-static inline struct lint_value lint_value_of(const struct lint_walk *w, lint_ref n)
+static inline struct lint_value lint_value_of(const struct lint_walk *w, stet_python_ref n)
 {
     return w->values[n];
 }
@@ -295,13 +296,13 @@ static inline bool lint_name_is(const struct lint_walk *w, uint32_t name, const 
 }
 
 /* Record who calls or traces whom. `lanes` 0: only if the caller is traced. */
-struct lint_call *lint_add_call(struct lint_walk *w, lint_ref at, uint32_t callee,
+struct lint_call *lint_add_call(struct lint_walk *w, stet_python_ref at, uint32_t callee,
                                 struct stet_view target, uint32_t owner, uint8_t lanes,
                                 const char *how);
 
 /* Reporting: `lanes` 0 holds as it stands. The words are one sentence, no full stop. */
-struct lint_candidate *lint_report(struct lint_walk *w, unsigned rule, lint_ref at, uint8_t lanes,
-                                   enum lint_mode mode, uint64_t deps, const char *fmt, ...)
-    __attribute__((format(printf, 7, 8)));
+struct lint_candidate *lint_report(struct lint_walk *w, unsigned rule, stet_python_ref at,
+                                   uint8_t lanes, enum lint_mode mode, uint64_t deps,
+                                   const char *fmt, ...) __attribute__((format(printf, 7, 8)));
 
 #endif

@@ -251,8 +251,12 @@ static void translate(struct stet_live *l)
         (uint32_t)(l->x.digest.process_count < PROCESSES ? l->x.digest.process_count : PROCESSES);
     for (uint32_t i = 0; i < h->order_count; i++) {
         struct order *o = &l->orders[i];
+        const struct stet_process_digest *p = &l->x.digest.processes[i];
 
-        l->x.orders[i] = (struct stet_order){.items = o->sightings, .count = o->count};
+        l->x.orders[i] = (struct stet_order){.items = o->sightings,
+                                             .count = o->count,
+                                             .copies = p->copies,
+                                             .copy_count = p->copy_count};
         if (o->count)
             translate_process(l, i);
     }
@@ -262,7 +266,7 @@ static void translate(struct stet_live *l)
 
 static uint64_t key_of(const struct stet_recompile *r)
 {
-    struct stet_hash h = stet_hash_mix(stet_hash_bytes(r->class), stet_hash_bytes(r->function));
+    struct stet_hash h = stet_hash_mix_u64(stet_hash_bytes(r->function), r->cause);
 
     return stet_hash_mix_u64(h, r->origin.line).lo;
 }
@@ -329,7 +333,7 @@ static void report(struct stet_live *l)
     for (; l->reported < l->x.history.finding_count; l->reported++) {
         const struct stet_finding *f = &l->x.history.findings[l->reported];
 
-        if (f->reason >= STET_REASONS)
+        if (f->cause == STET_CAUSE_NONE)
             continue;
         stet_session_row(&row, &l->x.history, f);
         if (l->events_fd >= 0)

@@ -175,8 +175,10 @@ static void write_cells(struct writer *w, bool seconds)
 
         if (!c->count) /* its process has told its rank since: it is counted there */
             continue;
-        of_rank(w, c->rank, c->lane, (struct label){"cause", stet_view_str(c->class)},
-                seconds ? NANOSECONDS : COUNT, seconds ? c->cost_ns : c->count);
+        of_rank(
+            w, c->rank, c->lane,
+            (struct label){"cause", stet_view_str(c->other ? "other" : stet_cause_id(c->cause))},
+            seconds ? NANOSECONDS : COUNT, seconds ? c->cost_ns : c->count);
     }
 }
 

@@ -224,7 +224,7 @@ static void on_recompile(void *context, const struct stet_recompile *r, uint64_t
         return;
     q->recompiles++;
     q->lost_ns += lost_ns;
-    cell = stet_pulse_cell(p, STET_LANE_XLA, r->rank, r->class);
+    cell = stet_pulse_cell(p, STET_LANE_XLA, r->rank, r->cause);
     cell->count++;
     cell->cost_ns += lost_ns;
     cause = stet_pulse_cause(p, STET_LANE_XLA, r);

@@ -55,11 +55,12 @@ struct stet_pulse_family {
     uint64_t grown_ns; /* CLOCK_REALTIME of its newest program */
 };
 
-/* Recompiles by lane, rank and class. */
+/* Recompiles by lane, rank and cause. */
 struct stet_pulse_cell {
     enum stet_lane lane;
     int64_t rank;
-    char class[32]; /* "other" when there are too many */
+    enum stet_cause cause;
+    bool other; /* all causes for which there was no cell of their own */
     uint64_t count, cost_ns;
 };
 
@@ -68,7 +69,8 @@ struct stet_pulse_cause {
     uint64_t key;
     enum stet_lane lane;
     int64_t rank; /* of the last one */
-    char class[32], function[64], file[256], what[160], fix[256];
+    enum stet_cause cause;
+    char function[64], file[256], what[160], fix[256];
     uint64_t line, times, cost_ns, last_ns;
     uint64_t ranks; /* bit rank + 1, modulo 64, of each that had it */
 };

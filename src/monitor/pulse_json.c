@@ -120,7 +120,7 @@ static void causes_json(struct stet_json *j, const struct stet_pulse *p)
         stet_json_object(j, NULL);
         stet_json_cstr(j, "lane", stet_journal_lane_word(c->lane));
         stet_json_known(j, "rank", c->rank >= 0, (uint64_t)c->rank);
-        stet_json_cstr(j, "class", c->class);
+        stet_json_cstr(j, "class", stet_cause_id(c->cause));
         stet_json_cstr(j, "function", *c->function ? c->function : NULL);
         stet_json_cstr(j, "file", c->line ? c->file : NULL);
         stet_json_uint(j, "line", c->line);

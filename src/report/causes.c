@@ -20,8 +20,6 @@ static void keep_first(struct stet_causes *c, struct stet_recompile *to,
         STET_NEW_ARRAY(&c->arena, struct stet_row_change, r->change_count + 1);
 
     *to = *r;
-    to->class = kept(c, r->class);
-    to->also = kept(c, r->also);
     to->function = kept(c, r->function);
     to->program = kept(c, r->program);
     to->against = kept(c, r->against);
@@ -30,6 +28,7 @@ static void keep_first(struct stet_causes *c, struct stet_recompile *to,
     to->fix = kept(c, r->fix);
     to->origin = kept_line(c, r->origin);
     to->trigger = kept_line(c, r->trigger);
+    to->source = kept_line(c, r->source);
     to->changes = changes;
     to->change_count = changes ? r->change_count : 0;
     for (size_t i = 0; i < to->change_count; i++) {
@@ -38,7 +37,6 @@ static void keep_first(struct stet_causes *c, struct stet_recompile *to,
         changes[i].from = kept(c, r->changes[i].from);
         changes[i].to = kept(c, r->changes[i].to);
         changes[i].file = kept(c, r->changes[i].file);
-        changes[i].kind = kept(c, r->changes[i].kind);
         changes[i].facet = kept(c, r->changes[i].facet);
         changes[i].follows = kept(c, r->changes[i].follows);
     }
@@ -46,31 +44,30 @@ static void keep_first(struct stet_causes *c, struct stet_recompile *to,
 
 static bool same_cause(const struct stet_recompile *a, const struct stet_recompile *b)
 {
-    return a->benign == b->benign && a->origin.line == b->origin.line &&
-           stet_view_eq(a->class, b->class) && stet_view_eq(a->also, b->also) &&
-           stet_view_eq(a->function, b->function) && a->lane == b->lane &&
-           stet_view_eq(a->origin.file, b->origin.file);
+    return a->benign == b->benign && a->origin.line == b->origin.line && a->cause == b->cause &&
+           stet_cause_list_eq(&a->also, &b->also) && stet_view_eq(a->function, b->function) &&
+           a->lane == b->lane && stet_view_eq(a->origin.file, b->origin.file);
 }
 
-static void add_value(struct stet_causes *c, struct stet_cause *of, struct stet_view v)
+static void add_value(struct stet_causes *c, struct stet_report_cause *of, struct stet_view v)
 {
     for (size_t i = 0; i < of->value_count; i++)
         if (stet_view_eq(of->values[i], v))
             return;
-    if (of->value_count < STET_CAUSE_VALUES)
+    if (of->value_count < STET_REPORT_VALUES)
         of->values[of->value_count++] = kept(c, v);
     else
         of->value_more++;
 }
 
-static struct stet_cause *cause_of(struct stet_causes *c, const struct stet_recompile *r)
+static struct stet_report_cause *cause_of(struct stet_causes *c, const struct stet_recompile *r)
 {
-    struct stet_cause *of;
+    struct stet_report_cause *of;
 
     for (size_t i = c->count; i-- > 0;)
         if (same_cause(&c->items[i].first, r))
             return &c->items[i];
-    if (c->count == STET_CAUSES_MOST)
+    if (c->count == STET_REPORT_CAUSES)
         return NULL;
     of = &c->items[c->count++];
     keep_first(c, &of->first, r);
@@ -83,7 +80,7 @@ static struct stet_cause *cause_of(struct stet_causes *c, const struct stet_reco
 
 int stet_causes_add(struct stet_causes *c, const struct stet_recompile *r)
 {
-    struct stet_cause *of = cause_of(c, r);
+    struct stet_report_cause *of = cause_of(c, r);
 
     if (!of) {
         c->beyond++;
@@ -100,18 +97,17 @@ int stet_causes_add(struct stet_causes *c, const struct stet_recompile *r)
     return (int)(of - c->items);
 }
 
-int stet_causes_find(const struct stet_causes *c, struct stet_view class, struct stet_view function)
+int stet_causes_find(const struct stet_causes *c, enum stet_cause cause, struct stet_view function)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (stet_view_eq(c->items[i].first.class, class) &&
-            stet_view_eq(c->items[i].first.function, function))
+        if (c->items[i].first.cause == cause && stet_view_eq(c->items[i].first.function, function))
             return (int)i;
     return -1;
 }
 
 bool stet_causes_init(struct stet_causes *c)
 {
-    *c = (struct stet_causes){.items = stet_mem_calloc(STET_CAUSES_MOST, sizeof *c->items)};
+    *c = (struct stet_causes){.items = stet_mem_calloc(STET_REPORT_CAUSES, sizeof *c->items)};
     stet_arena_init(&c->arena, (size_t)256 << 20);
     return c->items != NULL;
 }

@@ -294,8 +294,8 @@ static void join_torch(struct stet_report_run *r, const struct stet_torch *t)
         if (events[i].cause >= 0 || t->compiles[i].failures == STET_TORCH_NONE)
             continue;
         stet_torch_explain(t, i, &why);
-        events[i].cause = stet_causes_find(&r->causes, stet_view_str(why.class),
-                                           t->frames[t->compiles[i].frame].code.function);
+        events[i].cause =
+            stet_causes_find(&r->causes, why.cause, t->frames[t->compiles[i].frame].code.function);
     }
 }
 
@@ -323,10 +323,10 @@ static enum stet_rc take_account(void *context, const struct stet_account *a,
                                                : (struct stet_view){0};
     for (int q = 0; q < STET_QUESTIONS; q++)
         r->questions[q] = (struct stet_report_question){
-            .key = stet_account_question_key((enum stet_account_question)q),
-            .text = stet_account_question_text((enum stet_account_question)q),
+            .key = stet_cause_question_key((enum stet_cause_question)q),
+            .text = stet_cause_question_text((enum stet_cause_question)q),
             .count = tally->answers[q].count,
-            .class = kept(r, tally->answers[q].class),
+            .cause = tally->answers[q].cause,
             .evidence = kept(r, tally->answers[q].evidence)};
     rc = a->each(a->source, take_recompile, t, err);
     return rc == STET_OK && (stet_causes_failed(&r->causes) || r->failed_memory) ? no_memory(err)

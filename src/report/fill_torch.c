@@ -127,7 +127,7 @@ static void graph_break(struct stet_json *j, const struct stet_torch *t, uint32_
     stet_torch_fix(t, &why, &fix);
     stet_json_object(j, NULL);
     stet_json_uint(j, "process", first_process + b->process);
-    stet_json_cstr(j, "class", why.class);
+    stet_json_cstr(j, "class", stet_cause_id(why.cause));
     stet_session_torch_json_place(j, "at", &b->place);
     stet_json_string(j, "code", b->code);
     stet_json_string(j, "reason", b->reason);

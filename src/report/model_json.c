@@ -1,5 +1,5 @@
-/* The model as stet.report/1: lists as columns and texts by number, since a page of 100,000 events
- * should open at once. docs/report.md describes it. */
+/* Writes the model as stet.report/1: lists as columns and texts by number, so that a page of
+ * 100,000 events opens fast. docs/report.md describes it. */
 #include "report/model.h"
 
 static double seconds(uint64_t ns)
@@ -77,7 +77,9 @@ static void questions(struct stet_json *j, const struct stet_report_run *r)
         stet_json_cstr(j, "key", q->key);
         stet_json_cstr(j, "text", q->text);
         stet_json_uint(j, "recompiles", q->count);
-        text_or_null(j, "class", q->class);
+        text_or_null(j, "class",
+                     q->cause == STET_CAUSE_NONE ? (struct stet_view){0}
+                                                 : stet_view_str(stet_cause_id(q->cause)));
         text_or_null(j, "evidence", q->evidence);
         stet_json_end_object(j);
     }
@@ -259,7 +261,7 @@ static void grids(struct stet_json *j, const struct stet_report_run *r)
 
 enum { AROUND = 3 };
 
-/* The lines around it, when the file is at hand: [number, text] each. */
+/* The lines around it, if the file is available: [number, text] each. */
 static void excerpt(struct stet_json *j, const struct stet_report_run *r,
                     const struct stet_line *at)
 {
@@ -314,12 +316,15 @@ static void changes(struct stet_json *j, const struct stet_recompile *r)
     stet_json_uint(j, "left_out", r->left_out);
 }
 
-static void cause(struct stet_json *j, const struct stet_report_run *r, const struct stet_cause *c)
+static void cause(struct stet_json *j, const struct stet_report_run *r,
+                  const struct stet_report_cause *c)
 {
+    char also[STET_CAUSE_LIST_TEXT];
+
     stet_json_object(j, NULL);
     stet_json_cstr(j, "lane", stet_journal_lane_word(c->first.lane));
-    stet_json_string(j, "class", c->first.class);
-    stet_json_string(j, "also", c->first.also);
+    stet_json_cstr(j, "class", stet_cause_id(c->first.cause));
+    stet_json_string(j, "also", stet_cause_list_text(&c->first.also, also));
     stet_json_told(j, "function",
                    c->first.function.len ? c->first.function : (struct stet_view){0});
     stet_json_bool(j, "benign", c->first.benign);
@@ -333,6 +338,7 @@ static void cause(struct stet_json *j, const struct stet_report_run *r, const st
         place(j, r, "trigger", &c->first.trigger);
     else
         stet_json_null(j, "trigger");
+    place(j, r, "source", &c->first.source);
     changes(j, &c->first);
     stet_json_array(j, "values");
     for (size_t i = 0; i < c->value_count; i++)

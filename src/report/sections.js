@@ -35,6 +35,8 @@
           c.origin.excerpt.length ? null : el("div", { class: "muted", text: "The file is not where it was." })) : null,
         c.trigger ? row("waited for by", el("details", {}, el("summary", {}, el("code", { text: place(c.trigger), title: c.trigger.file }),
           c.trigger.function ? " in " + c.trigger.function : ""), excerpt(c.trigger) || "The file is not where it was.")) : null,
+        c.source ? row("made by", el("details", {}, el("summary", {}, el("code", { text: place(c.source), title: c.source.file }),
+          c.source.function ? " in " + c.source.function : ""), excerpt(c.source) || "The file is not where it was.")) : null,
         c.evidence ? row(sure[c.sure] || "evidence", c.evidence) : null,
         c.temp_bytes_more ? row("memory", bytes(Math.abs(c.temp_bytes_more)) + " of temporaries " + (c.temp_bytes_more > 0 ? "more" : "less") + " than before") : null),
       c.fix ? el("p", { class: "fix" }, el("b", { text: "Fix: " }), c.fix) : null);

@@ -33,7 +33,7 @@ static void json_change(struct stet_json *j, const struct stet_row_change *c)
         stet_json_uint(j, "line", c->line);
     else
         stet_json_null(j, "line");
-    stet_json_string(j, "kind", c->kind);
+    stet_json_cstr(j, "kind", stet_cause_change_id(c->kind));
     if (c->facet.ptr)
         stet_json_string(j, "facet", c->facet);
     if (c->follows.ptr)
@@ -42,18 +42,11 @@ static void json_change(struct stet_json *j, const struct stet_row_change *c)
     stet_json_end_object(j);
 }
 
-static void json_words(struct stet_json *j, const char *key, struct stet_view list)
+static void json_causes(struct stet_json *j, const char *key, const struct stet_cause_list *l)
 {
     stet_json_array(j, key);
-    while (list.len) {
-        const char *blank = memchr(list.ptr, ' ', list.len);
-        size_t n = blank ? (size_t)(blank - list.ptr) : list.len;
-
-        if (n)
-            stet_json_string(j, NULL, stet_view_of(list.ptr, n));
-        n += blank != NULL;
-        list = stet_view_of(list.ptr + n, list.len - n);
-    }
+    for (uint32_t i = 0; i < l->count; i++)
+        stet_json_cstr(j, NULL, stet_cause_id(l->items[i]));
     stet_json_end_array(j);
 }
 
@@ -73,13 +66,14 @@ void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r)
     stet_json_uint(j, "process", r->process);
     json_known(j, "step", r->step_known, r->step);
     stet_json_cstr(j, "lane", stet_journal_lane_word(r->lane));
-    stet_json_string(j, "class", r->class);
-    json_words(j, "also", r->also);
+    stet_json_cstr(j, "class", stet_cause_id(r->cause));
+    json_causes(j, "also", &r->also);
     stet_json_told(j, "function", r->function.len ? r->function : (struct stet_view){0});
     stet_json_told(j, "program", r->program);
     stet_json_told(j, "against", r->against);
     stet_session_line_json(j, "origin", &r->origin);
     stet_session_line_json(j, "trigger", &r->trigger);
+    stet_session_line_json(j, "source", &r->source);
     stet_json_array(j, "changes");
     for (size_t i = 0; i < r->change_count; i++)
         json_change(j, &r->changes[i]);
@@ -150,7 +144,7 @@ static void json_head(struct stet_json *j, const struct stet_account *a,
     stet_json_end_object(j);
     stet_json_object(j, "questions");
     for (int q = 0; q < STET_QUESTIONS; q++) {
-        stet_json_object(j, stet_account_question_key((enum stet_account_question)q));
+        stet_json_object(j, stet_cause_question_key((enum stet_cause_question)q));
         stet_json_bool(j, "answer", t->answers[q].count != 0);
         stet_json_uint(j, "recompiles", t->answers[q].count);
         stet_json_cstr(j, "evidence", t->answers[q].count ? t->answers[q].evidence : NULL);
@@ -233,14 +227,15 @@ static bool csv_one(void *context, const struct stet_recompile *r)
 {
     struct writer *w = context;
     struct stet_buf *out = &w->out;
+    char also[STET_CAUSE_LIST_TEXT];
 
     cell(out, stet_view_str(stet_journal_lane_word(r->lane)), false);
     cell_number(out, true, r->process);
     cell_number(out, r->rank >= 0, (uint64_t)r->rank);
     cell_number(out, true, r->compile);
     cell_number(out, r->step_known, r->step);
-    cell(out, r->class, false);
-    cell(out, r->also, false);
+    cell(out, stet_view_str(stet_cause_id(r->cause)), false);
+    cell(out, stet_cause_list_text(&r->also, also), false);
     cell(out, r->function, false);
     cell(out, r->origin.file, false);
     cell_number(out, r->origin.line != 0, r->origin.line);

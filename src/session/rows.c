@@ -20,18 +20,20 @@ static struct stet_view name_if(bool there, const char *name)
     return there ? stet_view_str(name) : (struct stet_view){0};
 }
 
-static size_t convert_changes(const struct stet_finding *f, struct stet_row_change *out)
+static size_t convert_changes(const struct stet_finding *f, struct stet_session_row *row)
 {
+    struct stet_row_change *out = row->changes;
+
     for (uint32_t i = 0; i < f->change_count; i++) {
         const struct stet_told *c = &f->changes[i];
 
         out[i] = (struct stet_row_change){
-            .what = c->what,
+            .what = stet_words_subject(row->words[i], c->kind, &c->of),
             .from = c->from,
             .to = c->to,
             .file = c->place.file,
             .line = c->place.line,
-            .kind = stet_view_str(stet_change_name(c->kind)),
+            .kind = c->kind,
             .facet = c->facet < STET_FACETS
                          ? stet_view_str(stet_facet_name((enum stet_facet)c->facet))
                          : (struct stet_view){0},
@@ -49,12 +51,7 @@ void stet_session_row(struct stet_session_row *row, const struct stet_history *h
 {
     const struct stet_sighting *s = &h->sightings[f->sighting];
     const struct stet_sighting *a = f->against == STET_NONE ? NULL : &h->sightings[f->against];
-    size_t used = 0;
 
-    row->also[0] = '\0';
-    for (uint32_t i = 0; i < f->also_count; i++)
-        used += (size_t)snprintf(row->also + used, sizeof row->also - used, "%s%s", used ? " " : "",
-                                 stet_reason_name(f->also[i]));
     stet_hash_format(s->program, row->program);
     if (a)
         stet_hash_format(a->program, row->against);
@@ -65,15 +62,15 @@ void stet_session_row(struct stet_session_row *row, const struct stet_history *h
         .rank = s->rank,
         .step_known = s->step_known,
         .step = s->step,
-        .class = stet_view_str(stet_reason_name(f->reason)),
-        .also = stet_view_str(row->also),
+        .cause = f->cause,
         .function = s->traits->function,
         .program = stet_view_str(row->program),
         .against = name_if(a != NULL, row->against),
         .origin = line_of(&f->origin),
         .trigger = line_of(&s->trigger),
+        .source = line_of(&f->source),
         .changes = row->changes,
-        .change_count = convert_changes(f, row->changes),
+        .change_count = convert_changes(f, row),
         .left_out = f->left_out,
         .cost_ns = s->cost_ns,
         .served = stet_journal_served(s->served),
@@ -87,6 +84,8 @@ void stet_session_row(struct stet_session_row *row, const struct stet_history *h
         .fix = f->fix,
         .advice = f->advice,
     };
+    for (uint32_t i = 0; i < f->also_count; i++)
+        stet_cause_list_add(&row->recompile.also, f->also[i]);
 }
 
 /* ---- straight ---- */
@@ -99,7 +98,7 @@ static enum stet_rc each_finding(void *source, stet_visit_recompile *visit, void
 
     (void)err;
     for (uint32_t i = 0; i < x->history.finding_count; i++) {
-        if (x->history.findings[i].reason >= STET_REASONS)
+        if (x->history.findings[i].cause == STET_CAUSE_NONE)
             continue;
         stet_session_row(&row, &x->history, &x->history.findings[i]);
         if (!visit(context, &row.recompile))

@@ -15,17 +15,18 @@ enum { TORCH_ROWS_VERSION = 3, CHANGES = 8 };
 struct row {
     struct stet_recompile recompile;
     struct stet_row_change changes[CHANGES];
-    struct stet_buf also, fix, evidence, what, missed;
+    struct stet_cause_list also;
+    struct stet_buf fix, evidence, what, missed;
 };
 
 static void row_clear(struct row *r)
 {
-    r->also.len = r->fix.len = r->evidence.len = r->what.len = r->missed.len = 0;
+    r->also.count = 0;
+    r->fix.len = r->evidence.len = r->what.len = r->missed.len = 0;
 }
 
 static void row_release(struct row *r)
 {
-    stet_buf_release(&r->also);
     stet_buf_release(&r->fix);
     stet_buf_release(&r->evidence);
     stet_buf_release(&r->what);
@@ -71,7 +72,7 @@ static size_t changes_of(const struct stet_torch *t, const struct stet_torch_com
                                                .to = view_or_absent(why->to),
                                                .file = why->origin.file,
                                                .line = why->origin.line,
-                                               .kind = STET_VIEW("guard"),
+                                               .kind = STET_CHANGE_GUARD,
                                                .count = 1};
     for (i = t->failures[i].next; i != STET_TORCH_NONE && n < CHANGES; i = t->failures[i].next) {
         struct stet_guard g;
@@ -82,7 +83,7 @@ static size_t changes_of(const struct stet_torch *t, const struct stet_torch_com
         r->changes[n++] = (struct stet_row_change){.what = g.expr,
                                                    .from = view_or_absent(g.expected),
                                                    .to = view_or_absent(g.actual),
-                                                   .kind = STET_VIEW("guard"),
+                                                   .kind = STET_CHANGE_GUARD,
                                                    .count = 1};
     }
     return n;
@@ -117,7 +118,7 @@ static void evidence_of(const struct stet_torch *t, uint32_t compile,
     if (stet_torch_diverges(t, compile, &with, &without) && with <= without) {
         stet_buf_printf(&r->evidence, "; %u rank%s did not compile this", without,
                         without == 1 ? "" : "s");
-        stet_buf_printf(&r->also, "%srank-divergence", r->also.len ? " " : "");
+        stet_cause_list_add(&r->also, STET_CAUSE_RANK_DIVERGENCE);
     }
 }
 
@@ -131,7 +132,7 @@ static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t i
     row_clear(r);
     stet_torch_explain(t, compile, &why);
     for (size_t i = 0; i < why.also_count; i++)
-        stet_buf_printf(&r->also, "%s%s", i ? " " : "", why.also[i]);
+        stet_cause_list_add(&r->also, why.also[i]);
     changes = why.has_guard ? changes_of(t, c, &why, r) : 0;
     evidence_of(t, compile, &why, r);
     stet_torch_fix(t, &why, &r->fix);
@@ -140,8 +141,8 @@ static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t i
         .process = f->process,
         .compile = index,
         .rank = t->processes[f->process].rank,
-        .class = stet_view_str(why.class),
-        .also = stet_buf_as_view(&r->also),
+        .cause = why.cause,
+        .also = r->also,
         .function = f->code.function,
         .origin = line_of(&why.origin),
         .trigger = line_of(&c->call),
@@ -198,20 +199,20 @@ static void break_row(const struct stet_torch *t, uint32_t at, const uint32_t *i
     stet_buf_printf(&r->evidence, "graph break: %.*s", STET_FMT(b->reason));
     if (b->count > 1)
         stet_buf_printf(&r->evidence, ", %u times", b->count);
-    if (strcmp(why.class, "graph-break") != 0)
-        stet_buf_str(&r->also, "graph-break");
+    if (why.cause != STET_CAUSE_GRAPH_BREAK)
+        stet_cause_list_add(&r->also, STET_CAUSE_GRAPH_BREAK);
     r->changes[0] = (struct stet_row_change){.what = b->code.len ? b->code : b->reason,
                                              .file = b->place.file,
                                              .line = b->place.line,
-                                             .kind = STET_VIEW("graph-break"),
+                                             .kind = STET_CHANGE_GRAPH_BREAK,
                                              .count = b->count};
     r->recompile =
         (struct stet_recompile){.lane = STET_LANE_TORCH,
                                 .process = b->process,
                                 .compile = index[first == STET_TORCH_NONE ? b->compile : first],
                                 .rank = t->processes[b->process].rank,
-                                .class = stet_view_str(why.class),
-                                .also = stet_buf_as_view(&r->also),
+                                .cause = why.cause,
+                                .also = r->also,
                                 .function = t->frames[b->frame].code.function,
                                 .origin = line_of(&b->place),
                                 .trigger = line_of(&t->compiles[b->compile].call),
@@ -248,15 +249,15 @@ static void graph_row(const struct stet_torch *t, uint32_t compile, uint32_t ind
         .to = why ? view_or_absent(why->size) : (struct stet_view){0},
         .file = at->file,
         .line = at->line,
-        .kind = STET_VIEW("cudagraph"),
+        .kind = STET_CHANGE_CUDAGRAPH,
         .count = n > 1 ? n - 1 : 1};
     r->recompile =
         (struct stet_recompile){.lane = STET_LANE_TORCH,
                                 .process = f->process,
                                 .compile = index,
                                 .rank = t->processes[f->process].rank,
-                                .class = STET_VIEW("cudagraph-rerecord"),
-                                .also = stet_buf_as_view(&r->also),
+                                .cause = STET_CAUSE_CUDAGRAPH_RERECORD,
+                                .also = r->also,
                                 .function = f->code.function,
                                 .origin = line_of(at),
                                 .trigger = line_of(&c->call),

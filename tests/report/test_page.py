@@ -113,7 +113,9 @@ class Data(unittest.TestCase):
                 wanted = self.data(run)["runs"][0]["causes"]
                 ledger.execute("UPDATE recompile SET class = 'stale' WHERE run = ?", (run,))
                 ledger.commit()
-                self.assertEqual({c["class"] for c in self.data(run)["runs"][0]["causes"]}, {"stale"})  # as it was kept
+                kept = self.data(run)["runs"][0]["causes"]  # as it was kept: a cause that this stet does not know
+                self.assertEqual({c["class"] for c in kept}, {"unknown"})
+                self.assertTrue(all(c["evidence"].startswith('the ledger names the cause "stale", which this version') for c in kept))
                 self.assertTrue(all(s[0].startswith(version) for s in ledger.execute("SELECT stamp FROM fed WHERE run = ?", (run,))))
                 ledger.execute("UPDATE fed SET stamp = '0.0.0' || substr(stamp, ?) WHERE run = ?", (len(version) + 1, run))
                 ledger.commit()
