@@ -70,6 +70,7 @@ static bool count(void *context, const struct stet_recompile *r)
         return true;
     t->served += !stet_recompile_lost(r);
     t->lost_ns += stet_recompile_lost(r) ? r->cost_ns : 0;
+    t->wait_ns += r->wait_ns;
     answer(t, r->class, r);
     while (rest.len) {
         const char *blank = memchr(rest.ptr, ' ', rest.len);
@@ -94,15 +95,17 @@ enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_tally 
 void stet_account_lost(struct stet_buf *out, const struct stet_tally *t)
 {
     stet_text_count(out, t->alarms, "recompile");
-    stet_buf_str(out, " (");
-    if (t->alarms && t->served == t->alarms) {
-        stet_buf_printf(out, "nothing lost: %s from the store)",
-                        t->served == 1 ? "it came" : "all came");
+    if (!t->alarms)
         return;
+    stet_buf_str(out, " (waited ");
+    stet_text_duration(out, t->wait_ns);
+    if (t->wait_ns != t->lost_ns) {
+        stet_buf_str(out, ", compiler ");
+        stet_text_duration(out, t->lost_ns);
     }
-    stet_text_duration(out, t->lost_ns);
-    stet_buf_str(out, " lost");
-    if (t->served)
+    if (t->served == t->alarms)
+        stet_buf_printf(out, "; %s from the store", t->served == 1 ? "it came" : "all came");
+    else if (t->served)
         stet_buf_printf(out, "; %llu came from the store", (unsigned long long)t->served);
     stet_buf_char(out, ')');
 }

@@ -56,13 +56,14 @@ struct stet_answer {
 struct stet_tally {
     uint64_t alarms, harmless, torch; /* torch: of that lane */
     uint64_t served;                  /* of the alarms: came from a store, nothing was compiled */
-    uint64_t lost_ns;                 /* by compiling the others */
+    uint64_t wait_ns;                 /* what was waited for all of them */
+    uint64_t lost_ns;                 /* inside the compiler, for those that were compiled */
     struct stet_answer answers[STET_QUESTIONS];
 };
 
 enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_tally *out,
                                 struct stet_err *err);
-/* "5 recompiles (1.2 s lost)", and how many of them a store served. */
+/* "5 recompiles (waited 1.2 s, compiler 0.9 s)", and how many of them a store served. */
 void stet_account_lost(struct stet_buf *out, const struct stet_tally *t);
 /* "3 of 10 programs came from the store: 20 ms instead of 4.1 s"; nothing when none did. */
 void stet_account_saved(struct stet_buf *out, const char *indent, const struct stet_account *a);

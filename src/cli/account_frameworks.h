@@ -17,6 +17,9 @@ void stet_counters_place(struct stet_history *h, struct stet_counter *counters, 
  * summary of `stet run`: only what is to be mended. */
 void stet_counters_text(struct stet_buf *out, const char *indent, bool brief,
                         const struct stet_counter *counters, size_t count);
+/* How long JAX traced and lowered, and how often it traced for nothing. */
+void stet_counters_phases(struct stet_buf *out, const char *indent,
+                          const struct stet_counter *counters, size_t count);
 void stet_counters_json(struct stet_json *j, const struct stet_counter *counters, size_t count);
 
 void stet_log_text(struct stet_buf *out, const char *indent, const struct stet_framework_log *l);

@@ -9,6 +9,7 @@
 #include "report/causes.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 struct pen {
     struct stet_buf *out;
@@ -131,13 +132,19 @@ static void title(const struct pen *p, const struct stet_recompile *r)
                                                                  : "asked for");
 }
 
-/* What a program took, and from where it came when nothing was compiled. */
-static void took(const struct pen *p, const struct stet_recompile *r, uint64_t ns)
+/* What was waited for a program, and the compiler's part or where it came from. */
+static void took(const struct pen *p, const struct stet_recompile *r, uint64_t wait_ns,
+                 uint64_t cost_ns)
 {
-    stet_buf_str(p->out, ", ");
-    stet_text_duration(p->out, ns);
-    if (!stet_recompile_lost(r))
+    stet_buf_str(p->out, ", waited ");
+    stet_text_duration(p->out, wait_ns);
+    if (!stet_recompile_lost(r)) {
         stet_buf_printf(p->out, " (from %.*s)", STET_FMT(r->served));
+    } else if (wait_ns != cost_ns) {
+        stet_buf_str(p->out, " (compiler ");
+        stet_text_duration(p->out, cost_ns);
+        stet_buf_char(p->out, ')');
+    }
 }
 
 static void rest(const struct pen *p, const struct stet_recompile *r,
@@ -173,7 +180,7 @@ static void say_cause(const struct pen *p, const struct stet_cause *c, bool all,
         stet_buf_printf(p->out, " at steps %" PRIu64 "…%" PRIu64, c->first_step, c->last_step);
     if (c->first.rank >= 0)
         stet_buf_printf(p->out, " on rank %" PRId64, c->first.rank);
-    took(p, &c->first, c->cost_ns);
+    took(p, &c->first, c->wait_ns, c->cost_ns);
     stet_buf_printf(p->out, "%s\n", c->first.benign ? " (harmless)" : "");
     changes(p, &c->first, all, 4);
     values(p, c);
@@ -188,7 +195,7 @@ void stet_account_text_one(struct stet_buf *out, const struct stet_recompile *r,
     title(&p, r);
     if (r->step_known)
         stet_buf_printf(out, " at step %" PRIu64, r->step);
-    took(&p, r, r->cost_ns);
+    took(&p, r, r->wait_ns, r->cost_ns);
     stet_buf_char(out, '\n');
     changes(&p, r, false, 1);
     place(&p, "origin", &r->origin);
@@ -235,8 +242,24 @@ static void head(const struct pen *p, const struct stet_account *a, const struct
     }
     stet_account_saved(p->out, "  ", a);
     stet_counters_text(p->out, "  ", false, a->counters, a->counter_count);
+    if (!a->log || !a->log->function_count) /* a log has the same with the functions' names */
+        stet_counters_phases(p->out, "  ", a->counters, a->counter_count);
     if (a->log)
         stet_log_text(p->out, "  ", a->log);
+}
+
+/* Dearest first, harmless ones last. */
+static int by_wait(const void *a, const void *b)
+{
+    const struct stet_cause *x = a, *y = b;
+
+    if (x->first.benign != y->first.benign)
+        return x->first.benign ? 1 : -1;
+    if (x->wait_ns != y->wait_ns)
+        return x->wait_ns < y->wait_ns ? 1 : -1;
+    if (x->first.process != y->first.process)
+        return x->first.process < y->first.process ? -1 : 1;
+    return x->first.compile < y->first.compile ? -1 : x->first.compile > y->first.compile;
 }
 
 static bool gather(void *context, const struct stet_recompile *r)
@@ -260,6 +283,8 @@ enum stet_rc stet_account_text(struct stet_buf *out, const struct stet_account *
         rc = a->each(a->source, gather, &c, err);
     if (rc == STET_OK) {
         head(&p, a, t);
+        if (c.count)
+            qsort(c.items, c.count, sizeof *c.items, by_wait);
         for (size_t i = 0; i < c.count; i++) {
             if (c.items[i].first.benign && !view->all)
                 hidden += c.items[i].times;

@@ -28,7 +28,7 @@ struct order {
 };
 
 struct told {
-    uint64_t key, times, cost_ns, next; /* next: the count at which it is told again */
+    uint64_t key, times, wait_ns, next; /* next: the count at which it is told again */
 };
 
 struct stet_live {
@@ -191,8 +191,8 @@ static bool is_ready(struct stet_live *l, size_t process, const struct stet_comp
 {
     if (!c->ended)
         return last;
-    if (last || c->trigger.line || c->no_stack.len)
-        return true;
+    if (last || ((c->trigger.line || c->no_stack.len) && (c->ran || !c->waiter)))
+        return true; /* what was waited for it is known once it has run */
     /* Long ago, for one who comes late. */
     if (c->time_ns && wall_ns() > c->time_ns + c->plugin_ns + STACK_WAIT_MS * UINT64_C(1000000))
         return true;
@@ -311,8 +311,7 @@ static void say(struct stet_live *l, const struct stet_recompile *r)
         t = &l->told[l->told_count++];
         *t = (struct told){.key = key, .next = 1};
     }
-    if (!t || (t->cost_ns += stet_recompile_lost(r) ? r->cost_ns : 0, ++t->times < t->next) ||
-        !may_print(l)) {
+    if (!t || (t->wait_ns += r->wait_ns, ++t->times < t->next) || !may_print(l)) {
         l->unsaid++;
         return;
     }
@@ -321,9 +320,9 @@ static void say(struct stet_live *l, const struct stet_recompile *r)
         stet_account_text_one(&out, r, l->colour);
     else
         stet_buf_printf(&out,
-                        "stet: %.*s: %.*s compiled again %" PRIu64 " times so far, %.1f s lost\n",
+                        "stet: %.*s: %.*s compiled again %" PRIu64 " times so far, waited %.1f s\n",
                         STET_FMT(r->class), STET_FMT(stet_text_function(r->function)), t->times,
-                        (double)t->cost_ns / 1e9);
+                        (double)t->wait_ns / 1e9);
     t->next = t->times == 1 ? 10 : t->next * 10;
     if (!out.failed)
         stet_say_text(&out);

@@ -12,6 +12,8 @@
 #define STET_HANDLES_PROBE 64u
 /* An executable that another slot of ours counts already. */
 #define STET_HANDLE_SILENT UINT32_MAX
+/* This bit of an id says that the executable has not run yet. */
+#define STET_HANDLE_FRESH  (UINT32_C(1) << 31)
 
 /* `missed` are executions that found the ring full: counted here, not in the sequence. */
 struct stet_handle {

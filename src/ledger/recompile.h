@@ -39,7 +39,8 @@ struct stet_recompile {
     struct stet_line origin, trigger;
     const struct stet_row_change *changes;
     size_t change_count, left_out;
-    uint64_t cost_ns;
+    uint64_t wait_ns;        /* what was waited for it: tracing to its first execution */
+    uint64_t cost_ns;        /* the part of that inside the compiler, or in loading */
     struct stet_view served; /* compiled, memory, disk, remote, lifted */
     bool benign;
     struct stet_view sure, evidence; /* sure: certain, likely, guess */

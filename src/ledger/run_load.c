@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "journal/format.h"
 #include "journal/values_record.h"
+#include "ledger/run_wait.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -174,7 +175,7 @@ static void on_compile_begin(struct stet_run_digest *d, struct stet_process_dige
 }
 
 static void on_compile_end(struct stet_run_digest *d, struct stet_process_digest *p,
-                           const struct stet_rec_compile_end *r)
+                           uint64_t mono_ns, const struct stet_rec_compile_end *r)
 {
     struct stet_compile_event *c = compile_of(p, r->index, false);
 
@@ -196,6 +197,9 @@ static void on_compile_end(struct stet_run_digest *d, struct stet_process_digest
     c->components = keep(d, r->components);
     if (r->name.len)
         c->name = keep(d, r->name);
+    c->begin_ns = r->begin_ns;
+    c->end_ns = mono_ns;
+    stet_ledger_wait_compiled(p, c, c->stack_thread ? c->stack_thread : c->thread);
 }
 
 static void on_stored(struct stet_process_digest *p, const struct stet_rec_stored *r)
@@ -220,14 +224,14 @@ static void on_compiled_memory(struct stet_process_digest *p,
 }
 
 static void on_deserialize(struct stet_run_digest *d, struct stet_process_digest *p,
-                           uint64_t time_ns, const struct stet_rec_deserialize *r)
+                           uint64_t mono_ns, const struct stet_rec_deserialize *r)
 {
     struct stet_compile_event *c = compile_of(p, r->index, true);
 
     if (!c)
         return;
     c->ended = true;
-    c->time_ns = time_ns;
+    c->time_ns = mono_ns + p->wall_minus_mono;
     c->program = r->bytes_hash;
     c->program_size = r->bytes_size;
     c->executable = r->executable;
@@ -239,6 +243,15 @@ static void on_deserialize(struct stet_run_digest *d, struct stet_process_digest
     c->error = keep(d, r->error);
     c->name = keep(d, r->name);
     c->fingerprint = keep(d, r->fingerprint);
+    c->begin_ns = r->begin_ns;
+    c->end_ns = mono_ns;
+    stet_ledger_wait_compiled(p, c, c->stack_thread ? c->stack_thread : c->thread);
+}
+
+/* JAX compiles here when its user lowers and compiles by hand. */
+static bool is_ahead(const struct stet_frame *f)
+{
+    return stet_view_ends(f->file, "/jax/_src/stages.py");
 }
 
 /* Stacks are written before the compile_stack that names them. */
@@ -259,6 +272,8 @@ static void on_stack(struct stet_run_digest *d, struct stet_stacks *s,
     }
     t += s->count++;
     *t = (struct stet_stack_trigger){.stack = r->stack};
+    for (size_t i = 0; i < r->frames.count; i++)
+        t->ahead |= is_ahead(&r->frames.items[i]);
     if (best) {
         t->trigger.file = keep(d, best->file);
         t->trigger.function = keep(d, best->function);
@@ -277,9 +292,14 @@ static void on_compile_stack(struct stet_run_digest *d, struct stet_process_dige
         c->no_stack = keep(d, r->missing);
     if (!r->waits)
         return;
+    c->stack_thread = r->thread;
+    if (r->thread)
+        stet_ledger_wait_compiled(p, c, r->thread);
     for (size_t i = 0; i < s->count; i++) {
-        if (stet_hash_eq(s->items[i].stack, r->stack))
+        if (stet_hash_eq(s->items[i].stack, r->stack)) {
             c->trigger = s->items[i].trigger;
+            c->ahead = s->items[i].ahead;
+        }
     }
 }
 
@@ -349,7 +369,7 @@ void stet_run_take(struct stet_run_digest *d, struct stet_process_digest *p, str
         on_compile_begin(d, p, wall, e->record);
         break;
     case STET_REC_compile_end:
-        on_compile_end(d, p, e->record);
+        on_compile_end(d, p, e->time_ns, e->record);
         break;
     case STET_REC_stored:
         on_stored(p, e->record);
@@ -358,7 +378,13 @@ void stet_run_take(struct stet_run_digest *d, struct stet_process_digest *p, str
         on_compiled_memory(p, e->record);
         break;
     case STET_REC_deserialize:
-        on_deserialize(d, p, wall, e->record);
+        on_deserialize(d, p, e->time_ns, e->record);
+        break;
+    case STET_REC_phase:
+        stet_ledger_wait_phase(p, e->record, e->time_ns);
+        break;
+    case STET_REC_first_run:
+        stet_ledger_wait_ran(p, e->record, e->time_ns);
         break;
     case STET_REC_stack:
         on_stack(d, s, e->record);
@@ -549,6 +575,7 @@ void stet_run_unload(struct stet_run_digest *d)
         stet_mem_free(d->processes[i].plugins);
         stet_mem_free(d->processes[i].compiles);
         stet_mem_free(d->processes[i].counters);
+        stet_ledger_wait_release(&d->processes[i]);
     }
     stet_mem_free(d->processes);
     stet_arena_release(&d->arena);

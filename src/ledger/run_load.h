@@ -20,6 +20,13 @@ struct stet_compile_event {
     struct stet_hash program, options; /* captured content, programs/<hash>.* */
     uint64_t program_size, thread, plugin, client, executable;
     uint64_t plugin_ns, layer_ns; /* inside the plugin; added by the layer */
+    /* What the framework did for it: before the call, where it reports that, and until it ran. */
+    uint64_t trace_ns, lower_ns, between_ns, until_run_ns;
+    uint64_t begin_ns, end_ns; /* of the call, CLOCK_MONOTONIC */
+    uint64_t stack_thread;     /* whose stack was read; 0 when not known */
+    uint64_t waiter;           /* the thread that waited; 0: not known, or nothing was reported */
+    bool ran;                  /* its first execution was seen */
+    bool ahead;                /* compiled ahead of time: the user's own code may lie between */
     uint64_t error_code, temp_bytes, peak_bytes, code_bytes;
     uint64_t served;             /* 0 compiled, 1 memory, 2 disk, 3 remote, 4 lifted */
     struct stet_view store;      /* hit, miss, or why neither; empty when the store was off */
@@ -39,6 +46,16 @@ struct stet_compile_event {
     bool step_known; /* after stet_run_steps: the loop's iteration (from 0) that it belongs to */
     uint64_t step;
 };
+
+/* What the program's user waited for it; at least the time of the call. */
+static inline uint64_t stet_compile_event_wait(const struct stet_compile_event *c)
+{
+    uint64_t work = c->trace_ns + c->lower_ns + c->plugin_ns + c->layer_ns;
+
+    if (c->ahead)
+        return work;
+    return work + c->between_ns + (c->until_run_ns < work ? c->until_run_ns : work);
+}
 
 struct stet_plugin_event {
     uint64_t id, api_major, api_minor;
@@ -68,6 +85,8 @@ struct stet_process_digest {
     struct stet_compile_event *compiles;
     size_t compile_count;
     uint64_t next_index[2]; /* above every index met: of compiles, of loads */
+    struct stet_run_waits *waits;
+    uint64_t traces, traces_taken, untaken_ns; /* taken: by a compile; ns: of all other phases */
     uint64_t executions, executions_lost;
     uint64_t to_device_bytes, to_host_bytes, to_device_count, to_host_count;
     struct stet_counter *counters; /* what the framework counted itself; lines are not filled */
@@ -99,6 +118,7 @@ struct stet_run_digest {
 struct stet_stack_trigger {
     struct stet_hash stack;
     struct stet_trigger trigger;
+    bool ahead;
 };
 
 struct stet_stacks {

@@ -25,7 +25,7 @@
     return el("article", { class: "cause e" + run.colour(item.index), "data-class": c.class },
       el("header", {}, el("h3", {}, swatch(run, item.index), c.class, c.also ? el("span", { class: "muted", text: " and " + c.also.split(" ").join(", ") }) : "",
         el("span", { class: "muted", text: " in " }), el("code", { text: c.function })),
-      el("span", { class: "cost", text: (item.times === 1 ? "once" : count(item.times, "time")) + steps + ", " + seconds(item.cost) + (c.benign ? " (harmless)" : "") })),
+      el("span", { class: "cost", text: (item.times === 1 ? "once" : count(item.times, "time")) + steps + ", waited " + seconds(item.cost) + (c.benign ? " (harmless)" : "") })),
       total > 0 && !c.benign ? bar(item.cost / total) : null,
       el("dl", {},
         shown.length ? row("what moved", shown.map(change), more > 0 ? el("div", { class: "muted", text: "and " + more + " more that follow" }) : null) : null,
@@ -51,7 +51,7 @@
     if (rest)
       s.append(el("p", {}, el("button", { type: "button", text: "Show " + rest + " more", onclick: () => s.replaceWith(Stet.causes(run, true)) })));
     if (run.beyond.times)
-      s.append(el("p", { class: "muted", text: count(run.beyond.times, "recompile") + " of further causes, " + seconds(run.beyond.cost_s) + " (stet explain --format=json has them)" }));
+      s.append(el("p", { class: "muted", text: count(run.beyond.times, "recompile") + " of further causes, waited " + seconds(run.beyond.wait_s) + " (stet explain --format=json has them)" }));
     return s;
   };
 
@@ -74,7 +74,7 @@
       return own ? el("div", { class: "mono muted wrap", text: own[1].trim() }) : null;
     };
     return section("lines", "Cost by line", null, el("div", { class: "scroll" }, table("Where recompiles enter the programs",
-      [{ text: "line", wrap: true }, { text: "causes" }, { text: "times", num: true }, { text: "lost", num: true }, { text: "" }],
+      [{ text: "line", wrap: true }, { text: "causes" }, { text: "times", num: true }, { text: "waited", num: true }, { text: "" }],
       lines.slice(0, 60).map((l) => [el("div", {}, el("code", { text: l.at ? place(l.at) : "no line known", title: l.at ? l.at.file : null }), source(l.at)),
         el("div", {}, [...l.causes].map(([k, i]) => el("div", {}, swatch(run, i), k))), String(l.times), seconds(l.cost),
         el("div", { class: "barcell" }, bar(l.cost / most))]))));
@@ -87,7 +87,7 @@
     const temp = Math.max(...events.map((i) => e.temp_bytes[i]));
     const times = events.length, ran = events.reduce((s, i) => s + e.executions[i], 0);
     return el("li", {}, swatch(run, e.cause[first]), el("code", { text: run.programs.hash[p].slice(0, 12) }), " ",
-      e.step[first] >= 0 ? "step " + e.step[first] + ", " : "", seconds(events.reduce((s, i) => s + e.cost_us[i], 0) / 1e6),
+      e.step[first] >= 0 ? "step " + e.step[first] + ", " : "", "waited " + seconds(events.reduce((s, i) => s + e.wait_us[i], 0) / 1e6),
       times > 1 ? ", compiled " + times + " times" : "", ran ? ", run " + ran.toLocaleString("en") + " times" : "",
       temp >= 0 ? ", " + bytes(temp) + " of temporaries" : "",
       cause ? el("span", { class: "muted", text: " · " + cause.class + (from >= 0 ? " since " + run.programs.hash[from].slice(0, 12) : "") }) : "");
@@ -112,7 +112,7 @@
       const p = e.program[i] >= 0 ? e.program[i] : -1 - i;
       members.set(p, (members.get(p) || []).concat(i));
       fn.families.set(e.family[i], members);
-      fn.cost += e.cost_us[i];
+      fn.cost += e.wait_us[i];
       fn.events++;
       functions.set(key, fn);
     }
@@ -127,7 +127,7 @@
         el("span", { class: "muted", text: " " + count(items.length, "program") })), inner);
     };
     const item = (fn) => el("li", {}, el("details", { open: sorted.length < 6 }, el("summary", {}, el("b", { class: "mono", text: fn.name || "(no name)" }),
-      el("span", { class: "muted", text: " " + (fn.lane === "torch" ? "torch frame, " : fn.families.size > 1 ? fn.families.size + " families, " : "") + count(fn.events, "compile") + ", " + seconds(fn.cost / 1e6) })),
+      el("span", { class: "muted", text: " " + (fn.lane === "torch" ? "torch frame, " : fn.families.size > 1 ? fn.families.size + " families, " : "") + count(fn.events, "compile") + ", waited " + seconds(fn.cost / 1e6) })),
     [...fn.families].map(([id, members]) => family(run, id, members))));
     return section("families", "Program families", "programs of one skeleton are a family", el("div", { class: "tree" }, list(sorted, item)),
       run.totals.undecoded ? el("p", { class: "muted", text: count(run.totals.undecoded, "program") + " too many to be read: told by name only." }) : null);

@@ -87,6 +87,7 @@ static enum stet_rc feed(struct stet_ledger *l, const char *id, const char *lane
                                    .origin = {STET_VIEW("/home/u/train.py"), STET_VIEW("f"), 7},
                                    .changes = changes,
                                    .change_count = 2,
+                                   .wait_ns = 3000,
                                    .cost_ns = 1000,
                                    .served = i == 3 ? STET_VIEW("disk") : STET_VIEW("compiled"),
                                    .benign = i == 1,
@@ -118,7 +119,8 @@ static bool look(void *context, const struct stet_recompile *r)
                !r->changes[1].from.ptr && r->changes[0].line == 7 && !r->program.ptr &&
                r->rank == -1 && r->temp_bytes_more == -5 && r->has_more && !r->has_memory &&
                r->origin.line == 7 && !r->trigger.line && stet_view_is(r->also, "a b") &&
-               stet_view_is(r->advice, "{\"alone\":[]}");
+               stet_view_is(r->advice, "{\"alone\":[]}") && r->wait_ns == 3000 &&
+               r->cost_ns == 1000;
     return true;
 }
 
@@ -151,6 +153,7 @@ TEST(what_goes_in_comes_out)
     EXPECT_INT(9, totals.compiles);
     EXPECT_INT(3, totals.recompiles);
     EXPECT_INT(2000, totals.lost_ns); /* the one from disk was not compiled */
+    EXPECT_INT(9000, totals.wait_ns); /* and was waited for all the same */
     EXPECT(totals.settled && totals.settled_step == 12);
     EXPECT_INT(STET_NOT_FOUND, stet_ledger_run_totals(l, "r2", &arena, &totals, &err));
     stet_arena_release(&arena);
@@ -324,9 +327,14 @@ TEST(an_older_ledger_gets_the_new_tables_and_keeps_its_rows)
     EXPECT_INT(STET_OK, feed(l, "r1", "xla", "shape-drift", 2, "s"));
     stet_ledger_close(l);
     EXPECT_INT(SQLITE_OK, sqlite3_open(path, &db));
-    sqlite3_exec(
-        db, "DROP TABLE counter; ALTER TABLE recompile DROP COLUMN advice; PRAGMA user_version = 1",
-        NULL, NULL, NULL);
+    EXPECT_INT(SQLITE_OK, sqlite3_exec(db,
+                                       "DROP TABLE counter; DROP VIEW cause; "
+                                       "ALTER TABLE recompile DROP COLUMN wait_ns; "
+                                       "ALTER TABLE compile DROP COLUMN wait_ns; "
+                                       "ALTER TABLE recompile DROP COLUMN advice; "
+                                       "CREATE VIEW cause AS SELECT run FROM recompile; "
+                                       "PRAGMA user_version = 1",
+                                       NULL, NULL, NULL));
     sqlite3_close(db);
     l = opened();
     EXPECT_INT(2, all_of(l, "r1").count);

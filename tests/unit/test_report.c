@@ -26,7 +26,7 @@ static struct stet_recompile row(const char *class, uint64_t line)
                                    .class = stet_view_str(class),
                                    .function = STET_VIEW("f"),
                                    .origin = {STET_VIEW("x.py"), STET_VIEW("f"), line},
-                                   .cost_ns = 5,
+                                   .wait_ns = 5,
                                    .rank = -1};
 }
 
