@@ -123,6 +123,7 @@ static enum stet_rc take_processes(struct stet_report_run *r, struct stet_run_di
     r->executions = d->executions;
     r->compile_ns = d->compile_ns;
     r->distinct = r->programs.count;
+    r->starts = stet_ledger_startup(d, &r->startup);
     return STET_OK;
 }
 

@@ -5,6 +5,7 @@
 #include "cli/explain.h"
 #include "cli/explain_shelf.h"
 #include "cli/run_text.h"
+#include "cli/startup_text.h"
 
 #include "base/fs.h"
 #include "cli/command.h"
@@ -169,6 +170,7 @@ static void explain(struct stet_buf *out, const char *folder)
             stet_ledger_saved(l, run->id, &a.saved, NULL);
         stet_ledger_close(l);
         say_account(out, &a);
+        stet_cli_startup_text(out, "stet: ", &x.digest);
         stet_explained_release(&x);
     }
     stet_runs_close(&runs);

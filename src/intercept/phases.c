@@ -19,7 +19,19 @@ static atomic_bool registered;
 static bool is_usable(const struct stet_python *py)
 {
     return py->PyObject_CallMethod && py->PyCFunction_NewEx && py->Py_BuildValue &&
-           py->PyTuple_Size && py->PyTuple_GetItem && py->PyFloat_AsDouble;
+           py->PyTuple_Size && py->PyTuple_GetItem && py->PyFloat_AsDouble && py->PyObject_Type &&
+           py->PyFloat_Type && py->PyLong_Type;
+}
+
+/* Of a float or an int, and of no class that derives from them: others could run code. */
+static double number_of(PyObject *o)
+{
+    PyObject *type = o ? python->PyObject_Type(o) : NULL;
+    bool exact = type && (type == python->PyFloat_Type || type == python->PyLong_Type);
+
+    if (type)
+        python->Py_DecRef(type);
+    return exact ? python->PyFloat_AsDouble(o) : 0;
 }
 
 static uint64_t kind_of(const char *event)
@@ -56,7 +68,7 @@ static PyObject *on_duration(PyObject *self, PyObject *arguments, PyObject *meta
 
     (void)self;
     if (kind) {
-        double seconds = python->PyFloat_AsDouble(python->PyTuple_GetItem(arguments, 1));
+        double seconds = number_of(python->PyTuple_GetItem(arguments, 1));
         PyObject *name = metadata ? python->PyDict_GetItemString(metadata, "fun_name") : NULL;
         const char *function = name ? python->PyUnicode_AsUTF8(name) : NULL;
 

@@ -103,6 +103,7 @@ static void on_process(struct stet_run_digest *d, struct stet_process_digest *p,
     p->exe = keep(d, r->exe);
     p->entry = keep(d, r->entry);
     p->python = keep(d, r->python);
+    p->start_ns = r->start_wall_ns;
     for (size_t i = 0; i < r->env.count; i++) {
         for (size_t k = 0; k < sizeof rank_names / sizeof *rank_names && p->rank < 0; k++) {
             if (stet_view_starts(r->env.items[i], rank_names[k])) {
@@ -137,13 +138,17 @@ static void keep_after(struct stet_run_digest *d, struct stet_view text, const c
         *out = keep(d, stet_view_of(text.ptr + n, text.len - n));
 }
 
-static void on_client(struct stet_run_digest *d, struct stet_process_digest *p,
+static void on_client(struct stet_run_digest *d, struct stet_process_digest *p, uint64_t mono_ns,
                       const struct stet_rec_client_create *r)
 {
     struct stet_plugin_event *e = plugin_of(p, r->plugin);
 
     if (!e || r->error_code)
         return;
+    if (r->begin_ns && r->begin_ns < mono_ns) {
+        p->client_begin_ns = p->client_begin_ns ? p->client_begin_ns : r->begin_ns;
+        p->client_ns += mono_ns - r->begin_ns;
+    }
     e->platform = keep(d, r->platform);
     e->platform_version = keep(d, r->platform_version);
     e->devices = r->devices;
@@ -363,7 +368,7 @@ void stet_run_take(struct stet_run_digest *d, struct stet_process_digest *p, str
         on_plugin(d, p, e->record);
         break;
     case STET_REC_client_create:
-        on_client(d, p, e->record);
+        on_client(d, p, e->time_ns, e->record);
         break;
     case STET_REC_compile_begin:
         on_compile_begin(d, p, wall, e->record);

@@ -26,6 +26,7 @@ struct stet_compile_event {
     uint64_t stack_thread;     /* whose stack was read; 0 when not known */
     uint64_t waiter;           /* the thread that waited; 0: not known, or nothing was reported */
     bool ran;                  /* its first execution was seen */
+    uint64_t ran_ns;           /* when, CLOCK_MONOTONIC */
     bool ahead;                /* compiled ahead of time: the user's own code may lie between */
     uint64_t error_code, temp_bytes, peak_bytes, code_bytes;
     uint64_t served;             /* 0 compiled, 1 memory, 2 disk, 3 remote, 4 lifted */
@@ -86,6 +87,9 @@ struct stet_process_digest {
     size_t compile_count;
     uint64_t next_index[2]; /* above every index met: of compiles, of loads */
     struct stet_run_waits *waits;
+    uint64_t start_ns;                   /* CLOCK_REALTIME of its start; 0 when not known */
+    uint64_t client_begin_ns, client_ns; /* its first client: CLOCK_MONOTONIC; all: how long */
+    uint64_t first_step_ns;              /* after stet_run_steps: CLOCK_MONOTONIC of step 1 */
     uint64_t traces, traces_taken, untaken_ns; /* taken: by a compile; ns: of all other phases */
     uint64_t executions, executions_lost;
     uint64_t to_device_bytes, to_host_bytes, to_device_count, to_host_count;

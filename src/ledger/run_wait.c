@@ -204,6 +204,7 @@ void stet_ledger_wait_ran(struct stet_process_digest *p, const struct stet_rec_f
     if (!c || c->ran)
         return;
     c->ran = true;
+    c->ran_ns = time_ns;
     stet_ledger_wait_compiled(p, c, r->thread);
     w = c->waiter == r->thread ? waiter_of(p, r->thread) : NULL;
     if (w)

@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "ledger/run_folder.h"
-#include "ledger/run_load.h"
+#include "ledger/startup.h"
 #include "report/causes.h"
 #include "report/names.h"
 
@@ -110,6 +110,8 @@ struct stet_report_run {
                                                                           distinct: programs */
     uint64_t torch_compiles, torch_ns;
     uint64_t alarms, harmless, wait_ns, lost_ns;
+    bool starts; /* where the time until the first step went is known: */
+    struct stet_startup startup;
     bool settled;
     uint64_t settled_step;
     struct stet_view settled_why;

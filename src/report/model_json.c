@@ -66,6 +66,24 @@ static void totals(struct stet_json *j, const struct stet_report_run *r)
     stet_json_end_object(j);
 }
 
+static void startup(struct stet_json *j, const struct stet_report_run *r)
+{
+    const struct stet_startup *s = &r->startup;
+
+    if (!r->starts) {
+        stet_json_null(j, "startup");
+        return;
+    }
+    stet_json_object(j, "startup");
+    stet_json_number(j, "total_s", seconds(s->total_ns));
+#define PART(name, what) stet_json_number(j, #name "_s", seconds(s->name##_ns));
+#include "ledger/startup.def"
+#undef PART
+    stet_json_uint(j, "programs", s->programs);
+    stet_json_uint(j, "process", s->process);
+    stet_json_end_object(j);
+}
+
 static void questions(struct stet_json *j, const struct stet_report_run *r)
 {
     stet_json_array(j, "questions");
@@ -371,6 +389,7 @@ void stet_report_json(struct stet_json *j, const struct stet_report_run *r)
     stet_json_int(j, "signal", r->run->signal);
     stet_json_uint(j, "begin_ms", begin / 1000000);
     totals(j, r);
+    startup(j, r);
     questions(j, r);
     saved(j, r);
     processes(j, r, begin);

@@ -201,6 +201,24 @@
           d.samples.filter((s, k) => k % Math.ceil(d.samples.length / 40) === 0).map((s) => [seconds(s[0]), bytes(s[1]), bytes(s[2])])))))) : null));
   };
 
+  // ---- the start, part after part ----
+  const startParts = [["imports", "Python, imports, the script before its first client"], ["client", "creating the client"], ["tracing", "the framework traces functions"],
+    ["lowering", "and lowers them"], ["framework", "its other work for programs"], ["compiling", "inside the compiler"], ["loading", "programs from a store or cache"],
+    ["other", "running programs, data, the script's own code"]];
+  Stet.startup = (run) => {
+    const s = run.startup;
+    if (!s) return null;
+    let before = 0;
+    const rows = startParts.filter(([name]) => s[name + "_s"] > 0).map(([name, what]) => {
+      const part = s[name + "_s"], b = bar(part / s.total_s);
+      b.style.marginLeft = (100 * Math.min(before, s.total_s - part) / s.total_s).toFixed(1) + "%";
+      before += part;
+      return [name, el("span", { class: "muted", text: what }), seconds(part), el("div", { class: "barcell" }, b)];
+    });
+    return section("startup", "Until the first step", seconds(s.total_s) + ", " + count(s.programs, "program") + (run.processes.length > 1 ? ", " + Stet.processLabel(run, s.process) : ""),
+      el("div", { class: "scroll" }, table("Where the time until the first step went", [{ text: "part" }, { text: "", wrap: true }, { text: "took", num: true }, { text: "" }], rows)));
+  };
+
   Stet.saved = (run) => {
     const t = run.totals, loads = t.loads ? count(t.loads, "executable") + " came from the framework's own cache. " : "";
     if (!run.saved.length)

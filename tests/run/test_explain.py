@@ -156,6 +156,7 @@ class Explain(unittest.TestCase):
         out = self.stet("run", "--cpu", "--", PYTHON, "train.py")
         self.assertRegex(out.stderr, r"5 recompiles \(waited [^,]*, compiler 0 us; all came from the store\)")
         self.assertIn("10 of 10 programs came from the store", out.stderr)
+        self.assertRegex(out.stderr, "first step after [^:]*: imports .*, tracing .*, lowering .*, loading ")
         self.assertNotIn("compiled again", out.stderr)
         explained, _ = self.explained()
         self.assertEqual(self.causes(explained), self.WANTED)
