@@ -8,6 +8,7 @@
 #include "intercept/copysites.h"
 #include "intercept/counters.h"
 #include "intercept/layer.h"
+#include "intercept/phases.h"
 #include "intercept/pyvalues.h"
 #include "intercept/pywalk.h"
 #include "intercept/threads.h"
@@ -162,6 +163,7 @@ static void walk(struct stet_pystack *s)
     s->missing = stet_pywalk(s->py, &s->walk, read_values, s);
     s->walk_ns = stet_journal_now() - before - s->values_ns;
     stet_counters_watch(s->py);
+    stet_intercept_phases_watch(s->py);
     send_in_turn(s);
 }
 

@@ -26,7 +26,7 @@ static struct stet_recompile row(enum stet_cause cause, uint64_t line)
                                    .cause = cause,
                                    .function = STET_VIEW("f"),
                                    .origin = {STET_VIEW("x.py"), STET_VIEW("f"), line},
-                                   .cost_ns = 5,
+                                   .wait_ns = 5,
                                    .rank = -1};
 }
 
