@@ -9,6 +9,7 @@
 #include "cli/run_text.h"
 #include "journal/execs.h"
 #include "ledger/events.h"
+#include "ledger/run_wait.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -216,6 +217,7 @@ static bool add_compiles(struct stet_live *l, bool last)
                 bundle = stet_explain_bundle(&l->x.digest, p);
             l->ended[i] = 0;
             any = true;
+            stet_ledger_wait_estimate(p, &p->compiles[l->added[i]]);
             l->off = stet_explain_add(&l->x, (uint32_t)i, l->added[i]++, bundle, NULL) != STET_OK ||
                      l->x.history.sighting_count >= COMPILES;
         }

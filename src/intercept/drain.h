@@ -8,6 +8,8 @@
 void stet_drain_init(void);
 /* Executions up to ring position `end`, all of them before `until_ns`. True when there were any. */
 bool stet_drain_ring(struct stet_journal *j, uint64_t end, uint64_t until_ns);
+/* When the last execution began that was drained; 0 for none. */
+uint64_t stet_drain_last_run(void);
 /* Host-device traffic since the last record of it, at most once a second (a training loop has some
  * in every step) but for the `last`. True when there was any. */
 bool stet_drain_transfers(struct stet_journal *j, bool last);

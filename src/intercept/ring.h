@@ -15,9 +15,6 @@
 /* More threads than this between check and claim at one moment would overwrite a word, which loses
  * an execution and nothing else. */
 #define STET_RING_SLACK 4096u
-/* Every so many executions one is stamped even when they come thick and fast: the tick counter
- * costs as much as all the rest. Those between are given times in between. */
-#define STET_RING_STAMP 8u
 
 /* As long as one thread alone executes, which is how most training runs, it claims its places
  * without a locked instruction. The first push of a second thread ends that for good. */
@@ -28,8 +25,7 @@ enum {
     STET_RING_MEETING = 2, /* a second thread has come and waits for the first to notice */
 }; /* else: the address of the one thread's control block */
 
-/* A word is id | ticks >> 4 << 20; without a stamp the upper part is zero. Zero means not yet
- * written. */
+/* A word is id | ticks >> 4 << 20. Zero means not yet written. */
 struct stet_ring {
     /* On cache lines of their own: head is written by all, tail read by all. */
     _Alignas(64) _Atomic uint64_t head; /* next to claim */
@@ -97,8 +93,7 @@ static inline enum stet_pushed stet_ring_push(struct stet_ring *r, uint32_t id)
         !stet_ring_claim_alone(r, self, &at))
         at = stet_ring_claim_slow(r);
     first = at == tail;
-    atomic_store_explicit(&r->words[at % STET_RING_SIZE],
-                          stet_ring_word(id, first || at % STET_RING_STAMP == 0 ? stet_ticks() : 0),
+    atomic_store_explicit(&r->words[at % STET_RING_SIZE], stet_ring_word(id, stet_ticks()),
                           memory_order_release);
     if (first)
         return STET_PUSHED_FIRST;
