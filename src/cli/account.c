@@ -1,12 +1,12 @@
 /* Counts, and the answers to the three questions. */
-#include "cli/account.h"
+#include "session/account.h"
 
 #include "cli/run_text.h"
 #include "explain/reasons.h"
 
 #include <stdio.h>
 
-static enum stet_question question_of(struct stet_view class)
+static enum stet_account_question question_of(struct stet_view class)
 {
     /* torch.compile's own. */
     if (stet_view_is(class, "zero-one-specialisation") || stet_view_is(class, "list-length") ||
@@ -44,9 +44,10 @@ static enum stet_question question_of(struct stet_view class)
     }
 }
 
-static void answer(struct stet_tally *t, struct stet_view class, const struct stet_recompile *r)
+static void answer(struct stet_account_tally *t, struct stet_view class,
+                   const struct stet_recompile *r)
 {
-    enum stet_question q = question_of(class);
+    enum stet_account_question q = question_of(class);
     struct stet_answer *a;
 
     if (q == STET_QUESTIONS)
@@ -60,7 +61,7 @@ static void answer(struct stet_tally *t, struct stet_view class, const struct st
 
 static bool count(void *context, const struct stet_recompile *r)
 {
-    struct stet_tally *t = context;
+    struct stet_account_tally *t = context;
     struct stet_view rest = r->also;
 
     t->torch += stet_view_is(r->lane, "torch");
@@ -85,14 +86,14 @@ static bool count(void *context, const struct stet_recompile *r)
     return true;
 }
 
-enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_tally *out,
+enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_account_tally *out,
                                 struct stet_err *err)
 {
-    *out = (struct stet_tally){0};
+    *out = (struct stet_account_tally){0};
     return (a->each_brief ? a->each_brief : a->each)(a->source, count, out, err);
 }
 
-void stet_account_lost(struct stet_buf *out, const struct stet_tally *t)
+void stet_cli_account_lost(struct stet_buf *out, const struct stet_account_tally *t)
 {
     stet_text_count(out, t->alarms, "recompile");
     if (!t->alarms)
@@ -110,7 +111,7 @@ void stet_account_lost(struct stet_buf *out, const struct stet_tally *t)
     stet_buf_char(out, ')');
 }
 
-void stet_account_saved(struct stet_buf *out, const char *indent, const struct stet_account *a)
+void stet_cli_account_saved(struct stet_buf *out, const char *indent, const struct stet_account *a)
 {
     const struct stet_ledger_saved *s = &a->saved;
 
@@ -131,14 +132,14 @@ void stet_account_saved(struct stet_buf *out, const char *indent, const struct s
     stet_buf_char(out, '\n');
 }
 
-const char *stet_question_key(enum stet_question q)
+const char *stet_account_question_key(enum stet_account_question q)
 {
     static const char *const keys[] = {"shapes", "profile", "branch"};
 
     return keys[q];
 }
 
-const char *stet_question_text(enum stet_question q)
+const char *stet_account_question_text(enum stet_account_question q)
 {
     static const char *const texts[] = {
         "Did input shapes change?",

@@ -40,7 +40,7 @@ struct stet_account {
 };
 
 /* The three questions. */
-enum stet_question {
+enum stet_account_question {
     STET_QUESTION_SHAPES,
     STET_QUESTION_PROFILE,
     STET_QUESTION_BRANCH,
@@ -53,7 +53,7 @@ struct stet_answer {
 };
 
 /* One walk over all recompiles. */
-struct stet_tally {
+struct stet_account_tally {
     uint64_t alarms, harmless, torch; /* torch: of that lane */
     uint64_t served;                  /* of the alarms: came from a store, nothing was compiled */
     uint64_t wait_ns;                 /* what was waited for all of them */
@@ -61,21 +61,21 @@ struct stet_tally {
     struct stet_answer answers[STET_QUESTIONS];
 };
 
-enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_tally *out,
+enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_account_tally *out,
                                 struct stet_err *err);
 /* "5 recompiles (waited 1.2 s, compiler 0.9 s)", and how many of them a store served. */
-void stet_account_lost(struct stet_buf *out, const struct stet_tally *t);
+void stet_cli_account_lost(struct stet_buf *out, const struct stet_account_tally *t);
 /* "3 of 10 programs came from the store: 20 ms instead of 4.1 s"; nothing when none did. */
-void stet_account_saved(struct stet_buf *out, const char *indent, const struct stet_account *a);
-const char *stet_question_key(enum stet_question q);
-const char *stet_question_text(enum stet_question q);
+void stet_cli_account_saved(struct stet_buf *out, const char *indent, const struct stet_account *a);
+const char *stet_account_question_key(enum stet_account_question q);
+const char *stet_account_question_text(enum stet_account_question q);
 
 /* stet.explain/1, written to standard output as it goes. */
-enum stet_rc stet_account_json(const struct stet_account *a, const struct stet_tally *t,
+enum stet_rc stet_account_json(const struct stet_account *a, const struct stet_account_tally *t,
                                struct stet_err *err);
 struct stet_json;
 /* A place in the source, or null. */
-void stet_line_json(struct stet_json *j, const char *key, const struct stet_line *l);
+void stet_session_line_json(struct stet_json *j, const char *key, const struct stet_line *l);
 /* One recompile as an object of that format; for a line of --json-events too. */
 void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r);
 
@@ -83,9 +83,9 @@ struct stet_account_view {
     bool colour, all;
 };
 
-enum stet_rc stet_account_text(struct stet_buf *out, const struct stet_account *a,
-                               const struct stet_tally *t, const struct stet_account_view *view,
-                               struct stet_err *err);
+enum stet_rc stet_cli_account_text(struct stet_buf *out, const struct stet_account *a,
+                                   const struct stet_account_tally *t,
+                                   const struct stet_account_view *view, struct stet_err *err);
 /* Rows of the table of recompiles, with a head. */
 enum stet_rc stet_account_csv(const struct stet_account *a, struct stet_err *err);
 

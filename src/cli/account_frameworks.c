@@ -1,5 +1,5 @@
 /* See account_frameworks.h. */
-#include "cli/account_frameworks.h"
+#include "session/frameworks.h"
 
 #include "cli/run_text.h"
 
@@ -60,7 +60,8 @@ static void place_one(struct stet_history *h, struct stet_counter *c)
     }
 }
 
-void stet_counters_place(struct stet_history *h, struct stet_counter *counters, size_t count)
+void stet_session_counters_place(struct stet_history *h, struct stet_counter *counters,
+                                 size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (stet_view_starts(counters[i].name, "aten::"))
@@ -182,15 +183,16 @@ void stet_counters_phases(struct stet_buf *out, const char *indent,
     stet_buf_char(out, '\n');
 }
 
-void stet_counters_text(struct stet_buf *out, const char *indent, bool brief,
-                        const struct stet_counter *counters, size_t count)
+void stet_cli_counters_text(struct stet_buf *out, const char *indent, bool brief,
+                            const struct stet_counter *counters, size_t count)
 {
     if (!brief && has_counters_of("torch_xla", counters, count))
         say_torch_xla(out, indent, counters, count);
     fallbacks(out, indent, counters, count);
 }
 
-void stet_counters_json(struct stet_json *j, const struct stet_counter *counters, size_t count)
+void stet_session_counters_json(struct stet_json *j, const struct stet_counter *counters,
+                                size_t count)
 {
     if (!count)
         return;
@@ -291,7 +293,7 @@ static void say_graphs(struct stet_buf *out, const char *indent, const struct st
     }
 }
 
-void stet_log_text(struct stet_buf *out, const char *indent, const struct stet_framework_log *l)
+void stet_cli_log_text(struct stet_buf *out, const char *indent, const struct stet_framework_log *l)
 {
     if (l->function_count)
         say_functions(out, indent, l);
@@ -328,7 +330,7 @@ static void json_functions(struct stet_json *j, const struct stet_framework_log 
     stet_json_end_array(j);
 }
 
-void stet_log_json(struct stet_json *j, const struct stet_framework_log *l)
+void stet_session_log_json(struct stet_json *j, const struct stet_framework_log *l)
 {
     if (!l->function_count && !l->miss_count && !l->graph_count)
         return;
@@ -356,7 +358,8 @@ void stet_log_json(struct stet_json *j, const struct stet_framework_log *l)
     stet_json_end_object(j);
 }
 
-struct stet_view stet_log_why(const struct stet_framework_log *l, const struct stet_recompile *r)
+struct stet_view stet_session_log_why(const struct stet_framework_log *l,
+                                      const struct stet_recompile *r)
 {
     for (size_t i = 0; i < l->miss_count; i++) {
         const struct stet_log_miss *m = &l->misses[i];

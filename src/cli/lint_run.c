@@ -3,8 +3,8 @@
  * something only when the recompile is of the finding's own kind. */
 #include "cli/lint_run.h"
 
-#include "cli/explain.h"
-#include "cli/torch_rows.h"
+#include "session/session.h"
+#include "session/torch_rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,26 +84,26 @@ static int by_cost(const void *a, const void *b)
 static enum stet_rc join(struct stet_lint_result *r, const struct stet_runs *runs,
                          const struct stet_run *run, struct stet_err *err)
 {
-    struct stet_explained x;
+    struct stet_session x;
     struct stet_account a;
     struct stet_torch torch;
-    enum stet_rc rc = stet_explain_run(&x, runs, run, err);
+    enum stet_rc rc = stet_session_open(&x, runs, run, err);
 
     if (rc != STET_OK)
         return rc;
     stet_torch_init(&torch);
-    stet_explain_account(&a, &x);
+    stet_session_account(&a, &x);
     rc = a.each(a.source, visit, r, err);
-    if (rc == STET_OK && stet_torch_load_run(&torch, run, NULL) == STET_OK)
-        stet_torch_each(&torch, visit, r);
+    if (rc == STET_OK && stet_session_torch_load_run(&torch, run, NULL) == STET_OK)
+        stet_session_torch_each(&torch, visit, r);
     stet_torch_release(&torch);
-    stet_explained_release(&x);
+    stet_session_close(&x);
     qsort(r->findings, r->finding_count, sizeof *r->findings, by_cost);
     return rc;
 }
 
-enum stet_rc stet_lint_join(struct stet_lint_result *r, const char *name, char *id, size_t room,
-                            struct stet_err *err)
+enum stet_rc stet_cli_lint_join(struct stet_lint_result *r, const char *name, char *id, size_t room,
+                                struct stet_err *err)
 {
     const struct stet_run *run;
     struct stet_runs runs;

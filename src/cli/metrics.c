@@ -1,5 +1,5 @@
 /* metrics.def as text. */
-#include "cli/metrics.h"
+#include "monitor/metrics.h"
 
 #include "base/mem.h"
 
@@ -356,8 +356,8 @@ static void gather_ranks(struct writer *w)
     qsort(w->ranks, w->rank_count, sizeof *w->ranks, by_rank);
 }
 
-void stet_metrics_write(struct stet_buf *out, const struct stet_pulse *p,
-                        const struct stet_metrics_run *run, enum stet_metrics_format format)
+void stet_monitor_metrics_write(struct stet_buf *out, const struct stet_pulse *p,
+                                const struct stet_metrics_run *run, enum stet_metrics_format format)
 {
     struct writer w = {.out = out, .pulse = p, .run = run, .format = format};
 
@@ -371,7 +371,7 @@ void stet_metrics_write(struct stet_buf *out, const struct stet_pulse *p,
 #define SERIES(lane, label, text, kind, field)                                                     \
     series(&w, STET_LANE_##lane, label, text, kind, offsetof(struct stet_pulse_sum, field));
 #define OTHERS(function) write_##function(&w);
-#include "cli/metrics.def"
+#include "monitor/metrics.def"
 #undef METRIC
 #undef SERIES
 #undef OTHERS
@@ -380,7 +380,7 @@ void stet_metrics_write(struct stet_buf *out, const struct stet_pulse *p,
     stet_mem_free(w.ranks);
 }
 
-const char *stet_metrics_type(enum stet_metrics_format format)
+const char *stet_monitor_metrics_type(enum stet_metrics_format format)
 {
     return format == STET_METRICS_OPENMETRICS
                ? "application/openmetrics-text; version=1.0.0; charset=utf-8"

@@ -1,15 +1,15 @@
 /* A run → the model of its report. */
-#include "cli/report.h"
+#include "report/fill.h"
 
 #include "base/mem.h"
-#include "cli/account_run.h"
-#include "cli/dump.h"
 #include "cli/run_text.h"
-#include "cli/torch_ranks.h"
-#include "cli/torch_rows.h"
 #include "fingerprint/traits.h"
 #include "ledger/events.h"
 #include "ledger/run_steps.h"
+#include "session/account_run.h"
+#include "session/torch_ranks.h"
+#include "session/torch_rows.h"
+#include "session/xla_dump.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -305,7 +305,7 @@ static struct stet_view kept(struct stet_report_run *r, const char *text)
 }
 
 static enum stet_rc take_account(void *context, const struct stet_account *a,
-                                 const struct stet_tally *tally, struct stet_err *err)
+                                 const struct stet_account_tally *tally, struct stet_err *err)
 {
     struct taking *t = context;
     struct stet_report_run *r = t->r;
@@ -323,12 +323,12 @@ static enum stet_rc take_account(void *context, const struct stet_account *a,
     r->settled_why = a->totals.settled_why.len ? stet_arena_copy(&r->arena, a->totals.settled_why)
                                                : (struct stet_view){0};
     for (int q = 0; q < STET_QUESTIONS; q++)
-        r->questions[q] =
-            (struct stet_report_question){.key = stet_question_key((enum stet_question)q),
-                                          .text = stet_question_text((enum stet_question)q),
-                                          .count = tally->answers[q].count,
-                                          .class = kept(r, tally->answers[q].class),
-                                          .evidence = kept(r, tally->answers[q].evidence)};
+        r->questions[q] = (struct stet_report_question){
+            .key = stet_account_question_key((enum stet_account_question)q),
+            .text = stet_account_question_text((enum stet_account_question)q),
+            .count = tally->answers[q].count,
+            .class = kept(r, tally->answers[q].class),
+            .evidence = kept(r, tally->answers[q].evidence)};
     rc = a->each(a->source, take_recompile, t, err);
     return rc == STET_OK && (stet_causes_failed(&r->causes) || r->failed_memory) ? no_memory(err)
                                                                                  : rc;
@@ -337,7 +337,8 @@ static enum stet_rc take_account(void *context, const struct stet_account *a,
 /* ---- all of it ---- */
 
 static enum stet_rc load(struct stet_report_run *r, struct stet_run_digest *d, struct stet_torch *t,
-                         struct stet_shelf *shelf, struct stet_dump *dump, struct stet_err *err)
+                         struct stet_session_programs *shelf, struct stet_dump *dump,
+                         struct stet_err *err)
 {
     enum stet_rc rc = stet_run_load(d, r->run->folder, err);
 
@@ -348,9 +349,9 @@ static enum stet_rc load(struct stet_report_run *r, struct stet_run_digest *d, s
         stet_dump_scan(dump, d, shelf, true);
     }
     if (rc == STET_OK)
-        rc = stet_torch_load_run(t, r->run, err);
+        rc = stet_session_torch_load_run(t, r->run, err);
     if (rc == STET_OK)
-        stet_torch_take_ranks(t, d);
+        stet_session_torch_take_ranks(t, d);
     return rc == STET_NOT_FOUND ? STET_OK : rc;
 }
 
@@ -358,7 +359,7 @@ enum stet_rc stet_report_gather(struct stet_report_run *r, const struct stet_run
                                 struct stet_run_digest *d, struct stet_torch *t,
                                 struct stet_err *err)
 {
-    struct stet_shelf *shelf = stet_shelf_new();
+    struct stet_session_programs *shelf = stet_session_programs_new();
     struct stet_dump dump = {0};
     struct taking taking = {r, 0};
     enum stet_rc rc = shelf ? load(r, d, t, shelf, &dump, err) : no_memory(err);
@@ -385,6 +386,6 @@ enum stet_rc stet_report_gather(struct stet_report_run *r, const struct stet_run
         (r->failed_memory || r->arena.failed || r->names.failed || r->torch.failed))
         rc = no_memory(err);
     stet_dump_release(&dump);
-    stet_shelf_free(shelf);
+    stet_session_programs_free(shelf);
     return rc;
 }

@@ -1,6 +1,6 @@
 /* The torch lane of a report: compiles as events, frames with their guards, graph breaks, caches,
  * and what guards saw. */
-#include "cli/report.h"
+#include "report/fill.h"
 
 #include "base/mem.h"
 
@@ -36,7 +36,7 @@ void stet_report_torch_events(struct stet_report_run *r, const struct stet_torch
         e->process = first + f->process;
         e->family = stet_report_family(r, f->code.function, (struct stet_view){0}, true);
         e->time_ns = c->start_us * 1000;
-        e->wait_ns = e->cost_ns = stet_torch_cost(c) * 1000;
+        e->wait_ns = e->cost_ns = stet_session_torch_cost(c) * 1000;
         e->kind = c->fail_type.len ? STET_REPORT_FAILED
                   : c->ended       ? STET_REPORT_COMPILE
                                    : STET_REPORT_OPEN;
@@ -82,7 +82,7 @@ static struct ranked *rank_frames(const struct stet_torch *t)
     for (uint32_t i = 0; of && i < t->frame_count; i++) {
         of[i].frame = i;
         for (uint32_t c = t->frames[i].first; c != STET_TORCH_NONE; c = t->compiles[c].next)
-            of[i].cost += stet_torch_cost(&t->compiles[c]);
+            of[i].cost += stet_session_torch_cost(&t->compiles[c]);
     }
     if (of && t->frame_count)
         qsort(of, t->frame_count, sizeof *of, dearest_first);
@@ -98,7 +98,7 @@ static void frame(struct stet_json *j, const struct stet_torch *t, const struct 
     stet_json_object(j, NULL);
     stet_json_uint(j, "process", first_process + f->process);
     stet_json_int(j, "frame", f->id);
-    stet_torch_json_place(j, "code", &f->code);
+    stet_session_torch_json_place(j, "code", &f->code);
     stet_json_uint(j, "compiles", f->compiles);
     stet_json_uint(j, "graph_breaks", f->breaks);
     stet_json_number(j, "cost_s", (double)at->cost / 1e6);
@@ -107,7 +107,7 @@ static void frame(struct stet_json *j, const struct stet_torch *t, const struct 
     for (uint32_t c = f->first; c != STET_TORCH_NONE && entries < ENTRIES_MOST;
          c = t->compiles[c].next, entries++) {
         stet_json_object(j, NULL);
-        stet_torch_json_compile(t, c, j);
+        stet_session_torch_json_compile(t, c, j);
         stet_json_end_object(j);
     }
     stet_json_end_array(j);
@@ -126,7 +126,7 @@ static void graph_break(struct stet_json *j, const struct stet_torch *t, uint32_
     stet_json_object(j, NULL);
     stet_json_uint(j, "process", first_process + b->process);
     stet_json_cstr(j, "class", why.class);
-    stet_torch_json_place(j, "at", &b->place);
+    stet_session_torch_json_place(j, "at", &b->place);
     stet_json_string(j, "code", b->code);
     stet_json_string(j, "reason", b->reason);
     stet_json_string(j, "id", b->id);
@@ -241,7 +241,7 @@ void stet_report_torch_details(struct stet_report_run *r, const struct stet_torc
     }
     stet_json_init(&j, &r->torch);
     stet_json_object(&j, NULL);
-    stet_torch_json_input(t, &j);
+    stet_session_torch_json_input(t, &j);
     sums(&j, t);
     stet_json_array(&j, "frames"); /* the dearest first */
     for (size_t i = 0; i < t->frame_count && i < FRAMES_MOST; i++)

@@ -3,13 +3,13 @@
 
 #include "base/fs.h"
 #include "base/text.h"
-#include "cli/served.h"
+#include "session/served.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
-void stet_text_run_totals(struct stet_buf *out, const struct stet_run_digest *d)
+void stet_cli_run_totals(struct stet_buf *out, const struct stet_run_digest *d)
 {
     stet_text_count(out, d->compiles, "compile");
     stet_buf_str(out, " (");
@@ -29,7 +29,7 @@ void stet_text_run_totals(struct stet_buf *out, const struct stet_run_digest *d)
         stet_buf_printf(out, ", %" PRIu64 " failed", d->failed);
 }
 
-void stet_text_trouble(struct stet_buf *out, const struct stet_run_digest *d)
+void stet_cli_run_trouble(struct stet_buf *out, const struct stet_run_digest *d)
 {
     uint64_t faults = 0, unread = 0, lost = 0, damaged = 0;
 
@@ -137,8 +137,8 @@ static void process_text(struct stet_buf *out, const struct stet_process_digest 
         compile_line(out, &p->compiles[i], colour);
 }
 
-void stet_show_run_text(struct stet_buf *out, const struct stet_run *run,
-                        const struct stet_run_digest *d, bool colour)
+void stet_cli_show_run_text(struct stet_buf *out, const struct stet_run *run,
+                            const struct stet_run_digest *d, bool colour)
 {
     stet_buf_printf(out, "run %s: %s\n  started ", run->id, run->command);
     stet_text_time(out, run->started_ns);
@@ -150,13 +150,13 @@ void stet_show_run_text(struct stet_buf *out, const struct stet_run *run,
     }
     stet_buf_str(out, "\n  ");
     if (d->process_count)
-        stet_text_run_totals(out, d);
+        stet_cli_run_totals(out, d);
     else
         stet_buf_str(out, "no process loaded a compiler plugin");
     stet_buf_char(out, '\n');
     for (size_t i = 0; i < d->process_count; i++)
         process_text(out, &d->processes[i], colour);
-    stet_text_trouble(out, d);
+    stet_cli_run_trouble(out, d);
     if (run->unchecked)
         stet_buf_printf(out, "%" PRIu64 " process%s did not check in\n", run->unchecked,
                         run->unchecked == 1 ? "" : "es");

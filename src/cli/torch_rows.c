@@ -1,5 +1,5 @@
 /* Compiles and graph breaks → rows, as the other lane has them. */
-#include "cli/torch_rows.h"
+#include "session/torch_rows.h"
 
 #include "base/fs.h"
 #include "base/mem.h"
@@ -104,7 +104,7 @@ static void evidence_of(const struct stet_torch *t, uint32_t compile,
     }
     /* where a guard failed the graph is another: of course no cache had it */
     if (!why->has_guard && c->fx_cache == STET_CACHE_MISS &&
-        stet_torch_cache_missed(t, compile, &r->missed))
+        stet_session_torch_cache_missed(t, compile, &r->missed))
         stet_buf_printf(&r->evidence, "; Inductor's cache missed: %s", r->missed.ptr);
     if (c->limit) {
         stet_buf_printf(&r->evidence, "; %.*s (%llu) reached: it runs eagerly from here on",
@@ -112,7 +112,7 @@ static void evidence_of(const struct stet_torch *t, uint32_t compile,
                         (unsigned long long)t->frames[c->frame].limit_value);
         if (t->frames[c->frame].nested != STET_TORCH_NONE)
             stet_buf_str(&r->evidence, ", and so does what it calls");
-        stet_torch_text_nested(t, &t->frames[c->frame], &r->evidence);
+        stet_session_torch_text_nested(t, &t->frames[c->frame], &r->evidence);
     }
     if (stet_torch_diverges(t, compile, &with, &without) && with <= without) {
         stet_buf_printf(&r->evidence, "; %u rank%s did not compile this", without,
@@ -135,24 +135,24 @@ static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t i
     changes = why.has_guard ? changes_of(t, c, &why, r) : 0;
     evidence_of(t, compile, &why, r);
     stet_torch_fix(t, &why, &r->fix);
-    r->recompile = (struct stet_recompile){.lane = STET_VIEW("torch"),
-                                           .process = f->process,
-                                           .compile = index,
-                                           .rank = t->processes[f->process].rank,
-                                           .class = stet_view_str(why.class),
-                                           .also = stet_buf_as_view(&r->also),
-                                           .function = f->code.function,
-                                           .origin = line_of(&why.origin),
-                                           .trigger = line_of(&c->call),
-                                           .changes = r->changes,
-                                           .change_count = changes,
-                                           .wait_ns = stet_torch_cost(c) * 1000,
-                                           .cost_ns = stet_torch_cost(c) * 1000,
-                                           .served = stet_torch_loaded(c) ? STET_VIEW("disk")
-                                                                          : STET_VIEW("compiled"),
-                                           .sure = STET_VIEW("certain"),
-                                           .evidence = stet_buf_as_view(&r->evidence),
-                                           .fix = stet_buf_as_view(&r->fix)};
+    r->recompile = (struct stet_recompile){
+        .lane = STET_VIEW("torch"),
+        .process = f->process,
+        .compile = index,
+        .rank = t->processes[f->process].rank,
+        .class = stet_view_str(why.class),
+        .also = stet_buf_as_view(&r->also),
+        .function = f->code.function,
+        .origin = line_of(&why.origin),
+        .trigger = line_of(&c->call),
+        .changes = r->changes,
+        .change_count = changes,
+        .wait_ns = stet_session_torch_cost(c) * 1000,
+        .cost_ns = stet_session_torch_cost(c) * 1000,
+        .served = stet_session_torch_loaded(c) ? STET_VIEW("disk") : STET_VIEW("compiled"),
+        .sure = STET_VIEW("certain"),
+        .evidence = stet_buf_as_view(&r->evidence),
+        .fix = stet_buf_as_view(&r->fix)};
 }
 
 /* A break costs what is compiled because of it: the frames that resume behind it, first time. */
@@ -171,7 +171,7 @@ static uint32_t resumed(const struct stet_torch *t, const struct stet_torch_brea
             !stet_view_starts(f->code.function, "torch_dynamo_resume_in_") ||
             !stet_view_ends(f->code.function, tail) || !stet_view_eq(f->code.file, b->place.file))
             continue;
-        *cost_us += stet_torch_cost(&t->compiles[f->first]);
+        *cost_us += stet_session_torch_cost(&t->compiles[f->first]);
         first = first == STET_TORCH_NONE ? f->first : first;
     }
     return first;
@@ -272,7 +272,7 @@ static void graph_row(const struct stet_torch *t, uint32_t compile, uint32_t ind
                                            .fix = stet_buf_as_view(&r->fix)};
 }
 
-void stet_torch_each(struct stet_torch *t, stet_visit_recompile *visit, void *context)
+void stet_session_torch_each(struct stet_torch *t, stet_visit_recompile *visit, void *context)
 {
     uint32_t *index = indices(t);
     struct row r = {0};
@@ -302,8 +302,8 @@ void stet_torch_each(struct stet_torch *t, stet_visit_recompile *visit, void *co
     stet_mem_free(index);
 }
 
-void stet_torch_row(const struct stet_torch *t, enum stet_torch_row_kind kind, uint32_t at,
-                    stet_visit_recompile *visit, void *context)
+void stet_session_torch_row(const struct stet_torch *t, enum stet_torch_row_kind kind, uint32_t at,
+                            stet_visit_recompile *visit, void *context)
 {
     uint32_t *index = indices(t);
     struct row r = {0};
@@ -321,8 +321,8 @@ void stet_torch_row(const struct stet_torch *t, enum stet_torch_row_kind kind, u
     stet_mem_free(index);
 }
 
-enum stet_rc stet_torch_load_run(struct stet_torch *t, const struct stet_run *run,
-                                 struct stet_err *err)
+enum stet_rc stet_session_torch_load_run(struct stet_torch *t, const struct stet_run *run,
+                                         struct stet_err *err)
 {
     struct stet_torch_files *files = stet_torch_files_new(t);
     char *folder = stet_fs_join(run->folder, "torch");
@@ -365,8 +365,8 @@ static bool stamp_of(const struct stet_run *run, char *out, size_t room)
     return files > 0;
 }
 
-enum stet_rc stet_torch_feed_model(struct stet_ledger *l, const struct stet_run *run,
-                                   struct stet_torch *t, struct stet_err *err)
+enum stet_rc stet_session_torch_feed_model(struct stet_ledger *l, const struct stet_run *run,
+                                           struct stet_torch *t, struct stet_err *err)
 {
     struct stet_ledger_run row = {.run = run};
     struct stet_ledger_feed f = {l, STET_OK, err};
@@ -377,13 +377,13 @@ enum stet_rc stet_torch_feed_model(struct stet_ledger *l, const struct stet_run 
     rc = stet_ledger_begin(l, &row, "torch", err);
     if (rc != STET_OK)
         return rc;
-    stet_torch_each(t, stet_ledger_feed, &f);
+    stet_session_torch_each(t, stet_ledger_feed, &f);
     rc = stet_ledger_end(l, stamp, f.rc == STET_OK, err);
     return f.rc == STET_OK ? rc : f.rc;
 }
 
-enum stet_rc stet_torch_feed(struct stet_ledger *l, const struct stet_run *run,
-                             struct stet_err *err)
+enum stet_rc stet_session_torch_feed(struct stet_ledger *l, const struct stet_run *run,
+                                     struct stet_err *err)
 {
     struct stet_torch t;
     char stamp[96];
@@ -392,10 +392,10 @@ enum stet_rc stet_torch_feed(struct stet_ledger *l, const struct stet_run *run,
     if (!stamp_of(run, stamp, sizeof stamp) || stet_ledger_has(l, run->id, "torch", stamp))
         return STET_OK;
     stet_torch_init(&t);
-    rc = stet_torch_load_run(&t, run, err);
+    rc = stet_session_torch_load_run(&t, run, err);
     if (rc == STET_OK) {
-        stet_torch_load_past(&t, run);
-        rc = stet_torch_feed_model(l, run, &t, err);
+        stet_session_torch_load_past(&t, run);
+        rc = stet_session_torch_feed_model(l, run, &t, err);
     }
     stet_torch_release(&t);
     return rc == STET_NOT_FOUND ? STET_OK : rc;
