@@ -6,12 +6,9 @@
 
 #include <inttypes.h>
 
-/* Parts shorter than that are left out. */
-#define SHORTEST_NS UINT64_C(1000000)
-
 static void part(struct stet_buf *out, const char *name, uint64_t ns, bool *any)
 {
-    if (ns < SHORTEST_NS)
+    if (!ns)
         return;
     stet_buf_printf(out, "%s %s ", *any ? "," : ":", name);
     stet_text_duration(out, ns);

@@ -7,11 +7,12 @@
 #include "base/view.h"
 #include "intercept/layer.h"
 #include "intercept/threads.h"
+#include "intercept/wait.h"
 #include "intercept/writer.h"
 
 #include <stdatomic.h>
 
-enum { TRACING = 1, LOWERING = 2, NAME_MAX_BYTES = 256 };
+enum { TRACING = 1, LOWERING = 2, NAME_MAX_BYTES = 256, PATIENCE_MS = 20 };
 
 static const struct stet_python *python;
 static atomic_bool registered;
@@ -118,6 +119,8 @@ void stet_intercept_phases_watch(const struct stet_python *py)
         py->PyGC_Enable();
 }
 
+static struct stet_flag asked; /* set once, by the first thread that comes back with the GIL */
+
 static void *watch_soon(void *argument)
 {
     const struct stet_python *py = argument;
@@ -128,6 +131,7 @@ static void *watch_soon(void *argument)
     gil = py->PyGILState_Ensure(); /* may never come back, when Python ends */
     stet_intercept_phases_watch(py);
     py->PyGILState_Release(gil);
+    stet_flag_set(&asked);
     return NULL;
 }
 
@@ -141,8 +145,12 @@ void stet_intercept_phases_begin(void)
 
     if (!py || atomic_load(&registered) || stet_python_unfit(py))
         return;
-    if (!stet_python_held(py))
-        stet_thread_start(watch_soon, to.argument);
-    else if (!py->PyErr_Occurred())
+    if (!stet_python_held(py)) {
+        /* The caller has given the GIL away, so this takes a moment unless other threads want it.
+         */
+        if (stet_thread_start(watch_soon, to.argument))
+            stet_flag_wait(&asked, PATIENCE_MS);
+    } else if (!py->PyErr_Occurred()) {
         stet_intercept_phases_watch(py);
+    }
 }

@@ -161,6 +161,7 @@ static void on_compile_begin(struct stet_run_digest *d, struct stet_process_dige
     c->options = r->options;
     c->program_size = r->program_size;
     c->thread = r->thread;
+    c->last_run_ns = r->last_run_ns;
     c->plugin = r->plugin;
     c->client = r->client;
     c->format = keep(d, r->format);
@@ -433,6 +434,7 @@ void stet_run_take(struct stet_run_digest *d, struct stet_process_digest *p, str
         on_compile_copy(d, p, s, e->record);
         break;
     case STET_REC_execs:
+        stet_ledger_wait_execs(p, e->record);
         if (!p->ended)
             p->executions += ((const struct stet_rec_execs *)e->record)->count;
         break;
@@ -559,12 +561,13 @@ static enum stet_rc read_folder(struct stet_run_digest *d, const char *folder, D
 static void add_up(struct stet_run_digest *d)
 {
     for (size_t i = 0; i < d->process_count; i++) {
-        const struct stet_process_digest *p = &d->processes[i];
+        struct stet_process_digest *p = &d->processes[i];
 
         d->executions += p->executions;
         for (size_t k = 0; k < p->compile_count; k++) {
-            const struct stet_compile_event *c = &p->compiles[k];
+            struct stet_compile_event *c = &p->compiles[k];
 
+            stet_ledger_wait_estimate(p, c);
             *(c->load ? &d->loads : &d->compiles) += 1;
             d->failed += c->error_code != 0;
             d->layer_ns += c->layer_ns;

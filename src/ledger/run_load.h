@@ -26,6 +26,7 @@ struct stet_compile_event {
     /* What the framework did for it: before the call, where it reports that, and until it ran. */
     uint64_t trace_ns, lower_ns, between_ns, until_run_ns;
     uint64_t begin_ns, end_ns; /* of the call, CLOCK_MONOTONIC */
+    uint64_t last_run_ns;      /* when the last execution before it began; 0 for none */
     uint64_t stack_thread;     /* whose stack was read; 0 when not known */
     uint64_t waiter;           /* the thread that waited; 0: not known, or nothing was reported */
     bool ran;                  /* its first execution was seen */

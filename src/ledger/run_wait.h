@@ -20,6 +20,13 @@ void stet_ledger_wait_compiled(struct stet_process_digest *p, struct stet_compil
 /* An executable runs for the first time. */
 void stet_ledger_wait_ran(struct stet_process_digest *p, const struct stet_rec_first_run *r,
                           uint64_t time_ns);
+/* A batch of executions. No compile lies within one, since the layer ends a batch at each record of
+ * a compile. */
+void stet_ledger_wait_execs(struct stet_process_digest *p, const struct stet_rec_execs *r);
+/* Where the framework reports no phases: how much longer the pause between the executions around
+ * the compile was than the call and the usual pause together. Does nothing without a usual pause.
+ */
+void stet_ledger_wait_estimate(struct stet_process_digest *p, struct stet_compile_event *c);
 void stet_ledger_wait_release(struct stet_process_digest *p);
 
 #endif

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "journal/execs.h"
 #include "ledger/events.h"
+#include "ledger/run_wait.h"
 #include "session/session.h"
 
 #include <fcntl.h>
@@ -197,6 +198,7 @@ static bool add_compiles(struct stet_live *l, bool last)
                 bundle = stet_session_bundle(&l->x.digest, p);
             l->ended[i] = 0;
             any = true;
+            stet_ledger_wait_estimate(p, &p->compiles[l->added[i]]);
             l->off = stet_session_add(&l->x, (uint32_t)i, l->added[i]++, bundle, NULL) != STET_OK ||
                      l->x.history.sighting_count >= COMPILES;
         }

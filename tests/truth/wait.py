@@ -45,16 +45,45 @@ for i in range(1, STEPS):
 jax.block_until_ready(params)
 print("loop", time.perf_counter() - began)
 '''
+TORCH_XLA = '''
+import os, time
+import torch, torch_xla
+import torch_xla.core.xla_model as xm
+
+DRIFT, STEPS = os.environ["DRIFT"] == "1", 24
+device = xm.xla_device()
+torch.manual_seed(0)
+block = lambda: torch.nn.Sequential(torch.nn.Linear(64, 256), torch.nn.GELU(), torch.nn.Linear(256, 64), torch.nn.LayerNorm(64))
+model = torch.nn.Sequential(*[block() for _ in range(6)]).to(device)
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+batches = [torch.ones(16 + i if DRIFT else 16, 64).to(device) for i in range(STEPS)]
+torch_xla.sync()
+
+def one(x):
+    optimizer.zero_grad()
+    model(x).square().mean().backward()
+    optimizer.step()
+    torch_xla.sync()
+
+for _ in range(8):
+    one(batches[0])
+xm.wait_device_ops()
+began = time.perf_counter()
+for i in range(1, STEPS):
+    one(batches[i])
+xm.wait_device_ops()
+print("loop", time.perf_counter() - began)
+'''
 PROGRAMS = {
-    "static-argument": '''
+    "static-argument": HEAD + '''
 import numpy as np
 step = jax.jit(lambda params, x, lr: jax.tree.map(lambda p, g: p - lr * g, params, jax.grad(loss_of)(params, x)), static_argnums=2)
 def make_batches():
     return [np.ones((16, 64), np.float32)] * STEPS
 def one(params, x, i):
     return step(params, x, 1e-3 / (1 + i) if DRIFT else 1e-3)
-''',
-    "shape-drift": '''
+''' + TAIL,
+    "shape-drift": HEAD + '''
 import numpy as np
 @jax.jit
 def step(params, x):
@@ -63,8 +92,8 @@ def make_batches():
     return [np.ones((16 + i if DRIFT else 16, 64), np.float32) for i in range(STEPS)]
 def one(params, x, i):
     return step(params, x)
-''',
-    "fresh-jit": '''
+''' + TAIL,
+    "fresh-jit": HEAD + '''
 import numpy as np
 def update(params, x):
     return jax.tree.map(lambda p, g: p - 1e-3 * g, params, jax.grad(loss_of)(params, x))
@@ -73,20 +102,22 @@ def make_batches():
     return [np.ones((16, 64), np.float32)] * STEPS
 def one(params, x, i):
     return (jax.jit(lambda p, b: update(p, b)) if DRIFT else once)(params, x)
-''',
+''' + TAIL,
+    "pytorch-xla": TORCH_XLA,
 }
 
 
 class Lane:
     def __init__(self, build, env, folder):
         self.stet = os.path.abspath(os.path.join(build, "bin", "stet"))
-        self.python = os.path.abspath(os.path.join(env, "jax", "bin", "python"))
+        self.envs = env
         self.folder = folder
         self.env = dict(os.environ, STET_STATE_DIR=os.path.join(folder, "state"), STET_STORE="off")
 
-    def run(self, script, drift):
+    def run(self, script, drift, env):
         """Seconds of the loop, and what was waited for its recompiles."""
-        out = subprocess.run([self.stet, "run", "--quiet", "--cpu", "--", self.python, script], cwd=self.folder, text=True,
+        python = os.path.abspath(os.path.join(self.envs, env, "bin", "python"))
+        out = subprocess.run([self.stet, "run", "--quiet", "--cpu", "--", python, script], cwd=self.folder, text=True,
                              env=dict(self.env, DRIFT=str(int(drift))), capture_output=True, check=True)
         loop = float(next(line for line in out.stdout.splitlines() if line.startswith("loop")).split()[1])
         told = json.loads(subprocess.run([self.stet, "explain", "--format=json"], cwd=self.folder, text=True, env=self.env,
@@ -113,10 +144,11 @@ def main():
 def report(lane, folder, name, body, repeat):
     script = os.path.join(folder, name + ".py")
     with open(script, "w") as file:
-        file.write(HEAD + body + TAIL)
+        file.write(body)
+    env = "torchxla" if name == "pytorch-xla" else "jax"
     rows = []
     for _ in range(repeat):
-        drifting, repaired = lane.run(script, True), lane.run(script, False)
+        drifting, repaired = lane.run(script, True, env), lane.run(script, False, env)
         rows.append((drifting[3], drifting[0] - repaired[0], drifting[1], drifting[2]))
     count, lost, waited, compiler = (statistics.median(column) for column in zip(*rows))
     each = " ".join(f"{waited / lost:.2f}" for _, lost, waited, _ in rows)
