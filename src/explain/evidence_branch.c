@@ -55,45 +55,48 @@ static bool is_late(const struct stet_history *h, const struct stet_sighting *s,
     return s->step_known ? s->step >= 2 : runs_by_then(h, s, number) >= 3;
 }
 
-/* A condition around the call rests on a value read back. That of a loop decides how often, not
- * which: it tells nothing of a first program. */
+/* A condition that decides on the call rests on a value read back. That of a loop decides how often
+ * it runs, which says nothing about a first program. */
 static bool on_value(struct stet_history *h, const struct stet_finding *f, uint32_t *line)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
-    const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->trigger.file);
+    struct stet_python_read read;
 
-    return file && s->trigger.line &&
-           stet_py_condition_reads(file, s->trigger.line, !f->facts.first, line);
+    if (!stet_python_condition_reads(&h->sources, s->trigger.file, s->trigger.line, !f->facts.first,
+                                     &read))
+        return false;
+    *line = read.here;
+    return true;
 }
 
 /* Or what is passed does, and really comes from the device: a program ran in that line, or the run
  * reads back about as often as it calls. */
 static bool on_argument(struct stet_history *h, const struct stet_sighting *s, uint32_t *line)
 {
-    const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->trigger.file);
     const struct stet_order *o = order_of(h, s);
-    struct stet_place at = s->trigger;
+    struct stet_python_read read;
 
-    if (!file || !at.line || !stet_py_argument_reads(file, at.line, line))
+    if (!stet_python_argument_reads(&h->sources, s->trigger.file, s->trigger.line, &read))
         return false;
-    at.line = *line;
-    return stet_history_ran_in(h, s->process, &at) ||
+    *line = read.here;
+    return stet_history_ran_where(h, s->process, &read) ||
            (o && o->to_host_count * 2 >= o->steps && o->to_host_count > 2);
 }
 
 /* PyTorch/XLA: a graph was cut at a condition of the same function, so its value was needed. */
 static bool on_cut(struct stet_history *h, const struct stet_sighting *s, uint32_t *line)
 {
-    const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->trigger.file);
-    uint32_t def = file ? stet_py_def_of(file, s->trigger.line) : 0;
+    uint32_t def;
 
-    if (!file || s->traits->framework != STET_FRAMEWORK_TORCH_XLA)
+    if (s->traits->framework != STET_FRAMEWORK_TORCH_XLA)
         return false;
+    def = stet_python_def_around(&h->sources, s->trigger.file, s->trigger.line);
     for (uint32_t i = 0; i < h->sighting_count && i < 4096; i++) {
         const struct stet_place *at = &h->sightings[i].trigger;
 
         if (h->sightings[i].process == s->process && stet_view_eq(at->file, s->trigger.file) &&
-            stet_py_def_of(file, at->line) == def && stet_py_is_condition(file, at->line)) {
+            stet_python_def_around(&h->sources, at->file, at->line) == def &&
+            stet_python_is_condition(&h->sources, at->file, at->line)) {
             *line = at->line;
             return true;
         }
@@ -106,7 +109,6 @@ static bool on_cut(struct stet_history *h, const struct stet_sighting *s, uint32
 static bool on_break(struct stet_history *h, const struct stet_sighting *s, uint32_t *line)
 {
     struct stet_view name = s->traits->function;
-    const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->traits->place.file);
     const char *at =
         stet_view_starts(name, "torch_dynamo_resume_in_") ? memrchr(name.ptr, '_', name.len) : NULL;
 
@@ -116,7 +118,7 @@ static bool on_break(struct stet_history *h, const struct stet_sighting *s, uint
             return false;
         *line = *line * 10 + (uint32_t)(*at - '0');
     }
-    return file && *line && stet_py_is_condition(file, *line);
+    return stet_python_is_condition(&h->sources, s->traits->place.file, *line);
 }
 
 /* Is the program what the waiting line itself computes? PyTorch/XLA's graphs have no line of their
@@ -133,10 +135,9 @@ static bool is_of_its_line(const struct stet_sighting *s)
 static bool host_sync(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
-    const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->trigger.file);
 
-    if (!file || !is_of_its_line(s) || s->executions < 2 || before_loop(h, s, f->sighting) ||
-        !stet_py_reads_back(stet_py_statement(file, s->trigger.line)))
+    if (!is_of_its_line(s) || s->executions < 2 || before_loop(h, s, f->sighting) ||
+        !stet_python_line_reads(&h->sources, s->trigger.file, s->trigger.line))
         return false;
     stet_finding_is(h, f, STET_CAUSE_HOST_SYNC, STET_SURE_CERTAIN, false,
                     "a program of this line alone, run %llu times beside the loop, whose result is "
@@ -189,9 +190,9 @@ static void promote(struct stet_finding *f, enum stet_cause cause)
 static bool is_always_passed(struct stet_history *h, const struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
-    const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->traits->root.file);
 
-    if (s->traits->framework != STET_FRAMEWORK_JAX || !file)
+    if (s->traits->framework != STET_FRAMEWORK_JAX ||
+        !stet_python_open(&h->sources, s->traits->root.file))
         return false;
     for (uint32_t i = 0; i < f->change_count; i++) {
         const struct stet_told *c = &f->changes[i];
@@ -200,8 +201,7 @@ static bool is_always_passed(struct stet_history *h, const struct stet_finding *
         if (c->kind != STET_CHANGE_ARGUMENT_CAME && c->kind != STET_CHANGE_ARGUMENT_WENT)
             continue;
         if (memchr(name.ptr, '[', name.len) || memchr(name.ptr, '.', name.len) ||
-            stet_py_has_default(file, s->traits->function, name) ||
-            stet_py_may_be_none(file, s->traits->function, name))
+            stet_python_may_be_absent(&h->sources, s->traits->root.file, s->traits->function, name))
             return false;
     }
     return true;
@@ -221,16 +221,16 @@ static bool brings_code(const struct stet_finding *f)
 static void find_late_line(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
-    const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->trigger.file);
     uint32_t line = 0;
 
-    for (uint32_t i = 0; file && !line && i < f->change_count; i++) {
+    for (uint32_t i = 0; !line && i < f->change_count; i++) {
         struct stet_view op = f->changes[i].op;
         const char *dot = op.len ? memrchr(op.ptr, '.', op.len) : NULL;
 
         if (f->changes[i].kind == STET_CHANGE_OP_CAME && dot)
-            line = stet_py_conditional_line(
-                file, s->trigger.line, stet_view_of(dot + 1, (size_t)(op.ptr + op.len - dot) - 1));
+            line = stet_python_conditional_line(
+                &h->sources, s->trigger.file, s->trigger.line,
+                stet_view_of(dot + 1, (size_t)(op.ptr + op.len - dot) - 1));
     }
     if (line)
         f->origin = (struct stet_place){

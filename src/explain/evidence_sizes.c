@@ -41,36 +41,29 @@ static const struct stet_sighting *gathered(const struct stet_history *h,
     return NULL;
 }
 
-static bool source_says(struct stet_history *h, const struct stet_place *p,
-                        const char *const *words)
-{
-    const struct stet_pyfile *file = stet_pysource_open(&h->sources, p->file);
-    struct stet_view text = file ? stet_py_statement(file, p->line) : (struct stet_view){0};
-
-    for (; *words; words++)
-        if (stet_py_mentions(text, stet_view_str(*words)))
-            return true;
-    return false;
-}
-
-/* The size is passed to the call and was read back from the device: a program ran in that line, or
- * (unless `ran` is asked for) it asks for a size there. */
+/* The size is passed to the call and was read back from the device: the source shows that what is
+ * read is an array, a program ran in that line, or (unless `ran` is asked for) it asks for a size
+ * there. */
 static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran)
 {
-    static const char *const sizes[] = {".size", ".shape", "len(", "nonzero(", NULL};
     const struct stet_sighting *s = stet_sighting_of(h, f);
-    const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->trigger.file);
-    struct stet_place line = s->trigger;
+    struct stet_python_read read;
 
     f->reads = stet_lazy_size_read(h, s);
     if (f->reads) {
         stet_lazy_point_at(h, f, f->reads);
         return true;
     }
-    if (!file || !stet_py_argument_reads(file, s->trigger.line, &line.line))
+    if (!stet_python_argument_reads(&h->sources, s->trigger.file, s->trigger.line, &read))
         return false;
-    f->reads = line.line;
-    return stet_history_ran_in(h, s->process, &line) || (!ran && source_says(h, &line, sizes));
+    f->reads = read.here;
+    return read.sure || stet_history_ran_where(h, s->process, &read) ||
+           (!ran && stet_python_line_sizes(&h->sources, read.file, read.line));
+}
+
+static bool source_calls(struct stet_history *h, const struct stet_place *p, unsigned roles)
+{
+    return stet_python_line_calls(&h->sources, p->file, p->line, roles);
 }
 
 static bool is_lazy(const struct stet_history *h, const struct stet_finding *f)
@@ -82,14 +75,11 @@ static bool is_lazy(const struct stet_history *h, const struct stet_finding *f)
  * attribute) is no cause of its own. */
 static bool inner(struct stet_history *h, struct stet_finding *f)
 {
-    static const char *const topk[] = {"top_k(", "topk(", "approx_max_k(", NULL};
-    static const char *const gather[] = {
-        "nonzero(", "take(", "masked_select(", "flatnonzero(", "argwhere(", "compress(", NULL};
     long long from = (long long)f->facts.inner_from, to = (long long)f->facts.inner_to;
 
     if (f->facts.argument_shape || !f->facts.inner_shape)
         return false;
-    if (f->facts.topk || source_says(h, &f->origin, topk))
+    if (f->facts.topk || source_calls(h, &f->origin, PY_TOPK))
         stet_finding_is(h, f, STET_CAUSE_TOPK_K, STET_SURE_CERTAIN, false,
                         "no argument changed; the result of a top-k went from %lld to %lld", from,
                         to);
@@ -107,7 +97,7 @@ static bool inner(struct stet_history *h, struct stet_finding *f)
                         "no argument changed; what is taken of a sort, a top-k, went from %lld to "
                         "%lld",
                         from, to);
-    else if (f->facts.gather || source_says(h, &f->origin, gather))
+    else if (f->facts.gather || source_calls(h, &f->origin, PY_SELECTS | PY_FINDS | PY_GATHERS))
         stet_finding_is(h, f, STET_CAUSE_MASK_GATHER, STET_SURE_CERTAIN, false,
                         "no argument changed; a selection went from %lld to %lld elements", from,
                         to);

@@ -1,32 +1,13 @@
 /* Constants that moved: counters, the optimizer's own scalars, static arguments. */
 #include "explain/history_internal.h"
 
-#include <ctype.h>
 #include <math.h>
 
-static bool has(struct stet_view v, const char *word)
-{
-    size_t n = strlen(word);
-
-    for (size_t i = 0; i + n <= v.len; i++) {
-        size_t k = 0;
-
-        while (k < n && tolower((unsigned char)v.ptr[i + k]) == word[k])
-            k++;
-        if (k == n)
-            return true;
-    }
-    return false;
-}
-
 /* By the user's own line, or by the library's file that it leads to. */
-static bool in_optimizer(const struct stet_told *c)
+static bool in_optimizer(struct stet_history *h, const struct stet_told *c)
 {
-    const struct stet_place *p = &c->place;
-
-    return has(p->file, "/optim") || has(p->file, "optax") || has(p->function, "adam") ||
-           has(p->function, "optimizer") || has(p->function, "sgd") || has(c->inside, "/optim/") ||
-           has(c->inside, "/optax/");
+    return stet_python_is_optimizer(&h->sources, c->place.file, c->place.line) ||
+           stet_python_is_optimizer(&h->sources, c->inside, 0);
 }
 
 /* Is the series 1 - beta^step, and not only something that falls by one ratio? Its first value has
@@ -67,7 +48,7 @@ static bool optimizer_scalar(struct stet_history *h, struct stet_finding *f,
         stet_finding_rename(
             h, f, STET_CAUSE_BAKED_CONSTANT, STET_CAUSE_OPTIMIZER_SCALAR, STET_SURE_CERTAIN,
             "the constant is 1 - %.4g^step: a bias correction computed in Python", s->ratio);
-    else if (in_optimizer(c))
+    else if (in_optimizer(h, c))
         stet_finding_rename(
             h, f, STET_CAUSE_BAKED_CONSTANT, STET_CAUSE_OPTIMIZER_SCALAR, STET_SURE_LIKELY,
             "the constant is used by the optimizer and took %u values", s->distinct);
@@ -95,16 +76,11 @@ static bool static_argument(struct stet_history *h, struct stet_finding *f,
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_place *places[] = {&c->place, &s->traits->place, &s->trigger};
-    const struct stet_pyfile *used = stet_pysource_open(&h->sources, c->place.file);
-    struct stet_view text = used ? stet_py_statement(used, c->place.line) : (struct stet_view){0};
 
-    for (size_t i = 0; text.len && i < sizeof places / sizeof *places; i++) {
-        const struct stet_pyfile *file = stet_pysource_open(&h->sources, places[i]->file);
-        struct stet_view name;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        struct stet_view name = stet_python_static_used(
+            &h->sources, places[i]->file, s->traits->function, c->place.file, c->place.line, false);
 
-        if (!file)
-            continue;
-        name = stet_py_static_in(file, s->traits->function, text, stet_py_mentions);
         if (!name.len)
             continue;
         stet_finding_rename(
@@ -122,18 +98,14 @@ static bool static_argument(struct stet_history *h, struct stet_finding *f,
 static void static_start(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
-    const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->traits->place.file);
 
-    for (uint32_t i = 0; file && i < f->change_count; i++) {
+    for (uint32_t i = 0; i < f->change_count; i++) {
         const struct stet_told *c = &f->changes[i];
-        const struct stet_pyfile *used =
-            c->facet == STET_FACET_SLICES && c->follows == STET_NO_FACET
-                ? stet_pysource_open(&h->sources, c->place.file)
-                : NULL;
 
-        if (used && stet_py_static_in(file, s->traits->function,
-                                      stet_py_statement(used, c->place.line), stet_py_uses_as_start)
-                        .len)
+        if (c->facet == STET_FACET_SLICES && c->follows == STET_NO_FACET &&
+            stet_python_static_used(&h->sources, s->traits->place.file, s->traits->function,
+                                    c->place.file, c->place.line, true)
+                .len)
             stet_finding_also(f, STET_CAUSE_STATIC_ARGUMENT);
     }
 }

@@ -34,8 +34,10 @@ void stet_history_release(struct stet_history *h)
         stet_map_release(&h->judge->vectors);
         stet_mem_free(h->judge->turns);
         stet_mem_free(h->judge->series);
+        for (uint32_t i = 0; i < STET_REACHES; i++)
+            stet_python_reach_release(&h->judge->reach[i]);
     }
-    stet_pysources_release(&h->sources);
+    stet_python_sources_release(&h->sources);
     stet_mem_free(h->index);
     stet_mem_free(h->judge);
     stet_mem_free(h->sightings);
@@ -102,6 +104,17 @@ bool stet_history_ran_in(const struct stet_history *h, uint32_t process,
     for (uint32_t i = stet_history_on_line(h, process, line); i != STET_NONE;
          i = h->findings[i].on_line)
         if (stet_place_eq(&stet_sighting_of(h, &h->findings[i])->trigger, line))
+            return true;
+    return false;
+}
+
+bool stet_history_ran_where(const struct stet_history *h, uint32_t process,
+                            const struct stet_python_read *read)
+{
+    struct stet_place at = {.file = read->file};
+
+    for (at.line = read->line; at.line <= read->last; at.line++)
+        if (stet_history_ran_in(h, process, &at))
             return true;
     return false;
 }

@@ -9,8 +9,8 @@
 #include "decode/options.h"
 #include "explain/diff.h"
 #include "explain/moved.h"
-#include "explain/pysource.h"
 #include "fingerprint/traits.h"
+#include "python/sources.h"
 
 #define STET_NONE UINT32_MAX
 
@@ -151,8 +151,8 @@ struct stet_history {
     enum stet_rc (*open)(void *context, uint32_t sighting, struct stet_history_side *out,
                          struct stet_err *err);
     void *context;
-    bool whole; /* nothing will be added any more: the run is over */
-    struct stet_pysources sources;
+    bool whole;                         /* nothing will be added any more: the run is over */
+    struct stet_python_sources sources; /* the user's files, read when a rule asks about them */
     struct stet_history_index *index;
     struct stet_history_judge *judge;
 };

@@ -4,6 +4,8 @@
 
 #include "base/map.h"
 #include "explain/history.h"
+#include "python/library.h"
+#include "python/queries.h"
 
 /* The process number under which earlier runs are indexed. */
 #define STET_PAST (UINT32_MAX - 1)
@@ -65,6 +67,9 @@ uint64_t stet_history_group(const struct stet_sighting *s, uint64_t process);
 /* Did an operation outside any jitted function run in this line? */
 bool stet_history_ran_in(const struct stet_history *h, uint32_t process,
                          const struct stet_place *line);
+/* Or in a statement that reads a value back? */
+bool stet_history_ran_where(const struct stet_history *h, uint32_t process,
+                            const struct stet_python_read *read);
 /* Is the program no more than the line that waits for it: an operation outside any jitted function?
  */
 static inline bool stet_history_is_eager(const struct stet_sighting *s)
@@ -113,7 +118,7 @@ struct stet_history_judge {
     uint32_t turn_count;
     /* The lines whose reach is kept: a loop waits in a few. */
     struct stet_place reached[STET_REACHES];
-    struct stet_py_reach reach[STET_REACHES];
+    struct stet_python_reach reach[STET_REACHES];
     uint32_t reaches;
 };
 

@@ -285,13 +285,13 @@ static void join_line(struct stet_history *h, const struct stet_sighting *m, uin
 static void join(struct stet_history *h, struct stet_finding *main)
 {
     const struct stet_sighting *m = stet_sighting_of(h, main);
-    const struct stet_pyfile *file;
+    struct stet_python_read read;
 
     if (main->cause == STET_CAUSE_NONE || main->benign || stet_history_is_eager(m))
         return;
-    file = stet_pysource_open(&h->sources, m->trigger.file);
-    if (file && !main->reads)
-        stet_py_argument_reads(file, m->trigger.line, &main->reads);
+    if (!main->reads &&
+        stet_python_argument_reads(&h->sources, m->trigger.file, m->trigger.line, &read))
+        main->reads = read.here;
     join_line(h, m, main->origin.line, false);
     join_line(h, m, main->reads,
               main->cause == STET_CAUSE_DIM_READBACK || main->cause == STET_CAUSE_VALUE_BRANCH);

@@ -2,23 +2,53 @@
  * what created the frame, what kind of guard, what code reads the value. */
 #include "ingest/why.h"
 
-#include "ingest/python_roles.h"
+#include "python/library.h"
+#include "python/queries.h"
 
 #include <stdlib.h>
 
-/* `name` as a whole word. */
-static bool names(struct stet_view v, struct stet_view name)
+/* The statement at a place, with its file or by the line that the trace has; false for neither. */
+static bool code_at(const struct stet_torch *t, const struct stet_torch_place *place,
+                    struct stet_view text, struct stet_python_code *code)
 {
-    static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+    return t->sources &&
+           stet_python_code_at(t->sources, place->file, (uint32_t)place->line, text, code);
+}
 
-    for (size_t i = 0; name.len && i + name.len <= v.len; i++) {
-        if (memcmp(v.ptr + i, name.ptr, name.len) != 0)
-            continue;
-        if ((i == 0 || !memchr(word, v.ptr[i - 1], sizeof word - 1)) &&
-            (i + name.len == v.len || !memchr(word, v.ptr[i + name.len], sizeof word - 1)))
-            return true;
-    }
-    return false;
+/* How the guarded value is used where it was guarded: bits of enum stet_python_use. */
+static unsigned uses_of(const struct stet_torch *t, const struct stet_torch_why *why)
+{
+    struct stet_python_code code;
+
+    return code_at(t, &why->origin, why->code, &code)
+               ? stet_python_code_uses(t->sources, &code, why->what)
+               : 0;
+}
+
+/* A number was read back at a graph break: does it become the size of an array? */
+static bool reads_size(const struct stet_torch *t, const struct stet_torch_break *b)
+{
+    struct stet_python_code code;
+
+    return code_at(t, &b->place, b->code, &code) && stet_python_code_reads_size(t->sources, &code);
+}
+
+/* Does the line of a graph break copy an array to the host: x.cpu()? */
+static bool copies(const struct stet_torch *t, const struct stet_torch_break *b)
+{
+    struct stet_python_code code;
+
+    return code_at(t, &b->place, b->code, &code) && stet_python_code_copies(t->sources, &code);
+}
+
+/* An operation whose size follows values: does it find positions or values, or ask for a size? */
+static bool finds(const struct stet_torch *t, const struct stet_torch_break *b)
+{
+    struct stet_python_code code;
+
+    return code_at(t, &b->place, b->code, &code) &&
+           ((stet_python_code_roles(t->sources, &code) & PY_FINDS) ||
+            stet_python_code_asks_shape(&code));
 }
 
 static bool is_number(struct stet_view v, double *out)
@@ -68,20 +98,17 @@ static uint32_t break_before(const struct stet_torch *t, const struct stet_torch
     return STET_TORCH_NONE;
 }
 
-static enum stet_cause cause_of_break(const struct stet_torch_break *b)
+static enum stet_cause cause_of_break(const struct stet_torch *t, const struct stet_torch_break *b)
 {
     if (stet_view_starts(b->reason, "Data-dependent branching") ||
         stet_view_contains(b->reason, "generic_jump TensorVariable"))
         return STET_CAUSE_VALUE_BRANCH;
     if (stet_view_contains(b->reason, "Tensor.item()") || stet_view_contains(b->reason, ".item") ||
-        stet_view_contains(b->reason, "Tensor.tolist") || stet_view_contains(b->code, ".cpu()"))
-        return stet_view_contains(b->code, "int(") ? STET_CAUSE_DIM_READBACK : STET_CAUSE_HOST_SYNC;
+        stet_view_contains(b->reason, "Tensor.tolist") || copies(t, b))
+        return reads_size(t, b) ? STET_CAUSE_DIM_READBACK : STET_CAUSE_HOST_SYNC;
     if (stet_view_starts(b->reason, "Dynamic shape operator") ||
         stet_view_contains(b->reason, "dynamic shape op"))
-        return stet_view_contains(b->code, "nonzero") || stet_view_contains(b->code, "unique") ||
-                       stet_view_contains(b->code, ".shape")
-                   ? STET_CAUSE_DIM_READBACK
-                   : STET_CAUSE_MASK_GATHER;
+        return finds(t, b) ? STET_CAUSE_DIM_READBACK : STET_CAUSE_MASK_GATHER;
     return STET_CAUSE_GRAPH_BREAK;
 }
 
@@ -138,24 +165,26 @@ static enum stet_cause cause_of_name(const struct stet_torch *t, uint32_t compil
                                      const struct stet_torch_why *why)
 {
     const struct stet_torch_frame *f = &t->frames[t->compiles[compile].frame];
-    struct stet_buf value = {.cap = 4096};
-    enum stet_ingest_py_role role =
-        stet_ingest_py_role(f->code.file, f->code.line, why->what, &value);
+    struct stet_view value = {0};
+    enum stet_python_name_role role =
+        t->sources ? stet_python_name_role(t->sources, f->code.file, (uint32_t)f->code.line,
+                                           why->what, &value)
+                   : PY_NAME_UNKNOWN;
     enum stet_cause cause = STET_CAUSE_BAKED_CONSTANT;
 
-    if (role == STET_PY_FREE)
+    if (role == PY_NAME_FREE)
         cause = STET_CAUSE_CLOSURE_VALUE;
-    /* It is the default, or the lack of an argument, that moved. */
-    else if (role == STET_PY_DEFAULT && some_entry_had(t, compile, why, stet_buf_as_view(&value)))
+    /* Some entry had the default: the default, or a missing argument, is what changed. */
+    else if (role == PY_NAME_DEFAULT && some_entry_had(t, compile, why, value))
         cause = STET_CAUSE_DEFAULT_ARGUMENT;
-    stet_buf_release(&value);
     return cause;
 }
 
 static enum stet_cause cause_of_value(const struct stet_torch *t, uint32_t compile,
                                       struct stet_torch_why *why)
 {
-    struct stet_view value = why->guard.expected, code = why->code, source = why->what;
+    struct stet_view value = why->guard.expected, source = why->what;
+    unsigned uses;
     double n;
 
     if (stet_view_contains(source, "param_groups") ||
@@ -166,12 +195,12 @@ static enum stet_cause cause_of_value(const struct stet_torch *t, uint32_t compi
         return STET_CAUSE_HIDDEN_BRANCH;
     if (is_bool(value))
         return STET_CAUSE_HIDDEN_BRANCH;
-    if (stet_view_contains(code, "range(") && names(code, source))
+    uses = uses_of(t, why);
+    if (uses & PY_USED_COUNT)
         return STET_CAUSE_PYTHON_LOOP;
-    if (stet_view_contains(code, "topk("))
+    if (uses & PY_USED_TOPK)
         return STET_CAUSE_TOPK_K;
-    if (stet_view_contains(code, ".split(") || stet_view_contains(code, "cu_seqlens") ||
-        stet_view_contains(code, "varlen"))
+    if (uses & PY_USED_PARTS)
         return STET_CAUSE_VARLEN;
     if (!is_number(value, &n))
         return stet_view_starts(source, "G[") ? STET_CAUSE_GLOBAL_VALUE
@@ -224,17 +253,13 @@ static enum stet_cause cause_of_size(const struct stet_torch *t, uint32_t compil
     return STET_CAUSE_SHAPE_DRIFT;
 }
 
-static enum stet_cause cause_of_length(struct stet_torch_why *why)
+static enum stet_cause cause_of_length(const struct stet_torch *t, struct stet_torch_why *why)
 {
-    struct stet_view code = why->code;
+    unsigned uses = uses_of(t, why);
 
-    if (stet_view_contains(code, ".split(") || stet_view_contains(code, "cu_seqlens"))
+    if (uses & PY_USED_PARTS)
         return STET_CAUSE_VARLEN;
-    if (stet_view_contains(code, " in ") && !stet_view_contains(code, "for ") &&
-        names(code, why->what))
-        return STET_CAUSE_OPTIONAL_KEY;
-    if (stet_view_contains(code, ".get(") || stet_view_contains(code, ".items(") ||
-        stet_view_contains(code, ".keys("))
+    if (uses & PY_USED_MEMBER)
         return STET_CAUSE_OPTIONAL_KEY;
     return STET_CAUSE_LIST_LENGTH;
 }
@@ -243,7 +268,7 @@ static enum stet_cause cause_of_guard(const struct stet_torch *t, uint32_t compi
                                       struct stet_torch_why *why)
 {
     if (why->broken != STET_TORCH_NONE && stet_view_starts(why->what, "___stack"))
-        return cause_of_break(&t->breaks[why->broken]);
+        return cause_of_break(t, &t->breaks[why->broken]);
     switch (why->guard.kind) {
     case STET_GUARD_SIZE:
     case STET_GUARD_SHAPE:
@@ -273,7 +298,7 @@ static enum stet_cause cause_of_guard(const struct stet_torch *t, uint32_t compi
     case STET_GUARD_NONE:
         return STET_CAUSE_OPTIONAL_KEY;
     case STET_GUARD_LENGTH:
-        return cause_of_length(why);
+        return cause_of_length(t, why);
     case STET_GUARD_EQUALS:
         return cause_of_value(t, compile, why);
     case STET_GUARD_ALIAS:
@@ -325,6 +350,13 @@ static void find_source(const struct stet_torch *t, uint32_t compile, struct ste
     }
 }
 
+/* A code object begins at its decorators. */
+static uint64_t def_line(const struct stet_torch *t, const struct stet_torch_place *code)
+{
+    return t->sources ? stet_python_def_line(t->sources, code->file, (uint32_t)code->line)
+                      : code->line;
+}
+
 static void find_origin(const struct stet_torch *t, uint32_t compile, struct stet_torch_why *why)
 {
     const struct stet_torch_frame *f = &t->frames[t->compiles[compile].frame];
@@ -343,9 +375,8 @@ static void find_origin(const struct stet_torch *t, uint32_t compile, struct ste
                !memcmp(f->code.file.ptr + (f->code.file.len - file.len), file.ptr, file.len)) {
         why->origin = (struct stet_torch_place){f->code.file, function, line};
     } else {
-        why->origin = f->code; /* guards of sizes and dictionaries have no line: the function's is
-                                * used */
-        why->origin.line = stet_ingest_py_def_line(f->code.file, f->code.line);
+        why->origin = f->code; /* sizes and dictionaries carry no line: the function */
+        why->origin.line = def_line(t, &f->code);
     }
 }
 
@@ -397,7 +428,7 @@ void stet_torch_explain(const struct stet_torch *t, uint32_t compile, struct ste
             why->cause = stet_view_is(c->fail_type, "ConstraintViolationError")
                              ? STET_CAUSE_MARK_DYNAMIC_VIOLATION
                              : STET_CAUSE_FIRST;
-        why->origin.line = stet_ingest_py_def_line(f->code.file, f->code.line);
+        why->origin.line = def_line(t, &f->code);
         return;
     }
     judge(t, compile, c->failures, why);
@@ -437,7 +468,7 @@ void stet_torch_explain_break(const struct stet_torch *t, uint32_t at, struct st
 {
     const struct stet_torch_break *b = &t->breaks[at];
 
-    *why = (struct stet_torch_why){.cause = cause_of_break(b),
+    *why = (struct stet_torch_why){.cause = cause_of_break(t, b),
                                    .dim = -1,
                                    .broken = at,
                                    .origin = b->place,

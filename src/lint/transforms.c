@@ -94,17 +94,17 @@ static const struct transform *find_transform(struct stet_view dotted)
 }
 
 /* 2, or (0, 2): bits. */
-static uint64_t positions(const struct lint_walk *w, lint_ref n)
+static uint64_t positions(const struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     long one = lint_integer(w, n);
     uint64_t bits = 0;
 
     if (one >= 0 && one < 64)
         return (uint64_t)1 << one;
-    if (lint_kind(a, n) != LINT_TUPLE && lint_kind(a, n) != LINT_LIST)
+    if (stet_python_kind(a, n) != PY_TUPLE && stet_python_kind(a, n) != PY_LIST)
         return 0;
-    for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
+    for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
         one = lint_integer(w, c);
         if (one >= 0 && one < 64)
             bits |= (uint64_t)1 << one;
@@ -112,26 +112,26 @@ static uint64_t positions(const struct lint_walk *w, lint_ref n)
     return bits;
 }
 
-static void names(struct lint_walk *w, struct lint_jit *j, lint_ref n)
+static void names(struct lint_walk *w, struct lint_jit *j, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
 
-    if (lint_kind(a, n) == LINT_STRING) {
+    if (stet_python_kind(a, n) == PY_STRING) {
         if (j->static_name_count < 8)
             j->static_names[j->static_name_count++] =
-                stet_arena_copy(&w->out->arena, lint_string(a, n));
+                stet_arena_copy(&w->out->arena, stet_python_string(a, n));
         return;
     }
-    if (lint_kind(a, n) != LINT_TUPLE && lint_kind(a, n) != LINT_LIST &&
-        lint_kind(a, n) != LINT_SET)
+    if (stet_python_kind(a, n) != PY_TUPLE && stet_python_kind(a, n) != PY_LIST &&
+        stet_python_kind(a, n) != PY_SET)
         return;
-    for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
-        if (lint_kind(a, c) == LINT_STRING)
+    for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
+        if (stet_python_kind(a, c) == PY_STRING)
             names(w, j, c);
     }
 }
 
-static uint64_t named_positions(struct lint_walk *w, uint32_t fn, lint_ref n)
+static uint64_t named_positions(struct lint_walk *w, uint32_t fn, stet_python_ref n)
 {
     struct lint_jit all = {0};
     uint64_t bits = 0;
@@ -153,21 +153,21 @@ static uint64_t named_positions(struct lint_walk *w, uint32_t fn, lint_ref n)
 struct operand {
     uint32_t fn, owner;
     struct stet_view target;
-    uint64_t bound;    /* positions bound by partial */
-    lint_ref bound_by; /* the partial call */
+    uint64_t bound;           /* positions bound by partial */
+    stet_python_ref bound_by; /* the partial call */
 };
 
-static struct operand operand_of(struct lint_walk *w, lint_ref n, char room[160])
+static struct operand operand_of(struct lint_walk *w, stet_python_ref n, char room[160])
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     struct operand o = {LINT_NONE, LINT_NONE, {0}, 0, 0};
     struct lint_value v;
     char inner[160];
 
-    n = lint_bare(a, n);
+    n = stet_python_bare(a, n);
     v = n ? lint_value_of(w, n) : (struct lint_value){0};
-    if (lint_kind(a, n) == LINT_CALL) {
-        lint_ref function = lint_field(a, n, LINT_FIELD_FUNCTION);
+    if (stet_python_kind(a, n) == PY_CALL) {
+        stet_python_ref function = stet_python_field(a, n, PY_FIELD_FUNCTION);
         const struct transform *t = find_transform(lint_imported(w, function, inner));
 
         if (t && t->kind == PARTIAL) {
@@ -200,13 +200,14 @@ static uint32_t add_jit(struct lint_walk *w, struct lint_jit j)
 }
 
 /* The options of a jit call, or of the call that makes the decorator. */
-static struct lint_jit read_jit(struct lint_walk *w, lint_ref call, uint32_t fn, uint8_t lane)
+static struct lint_jit read_jit(struct lint_walk *w, stet_python_ref call, uint32_t fn,
+                                uint8_t lane)
 {
     struct lint_jit j = {.fn = fn, .lane = lane, .node = call};
-    lint_ref dynamic = call ? lint_arg_named(w, call, "dynamic") : 0;
+    stet_python_ref dynamic = call ? lint_arg_named(w, call, "dynamic") : 0;
 
-    j.dynamic = lint_kind(w->ast, dynamic) == LINT_TRUE;
-    j.fixed = lint_kind(w->ast, dynamic) == LINT_FALSE;
+    j.dynamic = stet_python_kind(w->ast, dynamic) == PY_TRUE;
+    j.fixed = stet_python_kind(w->ast, dynamic) == PY_FALSE;
     if (!call)
         return j;
     j.static_positions = positions(w, lint_arg_named(w, call, "static_argnums")) |
@@ -218,8 +219,8 @@ static struct lint_jit read_jit(struct lint_walk *w, lint_ref call, uint32_t fn,
     return j;
 }
 
-/* Records that this place traces the operand. */
-static void trace(struct lint_walk *w, lint_ref at, const struct operand *o,
+/* Record that this place traces the operand. */
+static void trace(struct lint_walk *w, stet_python_ref at, const struct operand *o,
                   const struct lint_jit *j, const struct transform *t)
 {
     struct lint_call *c;
@@ -240,32 +241,35 @@ static void trace(struct lint_walk *w, lint_ref at, const struct operand *o,
             c->static_names[c->static_name_count++] = j->static_names[i];
     }
     if (o->bound_by) {
-        lint_ref args = lint_field(w->ast, o->bound_by, LINT_FIELD_ARGUMENTS);
+        stet_python_ref args = stet_python_field(w->ast, o->bound_by, PY_FIELD_ARGUMENTS);
 
         if (!c->static_names)
             c->static_names = STET_NEW_ARRAY(&w->out->arena, struct stet_view, 16);
-        for (lint_ref n = lint_child(w->ast, args); n; n = lint_next(w->ast, n)) {
-            lint_ref name = lint_kind(w->ast, n) == LINT_KEYWORD_ARGUMENT
-                                ? lint_field(w->ast, n, LINT_FIELD_NAME)
-                                : 0;
+        for (stet_python_ref n = stet_python_child(w->ast, args); n;
+             n = stet_python_next(w->ast, n)) {
+            stet_python_ref name = stet_python_kind(w->ast, n) == PY_KEYWORD_ARGUMENT
+                                       ? stet_python_field(w->ast, n, PY_FIELD_NAME)
+                                       : 0;
 
             if (name && c->static_names && c->static_name_count < 16)
                 c->static_names[c->static_name_count++] =
-                    stet_arena_copy(&w->out->arena, lint_text(w->ast, name));
+                    stet_arena_copy(&w->out->arena, stet_python_text(w->ast, name));
         }
     }
 }
 
 /* Every function among the arguments is traced (scan, cond, while_loop). */
-static struct lint_value trace_all(struct lint_walk *w, lint_ref call, const struct transform *t)
+static struct lint_value trace_all(struct lint_walk *w, stet_python_ref call,
+                                   const struct transform *t)
 {
     struct lint_value out = {.kind = LINT_V_TENSOR, .deps = LINT_ALWAYS, .flags = LINT_WEAK};
-    lint_ref args = lint_field(w->ast, call, LINT_FIELD_ARGUMENTS);
+    stet_python_ref args = stet_python_field(w->ast, call, PY_FIELD_ARGUMENTS);
     bool first = true;
     char room[160];
 
-    for (lint_ref n = args ? lint_child(w->ast, args) : 0; n; n = lint_next(w->ast, n)) {
-        lint_ref value = lint_arg_value(w, n);
+    for (stet_python_ref n = args ? stet_python_child(w->ast, args) : 0; n;
+         n = stet_python_next(w->ast, n)) {
+        stet_python_ref value = lint_arg_value(w, n);
         struct operand o = operand_of(w, value, room);
 
         if (o.fn == LINT_NONE && !first)
@@ -288,7 +292,8 @@ static struct lint_value trace_all(struct lint_walk *w, lint_ref call, const str
     return out;
 }
 
-static struct lint_value make_jit(struct lint_walk *w, lint_ref call, const struct transform *t)
+static struct lint_value make_jit(struct lint_walk *w, stet_python_ref call,
+                                  const struct transform *t)
 {
     char room[160];
     struct operand o = operand_of(w, lint_arg_at(w, call, 0), room);
@@ -296,7 +301,7 @@ static struct lint_value make_jit(struct lint_walk *w, lint_ref call, const stru
     uint32_t index;
 
     j.shifted = o.bound != 0;
-    j.module = lint_name(w->ast, lint_bare(w->ast, lint_arg_at(w, call, 0)));
+    j.module = stet_python_name(w->ast, stet_python_bare(w->ast, lint_arg_at(w, call, 0)));
     trace(w, call, &o, &j, t);
     index = add_jit(w, j);
     if (t->lane == LINT_TORCH)
@@ -306,7 +311,7 @@ static struct lint_value make_jit(struct lint_walk *w, lint_ref call, const stru
     return (struct lint_value){.kind = LINT_V_JITTED, .index = index};
 }
 
-bool lint_transform(struct lint_walk *w, lint_ref call, struct stet_view dotted,
+bool lint_transform(struct lint_walk *w, stet_python_ref call, struct stet_view dotted,
                     struct lint_value *out)
 {
     const struct transform *t = find_transform(dotted);
@@ -340,7 +345,7 @@ bool lint_transform(struct lint_walk *w, lint_ref call, struct stet_view dotted,
     return false;
 }
 
-unsigned lint_arg_count(const struct lint_walk *w, lint_ref call)
+unsigned lint_arg_count(const struct lint_walk *w, stet_python_ref call)
 {
     unsigned count = 0;
 
@@ -351,17 +356,17 @@ unsigned lint_arg_count(const struct lint_walk *w, lint_ref call)
 
 /* @jax.jit, @jax.jit(…), @partial(jax.jit, …): the transform and the call that holds its options.
  */
-static const struct transform *decorator_transform(struct lint_walk *w, lint_ref n,
-                                                   lint_ref *options)
+static const struct transform *decorator_transform(struct lint_walk *w, stet_python_ref n,
+                                                   stet_python_ref *options)
 {
     const struct transform *t;
     char room[160];
 
     *options = 0;
-    n = lint_bare(w->ast, n);
-    if (lint_kind(w->ast, n) != LINT_CALL)
+    n = stet_python_bare(w->ast, n);
+    if (stet_python_kind(w->ast, n) != PY_CALL)
         return find_transform(lint_imported(w, n, room));
-    t = find_transform(lint_imported(w, lint_field(w->ast, n, LINT_FIELD_FUNCTION), room));
+    t = find_transform(lint_imported(w, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room));
     *options = n;
     if (t && t->kind == PARTIAL)
         t = find_transform(lint_imported(w, lint_arg_at(w, n, 0), room));
@@ -370,17 +375,18 @@ static const struct transform *decorator_transform(struct lint_walk *w, lint_ref
 
 void lint_decorators(struct lint_walk *w, uint32_t fn)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref decorated = w->fns[fn].decorated;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref decorated = w->fns[fn].decorated;
 
-    for (lint_ref c = decorated ? lint_child(a, decorated) : 0; c; c = lint_next(a, c)) {
+    for (stet_python_ref c = decorated ? stet_python_child(a, decorated) : 0; c;
+         c = stet_python_next(a, c)) {
         struct operand o = {fn, LINT_NONE, {0}, 0, 0};
         const struct transform *t;
-        lint_ref options;
+        stet_python_ref options;
 
-        if (lint_kind(a, c) != LINT_DECORATOR || !lint_child(a, c))
+        if (stet_python_kind(a, c) != PY_DECORATOR || !stet_python_child(a, c))
             continue;
-        t = decorator_transform(w, lint_child(a, c), &options);
+        t = decorator_transform(w, stet_python_child(a, c), &options);
         if (!t)
             continue;
         if (t->kind == DISABLES) {

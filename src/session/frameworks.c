@@ -1,7 +1,8 @@
-/* See account_frameworks.h. */
+/* See frameworks.h. */
 #include "session/frameworks.h"
 
 #include "base/path.h"
+#include "python/queries.h"
 
 /* ---- where an operation without a lowering stands ---- */
 
@@ -10,25 +11,28 @@ bool stet_session_counters_is_readback(struct stet_view name)
     return stet_view_is(name, "aten::_local_scalar_dense");
 }
 
-static bool names_it(struct stet_view statement, struct stet_view counter)
+/* Does the line that waits for a program use the operation that a counter names? */
+static bool names_it(struct stet_history *h, const struct stet_place *line,
+                     struct stet_view counter)
 {
     static const char *const families[] = {"linalg_", "fft_", "special_"};
     struct stet_view op = stet_view_of(counter.ptr + 6, counter.len - 6);
 
     if (stet_session_counters_is_readback(counter))
-        return stet_py_reads_back(statement);
+        return stet_python_line_reads(&h->sources, line->file, line->line);
     while (op.len && *op.ptr == '_')
         op = stet_view_of(op.ptr + 1, op.len - 1);
     while (op.len && op.ptr[op.len - 1] == '_')
         op.len--;
-    if (stet_py_mentions(statement, op))
+    if (stet_python_line_names(&h->sources, line->file, line->line, op))
         return true;
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (stet_view_starts(op, families[i])) {
-            size_t n = strlen(families[i]);
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        size_t n = strlen(families[i]);
 
-            return stet_py_mentions(statement, stet_view_of(op.ptr + n, op.len - n));
-        }
+        if (stet_view_starts(op, families[i]))
+            return stet_python_line_names(&h->sources, line->file, line->line,
+                                          stet_view_of(op.ptr + n, op.len - n));
+    }
     return false;
 }
 
@@ -36,13 +40,11 @@ static void place_one(struct stet_history *h, struct stet_counter *c)
 {
     for (uint32_t i = 0; i < h->sighting_count; i++) {
         const struct stet_sighting *s = &h->sightings[i];
-        const struct stet_pyfile *file;
 
         if (s->past || s->process != c->process || !s->trigger.line ||
             s->traits->framework != STET_FRAMEWORK_TORCH_XLA)
             continue;
-        file = stet_pysource_open(&h->sources, s->trigger.file);
-        if (!file || !names_it(stet_py_statement(file, s->trigger.line), c->name))
+        if (!names_it(h, &s->trigger, c->name))
             continue;
         c->at = (struct stet_line){s->trigger.file, s->trigger.function, s->trigger.line};
         return;

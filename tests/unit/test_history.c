@@ -405,8 +405,9 @@ static const struct stet_finding *slice_of(const char *line)
     start(&r);
     r.file = path;
     n = snprintf(source, sizeof source,
-                 "@partial(jax.jit, static_argnames=('scale', 'at'))\n"
-                 "def f(x, scale, at):\n    global START\n    return %s\n",
+                 "import functools, jax\n"
+                 "@functools.partial(jax.jit, static_argnames=('scale', 'at'))\n"
+                 "def f(x, scale, at):\n    return %s\n",
                  line);
     EXPECT(fd >= 0 && write(fd, source, (size_t)n) == n);
     for (int from = 0; from < 4; from += 2) {

@@ -1,5 +1,5 @@
 /* tree-sitter's tree copied into a flat array: smaller, faster to walk, and free of the parser. */
-#include "lint/ast.h"
+#include "python/ast.h"
 
 #include "base/vec.h"
 
@@ -15,43 +15,43 @@ const TSLanguage *tree_sitter_python(void);
 /* Deeper than any program a person wrote; below it the analysis recurses. */
 #define MAX_DEPTH   400u
 
-struct lint_parser {
+struct stet_python_parser {
     TSParser *parser;
 };
 
 static const struct {
-    enum lint_field field;
+    enum stet_python_field field;
     const char *name;
 } field_names[] = {
-    {LINT_FIELD_NAME, "name"},
-    {LINT_FIELD_VALUE, "value"},
-    {LINT_FIELD_TYPE, "type"},
-    {LINT_FIELD_LEFT, "left"},
-    {LINT_FIELD_RIGHT, "right"},
-    {LINT_FIELD_CONDITION, "condition"},
-    {LINT_FIELD_CONSEQUENCE, "consequence"},
-    {LINT_FIELD_ALTERNATIVE, "alternative"},
-    {LINT_FIELD_BODY, "body"},
-    {LINT_FIELD_PARAMETERS, "parameters"},
-    {LINT_FIELD_SUPERCLASSES, "superclasses"},
-    {LINT_FIELD_FUNCTION, "function"},
-    {LINT_FIELD_ARGUMENTS, "arguments"},
-    {LINT_FIELD_OBJECT, "object"},
-    {LINT_FIELD_ATTRIBUTE, "attribute"},
-    {LINT_FIELD_SUBSCRIPT, "subscript"},
-    {LINT_FIELD_ARGUMENT, "argument"},
-    {LINT_FIELD_DEFINITION, "definition"},
-    {LINT_FIELD_MODULE_NAME, "module_name"},
-    {LINT_FIELD_ALIAS, "alias"},
-    {LINT_FIELD_GUARD, "guard"},
+    {PY_FIELD_NAME, "name"},
+    {PY_FIELD_VALUE, "value"},
+    {PY_FIELD_TYPE, "type"},
+    {PY_FIELD_LEFT, "left"},
+    {PY_FIELD_RIGHT, "right"},
+    {PY_FIELD_CONDITION, "condition"},
+    {PY_FIELD_CONSEQUENCE, "consequence"},
+    {PY_FIELD_ALTERNATIVE, "alternative"},
+    {PY_FIELD_BODY, "body"},
+    {PY_FIELD_PARAMETERS, "parameters"},
+    {PY_FIELD_SUPERCLASSES, "superclasses"},
+    {PY_FIELD_FUNCTION, "function"},
+    {PY_FIELD_ARGUMENTS, "arguments"},
+    {PY_FIELD_OBJECT, "object"},
+    {PY_FIELD_ATTRIBUTE, "attribute"},
+    {PY_FIELD_SUBSCRIPT, "subscript"},
+    {PY_FIELD_ARGUMENT, "argument"},
+    {PY_FIELD_DEFINITION, "definition"},
+    {PY_FIELD_MODULE_NAME, "module_name"},
+    {PY_FIELD_ALIAS, "alias"},
+    {PY_FIELD_GUARD, "guard"},
 };
 
 static const struct {
-    enum lint_kind kind;
+    enum stet_python_kind kind;
     const char *name;
 } kind_names[] = {
-#define KIND(name, grammar) {LINT_##name, grammar},
-#include "lint/kinds.def"
+#define KIND(name, grammar) {PY_##name, grammar},
+#include "python/kinds.def"
 #undef KIND
 };
 
@@ -84,31 +84,31 @@ static void fill_tables(void)
     }
 }
 
-static enum lint_kind kind_of_node(TSNode n)
+static enum stet_python_kind kind_of_node(TSNode n)
 {
     TSSymbol s = ts_node_symbol(n);
 
     if (s == (TSSymbol)-1)
-        return LINT_ERROR;
-    return s < 1024 ? (enum lint_kind)kind_of[s] : LINT_OTHER;
+        return PY_ERROR;
+    return s < 1024 ? (enum stet_python_kind)kind_of[s] : PY_OTHER;
 }
 
-struct lint_parser *lint_parser_new(void)
+struct stet_python_parser *stet_python_parser_new(void)
 {
-    struct lint_parser *p = stet_mem_alloc(sizeof *p);
+    struct stet_python_parser *p = stet_mem_alloc(sizeof *p);
 
     if (!p)
         return NULL;
     pthread_once(&tables_once, fill_tables);
     p->parser = ts_parser_new();
     if (!p->parser || !ts_parser_set_language(p->parser, tree_sitter_python())) {
-        lint_parser_free(p);
+        stet_python_parser_free(p);
         return NULL;
     }
     return p;
 }
 
-void lint_parser_free(struct lint_parser *p)
+void stet_python_parser_free(struct stet_python_parser *p)
 {
     if (!p)
         return;
@@ -117,7 +117,7 @@ void lint_parser_free(struct lint_parser *p)
     stet_mem_free(p);
 }
 
-uint32_t lint_ast_name(const struct lint_ast *a, const char *name)
+uint32_t stet_python_ast_name(const struct stet_python_ast *a, const char *name)
 {
     uint32_t number = stet_intern_find(&a->names, stet_view_str(name));
 
@@ -139,22 +139,23 @@ static char operator_of(const char *type)
 
 /* One step of the copy: the open node of each level, and its last child so far. */
 struct level {
-    lint_ref node, last;
+    stet_python_ref node, last;
 };
 
-static lint_ref append(struct lint_ast *a, size_t *room, TSNode n, enum lint_kind kind)
+static stet_python_ref append(struct stet_python_ast *a, size_t *room, TSNode n,
+                              enum stet_python_kind kind)
 {
-    struct lint_node *node;
+    struct stet_python_node *node;
 
     if (a->count == *room &&
         !stet_vec_grow(&a->nodes, room, a->count, FIRST_NODES, sizeof *a->nodes, MAX_NODES))
         return 0;
     node = &a->nodes[a->count];
-    *node = (struct lint_node){.kind = (uint16_t)kind,
-                               .start = ts_node_start_byte(n),
-                               .end = ts_node_end_byte(n),
-                               .row = ts_node_start_point(n).row};
-    if (kind == LINT_IDENTIFIER) {
+    *node = (struct stet_python_node){.kind = (uint16_t)kind,
+                                      .start = ts_node_start_byte(n),
+                                      .end = ts_node_end_byte(n),
+                                      .row = ts_node_start_point(n).row};
+    if (kind == PY_IDENTIFIER) {
         node->child = stet_intern_add(
             &a->names, stet_view_of(a->text.ptr + node->start, (size_t)(node->end - node->start)));
         if (node->child == STET_INTERN_NONE)
@@ -163,13 +164,13 @@ static lint_ref append(struct lint_ast *a, size_t *room, TSNode n, enum lint_kin
     return a->count++;
 }
 
-/* A leaf's children add nothing; an operator's anonymous child is its sign. */
-static bool wants_children(enum lint_kind kind)
+/* A leaf's children say nothing; an operator's anonymous child is its sign. */
+static bool wants_children(enum stet_python_kind kind)
 {
-    return kind != LINT_IDENTIFIER && kind != LINT_STRING_CONTENT && kind != LINT_COMMENT;
+    return kind != PY_IDENTIFIER && kind != PY_STRING_CONTENT && kind != PY_COMMENT;
 }
 
-static bool copy_tree(struct lint_ast *a, TSTree *tree)
+static bool copy_tree(struct stet_python_ast *a, TSTree *tree)
 {
     uint32_t depth = 0;
     size_t room = 0;
@@ -177,7 +178,7 @@ static bool copy_tree(struct lint_ast *a, TSTree *tree)
     TSTreeCursor c = ts_tree_cursor_new(ts_tree_root_node(tree));
     bool fine = true, more;
 
-    append(a, &room, ts_tree_root_node(tree), LINT_WHOLE);
+    append(a, &room, ts_tree_root_node(tree), PY_WHOLE);
     if (a->count != 1) {
         ts_tree_cursor_delete(&c);
         return false;
@@ -189,8 +190,8 @@ static bool copy_tree(struct lint_ast *a, TSTree *tree)
         bool down = false;
 
         if (ts_node_is_named(n)) {
-            enum lint_kind kind = kind_of_node(n);
-            lint_ref node = append(a, &room, n, kind), parent = levels[depth].node;
+            enum stet_python_kind kind = kind_of_node(n);
+            stet_python_ref node = append(a, &room, n, kind), parent = levels[depth].node;
 
             fine = node != 0;
             if (fine) {
@@ -212,9 +213,9 @@ static bool copy_tree(struct lint_ast *a, TSTree *tree)
         } else {
             uint16_t kind = a->nodes[levels[depth].node].kind;
 
-            if (kind >= LINT_BINARY && kind <= LINT_COMPARISON)
+            if (kind >= PY_BINARY && kind <= PY_COMPARISON)
                 a->nodes[levels[depth].node].op = operator_of(ts_node_type(n));
-            else if (kind == LINT_AUGMENTED && !a->nodes[levels[depth].node].op)
+            else if (kind == PY_AUGMENTED && !a->nodes[levels[depth].node].op)
                 a->nodes[levels[depth].node].op = ts_node_type(n)[0];
         }
         while (fine && !down && !(more = ts_tree_cursor_goto_next_sibling(&c)) && depth) {
@@ -226,8 +227,8 @@ static bool copy_tree(struct lint_ast *a, TSTree *tree)
     return fine;
 }
 
-/* A line may be the whole file, so computing a column must not walk back to its start. */
-static bool find_lines(struct lint_ast *a)
+/* A line may be the whole file: whoever asks for a column must not walk back to its start. */
+static bool find_lines(struct stet_python_ast *a)
 {
     const char *p = a->text.ptr, *end = p + a->text.len;
     size_t room = 0;
@@ -242,72 +243,74 @@ static bool find_lines(struct lint_ast *a)
     return true;
 }
 
-enum stet_rc lint_ast_parse(struct lint_ast *a, struct lint_parser *p, struct stet_view text,
-                            struct stet_err *err)
+enum stet_rc stet_python_ast_parse(struct stet_python_ast *a, struct stet_python_parser *p,
+                                   struct stet_view text, struct stet_err *err)
 {
     TSTree *tree;
     bool copied;
 
-    *a = (struct lint_ast){.text = text};
+    *a = (struct stet_python_ast){.text = text};
     if (text.len > MAX_TEXT)
         return stet_fail(err, STET_LIMIT, "larger than 64 MB");
     if (!text.len)
         a->text = STET_VIEW("");
     stet_intern_borrow(&a->names);
     if (stet_intern_add(&a->names, STET_VIEW("")) != 0 || !find_lines(a)) {
-        lint_ast_release(a);
+        stet_python_ast_release(a);
         return stet_fail(err, STET_NO_MEMORY, "out of memory");
     }
     tree = ts_parser_parse_string(p->parser, NULL, a->text.ptr, (uint32_t)text.len);
     if (!tree) {
         ts_parser_reset(p->parser);
-        lint_ast_release(a);
+        stet_python_ast_release(a);
         return stet_fail(err, STET_BAD_INPUT, "the parser gave up");
     }
     a->broken = ts_node_has_error(ts_tree_root_node(tree));
     copied = copy_tree(a, tree);
     ts_tree_delete(tree);
     if (!copied) {
-        lint_ast_release(a);
+        stet_python_ast_release(a);
         return stet_fail(err, STET_LIMIT, "too many nodes, or out of memory");
     }
     return STET_OK;
 }
 
-void lint_ast_release(struct lint_ast *a)
+void stet_python_ast_release(struct stet_python_ast *a)
 {
     stet_mem_free(a->nodes);
     stet_intern_release(&a->names);
     stet_mem_free(a->lines);
-    *a = (struct lint_ast){0};
+    *a = (struct stet_python_ast){0};
 }
 
-lint_ref lint_field(const struct lint_ast *a, lint_ref n, enum lint_field field)
+stet_python_ref stet_python_field(const struct stet_python_ast *a, stet_python_ref n,
+                                  enum stet_python_field field)
 {
-    for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
+    for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
         if (a->nodes[c].field == field)
             return c;
     }
     return 0;
 }
 
-lint_ref lint_child_of(const struct lint_ast *a, lint_ref n, enum lint_kind kind)
+stet_python_ref stet_python_child_of(const struct stet_python_ast *a, stet_python_ref n,
+                                     enum stet_python_kind kind)
 {
-    for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
+    for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
         if (a->nodes[c].kind == kind)
             return c;
     }
     return 0;
 }
 
-lint_ref lint_bare(const struct lint_ast *a, lint_ref n)
+stet_python_ref stet_python_bare(const struct stet_python_ast *a, stet_python_ref n)
 {
-    while (n && a->nodes[n].kind == LINT_PARENTHESIZED && a->nodes[n].child)
+    while (n && a->nodes[n].kind == PY_PARENTHESIZED && a->nodes[n].child)
         n = a->nodes[n].child;
     return n;
 }
 
-uint32_t lint_row(const struct lint_ast *a, uint32_t offset)
+uint32_t stet_python_row(const struct stet_python_ast *a, uint32_t offset)
 {
     uint32_t low = 0, high = a->line_count;
 
@@ -322,17 +325,17 @@ uint32_t lint_row(const struct lint_ast *a, uint32_t offset)
     return low;
 }
 
-uint32_t lint_column(const struct lint_ast *a, uint32_t offset)
+uint32_t stet_python_column(const struct stet_python_ast *a, uint32_t offset)
 {
-    return offset - a->lines[lint_row(a, offset)] + 1;
+    return offset - a->lines[stet_python_row(a, offset)] + 1;
 }
 
-struct stet_view lint_string(const struct lint_ast *a, lint_ref n)
+struct stet_view stet_python_string(const struct stet_python_ast *a, stet_python_ref n)
 {
     struct stet_view v = {0};
 
-    if (lint_kind(a, n) != LINT_STRING || lint_child_of(a, n, LINT_INTERPOLATION))
+    if (stet_python_kind(a, n) != PY_STRING || stet_python_child_of(a, n, PY_INTERPOLATION))
         return v;
-    n = lint_child_of(a, n, LINT_STRING_CONTENT);
-    return n ? lint_text(a, n) : v;
+    n = stet_python_child_of(a, n, PY_STRING_CONTENT);
+    return n ? stet_python_text(a, n) : v;
 }
