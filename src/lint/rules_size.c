@@ -238,40 +238,78 @@ static bool is_share(const struct lint_walk *w, stet_python_ref n)
     return false;
 }
 
-/* Does the function make a buffer of that size: zeros((experts, name)), one_hot(x, name)? */
-static bool sizes_buffer(const struct lint_walk *w, uint32_t name)
+static bool holds_name(const struct lint_walk *w, stet_python_ref n, uint32_t name)
 {
-    static const char *const buffers[] = {"zeros",     "ones",      "full",     "empty",
-                                          "one_hot",   "new_zeros", "new_ones", "new_full",
-                                          "new_empty", NULL};
+    const struct stet_python_ast *a = w->ast;
+
+    for (stet_python_ref c = n; n && lint_within(w, c, n); c++)
+        if (stet_python_name(a, c) == name)
+            return true;
+    return false;
+}
+
+/* Where Python asks for the truth of what it tests: `if n < name` compares two numbers. */
+static uint32_t test_end(const struct stet_python_ast *a, stet_python_ref n)
+{
+    stet_python_ref test = 0;
+
+    switch (stet_python_kind(a, n)) {
+    case PY_IF:
+    case PY_ELIF:
+    case PY_WHILE:
+        test = stet_python_field(a, n, PY_FIELD_CONDITION);
+        return test ? a->nodes[test].end : 0;
+    case PY_ASSERT:
+    case PY_CONDITIONAL:
+        return a->nodes[n].end;
+    default:
+        return 0;
+    }
+}
+
+/* `ranks < name`, as an array: what is over the limit is cut off. */
+static bool cuts_at(const struct lint_walk *w, stet_python_ref n, uint32_t name)
+{
+    char op = w->ast->nodes[n].op;
+
+    return (op == '<' || op == '>') && holds_name(w, n, name);
+}
+
+/* Does the function limit how many are kept by it: top_k(x, name), one_hot(x, name), x < name? */
+static bool limits(const struct lint_walk *w, uint32_t name)
+{
+    static const char *const calls[] = {"topk", "top_k", "one_hot", "lt", "le", "less", NULL};
     const struct stet_python_ast *a = w->ast;
     stet_python_ref fn = w->fns[w->fn].node;
+    uint32_t tested = 0;
 
     for (stet_python_ref n = fn; name && lint_within(w, n, fn); n++) {
-        stet_python_ref args =
-            a->nodes[n].kind == PY_CALL ? stet_python_field(a, n, PY_FIELD_ARGUMENTS) : 0;
-
-        if (!args || !lint_any_of(lint_callee_name(w, n), buffers))
-            continue;
-        for (stet_python_ref c = args; lint_within(w, c, args); c++)
-            if (stet_python_name(a, c) == name)
-                return true;
+        tested = test_end(a, n) > tested ? test_end(a, n) : tested;
+        if (a->nodes[n].kind == PY_COMPARISON && a->nodes[n].start >= tested && cuts_at(w, n, name))
+            return true;
+        if (a->nodes[n].kind == PY_CALL && lint_any_of(lint_callee_name(w, n), calls) &&
+            holds_name(w, stet_python_field(a, n, PY_FIELD_ARGUMENTS), name))
+            return true;
     }
     return false;
 }
 
 void rule_capacity_leak(struct lint_walk *w, stet_python_ref n)
 {
-    stet_python_ref left = stet_python_field(w->ast, n, PY_FIELD_LEFT);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT), name = left;
     struct lint_value v = lint_value_of(w, n);
 
     if (!left || !v.deps || (v.kind != LINT_V_SHAPE && v.kind != LINT_V_HOST))
         return;
-    if (is_share(w, stet_python_field(w->ast, n, PY_FIELD_RIGHT)) &&
-        sizes_buffer(w, stet_python_name(w->ast, left)))
-        lint_report(w, LINT_RULE_capacity_leak, n, LINT_TRACED, LINT_TENSOR, v.deps,
-                    "`%.*s` follows the number of tokens in the batch, and a buffer has that size",
-                    STET_FMT(stet_python_text(w->ast, left)));
+    if (stet_python_kind(a, left) == PY_ATTRIBUTE)
+        name = stet_python_field(a, left, PY_FIELD_ATTRIBUTE);
+    if (is_share(w, stet_python_field(a, n, PY_FIELD_RIGHT)) &&
+        limits(w, stet_python_name(a, name)))
+        lint_report(
+            w, LINT_RULE_capacity_leak, n, LINT_TRACED, LINT_TENSOR, v.deps,
+            "`%.*s` follows the number of tokens in the batch, and limits how many are kept",
+            STET_FMT(stet_python_text(a, left)));
 }
 
 void rule_varlen(struct lint_walk *w, stet_python_ref n)

@@ -172,11 +172,12 @@ def experts(x, mask, factor=1.25):
     room = max(4, x.shape[0] // 8)  # expect: capacity-leak
     chosen = int(mask.sum()) // 4  # expect: capacity-leak, host-sync
     share = math.ceil(len(x) / 2)  # expect: capacity-leak
-    a = jnp.zeros((8, capacity))
-    b = jnp.full((8, slots), -1)
-    c = jax.nn.one_hot(x, room)
-    d = jnp.ones((8, chosen))  # expect: size-from-value
-    return a, b, c, d, jnp.empty((share, 8))
+    ranks = jnp.cumsum(x, axis=0)
+    a = x * (ranks < capacity)
+    b = jax.nn.one_hot(x, slots)
+    c = jnp.where(room > ranks, x, 0)
+    d = jnp.less(ranks, chosen)
+    return a, b, c, d, jax.nn.one_hot(ranks, share)
 
 
 MAX_TOKENS = 4096
@@ -189,5 +190,5 @@ def no_experts(x, factor=1.25, n_experts=8):
     tokens = x.shape[0]  # clean: capacity-leak
     capacity_used = jnp.sum(x > 0)  # clean: capacity-leak
     groups = x.shape[0] // 8  # clean: capacity-leak
-    a = jnp.zeros((8, capacity)), jnp.zeros((tokens, expert_capacity))
-    return a, capacity_used, x.reshape(groups, -1)
+    a = x * (jnp.cumsum(x, axis=0) < capacity), jnp.zeros((tokens, expert_capacity))
+    return a, capacity_used, x.reshape(groups, -1), jnp.zeros((groups, 8))
