@@ -78,8 +78,9 @@ void lint_donated_one_way(struct lint_walk *w, stet_python_ref test);
 bool lint_passes_limit(struct lint_walk *w, const struct lint_jit *j, stet_python_ref at);
 /* The condition asks for the rank of the process. */
 bool lint_asks_rank(const struct lint_walk *w, stet_python_ref n);
-/* `step % n` somewhere in a condition, or 0. */
-stet_python_ref lint_every_n(const struct lint_walk *w, stet_python_ref n);
+/* `step % n` somewhere in a condition, or 0; *deps are the parameters that step is, if it does not
+ * count by itself. */
+stet_python_ref lint_every_n(const struct lint_walk *w, stet_python_ref n, uint64_t *deps);
 /* Integer literal; -1 otherwise. */
 long lint_integer(const struct lint_walk *w, stet_python_ref n);
 
