@@ -3,7 +3,7 @@
 #include "explain/history_internal.h"
 #include "explain/readback.h"
 
-enum { NAMES_MOST = 32, LINES_MOST = 2000, AROUND_MOST = 16, PASSES = 2 };
+enum { NAMES_MOST = 32, LINES_MOST = 2000, BRANCH_MOST = 200, AROUND_MOST = 16, PASSES = 2 };
 
 struct names {
     struct stet_view at[NAMES_MOST];
@@ -118,30 +118,6 @@ static struct body body_of(const struct stet_pyfile *f, uint32_t line)
     return b;
 }
 
-/* The names that rest on what a line computes. A line goes round in its loop, so twice. */
-static void names_from(const struct stet_pyfile *f, uint32_t read, uint32_t use, struct names *n)
-{
-    struct body b = body_of(f, read);
-    uint32_t start = f->starts[read - 1], skip = f->starts[use - 1];
-    size_t value;
-
-    add_targets(n, stet_py_statement(f, start), &value);
-    for (unsigned pass = 0; n->count && pass < PASSES; pass++) {
-        for (uint32_t at = b.first; at <= b.last && at - b.first < LINES_MOST; at++) {
-            struct stet_view s;
-            struct names more = {.count = 0};
-
-            if (f->starts[at - 1] != at || at == skip)
-                continue;
-            s = stet_py_statement(f, at);
-            add_targets(&more, s, &value);
-            if (more.count && has_name(n, stet_view_of(s.ptr + value, s.len - value)))
-                for (uint32_t i = 0; i < more.count; i++)
-                    add_name(n, more.at[i]);
-        }
-    }
-}
-
 static bool is_in(const struct stet_pyfile *f, uint32_t line)
 {
     return line && line <= f->count;
@@ -153,22 +129,6 @@ static const struct stet_pyfile *open_both(struct stet_history *h, struct stet_v
     const struct stet_pyfile *f = stet_pysource_open(&h->sources, file);
 
     return f && is_in(f, use) && is_in(f, read) ? f : NULL;
-}
-
-bool stet_explain_flow_argument(struct stet_history *h, struct stet_view file, uint32_t use,
-                                uint32_t read)
-{
-    const struct stet_pyfile *f = open_both(h, file, use, read);
-    struct names n = {.count = 0};
-    struct stet_view call;
-    const char *open;
-
-    if (!f || f->starts[read - 1] == f->starts[use - 1]) /* it may read what the call returned */
-        return false;
-    call = stet_py_statement(f, use);
-    open = call.len ? memchr(call.ptr, '(', call.len) : NULL;
-    names_from(f, read, use, &n);
-    return open && has_name(&n, stet_view_of(open, (size_t)(call.ptr + call.len - open)));
 }
 
 static bool is_target(struct stet_view s, struct stet_view name)
@@ -236,10 +196,9 @@ static bool rests_above(struct question *q, uint32_t at)
         !starts_with_word(q->f->lines[at - 1], "elif"))
         return false;
     for (uint32_t i = at - 1; i > 0; i--) {
-        if (q->f->starts[i - 1] != i || depth_of(q->f, i) != depth ||
-            !stet_view_unindent(q->f->lines[i - 1]).len)
-            continue;
-        if (starts_with_word(q->f->lines[i - 1], "else"))
+        struct stet_view s = stet_view_unindent(q->f->lines[i - 1]);
+
+        if (q->f->starts[i - 1] != i || depth_of(q->f, i) != depth || !s.len || *s.ptr == '#')
             continue;
         if (rests(q, i))
             return true;
@@ -247,6 +206,79 @@ static bool rests_above(struct question *q, uint32_t at)
             return false;
     }
     return false;
+}
+
+/* Does an `if` around the statement rest on the value? Then so does what it assigns. */
+static bool depends(struct question *q, uint32_t at)
+{
+    uint32_t headers[AROUND_MOST], n = stet_py_around(q->f, at, headers, AROUND_MOST);
+
+    for (uint32_t i = 0; i < n; i++) {
+        struct stet_view s = q->f->lines[headers[i] - 1];
+
+        if ((starts_with_word(s, "if") || starts_with_word(s, "elif")) && rests(q, headers[i]))
+            return true;
+        if (rests_above(q, headers[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Adds what a statement gives a value, when that rests on the value read. */
+static void follow(struct question *q, uint32_t at)
+{
+    struct stet_view s = stet_py_statement(q->f, at);
+    struct names more = {.count = 0};
+    size_t value;
+    bool rest;
+
+    add_targets(&more, s, &value);
+    if (!more.count)
+        return;
+    rest = has_name(&q->names, stet_view_of(s.ptr + value, s.len - value)) ||
+           (at > q->read && at - q->read < BRANCH_MOST && depends(q, at));
+    for (uint32_t i = 0; rest && i < more.count; i++)
+        add_name(&q->names, more.at[i]);
+}
+
+/* The names that rest on what a line computes. A line goes round in its loop, so twice. */
+static void find_names(struct question *q, uint32_t use)
+{
+    struct body b = body_of(q->f, q->read);
+    size_t value;
+
+    add_targets(&q->names, stet_py_statement(q->f, q->read), &value);
+    for (unsigned pass = 0; pass < PASSES; pass++)
+        for (uint32_t at = b.first; at <= b.last && at - b.first < LINES_MOST; at++)
+            if (q->f->starts[at - 1] == at && at != use)
+                follow(q, at);
+    q->direct = false;
+}
+
+static struct question question_of(struct stet_history *h, struct stet_view file, uint32_t use,
+                                   uint32_t read, bool loops)
+{
+    struct question q = {.f = open_both(h, file, use, read), .loops = loops};
+
+    if (q.f) {
+        q.read = q.f->starts[read - 1];
+        find_names(&q, q.f->starts[use - 1]);
+    }
+    return q;
+}
+
+bool stet_explain_flow_argument(struct stet_history *h, struct stet_view file, uint32_t use,
+                                uint32_t read)
+{
+    struct question q = question_of(h, file, use, read, false);
+    struct stet_view call;
+    const char *open;
+
+    if (!q.f || q.read == q.f->starts[use - 1]) /* it may read what the call returned */
+        return false;
+    call = stet_py_statement(q.f, use);
+    open = call.len ? memchr(call.ptr, '(', call.len) : NULL;
+    return open && has_name(&q.names, stet_view_of(open, (size_t)(call.ptr + call.len - open)));
 }
 
 static bool leaves(const struct stet_pyfile *f, uint32_t line)
@@ -292,15 +324,13 @@ static bool rests_inside(struct question *q, uint32_t use)
 bool stet_explain_flow_condition(struct stet_history *h, struct stet_view file, uint32_t use,
                                  uint32_t read, bool loops, bool *direct)
 {
-    struct question q = {.f = open_both(h, file, use, read), .loops = loops};
+    struct question q = question_of(h, file, use, read, loops);
     uint32_t headers[AROUND_MOST], n, first;
-    bool found = false;
+    bool found;
 
     if (!q.f)
         return false;
-    q.read = q.f->starts[read - 1];
     use = q.f->starts[use - 1];
-    names_from(q.f, read, use, &q.names);
     n = stet_py_around(q.f, use, headers, AROUND_MOST);
     first = n ? headers[n - 1] : body_of(q.f, use).first - 1;
     found = rests_inside(&q, use);
