@@ -1,15 +1,15 @@
 /* stet.explain/1, and the same as a table. Written piece by piece: a run may have many recompiles.
  */
-#include "cli/account.h"
-#include "cli/cache_miss.h"
+#include "session/account.h"
+#include "session/miss.h"
 
 #include "base/fs.h"
 #include "base/json.h"
-#include "cli/account_frameworks.h"
+#include "session/frameworks.h"
 
 #include <unistd.h>
 
-void stet_line_json(struct stet_json *j, const char *key, const struct stet_line *l)
+void stet_session_line_json(struct stet_json *j, const char *key, const struct stet_line *l)
 {
     if (!l->line) {
         stet_json_null(j, key);
@@ -78,9 +78,9 @@ void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r)
     stet_json_told(j, "function", r->function.len ? r->function : (struct stet_view){0});
     stet_json_told(j, "program", r->program);
     stet_json_told(j, "against", r->against);
-    stet_line_json(j, "origin", &r->origin);
-    stet_line_json(j, "trigger", &r->trigger);
-    stet_line_json(j, "source", &r->source);
+    stet_session_line_json(j, "origin", &r->origin);
+    stet_session_line_json(j, "trigger", &r->trigger);
+    stet_session_line_json(j, "source", &r->source);
     stet_json_array(j, "changes");
     for (size_t i = 0; i < r->change_count; i++)
         json_change(j, &r->changes[i]);
@@ -140,7 +140,8 @@ static bool write_one(void *context, const struct stet_recompile *r)
     return flush(w, false);
 }
 
-static void json_head(struct stet_json *j, const struct stet_account *a, const struct stet_tally *t)
+static void json_head(struct stet_json *j, const struct stet_account *a,
+                      const struct stet_account_tally *t)
 {
     stet_json_object(j, "settled");
     json_known(j, "step", a->totals.settled, a->totals.settled_step);
@@ -150,7 +151,7 @@ static void json_head(struct stet_json *j, const struct stet_account *a, const s
     stet_json_end_object(j);
     stet_json_object(j, "questions");
     for (int q = 0; q < STET_QUESTIONS; q++) {
-        stet_json_object(j, stet_question_key((enum stet_question)q));
+        stet_json_object(j, stet_account_question_key((enum stet_account_question)q));
         stet_json_bool(j, "answer", t->answers[q].count != 0);
         stet_json_uint(j, "recompiles", t->answers[q].count);
         stet_json_cstr(j, "evidence", t->answers[q].count ? t->answers[q].evidence : NULL);
@@ -168,12 +169,12 @@ static void json_head(struct stet_json *j, const struct stet_account *a, const s
         stet_json_number(j, "instead_of_s", (double)a->saved.instead_ns / 1e9);
         stet_json_end_object(j);
     }
-    stet_counters_json(j, a->counters, a->counter_count);
+    stet_session_counters_json(j, a->counters, a->counter_count);
     if (a->log)
-        stet_log_json(j, a->log);
+        stet_session_log_json(j, a->log);
 }
 
-enum stet_rc stet_account_json(const struct stet_account *a, const struct stet_tally *t,
+enum stet_rc stet_account_json(const struct stet_account *a, const struct stet_account_tally *t,
                                struct stet_err *err)
 {
     struct writer w = {.out = STET_BUF_INIT};

@@ -1,12 +1,12 @@
 /* A run's recompiles for a tired engineer: what, where, what it cost, what to do. Recompiles of one
  * cause are told once. */
 #include "base/text.h"
-#include "cli/account_run.h"
-#include "cli/cache_miss.h"
+#include "session/account_run.h"
+#include "session/miss.h"
 
-#include "cli/account_frameworks.h"
 #include "cli/run_text.h"
 #include "report/causes.h"
+#include "session/frameworks.h"
 
 #include <inttypes.h>
 
@@ -148,7 +148,7 @@ static bool same_line(const struct stet_line *a, const struct stet_line *b)
 static void rest(const struct pen *p, const struct stet_recompile *r,
                  const struct stet_framework_log *log)
 {
-    struct stet_view why = log ? stet_log_why(log, r) : (struct stet_view){0};
+    struct stet_view why = log ? stet_session_log_why(log, r) : (struct stet_view){0};
 
     place(p, "origin", &r->origin);
     if (!same_line(&r->trigger, &r->origin))
@@ -202,7 +202,8 @@ void stet_account_text_one(struct stet_buf *out, const struct stet_recompile *r,
     stet_buf_printf(out, "  %sfix%s      %.*s\n", p.dim, p.plain, STET_FMT(r->fix));
 }
 
-static void head(const struct pen *p, const struct stet_account *a, const struct stet_tally *t)
+static void head(const struct pen *p, const struct stet_account *a,
+                 const struct stet_account_tally *t)
 {
     uint64_t compiles = a->totals.compiles ? a->totals.compiles : stet_account_torch(a);
     bool torch = !a->totals.compiles && (t->torch || compiles);
@@ -218,7 +219,7 @@ static void head(const struct pen *p, const struct stet_account *a, const struct
         stet_text_count(p->out, compiles, "compile");
         stet_buf_str(p->out, ", ");
     }
-    stet_account_lost(p->out, t);
+    stet_cli_account_lost(p->out, t);
     if (t->harmless)
         stet_buf_printf(p->out, ", %" PRIu64 " harmless", t->harmless);
     stet_buf_char(p->out, '\n');
@@ -234,16 +235,17 @@ static void head(const struct pen *p, const struct stet_account *a, const struct
     for (int q = 0; q < STET_QUESTIONS; q++) {
         const struct stet_answer *answer = &t->answers[q];
 
-        stet_buf_printf(p->out, "  %-46s %s%s%s", stet_question_text((enum stet_question)q),
+        stet_buf_printf(p->out, "  %-46s %s%s%s",
+                        stet_account_question_text((enum stet_account_question)q),
                         answer->count ? p->red : p->green, answer->count ? "yes" : "no", p->plain);
         if (answer->count)
             stet_buf_printf(p->out, ", %" PRIu64 "× (%s)", answer->count, answer->class);
         stet_buf_char(p->out, '\n');
     }
-    stet_account_saved(p->out, "  ", a);
-    stet_counters_text(p->out, "  ", false, a->counters, a->counter_count);
+    stet_cli_account_saved(p->out, "  ", a);
+    stet_cli_counters_text(p->out, "  ", false, a->counters, a->counter_count);
     if (a->log)
-        stet_log_text(p->out, "  ", a->log);
+        stet_cli_log_text(p->out, "  ", a->log);
 }
 
 static bool gather(void *context, const struct stet_recompile *r)
@@ -252,9 +254,9 @@ static bool gather(void *context, const struct stet_recompile *r)
     return !stet_causes_failed(context);
 }
 
-enum stet_rc stet_account_text(struct stet_buf *out, const struct stet_account *a,
-                               const struct stet_tally *t, const struct stet_account_view *view,
-                               struct stet_err *err)
+enum stet_rc stet_cli_account_text(struct stet_buf *out, const struct stet_account *a,
+                                   const struct stet_account_tally *t,
+                                   const struct stet_account_view *view, struct stet_err *err)
 {
     struct pen p = pen_of(out, view->colour);
     struct stet_causes c;
@@ -280,7 +282,7 @@ enum stet_rc stet_account_text(struct stet_buf *out, const struct stet_account *
             stet_buf_printf(out, "\n%" PRIu64 " recompile%s of further causes (--format=json)\n",
                             c.beyond, c.beyond == 1 ? "" : "s");
         if (a->misses)
-            stet_misses_text(a->misses, out);
+            stet_cli_misses_text(a->misses, out);
     }
     stet_causes_release(&c);
     return rc;

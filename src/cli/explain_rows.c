@@ -1,7 +1,7 @@
 /* Findings → rows, straight or by way of the ledger. */
-#include "cli/explain.h"
+#include "session/session.h"
 
-#include "cli/account_frameworks.h"
+#include "session/frameworks.h"
 
 #include "base/mem.h"
 #include "stet_version.h"
@@ -46,7 +46,7 @@ static size_t convert_changes(const struct stet_finding *f, struct stet_row_chan
     return f->change_count;
 }
 
-void stet_explain_row(struct stet_explain_row *row, const struct stet_history *h,
+void stet_session_row(struct stet_session_row *row, const struct stet_history *h,
                       const struct stet_finding *f)
 {
     const struct stet_sighting *s = &h->sightings[f->sighting];
@@ -97,14 +97,14 @@ void stet_explain_row(struct stet_explain_row *row, const struct stet_history *h
 static enum stet_rc each_finding(void *source, stet_visit_recompile *visit, void *context,
                                  struct stet_err *err)
 {
-    const struct stet_explained *x = source;
-    struct stet_explain_row row;
+    const struct stet_session *x = source;
+    struct stet_session_row row;
 
     (void)err;
     for (uint32_t i = 0; i < x->history.finding_count; i++) {
         if (x->history.findings[i].reason >= STET_REASONS)
             continue;
-        stet_explain_row(&row, &x->history, &x->history.findings[i]);
+        stet_session_row(&row, &x->history, &x->history.findings[i]);
         if (!visit(context, &row.recompile))
             break;
     }
@@ -112,7 +112,7 @@ static enum stet_rc each_finding(void *source, stet_visit_recompile *visit, void
 }
 
 /* Of all processes, with their lines; in the digest's arena. */
-static const struct stet_counter *counters_of(struct stet_explained *x, size_t *count)
+static const struct stet_counter *counters_of(struct stet_session *x, size_t *count)
 {
     struct stet_counter *all;
     size_t n = 0;
@@ -126,13 +126,13 @@ static const struct stet_counter *counters_of(struct stet_explained *x, size_t *
             all[*count] = x->digest.processes[i].counters[k];
             all[(*count)++].process = i;
         }
-    stet_counters_place(&x->history, all, *count);
+    stet_session_counters_place(&x->history, all, *count);
     return all;
 }
 
-void stet_explain_account(struct stet_account *a, struct stet_explained *x)
+void stet_session_account(struct stet_account *a, struct stet_session *x)
 {
-    struct stet_settled s = stet_settled_of(x);
+    struct stet_session_settled s = stet_session_settled(x);
 
     *a = (struct stet_account){.run = x->run, .each = each_finding, .source = x};
     a->totals.compiles = x->digest.compiles;
@@ -147,14 +147,14 @@ void stet_explain_account(struct stet_account *a, struct stet_explained *x)
 
 /* ---- by way of the ledger ---- */
 
-static enum stet_rc feed_processes(struct stet_ledger *l, struct stet_explained *x,
+static enum stet_rc feed_processes(struct stet_ledger *l, struct stet_session *x,
                                    struct stet_err *err)
 {
     enum stet_rc rc = STET_OK;
 
     for (size_t i = 0; rc == STET_OK && i < x->digest.process_count; i++) {
         const struct stet_process_digest *p = &x->digest.processes[i];
-        const struct stet_bundle *b = stet_explain_bundle(&x->digest, p);
+        const struct stet_bundle *b = stet_session_bundle(&x->digest, p);
 
         rc = stet_ledger_add_process(l,
                                      &(struct stet_ledger_process){.process = i,
@@ -172,7 +172,7 @@ static enum stet_rc feed_processes(struct stet_ledger *l, struct stet_explained 
     return rc;
 }
 
-static enum stet_rc feed_compiles(struct stet_ledger *l, const struct stet_explained *x,
+static enum stet_rc feed_compiles(struct stet_ledger *l, const struct stet_session *x,
                                   struct stet_err *err)
 {
     enum stet_rc rc = STET_OK;
@@ -206,7 +206,7 @@ static enum stet_rc feed_compiles(struct stet_ledger *l, const struct stet_expla
     return rc;
 }
 
-static enum stet_rc feed_counters(struct stet_ledger *l, struct stet_explained *x,
+static enum stet_rc feed_counters(struct stet_ledger *l, struct stet_session *x,
                                   struct stet_err *err)
 {
     enum stet_rc rc = STET_OK;
@@ -218,10 +218,10 @@ static enum stet_rc feed_counters(struct stet_ledger *l, struct stet_explained *
     return rc;
 }
 
-static enum stet_rc feed(struct stet_ledger *l, struct stet_explained *x,
-                         const struct stet_run *run, const char *stamp, struct stet_err *err)
+static enum stet_rc feed(struct stet_ledger *l, struct stet_session *x, const struct stet_run *run,
+                         const char *stamp, struct stet_err *err)
 {
-    struct stet_settled s = stet_settled_of(x);
+    struct stet_session_settled s = stet_session_settled(x);
     struct stet_ledger_run row = {
         .run = run,
         .processes = x->digest.process_count,
@@ -287,7 +287,7 @@ static void stamp_of(const struct stet_run *run, char *out, size_t room)
              (unsigned long long)run->ended_ns);
 }
 
-enum stet_rc stet_explain_keep(struct stet_ledger *l, struct stet_explained *x,
+enum stet_rc stet_session_keep(struct stet_ledger *l, struct stet_session *x,
                                const struct stet_run *run, struct stet_err *err)
 {
     char stamp[96];
@@ -296,20 +296,20 @@ enum stet_rc stet_explain_keep(struct stet_ledger *l, struct stet_explained *x,
     return feed(l, x, run, stamp, err);
 }
 
-enum stet_rc stet_explain_feed(struct stet_ledger *l, const struct stet_runs *runs,
+enum stet_rc stet_session_feed(struct stet_ledger *l, const struct stet_runs *runs,
                                const struct stet_run *run, struct stet_err *err)
 {
-    struct stet_explained x;
+    struct stet_session x;
     char stamp[96];
     enum stet_rc rc;
 
     stamp_of(run, stamp, sizeof stamp);
     if (stet_ledger_has(l, run->id, "xla", stamp))
         return STET_OK;
-    rc = stet_explain_run(&x, runs, run, err);
+    rc = stet_session_open(&x, runs, run, err);
     if (rc != STET_OK)
         return rc;
     rc = feed(l, &x, run, stamp, err);
-    stet_explained_release(&x);
+    stet_session_close(&x);
     return rc;
 }

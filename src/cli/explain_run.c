@@ -1,10 +1,10 @@
 /* Journals and captured programs → a judged history. */
-#include "cli/explain.h"
+#include "session/session.h"
 
 #include "base/mem.h"
-#include "cli/explain_shelf.h"
 #include "journal/values_record.h"
 #include "ledger/run_steps.h"
+#include "session/program_cache.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +13,13 @@
 static enum stet_rc open_side(void *context, uint32_t number, struct stet_history_side *out,
                               struct stet_err *err)
 {
-    struct stet_explained *x = context;
+    struct stet_session *x = context;
     const struct stet_sighting *s = &x->history.sightings[number];
     const struct stet_past *past = s->past ? &x->past[(s->tag >> 32) - 1] : NULL;
     const struct stet_run_digest *d = past ? &past->digest : &x->digest;
     const struct stet_compile_event *c = &d->processes[s->process].compiles[s->tag & UINT32_MAX];
 
-    return stet_shelf_open(x->shelf, past ? past->folder : x->folder, c, out, err);
+    return stet_session_programs_open(x->shelf, past ? past->folder : x->folder, c, out, err);
 }
 
 static int by_time(const void *a, const void *b)
@@ -29,7 +29,7 @@ static int by_time(const void *a, const void *b)
     return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-struct stet_sighting stet_explain_sighting(const struct stet_process_digest *p, uint32_t process,
+struct stet_sighting stet_session_sighting(const struct stet_process_digest *p, uint32_t process,
                                            size_t number)
 {
     const struct stet_compile_event *c = &p->compiles[number];
@@ -60,12 +60,12 @@ struct stet_sighting stet_explain_sighting(const struct stet_process_digest *p, 
     };
 }
 
-enum stet_rc stet_explain_add(struct stet_explained *x, uint32_t process, size_t number,
+enum stet_rc stet_session_add(struct stet_session *x, uint32_t process, size_t number,
                               const struct stet_bundle *bundle, struct stet_err *err)
 {
     const struct stet_process_digest *p = &x->digest.processes[process];
     const struct stet_compile_event *c = &p->compiles[number];
-    struct stet_sighting s = stet_explain_sighting(p, process, number);
+    struct stet_sighting s = stet_session_sighting(p, process, number);
     struct stet_err why = STET_ERR_INIT;
     struct stet_history_side side;
     uint32_t id;
@@ -74,12 +74,12 @@ enum stet_rc stet_explain_add(struct stet_explained *x, uint32_t process, size_t
     if (c->load)
         return STET_OK;
     s.bundle = bundle;
-    rc = stet_shelf_open(x->shelf, x->folder, c, &side, &why);
+    rc = stet_session_programs_open(x->shelf, x->folder, c, &side, &why);
     return stet_history_add(&x->history, &s, rc == STET_OK ? &side : NULL, why.text, &id, err);
 }
 
 /* Executions of executables → of sightings. */
-static enum stet_rc translate(struct stet_explained *x, uint32_t process, struct stet_err *err)
+static enum stet_rc translate(struct stet_session *x, uint32_t process, struct stet_err *err)
 {
     const struct stet_process_digest *p = &x->digest.processes[process];
     struct stet_run_order *o = &x->run_orders.items[process];
@@ -106,7 +106,7 @@ static enum stet_rc translate(struct stet_explained *x, uint32_t process, struct
     return STET_OK;
 }
 
-static enum stet_rc explain(struct stet_explained *x, const struct stet_runs *runs,
+static enum stet_rc explain(struct stet_session *x, const struct stet_runs *runs,
                             const struct stet_run *run, struct stet_err *err)
 {
     enum stet_rc rc;
@@ -114,15 +114,15 @@ static enum stet_rc explain(struct stet_explained *x, const struct stet_runs *ru
     x->orders = stet_mem_calloc(x->digest.process_count + 1, sizeof *x->orders);
     if (!x->orders)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for explaining a run");
-    rc = stet_explain_past(x, runs, run, err);
+    rc = stet_session_past(x, runs, run, err);
     for (uint32_t i = 0; rc == STET_OK && i < x->digest.process_count; i++) {
         struct stet_process_digest *p = &x->digest.processes[i];
-        const struct stet_bundle *bundle = stet_explain_bundle(&x->digest, p);
+        const struct stet_bundle *bundle = stet_session_bundle(&x->digest, p);
 
         if (p->compile_count)
             qsort(p->compiles, p->compile_count, sizeof *p->compiles, by_time);
         for (size_t k = 0; rc == STET_OK && k < p->compile_count; k++)
-            rc = stet_explain_add(x, i, k, bundle, err);
+            rc = stet_session_add(x, i, k, bundle, err);
         if (rc == STET_OK && i < x->run_orders.count)
             rc = translate(x, i, err);
     }
@@ -131,12 +131,12 @@ static enum stet_rc explain(struct stet_explained *x, const struct stet_runs *ru
     return rc == STET_OK ? stet_history_judge(&x->history, err) : rc;
 }
 
-enum stet_rc stet_explain_begin(struct stet_explained *x, const char *run, const char *folder,
+enum stet_rc stet_session_begin(struct stet_session *x, const char *run, const char *folder,
                                 struct stet_err *err)
 {
     enum stet_rc rc;
 
-    *x = (struct stet_explained){.run = run, .folder = folder, .shelf = stet_shelf_new()};
+    *x = (struct stet_session){.run = run, .folder = folder, .shelf = stet_session_programs_new()};
     stet_arena_init(&x->digest.arena, (size_t)1 << 30);
     if (!x->shelf)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for explaining a run");
@@ -146,12 +146,12 @@ enum stet_rc stet_explain_begin(struct stet_explained *x, const char *run, const
     return rc;
 }
 
-enum stet_rc stet_explain_run(struct stet_explained *x, const struct stet_runs *runs,
-                              const struct stet_run *run, struct stet_err *err)
+enum stet_rc stet_session_open(struct stet_session *x, const struct stet_runs *runs,
+                               const struct stet_run *run, struct stet_err *err)
 {
     enum stet_rc rc;
 
-    rc = stet_explain_begin(x, run->id, run->folder, err);
+    rc = stet_session_begin(x, run->id, run->folder, err);
     if (rc == STET_OK)
         rc = stet_run_load(&x->digest, run->folder, err);
     if (rc == STET_OK)
@@ -165,13 +165,14 @@ enum stet_rc stet_explain_run(struct stet_explained *x, const struct stet_runs *
     if (rc == STET_OK)
         rc = explain(x, runs, run, err);
     if (rc != STET_OK)
-        stet_explained_release(x);
+        stet_session_close(x);
     return rc;
 }
 
-enum stet_rc stet_explain_dump(struct stet_explained *x, const char *folder, struct stet_err *err)
+enum stet_rc stet_session_open_dump(struct stet_session *x, const char *folder,
+                                    struct stet_err *err)
 {
-    enum stet_rc rc = stet_explain_begin(x, folder, folder, err);
+    enum stet_rc rc = stet_session_begin(x, folder, folder, err);
 
     if (rc != STET_OK)
         return rc;
@@ -186,14 +187,14 @@ enum stet_rc stet_explain_dump(struct stet_explained *x, const char *folder, str
     if (rc == STET_OK)
         rc = explain(x, NULL, NULL, err);
     if (rc != STET_OK)
-        stet_explained_release(x);
+        stet_session_close(x);
     return rc;
 }
 
-void stet_explained_release(struct stet_explained *x)
+void stet_session_close(struct stet_session *x)
 {
     stet_history_release(&x->history);
-    stet_shelf_free(x->shelf);
+    stet_session_programs_free(x->shelf);
     stet_dump_release(&x->dump);
     stet_run_orders_release(&x->run_orders);
     stet_mem_free(x->orders);
@@ -206,9 +207,9 @@ void stet_explained_release(struct stet_explained *x)
 
 enum { QUIET_STEPS = 5 };
 
-struct stet_settled stet_settled_of(const struct stet_explained *x)
+struct stet_session_settled stet_session_settled(const struct stet_session *x)
 {
-    struct stet_settled s = {.step_known = true, .settled = true};
+    struct stet_session_settled s = {.step_known = true, .settled = true};
     const struct stet_history *h = &x->history;
 
     for (uint32_t i = 0; i < h->sighting_count; i++) {

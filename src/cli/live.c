@@ -1,14 +1,14 @@
 /* See live.h. */
-#include "cli/live.h"
+#include "monitor/live.h"
 
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/command.h"
-#include "cli/explain.h"
 #include "cli/run_text.h"
 #include "journal/execs.h"
 #include "ledger/events.h"
+#include "session/session.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -33,7 +33,7 @@ struct told {
 
 struct stet_live {
     struct stet_events events;
-    struct stet_explained x;
+    struct stet_session x;
     struct stet_stacks stacks;
     struct order orders[PROCESSES];
     size_t added[PROCESSES];   /* compiles of the process that are in the history */
@@ -41,7 +41,7 @@ struct stet_live {
     size_t route[PROCESSES];   /* process + 1, by event source */
     struct stet_exec *batch;
     uint32_t reported; /* findings that were told */
-    void (*visit)(void *context, struct stet_explained *x, uint32_t sighting);
+    void (*visit)(void *context, struct stet_session *x, uint32_t sighting);
     void *context;
     uint32_t visited; /* sightings that were shown to it */
     struct told told[CAUSES];
@@ -85,11 +85,11 @@ enum stet_rc stet_live_new(struct stet_live **out, const char *folder, const cha
     }
     l = stet_mem_calloc(1, sizeof *l);
     if (!l || !(l->batch = stet_mem_calloc(STET_EXECS_MAX, sizeof *l->batch)) ||
-        stet_explain_begin(&l->x, run, folder, NULL) != STET_OK ||
+        stet_session_begin(&l->x, run, folder, NULL) != STET_OK ||
         stet_events_open(&l->events, folder, NULL) != STET_OK) {
         if (l) {
             stet_mem_free(l->batch);
-            stet_explained_release(&l->x);
+            stet_session_close(&l->x);
         }
         stet_mem_free(l);
         if (fd >= 0)
@@ -110,7 +110,7 @@ enum stet_rc stet_live_new(struct stet_live **out, const char *folder, const cha
 }
 
 void stet_live_watch(struct stet_live *l,
-                     void (*visit)(void *context, struct stet_explained *x, uint32_t sighting),
+                     void (*visit)(void *context, struct stet_session *x, uint32_t sighting),
                      void *context)
 {
     if (!l)
@@ -130,7 +130,7 @@ void stet_live_free(struct stet_live *l)
     }
     stet_mem_free(l->stacks.items);
     stet_mem_free(l->batch);
-    stet_explained_release(&l->x);
+    stet_session_close(&l->x);
     if (l->events_fd >= 0)
         close(l->events_fd);
     stet_mem_free(l);
@@ -213,10 +213,10 @@ static bool add_compiles(struct stet_live *l, bool last)
         while (l->added[i] < p->compile_count && !l->off &&
                is_ready(l, i, &p->compiles[l->added[i]], last)) {
             if (!bundle)
-                bundle = stet_explain_bundle(&l->x.digest, p);
+                bundle = stet_session_bundle(&l->x.digest, p);
             l->ended[i] = 0;
             any = true;
-            l->off = stet_explain_add(&l->x, (uint32_t)i, l->added[i]++, bundle, NULL) != STET_OK ||
+            l->off = stet_session_add(&l->x, (uint32_t)i, l->added[i]++, bundle, NULL) != STET_OK ||
                      l->x.history.sighting_count >= COMPILES;
         }
     }
@@ -357,14 +357,14 @@ void stet_live_event(struct stet_live *l, const struct stet_recompile *r)
 
 static void report(struct stet_live *l)
 {
-    struct stet_explain_row row;
+    struct stet_session_row row;
 
     for (; l->reported < l->x.history.finding_count; l->reported++) {
         const struct stet_finding *f = &l->x.history.findings[l->reported];
 
         if (f->reason >= STET_REASONS)
             continue;
-        stet_explain_row(&row, &l->x.history, f);
+        stet_session_row(&row, &l->x.history, f);
         if (l->events_fd >= 0)
             write_event(l, &row.recompile);
         if (!l->quiet && !f->benign)
