@@ -19,7 +19,7 @@ struct update {
     struct stet_file file;
     uint32_t families, frames; /* those that were in the file */
     bool *family_moved, *frame_moved;
-    bool terms_moved, torch_moved;
+    bool torch_moved;
     struct stet_check k; /* why: what the run breaks */
 };
 
@@ -97,7 +97,6 @@ static bool widen(struct update *u, const struct stet_seen *s, const struct stet
     case STET_CLAUSE_MESH:
         if (!own) {
             u->c.terms.mesh = stet_arena_copy(&u->c.arena, s->mesh);
-            u->terms_moved = true;
             return u->c.terms.mesh.ptr != NULL;
         }
         f->terms.mesh = stet_arena_copy(&u->c.arena, s->mesh);
@@ -135,7 +134,7 @@ static int pass(struct update *u, uint32_t process, bool foreign, struct stet_er
     return fine;
 }
 
-static bool widen_pairs(struct update *u, struct stet_pairs *list, const struct stet_pairs *fresh)
+static void widen_pairs(struct stet_pairs *list, const struct stet_pairs *fresh)
 {
     for (uint32_t i = 0; i < list->count; i++) {
         struct stet_pair *p = &list->items[i];
@@ -152,9 +151,7 @@ static bool widen_pairs(struct update *u, struct stet_pairs *list, const struct 
             continue;
         p->unset = !other || other->unset;
         p->value = other ? other->value : (struct stet_view){0};
-        u->terms_moved = true;
     }
-    return true;
 }
 
 static bool widen_frames(struct update *u)
@@ -199,7 +196,6 @@ static void widen_settled(struct update *u)
             s->step < u->c.terms.settled)
             continue;
         u->c.terms.settled = s->step + 1;
-        u->terms_moved = true;
     }
 }
 
@@ -220,9 +216,9 @@ static bool widen_all(struct update *u, struct stet_err *err)
             return false;
     }
     widen_settled(u);
-    widen_pairs(u, &u->c.terms.flags, &u->fresh.terms.flags);
+    widen_pairs(&u->c.terms.flags, &u->fresh.terms.flags);
     if (!foreign)
-        widen_pairs(u, &u->c.terms.bundle, &u->fresh.terms.bundle);
+        widen_pairs(&u->c.terms.bundle, &u->fresh.terms.bundle);
     return widen_frames(u) || no_memory(err);
 }
 

@@ -20,7 +20,7 @@ struct stet_compile_event {
     struct stet_hash program, options; /* captured content, programs/<hash>.* */
     uint64_t program_size, thread, plugin, client, executable;
     uint64_t plugin_ns, layer_ns; /* inside the plugin; added by the layer */
-    uint64_t error_code, temp_bytes, peak_bytes, code_bytes;
+    uint64_t error_code, temp_bytes, code_bytes;
     uint64_t served;             /* 0 compiled, 1 memory, 2 disk, 3 remote, 4 lifted */
     struct stet_view store;      /* hit, miss, or why neither; empty when the store was off */
     struct stet_view tier;       /* where the agent got it from, when it did */
