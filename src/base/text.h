@@ -31,8 +31,6 @@ const char *stet_pen(enum stet_pen pen, bool colour);
  * no UTF-8 as \n, \x1b or \u202e; a tab stays. What a CI runner would take for a command (:: at the
  * beginning, ##[ anywhere) is broken up in the same way. Doing so twice changes nothing. */
 void stet_text_foreign(struct stet_buf *out, struct stet_view text);
-/* Appends foreign text of several lines: line ends stay, each line is as above. */
-void stet_text_lines(struct stet_buf *out, struct stet_view text);
 /* The last look before text leaves the process: line ends pass, and our colours when `colour`. */
 void stet_text_filter(struct stet_buf *out, struct stet_view text, bool colour);
 

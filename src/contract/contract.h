@@ -19,7 +19,6 @@ enum stet_clause {
 };
 
 const char *stet_clause_name(enum stet_clause c);
-const char *stet_clause_about(enum stet_clause c);
 /* Does it hold for the target when the contract was made on the CPU backend? */
 bool stet_clause_travels(enum stet_clause c);
 
