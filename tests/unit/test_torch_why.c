@@ -16,7 +16,7 @@ static bool is(struct stet_view v, const char *text)
     return false;
 }
 
-TEST(guards_are_taken_apart)
+TEST(guards_are_parsed)
 {
     static const struct {
         const char *text;
@@ -91,7 +91,7 @@ TEST(a_comment_in_the_code_does_not_hide_the_place)
     EXPECT_INT(18, line);
 }
 
-TEST(a_source_file_tells_parameters_from_closures)
+TEST(parameters_and_closures_are_distinguished_in_the_source)
 {
     static const char text[] = "def outer(k):\n    @torch.compile(backend=\"eager\")\n"
                                "    def f(x, t=1.0, *, flag=(1, 2),\n          last: int = 7):\n"
