@@ -8,6 +8,8 @@
 
 /* On a detached thread with all signals blocked; false (a fault) when there can be none. */
 bool stet_thread_start(void *(*body)(void *), void *argument);
+/* Does another thread of this process run, or wait for a core? False when /proc can't be read. */
+bool stet_threads_others_run(void);
 /* The kernel's id of this thread. */
 uint64_t stet_thread_id(void);
 /* In the child of a fork: those that waited are not here. */
