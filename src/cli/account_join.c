@@ -1,7 +1,7 @@
 /* The nth recompile of a compiled function in torch's lane is the nth of that function's program in
  * the other, and a graph break is what the programs behind it come from: guards and breaks are
  * gathered first, then each is told with its program. */
-#include "cli/account_join.h"
+#include "session/account_join.h"
 
 #include "base/mem.h"
 #include "fingerprint/source_place.h"
@@ -306,7 +306,7 @@ enum stet_rc stet_account_join(struct stet_joined *j, const struct stet_account 
     return rc;
 }
 
-void stet_joined_release(struct stet_joined *j)
+void stet_account_joined_release(struct stet_joined *j)
 {
     stet_mem_free(j->guards);
     stet_arena_release(&j->arena);

@@ -1,11 +1,11 @@
 /* Each breach widens the clause it breaks, until there is none. Only statements that change are
  * printed anew; the rest of the file, comments and all, stays as it was. */
-#include "cli/contract_update.h"
+#include "contract/update.h"
 
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "cli/contract.h"
+#include "contract/contract_run.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ struct update {
     uint32_t families, frames; /* those that were in the file */
     bool *family_moved, *frame_moved;
     bool torch_moved;
-    struct stet_check k; /* why: what the run breaks */
+    struct stet_contract_check k; /* why: what the run breaks */
 };
 
 static bool no_memory(struct stet_err *err)
@@ -48,7 +48,7 @@ static bool widen_dims(struct update *u, struct stet_family *f, const struct ste
         if (!stet_view_eq(a->name, s->args[number].name) || a->rank != s->args[number].rank)
             continue;
         for (uint32_t d = 0; d < a->rank; d++)
-            if (!stet_dim_add(&a->dims[d], s->args[number].dims[d], &u->c.arena))
+            if (!stet_gate_dim_add(&a->dims[d], s->args[number].dims[d], &u->c.arena))
                 return false;
         return true;
     }
@@ -67,7 +67,7 @@ static bool adopt(struct update *u, const struct stet_seen *s)
         return false;
     found = stet_gate_family(&gate, s, &b);
     stet_gate_release(&gate);
-    f = found ? stet_contract_add_family(&u->c) : NULL;
+    f = found ? stet_gate_contract_add_family(&u->c) : NULL;
     if (f)
         *f = *found; /* `fresh` lives as long */
     return f != NULL;
@@ -171,7 +171,7 @@ static bool widen_frames(struct update *u)
                 (!u->c.frames[k].file.len || stet_view_eq(u->c.frames[k].file, from->file)))
                 to = &u->c.frames[k];
         if (!to) {
-            to = stet_contract_add_frame(&u->c);
+            to = stet_gate_contract_add_frame(&u->c);
             if (!to)
                 return false;
             *to = *from;
@@ -296,7 +296,7 @@ static void family_pieces(struct update *u, struct pieces *out)
             continue;
         if (!(p = add_piece(out)))
             return;
-        stet_contract_print_family(&p->text, &u->c.families[i]);
+        stet_gate_contract_print_family(&p->text, &u->c.families[i]);
         p->family = u->c.families[i].name;
         if (i < u->families)
             place(p, u->file.bytes, u->c.families[i].begin, u->c.families[i].end);
@@ -312,7 +312,7 @@ static void frame_pieces(struct update *u, struct pieces *out)
             continue;
         if (!(p = add_piece(out)))
             return;
-        stet_contract_print_frame(&p->text, &u->c.frames[i]);
+        stet_gate_contract_print_frame(&p->text, &u->c.frames[i]);
         p->family = u->c.frames[i].function;
         if (i < u->frames)
             place(p, u->file.bytes, u->c.frames[i].begin, u->c.frames[i].end);
@@ -330,7 +330,7 @@ static void pair_pieces(struct update *u, const char *word, const struct stet_pa
             continue;
         if (!(p = add_piece(out)))
             return;
-        stet_contract_print_pair(&p->text, word, &now->items[i]);
+        stet_gate_contract_print_pair(&p->text, word, &now->items[i]);
         stet_buf_char(&p->text, '\n');
         place_line(p, u->file.bytes, now->items[i].line);
     }
@@ -353,7 +353,7 @@ static void term_pieces(struct update *u, const struct stet_contract *before, st
     pair_pieces(u, "flags", &t->flags, &before->terms.flags, out);
     pair_pieces(u, "bundle", &t->bundle, &before->terms.bundle, out);
     if (u->torch_moved && (p = add_piece(out))) {
-        stet_contract_print_torch(&p->text, &u->c);
+        stet_gate_contract_print_torch(&p->text, &u->c);
         place_line(p, u->file.bytes, u->c.torch_line);
     }
 }
@@ -489,9 +489,9 @@ static enum stet_rc rewrite(const struct update *u, const struct pieces *all, co
             stet_buf_view(&out, stet_buf_as_view(&all->items[i].text));
         }
     rc = out.failed ? stet_fail(err, STET_NO_MEMORY, "out of memory for a contract")
-                    : stet_contract_parse(&again, stet_buf_as_view(&out), file, err);
+                    : stet_gate_contract_parse(&again, stet_buf_as_view(&out), file, err);
     if (rc == STET_OK) {
-        stet_contract_release(&again);
+        stet_gate_contract_release(&again);
         rc = stet_fs_write(file, stet_buf_as_view(&out), err);
     }
     stet_buf_release(&out);
@@ -517,12 +517,12 @@ static int finish(struct update *u, const struct stet_contract *before, const ch
     else
         stet_buf_printf(&out, "run %s keeps %s: nothing to change\n", u->l.run->id, file);
     if (all.failed)
-        code = (no_memory(err), stet_complain(err));
+        code = (no_memory(err), stet_cli_complain(err));
     else if (all.count && write && rewrite(u, &all, file, err) != STET_OK)
-        code = stet_complain(err);
+        code = stet_cli_complain(err);
     else if (all.count && !write)
         code = STET_EXIT_FINDING;
-    code = stet_print(&out, code);
+    code = stet_cli_print(&out, code);
     for (uint32_t i = 0; i < all.count; i++)
         stet_buf_release(&all.items[i].text);
     stet_mem_free(all.items);
@@ -535,48 +535,48 @@ static int with_run(struct update *u, const struct stet_contract *before, const 
     int code = STET_EXIT_FAILURE;
 
     if (stet_contract_make(&u->fresh, &u->l, err) != STET_OK)
-        return stet_complain(err);
+        return stet_cli_complain(err);
     u->families = u->c.family_count;
     u->frames = u->c.frame_count;
     u->family_moved = stet_mem_calloc(u->families + 1, 1);
     u->frame_moved = stet_mem_calloc(u->frames + 1, 1);
-    stet_check_init(&u->k);
-    if (u->family_moved && u->frame_moved && stet_check_run(&u->k, before, &u->l, err) == STET_OK &&
-        widen_all(u, err))
+    stet_contract_check_init(&u->k);
+    if (u->family_moved && u->frame_moved &&
+        stet_contract_check_run(&u->k, before, &u->l, err) == STET_OK && widen_all(u, err))
         code = finish(u, before, file, write, format, err);
     else
-        code = stet_complain(err);
-    stet_check_release(&u->k);
+        code = stet_cli_complain(err);
+    stet_contract_check_release(&u->k);
     stet_mem_free(u->family_moved);
     stet_mem_free(u->frame_moved);
-    stet_contract_release(&u->fresh);
+    stet_gate_contract_release(&u->fresh);
     return code;
 }
 
-int stet_contract_update(const char *run, const char *file, bool write, enum stet_format format)
+int stet_cli_contract_update(const char *run, const char *file, bool write, enum stet_format format)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_contract before;
     struct update u = {0};
     int code;
 
-    if (stet_contract_read(&before, file, &err) != STET_OK) {
-        stet_complain(&err);
+    if (stet_gate_contract_read(&before, file, &err) != STET_OK) {
+        stet_cli_complain(&err);
         return STET_EXIT_USAGE;
     }
     if (stet_file_open(&u.file, file, &err) != STET_OK ||
-        stet_contract_parse(&u.c, u.file.bytes, file, &err) != STET_OK) {
-        stet_contract_release(&before);
-        return stet_complain(&err);
+        stet_gate_contract_parse(&u.c, u.file.bytes, file, &err) != STET_OK) {
+        stet_gate_contract_release(&before);
+        return stet_cli_complain(&err);
     }
-    if (stet_lanes_open(&u.l, run, &err) != STET_OK) {
-        code = stet_complain(&err);
+    if (stet_contract_lanes_open(&u.l, run, &err) != STET_OK) {
+        code = stet_cli_complain(&err);
     } else {
         code = with_run(&u, &before, file, write, format, &err);
-        stet_lanes_close(&u.l);
+        stet_contract_lanes_close(&u.l);
     }
-    stet_contract_release(&u.c);
-    stet_contract_release(&before);
+    stet_gate_contract_release(&u.c);
+    stet_gate_contract_release(&before);
     stet_file_close(&u.file);
     return code;
 }

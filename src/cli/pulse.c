@@ -1,9 +1,9 @@
 /* Records, recompiles and programs → counts. */
-#include "cli/pulse.h"
+#include "monitor/pulse.h"
 
 #include "base/mem.h"
-#include "cli/account.h"
-#include "cli/pulse_internal.h"
+#include "monitor/pulse_internal.h"
+#include "session/account.h"
 
 #include <signal.h>
 #include <stdio.h>

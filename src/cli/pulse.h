@@ -3,9 +3,9 @@
 #ifndef STET_CLI_PULSE_H
 #define STET_CLI_PULSE_H
 
-#include "cli/live.h"
 #include "ingest/torch.h"
 #include "ledger/steps_live.h"
+#include "monitor/live.h"
 
 enum {
     STET_PULSE_PROCESSES = 256, /* as many as live.c follows */

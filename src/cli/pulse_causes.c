@@ -1,5 +1,5 @@
 /* Why programs were compiled again, by class and by line; torch.compile's side. */
-#include "cli/pulse_internal.h"
+#include "monitor/pulse_internal.h"
 
 #include "base/mem.h"
 #include "cli/torch.h"
@@ -167,7 +167,7 @@ static void count_compile(struct stet_pulse *p, const struct stet_torch *t, uint
 {
     const struct stet_torch_compile *c = &t->compiles[i];
     uint32_t process = t->frames[c->frame].process;
-    uint64_t cost = stet_torch_cost(c) * 1000;
+    uint64_t cost = stet_session_torch_cost(c) * 1000;
     struct stet_pulse_torch *q = process < STET_PULSE_PROCESSES ? &p->torch[process] : NULL;
 
     if (!q || (!c->ended && !c->limit))
@@ -177,7 +177,7 @@ static void count_compile(struct stet_pulse *p, const struct stet_torch *t, uint
     q->limits += c->limit;
     if (!again(c))
         return;
-    if (stet_torch_loaded(c)) /* from torch's own cache: nothing was compiled */
+    if (stet_session_torch_loaded(c)) /* from torch's own cache: nothing was compiled */
         cost = 0;
     q->recompiles++;
     q->lost_ns += cost;

@@ -1,5 +1,5 @@
 /* See pulse_json.h; docs/top.md has the keys. */
-#include "cli/pulse_json.h"
+#include "monitor/pulse_json.h"
 
 #include "cli/run_text.h"
 
@@ -136,7 +136,7 @@ static void causes_json(struct stet_json *j, const struct stet_pulse *p)
     stet_json_end_array(j);
 }
 
-void stet_pulse_json(struct stet_buf *out, const struct stet_attach *a, uint64_t now_ns)
+void stet_pulse_json(struct stet_buf *out, const struct stet_monitor_attach *a, uint64_t now_ns)
 {
     const struct stet_pulse *p = a->pulse;
     struct stet_pulse_sum all = stet_pulse_add_up(p, STET_ALL_RANKS, now_ns);

@@ -74,12 +74,12 @@ static const char *rank_text(struct text *t, int64_t rank)
 
 static void bar(const struct stet_top *t, struct stet_page *p)
 {
-    const struct stet_attach *a = t->attach;
+    const struct stet_monitor_attach *a = t->attach;
     struct stet_buf outcome = STET_BUF_INIT;
     struct text since;
 
     stet_text_outcome(&outcome, &a->run);
-    stet_page_printf(
+    stet_cli_page_printf(
         p, STET_STYLE_BAR, " stet top  %s  %s %s%s", a->id,
         a->running    ? "running"
         : outcome.ptr ? outcome.ptr
@@ -87,16 +87,16 @@ static void bar(const struct stet_top *t, struct stet_page *p)
         duration(&since, t->now_ns > a->run.started_ns ? t->now_ns - a->run.started_ns : 0),
         t->paused ? "  PAUSED" : "");
     if (t->rank != STET_ALL_RANKS)
-        stet_page_printf(p, STET_STYLE_BAR, "  rank %s", rank_text(&since, t->rank));
-    stet_page_printf(p, STET_STYLE_BAR, "  %s", a->run.command);
-    stet_page_printf(p, STET_STYLE_BAR, "%*s", p->width - p->column, "");
-    stet_page_line(p);
+        stet_cli_page_printf(p, STET_STYLE_BAR, "  rank %s", rank_text(&since, t->rank));
+    stet_cli_page_printf(p, STET_STYLE_BAR, "  %s", a->run.command);
+    stet_cli_page_printf(p, STET_STYLE_BAR, "%*s", p->width - p->column, "");
+    stet_cli_page_line(p);
     stet_buf_release(&outcome);
 }
 
 static void label(struct stet_page *p, const char *text)
 {
-    stet_page_field(p, STET_STYLE_FAINT, stet_view_str(text), 11);
+    stet_cli_page_field(p, STET_STYLE_FAINT, stet_view_str(text), 11);
 }
 
 static void steps_row(struct stet_page *p, const struct stet_pulse_sum *s)
@@ -105,15 +105,15 @@ static void steps_row(struct stet_page *p, const struct stet_pulse_sum *s)
 
     label(p, "steps");
     if (s->steps_known)
-        stet_page_printf(p, STET_STYLE_STRONG, "%s  %s/s", number(&a, s->steps),
-                         rate(&b, s->steps_rate));
+        stet_cli_page_printf(p, STET_STYLE_STRONG, "%s  %s/s", number(&a, s->steps),
+                             rate(&b, s->steps_rate));
     else
-        stet_page_printf(p, STET_STYLE_PLAIN, "not known");
-    stet_page_printf(p, STET_STYLE_PLAIN, "   executions %s  %s/s", number(&a, s->executions),
-                     rate(&b, s->executions_rate));
-    stet_page_printf(p, STET_STYLE_PLAIN, "   processes %" PRIu64 " of %" PRIu64, s->running,
-                     s->processes);
-    stet_page_line(p);
+        stet_cli_page_printf(p, STET_STYLE_PLAIN, "not known");
+    stet_cli_page_printf(p, STET_STYLE_PLAIN, "   executions %s  %s/s", number(&a, s->executions),
+                         rate(&b, s->executions_rate));
+    stet_cli_page_printf(p, STET_STYLE_PLAIN, "   processes %" PRIu64 " of %" PRIu64, s->running,
+                         s->processes);
+    stet_cli_page_line(p);
 }
 
 static void compiles_row(const struct stet_top *t, struct stet_page *p,
@@ -122,16 +122,17 @@ static void compiles_row(const struct stet_top *t, struct stet_page *p,
     struct text a;
 
     label(p, "compiles");
-    stet_page_printf(p, STET_STYLE_STRONG, "%" PRIu64, s->compiles);
-    stet_page_printf(p, STET_STYLE_PLAIN, " in %s", duration(&a, s->compile_ns));
+    stet_cli_page_printf(p, STET_STYLE_STRONG, "%" PRIu64, s->compiles);
+    stet_cli_page_printf(p, STET_STYLE_PLAIN, " in %s", duration(&a, s->compile_ns));
     if (t->rank == STET_ALL_RANKS)
-        stet_page_printf(p, STET_STYLE_PLAIN, ", %" PRIu64 " program%s", t->attach->pulse->programs,
-                         t->attach->pulse->programs == 1 ? "" : "s");
-    stet_page_printf(p, s->recompiles ? STET_STYLE_WARN : STET_STYLE_GOOD,
-                     "   %" PRIu64 " again, %s lost", s->recompiles, duration(&a, s->lost_ns));
+        stet_cli_page_printf(p, STET_STYLE_PLAIN, ", %" PRIu64 " program%s",
+                             t->attach->pulse->programs,
+                             t->attach->pulse->programs == 1 ? "" : "s");
+    stet_cli_page_printf(p, s->recompiles ? STET_STYLE_WARN : STET_STYLE_GOOD,
+                         "   %" PRIu64 " again, %s lost", s->recompiles, duration(&a, s->lost_ns));
     if (s->failed)
-        stet_page_printf(p, STET_STYLE_BAD, "   %" PRIu64 " failed", s->failed);
-    stet_page_line(p);
+        stet_cli_page_printf(p, STET_STYLE_BAD, "   %" PRIu64 " failed", s->failed);
+    stet_cli_page_line(p);
 }
 
 static void compiling_row(const struct stet_top *t, struct stet_page *p)
@@ -146,10 +147,10 @@ static void compiling_row(const struct stet_top *t, struct stet_page *p)
             (t->rank != STET_ALL_RANKS && q->rank != t->rank))
             continue;
         label(p, "now");
-        stet_page_printf(p, STET_STYLE_BAD, "compiling for %s",
-                         duration(&a, t->now_ns > q->begun_ns ? t->now_ns - q->begun_ns : 0));
-        stet_page_printf(p, STET_STYLE_BAD, " (rank %s)", rank_text(&a, q->rank));
-        stet_page_line(p);
+        stet_cli_page_printf(p, STET_STYLE_BAD, "compiling for %s",
+                             duration(&a, t->now_ns > q->begun_ns ? t->now_ns - q->begun_ns : 0));
+        stet_cli_page_printf(p, STET_STYLE_BAD, " (rank %s)", rank_text(&a, q->rank));
+        stet_cli_page_line(p);
         return; /* the first one tells enough */
     }
 }
@@ -158,12 +159,13 @@ static void store_row(struct stet_page *p, const struct stet_pulse_sum *s)
 {
     label(p, "store");
     for (int i = STET_TIER_MEMORY; i < STET_TIERS; i++)
-        stet_page_printf(p, s->served[i] ? STET_STYLE_GOOD : STET_STYLE_PLAIN, "%s %" PRIu64 "  ",
-                         stet_pulse_tier_name((enum stet_pulse_tier)i), s->served[i]);
-    stet_page_printf(p, STET_STYLE_PLAIN, "missed %" PRIu64, s->misses);
+        stet_cli_page_printf(p, s->served[i] ? STET_STYLE_GOOD : STET_STYLE_PLAIN,
+                             "%s %" PRIu64 "  ", stet_pulse_tier_name((enum stet_pulse_tier)i),
+                             s->served[i]);
+    stet_cli_page_printf(p, STET_STYLE_PLAIN, "missed %" PRIu64, s->misses);
     if (s->loads)
-        stet_page_printf(p, STET_STYLE_GOOD, "   framework's own %" PRIu64, s->loads);
-    stet_page_line(p);
+        stet_cli_page_printf(p, STET_STYLE_GOOD, "   framework's own %" PRIu64, s->loads);
+    stet_cli_page_line(p);
 }
 
 static void transfers_row(const struct stet_top *t, struct stet_page *p,
@@ -174,12 +176,13 @@ static void transfers_row(const struct stet_top *t, struct stet_page *p,
 
     label(p, "transfers");
     for (int i = 0; i < STET_MEASURED; i++) {
-        stet_page_printf(p, STET_STYLE_PLAIN, "%s%s %s", i ? "   " : "", words[i],
-                         size(&a, s->transfer_bytes[i]));
+        stet_cli_page_printf(p, STET_STYLE_PLAIN, "%s%s %s", i ? "   " : "", words[i],
+                             size(&a, s->transfer_bytes[i]));
         if (t->rates && t->attach->running && t->rank == STET_ALL_RANKS)
-            stet_page_printf(p, STET_STYLE_FAINT, " (%s/s)", size(&b, (uint64_t)t->bytes_rate[i]));
+            stet_cli_page_printf(p, STET_STYLE_FAINT, " (%s/s)",
+                                 size(&b, (uint64_t)t->bytes_rate[i]));
     }
-    stet_page_line(p);
+    stet_cli_page_line(p);
 }
 
 static void torch_row(struct stet_page *p, const struct stet_pulse_sum *s)
@@ -189,20 +192,20 @@ static void torch_row(struct stet_page *p, const struct stet_pulse_sum *s)
     if (!s->torch_processes)
         return;
     label(p, "torch");
-    stet_page_printf(p, STET_STYLE_PLAIN, "%" PRIu64 " frame%s, ", s->torch_frames,
-                     s->torch_frames == 1 ? "" : "s");
-    stet_page_printf(p, STET_STYLE_STRONG, "%" PRIu64, s->torch_compiles);
-    stet_page_printf(p, STET_STYLE_PLAIN, " compile%s in %s", s->torch_compiles == 1 ? "" : "s",
-                     duration(&a, s->torch_ns));
-    stet_page_printf(p, s->torch_recompiles ? STET_STYLE_WARN : STET_STYLE_GOOD,
-                     "   %" PRIu64 " again, %s lost", s->torch_recompiles,
-                     duration(&a, s->torch_lost_ns));
+    stet_cli_page_printf(p, STET_STYLE_PLAIN, "%" PRIu64 " frame%s, ", s->torch_frames,
+                         s->torch_frames == 1 ? "" : "s");
+    stet_cli_page_printf(p, STET_STYLE_STRONG, "%" PRIu64, s->torch_compiles);
+    stet_cli_page_printf(p, STET_STYLE_PLAIN, " compile%s in %s", s->torch_compiles == 1 ? "" : "s",
+                         duration(&a, s->torch_ns));
+    stet_cli_page_printf(p, s->torch_recompiles ? STET_STYLE_WARN : STET_STYLE_GOOD,
+                         "   %" PRIu64 " again, %s lost", s->torch_recompiles,
+                         duration(&a, s->torch_lost_ns));
     if (s->torch_breaks)
-        stet_page_printf(p, STET_STYLE_WARN, "   %" PRIu64 " break%s", s->torch_breaks,
-                         s->torch_breaks == 1 ? "" : "s");
+        stet_cli_page_printf(p, STET_STYLE_WARN, "   %" PRIu64 " break%s", s->torch_breaks,
+                             s->torch_breaks == 1 ? "" : "s");
     if (s->torch_limits)
-        stet_page_printf(p, STET_STYLE_BAD, "   %" PRIu64 " gave up", s->torch_limits);
-    stet_page_line(p);
+        stet_cli_page_printf(p, STET_STYLE_BAD, "   %" PRIu64 " gave up", s->torch_limits);
+    stet_cli_page_line(p);
 }
 
 static void trouble_row(const struct stet_top *t, struct stet_page *p)
@@ -210,20 +213,21 @@ static void trouble_row(const struct stet_top *t, struct stet_page *p)
     const struct stet_pulse *pulse = t->attach->pulse;
 
     if (pulse->damage.bytes)
-        stet_page_printf(p, STET_STYLE_BAD, "%" PRIu64 " bytes of the journals can't be read  ",
-                         pulse->damage.bytes);
+        stet_cli_page_printf(p, STET_STYLE_BAD, "%" PRIu64 " bytes of the journals can't be read  ",
+                             pulse->damage.bytes);
     if (!pulse->explains)
-        stet_page_printf(p, STET_STYLE_BAD, "too many compiles: causes are those of the beginning");
+        stet_cli_page_printf(p, STET_STYLE_BAD,
+                             "too many compiles: causes are those of the beginning");
     if (pulse->damage.bytes || !pulse->explains)
-        stet_page_line(p);
+        stet_cli_page_line(p);
 }
 
 /* ---- tables ---- */
 
 static void heading(struct stet_page *p, const char *text)
 {
-    stet_page_printf(p, STET_STYLE_STRONG, "%s", text);
-    stet_page_line(p);
+    stet_cli_page_printf(p, STET_STYLE_STRONG, "%s", text);
+    stet_cli_page_line(p);
 }
 
 struct row {
@@ -281,22 +285,22 @@ static void process_row(const struct stet_top *t, struct stet_page *p,
     struct stet_steps_answer steps = stet_steps_live_now(&q->steps);
     struct text a;
 
-    stet_page_right(p, STET_STYLE_PLAIN, rank_text(&a, q->rank), 5);
-    stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->pid), 9);
-    stet_page_right(p, STET_STYLE_PLAIN, steps.known ? number(&a, steps.completed) : "-", 10);
-    stet_page_right(p, STET_STYLE_PLAIN, steps.known ? rate(&a, r.steps) : "-", 9);
-    stet_page_right(p, STET_STYLE_PLAIN, rate(&a, r.executions), 9);
-    stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->compiles), 9);
-    stet_page_right(p, q->lost_ns ? STET_STYLE_WARN : STET_STYLE_PLAIN, duration(&a, q->lost_ns),
-                    11);
-    stet_page_printf(p, runs ? STET_STYLE_GOOD : STET_STYLE_FAINT, "  %s",
-                     runs && q->begun > q->compiles ? "compiling"
-                     : runs                         ? "running"
-                     : q->ended                     ? "ended"
-                                                    : "gone");
+    stet_cli_page_right(p, STET_STYLE_PLAIN, rank_text(&a, q->rank), 5);
+    stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, q->pid), 9);
+    stet_cli_page_right(p, STET_STYLE_PLAIN, steps.known ? number(&a, steps.completed) : "-", 10);
+    stet_cli_page_right(p, STET_STYLE_PLAIN, steps.known ? rate(&a, r.steps) : "-", 9);
+    stet_cli_page_right(p, STET_STYLE_PLAIN, rate(&a, r.executions), 9);
+    stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, q->compiles), 9);
+    stet_cli_page_right(p, q->lost_ns ? STET_STYLE_WARN : STET_STYLE_PLAIN,
+                        duration(&a, q->lost_ns), 11);
+    stet_cli_page_printf(p, runs ? STET_STYLE_GOOD : STET_STYLE_FAINT, "  %s",
+                         runs && q->begun > q->compiles ? "compiling"
+                         : runs                         ? "running"
+                         : q->ended                     ? "ended"
+                                                        : "gone");
     if (p->width >= 110)
-        stet_page_printf(p, STET_STYLE_FAINT, "  %s", q->host);
-    stet_page_line(p);
+        stet_cli_page_printf(p, STET_STYLE_FAINT, "  %s", q->host);
+    stet_cli_page_line(p);
 }
 
 static void processes(const struct stet_top *t, struct stet_page *p, const struct row *rows,
@@ -324,16 +328,16 @@ static void torch_processes(const struct stet_top *t, struct stet_page *p, int r
 
         if (t->rank != STET_ALL_RANKS && q->rank != t->rank)
             continue;
-        stet_page_right(p, STET_STYLE_PLAIN, rank_text(&a, q->rank), 5);
-        stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->pid), 9);
-        stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->frames), 10);
-        stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->compiles), 9);
-        stet_page_right(p, q->recompiles ? STET_STYLE_WARN : STET_STYLE_PLAIN,
-                        number(&a, q->recompiles), 9);
-        stet_page_right(p, q->lost_ns ? STET_STYLE_WARN : STET_STYLE_PLAIN,
-                        duration(&a, q->lost_ns), 11);
-        stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->breaks), 9);
-        stet_page_line(p);
+        stet_cli_page_right(p, STET_STYLE_PLAIN, rank_text(&a, q->rank), 5);
+        stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, q->pid), 9);
+        stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, q->frames), 10);
+        stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, q->compiles), 9);
+        stet_cli_page_right(p, q->recompiles ? STET_STYLE_WARN : STET_STYLE_PLAIN,
+                            number(&a, q->recompiles), 9);
+        stet_cli_page_right(p, q->lost_ns ? STET_STYLE_WARN : STET_STYLE_PLAIN,
+                            duration(&a, q->lost_ns), 11);
+        stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, q->breaks), 9);
+        stet_cli_page_line(p);
         shown++;
     }
 }
@@ -344,10 +348,10 @@ static void memory_bar(struct stet_page *p, const struct stet_pulse_device *d, i
     enum stet_style style =
         d->limit && d->in_use > d->limit / 10 * 9 ? STET_STYLE_BAD : STET_STYLE_GOOD;
 
-    stet_page_put(p, STET_STYLE_PLAIN, STET_VIEW("["));
+    stet_cli_page_put(p, STET_STYLE_PLAIN, STET_VIEW("["));
     for (int i = 0; i < room; i++)
-        stet_page_put(p, style, i < full ? STET_VIEW("#") : STET_VIEW(" "));
-    stet_page_put(p, STET_STYLE_PLAIN, STET_VIEW("] "));
+        stet_cli_page_put(p, style, i < full ? STET_VIEW("#") : STET_VIEW(" "));
+    stet_cli_page_put(p, STET_STYLE_PLAIN, STET_VIEW("] "));
 }
 
 static void devices(const struct stet_top *t, struct stet_page *p, int room)
@@ -366,15 +370,15 @@ static void devices(const struct stet_top *t, struct stet_page *p, int room)
 
         if (t->rank != STET_ALL_RANKS && q->rank != t->rank)
             continue;
-        stet_page_right(p, STET_STYLE_PLAIN, rank_text(&a, q->rank), 5);
+        stet_cli_page_right(p, STET_STYLE_PLAIN, rank_text(&a, q->rank), 5);
         snprintf(name, sizeof name, "  %.*s:%" PRIu64, STET_FMT(stet_pulse_platform(pulse, d)),
                  d->device);
-        stet_page_field(p, STET_STYLE_PLAIN, stet_view_str(name), 14);
+        stet_cli_page_field(p, STET_STYLE_PLAIN, stet_view_str(name), 14);
         memory_bar(p, d, p->width >= 110 ? 40 : p->width >= 70 ? 20 : 8);
-        stet_page_printf(p, STET_STYLE_PLAIN, "%s", size(&a, d->in_use));
-        stet_page_printf(p, STET_STYLE_PLAIN, " of %s", size(&a, d->limit));
-        stet_page_printf(p, STET_STYLE_FAINT, ", peak %s", size(&a, d->peak));
-        stet_page_line(p);
+        stet_cli_page_printf(p, STET_STYLE_PLAIN, "%s", size(&a, d->in_use));
+        stet_cli_page_printf(p, STET_STYLE_PLAIN, " of %s", size(&a, d->limit));
+        stet_cli_page_printf(p, STET_STYLE_FAINT, ", peak %s", size(&a, d->peak));
+        stet_cli_page_line(p);
         shown++;
     }
 }
@@ -403,22 +407,23 @@ static void families(const struct stet_top *t, struct stet_page *p, const struct
 
     if (room < 2)
         return;
-    stet_page_field(p, STET_STYLE_STRONG, STET_VIEW(" family"), name);
-    stet_page_printf(p, STET_STYLE_STRONG, " programs compiles        cost  grew");
-    stet_page_line(p);
+    stet_cli_page_field(p, STET_STYLE_STRONG, STET_VIEW(" family"), name);
+    stet_cli_page_printf(p, STET_STYLE_STRONG, " programs compiles        cost  grew");
+    stet_cli_page_line(p);
     for (size_t i = 0; i < n && (int)i < room - 1; i++) {
         const struct stet_pulse_family *f = &t->attach->pulse->families[rows[i].index];
         bool grows = f->programs > 1 && t->now_ns < f->grown_ns + UINT64_C(60000000000);
         struct text a;
 
-        stet_page_put(p, STET_STYLE_PLAIN, STET_VIEW(" "));
-        stet_page_field(p, STET_STYLE_PLAIN, stet_view_str(*f->name ? f->name : "(no name)"),
-                        name - 1);
-        stet_page_right(p, grows ? STET_STYLE_WARN : STET_STYLE_PLAIN, number(&a, f->programs), 9);
-        stet_page_right(p, STET_STYLE_PLAIN, number(&a, f->compiles), 9);
-        stet_page_right(p, STET_STYLE_PLAIN, duration(&a, f->compile_ns), 12);
-        stet_page_printf(p, STET_STYLE_FAINT, "  %s", ago(&a, t->now_ns, f->grown_ns));
-        stet_page_line(p);
+        stet_cli_page_put(p, STET_STYLE_PLAIN, STET_VIEW(" "));
+        stet_cli_page_field(p, STET_STYLE_PLAIN, stet_view_str(*f->name ? f->name : "(no name)"),
+                            name - 1);
+        stet_cli_page_right(p, grows ? STET_STYLE_WARN : STET_STYLE_PLAIN, number(&a, f->programs),
+                            9);
+        stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, f->compiles), 9);
+        stet_cli_page_right(p, STET_STYLE_PLAIN, duration(&a, f->compile_ns), 12);
+        stet_cli_page_printf(p, STET_STYLE_FAINT, "  %s", ago(&a, t->now_ns, f->grown_ns));
+        stet_cli_page_line(p);
     }
 }
 
@@ -456,25 +461,25 @@ static void cause_rows(const struct stet_top *t, struct stet_page *p,
 {
     struct text a;
 
-    stet_page_printf(p, STET_STYLE_WARN, " %" PRIu64 "× %s", c->times, c->class);
-    stet_page_printf(p, STET_STYLE_PLAIN, "  %.*s%s",
-                     STET_FMT(stet_text_function(stet_view_str(c->function))),
-                     c->lane == STET_LANE_TORCH ? " (torch)" : "");
+    stet_cli_page_printf(p, STET_STYLE_WARN, " %" PRIu64 "× %s", c->times, c->class);
+    stet_cli_page_printf(p, STET_STYLE_PLAIN, "  %.*s%s",
+                         STET_FMT(stet_text_function(stet_view_str(c->function))),
+                         c->lane == STET_LANE_TORCH ? " (torch)" : "");
     if (c->line)
-        stet_page_printf(p, STET_STYLE_STRONG, "  %.*s:%" PRIu64, STET_FMT(short_file(t, c->file)),
-                         c->line);
-    stet_page_printf(p, STET_STYLE_PLAIN, "  %s", duration(&a, c->cost_ns));
-    stet_page_printf(p, STET_STYLE_FAINT, "  %s", ago(&a, t->now_ns, c->last_ns));
+        stet_cli_page_printf(p, STET_STYLE_STRONG, "  %.*s:%" PRIu64,
+                             STET_FMT(short_file(t, c->file)), c->line);
+    stet_cli_page_printf(p, STET_STYLE_PLAIN, "  %s", duration(&a, c->cost_ns));
+    stet_cli_page_printf(p, STET_STYLE_FAINT, "  %s", ago(&a, t->now_ns, c->last_ns));
     if (p->width >= 110 && c->what[0])
-        stet_page_printf(p, STET_STYLE_PLAIN, "  %s", c->what);
-    stet_page_line(p);
+        stet_cli_page_printf(p, STET_STYLE_PLAIN, "  %s", c->what);
+    stet_cli_page_line(p);
     if (!with_fix)
         return;
-    stet_page_printf(p, STET_STYLE_FAINT, "     %s", p->width >= 110 ? "" : c->what);
+    stet_cli_page_printf(p, STET_STYLE_FAINT, "     %s", p->width >= 110 ? "" : c->what);
     if (p->width < 110 && c->what[0])
-        stet_page_printf(p, STET_STYLE_FAINT, "; ");
-    stet_page_printf(p, STET_STYLE_FAINT, "%s", c->fix);
-    stet_page_line(p);
+        stet_cli_page_printf(p, STET_STYLE_FAINT, "; ");
+    stet_cli_page_printf(p, STET_STYLE_FAINT, "%s", c->fix);
+    stet_cli_page_line(p);
 }
 
 static void causes(const struct stet_top *t, struct stet_page *p, const struct row *rows, size_t n,
@@ -535,11 +540,11 @@ static void help(const struct stet_top *t, struct stet_page *p)
 
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         if (strstr(lines[i], "%s"))
-            stet_page_printf(p, STET_STYLE_PLAIN, " s, S       another order (now: %s)",
-                             stet_top_sort_name(t->sort));
+            stet_cli_page_printf(p, STET_STYLE_PLAIN, " s, S       another order (now: %s)",
+                                 stet_cli_top_sort_name(t->sort));
         else
-            stet_page_put(p, STET_STYLE_PLAIN, stet_view_str(lines[i]));
-        stet_page_line(p);
+            stet_cli_page_put(p, STET_STYLE_PLAIN, stet_view_str(lines[i]));
+        stet_cli_page_line(p);
     }
 }
 
@@ -571,7 +576,7 @@ static void tables(const struct stet_top *t, struct stet_page *p)
     stet_mem_free(rows);
 }
 
-void stet_top_page(const struct stet_top *t, struct stet_page *p)
+void stet_cli_top_page(const struct stet_top *t, struct stet_page *p)
 {
     struct stet_pulse_sum s = stet_pulse_add_up(t->attach->pulse, t->rank, t->now_ns);
 

@@ -1,5 +1,5 @@
 /* The model: growing it, sizes, names of clauses. */
-#include "contract/contract.h"
+#include "gate/contract.h"
 
 static const struct {
     const char *name;
@@ -9,28 +9,28 @@ static const struct {
 #define OWN                           false
 #define LATE                          true
 #define CLAUSE(id, name, what, holds) {name, holds},
-#include "contract/clauses.def"
+#include "gate/clauses.def"
 #undef CLAUSE
 };
 
-const char *stet_clause_name(enum stet_clause c)
+const char *stet_gate_clause_name(enum stet_clause c)
 {
     return c < STET_CLAUSES ? clauses[c].name : "none";
 }
 
-bool stet_clause_travels(enum stet_clause c)
+bool stet_gate_clause_travels(enum stet_clause c)
 {
     /* The bundle is that of the backend. */
     return c < STET_CLAUSES && clauses[c].travels && c != STET_CLAUSE_BUNDLE;
 }
 
-void stet_contract_init(struct stet_contract *c)
+void stet_gate_contract_init(struct stet_contract *c)
 {
     *c = (struct stet_contract){.terms.settled = STET_NO_BUDGET};
     stet_arena_init(&c->arena, (size_t)256 << 20);
 }
 
-void stet_contract_release(struct stet_contract *c)
+void stet_gate_contract_release(struct stet_contract *c)
 {
     stet_arena_release(&c->arena);
     *c = (struct stet_contract){0};
@@ -53,7 +53,7 @@ static void *grow(struct stet_arena *arena, void *items, uint32_t count, uint32_
     return bigger;
 }
 
-struct stet_family *stet_contract_add_family(struct stet_contract *c)
+struct stet_family *stet_gate_contract_add_family(struct stet_contract *c)
 {
     struct stet_family *all = grow(&c->arena, c->families, c->family_count, &c->family_room,
                                    sizeof *all),
@@ -71,7 +71,7 @@ struct stet_family *stet_contract_add_family(struct stet_contract *c)
     return f;
 }
 
-struct stet_clause_frame *stet_contract_add_frame(struct stet_contract *c)
+struct stet_clause_frame *stet_gate_contract_add_frame(struct stet_contract *c)
 {
     struct stet_clause_frame *all =
         grow(&c->arena, c->frames, c->frame_count, &c->frame_room, sizeof *all);
@@ -84,7 +84,7 @@ struct stet_clause_frame *stet_contract_add_frame(struct stet_contract *c)
     return &all[c->frame_count++];
 }
 
-struct stet_clause_arg *stet_family_add_arg(struct stet_family *f, struct stet_arena *arena)
+struct stet_clause_arg *stet_gate_family_add_arg(struct stet_family *f, struct stet_arena *arena)
 {
     struct stet_clause_arg *all = grow(arena, f->args, f->arg_count, &f->arg_room, sizeof *all);
 
@@ -95,7 +95,7 @@ struct stet_clause_arg *stet_family_add_arg(struct stet_family *f, struct stet_a
     return &all[f->arg_count++];
 }
 
-struct stet_pair *stet_pairs_add(struct stet_pairs *p, struct stet_arena *arena)
+struct stet_pair *stet_gate_pairs_add(struct stet_pairs *p, struct stet_arena *arena)
 {
     struct stet_pair *all = grow(arena, p->items, p->count, &p->room, sizeof *all);
 
@@ -123,7 +123,7 @@ static uint32_t place_of(const struct stet_dim *d, int64_t size)
     return low;
 }
 
-bool stet_dim_allows(const struct stet_dim *d, int64_t size)
+bool stet_gate_dim_allows(const struct stet_dim *d, int64_t size)
 {
     uint32_t at;
 
@@ -139,12 +139,12 @@ bool stet_dim_allows(const struct stet_dim *d, int64_t size)
     return at < d->count && d->values[at] == size;
 }
 
-bool stet_dim_add(struct stet_dim *d, int64_t size, struct stet_arena *arena)
+bool stet_gate_dim_add(struct stet_dim *d, int64_t size, struct stet_arena *arena)
 {
     int64_t *all;
     uint32_t at;
 
-    if (stet_dim_allows(d, size))
+    if (stet_gate_dim_allows(d, size))
         return true;
     if (d->kind == STET_DIM_RANGE) { /* no set can say it: the range grows */
         d->low = size < d->low ? size : d->low;

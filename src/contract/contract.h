@@ -13,14 +13,14 @@ enum { STET_CONTRACT_VERSION = 1 };
 
 enum stet_clause {
 #define CLAUSE(id, name, what, holds) STET_CLAUSE_##id,
-#include "contract/clauses.def"
+#include "gate/clauses.def"
 #undef CLAUSE
     STET_CLAUSES
 };
 
-const char *stet_clause_name(enum stet_clause c);
+const char *stet_gate_clause_name(enum stet_clause c);
 /* Does it hold for the target when the contract was made on the CPU backend? */
-bool stet_clause_travels(enum stet_clause c);
+bool stet_gate_clause_travels(enum stet_clause c);
 
 #define STET_NO_BUDGET UINT64_MAX
 
@@ -34,9 +34,9 @@ struct stet_dim {
     int64_t low, high, step;
 };
 
-bool stet_dim_allows(const struct stet_dim *d, int64_t size);
+bool stet_gate_dim_allows(const struct stet_dim *d, int64_t size);
 /* False without memory. */
-bool stet_dim_add(struct stet_dim *d, int64_t size, struct stet_arena *arena);
+bool stet_gate_dim_add(struct stet_dim *d, int64_t size, struct stet_arena *arena);
 
 /* An argument, or all whose names begin so. */
 struct stet_clause_arg {
@@ -107,34 +107,36 @@ struct stet_contract {
     uint32_t torch_line;
 };
 
-void stet_contract_init(struct stet_contract *c);
-void stet_contract_release(struct stet_contract *c);
+void stet_gate_contract_init(struct stet_contract *c);
+void stet_gate_contract_release(struct stet_contract *c);
 
 /* Messages are "FILE:LINE:COLUMN: what". On failure nothing is left to release. */
-enum stet_rc stet_contract_parse(struct stet_contract *c, struct stet_view text, const char *file,
-                                 struct stet_err *err);
-enum stet_rc stet_contract_read(struct stet_contract *c, const char *path, struct stet_err *err);
+enum stet_rc stet_gate_contract_parse(struct stet_contract *c, struct stet_view text,
+                                      const char *file, struct stet_err *err);
+enum stet_rc stet_gate_contract_read(struct stet_contract *c, const char *path,
+                                     struct stet_err *err);
 
 /* As they stand in a file, with a newline at the end. */
-void stet_contract_print(struct stet_buf *out, const struct stet_contract *c);
-void stet_contract_print_family(struct stet_buf *out, const struct stet_family *f);
+void stet_gate_contract_print(struct stet_buf *out, const struct stet_contract *c);
+void stet_gate_contract_print_family(struct stet_buf *out, const struct stet_family *f);
 /* Nothing when the contract has nothing to say of all frames. */
-void stet_contract_print_torch(struct stet_buf *out, const struct stet_contract *c);
-void stet_contract_print_frame(struct stet_buf *out, const struct stet_clause_frame *f);
-void stet_contract_print_pair(struct stet_buf *out, const char *word, const struct stet_pair *p);
-void stet_contract_print_dim(struct stet_buf *out, const struct stet_dim *d);
-void stet_contract_print_arg(struct stet_buf *out, const struct stet_clause_arg *a);
+void stet_gate_contract_print_torch(struct stet_buf *out, const struct stet_contract *c);
+void stet_gate_contract_print_frame(struct stet_buf *out, const struct stet_clause_frame *f);
+void stet_gate_contract_print_pair(struct stet_buf *out, const char *word,
+                                   const struct stet_pair *p);
+void stet_gate_contract_print_dim(struct stet_buf *out, const struct stet_dim *d);
+void stet_gate_contract_print_arg(struct stet_buf *out, const struct stet_clause_arg *a);
 
 /* New places at the end; NULL without memory. */
-struct stet_family *stet_contract_add_family(struct stet_contract *c);
-struct stet_clause_frame *stet_contract_add_frame(struct stet_contract *c);
-struct stet_clause_arg *stet_family_add_arg(struct stet_family *f, struct stet_arena *arena);
-struct stet_pair *stet_pairs_add(struct stet_pairs *p, struct stet_arena *arena);
+struct stet_family *stet_gate_contract_add_family(struct stet_contract *c);
+struct stet_clause_frame *stet_gate_contract_add_frame(struct stet_contract *c);
+struct stet_clause_arg *stet_gate_family_add_arg(struct stet_family *f, struct stet_arena *arena);
+struct stet_pair *stet_gate_pairs_add(struct stet_pairs *p, struct stet_arena *arena);
 
 /* For the layer: what it decides by, checked and compact. `foreign`: made on the CPU backend and
  * used elsewhere, so that what is the backend's own is left out. */
-void stet_contract_pack(struct stet_buf *out, const struct stet_contract *c, bool foreign);
-enum stet_rc stet_contract_unpack(struct stet_contract *c, struct stet_view bytes,
-                                  struct stet_err *err);
+void stet_gate_contract_pack(struct stet_buf *out, const struct stet_contract *c, bool foreign);
+enum stet_rc stet_gate_contract_unpack(struct stet_contract *c, struct stet_view bytes,
+                                       struct stet_err *err);
 
 #endif

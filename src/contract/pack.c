@@ -1,6 +1,6 @@
 /* For the layer: families and meshes as a checked table. Little-endian, lengths before contents:
  * "STETCTR1", a checksum of the rest, then what follows below. */
-#include "contract/contract.h"
+#include "gate/contract.h"
 
 #include "base/hash.h"
 #include "base/reader.h"
@@ -71,7 +71,7 @@ static void put_family(struct stet_buf *out, const struct stet_family *f)
         put_arg(out, &f->args[i]);
 }
 
-void stet_contract_pack(struct stet_buf *out, const struct stet_contract *c, bool foreign)
+void stet_gate_contract_pack(struct stet_buf *out, const struct stet_contract *c, bool foreign)
 {
     struct stet_buf body = STET_BUF_INIT;
     struct stet_hash h;
@@ -129,7 +129,7 @@ static void take_dim(struct stet_reader *r, struct stet_dim *d, struct stet_aren
         uint32_t n = take_count(r);
 
         for (uint32_t i = 0; i < n && stet_reader_ok(r); i++)
-            stet_dim_add(d, (int64_t)stet_reader_u64(r), arena);
+            stet_gate_dim_add(d, (int64_t)stet_reader_u64(r), arena);
     }
 }
 
@@ -161,7 +161,7 @@ static void take_mesh(struct stet_reader *r, struct stet_terms *t, struct stet_a
 
 static void take_family(struct stet_reader *r, struct stet_contract *c)
 {
-    struct stet_family *f = stet_contract_add_family(c);
+    struct stet_family *f = stet_gate_contract_add_family(c);
     uint32_t args;
     uint8_t bits;
 
@@ -181,15 +181,15 @@ static void take_family(struct stet_reader *r, struct stet_contract *c)
     take_mesh(r, &f->terms, &c->arena);
     args = take_count(r);
     for (uint32_t i = 0; i < args && stet_reader_ok(r) && !c->arena.failed; i++) {
-        struct stet_clause_arg *a = stet_family_add_arg(f, &c->arena);
+        struct stet_clause_arg *a = stet_gate_family_add_arg(f, &c->arena);
 
         if (a)
             take_arg(r, a, &c->arena);
     }
 }
 
-enum stet_rc stet_contract_unpack(struct stet_contract *c, struct stet_view bytes,
-                                  struct stet_err *err)
+enum stet_rc stet_gate_contract_unpack(struct stet_contract *c, struct stet_view bytes,
+                                       struct stet_err *err)
 {
     struct stet_reader r;
     struct stet_view head;
@@ -197,7 +197,7 @@ enum stet_rc stet_contract_unpack(struct stet_contract *c, struct stet_view byte
     uint32_t families;
     enum stet_rc rc;
 
-    stet_contract_init(c);
+    stet_gate_contract_init(c);
     stet_reader_init(&r, bytes, 0);
     head = stet_reader_bytes(&r, sizeof magic);
     want.hi = stet_reader_u64(&r);
@@ -215,6 +215,6 @@ enum stet_rc stet_contract_unpack(struct stet_contract *c, struct stet_view byte
     if (rc == STET_OK && c->arena.failed)
         rc = stet_fail(err, STET_NO_MEMORY, "out of memory for a contract");
     if (rc != STET_OK)
-        stet_contract_release(c);
+        stet_gate_contract_release(c);
     return rc;
 }

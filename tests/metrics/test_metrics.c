@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "cli/metrics.h"
+#include "monitor/metrics.h"
 
 #include <stdlib.h>
 
@@ -40,7 +40,7 @@ static char *page(const struct stet_pulse *p, enum stet_metrics_format format)
 {
     struct stet_buf out = STET_BUF_INIT;
 
-    stet_metrics_write(&out, p, &run, format);
+    stet_monitor_metrics_write(&out, p, &run, format);
     EXPECT(!out.failed);
     return out.ptr;
 }

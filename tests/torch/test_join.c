@@ -1,7 +1,7 @@
 /* A guard, or a graph break, and the program that it made are told as one. */
 #include "test.h"
 
-#include "cli/account_join.h"
+#include "session/account_join.h"
 
 #define USER    "/home/me/train.py"
 #define LIBRARY "/usr/lib/python3.11/site-packages/torch/optim/adam.py"
@@ -39,7 +39,7 @@ static void tell(void)
     told_count = 0;
     EXPECT_INT(STET_OK, stet_account_join(&j, &below, &out, NULL));
     EXPECT_INT(STET_OK, out.each(out.source, take, NULL, NULL));
-    stet_joined_release(&j);
+    stet_account_joined_release(&j);
 }
 
 static struct stet_row_change moved;
