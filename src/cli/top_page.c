@@ -149,7 +149,7 @@ static void compiling_row(const struct stet_top *t, struct stet_page *p)
             (t->rank != STET_ALL_RANKS && q->rank != t->rank))
             continue;
         label(p, "now");
-        stet_cli_page_printf(p, STET_STYLE_BAD, "compiling %s for %s", q->compiling,
+        stet_cli_page_printf(p, STET_STYLE_BAD, "compiling for %s",
                              duration(&a, t->now_ns > q->begun_ns ? t->now_ns - q->begun_ns : 0));
         stet_cli_page_printf(p, STET_STYLE_BAD, " (rank %s)", rank_text(&a, q->rank));
         stet_cli_page_line(p);
@@ -173,13 +173,11 @@ static void store_row(struct stet_page *p, const struct stet_pulse_sum *s)
 static void transfers_row(const struct stet_top *t, struct stet_page *p,
                           const struct stet_pulse_sum *s)
 {
-    static const char *const words[] = {"to device", "to host", "between"};
+    static const char *const words[] = {"to device", "to host"};
     struct text a, b;
 
     label(p, "transfers");
-    for (int i = 0; i < STET_DIRECTIONS; i++) {
-        if (i == STET_BETWEEN && !s->transfer_bytes[i])
-            continue;
+    for (int i = 0; i < STET_MEASURED; i++) {
         stet_cli_page_printf(p, STET_STYLE_PLAIN, "%s%s %s", i ? "   " : "", words[i],
                              size(&a, s->transfer_bytes[i]));
         if (t->rates && t->attach->running && t->rank == STET_ALL_RANKS)

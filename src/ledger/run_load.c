@@ -165,8 +165,6 @@ static void on_compile_begin(struct stet_run_digest *d, struct stet_process_dige
     c->plugin = r->plugin;
     c->client = r->client;
     c->format = keep(d, r->format);
-    if (r->name.len)
-        c->name = keep(d, r->name);
 }
 
 static void on_compile_end(struct stet_run_digest *d, struct stet_process_digest *p,
@@ -215,7 +213,6 @@ static void on_compiled_memory(struct stet_process_digest *p,
         return;
     c->has_memory = true;
     c->temp_bytes = r->temp;
-    c->peak_bytes = r->peak;
     c->code_bytes = r->code;
 }
 

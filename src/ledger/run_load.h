@@ -32,7 +32,7 @@ struct stet_compile_event {
     bool ran;                  /* its first execution was seen */
     uint64_t ran_ns;           /* when, CLOCK_MONOTONIC */
     bool ahead;                /* compiled ahead of time: the user's own code may lie between */
-    uint64_t error_code, temp_bytes, peak_bytes, code_bytes;
+    uint64_t error_code, temp_bytes, code_bytes;
     enum stet_served served;
     enum stet_outcome outcome;   /* of the store's lookup */
     struct stet_view store;      /* its word, which a newer Stet may have written */

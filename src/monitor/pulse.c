@@ -74,7 +74,6 @@ static void on_transfers(struct stet_pulse_process *q, const struct stet_rec_tra
     q->transfers[STET_BETWEEN] += r->between_count;
     q->transfer_bytes[STET_TO_DEVICE] += r->to_device_bytes;
     q->transfer_bytes[STET_TO_HOST] += r->to_host_bytes;
-    q->transfer_bytes[STET_BETWEEN] += r->between_bytes;
 }
 
 /* Devices stand in the order of ranks. */
@@ -131,7 +130,6 @@ static void on_record(struct stet_pulse *p, size_t process, const struct stet_jo
     case STET_REC_compile_begin:
         q->begun++;
         q->begun_ns = q->last_ns;
-        snprintf(q->compiling, sizeof q->compiling, "%.*s", STET_FMT(r->compile_begin.name));
         break;
     case STET_REC_compile_end:
         on_compile_end(q, &r->compile_end);

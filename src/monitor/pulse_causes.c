@@ -320,7 +320,8 @@ struct stet_pulse_sum stet_pulse_add_up(const struct stet_pulse *p, int64_t rank
             s.served[k] += q->served[k];
         for (int k = 0; k < STET_DIRECTIONS; k++) {
             s.transfers[k] += q->transfers[k];
-            s.transfer_bytes[k] += q->transfer_bytes[k];
+            if (k < STET_MEASURED)
+                s.transfer_bytes[k] += q->transfer_bytes[k];
         }
         add_steps(&s, p, q, now_ns);
     }

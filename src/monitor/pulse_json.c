@@ -29,7 +29,7 @@ static void sum_json(struct stet_json *j, const struct stet_pulse_sum *s)
     stet_json_end_object(j);
     stet_json_uint(j, "framework_loads", s->loads);
     stet_json_object(j, "transfer_bytes");
-    for (int i = 0; i < STET_DIRECTIONS; i++)
+    for (int i = 0; i < STET_MEASURED; i++)
         stet_json_uint(j, stet_pulse_direction_name((enum stet_pulse_direction)i),
                        s->transfer_bytes[i]);
     stet_json_end_object(j);
@@ -67,7 +67,7 @@ static void process_json(struct stet_json *j, const struct stet_pulse *p, size_t
     stet_json_number(j, "executions_per_s", rate.executions);
     stet_json_uint(j, "compiles", q->compiles);
     seconds(j, "compile_s", q->compile_ns);
-    stet_json_cstr(j, "compiling", runs && q->begun > q->compiles ? q->compiling : NULL);
+    stet_json_bool(j, "compiling", runs && q->begun > q->compiles);
     stet_json_uint(j, "recompiles", q->recompiles);
     seconds(j, "wait_s", q->wait_ns);
     seconds(j, "lost_s", q->lost_ns);

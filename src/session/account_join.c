@@ -241,8 +241,11 @@ static bool pass(void *context, const struct stet_recompile *r)
     struct stet_guard_row *g;
     bool more;
 
-    if (is_guard(r) && w->guard < j->count && j->guards[w->guard++].joined)
-        return true;
+    if (is_guard(r) && w->guard < j->count) {
+        w->guard++;
+        if (j->guards[w->guard - 1].joined)
+            return true;
+    }
     g = stet_view_is(r->lane, "xla") ? guard_of(j, r) : NULL;
     if (!g)
         return w->visit(w->context, r);

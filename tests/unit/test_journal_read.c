@@ -240,7 +240,7 @@ TEST(random_damage_never_invents_a_record)
     stet_file_close(&f);
 }
 
-TEST(a_newer_minor_version_is_read_and_said_a_newer_major_is_not)
+TEST(a_newer_minor_version_is_read_and_a_newer_major_version_is_not)
 {
     struct stet_file f = small_journal();
     char *copy = stet_mem_alloc(f.bytes.len);
@@ -304,7 +304,7 @@ TEST(unknown_records_and_fields_are_skipped_and_counted)
     stet_file_close(&f);
 }
 
-TEST(what_is_not_a_journal_is_refused)
+TEST(a_file_that_is_not_a_journal_is_refused)
 {
     struct stet_journal_reader r;
     struct stet_journal_event e;

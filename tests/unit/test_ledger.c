@@ -137,7 +137,7 @@ static struct seen all_of(struct stet_ledger *l, const char *run)
     return s;
 }
 
-TEST(what_goes_in_comes_out)
+TEST(rows_read_back_as_they_were_written)
 {
     struct stet_ledger_totals totals;
     struct stet_err err = STET_ERR_INIT;
@@ -165,7 +165,7 @@ TEST(what_goes_in_comes_out)
     clean();
 }
 
-TEST(feeding_twice_is_feeding_once_and_lanes_do_not_touch_each_other)
+TEST(feeding_twice_changes_nothing_and_lanes_are_independent)
 {
     struct stet_ledger *l;
     struct seen s;
@@ -252,7 +252,7 @@ TEST(a_killed_feeder_leaves_what_was_there)
 }
 
 /* Making a file into one that is written ahead is what SQLite itself does not wait for. */
-TEST(those_who_make_a_ledger_at_once_wait_for_each_other)
+TEST(processes_that_create_a_ledger_together_wait_for_each_other)
 {
     enum { ROUNDS = 25, MAKERS = 8 };
     struct stet_ledger *l;
@@ -282,7 +282,7 @@ TEST(those_who_make_a_ledger_at_once_wait_for_each_other)
     }
 }
 
-TEST(writers_at_once_wait_for_each_other)
+TEST(concurrent_writers_wait_for_each_other)
 {
     enum { WRITERS = 4 };
     struct stet_ledger *l;
@@ -317,7 +317,7 @@ TEST(writers_at_once_wait_for_each_other)
 }
 
 /* A file size limit stands for a disk that is full. */
-TEST(a_full_disk_is_told_and_takes_nothing_away)
+TEST(a_full_disk_is_an_error_and_loses_nothing)
 {
     struct stet_ledger *l;
     int status;
@@ -421,7 +421,7 @@ TEST(a_newer_a_damaged_and_a_remote_ledger_are_refused_with_advice)
     clean();
 }
 
-TEST(what_the_store_saved_is_known_from_earlier_compiles)
+TEST(the_time_a_store_saved_comes_from_earlier_compiles)
 {
     static const struct {
         const char *run, *program;
@@ -461,7 +461,7 @@ TEST(what_the_store_saved_is_known_from_earlier_compiles)
     clean();
 }
 
-TEST(old_runs_are_forgotten_with_all_that_hangs_on_them)
+TEST(old_runs_are_deleted_with_all_their_rows)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_ledger *l;
