@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 struct facts {
-    size_t queued, connections, flying;
+    size_t queued, connections;
 };
 
 static void copy_facts(struct stet_agent *a, struct facts *f)
 {
     pthread_mutex_lock(&a->lock);
-    *f = (struct facts){a->queued + a->sharing, a->connections, a->flights != NULL};
+    *f = (struct facts){a->queued + a->sharing, a->connections};
     pthread_mutex_unlock(&a->lock);
 }
 

@@ -113,7 +113,7 @@ struct stet_tier {
     struct stet_breaker breaker;
     char last_error[160];
     _Atomic uint64_t lease_not_before_ms; /* no lease is requested or waited for until then */
-    _Atomic uint64_t hits, misses, errors, skipped, puts, put_errors, bytes_in, bytes_out, get_ns;
+    _Atomic uint64_t hits, misses, errors, skipped, puts, put_errors, bytes_in, bytes_out;
     _Atomic uint64_t refused[STET_REFUSALS];
 };
 

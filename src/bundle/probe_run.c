@@ -94,7 +94,7 @@ static bool download(const struct stet_prober *p, enum stet_probe_step s, PJRT_B
                                p->api->PJRT_Buffer_ToHostBuffer(&args)) ||
         !await(p, s, args.event))
         return false;
-    if (memcmp(got, wanted, sizeof wanted) != 0) {
+    if (got[0] != wanted[0] || got[1] != wanted[1] || got[2] != wanted[2] || got[3] != wanted[3]) {
         stet_bundle_prober_end(p, 'X', s, "wrong numbers: [%g %g %g %g] where [%g %g %g %g] belong",
                                (double)got[0], (double)got[1], (double)got[2], (double)got[3],
                                (double)wanted[0], (double)wanted[1], (double)wanted[2],

@@ -47,6 +47,7 @@ enum stet_cause_flag {
     STET_CAUSE_OTHER_CODE = 1 << 5,  /* other operations ran */
     STET_CAUSE_VAGUE = 1 << 6,       /* the programs differ, and there is no word for it */
     STET_CAUSE_HARMLESS = 1 << 7,    /* happens once; never counted as lost */
+    STET_CAUSE_DESCRIBES = 1 << 8,   /* how the program differs; a value that moved may say why */
 };
 
 /* Which framework a fix is for. */

@@ -52,7 +52,7 @@ static bool visit(void *context, const struct stet_recompile *row)
             hit = covers(f, row->changes[c].file, row->changes[c].line);
         if (hit) {
             f->compiles++;
-            f->cost_s += (double)row->cost_ns / 1e9;
+            f->cost_s += (double)row->wait_ns / 1e9;
         }
     }
     return true;

@@ -4,6 +4,7 @@
 #include "cli/account_text.h"
 #include "cli/frameworks_text.h"
 #include "cli/run_text.h"
+#include "cli/startup_text.h"
 #include "session/account.h"
 #include "session/frameworks.h"
 #include "session/program_cache.h"
@@ -41,7 +42,7 @@ static void stranger_lines(struct stet_buf *out, const struct stet_launch_watch 
 struct cause {
     enum stet_cause cause;
     char function[64], file[256];
-    uint64_t line, times, cost_ns;
+    uint64_t line, times, wait_ns, cost_ns;
 };
 
 struct causes {
@@ -54,7 +55,7 @@ static bool gather(void *context, const struct stet_recompile *r)
     struct causes *c = context;
     struct cause one = {.cause = r->cause, .line = r->origin.line};
 
-    if (r->benign || !stet_recompile_lost(r))
+    if (r->benign)
         return true;
     snprintf(one.file, sizeof one.file, "%.*s", STET_FMT(stet_text_path(r->origin.file)));
     snprintf(one.function, sizeof one.function, "%.*s", STET_FMT(r->function));
@@ -64,16 +65,33 @@ static bool gather(void *context, const struct stet_recompile *r)
         if (o->line == one.line && o->cause == one.cause && !strcmp(o->file, one.file) &&
             !strcmp(o->function, one.function)) {
             o->times++;
-            o->cost_ns += r->cost_ns;
+            o->wait_ns += r->wait_ns;
+            o->cost_ns += stet_recompile_lost(r) ? r->cost_ns : 0;
             return true;
         }
     }
     if (c->count < CAUSES) {
         one.times = 1;
-        one.cost_ns = r->cost_ns;
+        one.wait_ns = r->wait_ns;
+        one.cost_ns = stet_recompile_lost(r) ? r->cost_ns : 0;
         c->items[c->count++] = one;
     }
     return true;
+}
+
+static void further(struct stet_buf *out, const struct causes *c)
+{
+    uint64_t wait_ns = 0, more = 0;
+
+    for (size_t i = 0; i < c->count; i++) {
+        more += c->items[i].times != 0;
+        wait_ns += c->items[i].times ? c->items[i].wait_ns : 0;
+    }
+    if (!more)
+        return;
+    stet_buf_printf(out, "stet:   %" PRIu64 " more cause%s, waited ", more, more == 1 ? "" : "s");
+    stet_text_duration(out, wait_ns);
+    stet_buf_char(out, '\n');
 }
 
 static void top_lines(struct stet_buf *out, struct causes *c)
@@ -82,7 +100,7 @@ static void top_lines(struct stet_buf *out, struct causes *c)
         struct cause *best = NULL;
 
         for (size_t i = 0; i < c->count; i++)
-            if (c->items[i].times && (!best || c->items[i].cost_ns > best->cost_ns))
+            if (c->items[i].times && (!best || c->items[i].wait_ns > best->wait_ns))
                 best = &c->items[i];
         if (!best)
             return;
@@ -90,11 +108,17 @@ static void top_lines(struct stet_buf *out, struct causes *c)
                         stet_cause_id(best->cause), best->function);
         if (best->line)
             stet_buf_printf(out, ", %s:%" PRIu64, best->file, best->line);
-        stet_buf_str(out, ", ");
-        stet_text_duration(out, best->cost_ns);
+        stet_buf_str(out, ", waited ");
+        stet_text_duration(out, best->wait_ns);
+        if (best->cost_ns != best->wait_ns) {
+            stet_buf_str(out, " (compiler ");
+            stet_text_duration(out, best->cost_ns);
+            stet_buf_char(out, ')');
+        }
         stet_buf_char(out, '\n');
         best->times = 0;
     }
+    further(out, c);
 }
 
 /* ---- all of it ---- */
@@ -150,6 +174,7 @@ static void explain(struct stet_buf *out, const char *folder)
             stet_ledger_saved(l, run->id, &a.saved, NULL);
         stet_ledger_close(l);
         say_account(out, &a);
+        stet_cli_startup_text(out, "stet: ", &x.digest);
         stet_session_close(&x);
     }
     stet_ledger_runs_close(&runs);

@@ -26,6 +26,7 @@ static void alone(struct stet_json *j, const struct stet_sighting *s,
         stet_json_object(j, NULL);
         stet_json_cstr(j, "class", stet_cause_id(causes[i].cause));
         stet_json_uint(j, "programs", causes[i].programs);
+        stet_json_number(j, "wait_s", (double)causes[i].programs * (double)s->wait_ns / 1e9);
         stet_json_number(j, "cost_s", (double)causes[i].programs * (double)s->cost_ns / 1e9);
         stet_json_end_object(j);
     }

@@ -82,7 +82,7 @@ void stet_alone_rank(struct stet_history *h, struct stet_finding *f)
     for (uint32_t i = 0; i < count; i++) {
         char each[32];
 
-        cost(each, sizeof each, (double)causes[i].programs * (double)s->cost_ns);
+        cost(each, sizeof each, (double)causes[i].programs * (double)s->wait_ns);
         text = stet_arena_printf(&h->arena, "%.*s%s%s %llu program%s more (%s)", STET_FMT(text),
                                  i ? ", " : "; alone: ", stet_cause_id(causes[i].cause),
                                  (unsigned long long)causes[i].programs,

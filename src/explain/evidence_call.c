@@ -4,25 +4,6 @@
 
 #include "fingerprint/scalar.h"
 
-/* Classes that say no more than how the program differs; the value that decides it says why. */
-static bool only_describes(enum stet_cause cause)
-{
-    switch (cause) {
-    case STET_CAUSE_SHAPE_DRIFT:
-    case STET_CAUSE_RANK_CHANGE:
-    case STET_CAUSE_OPTIONAL_KEY:
-    case STET_CAUSE_GRAPH_CHANGE:
-    case STET_CAUSE_SHARDING_CHANGE:
-    case STET_CAUSE_KERNEL_FALLBACK:
-    case STET_CAUSE_BAKED_CONSTANT:
-    case STET_CAUSE_LAST_BATCH:
-    case STET_CAUSE_UNKNOWN:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* An argument that is an array moved too: then the static one is not the only cause. */
 static bool arrays_moved(const struct stet_finding *f)
 {
@@ -52,7 +33,7 @@ static void static_argument(struct stet_history *h, struct stet_finding *f)
         observed(h, f);
     for (uint32_t i = 0; i < f->moved_count && !m; i++)
         m = f->moved[i].static_argument ? &f->moved[i] : NULL;
-    if (!m || !only_describes(f->cause) || arrays_moved(f))
+    if (!m || !stet_cause_is(f->cause, STET_CAUSE_DESCRIBES) || arrays_moved(f))
         return;
     stet_finding_is(h, f, STET_CAUSE_STATIC_ARGUMENT, STET_SURE_CERTAIN, false,
                     "static argument %.*s: %.*s -> %.*s", STET_FMT(m->path), STET_FMT(m->from),

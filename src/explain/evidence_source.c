@@ -94,17 +94,29 @@ static struct stet_view root_of(struct stet_view path)
     return stet_view_of(path.ptr, n);
 }
 
-/* A variable of the waiting function that held the old array at one compile and the new one at the
- * other, and is passed by the line that waits: the line that gave it its value. */
-static void bound(struct stet_history *h, struct stet_finding *f)
+/* The static argument that differs; NULL when none does. */
+static const struct stet_moved *static_argument(const struct stet_finding *f)
+{
+    for (uint32_t i = 0; i < f->moved_count; i++)
+        if (f->moved[i].static_argument)
+            return &f->moved[i];
+    return NULL;
+}
+
+/* A variable of the waiting function that held the old value at one compile and the new one at the
+ * other, and is passed by the line that waits: the line that gave it its value. An array, or what
+ * `like` held. */
+static void bound(struct stet_history *h, struct stet_finding *f, const struct stet_moved *like)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
 
     for (uint32_t i = 0; i < f->moved_count; i++) {
         const struct stet_moved *m = &f->moved[i];
+        bool fits =
+            like ? stet_view_eq(m->from, like->from) && stet_view_eq(m->to, like->to) : m->array;
         uint32_t line;
 
-        if (!m->array || (m->scope != STET_SCOPE_LOCAL && m->scope != STET_SCOPE_GLOBAL))
+        if (!fits || (m->scope != STET_SCOPE_LOCAL && m->scope != STET_SCOPE_GLOBAL))
             continue;
         line = stet_python_binding_line(&h->sources, s->trigger.file, s->trigger.line,
                                         root_of(m->path));
@@ -136,5 +148,7 @@ void stet_evidence_source(struct stet_history *h, struct stet_finding *f)
     if (!f->source.line && f->facts.argument_shape && f->facts.size_to)
         (void)(sent(h, f) || computed(h, f));
     if (!f->source.line && of_an_argument(f->cause) && s->trigger.line)
-        bound(h, f);
+        bound(h, f, NULL);
+    if (!f->source.line && f->cause == STET_CAUSE_STATIC_ARGUMENT && static_argument(f))
+        bound(h, f, static_argument(f));
 }

@@ -31,6 +31,7 @@ struct stet_sighting {
     uint32_t process; /* numbered by the caller from 0 */
     int64_t rank;     /* -1 when not known */
     uint64_t index, step, time_ns, cost_ns, executions, temp_bytes;
+    uint64_t wait_ns; /* what was waited for it; cost_ns is the part inside the compiler */
     bool step_known, has_memory, failed;
     unsigned served;           /* as in the journal: 0 compiled, 1 memory … */
     struct stet_hash program;  /* of its bytes */

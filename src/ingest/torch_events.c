@@ -32,7 +32,6 @@ enum field {
     F_FAIL_TYPE,
     F_FAIL_REASON,
     F_CUDAGRAPH_SKIP,
-    F_TENSORIFY,
     F_FX_HITS,
     F_FX_MISSES,
 };
@@ -67,7 +66,6 @@ static enum field field_of(struct stet_view key)
         {STATIC_VIEW("fail_type"), F_FAIL_TYPE},
         {STATIC_VIEW("fail_reason"), F_FAIL_REASON},
         {STATIC_VIEW("cudagraph_skip_reason"), F_CUDAGRAPH_SKIP},
-        {STATIC_VIEW("tensorify_float_failure"), F_TENSORIFY},
         {STATIC_VIEW("inductor_fx_local_cache_hit_count"), F_FX_HITS},
         {STATIC_VIEW("inductor_fx_local_cache_miss_count"), F_FX_MISSES},
     };
@@ -163,9 +161,6 @@ static void metric(struct stet_torch *t, uint32_t compile, struct stet_jscan *j,
         break;
     case F_CUDAGRAPH_SKIP:
         c->cudagraph_skip = stet_torch_keep_raw(t, stet_jscan_string(j));
-        break;
-    case F_TENSORIFY:
-        c->tensorify_failed = stet_jscan_bool(j);
         break;
     case F_FX_HITS:
         c->fx_hits += (uint32_t)stet_jscan_int(j);

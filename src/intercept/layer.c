@@ -155,6 +155,40 @@ static struct stet_list arguments(struct stet_arena *a)
     return stet_journal_env_arguments(a, stet_view_of(text, len));
 }
 
+static uint64_t nanoseconds(clockid_t clock)
+{
+    struct timespec t;
+
+    return clock_gettime(clock, &t) == 0 ? (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec
+                                         : 0;
+}
+
+/* When this process was started, CLOCK_REALTIME; 0 where /proc does not say. The start is the 22nd
+ * field of /proc/self/stat, in ticks since boot; the second, a name, ends with the last ')'. */
+static uint64_t process_started(void)
+{
+    char text[1024];
+    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    long hertz = sysconf(_SC_CLK_TCK);
+    const char *at;
+    uint64_t ns, age;
+
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0 || hertz <= 0)
+        return 0;
+    text[n] = '\0';
+    at = strrchr(text, ')');
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    if (!at)
+        return 0;
+    ns = strtoull(at + 1, NULL, 10) * (UINT64_C(1000000000) / (uint64_t)hertz);
+    age = nanoseconds(CLOCK_BOOTTIME) - ns;
+    return age < nanoseconds(CLOCK_REALTIME) ? nanoseconds(CLOCK_REALTIME) - age : 0;
+}
+
 static void describe_process(struct stet_journal *j)
 {
     struct stet_rec_process process = {.entry = stet_view_str(stet_entry_name)};
@@ -166,6 +200,7 @@ static void describe_process(struct stet_journal *j)
     process.argv = arguments(&arena);
     process.env = stet_journal_env_list(&arena, environ);
     process.python = stet_view_str(stet_pystack_version());
+    process.start_wall_ns = process_started();
     if (n > 0)
         process.exe = stet_view_of(exe, (size_t)n);
     if (getcwd(cwd, sizeof cwd))

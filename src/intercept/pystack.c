@@ -8,6 +8,7 @@
 #include "intercept/copysites.h"
 #include "intercept/counters.h"
 #include "intercept/layer.h"
+#include "intercept/phases.h"
 #include "intercept/pyvalues.h"
 #include "intercept/pywalk.h"
 #include "intercept/threads.h"
@@ -20,8 +21,9 @@
  * one that came to nothing, so that a host whose GIL is never free pays the longer once. On a busy
  * machine the thread that looks may not have run at all. That needs a core and no lock of the
  * host's, so it is waited for first, and as long as a starved thread may take: without the stack
- * the compile could not be explained. */
-enum { GRACE_MS = 10, SHORT_GRACE_MS = 1, BEGIN_MS = 5000, LOOKS_MAX = 4 };
+ * the compile could not be explained. So is a GIL whose holder may only lack a core: as long as
+ * another thread of the process is able to run, and STARVED_MS at most. */
+enum { GRACE_MS = 10, SHORT_GRACE_MS = 1, BEGIN_MS = 5000, STARVED_MS = 500, LOOKS_MAX = 4 };
 
 struct stet_pystack {
     atomic_int holders;
@@ -162,6 +164,7 @@ static void walk(struct stet_pystack *s)
     s->missing = stet_pywalk(s->py, &s->walk, read_values, s);
     s->walk_ns = stet_journal_now() - before - s->values_ns;
     stet_counters_watch(s->py);
+    stet_intercept_phases_watch(s->py);
     send_in_turn(s);
 }
 
@@ -236,17 +239,33 @@ struct stet_pystack *stet_pystack_begin(uint64_t index, bool load)
     return s;
 }
 
+/* True when the look is over. */
+static bool wait_for_look(struct stet_pystack *s)
+{
+    bool done;
+
+    if (!atomic_load(&s->claimed))
+        stet_flag_wait(&s->begun, BEGIN_MS);
+    if (atomic_load(&last_failed))
+        return stet_flag_wait(&s->done, SHORT_GRACE_MS);
+    done = stet_flag_wait(&s->done, GRACE_MS);
+    for (int ms = 0; !done && ms < STARVED_MS && !atomic_load(&s->claimed); ms += GRACE_MS) {
+        if (!stet_threads_others_run())
+            break;
+        done = stet_flag_wait(&s->done, GRACE_MS);
+    }
+    return done;
+}
+
 void stet_pystack_end(struct stet_pystack *s)
 {
-    bool in_time;
+    bool gave_up;
 
     if (!s)
         return;
-    if (!atomic_load(&s->claimed))
-        stet_flag_wait(&s->begun, BEGIN_MS);
-    in_time = stet_flag_wait(&s->done, atomic_load(&last_failed) ? SHORT_GRACE_MS : GRACE_MS);
-    atomic_store(&last_failed, !in_time);
-    if (!in_time && !atomic_exchange(&s->claimed, true)) {
+    gave_up = !wait_for_look(s) && !atomic_exchange(&s->claimed, true);
+    atomic_store(&last_failed, gave_up);
+    if (gave_up) {
         stet_fault(STET_FAULT_STACK_DEADLINE);
         s->missing = "the call was over before Python let us look";
         send(s);

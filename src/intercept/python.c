@@ -125,3 +125,10 @@ bool stet_intercept_python_held(const struct stet_intercept_python *py)
     return own && own == (py->PyThreadState_GetUnchecked ? py->PyThreadState_GetUnchecked()
                                                          : py->_PyThreadState_UncheckedGet());
 }
+
+PyObject *stet_python_module(const struct stet_intercept_python *py, const char *name)
+{
+    PyObject *modules = py->PySys_GetObject("modules");
+
+    return modules ? py->PyDict_GetItemString(modules, name) : NULL;
+}

@@ -105,6 +105,16 @@ struct stet_intercept_python {
     bool values;    /* everything that reading values needs is there */
 };
 
+/* As CPython lays out a PyMethodDef (Include/methodobject.h). */
+struct stet_python_method {
+    const char *name;
+    PyObject *(*call)(PyObject *self, PyObject *arguments);
+    int flags;
+    const char *doc;
+};
+
+enum { STET_METH_VARARGS = 1, STET_METH_KEYWORDS = 2, STET_METH_NOARGS = 4 };
+
 /* The interpreter of this process, or NULL if none is loaded or it is not usable. Looks again each
  * time until it finds one. */
 const struct stet_intercept_python *stet_intercept_python(void);
@@ -114,5 +124,7 @@ const struct stet_intercept_python *stet_intercept_python(void);
 const char *stet_intercept_python_unfit(const struct stet_intercept_python *py);
 /* Does this thread hold the GIL? */
 bool stet_intercept_python_held(const struct stet_intercept_python *py);
+/* With the GIL held: a module that something imported, borrowed; else NULL. Imports nothing. */
+PyObject *stet_python_module(const struct stet_intercept_python *py, const char *name);
 
 #endif

@@ -46,7 +46,7 @@ static PyObject *pointer_at(const void *base, size_t offset)
 {
     PyObject *p;
 
-    memcpy(&p, (const char *)base + offset, sizeof p);
+    memcpy(&p, (const char *)base + offset, sizeof(PyObject *));
     return p;
 }
 

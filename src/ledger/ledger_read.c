@@ -90,6 +90,7 @@ static struct stet_recompile row_of(sqlite3_stmt *s, const struct changes *c)
         .fix = text(s, 25),
         .advice = text(s, 26),
         .source = {text(s, 27), text(s, 29), number(s, 28)},
+        .wait_ns = number(s, 30),
         .changes = c->items,
         .change_count = c->count,
     };
@@ -117,12 +118,12 @@ static void keep_foreign(struct stet_recompile *r, struct stet_view id, char *ev
 #define BRIEF                                                                                      \
     "SELECT id, lane, process, compile, NULL, NULL, class, also, function, NULL, NULL, NULL, "     \
     "NULL, NULL, NULL, NULL, NULL, cost_ns, served, benign, NULL, evidence, NULL, NULL, 0, NULL, " \
-    "NULL, NULL, NULL, NULL "
+    "NULL, NULL, NULL, NULL, wait_ns "
 #define FULL                                                                                       \
     "SELECT id, lane, process, compile, rank, step, class, also, function, program, against, "     \
     "origin_file, origin_line, origin_function, trigger_file, trigger_line, trigger_function, "    \
     "cost_ns, served, benign, sure, evidence, temp_bytes, temp_bytes_more, left_out, fix, "        \
-    "advice, source_file, source_line, source_function "
+    "advice, source_file, source_line, source_function, wait_ns "
 /* In the order of the index, so that nothing is sorted. */
 #define OF_LANE "FROM recompile WHERE run = ? AND lane = ? ORDER BY process, compile"
 
@@ -297,7 +298,8 @@ enum stet_rc stet_ledger_run_totals(struct stet_ledger *l, const char *run,
             "settled_step, settled_why, "
             "(SELECT count(*) FROM recompile AS c WHERE c.run = r.id AND NOT benign), "
             "(SELECT sum(cost_ns) FROM recompile AS c WHERE c.run = r.id AND NOT benign AND "
-            "served = 'compiled') "
+            "served = 'compiled'), "
+            "(SELECT sum(wait_ns) FROM recompile AS c WHERE c.run = r.id AND NOT benign) "
             "FROM run AS r WHERE r.id = ?",
             -1, &s, NULL) != SQLITE_OK)
         return stet_ledger_fail(l, err, "cannot read");
@@ -316,6 +318,7 @@ enum stet_rc stet_ledger_run_totals(struct stet_ledger *l, const char *run,
             .settled_why = text(s, 8),
             .recompiles = number(s, 9),
             .lost_ns = number(s, 10),
+            .wait_ns = number(s, 11),
         };
         if (out->settled_why.ptr)
             out->settled_why = stet_arena_copy(arena, out->settled_why);

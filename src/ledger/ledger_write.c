@@ -6,10 +6,11 @@
 static const char *const sql[STET_SQL_STATEMENTS] = {
     [STET_SQL_ADD_PROCESS] = "INSERT INTO process VALUES (?,?,?,?,?,?,?,?)",
     [STET_SQL_ADD_PART] = "INSERT OR REPLACE INTO part VALUES (?,?,?,?)",
-    [STET_SQL_ADD_COMPILE] = "INSERT INTO compile VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+    [STET_SQL_ADD_COMPILE] = "INSERT INTO compile VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [STET_SQL_ADD_COUNTER] = "INSERT OR REPLACE INTO counter VALUES (?,?,?,?,?,?,?,?)",
-    [STET_SQL_ADD_RECOMPILE] = "INSERT INTO recompile VALUES "
-                               "(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    [STET_SQL_ADD_RECOMPILE] =
+        "INSERT INTO recompile VALUES "
+        "(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [STET_SQL_ADD_CHANGE] = "INSERT INTO change VALUES (?,?,?,?,?,?,?,?,?,?,?)",
 };
 
@@ -298,6 +299,7 @@ enum stet_rc stet_ledger_add_compile(struct stet_ledger *l, const struct stet_le
     number(&b, c->served);
     number_if(&b, c->has_memory, c->temp_bytes);
     text_if(&b, c->error);
+    number(&b, c->wait_ns);
     return run_it(l, &b, err);
 }
 
@@ -356,6 +358,7 @@ enum stet_rc stet_ledger_add_recompile(struct stet_ledger *l, const struct stet_
     text(&b, r->fix);
     text_if(&b, r->advice);
     line(&b, &r->source);
+    number(&b, r->wait_ns);
     rc = run_it(l, &b, err);
     id = sqlite3_last_insert_rowid(l->db);
     for (size_t i = 0; rc == STET_OK && i < r->change_count; i++)

@@ -44,7 +44,8 @@ struct stet_recompile {
     struct stet_line source; /* where the value was made or read back; line 0 when not known */
     const struct stet_row_change *changes;
     size_t change_count, left_out;
-    uint64_t cost_ns;
+    uint64_t wait_ns; /* what was waited for it: tracing to its first execution */
+    uint64_t cost_ns; /* the part of that inside the compiler, or in loading */
     enum stet_served served;
     bool benign;
     struct stet_view sure, evidence; /* sure: certain, likely, guess */

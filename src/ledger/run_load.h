@@ -23,7 +23,16 @@ struct stet_compile_event {
     struct stet_hash program, options; /* captured content, programs/<hash>.* */
     uint64_t program_size, thread, plugin, client, executable;
     uint64_t plugin_ns, layer_ns; /* inside the plugin; added by the layer */
-    uint64_t error_code, temp_bytes, peak_bytes, code_bytes;
+    /* What the framework did for it: before the call, where it reports that, and until it ran. */
+    uint64_t trace_ns, lower_ns, between_ns, until_run_ns;
+    uint64_t begin_ns, end_ns; /* of the call, CLOCK_MONOTONIC */
+    uint64_t last_run_ns;      /* when the last execution before it began; 0 for none */
+    uint64_t stack_thread;     /* whose stack was read; 0 when not known */
+    uint64_t waiter;           /* the thread that waited; 0: not known, or nothing was reported */
+    bool ran;                  /* its first execution was seen */
+    uint64_t ran_ns;           /* when, CLOCK_MONOTONIC */
+    bool ahead;                /* compiled ahead of time: the user's own code may lie between */
+    uint64_t error_code, temp_bytes, code_bytes;
     enum stet_served served;
     enum stet_outcome outcome;   /* of the store's lookup */
     struct stet_view store;      /* its word, which a newer Stet may have written */
@@ -45,6 +54,16 @@ struct stet_compile_event {
                         to */
     uint64_t step;
 };
+
+/* What the program's user waited for it; at least the time of the call. */
+static inline uint64_t stet_compile_event_wait(const struct stet_compile_event *c)
+{
+    uint64_t work = c->trace_ns + c->lower_ns + c->plugin_ns + c->layer_ns;
+
+    if (c->ahead)
+        return work;
+    return work + c->between_ns + (c->until_run_ns < work ? c->until_run_ns : work);
+}
 
 struct stet_plugin_event {
     uint64_t id, api_major, api_minor;
@@ -74,6 +93,11 @@ struct stet_process_digest {
     struct stet_compile_event *compiles;
     size_t compile_count, compile_room;
     uint64_t next_index[2]; /* above every index met: of compiles, of loads */
+    struct stet_run_waits *waits;
+    uint64_t start_ns;                   /* CLOCK_REALTIME of its start; 0 when not known */
+    uint64_t client_begin_ns, client_ns; /* its first client: CLOCK_MONOTONIC; all: how long */
+    uint64_t first_step_ns; /* after stet_ledger_run_steps: CLOCK_MONOTONIC of step 1 */
+    uint64_t traces, traces_taken, untaken_ns; /* taken: by a compile; ns: of all other phases */
     uint64_t executions, executions_lost;
     uint64_t to_device_bytes, to_host_bytes, to_device_count, to_host_count;
     struct stet_journal_copied *copies; /* between host and device, as far as lines were read */
@@ -108,6 +132,7 @@ struct stet_stack_trigger {
     struct stet_hash stack;
     struct stet_trigger trigger;
     struct stet_frames lines; /* the user's own, innermost first */
+    bool ahead;
 };
 
 struct stet_stacks {

@@ -177,6 +177,8 @@ static void mark(struct stet_arena *arena, struct walk *w, uint64_t mono_ns)
     struct stet_process_digest *p = w->process;
     uint64_t step = stet_ledger_steps_now(w->steps).completed;
 
+    if (p && step && !p->first_step_ns)
+        p->first_step_ns = mono_ns;
     if (!p || step <= w->marked || step % p->mark_every)
         return;
     w->marked = step;

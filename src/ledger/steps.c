@@ -264,17 +264,3 @@ enum stet_ledger_steps_role stet_ledger_steps_role(const struct stet_steps *s, u
         return STET_STEPS_CLOSES;
     return p->passes ? STET_STEPS_INSIDE : STET_STEPS_OUTSIDE;
 }
-
-size_t stet_ledger_steps_anchors(const struct stet_steps *s, uint64_t *executables, size_t room)
-{
-    size_t n = 0;
-
-    for (size_t p = 0; s && !s->ambiguous && p < s->program_count; p++) {
-        if (s->programs[p].group == STET_STEPS_NONE)
-            continue;
-        if (n < room)
-            executables[n] = s->programs[p].executable;
-        n++;
-    }
-    return n;
-}

@@ -46,7 +46,5 @@ struct stet_steps_answer stet_ledger_steps_now(const struct stet_steps *s);
 /* The role of an executable in the loop, once decided. */
 enum stet_ledger_steps_role { STET_STEPS_OUTSIDE, STET_STEPS_INSIDE, STET_STEPS_CLOSES };
 enum stet_ledger_steps_role stet_ledger_steps_role(const struct stet_steps *s, uint64_t executable);
-/* The executables that close a step; returns how many, of which up to `room` are stored. */
-size_t stet_ledger_steps_anchors(const struct stet_steps *s, uint64_t *executables, size_t room);
 
 #endif

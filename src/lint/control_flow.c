@@ -68,12 +68,13 @@ static void run_if(struct lint_walk *w, stet_python_ref n)
     bool negated = about_compiling && is_negated(w, test), once = guards_once(w, test);
     bool periodic, open = w->if_open, closed = stet_python_child_of(a, n, PY_ELSE);
     uint32_t if_start = w->if_start, branch_start = w->branch_start;
+    uint64_t deps;
 
     w->quiet += negated;
     lint_eval(w, test);
     lint_condition(w, test);
     w->quiet -= negated;
-    periodic = lint_every_n(w, test) || lint_asks_rank(w, test) || counts_turns(w, test);
+    periodic = lint_every_n(w, test, &deps) || lint_asks_rank(w, test) || counts_turns(w, test);
     w->branches++;
     w->periodic += periodic;
     for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {

@@ -47,9 +47,6 @@ void lint_rules_prepare(void);
 /* Run the rules that look at this event. */
 void lint_rules(struct lint_walk *w, enum lint_event event, stet_python_ref n);
 
-/* By code or by trap (the first of a trap); LINT_RULES if there is none. */
-unsigned lint_rule_named(struct stet_view name);
-
 /* Helpers that several rules share. */
 /* The called name's last part: "item" for x.y.item(). */
 struct stet_view lint_callee_name(const struct lint_walk *w, stet_python_ref call);
@@ -78,8 +75,9 @@ void lint_donated_one_way(struct lint_walk *w, stet_python_ref test);
 bool lint_passes_limit(struct lint_walk *w, const struct lint_jit *j, stet_python_ref at);
 /* The condition asks for the rank of the process. */
 bool lint_asks_rank(const struct lint_walk *w, stet_python_ref n);
-/* `step % n` somewhere in a condition, or 0. */
-stet_python_ref lint_every_n(const struct lint_walk *w, stet_python_ref n);
+/* `step % n` somewhere in a condition, or 0; *deps are the parameters that step is, if it does not
+ * count by itself. */
+stet_python_ref lint_every_n(const struct lint_walk *w, stet_python_ref n, uint64_t *deps);
 /* Integer literal; -1 otherwise. */
 long lint_integer(const struct lint_walk *w, stet_python_ref n);
 

@@ -170,18 +170,42 @@ void rule_rank_branch(struct lint_walk *w, stet_python_ref n)
                 "`%.*s` differs between ranks", STET_FMT(lint_quote(w, n)));
 }
 
-/* step % n, somewhere in the condition. */
-stet_python_ref lint_every_n(const struct lint_walk *w, stet_python_ref n)
+/* A Python number that counts: a loop's, or an attribute that a method moves. */
+static bool counts(const struct lint_walk *w, stet_python_ref n)
 {
-    static const char *const counters[] = {"step",     "steps",      "global_step", "iteration",
-                                           "iter",     "it",         "batch_idx",   "num_updates",
-                                           "n_iter",   "i_step",     "step_num",    "step_idx",
-                                           "cur_step", "train_step", NULL};
+    const struct stet_python_ast *a = w->ast;
+    struct lint_value v = lint_value_of(w, n);
+    stet_python_ref object =
+        stet_python_kind(a, n) == PY_ATTRIBUTE ? stet_python_field(a, n, PY_FIELD_OBJECT) : 0;
+    uint32_t fn = w->fn;
+
+    if (v.kind <= LINT_V_PYTHON && lint_turns(v))
+        return true;
+    while (fn && w->fns[fn].owner == LINT_NONE)
+        fn = w->fns[fn].parent;
+    return fn && object && lint_name_is(w, stet_python_name(a, object), "self") &&
+           lint_attribute_moves(w, w->fns[fn].owner,
+                                stet_python_text(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE)));
+}
+
+/* The left side of step % n in the condition counts by itself, or is a parameter: then *deps. */
+stet_python_ref lint_every_n(const struct lint_walk *w, stet_python_ref n, uint64_t *deps)
+{
     const struct stet_python_ast *a = w->ast;
 
+    *deps = 0;
     for (stet_python_ref c = n; lint_within(w, c, n); c++) {
-        if (a->nodes[c].kind == PY_BINARY && a->nodes[c].op == '%' &&
-            lint_mentions(w, stet_python_field(a, c, PY_FIELD_LEFT), counters))
+        stet_python_ref left = a->nodes[c].kind == PY_BINARY && a->nodes[c].op == '%'
+                                   ? stet_python_bare(a, stet_python_field(a, c, PY_FIELD_LEFT))
+                                   : 0;
+        struct lint_value v = lint_value_of(w, left);
+
+        for (stet_python_ref part = left; left && lint_within(w, part, left); part++)
+            if (counts(w, part))
+                return c;
+        if (left && !lint_is_strong(v) && v.kind != LINT_V_SHAPE && v.kind != LINT_V_HOST)
+            *deps = v.deps & ~LINT_ALWAYS;
+        if (*deps)
             return c;
     }
     return 0;
@@ -209,16 +233,17 @@ static bool statement_computes(struct lint_walk *w)
 void rule_logging_branch(struct lint_walk *w, stet_python_ref n)
 {
     stet_python_ref every;
+    uint64_t deps;
 
     if (!n || stet_python_kind(w->ast, w->statement) != PY_IF)
         return;
-    every = lint_every_n(w, n);
+    every = lint_every_n(w, n, &deps);
     if (!every || (w->step_loops && !statement_reads(w) && !statement_computes(w)))
         return;
     if (!w->step_loops && w->loops &&
         (lint_value_of(w, stet_python_field(w->ast, every, PY_FIELD_LEFT)).flags & LINT_VARIES))
         return; /* the loop is unrolled: always the same program */
-    lint_report(w, LINT_RULE_logging_branch, n, LINT_TRACED, LINT_ANY, 0,
+    lint_report(w, LINT_RULE_logging_branch, n, LINT_TRACED, deps ? LINT_VARYING : LINT_ANY, deps,
                 "runs at some steps only: `%.*s`", STET_FMT(lint_quote(w, n)));
 }
 
@@ -272,7 +297,7 @@ void rule_late_branch(struct lint_walk *w, stet_python_ref n)
                     "`%.*s` is switched in a loop elsewhere", STET_FMT(lint_quote(w, test)));
         return;
     }
-    if (!(w->facts & LINT_USES_JIT) || lint_every_n(w, n))
+    if (!(w->facts & LINT_USES_JIT) || lint_every_n(w, n, &deps))
         return;
     deps = switches(w, n);
     if (deps && !lint_mentions(w, n, shapes)) /* a shape's branch is its shape's program */

@@ -51,23 +51,14 @@ static bool is_collected(const struct lint_walk *w)
            stet_python_child_of(a, inner, PY_DICT_COMPREHENSION);
 }
 
-/* Runs once by its name or place. */
+/* Runs once by its place: at module level, memoized, behind "if it is not made yet", or in what
+ * Python or Flax calls when an object is made. */
 static bool runs_once(const struct lint_walk *w)
 {
-    static const char *const starts[] = {"__init__", "setup",   "main", "init",      "create",
-                                         "build",    "make",    "test", "_init",     "_build",
-                                         "_make",    "_create", "run_", "benchmark", "bench",
-                                         "export",   "save",    "load", NULL};
-    struct stet_view name;
+    static const char *const builders[] = {"__init__", "__post_init__", "__new__", "setup", NULL};
 
-    if (!w->fn || w->once || w->fns[w->fn].memoized)
-        return true;
-    name = w->out->fns[w->fn].name;
-    for (const char *const *s = starts; *s; s++) {
-        if (stet_view_starts(name, *s))
-            return true;
-    }
-    return false;
+    return !w->fn || w->once || w->fns[w->fn].memoized ||
+           (w->fns[w->fn].owner != LINT_NONE && lint_any_of(w->out->fns[w->fn].name, builders));
 }
 
 /* jit(partial(f, rate=rate)) with a rate that varies: the number is baked in. */

@@ -21,11 +21,11 @@ static void report_gather(struct lint_walk *w, stet_python_ref n, bool library, 
                 "the size of `%.*s` depends on values", STET_FMT(lint_quote(w, n)));
 }
 
-/* `mask`, `pad_mask`: nobody calls an index array so. */
-static bool is_named_mask(const struct stet_python_ast *a, stet_python_ref n)
+/* A name that the function uses as only a mask is used. */
+static bool is_mask(struct lint_walk *w, stet_python_ref n)
 {
-    return stet_python_kind(a, n) == PY_IDENTIFIER &&
-           stet_view_ends(stet_python_text(a, n), "mask");
+    return stet_python_kind(w->ast, n) == PY_IDENTIFIER &&
+           lint_used_as_mask(w, w->fn, stet_python_name(w->ast, n));
 }
 
 /* The same between compiled functions: each size is a small program, and one of what takes it. */
@@ -37,7 +37,7 @@ static bool gather_eager(struct lint_walk *w, stet_python_ref n)
          c = stet_python_next(a, c)) {
         struct lint_value index = lint_value_of(w, c);
         bool mask = index.f.dtype == LINT_DTYPE_BOOL ||
-                    (index.flags & (LINT_BOOL | LINT_DYNAMIC)) || is_named_mask(a, c);
+                    (index.flags & (LINT_BOOL | LINT_DYNAMIC)) || is_mask(w, c);
 
         if (!mask || stet_python_kind(a, c) == PY_STRING)
             continue;
@@ -66,7 +66,7 @@ static void gather_by_mask(struct lint_walk *w, stet_python_ref n)
     for (stet_python_ref c = stet_python_next(a, value); c; c = stet_python_next(a, c)) {
         struct lint_value index = lint_value_of(w, c);
 
-        if (lint_is_strong(index) && ((index.flags & LINT_BOOL) || is_named_mask(a, c))) {
+        if (lint_is_strong(index) && ((index.flags & LINT_BOOL) || is_mask(w, c))) {
             report_gather(w, n, false, v.deps & index.deps ? v.deps & index.deps : index.deps);
             return;
         }
@@ -166,6 +166,10 @@ void rule_topk_k(struct lint_walk *w, stet_python_ref n)
         lint_report(w, LINT_RULE_topk_k, n, LINT_TRACED, LINT_TENSOR, v.deps,
                     "k is `%.*s`, which %s", STET_FMT(lint_quote(w, k)),
                     v.kind == LINT_V_SHAPE ? "follows the shape" : "depends on values");
+    else if (v.deps & ~LINT_ALWAYS)
+        lint_report(w, LINT_RULE_topk_k, n, LINT_JAX | LINT_TORCH, LINT_VARYING,
+                    v.deps & ~LINT_ALWAYS, "k is `%.*s`, another number at each turn of a loop",
+                    STET_FMT(lint_quote(w, k)));
 }
 
 void rule_size_from_value(struct lint_walk *w, stet_python_ref n)
@@ -222,18 +226,90 @@ void rule_dim_readback(struct lint_walk *w, stet_python_ref n)
                     "`%.*s` is a size that depends on values", STET_FMT(lint_quote(w, n)));
 }
 
+/* Is it computed with a division, as a share of something is? A size that is only copied follows
+ * its array, which is no leak. */
+static bool is_share(const struct lint_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    for (stet_python_ref c = n; lint_within(w, c, n); c++)
+        if (a->nodes[c].kind == PY_BINARY && a->nodes[c].op == '/')
+            return true;
+    return false;
+}
+
+static bool holds_name(const struct lint_walk *w, stet_python_ref n, uint32_t name)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    for (stet_python_ref c = n; n && lint_within(w, c, n); c++)
+        if (stet_python_name(a, c) == name)
+            return true;
+    return false;
+}
+
+/* Where Python asks for the truth of what it tests: `if n < name` compares two numbers. */
+static uint32_t test_end(const struct stet_python_ast *a, stet_python_ref n)
+{
+    stet_python_ref test = 0;
+
+    switch (stet_python_kind(a, n)) {
+    case PY_IF:
+    case PY_ELIF:
+    case PY_WHILE:
+        test = stet_python_field(a, n, PY_FIELD_CONDITION);
+        return test ? a->nodes[test].end : 0;
+    case PY_ASSERT:
+    case PY_CONDITIONAL:
+        return a->nodes[n].end;
+    default:
+        return 0;
+    }
+}
+
+/* `ranks < name`, as an array: what is over the limit is cut off. */
+static bool cuts_at(const struct lint_walk *w, stet_python_ref n, uint32_t name)
+{
+    char op = w->ast->nodes[n].op;
+
+    return (op == '<' || op == '>') && holds_name(w, n, name);
+}
+
+/* Does the function limit how many are kept by it: top_k(x, name), one_hot(x, name), x < name? */
+static bool limits(const struct lint_walk *w, uint32_t name)
+{
+    static const char *const calls[] = {"topk", "top_k", "one_hot", "lt", "le", "less", NULL};
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref fn = w->fns[w->fn].node;
+    uint32_t tested = 0;
+
+    for (stet_python_ref n = fn; name && lint_within(w, n, fn); n++) {
+        tested = test_end(a, n) > tested ? test_end(a, n) : tested;
+        if (a->nodes[n].kind == PY_COMPARISON && a->nodes[n].start >= tested && cuts_at(w, n, name))
+            return true;
+        if (a->nodes[n].kind == PY_CALL && lint_any_of(lint_callee_name(w, n), calls) &&
+            holds_name(w, stet_python_field(a, n, PY_FIELD_ARGUMENTS), name))
+            return true;
+    }
+    return false;
+}
+
 void rule_capacity_leak(struct lint_walk *w, stet_python_ref n)
 {
-    stet_python_ref left = stet_python_field(w->ast, n, PY_FIELD_LEFT);
-    struct stet_view name;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT), name = left;
     struct lint_value v = lint_value_of(w, n);
 
     if (!left || !v.deps || (v.kind != LINT_V_SHAPE && v.kind != LINT_V_HOST))
         return;
-    name = stet_python_text(w->ast, left);
-    if (memmem(name.ptr, name.len, "capacity", 8))
-        lint_report(w, LINT_RULE_capacity_leak, n, LINT_TRACED, LINT_TENSOR, v.deps,
-                    "`%.*s` follows the number of tokens in the batch", STET_FMT(name));
+    if (stet_python_kind(a, left) == PY_ATTRIBUTE)
+        name = stet_python_field(a, left, PY_FIELD_ATTRIBUTE);
+    if (is_share(w, stet_python_field(a, n, PY_FIELD_RIGHT)) &&
+        limits(w, stet_python_name(a, name)))
+        lint_report(
+            w, LINT_RULE_capacity_leak, n, LINT_TRACED, LINT_TENSOR, v.deps,
+            "`%.*s` follows the number of tokens in the batch, and limits how many are kept",
+            STET_FMT(stet_python_text(a, left)));
 }
 
 void rule_varlen(struct lint_walk *w, stet_python_ref n)

@@ -40,37 +40,6 @@ static enum role role_of_type(struct stet_view type)
     return contains_any(type, plain) ? ROLE_PYTHON : ROLE_UNKNOWN;
 }
 
-static enum role role_of_name(struct stet_view name)
-{
-    static const char *const words[] = {
-        "x",        "y",       "z",         "h",          "input", "inputs", "logits",
-        "labels",   "targets", "target",    "tokens",     "mask",  "hidden", "hidden_states",
-        "features", "tensor",  "tensors",   "embeddings", "query", "q",      "k",
-        "v",        "loss",    "grads",     "images",     "image", "img",    "weights",
-        "scores",   "pred",    "preds",     "attn",       "src",   "tgt",    "sample",
-        "latents",  "noise",   "timesteps", NULL};
-    static const char *const ends[] = {"_ids",    "_mask",   "_states", "_embeds", "_logits",
-                                       "_tensor", "_values", "_scores", NULL};
-
-    static const char *const hosts[] = {"rng", "config", "cfg", "generator", "tokenizer", NULL};
-    static const char *const flags[] = {"output_", "return_", "use_", "is_",  "has_", "num_",
-                                        "do_",     "n_",      "max_", "min_", NULL};
-
-    for (const char *const *f = flags; *f; f++) {
-        if (stet_view_starts(name, *f))
-            return ROLE_UNKNOWN;
-    }
-    if (lint_any_of(name, hosts))
-        return ROLE_PYTHON;
-    if (lint_any_of(name, words))
-        return ROLE_TENSOR;
-    for (const char *const *e = ends; *e; e++) {
-        if (stet_view_ends(name, *e))
-            return ROLE_TENSOR;
-    }
-    return ROLE_UNKNOWN;
-}
-
 static enum role role_of_default(const struct stet_python_ast *a, stet_python_ref value)
 {
     switch (stet_python_kind(a, value)) {
@@ -90,7 +59,7 @@ static enum role role_of_default(const struct stet_python_ast *a, stet_python_re
 }
 
 /* One parameter into the summary's function. */
-static void add_parameter(struct lint_walk *w, struct lint_fn *f, stet_python_ref c)
+static void add_parameter(struct lint_walk *w, uint32_t fn, struct lint_fn *f, stet_python_ref c)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref name =
@@ -110,8 +79,12 @@ static void add_parameter(struct lint_walk *w, struct lint_fn *f, stet_python_re
         role = role_of_type(stet_python_text(a, type));
     if (role == ROLE_UNKNOWN && value)
         role = role_of_default(a, value);
-    if (role == ROLE_UNKNOWN && !type)
-        role = role_of_name(stet_python_text(a, name));
+    if (role == ROLE_UNKNOWN && !type &&
+        (lint_used_as_tensor(w, fn, stet_python_name(a, name)) ||
+         lint_used_as_mask(w, fn, stet_python_name(a, name))))
+        role = ROLE_TENSOR;
+    else if (role == ROLE_UNKNOWN && !type && lint_draws(w, fn, stet_python_name(a, name)))
+        role = ROLE_PYTHON;
     if (f->is_method && f->param_count == 0)
         role = ROLE_PYTHON;
     if (role == ROLE_PYTHON || role == ROLE_SCALAR)
@@ -161,7 +134,7 @@ static bool summarize_functions(struct lint_walk *w, uint32_t *used)
                        (lint_name_is(w, stet_python_name(a, first), "self") ||
                         lint_name_is(w, stet_python_name(a, first), "cls"));
         for (stet_python_ref c = first; c && f->params; c = stet_python_next(a, c))
-            add_parameter(w, f, c);
+            add_parameter(w, i, f, c);
         used[f->nest] += f->param_count;
     }
     return !w->out->arena.failed;
@@ -471,6 +444,7 @@ static void release(struct lint_walk *w)
     stet_map_release(&w->method_of);
     stet_mem_free(w->class_of);
     stet_mem_free(w->global_writes);
+    stet_mem_free(w->compiled);
     stet_mem_free(w->values);
     stet_mem_free(w->moves);
     stet_mem_free(w->instances);
@@ -483,15 +457,17 @@ static bool walk(struct lint_walk *w)
 
     w->alias = stet_mem_calloc(w->ast->names.count, sizeof *w->alias);
     w->global_writes = stet_mem_calloc(w->ast->names.count, sizeof *w->global_writes);
+    w->compiled = stet_mem_calloc(w->ast->names.count, sizeof *w->compiled);
     w->values = stet_mem_calloc(w->ast->count, sizeof *w->values);
-    if (!w->alias || !w->global_writes || !w->values || !lint_collect(w))
+    if (!w->alias || !w->global_writes || !w->compiled || !w->values || !lint_collect(w))
         return false;
+    lint_note_compiled(w);
+    w->facts = find_facts(w);
     used = stet_mem_calloc(w->fn_count, sizeof *used);
     fine = used && summarize_functions(w, used) && summarize_classes(w);
     stet_mem_free(used);
     if (!fine)
         return false;
-    w->facts = find_facts(w);
     lint_run_function(w, 0);
     if (!w->failed)
         honour_comments(w);

@@ -139,6 +139,7 @@ struct lint_walk {
     struct stet_map method_of;  /* class and name -> the first function */
     uint32_t *class_of;         /* by name number: class + 1 */
     struct lint_work *work;
+    bool *compiled; /* by name number: some statement of the file gives it a jitted function */
     uint32_t *global_writes;   /* by name number: writes from functions through `global` */
     struct lint_value *values; /* by node, of those evaluated */
     /* the position of the walk */
@@ -193,13 +194,20 @@ uint32_t lint_fn_at(const struct lint_walk *w, stet_python_ref node);
 uint32_t lint_method(const struct lint_walk *w, uint32_t owner, uint32_t name);
 /* A class of this file, or LINT_NONE. */
 uint32_t lint_class_named(const struct lint_walk *w, uint32_t name);
-/* A function of this scope or the ones around it by name, or LINT_NONE. */
-uint32_t lint_fn_named(struct lint_walk *w, uint32_t fn, uint32_t name);
 /* "jax.numpy.where" for jnp.where when jnp is imported so and not shadowed; else as written
  * ("self.layer", "x.sum"). Empty when it is not a dotted name or does not fit. */
 struct stet_view lint_dotted(struct lint_walk *w, stet_python_ref n, char room[160]);
 /* As above, but empty unless the head is an import. */
 struct stet_view lint_imported(struct lint_walk *w, stet_python_ref n, char room[160]);
+
+/* param_uses.c: a function uses the parameter as only a tensor can be used */
+bool lint_used_as_tensor(struct lint_walk *w, uint32_t fn, uint32_t name);
+/* … as a random generator of the host */
+bool lint_draws(struct lint_walk *w, uint32_t fn, uint32_t name);
+/* Which names hold compiled functions, for the questions above. */
+void lint_note_compiled(struct lint_walk *w);
+/* … or as a mask: ~m, m.any(), where(m, …), masked_fill(m, …), or a call in the file passes one */
+bool lint_used_as_mask(struct lint_walk *w, uint32_t fn, uint32_t name);
 
 /* moves.c */
 void lint_note_moves(struct lint_walk *w, stet_python_ref n, bool in_loop);

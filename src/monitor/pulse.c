@@ -74,7 +74,6 @@ static void on_transfers(struct stet_pulse_process *q, const struct stet_rec_tra
     q->transfers[STET_BETWEEN] += r->between_count;
     q->transfer_bytes[STET_TO_DEVICE] += r->to_device_bytes;
     q->transfer_bytes[STET_TO_HOST] += r->to_host_bytes;
-    q->transfer_bytes[STET_BETWEEN] += r->between_bytes;
 }
 
 /* Devices stand in the order of ranks. */
@@ -131,7 +130,6 @@ static void on_record(struct stet_pulse *p, size_t process, const struct stet_jo
     case STET_REC_compile_begin:
         q->begun++;
         q->begun_ns = q->last_ns;
-        snprintf(q->compiling, sizeof q->compiling, "%.*s", STET_FMT(r->compile_begin.name));
         break;
     case STET_REC_compile_end:
         on_compile_end(q, &r->compile_end);
@@ -224,12 +222,15 @@ static void on_recompile(void *context, const struct stet_recompile *r, uint64_t
         return;
     q->recompiles++;
     q->lost_ns += lost_ns;
+    q->wait_ns += r->wait_ns;
     cell = stet_pulse_cell(p, STET_LANE_XLA, r->rank, r->cause);
     cell->count++;
     cell->cost_ns += lost_ns;
+    cell->wait_ns += r->wait_ns;
     cause = stet_pulse_cause(p, STET_LANE_XLA, r);
     cause->times++;
     cause->cost_ns += lost_ns;
+    cause->wait_ns += r->wait_ns;
     if (time_ns > cause->last_ns)
         cause->last_ns = time_ns;
 }

@@ -165,7 +165,7 @@ static void count_compile(struct stet_pulse *p, const struct stet_torch *t, uint
 {
     const struct stet_torch_compile *c = &t->compiles[i];
     uint32_t process = t->frames[c->frame].process;
-    uint64_t cost = stet_session_torch_cost(c) * 1000;
+    uint64_t wait = stet_session_torch_cost(c) * 1000, cost = wait;
     struct stet_pulse_torch *q = process < STET_PULSE_PROCESSES ? &p->torch[process] : NULL;
 
     if (!q || (!c->ended && !c->limit))
@@ -179,11 +179,13 @@ static void count_compile(struct stet_pulse *p, const struct stet_torch *t, uint
         cost = 0;
     q->recompiles++;
     q->lost_ns += cost;
+    q->wait_ns += wait;
     if (!p->torch_places[i].cell)
         place(p, t, i);
     follow_rank(p, &p->torch_places[i], q->rank);
     p->cells[p->torch_places[i].cell - 1].count++;
     p->cells[p->torch_places[i].cell - 1].cost_ns += cost;
+    p->cells[p->torch_places[i].cell - 1].wait_ns += wait;
     for (size_t k = 0; k < p->cause_count; k++) {
         if (p->causes[k].key != p->torch_places[i].cause)
             continue;
@@ -191,6 +193,7 @@ static void count_compile(struct stet_pulse *p, const struct stet_torch *t, uint
         p->causes[k].rank = q->rank;
         p->causes[k].ranks |= bit_of(q->rank);
         p->causes[k].cost_ns += cost;
+        p->causes[k].wait_ns += wait;
     }
 }
 
@@ -216,10 +219,11 @@ void stet_pulse_take_torch(struct stet_pulse *p, const struct stet_torch *t)
             (struct stet_pulse_torch){.pid = t->processes[i].pid, .rank = t->processes[i].rank};
     for (size_t i = 0; i < p->cell_count; i++)
         if (p->cells[i].lane == STET_LANE_TORCH)
-            p->cells[i].count = p->cells[i].cost_ns = 0;
+            p->cells[i].count = p->cells[i].cost_ns = p->cells[i].wait_ns = 0;
     for (size_t i = 0; i < p->cause_count; i++)
         if (p->causes[i].lane == STET_LANE_TORCH)
-            p->causes[i].times = p->causes[i].cost_ns = p->causes[i].ranks = 0;
+            p->causes[i].times = p->causes[i].cost_ns = p->causes[i].wait_ns = p->causes[i].ranks =
+                0;
     for (size_t i = 0; i < t->frame_count; i++)
         if (t->frames[i].process < p->torch_count)
             p->torch[t->frames[i].process].frames++;
@@ -245,6 +249,7 @@ static void add_torch(struct stet_pulse_sum *s, const struct stet_pulse *p, int6
         s->torch_ns += q->compile_ns;
         s->torch_recompiles += q->recompiles;
         s->torch_lost_ns += q->lost_ns;
+        s->torch_wait_ns += q->wait_ns;
         s->torch_breaks += q->breaks;
         s->torch_limits += q->limits;
     }
@@ -299,6 +304,7 @@ struct stet_pulse_sum stet_pulse_add_up(const struct stet_pulse *p, int64_t rank
         s.failed += q->failed;
         s.recompiles += q->recompiles;
         s.lost_ns += q->lost_ns;
+        s.wait_ns += q->wait_ns;
         s.misses += q->misses;
         s.executions += q->executions;
         s.loads += q->loads;
@@ -314,7 +320,8 @@ struct stet_pulse_sum stet_pulse_add_up(const struct stet_pulse *p, int64_t rank
             s.served[k] += q->served[k];
         for (int k = 0; k < STET_DIRECTIONS; k++) {
             s.transfers[k] += q->transfers[k];
-            s.transfer_bytes[k] += q->transfer_bytes[k];
+            if (k < STET_MEASURED)
+                s.transfer_bytes[k] += q->transfer_bytes[k];
         }
         add_steps(&s, p, q, now_ns);
     }

@@ -20,6 +20,7 @@ static void sum_json(struct stet_json *j, const struct stet_pulse_sum *s)
     stet_json_uint(j, "compiling", s->compiling);
     stet_json_uint(j, "failed", s->failed);
     stet_json_uint(j, "recompiles", s->recompiles);
+    seconds(j, "wait_s", s->wait_ns);
     seconds(j, "lost_s", s->lost_ns);
     stet_json_object(j, "store");
     for (int i = STET_SERVED_MEMORY; i < STET_SERVED_COUNT; i++)
@@ -28,7 +29,7 @@ static void sum_json(struct stet_json *j, const struct stet_pulse_sum *s)
     stet_json_end_object(j);
     stet_json_uint(j, "framework_loads", s->loads);
     stet_json_object(j, "transfer_bytes");
-    for (int i = 0; i < STET_DIRECTIONS; i++)
+    for (int i = 0; i < STET_MEASURED; i++)
         stet_json_uint(j, stet_pulse_direction_name((enum stet_pulse_direction)i),
                        s->transfer_bytes[i]);
     stet_json_end_object(j);
@@ -37,6 +38,7 @@ static void sum_json(struct stet_json *j, const struct stet_pulse_sum *s)
     stet_json_uint(j, "compiles", s->torch_compiles);
     seconds(j, "compile_s", s->torch_ns);
     stet_json_uint(j, "recompiles", s->torch_recompiles);
+    seconds(j, "wait_s", s->torch_wait_ns);
     seconds(j, "lost_s", s->torch_lost_ns);
     stet_json_uint(j, "graph_breaks", s->torch_breaks);
     stet_json_uint(j, "limit_hits", s->torch_limits);
@@ -65,8 +67,9 @@ static void process_json(struct stet_json *j, const struct stet_pulse *p, size_t
     stet_json_number(j, "executions_per_s", rate.executions);
     stet_json_uint(j, "compiles", q->compiles);
     seconds(j, "compile_s", q->compile_ns);
-    stet_json_cstr(j, "compiling", runs && q->begun > q->compiles ? q->compiling : NULL);
+    stet_json_bool(j, "compiling", runs && q->begun > q->compiles);
     stet_json_uint(j, "recompiles", q->recompiles);
+    seconds(j, "wait_s", q->wait_ns);
     seconds(j, "lost_s", q->lost_ns);
     stet_json_end_object(j);
 }
@@ -126,6 +129,7 @@ static void causes_json(struct stet_json *j, const struct stet_pulse *p)
         stet_json_uint(j, "line", c->line);
         stet_json_cstr(j, "what", c->what);
         stet_json_uint(j, "times", c->times);
+        seconds(j, "wait_s", c->wait_ns);
         seconds(j, "cost_s", c->cost_ns);
         stet_json_uint(j, "last_ns", c->last_ns);
         stet_json_cstr(j, "fix", c->fix);

@@ -250,6 +250,7 @@ static struct stet_python_value by_effect(struct stet_python_flow *x, stet_pytho
 {
     switch (effect) {
     case PY_GIVES_HOST:
+    case PY_GIVES_DRAWS:
     case PY_GIVES_KEYS:
         return nothing;
     case PY_GIVES_DEVICE:
@@ -271,6 +272,9 @@ static struct stet_python_value by_effect(struct stet_python_flow *x, stet_pytho
         return v.from & PY_FROM_READ && !(v.from & PY_FROM_DEVICE)
                    ? stet_python_read_in(x, call, v, true)
                    : v;
+    case PY_GIVES_TENSOR:
+        v.from |= v.from & PY_FROM_READ ? 0 : PY_FROM_DEVICE;
+        return v;
     case PY_GIVES_THROUGH:
     case PY_GIVES_KEYED:
     case PY_GIVES_BARS:

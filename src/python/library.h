@@ -11,6 +11,8 @@ enum stet_python_effect {
     PY_GIVES_UNKNOWN,
     PY_GIVES_HOST,     /* a value of the host that follows from no array */
     PY_GIVES_DEVICE,   /* an array on the device, or what makes one */
+    PY_GIVES_TENSOR,   /* another tensor; no other class has this method */
+    PY_GIVES_DRAWS,    /* values of the host; only random generators have this method */
     PY_GIVES_SCALAR,   /* a number that is read back from an array */
     PY_GIVES_ARRAYS,   /* a whole array that is read back */
     PY_GIVES_COPIES,   /* a host array; one of the device is read back on the way */

@@ -26,7 +26,14 @@ static bool next(const struct stet_python_code *c, stet_python_ref *n)
     return *n < c->module->ast.count && c->module->ast.nodes[*n].start < c->end;
 }
 
-/* Is `what` written somewhere below a node? */
+/* "lengths[0]" is `lengths`, or one of its items. */
+static bool is_it(struct stet_view text, struct stet_view what)
+{
+    return stet_view_eq(text, what) || (text.len < what.len && what.ptr[text.len] == '[' &&
+                                        !memcmp(text.ptr, what.ptr, text.len));
+}
+
+/* Is `what`, or what holds it, written somewhere below a node? */
 static bool holds(const struct stet_python_module *m, stet_python_ref n, struct stet_view what)
 {
     const struct stet_python_ast *a = &m->ast;
@@ -35,7 +42,7 @@ static bool holds(const struct stet_python_module *m, stet_python_ref n, struct 
         enum stet_python_kind k = stet_python_kind(a, c);
 
         if ((k == PY_IDENTIFIER || k == PY_ATTRIBUTE || k == PY_SUBSCRIPT) &&
-            a->nodes[c].field != PY_FIELD_ATTRIBUTE && stet_view_eq(stet_python_text(a, c), what))
+            a->nodes[c].field != PY_FIELD_ATTRIBUTE && is_it(stet_python_text(a, c), what))
             return true;
     }
     return false;

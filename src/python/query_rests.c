@@ -54,6 +54,26 @@ static bool holds(const struct rest *r, stet_python_ref n)
     return false;
 }
 
+static bool decides(const struct stet_python_conditions *c, stet_python_ref statement)
+{
+    struct rest *r = c->context;
+    stet_python_ref test = stet_python_condition_of(r->m, statement);
+
+    if (!test)
+        return false;
+    r->direct = statement == r->read;
+    return r->direct || holds(r, test);
+}
+
+/* A value that is given under such a condition rests on it too. */
+static bool is_under(struct rest *r, stet_python_ref statement)
+{
+    struct stet_python_conditions c = {
+        .module = r->m, .loops = true, .rests = decides, .context = r};
+
+    return stet_python_conditions_around(&c, statement);
+}
+
 /* A statement in a loop runs again after those behind it, so twice. */
 static void follow(struct rest *r)
 {
@@ -66,21 +86,11 @@ static void follow(struct rest *r)
 
             if (b->scope != r->function || b->how >= PY_BIND_FUNCTION)
                 continue;
-            if (pass ? statement != r->use && holds(r, b->value) : statement == r->read)
+            if (pass ? statement != r->use && (holds(r, b->value) || is_under(r, statement))
+                     : statement == r->read)
                 add_name(r, b);
         }
     }
-}
-
-static bool decides(const struct stet_python_conditions *c, stet_python_ref statement)
-{
-    struct rest *r = c->context;
-    stet_python_ref test = stet_python_condition_of(r->m, statement);
-
-    if (!test)
-        return false;
-    r->direct = statement == r->read;
-    return r->direct || holds(r, test);
 }
 
 /* "a if condition else b", "condition and a". */
@@ -112,6 +122,7 @@ bool stet_python_rests_condition(struct stet_python_sources *s, struct stet_view
         return false;
     c.module = r.m;
     follow(&r);
+    r.direct = false;
     found = decides_inside(&r, loops) || stet_python_conditions_around(&c, r.use);
     *direct = r.direct;
     return found;

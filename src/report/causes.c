@@ -84,11 +84,12 @@ int stet_causes_add(struct stet_causes *c, const struct stet_recompile *r)
 
     if (!of) {
         c->beyond++;
-        c->beyond_ns += r->benign ? 0 : r->cost_ns;
+        c->beyond_ns += r->benign ? 0 : r->wait_ns;
         return -1;
     }
     of->times++;
     of->cost_ns += r->cost_ns;
+    of->wait_ns += r->wait_ns;
     of->steps_known = of->steps_known && r->step_known;
     of->last_step = r->step;
     if (r->change_count && of->first.change_count && r->changes[0].to.len &&

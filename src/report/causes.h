@@ -11,7 +11,7 @@ enum { STET_REPORT_VALUES = 24, STET_REPORT_CAUSES = 512 };
 
 struct stet_report_cause {
     struct stet_recompile first; /* its text is the causes' own */
-    uint64_t times, cost_ns, first_step, last_step;
+    uint64_t times, wait_ns, cost_ns, first_step, last_step;
     bool steps_known;
     struct stet_view values[STET_REPORT_VALUES]; /* that the first change took, each once */
     size_t value_count, value_more;
@@ -21,7 +21,7 @@ struct stet_causes {
     struct stet_arena arena;
     struct stet_report_cause *items; /* in the order of their first recompile */
     size_t count;
-    uint64_t beyond, beyond_ns; /* recompiles of causes that did not fit, and their cost */
+    uint64_t beyond, beyond_ns; /* recompiles of causes that did not fit, and their wait */
 };
 
 /* False if memory runs out; release either way. */

@@ -69,6 +69,7 @@ static void take_compile(struct stet_report_run *r, const struct stet_compile_ev
     e->process = process;
     e->time_ns = c->time_ns;
     e->cost_ns = c->plugin_ns;
+    e->wait_ns = stet_compile_event_wait(c);
     e->step = c->step;
     e->step_known = c->step_known;
     e->has_memory = c->has_memory;
@@ -123,6 +124,7 @@ static enum stet_rc take_processes(struct stet_report_run *r, struct stet_run_di
     r->executions = d->executions;
     r->compile_ns = d->compile_ns;
     r->distinct = r->programs.count;
+    r->starts = stet_ledger_startup(d, &r->startup);
     return STET_OK;
 }
 
@@ -317,6 +319,7 @@ static enum stet_rc take_account(void *context, const struct stet_account *a,
     r->alarms = tally->alarms;
     r->harmless = tally->harmless;
     r->lost_ns = tally->lost_ns;
+    r->wait_ns = tally->wait_ns;
     r->settled = a->totals.settled && a->totals.compiles;
     r->settled_step = a->totals.settled_step;
     r->settled_why = a->totals.settled_why.len ? stet_arena_copy(&r->arena, a->totals.settled_why)

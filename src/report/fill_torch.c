@@ -36,7 +36,7 @@ void stet_report_torch_events(struct stet_report_run *r, const struct stet_torch
         e->process = first + f->process;
         e->family = stet_report_family(r, f->code.function, (struct stet_view){0}, true);
         e->time_ns = c->start_us * 1000;
-        e->cost_ns = stet_session_torch_cost(c) * 1000;
+        e->wait_ns = e->cost_ns = stet_session_torch_cost(c) * 1000;
         e->kind = c->fail_type.len ? STET_REPORT_FAILED
                   : c->ended       ? STET_REPORT_COMPILE
                                    : STET_REPORT_OPEN;

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "journal/vocabulary.h"
 #include "ledger/run_folder.h"
-#include "ledger/run_load.h"
+#include "ledger/startup.h"
 #include "report/causes.h"
 
 enum stet_report_kind {
@@ -20,8 +20,8 @@ enum stet_report_kind {
 
 /* A compile in either lane, or a load. */
 struct stet_report_event {
-    uint64_t time_ns; /* CLOCK_REALTIME; 0 when not known */
-    uint64_t cost_ns, step, temp_bytes, executions;
+    uint64_t time_ns;                                        /* CLOCK_REALTIME; 0 when not known */
+    uint64_t wait_ns, cost_ns, step, temp_bytes, executions; /* cost: inside the compiler */
     uint32_t process, family;
     uint32_t program; /* STET_INTERN_NONE for none */
     int32_t cause;    /* -1: the first of its kind */
@@ -111,7 +111,9 @@ struct stet_report_run {
     uint64_t compiles, loads, failed, executions, compile_ns, distinct; /* of the XLA lane;
                                                                           distinct: programs */
     uint64_t torch_compiles, torch_ns;
-    uint64_t alarms, harmless, lost_ns;
+    uint64_t alarms, harmless, wait_ns, lost_ns;
+    bool starts; /* where the time until the first step went is known: */
+    struct stet_startup startup;
     bool settled;
     uint64_t settled_step;
     struct stet_view settled_why;

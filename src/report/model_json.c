@@ -58,12 +58,31 @@ static void totals(struct stet_json *j, const struct stet_report_run *r)
     stet_json_uint(j, "programs", r->distinct);
     stet_json_uint(j, "recompiles", r->alarms);
     stet_json_uint(j, "harmless", r->harmless);
+    stet_json_number(j, "wait_s", seconds(r->wait_ns));
     stet_json_number(j, "lost_s", seconds(r->lost_ns));
     stet_json_uint(j, "undecoded", r->undecoded);
     stet_json_end_object(j);
     stet_json_object(j, "settled");
     stet_json_known(j, "step", r->settled, r->settled_step);
     text_or_null(j, "why", r->settled_why);
+    stet_json_end_object(j);
+}
+
+static void startup(struct stet_json *j, const struct stet_report_run *r)
+{
+    const struct stet_startup *s = &r->startup;
+
+    if (!r->starts) {
+        stet_json_null(j, "startup");
+        return;
+    }
+    stet_json_object(j, "startup");
+    stet_json_number(j, "total_s", seconds(s->total_ns));
+#define PART(name, what) stet_json_number(j, #name "_s", seconds(s->name##_ns));
+#include "ledger/startup.def"
+#undef PART
+    stet_json_uint(j, "programs", s->programs);
+    stet_json_uint(j, "process", s->process);
     stet_json_end_object(j);
 }
 
@@ -187,6 +206,7 @@ static void events(struct stet_json *j, const struct stet_report_run *r, uint64_
     COLUMN(
         j, r, "at_us",
         stet_json_int(j, NULL, e->time_ns ? (int64_t)((e->time_ns - begin) / 1000) : (int64_t)-1));
+    COLUMN(j, r, "wait_us", stet_json_uint(j, NULL, e->wait_ns / 1000));
     COLUMN(j, r, "cost_us", stet_json_uint(j, NULL, e->cost_ns / 1000));
     COLUMN(j, r, "step", stet_json_int(j, NULL, e->step_known ? (int64_t)e->step : -1));
     COLUMN(j, r, "family", number(j, NULL, e->family));
@@ -329,6 +349,7 @@ static void cause(struct stet_json *j, const struct stet_report_run *r,
                    c->first.function.len ? c->first.function : (struct stet_view){0});
     stet_json_bool(j, "benign", c->first.benign);
     stet_json_uint(j, "times", c->times);
+    stet_json_number(j, "wait_s", seconds(c->wait_ns));
     stet_json_number(j, "cost_s", seconds(c->cost_ns));
     stet_json_known(j, "first_step", c->steps_known, c->first_step);
     stet_json_known(j, "last_step", c->steps_known, c->last_step);
@@ -376,6 +397,7 @@ void stet_report_json(struct stet_json *j, const struct stet_report_run *r)
     stet_json_int(j, "signal", r->run->signal);
     stet_json_uint(j, "begin_ms", begin / 1000000);
     totals(j, r);
+    startup(j, r);
     questions(j, r);
     saved(j, r);
     processes(j, r, begin);
@@ -386,7 +408,7 @@ void stet_report_json(struct stet_json *j, const struct stet_report_run *r)
     stet_json_end_array(j);
     stet_json_object(j, "beyond"); /* recompiles of causes that did not fit */
     stet_json_uint(j, "times", r->causes.beyond);
-    stet_json_number(j, "cost_s", seconds(r->causes.beyond_ns));
+    stet_json_number(j, "wait_s", seconds(r->causes.beyond_ns));
     stet_json_end_object(j);
     events(j, r, begin);
     programs(j, r);

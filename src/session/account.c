@@ -29,6 +29,7 @@ static bool count(void *context, const struct stet_recompile *r)
         return true;
     t->served += !stet_recompile_lost(r);
     t->lost_ns += stet_recompile_lost(r) ? r->cost_ns : 0;
+    t->wait_ns += r->wait_ns;
     answer(t, r->cause, r);
     for (uint32_t i = 0; i < r->also.count; i++)
         if (stet_cause_question(r->also.items[i]) != stet_cause_question(r->cause))

@@ -50,7 +50,8 @@ struct stet_answer {
 struct stet_account_tally {
     uint64_t alarms, harmless, torch; /* torch: of that lane */
     uint64_t served;                  /* of the alarms: came from a store, nothing was compiled */
-    uint64_t lost_ns;                 /* by compiling the others */
+    uint64_t wait_ns;                 /* what was waited for all of them */
+    uint64_t lost_ns;                 /* inside the compiler, for those that were compiled */
     struct stet_answer answers[STET_QUESTIONS];
 };
 

@@ -18,7 +18,7 @@ struct stet_guard_row {
     bool broke; /* a graph break at a condition: it stays for all programs behind it */
     struct stet_row_change changes[GUARD_CHANGES];
     size_t change_count;
-    uint64_t cost_ns;
+    uint64_t cost_ns, wait_ns;
     bool joined; /* told with its program */
     bool taken;  /* in the walk under way */
 };
@@ -66,7 +66,8 @@ static bool gather(void *context, const struct stet_recompile *r)
                                  .broke = is_break(r),
                                  .evidence = keep(j, r->evidence),
                                  .fix = keep(j, r->fix),
-                                 .cost_ns = r->cost_ns};
+                                 .cost_ns = r->cost_ns,
+                                 .wait_ns = r->wait_ns};
     g->trigger =
         (struct stet_line){keep(j, r->trigger.file), keep(j, r->trigger.function), r->trigger.line};
     for (; g->change_count < r->change_count && g->change_count < GUARD_CHANGES;
@@ -223,6 +224,8 @@ static bool tell(struct walk *w, const struct stet_recompile *r, const struct st
         one.fix = g->fix.len ? g->fix : r->fix;
     if (g->cost_ns > r->cost_ns && !g->taken)
         one.cost_ns = g->cost_ns;
+    if (g->wait_ns > r->wait_ns && !g->taken)
+        one.wait_ns = g->wait_ns;
     if (!one.trigger.line)
         one.trigger = g->trigger;
     one.also = also_of(r, g, same);
@@ -238,8 +241,11 @@ static bool pass(void *context, const struct stet_recompile *r)
     struct stet_guard_row *g;
     bool more;
 
-    if (is_guard(r) && w->guard < j->count && j->guards[w->guard++].joined)
-        return true;
+    if (is_guard(r) && w->guard < j->count) {
+        w->guard++;
+        if (j->guards[w->guard - 1].joined)
+            return true;
+    }
     g = r->lane == STET_LANE_XLA ? guard_of(j, r) : NULL;
     if (!g)
         return w->visit(w->context, r);

@@ -80,6 +80,7 @@ void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r)
     stet_json_end_array(j);
     if (r->left_out)
         stet_json_uint(j, "changes_left_out", r->left_out);
+    stet_json_number(j, "wait_s", (double)r->wait_ns / 1e9);
     stet_json_number(j, "cost_s", (double)r->cost_ns / 1e9);
     stet_json_cstr(j, "served", stet_journal_served_word(r->served));
     stet_json_bool(j, "benign", r->benign);
@@ -153,6 +154,7 @@ static void json_head(struct stet_json *j, const struct stet_account *a,
     stet_json_end_object(j);
     stet_json_uint(j, "compiles", a->totals.compiles);
     stet_json_number(j, "compile_s", (double)a->totals.compile_ns / 1e9);
+    stet_json_number(j, "wait_s", (double)t->wait_ns / 1e9);
     stet_json_number(j, "lost_s", (double)t->lost_ns / 1e9);
     if (a->saved.served) {
         stet_json_object(j, "saved");
@@ -199,7 +201,7 @@ enum stet_rc stet_account_json(const struct stet_account *a, const struct stet_a
 
 /* ---- CSV ---- */
 
-static void cell(struct stet_buf *out, struct stet_view v, bool last)
+static void cell(struct stet_buf *out, struct stet_view v)
 {
     bool quoted = v.len && (memchr(v.ptr, ',', v.len) || memchr(v.ptr, '"', v.len) ||
                             memchr(v.ptr, '\n', v.len));
@@ -213,7 +215,7 @@ static void cell(struct stet_buf *out, struct stet_view v, bool last)
     }
     if (quoted)
         stet_buf_char(out, '"');
-    stet_buf_str(out, last ? "\r\n" : ",");
+    stet_buf_char(out, ',');
 }
 
 static void cell_number(struct stet_buf *out, bool known, uint64_t v)
@@ -229,22 +231,23 @@ static bool csv_one(void *context, const struct stet_recompile *r)
     struct stet_buf *out = &w->out;
     char also[STET_CAUSE_LIST_TEXT];
 
-    cell(out, stet_view_str(stet_journal_lane_word(r->lane)), false);
+    cell(out, stet_view_str(stet_journal_lane_word(r->lane)));
     cell_number(out, true, r->process);
     cell_number(out, r->rank >= 0, (uint64_t)r->rank);
     cell_number(out, true, r->compile);
     cell_number(out, r->step_known, r->step);
-    cell(out, stet_view_str(stet_cause_id(r->cause)), false);
-    cell(out, stet_cause_list_text(&r->also, also), false);
-    cell(out, r->function, false);
-    cell(out, r->origin.file, false);
+    cell(out, stet_view_str(stet_cause_id(r->cause)));
+    cell(out, stet_cause_list_text(&r->also, also));
+    cell(out, r->function);
+    cell(out, r->origin.file);
     cell_number(out, r->origin.line != 0, r->origin.line);
-    cell(out, r->trigger.file, false);
+    cell(out, r->trigger.file);
     cell_number(out, r->trigger.line != 0, r->trigger.line);
     stet_buf_printf(out, "%.9f,%d,", (double)r->cost_ns / 1e9, r->benign);
-    cell(out, r->sure, false);
-    cell(out, r->evidence, false);
-    cell(out, r->fix, true);
+    cell(out, r->sure);
+    cell(out, r->evidence);
+    cell(out, r->fix);
+    stet_buf_printf(out, "%.9f\r\n", (double)r->wait_ns / 1e9);
     return flush(w, false);
 }
 
@@ -254,6 +257,6 @@ enum stet_rc stet_account_csv(const struct stet_account *a, struct stet_err *err
 
     stet_buf_str(&w.out,
                  "lane,process,rank,compile,step,class,also,function,origin_file,origin_line,"
-                 "trigger_file,trigger_line,cost_s,benign,sure,evidence,fix\r\n");
+                 "trigger_file,trigger_line,cost_s,benign,sure,evidence,fix,wait_s\r\n");
     return finish(&w, a->each(a->source, csv_one, &w, err), err);
 }

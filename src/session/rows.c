@@ -73,6 +73,7 @@ void stet_session_row(struct stet_session_row *row, const struct stet_history *h
         .change_count = convert_changes(f, row),
         .left_out = f->left_out,
         .cost_ns = s->cost_ns,
+        .wait_ns = s->wait_ns,
         .served = stet_journal_served(s->served),
         .benign = f->benign,
         .sure = stet_view_str(stet_sure_name(f->sure)),
@@ -107,6 +108,34 @@ static enum stet_rc each_finding(void *source, stet_visit_recompile *visit, void
     return STET_OK;
 }
 
+enum { PHASE_COUNTERS = 3 };
+
+/* What JAX reported of its phases, as counters beside those that PyTorch/XLA keeps itself. */
+static size_t phase_counters(struct stet_counter *out, const struct stet_process_digest *p)
+{
+    uint64_t lowerings = 0, trace_ns = 0, lower_ns = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->compile_count; i++) {
+        lowerings += p->compiles[i].lower_ns != 0;
+        trace_ns += p->compiles[i].trace_ns;
+        lower_ns += p->compiles[i].lower_ns;
+    }
+    if (p->traces_taken)
+        out[n++] = (struct stet_counter){
+            .name = STET_VIEW("Trace"), .samples = p->traces_taken, .total = trace_ns};
+    if (lowerings)
+        out[n++] = (struct stet_counter){
+            .name = STET_VIEW("Lowering"), .samples = lowerings, .total = lower_ns};
+    if (p->traces > p->traces_taken)
+        out[n++] = (struct stet_counter){.name = STET_VIEW("TraceWithoutCompile"),
+                                         .samples = p->traces - p->traces_taken,
+                                         .total = p->untaken_ns};
+    for (size_t i = 0; i < n; i++)
+        out[i].framework = STET_VIEW("jax");
+    return n;
+}
+
 /* Of all processes, with their lines; in the digest's arena. */
 static const struct stet_counter *counters_of(struct stet_session *x, size_t *count)
 {
@@ -115,13 +144,18 @@ static const struct stet_counter *counters_of(struct stet_session *x, size_t *co
 
     *count = 0;
     for (size_t i = 0; i < x->digest.process_count; i++)
-        n += x->digest.processes[i].counter_count;
+        n += x->digest.processes[i].counter_count + PHASE_COUNTERS;
     all = n ? STET_NEW_ARRAY(&x->digest.arena, struct stet_counter, n) : NULL;
-    for (size_t i = 0; all && i < x->digest.process_count; i++)
-        for (size_t k = 0; k < x->digest.processes[i].counter_count; k++) {
-            all[*count] = x->digest.processes[i].counters[k];
-            all[(*count)++].process = i;
-        }
+    for (size_t i = 0; all && i < x->digest.process_count; i++) {
+        const struct stet_process_digest *p = &x->digest.processes[i];
+        size_t first = *count;
+
+        for (size_t k = 0; k < p->counter_count; k++)
+            all[(*count)++] = p->counters[k];
+        *count += phase_counters(&all[*count], p);
+        for (size_t k = first; k < *count; k++)
+            all[k].process = i;
+    }
     stet_session_counters_place(&x->history, all, *count);
     return all;
 }
@@ -188,6 +222,7 @@ static enum stet_rc feed_compiles(struct stet_ledger *l, const struct stet_sessi
                                           .compile = s->index,
                                           .time_ns = s->time_ns,
                                           .cost_ns = s->cost_ns,
+                                          .wait_ns = s->wait_ns,
                                           .executions = s->executions,
                                           .step = s->step,
                                           .step_known = s->step_known,

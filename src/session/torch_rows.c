@@ -148,6 +148,7 @@ static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t i
         .trigger = line_of(&c->call),
         .changes = r->changes,
         .change_count = changes,
+        .wait_ns = stet_session_torch_cost(c) * 1000,
         .cost_ns = stet_session_torch_cost(c) * 1000,
         .served = stet_session_torch_loaded(c) ? STET_SERVED_DISK : STET_SERVED_COMPILED,
         .sure = STET_VIEW("certain"),
@@ -218,6 +219,7 @@ static void break_row(const struct stet_torch *t, uint32_t at, const uint32_t *i
                                 .trigger = line_of(&t->compiles[b->compile].call),
                                 .changes = r->changes,
                                 .change_count = 1,
+                                .wait_ns = cost * 1000,
                                 .cost_ns = cost * 1000,
                                 .served = STET_SERVED_COMPILED,
                                 .benign = is_torchs_own(b, cost),
@@ -236,6 +238,7 @@ static void graph_row(const struct stet_torch *t, uint32_t compile, uint32_t ind
     enum stet_rerecord kind = stet_torch_rerecord_kind(t, compile, c->rerecords);
     const struct stet_torch_place *at = why && why->place.line ? &why->place : &f->code;
     uint32_t n = stet_torch_recordings(c);
+    uint64_t cost = n > 1 ? c->recording_us * 1000 / n * (n - 1) : 0;
 
     row_clear(r);
     stet_buf_printf(&r->evidence, "CUDA graph recorded %u time%s: %s", n, n == 1 ? "" : "s",
@@ -251,23 +254,23 @@ static void graph_row(const struct stet_torch *t, uint32_t compile, uint32_t ind
         .line = at->line,
         .kind = STET_CHANGE_CUDAGRAPH,
         .count = n > 1 ? n - 1 : 1};
-    r->recompile =
-        (struct stet_recompile){.lane = STET_LANE_TORCH,
-                                .process = f->process,
-                                .compile = index,
-                                .rank = t->processes[f->process].rank,
-                                .cause = STET_CAUSE_CUDAGRAPH_RERECORD,
-                                .also = r->also,
-                                .function = f->code.function,
-                                .origin = line_of(at),
-                                .trigger = line_of(&c->call),
-                                .changes = r->changes,
-                                .change_count = 1,
-                                .cost_ns = n > 1 ? c->recording_us * 1000 / n * (n - 1) : 0,
-                                .served = STET_SERVED_COMPILED,
-                                .sure = why ? STET_VIEW("certain") : STET_VIEW("likely"),
-                                .evidence = stet_buf_as_view(&r->evidence),
-                                .fix = stet_buf_as_view(&r->fix)};
+    r->recompile = (struct stet_recompile){.lane = STET_LANE_TORCH,
+                                           .process = f->process,
+                                           .compile = index,
+                                           .rank = t->processes[f->process].rank,
+                                           .cause = STET_CAUSE_CUDAGRAPH_RERECORD,
+                                           .also = r->also,
+                                           .function = f->code.function,
+                                           .origin = line_of(at),
+                                           .trigger = line_of(&c->call),
+                                           .changes = r->changes,
+                                           .change_count = 1,
+                                           .wait_ns = cost,
+                                           .cost_ns = cost,
+                                           .served = STET_SERVED_COMPILED,
+                                           .sure = why ? STET_VIEW("certain") : STET_VIEW("likely"),
+                                           .evidence = stet_buf_as_view(&r->evidence),
+                                           .fix = stet_buf_as_view(&r->fix)};
 }
 
 void stet_session_torch_each(struct stet_torch *t, stet_visit_recompile *visit, void *context)

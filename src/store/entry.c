@@ -17,22 +17,15 @@
 /* The size of one unpacked piece, and the largest window that a frame may use. */
 enum { PIECE = 1 << 20, WINDOW_LOG = 24 };
 
-static const struct {
-    const char *name, *about;
-} components[] = {
-#define COMPONENT(id, name, what) {name, what},
+static const char *const components[] = {
+#define COMPONENT(id, name, what) name,
 #include "store/components.def"
 #undef COMPONENT
 };
 
 const char *stet_store_component_name(enum stet_component c)
 {
-    return components[c].name;
-}
-
-const char *stet_store_component_about(enum stet_component c)
-{
-    return components[c].about;
+    return components[c];
 }
 
 struct stet_hash stet_store_key_of(const struct stet_key_parts *parts)
@@ -40,7 +33,7 @@ struct stet_hash stet_store_key_of(const struct stet_key_parts *parts)
     struct stet_hash key = stet_hash_bytes(STET_VIEW("stet store key 1"));
 
     for (size_t i = 0; i < STET_COMPONENTS; i++) {
-        key = stet_hash_mix(key, stet_hash_bytes(stet_view_str(components[i].name)));
+        key = stet_hash_mix(key, stet_hash_bytes(stet_view_str(components[i])));
         key = stet_hash_mix(key, stet_hash_bytes(parts->part[i]));
     }
     return key;
@@ -58,7 +51,7 @@ static struct stet_hash read_hash(struct stet_reader *r)
 void stet_store_key_words(struct stet_buf *out, const struct stet_key_parts *parts)
 {
     for (size_t i = 0; i < STET_COMPONENTS; i++)
-        stet_buf_printf(out, "%s=%.*s\n", components[i].name, STET_FMT(parts->part[i]));
+        stet_buf_printf(out, "%s=%.*s\n", components[i], STET_FMT(parts->part[i]));
 }
 
 void stet_store_key_from_words(struct stet_key_parts *parts, struct stet_view words)
@@ -100,7 +93,7 @@ static void take_word(struct stet_entry_file *f, struct stet_view name, struct s
             f->compile_ns = f->compile_ns * 10 + (uint64_t)(value.ptr[i] - '0');
     }
     for (size_t i = 0; i < STET_COMPONENTS; i++) {
-        if (stet_view_is(name, components[i].name))
+        if (stet_view_is(name, components[i]))
             f->parts.part[i] = value;
     }
 }

@@ -33,7 +33,6 @@ struct stet_hash stet_store_key_of(const struct stet_key_parts *parts);
 void stet_store_key_words(struct stet_buf *out, const struct stet_key_parts *parts);
 void stet_store_key_from_words(struct stet_key_parts *parts, struct stet_view words);
 const char *stet_store_component_name(enum stet_component c);
-const char *stet_store_component_about(enum stet_component c);
 
 /* The content of a new entry; all borrowed. */
 struct stet_kept {

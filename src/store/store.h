@@ -117,9 +117,4 @@ void stet_store_alias_set(const struct stet_store *s, struct stet_hash bytes, un
  * strikes and notes of entries, after a month. */
 void stet_store_hints_gc(const struct stet_store *s, uint64_t max_age_s);
 
-/* For a miss: the entry that shares most components with `parts`, newest first among equals; opens
- * at most `look` entries. STET_NOT_FOUND if there is none. */
-enum stet_rc stet_store_nearest(const struct stet_store *s, const struct stet_key_parts *parts,
-                                size_t look, struct stet_entry_file *out, struct stet_err *err);
-
 #endif

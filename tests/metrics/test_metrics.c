@@ -118,7 +118,7 @@ TEST(causes_beyond_the_limit_are_counted_together)
     stet_pulse_free(p);
 }
 
-TEST(what_a_store_served_is_counted_and_is_no_loss)
+TEST(programs_from_a_store_are_counted_and_cost_nothing)
 {
     struct stet_pulse *p = hostile();
     struct stet_live_tap tap = stet_pulse_tap(p);
@@ -142,7 +142,7 @@ TEST(what_a_store_served_is_counted_and_is_no_loss)
     stet_pulse_free(p);
 }
 
-TEST(a_harmless_recompile_is_no_loss)
+TEST(a_harmless_recompile_costs_nothing)
 {
     struct stet_live_tap tap;
     struct stet_pulse *p = hostile();

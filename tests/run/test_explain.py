@@ -88,7 +88,7 @@ class Explain(unittest.TestCase):
         for r in explained["recompiles"]:
             self.assertTrue(r["fix"] and r["evidence"] and r["cost_s"] > 0 and r["changes"])
 
-    def test_they_are_told_while_it_runs_and_summed_up_at_the_end(self):
+    def test_recompiles_are_printed_while_the_command_runs_and_summed_up_at_the_end(self):
         told = self.run_out.stderr
         for words in ("stet: static-argument: train_step compiled again", "train.py:28", "5 recompiles",
                       "Did a hidden graph branch become active? yes", "2× static-argument in train_step"):
@@ -109,7 +109,7 @@ class Explain(unittest.TestCase):
         runs = json.loads(self.stet("runs", "--format=json").stdout)["runs"]
         self.assertEqual(runs[-1]["recompiles"], 5)
 
-    def test_without_a_usable_ledger_the_run_alone_is_asked(self):
+    def test_without_a_usable_ledger_the_run_alone_is_read(self):
         for env, words in (({"STET_TEST_FILESYSTEM": "NFS"}, "STET_LEDGER"),
                            ({"STET_LEDGER": "/proc/none/ledger.db"}, "/proc/none")):
             explained, complaint = self.explained(**env)
@@ -135,7 +135,7 @@ class Explain(unittest.TestCase):
     def first_run(self):
         return sorted(os.listdir(os.path.join(self.dir, "state", "runs")))[0]
 
-    def test_what_moved_between_launches_is_told(self):
+    def test_changes_between_launches_are_reported(self):
         with open(os.path.join(self.dir, "train.py")) as f:
             source = f.read()
         with open(os.path.join(self.dir, "train.py"), "w") as f:
@@ -152,24 +152,44 @@ class Explain(unittest.TestCase):
         self.assertEqual(self.stet("diff", last, last).returncode, 0)
         shutil.rmtree(os.path.join(self.dir, "state", "runs", last))
 
-    def test_what_a_store_served_is_told_and_not_lost(self):
+    def test_programs_from_a_store_are_reported_and_waited_for(self):
         out = self.stet("run", "--cpu", "--", PYTHON, "train.py")
-        self.assertIn("5 recompiles (nothing lost: all came from the store)", out.stderr)
+        self.assertRegex(out.stderr, r"5 recompiles \(waited [^,]*, compiler 0 us; all came from the store\)")
         self.assertIn("10 of 10 programs came from the store", out.stderr)
+        self.assertRegex(out.stderr, "first step after [^:]*: imports .*, tracing .*, lowering .*, loading ")
         self.assertNotIn("compiled again", out.stderr)
         explained, _ = self.explained()
         self.assertEqual(self.causes(explained), self.WANTED)
         self.assertEqual((explained["lost_s"], explained["saved"]["served"]), (0, 10))
+        self.assertGreater(explained["wait_s"], 0)  # they were traced and lowered
         self.assertEqual({r["served"] for r in explained["recompiles"]}, {"disk"})
         shutil.rmtree(os.path.join(self.dir, "state", "runs", explained["run"]))
 
-    def test_what_the_words_say_is_there_as_fields(self):
+    def test_a_recompile_costs_what_was_waited_for_it(self):
+        run = self.first_run()
+        explained, _ = self.explained(run)
+        for r in explained["recompiles"]:
+            self.assertGreater(r["wait_s"], r["cost_s"])
+        self.assertAlmostEqual(explained["wait_s"],
+                               sum(r["wait_s"] for r in explained["recompiles"] if not r["benign"]), 5)
+        shown = json.loads(self.stet("show", run, "--format=json").stdout)
+        for c in (c for p in shown["processes"] for c in p["compiles"]):
+            # JAX lowers every program, and every program of this script runs.
+            self.assertGreater(c["lower_s"], 0, c)
+            self.assertGreater(c["until_run_s"], 0, c)
+            whole = c["cost_s"] + c["layer_s"] + c["trace_s"] + c["lower_s"]
+            self.assertGreaterEqual(c["wait_s"] + 1e-6, whole + c["between_s"])
+            self.assertLessEqual(c["wait_s"], whole + c["between_s"] + c["until_run_s"] + 1e-6)
+        step = [c for p in shown["processes"] for c in p["compiles"] if c["compile"] == explained["recompiles"][0]["compile"]]
+        self.assertAlmostEqual(step[0]["wait_s"], explained["recompiles"][0]["wait_s"], 6)
+
+    def test_advice_is_a_field_of_the_json(self):
         explained, _ = self.explained(self.first_run())
         branch = next(r for r in explained["recompiles"] if r["class"] == "hidden-branch")
         self.assertEqual([(a["class"], a["programs"]) for a in branch["advice"]["alone"]],
                          [("static-argument", 2), ("hidden-branch", 1)])
 
-    def test_what_one_rank_compiled_alone_is_told(self):
+    def test_programs_of_one_rank_alone_are_reported(self):
         with open(os.path.join(self.dir, "ranks.py"), "w") as f:
             f.write(RANKS)
         out = self.stet("run", "--cpu", "--quiet", "--", "sh", "-c",

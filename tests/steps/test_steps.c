@@ -57,7 +57,7 @@ TEST(steps_equal_the_scripts_counter_or_are_null)
 }
 
 /* Without names a variant can't be told from another program: more nulls, but nothing wrong. */
-TEST(without_names_nothing_is_wrong_either)
+TEST(steps_are_right_without_names_too)
 {
     for (size_t i = 0; i < loop_kind_count; i++)
         play_kind(&loop_kinds[i], 60, true);
@@ -102,7 +102,7 @@ TEST(after_a_gap_or_an_unknown_program_there_is_no_answer)
     }
 }
 
-TEST(a_window_whose_beginning_is_lost_tells_nothing)
+TEST(a_window_without_its_beginning_gives_no_steps)
 {
     struct stet_flow flow;
     struct stet_rec_flow rec;
@@ -128,7 +128,7 @@ TEST(a_window_whose_beginning_is_lost_tells_nothing)
     stet_journal_flow_release(&flow);
 }
 
-TEST(ten_million_executions_are_counted_in_well_under_a_second)
+TEST(ten_million_executions_are_counted)
 {
     struct world w;
     uint64_t begin;

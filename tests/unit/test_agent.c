@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-TEST(an_address_is_taken_apart_and_shown_without_its_secrets)
+TEST(an_address_is_parsed_and_shown_without_its_secrets)
 {
     struct stet_arena a;
     struct stet_url u;
@@ -50,7 +50,7 @@ TEST(an_address_is_taken_apart_and_shown_without_its_secrets)
     stet_arena_release(&a);
 }
 
-TEST(tiers_keep_their_order_and_a_bad_one_spoils_the_list)
+TEST(tiers_keep_their_order_and_a_bad_one_is_an_error)
 {
     struct stet_tiers t;
 
@@ -125,7 +125,7 @@ TEST(paths_in_settings_are_absolute_before_the_agent_leaves_the_folder)
     unsetenv("STET_TLS_CA");
 }
 
-TEST(a_servers_words_are_shown_without_secrets_and_without_commands_to_a_terminal)
+TEST(a_servers_error_text_shows_no_secrets_and_no_terminal_commands)
 {
     const char *const secrets[] = {"SEKRETpw", "alice", NULL};
     struct stet_err err = STET_ERR_INIT;
@@ -155,7 +155,7 @@ static CURLcode old_setopt(CURL *h, CURLoption option, ...)
     return option == 10318 ? CURLE_UNKNOWN_OPTION : CURLE_OK;
 }
 
-TEST(an_old_libcurl_is_held_to_http_too)
+TEST(an_old_libcurl_is_restricted_to_http_too)
 {
     const struct stet_agent_curl old = {.curl_easy_setopt = old_setopt};
 

@@ -64,7 +64,7 @@ TEST(differences_are_ordered_by_what_they_can_change)
     stet_bundle_inventory_release(&b);
 }
 
-TEST(what_one_side_did_not_ask_of_a_plugin_is_no_difference)
+TEST(facts_that_one_side_did_not_query_are_not_differences)
 {
     struct stet_inventory a, b;
     struct stet_item_changes c;
@@ -134,7 +134,7 @@ static void expect_refused(const char *text, enum stet_rc rc, const char *words)
     EXPECT(strstr(err.text, words) != NULL);
 }
 
-TEST(files_that_are_no_bundles_are_refused_with_a_place)
+TEST(files_that_are_not_bundles_are_refused_with_line_and_column)
 {
     expect_refused("", STET_BAD_INPUT, "b.json:1:");
     expect_refused("{\n  \"schema\": oops}", STET_BAD_INPUT, "b.json:2:");
@@ -145,7 +145,7 @@ TEST(files_that_are_no_bundles_are_refused_with_a_place)
     expect_refused("{\"schema\":\"stet.bundle/1\",\"env\":{\"A\":1}}", STET_BAD_INPUT, "\"A\"");
 }
 
-TEST(secrets_are_masked_wherever_they_stand)
+TEST(secrets_are_masked_everywhere)
 {
     static char *environment[] = {
         "JAX_AUTH_TOKEN=planted1",

@@ -63,7 +63,7 @@ static struct stet_view sample(void)
     return stet_view_of(text, sizeof text);
 }
 
-TEST(what_is_kept_comes_back)
+TEST(a_captured_program_reads_back_as_it_was)
 {
     struct stet_file f;
 
@@ -74,7 +74,7 @@ TEST(what_is_kept_comes_back)
     drop();
 }
 
-TEST(no_more_is_unpacked_than_it_may_have)
+TEST(unpacking_stops_at_its_limit)
 {
     size_t n = sample().len;
     struct stet_file f;

@@ -205,7 +205,7 @@ TEST(each_compile_is_placed_at_its_step)
     drop_run();
 }
 
-TEST(a_compile_too_quick_for_its_line_is_no_fault)
+TEST(a_compile_too_quick_for_its_line_is_not_a_fault)
 {
     struct stet_rec_fault quick = {.what = STET_VIEW("stack-deadline"), .count = 4};
     struct stet_rec_fault real = {.what = STET_VIEW("no-memory"), .count = 1};

@@ -129,7 +129,7 @@ TEST(tuples_of_loops_become_values)
     stet_program_release(&hlo);
 }
 
-TEST(what_has_no_counterpart_is_named)
+TEST(operations_without_a_counterpart_are_named)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_program hlo, p;
@@ -158,7 +158,7 @@ TEST(missing_operands_are_an_error)
 }
 
 /* Each level calls the next twice: 2^40 copies if regions were made without end. */
-TEST(a_bomb_of_nested_computations_ends_in_an_error)
+TEST(exponentially_nested_computations_are_an_error)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_program hlo, p;

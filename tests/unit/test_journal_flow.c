@@ -60,7 +60,7 @@ TEST(results_are_followed_to_their_use)
     stet_journal_flow_release(&flow);
 }
 
-TEST(following_ends_with_the_window_and_for_good_with_the_total)
+TEST(following_pauses_at_the_end_of_a_window_and_stops_at_the_total)
 {
     const void *state = &flow;
     uint64_t followed = 0;
@@ -132,7 +132,7 @@ TEST(many_threads_may_run_and_free_at_once)
     stet_journal_flow_release(&flow);
 }
 
-TEST(an_executable_of_which_nothing_is_known_ends_the_window)
+TEST(an_unknown_executable_ends_the_window)
 {
     static struct stet_flow_entry e[8];
     const void *state = &flow;

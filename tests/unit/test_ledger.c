@@ -88,6 +88,7 @@ static enum stet_rc feed(struct stet_ledger *l, const char *id, const char *lane
                                    .source = {STET_VIEW("/home/u/data.py"), STET_VIEW("g"), 3},
                                    .changes = changes,
                                    .change_count = 2,
+                                   .wait_ns = 3000,
                                    .cost_ns = 1000,
                                    .served = i == 3 ? STET_SERVED_DISK : STET_SERVED_COMPILED,
                                    .benign = i == 1,
@@ -122,7 +123,8 @@ static bool look(void *context, const struct stet_recompile *r)
         r->has_more && !r->has_memory && r->origin.line == 7 && !r->trigger.line &&
         r->source.line == 3 && stet_view_is(r->source.file, "/home/u/data.py") &&
         r->also.count == 2 && r->also.items[0] == STET_CAUSE_VARLEN &&
-        r->also.items[1] == STET_CAUSE_GRAPH_BREAK && stet_view_is(r->advice, "{\"alone\":[]}");
+        r->also.items[1] == STET_CAUSE_GRAPH_BREAK && stet_view_is(r->advice, "{\"alone\":[]}") &&
+        r->wait_ns == 3000 && r->cost_ns == 1000;
     return true;
 }
 
@@ -135,7 +137,7 @@ static struct seen all_of(struct stet_ledger *l, const char *run)
     return s;
 }
 
-TEST(what_goes_in_comes_out)
+TEST(rows_read_back_as_they_were_written)
 {
     struct stet_ledger_totals totals;
     struct stet_err err = STET_ERR_INIT;
@@ -155,6 +157,7 @@ TEST(what_goes_in_comes_out)
     EXPECT_INT(9, totals.compiles);
     EXPECT_INT(3, totals.recompiles);
     EXPECT_INT(2000, totals.lost_ns); /* the one from disk was not compiled */
+    EXPECT_INT(9000, totals.wait_ns); /* and was waited for all the same */
     EXPECT(totals.settled && totals.settled_step == 12);
     EXPECT_INT(STET_NOT_FOUND, stet_ledger_run_totals(l, "r2", &arena, &totals, &err));
     stet_arena_release(&arena);
@@ -162,7 +165,7 @@ TEST(what_goes_in_comes_out)
     clean();
 }
 
-TEST(feeding_twice_is_feeding_once_and_lanes_do_not_touch_each_other)
+TEST(feeding_twice_changes_nothing_and_lanes_are_independent)
 {
     struct stet_ledger *l;
     struct seen s;
@@ -249,7 +252,7 @@ TEST(a_killed_feeder_leaves_what_was_there)
 }
 
 /* Making a file into one that is written ahead is what SQLite itself does not wait for. */
-TEST(those_who_make_a_ledger_at_once_wait_for_each_other)
+TEST(processes_that_create_a_ledger_together_wait_for_each_other)
 {
     enum { ROUNDS = 25, MAKERS = 8 };
     struct stet_ledger *l;
@@ -279,7 +282,7 @@ TEST(those_who_make_a_ledger_at_once_wait_for_each_other)
     }
 }
 
-TEST(writers_at_once_wait_for_each_other)
+TEST(concurrent_writers_wait_for_each_other)
 {
     enum { WRITERS = 4 };
     struct stet_ledger *l;
@@ -314,7 +317,7 @@ TEST(writers_at_once_wait_for_each_other)
 }
 
 /* A file size limit stands for a disk that is full. */
-TEST(a_full_disk_is_told_and_takes_nothing_away)
+TEST(a_full_disk_is_an_error_and_loses_nothing)
 {
     struct stet_ledger *l;
     int status;
@@ -363,12 +366,17 @@ TEST(an_older_ledger_gets_the_new_tables_and_keeps_its_rows)
     EXPECT_INT(STET_OK, feed(l, "r1", "xla", STET_CAUSE_SHAPE_DRIFT, 2, "s"));
     stet_ledger_close(l);
     EXPECT_INT(SQLITE_OK, sqlite3_open(path, &db));
-    sqlite3_exec(db,
-                 "DROP TABLE counter; ALTER TABLE recompile DROP COLUMN advice; "
-                 "ALTER TABLE recompile DROP COLUMN source_file; "
-                 "ALTER TABLE recompile DROP COLUMN source_line; "
-                 "ALTER TABLE recompile DROP COLUMN source_function; PRAGMA user_version = 1",
-                 NULL, NULL, NULL);
+    EXPECT_INT(SQLITE_OK, sqlite3_exec(db,
+                                       "DROP TABLE counter; DROP VIEW cause; "
+                                       "ALTER TABLE recompile DROP COLUMN wait_ns; "
+                                       "ALTER TABLE compile DROP COLUMN wait_ns; "
+                                       "ALTER TABLE recompile DROP COLUMN advice; "
+                                       "ALTER TABLE recompile DROP COLUMN source_file; "
+                                       "ALTER TABLE recompile DROP COLUMN source_line; "
+                                       "ALTER TABLE recompile DROP COLUMN source_function; "
+                                       "CREATE VIEW cause AS SELECT run FROM recompile; "
+                                       "PRAGMA user_version = 1",
+                                       NULL, NULL, NULL));
     sqlite3_close(db);
     l = opened();
     EXPECT_INT(2, all_of(l, "r1").count);
@@ -413,7 +421,7 @@ TEST(a_newer_a_damaged_and_a_remote_ledger_are_refused_with_advice)
     clean();
 }
 
-TEST(what_the_store_saved_is_known_from_earlier_compiles)
+TEST(the_time_a_store_saved_comes_from_earlier_compiles)
 {
     static const struct {
         const char *run, *program;
@@ -453,7 +461,7 @@ TEST(what_the_store_saved_is_known_from_earlier_compiles)
     clean();
 }
 
-TEST(old_runs_are_forgotten_with_all_that_hangs_on_them)
+TEST(old_runs_are_deleted_with_all_their_rows)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_ledger *l;

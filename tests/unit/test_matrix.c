@@ -53,7 +53,7 @@ TEST(versions_are_compared_by_their_numbers)
     }
 }
 
-TEST(detectors_say_what_they_mean)
+TEST(detectors_parse_and_match)
 {
     struct stet_inventory v;
 
@@ -94,7 +94,7 @@ static void refused(const char *text, const char *place)
     stet_bundle_matrix_release(&m);
 }
 
-TEST(mistakes_are_told_with_line_and_column)
+TEST(errors_have_line_and_column)
 {
     char text[1024];
 
@@ -123,7 +123,7 @@ TEST(mistakes_are_told_with_line_and_column)
     refused(text, "t:10:24: expected and, or, or the end");
 }
 
-TEST(a_row_of_ones_own_replaces_the_one_of_its_name)
+TEST(a_users_row_replaces_the_built_in_one_of_its_name)
 {
     struct stet_matrix m;
     char text[1024];

@@ -813,6 +813,8 @@ TEST(a_line_without_its_file_says_how_a_value_is_used)
     EXPECT_INT(0, uses("return stopk(k)", "k"));
     EXPECT_INT(PY_USED_PARTS, uses("a, b = x.split(sizes)", "sizes"));
     EXPECT_INT(PY_USED_PARTS, uses("elif x.split([n, 8 - n])[0].sum():", "n"));
+    EXPECT_INT(PY_USED_PARTS, uses("return torch.cat(x.split(lengths))", "lengths[0]"));
+    EXPECT_INT(0, uses("return x.split(length)", "lengths[0]"));
     EXPECT_INT(0, uses("words = 'a b'.split(sep)", "sep"));
     EXPECT_INT(PY_USED_MEMBER, uses("if \"mask\" in batch:", "batch"));
     EXPECT_INT(PY_USED_MEMBER, uses("if key not in self.cache:", "self.cache"));

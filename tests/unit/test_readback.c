@@ -88,6 +88,9 @@ TEST(names_lead_from_a_read_to_an_argument)
 {
     EXPECT(passes("n = f(x)\ny = g(x, n)\n", 2, 1));
     EXPECT(passes("n = f(x)\nb = {k: v[:n] for k, v in d.items()}\ny = g(x, b)\n", 3, 1));
+    EXPECT(passes("m = 0\nif f(x):\n    m = 1\ny = g(x, m)\n", 4, 2));
+    EXPECT(passes("if f(x):\n    m = 0\nelse:\n    m = 1\ny = g(x, m)\n", 5, 1));
+    EXPECT(!passes("m = 0\nif f(x):\n    log(x)\ny = g(x, m)\n", 4, 2));
     EXPECT(!passes("n = f(x)\ny = g(x, m)\n", 2, 1));
     EXPECT(!passes("n = f(x)\nlog(n)\ny = g(x, m)\n", 3, 1));
     EXPECT(!passes("n = f(x) == 3\ny = g(x, m)\n", 9, 1)); /* no such line */

@@ -73,7 +73,7 @@ static void expect_executable(const struct stet_store *s, struct stet_hash key, 
     stet_store_entry_close(&f);
 }
 
-TEST(what_was_put_is_there)
+TEST(an_entry_reads_back_as_it_was_put)
 {
     struct stet_store s = new_store();
     struct stet_kept k = kept("program", "executable");
@@ -91,7 +91,7 @@ TEST(what_was_put_is_there)
     end_store();
 }
 
-TEST(every_component_moves_the_key)
+TEST(every_component_changes_the_key)
 {
     struct stet_kept k = kept("p", "x");
     struct stet_hash key = stet_store_key_of(&k.parts);
@@ -121,7 +121,7 @@ static bool refused_or_right(struct stet_view bytes)
     return right;
 }
 
-TEST(no_damage_goes_unseen)
+TEST(all_damage_is_detected)
 {
     struct stet_kept k = kept("the program", "the executable");
     struct stet_buf whole = STET_BUF_INIT;
@@ -159,7 +159,7 @@ static void reseal(struct stet_buf *whole)
     stet_buf_release(&sum);
 }
 
-TEST(a_newer_version_is_told_apart_from_damage)
+TEST(a_newer_version_is_not_damage)
 {
     struct stet_kept k = kept("p", "x");
     struct stet_buf whole = STET_BUF_INIT;
@@ -224,22 +224,6 @@ TEST(the_least_recently_used_go_first)
     end_store();
 }
 
-TEST(the_nearest_entry_shares_most)
-{
-    struct stet_store s = new_store();
-    struct stet_kept a = kept("p", "x"), b = kept("q", "y"), asked = kept("p", "x");
-    struct stet_entry_file f;
-
-    b.parts.part[STET_COMPONENT_PLUGIN] = STET_VIEW("old plugin");
-    put(&s, &b);
-    put(&s, &a);
-    asked.parts.part[STET_COMPONENT_OPTIONS] = STET_VIEW("other options");
-    EXPECT_INT(STET_OK, stet_store_nearest(&s, &asked.parts, 100, &f, NULL));
-    EXPECT(stet_hash_eq(f.key, stet_store_key_of(&a.parts)));
-    stet_store_entry_close(&f);
-    end_store();
-}
-
 TEST(a_read_only_store_is_left_alone)
 {
     struct stet_store s = new_store();
@@ -291,7 +275,7 @@ static void load_with_signals_blocked(const struct stet_store *s, struct stet_ha
     _exit(0);
 }
 
-TEST(what_is_blocked_elsewhere_is_noted_in_a_load)
+TEST(a_crash_in_a_load_is_noted_though_its_signal_is_blocked)
 {
     struct stet_store s = new_store();
     struct stet_kept k = kept("p", "x");
@@ -307,7 +291,7 @@ TEST(what_is_blocked_elsewhere_is_noted_in_a_load)
     end_store();
 }
 
-TEST(only_crashes_inside_the_load_condemn)
+TEST(only_crashes_inside_a_load_condemn_an_entry)
 {
     struct stet_store s = new_store();
     struct stet_kept k = kept("p", "x");
@@ -503,7 +487,7 @@ static bool is_remembered(struct stet_hash key, char first)
     return right;
 }
 
-TEST(the_memory_forgets_what_does_not_fit)
+TEST(entries_that_do_not_fit_leave_the_memory_tier)
 {
     struct stet_hash a = {1, 1}, b = {2, 2};
     struct stet_remembered *m;
@@ -523,7 +507,7 @@ TEST(the_memory_forgets_what_does_not_fit)
     EXPECT(stet_intercept_memory_get(b) == NULL);
 }
 
-TEST(what_is_held_stays_though_it_is_forgotten)
+TEST(a_held_entry_stays_after_it_left_the_memory_tier)
 {
     struct stet_buf program = STET_BUF_INIT, executable = STET_BUF_INIT;
     struct stet_hash key = {4, 4};
@@ -541,7 +525,7 @@ TEST(what_is_held_stays_though_it_is_forgotten)
     stet_intercept_memory_put_back(m);
 }
 
-TEST(many_are_remembered_and_the_least_recently_used_goes_first)
+TEST(the_memory_tier_evicts_the_least_recently_used_first)
 {
     enum { MANY = 20000 };
 
@@ -557,7 +541,7 @@ TEST(many_are_remembered_and_the_least_recently_used_goes_first)
            stet_intercept_memory_get((struct stet_hash){MANY - 1, (MANY - 1) * 64}) == NULL);
 }
 
-TEST(the_memory_keeps_no_room_that_it_does_not_count)
+TEST(the_memory_tier_counts_all_its_bytes)
 {
     enum { SIZE = 1 << 20 }; /* a buffer of twice as much holds it and its end */
     struct stet_buf program = STET_BUF_INIT, executable = STET_BUF_INIT;

@@ -338,7 +338,7 @@ static size_t files_in(const char *of_entry)
     return n;
 }
 
-TEST(what_dead_writers_left_goes_with_the_next_entry_and_what_living_ones_write_stays)
+TEST(files_of_dead_writers_are_removed_and_those_of_living_ones_stay)
 {
     struct stet_store s = new_store(0700);
     struct stet_kept k = kept("p", STET_VIEW("x"));
@@ -367,7 +367,7 @@ TEST(what_dead_writers_left_goes_with_the_next_entry_and_what_living_ones_write_
 }
 
 /* Of a writer on another machine, or in another container, only the age says something. */
-TEST(what_is_written_elsewhere_stays_for_an_hour)
+TEST(temporary_files_of_other_hosts_stay_for_an_hour)
 {
     struct stet_store s = new_store(0700);
     struct stet_kept k = kept("p", STET_VIEW("x"));

@@ -47,7 +47,7 @@ static size_t found(const struct stet_store *s)
     return o.count;
 }
 
-TEST(a_list_comes_back_as_it_was)
+TEST(a_list_reads_back_as_it_was_written)
 {
     struct stet_store s = new_store();
     const size_t counts[] = {1, 3, 0, STET_ORDER_MAX};
@@ -67,7 +67,7 @@ TEST(a_list_comes_back_as_it_was)
     end_store();
 }
 
-TEST(a_list_that_is_not_whole_is_none)
+TEST(a_truncated_list_is_ignored)
 {
     struct stet_store s = new_store();
     struct stet_store_order o = of(5);
@@ -95,7 +95,7 @@ TEST(a_list_that_is_not_whole_is_none)
     end_store();
 }
 
-TEST(a_store_to_read_only_gets_no_list)
+TEST(a_read_only_store_gets_no_list)
 {
     struct stet_store s = new_store();
     struct stet_store_order o = of(2);
@@ -106,7 +106,7 @@ TEST(a_store_to_read_only_gets_no_list)
     end_store();
 }
 
-TEST(lists_that_are_not_used_go)
+TEST(unused_lists_are_removed)
 {
     struct stet_store s = new_store();
     struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
@@ -123,7 +123,7 @@ TEST(lists_that_are_not_used_go)
     end_store();
 }
 
-TEST(a_name_is_of_who_compiles_and_not_of_what)
+TEST(the_name_of_a_list_depends_on_the_command_and_not_on_its_programs)
 {
     struct stet_key_parts parts = {0};
     struct stet_hash first, second;

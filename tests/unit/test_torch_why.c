@@ -15,7 +15,7 @@ static bool is(struct stet_view v, const char *text)
     return false;
 }
 
-TEST(guards_are_taken_apart)
+TEST(guards_are_parsed)
 {
     static const struct {
         const char *text;

@@ -95,7 +95,7 @@ static int admitted(struct stet_view bytes, const struct stet_trust *by)
     return n;
 }
 
-TEST(what_a_trusted_key_signed_comes_in)
+TEST(entries_signed_by_a_trusted_key_are_imported)
 {
     struct stet_buf archive;
     struct stet_signer again;
@@ -111,7 +111,7 @@ TEST(what_a_trusted_key_signed_comes_in)
     end();
 }
 
-TEST(strangers_and_the_unsigned_stay_out_unless_anyone_is_trusted)
+TEST(unsigned_entries_and_unknown_keys_are_refused_unless_anyone_is_trusted)
 {
     struct stet_trust nobody = {0}, anyone = {.anyone = true};
     struct stet_signer other;
@@ -141,7 +141,7 @@ TEST(strangers_and_the_unsigned_stay_out_unless_anyone_is_trusted)
     end();
 }
 
-TEST(no_cut_and_no_flipped_bit_goes_unseen)
+TEST(every_truncation_and_every_flipped_bit_is_detected)
 {
     struct stet_buf archive;
     struct stet_view whole;
@@ -240,7 +240,7 @@ TEST(a_remote_answer_must_be_the_entry_asked_for)
     end();
 }
 
-TEST(key_files_that_others_may_touch_are_not_used)
+TEST(key_files_that_others_can_write_are_not_used)
 {
     struct stet_signer s;
     struct stet_trust t;
@@ -309,7 +309,7 @@ TEST(an_entry_from_elsewhere_keeps_its_makers_signature)
     end();
 }
 
-TEST(what_came_in_an_archive_of_several_has_a_name_and_no_proof)
+TEST(an_entry_from_an_archive_of_several_has_a_signer_and_no_signature)
 {
     struct stet_trust anyone = {.anyone = true};
     struct stet_buf signed_by = STET_BUF_INIT, bare = STET_BUF_INIT;
@@ -360,7 +360,7 @@ TEST(a_seal_that_is_torn_still_says_that_the_entry_is_not_ours)
     end();
 }
 
-TEST(a_key_that_leaves_takes_its_entries_along_and_no_others)
+TEST(removing_a_key_removes_its_entries_and_no_others)
 {
     struct stet_buf one, two, sealed = STET_BUF_INIT, other = STET_BUF_INIT;
     struct stet_hash first, second;

@@ -179,8 +179,11 @@ static struct stet_view reorder(struct stet_hlo_reader *r, const struct stet_typ
         for (uint32_t d = 0; d < t->rank; d++)
             offset += at[d] * strides[d];
         memcpy(to + n * width, from.ptr + (size_t)offset * width, width);
-        for (uint32_t d = t->rank; d-- > 0 && ++at[d] == t->dims[d];)
-            at[d] = 0;
+        for (uint32_t d = t->rank; d > 0; d--) {
+            if (++at[d - 1] != t->dims[d - 1])
+                break;
+            at[d - 1] = 0;
+        }
     }
     return stet_view_of(to, from.len);
 }

@@ -138,7 +138,8 @@ static size_t simple_end(const struct stet_hlo_text *t)
         i++;
     if (i >= t->src.len || t->src.ptr[i] != ']')
         return 0;
-    if (++i < t->src.len && t->src.ptr[i] == '{') {
+    i++;
+    if (i < t->src.len && t->src.ptr[i] == '{') {
         while (i < t->src.len && t->src.ptr[i] != '}' && t->src.ptr[i] != '\n')
             i++;
         return i < t->src.len && t->src.ptr[i] == '}' ? i + 1 : 0;
