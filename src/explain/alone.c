@@ -1,11 +1,11 @@
 /* Several causes in one recompile: what each of them alone would have cost in this run. A cause
- * that takes n values makes n - 1 programs more, whatever the others do; each costs what this one
+ * that takes n values makes n - 1 more programs, whatever the others do; each costs what this one
  * did. */
 #include "explain/history_internal.h"
 
 #include <stdio.h>
 
-/* Which facet a class is seen in; STET_NO_FACET for those that have no values. */
+/* The facet in which a class is visible; STET_NO_FACET for classes without values. */
 static unsigned facet_of(enum stet_reason r)
 {
     switch (r) {

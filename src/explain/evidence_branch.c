@@ -47,7 +47,7 @@ static uint32_t runs_by_then(const struct stet_history *h, const struct stet_sig
     return ran;
 }
 
-/* A first of its kind that comes when the loop has long been running. */
+/* A first of its kind that comes when the loop has run for long. */
 static bool is_late(const struct stet_history *h, const struct stet_sighting *s, uint32_t number)
 {
     if (before_loop(h, s, number) || !loop_goes_on(h, s, number))
@@ -55,8 +55,8 @@ static bool is_late(const struct stet_history *h, const struct stet_sighting *s,
     return s->step_known ? s->step >= 2 : runs_by_then(h, s, number) >= 3;
 }
 
-/* A condition around the call rests on a value read back. That of a loop decides how often, not
- * which: it tells nothing of a first program. */
+/* A condition around the call depends on a value read back. A loop's condition decides how often,
+ * not which, and is not evidence for a first program. */
 static bool on_value(struct stet_history *h, const struct stet_finding *f, uint32_t *line)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -101,8 +101,8 @@ static bool on_cut(struct stet_history *h, const struct stet_sighting *s, uint32
     return false;
 }
 
-/* torch.compile goes on behind a graph break in functions that it names after the line. Was it at a
- * condition, that one's value decides which of them runs. */
+/* torch.compile continues after a graph break in functions that it names after the line. If the
+ * break was at a condition, its value decides which of them runs. */
 static bool on_break(struct stet_history *h, const struct stet_sighting *s, uint32_t *line)
 {
     struct stet_view name = s->traits->function;
@@ -120,8 +120,8 @@ static bool on_break(struct stet_history *h, const struct stet_sighting *s, uint
 }
 
 /* Is the program what the waiting line itself computes? PyTorch/XLA's graphs have no line of their
- * own, and JAX's eager programs are of the line that waits. TorchTPU compiles beside the program:
- * it may have gone on to another line by then. */
+ * own, and JAX's eager programs are of the line that waits. TorchTPU compiles asynchronously: the
+ * program may have moved to another line by then. */
 static bool is_of_its_line(const struct stet_sighting *s)
 {
     if (s->traits->framework == STET_FRAMEWORK_TORCH_TPU)
@@ -129,7 +129,7 @@ static bool is_of_its_line(const struct stet_sighting *s)
     return stet_history_is_eager(s) || s->traits->framework == STET_FRAMEWORK_TORCH_XLA;
 }
 
-/* Reading back inside the loop: a program that is only the line that waits for it. */
+/* Reading back inside the loop: the program is only the line that waits for it. */
 static bool host_sync(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -169,7 +169,7 @@ static void first_of_kind(struct stet_history *h, struct stet_finding *f)
     f->benign = true; /* evaluation, logging, sampling: compiled once, however late */
 }
 
-/* New code explains more than a number that moved with it. */
+/* New code explains more than a number that changed with it. */
 static void promote(struct stet_finding *f, enum stet_reason reason)
 {
     enum stet_reason was = f->reason;
@@ -184,8 +184,9 @@ static void promote(struct stet_finding *f, enum stet_reason reason)
         }
 }
 
-/* JAX drops parameters that a program does not use: one that comes or goes although it is always
- * passed (no default, no field of a batch) is a sign of a branch, not of an optional field. */
+/* JAX drops parameters that a program does not use. A parameter that is always passed (no default,
+ * no field of a batch) but appears or disappears is evidence of a branch, not of an optional
+ * field. */
 static bool is_always_passed(struct stet_history *h, const struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -208,7 +209,8 @@ static bool is_always_passed(struct stet_history *h, const struct stet_finding *
     return true;
 }
 
-/* Other arguments are not all: there are new lines that use none of those that came. */
+/* Other arguments do not explain everything: there are new lines that use none of those that were
+ * added. */
 static bool brings_code(const struct stet_finding *f)
 {
     bool arguments = f->reason == STET_REASON_OPTIONAL_KEY ||
@@ -218,8 +220,8 @@ static bool brings_code(const struct stet_finding *f)
     return arguments && f->facts.unfed && f->facts.new_lines > f->facts.came;
 }
 
-/* The line in the loop around the call, under a condition, that says what the new operations do;
- * programs without locations have nothing better. */
+/* The line in the loop around the call, under a condition, that names what the new operations do;
+ * for programs without locations. */
 static void find_late_line(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);

@@ -1,5 +1,5 @@
 /* PyTorch/XLA traces lazily and its programs have no lines: the loop that waits, and what it calls,
- * tell where a value entered. */
+ * show where a value entered. */
 #include "explain/history_internal.h"
 
 static const struct stet_py_reach *reach_of(struct stet_history_judge *j,
@@ -18,7 +18,7 @@ static const struct stet_py_reach *reach_of(struct stet_history_judge *j,
     return &j->reach[i];
 }
 
-/* What the waiting line's loop reaches, and the file it is in; NULL when that is not at hand. */
+/* The reach of the waiting line's loop, and its file; NULL if that is not available. */
 static const struct stet_pyfile *open_lazy(struct stet_history *h, const struct stet_sighting *s,
                                            const struct stet_py_reach **reach)
 {
@@ -168,7 +168,7 @@ static uint32_t line_of(const struct stet_pyfile *file, const struct stet_py_rea
     return found;
 }
 
-/* Without a location the change is that of the constant; its words name who uses it. */
+/* Without a location the change is that of the constant; its text names the user. */
 static struct stet_view operation_of(const struct stet_told *c)
 {
     struct stet_view v = c->op;
@@ -191,7 +191,7 @@ static void find_operation(struct stet_history *h, struct stet_finding *f)
         line = line_of(file, reach, STET_VIEW("topk"), &several);
     for (uint32_t i = 0; file && !line && i < f->change_count; i++)
         line = line_of(file, reach, operation_of(&f->changes[i]), &several);
-    stet_lazy_point_at(h, f, several ? 0 : line); /* it may be any of them: none is named */
+    stet_lazy_point_at(h, f, several ? 0 : line); /* several are possible: none is named */
 }
 
 /* A Python number that a function traced by torch_xla.compile takes is part of its graph. */

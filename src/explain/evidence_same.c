@@ -1,4 +1,4 @@
-/* Nothing differs: who asked for it again? */
+/* Nothing differs: what requested it again? */
 #include "explain/history_internal.h"
 
 static bool has(struct stet_view v, const char *word)
@@ -6,14 +6,14 @@ static bool has(struct stet_view v, const char *word)
     return v.len && memmem(v.ptr, v.len, word, strlen(word));
 }
 
-/* A function that is made each time: a lambda, or one defined inside another. */
+/* A function that is created each time: a lambda, or one defined inside another. */
 static bool is_made_anew(const struct stet_traits *t)
 {
     return has(t->root.function, "<lambda>") || has(t->root.function, "<locals>") ||
            has(t->function, "_lambda");
 }
 
-/* Is a jitted function made in the loop around the line, or in the function called there? */
+/* Is a jitted function created in the loop around the line, or in the function called there? */
 static bool source_makes_jit(struct stet_history *h, const struct stet_place *trigger,
                              uint32_t *line)
 {

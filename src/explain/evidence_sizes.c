@@ -1,4 +1,4 @@
-/* Shapes that moved: where the size came from. */
+/* Shapes that changed: where the size came from. */
 #include "explain/history_internal.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ static bool source_says(struct stet_history *h, const struct stet_place *p,
 }
 
 /* The size is passed to the call and was read back from the device: a program ran in that line, or
- * (unless `ran` is asked for) it asks for a size there. */
+ * (unless `ran` is required) a size is read there. */
 static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran)
 {
     static const char *const sizes[] = {".size", ".shape", "len(", "nonzero(", NULL};
@@ -69,8 +69,8 @@ static bool is_lazy(const struct stet_history *h, const struct stet_finding *f)
     return stet_sighting_of(h, f)->traits->framework == STET_FRAMEWORK_TORCH_XLA;
 }
 
-/* A size inside that no argument has. What moved with it (the constant that is the size, k as an
- * attribute) is no cause of its own. */
+/* A size inside that no argument has. What changed with it (the constant that is the size, k as an
+ * attribute) is not a cause of its own. */
 static bool inner(struct stet_history *h, struct stet_finding *f)
 {
     static const char *const topk[] = {"top_k(", "topk(", "approx_max_k(", NULL};
@@ -204,7 +204,7 @@ static void argument(struct stet_history *h, struct stet_finding *f)
     }
 }
 
-/* Would one program with a bound have done? */
+/* Would one program with a bound have been enough? */
 static void bounded(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_facts *facts = &f->facts;

@@ -1,4 +1,4 @@
-/* Looks up what to do. */
+/* Looks up the fix. */
 #include "explain/history_internal.h"
 
 #include "base/buf.h"
@@ -54,7 +54,7 @@ static const struct stet_told *cause_of(const struct stet_finding *f)
     return f->change_count ? &f->changes[0] : NULL;
 }
 
-/* As the frameworks spell it: float32 for f32. */
+/* In the frameworks' spelling: float32 for f32. */
 static void dtype_name(struct stet_buf *out, struct stet_view v)
 {
     static const char *const names[][2] = {

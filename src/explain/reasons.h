@@ -1,4 +1,4 @@
-/* The classes of recompiles: one list, reasons.def. */
+/* The classes of recompiles, from the one list in reasons.def. */
 #ifndef STET_EXPLAIN_REASONS_H
 #define STET_EXPLAIN_REASONS_H
 
@@ -13,7 +13,7 @@ enum stet_reason {
 
 const char *stet_reason_name(enum stet_reason r);
 const char *stet_reason_about(enum stet_reason r);
-/* STET_REASONS when there is no such id. */
+/* STET_REASONS if there is no such id. */
 enum stet_reason stet_reason_find(struct stet_view name);
 
 #endif
