@@ -336,7 +336,7 @@ enum stet_rc stet_agent_serve(const struct stet_agent_options *o, struct stet_er
     if (rc == STET_OK)
         rc = take_place(o->socket, &listener, err);
     if (rc != STET_OK && o->log && err)
-        stet_agent_log("%s", err->text); /* nobody may be looking at standard error */
+        stet_agent_log("%s", err->text); /* standard error may go nowhere */
     if (rc != STET_OK)
         return rc;
     tell_keys(&a);

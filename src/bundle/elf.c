@@ -22,7 +22,7 @@ enum { MACHINE = EM_NONE };
 struct source {
     const char *bytes;
     uint64_t len;
-    int fd; /* when there are no bytes */
+    int fd; /* if there are no bytes */
     uint64_t piece_at;
     size_t piece_len;
     char piece[1 << 14];

@@ -307,7 +307,8 @@ static void compare_attrs(struct stet_comparison *c, const struct stet_op *a,
             enum stet_attr_class class = stet_canon_attr(&c->a->canon, n);
             const struct stet_attr *other;
 
-            if (class == STET_CLASS_VALUE) /* of one that is no constant to us: arith.constant */
+            if (class == STET_CLASS_VALUE) /* of an operation that we do not treat as a constant:
+                                              arith.constant */
                 class = STET_CLASS_CONSTANTS;
             if (!may_differ(c, class) || holds_symbols(n->value) || stet_canon_silent(mine, n))
                 continue;

@@ -66,7 +66,7 @@ uint32_t stet_lazy_size_read(struct stet_history *h, const struct stet_sighting 
     return found;
 }
 
-/* Does it index by something, or ask for positions? */
+/* Does it index by something, or compute positions? */
 static bool selects(struct stet_view text)
 {
     static const char *const words[] = {"nonzero(", "masked_select(", "argwhere(", NULL};

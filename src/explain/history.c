@@ -156,7 +156,7 @@ uint32_t stet_history_on_line(const struct stet_history *h, uint32_t process,
     return stet_map_get(&h->index->eager, line_key(process, line));
 }
 
-/* Compiles of one function; of one line where a program is no more than that line. */
+/* Compiles of one function, or of one line if a program is only that line. */
 uint64_t stet_history_group(const struct stet_sighting *s, uint64_t process)
 {
     struct stet_hash name = stet_hash_bytes(s->traits->function);

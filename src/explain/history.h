@@ -102,7 +102,7 @@ enum { STET_TOLD_MOST = 24, STET_ALSO_MOST = 8 };
 /* Why one compile happened. */
 struct stet_finding {
     uint32_t sighting, against; /* against: a sighting, or STET_NONE */
-    enum stet_reason reason;    /* STET_REASONS: nothing to say */
+    enum stet_reason reason;    /* STET_REASONS: nothing to report */
     enum stet_reason also[STET_ALSO_MOST];
     uint32_t also_count;
     bool benign;

@@ -7,7 +7,7 @@
 enum { MOST_USERS = 32, CERTAIN = 4 };
 
 struct repair {
-    struct stet_side *mine, *theirs; /* `mine` has the operations that stand alone */
+    struct stet_side *mine, *theirs; /* `mine` has the unmatched operations */
     bool same_lines;
     const struct stet_op **work;
     uint32_t count, room;

@@ -16,7 +16,7 @@ struct stet_moved {
     bool flag;            /* both are True or False */
     bool numeric;         /* both are numbers */
     bool array;           /* one of the two is an array */
-    bool static_argument; /* an argument that jit was told to take as static */
+    bool static_argument; /* an argument that is static for jit */
 };
 
 /* Compares the values of two compiles. Arguments of the framework's call come first, then what the

@@ -47,7 +47,7 @@ static bool is_setting(struct stet_view raw)
                             " inductor_config[");
 }
 
-/* False when there is no room for it. */
+/* False if there is no room for it. */
 static bool keep_component(struct stet_torch *t, struct stet_view raw)
 {
     struct stet_view digest, name, value;

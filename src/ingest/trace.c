@@ -7,7 +7,7 @@
 enum {
     BATCH = 768 << 10, /* payload bytes that wait for their check: they stay in the core's cache */
     LONG = 256 << 10,  /* a payload past this does not wait */
-    FRONT = 8 << 10,   /* the longest path and line that stand before the text */
+    FRONT = 8 << 10,   /* the longest path and line before the text */
 };
 
 const char *stet_trace_fault_words(enum stet_trace_fault fault)
@@ -203,7 +203,7 @@ static void wait_for_check(struct stet_trace *t)
     t->payload_start = t->bytes.len;
 }
 
-/* The type, and what stands beside it. */
+/* The type, and the fields beside it. */
 static bool parse_record(struct stet_trace_record *r)
 {
     struct stet_view key, md5 = {0};

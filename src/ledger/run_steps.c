@@ -33,11 +33,11 @@ struct walk {
     struct stet_process_digest *process;
     struct stet_steps *steps;
     uint64_t executions, marked; /* marked: the last step with a mark */
-    size_t next;                 /* compile that is probably asked for next */
+    size_t next;                 /* compile that is probably looked up next */
     struct stack *stacks;
     size_t stack_count;
     struct waited *waited;
-    size_t waited_count, waited_next;         /* next: probably asked for next */
+    size_t waited_count, waited_next;         /* next: probably looked up next */
     const struct stack *closing[CLOSING_MAX]; /* that waited for closing programs */
     size_t closing_count;
 };
@@ -213,7 +213,7 @@ static void count_batch(struct stet_arena *arena, struct walks *all, struct walk
         return;
     }
     for (uint64_t i = 0; i < r->count; i++) {
-        /* NOLINTNEXTLINE: nobody comes here without a batch */
+        /* NOLINTNEXTLINE: never called without a batch */
         stet_steps_add(w->steps, all->batch[i].executable);
         mark(arena, w, all->batch[i].time_ns);
     }

@@ -62,7 +62,7 @@ static long known_integer(struct lint_walk *w, lint_ref n, unsigned depth)
     n = lint_bare(a, n);
     if (lint_kind(a, n) == LINT_INTEGER)
         return lint_integer(w, n) < LARGEST ? lint_integer(w, n) : -1;
-    if (depth > 8) /* each name may stand twice in the next: 2^8 at most */
+    if (depth > 8) /* each name may occur twice in the next: 2^8 at most */
         return -1;
     if (lint_kind(a, n) == LINT_IDENTIFIER) {
         b = lint_lookup(w, w->fn, lint_name(a, n));

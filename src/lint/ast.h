@@ -59,7 +59,7 @@ struct lint_ast {
     struct stet_view text;
     struct lint_node *nodes;
     uint32_t count;
-    struct stet_intern names; /* of identifiers, in the text; number 0 is no name */
+    struct stet_intern names; /* of identifiers, in the text; number 0 means none */
     uint32_t *lines;          /* where each row starts */
     uint32_t line_count;
     bool broken; /* the grammar met errors, or the tree was cut at a limit */

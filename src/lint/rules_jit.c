@@ -357,7 +357,7 @@ static void closure_value(struct lint_walk *w, lint_ref n, uint32_t name)
     if (!b || b->writes != 1 || !(b->value.deps & ~LINT_ALWAYS) || b->value.kind == LINT_V_FN ||
         b->value.kind == LINT_V_JITTED || b->value.kind == LINT_V_SHAPE ||
         lint_at(w->ast, n)->field == LINT_FIELD_FUNCTION ||
-        lint_kind(w->ast, w->statement) == LINT_FOR) /* python-loop says it */
+        lint_kind(w->ast, w->statement) == LINT_FOR) /* python-loop reports it */
         return;
     first = w->out->candidate_count > 16 ? w->out->candidate_count - 16 : 0;
     for (uint32_t i = w->out->candidate_count; i-- > first;) {
@@ -429,7 +429,7 @@ static bool outside_value(struct lint_walk *w, lint_ref n)
                    lint_scope_find(&w->fns[w->fn].scope, object))
         return !self;
     if (lint_kind(a, w->statement) == LINT_IF && in_condition(w, n))
-        return true; /* late-branch says it */
+        return true; /* late-branch reports it */
     lint_report(w, LINT_RULE_self_value, n, LINT_TRACED, LINT_ANY, 0,
                 "`%.*s` is set in a loop elsewhere, and its value here is baked in",
                 STET_FMT(lint_quote(w, n)));

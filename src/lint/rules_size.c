@@ -196,7 +196,7 @@ void rule_size_from_value(struct lint_walk *w, lint_ref n)
             v = lint_value_of(w, value);
         if ((stet_view_is(name, "full") || stet_view_is(name, "new_full")) &&
             c != lint_child(w->ast, args))
-            break; /* the fill value is no size */
+            break; /* the fill value is not a size */
         if (v.kind == LINT_V_HOST && v.deps) {
             lint_report(w, LINT_RULE_size_from_value, n, LINT_TRACED, LINT_TENSOR, v.deps,
                         "`%.*s` is a size and comes from a tensor's value",

@@ -15,7 +15,7 @@ struct stet_remembered {
     struct stet_remembered *newer, *older; /* by use */
     struct stet_hash key;
     struct stet_view program, executable;
-    char *adopted[2]; /* what the views lie in */
+    char *adopted[2]; /* the memory of the views */
     unsigned users;   /* with the lock: readers, and the table itself */
 };
 

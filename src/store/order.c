@@ -96,7 +96,7 @@ void stet_order_read(const struct stet_store *s, struct stet_hash name, struct s
 
     out->count = 0;
     path_of(s, name, path);
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* whatever lies there */
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* whatever is there */
     if (fd < 0)
         return;
     n = read(fd, bytes, sizeof bytes);
