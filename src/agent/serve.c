@@ -51,7 +51,8 @@ static void refuse(struct stet_agent *a, const struct stet_message *m)
             if (stet_view_is(m->text, stet_refusal_word((enum stet_refusal)r)))
                 stet_tier_refuse(t, (enum stet_refusal)r);
         }
-        stet_agent_log("%.*s: refused by who asked: %.*s", STET_FMT(t->shown), STET_FMT(m->text));
+        stet_agent_log("%.*s: the client rejected the entry: %.*s", STET_FMT(t->shown),
+                       STET_FMT(m->text));
         return;
     }
 }
@@ -293,10 +294,11 @@ static void tell_keys(struct stet_agent *a)
     if (trust->anyone)
         stet_agent_log("STET_TRUST=any: entries that no trusted key signed are taken too");
     else if (a->tiers.count && !trust->count)
-        stet_agent_log("no key is trusted: nothing is taken from the tiers; `stet cache key` makes "
-                       "and trusts keys, STET_TRUST=any does without");
+        stet_agent_log(
+            "no key is trusted, so nothing is loaded from the tiers; `stet cache key` makes "
+            "and trusts keys, STET_TRUST=any does without");
     if (a->tiers.count && !stet_keyring_gives(keys))
-        stet_agent_log("there is no signing key: nothing is written to the tiers");
+        stet_agent_log("this user has no signing key, so nothing is written to the tiers");
     stet_keyring_put(a, keys);
 }
 

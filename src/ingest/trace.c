@@ -13,7 +13,7 @@ enum {
 const char *stet_trace_fault_words(enum stet_trace_fault fault)
 {
     static const char *const words[STET_TRACE_FAULTS] = {
-        [STET_TRACE_STRAY] = "line that is no record",
+        [STET_TRACE_STRAY] = "line that is not a record",
         [STET_TRACE_BAD_JSON] = "record whose JSON is broken",
         [STET_TRACE_BAD_MD5] = "payload that differs from its MD5",
         [STET_TRACE_TORN] = "record cut off at the end",

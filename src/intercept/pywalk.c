@@ -209,7 +209,7 @@ static const char *walk(const struct stet_python *py, struct stet_pywalk *w,
 
     if (!frames) {
         py->PyErr_Clear();
-        return "Python would not tell";
+        return "Python gave no frames";
     }
     while (w->thread_count < STET_PYTHREADS_MAX && py->PyDict_Next(frames, &at, &key, &frame)) {
         unsigned long ident = py->PyLong_AsUnsignedLong(key);

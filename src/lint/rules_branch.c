@@ -76,7 +76,7 @@ void rule_value_branch(struct lint_walk *w, lint_ref n)
         (lint_kind(a, n) != LINT_COMPARISON || !compared_with_number(w, n)))
         return;
     lint_report(w, LINT_RULE_value_branch, n, LINT_TRACED, LINT_TENSOR, v.deps,
-                "Python asks for the truth of `%.*s`, which is a tensor",
+                "Python needs the truth value of `%.*s`, which is a tensor",
                 STET_FMT(lint_quote(w, n)));
 }
 

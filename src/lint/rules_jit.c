@@ -268,7 +268,7 @@ static void look_unhashable(struct lint_walk *w, lint_ref call, lint_ref value)
         return;
     c = lint_report(w, LINT_RULE_static_unhashable, value, 0, LINT_ANY, 0,
                     "static argument `%.*s` %s", STET_FMT(lint_quote(w, value)),
-                    k == LINT_LAMBDA ? "is a new function at each call" : "can't be hashed");
+                    k == LINT_LAMBDA ? "is a new function at each call" : "cannot be hashed");
     if (c && list && text.len >= 2) {
         bool one = lint_child(w->ast, value) && !lint_next(w->ast, lint_child(w->ast, value)) &&
                    !memchr(text.ptr, ',', text.len);
