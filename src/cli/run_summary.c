@@ -233,7 +233,7 @@ void stet_run_summary(const char *folder, const char *id, const struct stet_watc
     } else {
         stet_buf_printf(&out, "stet: run %s: ", id);
         stet_text_run_totals(&out, &d);
-        stet_buf_printf(&out, "; `stet %s` tells more\n", d.compiles ? "explain" : "show");
+        stet_buf_printf(&out, "; see `stet %s`\n", d.compiles ? "explain" : "show");
     }
     if (d.compiles && d.compiles <= MOST_COMPILES)
         explain(&out, folder);
