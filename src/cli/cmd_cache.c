@@ -122,7 +122,7 @@ int stet_cache_ls(const struct stet_store *s, const struct stet_args *args)
                         "compile");
         rows(s, &all, &out, NULL);
     } else {
-        stet_buf_printf(&out, "nothing is kept in %s\n", s->folder);
+        stet_buf_printf(&out, "nothing is stored in %s\n", s->folder);
     }
     stet_stored_list_release(&all);
     return stet_print(&out, STET_EXIT_FINE);

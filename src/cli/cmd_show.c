@@ -135,7 +135,7 @@ int cmd_show(int argc, char **argv)
     if (args.count > 1)
         return stet_usage_error(&usage, "shows one thing at a time");
     if (show.text && args.format == STET_FORMAT_JSON)
-        return stet_usage_error(&usage, "--text prints StableHLO, which is no JSON");
+        return stet_usage_error(&usage, "--text prints StableHLO, which is not JSON");
     if (show.locations && !show.text)
         return stet_usage_error(&usage, "--locations goes with --text");
     name = args.count ? args.values[0] : NULL;

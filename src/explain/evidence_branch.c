@@ -139,8 +139,8 @@ static bool host_sync(struct stet_history *h, struct stet_finding *f)
         !stet_py_reads_back(stet_py_statement(file, s->trigger.line)))
         return false;
     stet_finding_is(h, f, STET_REASON_HOST_SYNC, STET_SURE_CERTAIN, false,
-                    "a program of this line alone, run %llu times beside the loop, whose result is "
-                    "read back there",
+                    "this line ran %llu times as a program of its own, and its result was read "
+                    "back each time",
                     (unsigned long long)s->executions);
     f->origin = s->trigger;
     return true;
@@ -252,8 +252,8 @@ static bool comes_late(struct stet_history *h, struct stet_finding *f)
     if (!turns.known || turns.others_before < 2)
         return false;
     stet_finding_rename(h, f, STET_REASON_GRAPH_CHANGE, STET_REASON_HIDDEN_BRANCH, STET_SURE_LIKELY,
-                        "%u operation%s on top of a program that had run %u times, which is all "
-                        "there otherwise",
+                        "%u operation%s added to a program that had run %u times and is otherwise "
+                        "the same",
                         f->facts.new_ops, f->facts.new_ops == 1 ? "" : "s", turns.others_before);
     find_late_line(h, f);
     return true;
@@ -283,7 +283,7 @@ void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
         stet_finding_rename(h, f, STET_REASON_GRAPH_CHANGE, STET_REASON_VALUE_BRANCH,
                             STET_SURE_LIKELY,
                             "which program runs depends on a value read back in line %u (they "
-                            "changed places %u time%s)",
+                            "alternated %u time%s)",
                             line, switches, switches == 1 ? "" : "s");
     } else if (f->facts.new_lines) {
         stet_finding_rename(h, f, STET_REASON_GRAPH_CHANGE, STET_REASON_HIDDEN_BRANCH,

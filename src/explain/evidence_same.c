@@ -61,7 +61,7 @@ void stet_evidence_same(struct stet_history *h, struct stet_finding *f)
         f->origin = s->traits->root.line ? s->traits->root : s->traits->place;
     } else {
         stet_finding_is(h, f, STET_REASON_IDENTICAL_REHASH, STET_SURE_CERTAIN, false,
-                        "the same program as compile %llu, byte for byte or but for names",
+                        "the same program as compile %llu, byte for byte or except for names",
                         (unsigned long long)h->sightings[f->against].index);
         /* One operation outside any jitted function, of another weak type: nothing to hoist. */
         f->benign = stet_history_is_eager(s);

@@ -145,7 +145,7 @@ static void last_batch(struct stet_history *h, struct stet_finding *f)
     else if (!turns.known && !turns.others)
         stet_finding_is(h, f, STET_REASON_LAST_BATCH, STET_SURE_GUESS, false,
                         "%.*s has two sizes, and the smaller one, %lld, came later; executions are "
-                        "not to be seen here",
+                        "not visible here",
                         STET_FMT(c->what), to);
 }
 

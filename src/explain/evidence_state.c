@@ -49,11 +49,11 @@ void stet_evidence_state(struct stet_history *h, struct stet_finding *f)
         stet_finding_is(
             h, f, STET_REASON_GRAD_CREATE_ACCUMULATE,
             turns.switches >= 3 ? STET_SURE_CERTAIN : STET_SURE_LIKELY, false,
-            "%u argument%s %s that %s only added to a result; the two programs "
-            "changed places %u time%s",
-            f->facts.came + f->facts.went, f->facts.came + f->facts.went == 1 ? "" : "s",
-            f->facts.came ? "came" : "went", f->facts.came + f->facts.went == 1 ? "is" : "are",
-            turns.switches, turns.switches == 1 ? "" : "s");
+            "%u %s argument%s %s only added to a result; the two programs alternated %u time%s",
+            f->facts.came + f->facts.went, f->facts.came ? "new" : "removed",
+            f->facts.came + f->facts.went == 1 ? "" : "s",
+            f->facts.came + f->facts.went == 1 ? "is" : "are", turns.switches,
+            turns.switches == 1 ? "" : "s");
         stet_finding_drop(f, STET_REASON_GRAPH_CHANGE);
         stet_finding_drop(f, STET_REASON_DONATION_CHANGE);
         return;
@@ -64,8 +64,8 @@ void stet_evidence_state(struct stet_history *h, struct stet_finding *f)
         (turns.others == turns.others_before || made_by_first(f, &turns)) && turns.mine > 1 &&
         (!s->step_known || s->step <= 2)) {
         stet_finding_is(h, f, STET_REASON_OPTIMIZER_STATE_INIT, STET_SURE_CERTAIN, false,
-                        "the program without the %u argument%s that came ran once, this one %llu "
-                        "times after it",
+                        "the program without the %u new argument%s ran once, this one %llu times "
+                        "after it",
                         f->facts.came, f->facts.came == 1 ? "" : "s",
                         (unsigned long long)s->executions);
         f->also_count = 0;

@@ -180,7 +180,7 @@ class Doctor(Staged):
         told = self.doctor(STET_STORE=os.path.join(blocked, "store"))
         self.assertFalse(told["ok"])
         self.assertEqual(self.check(told, "store")["result"], "wrong")
-        self.assertIn("can't be made", self.check(told, "store")["text"])
+        self.assertIn("cannot be created", self.check(told, "store")["text"])
 
     def test_broken_18_a_full_store(self):
         def no_room():
