@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
-#include "contract/contract.h"
+#include "gate/contract.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,15 +49,15 @@ static void write_contract(const char *path)
     struct stet_buf out = STET_BUF_INIT;
     struct stet_contract c;
 
-    if (stet_contract_parse(&c, stet_view_str(text), "bench", &err) != STET_OK) {
+    if (stet_gate_contract_parse(&c, stet_view_str(text), "bench", &err) != STET_OK) {
         fprintf(stderr, "%s\n", err.text);
         exit(1);
     }
-    stet_contract_pack(&out, &c, false);
+    stet_gate_contract_pack(&out, &c, false);
     if (stet_fs_write(path, stet_buf_as_view(&out), NULL) != STET_OK)
         die(path);
     stet_buf_release(&out);
-    stet_contract_release(&c);
+    stet_gate_contract_release(&c);
 }
 
 /* Medians into `out`: of the layered call, and of its 10th and 90th. */

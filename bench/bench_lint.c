@@ -1,7 +1,7 @@
 /* The floor of `stet lint`: what tree-sitter alone takes to parse the same files, in one thread.
  * Reads paths from standard input; prints seconds of CPU. tools/bench-lint.sh calls it. */
 #include "base/fs.h"
-#include "lint/ast.h"
+#include "python/ast.h"
 
 #include <stdio.h>
 #include <string.h>

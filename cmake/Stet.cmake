@@ -27,6 +27,7 @@ function(stet_module name)
   set(sources ${ARGN})
   if(NOT sources)
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c)
+    list(FILTER sources EXCLUDE REGEX "/main\\.c$") # of an executable
   endif()
   add_library(stet_${name} STATIC ${sources})
   target_include_directories(stet_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src

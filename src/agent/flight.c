@@ -32,7 +32,24 @@ struct stet_flight {
 
 enum verdict { FOUND, LEAD, ALONE, GONE };
 
-/* The state of one client's request. */
+/* Why a client compiles alone; the answer has the word. */
+enum alone_why {
+    ALONE_NOT_ASKED,
+    ALONE_NOT_FOUND,
+    ALONE_REFUSED,
+    ALONE_NOTHING_TO_SHARE,
+    ALONE_DEADLINE,
+    ALONE_TIER_FAILED
+};
+static const char *const alone_words[] = {
+    [ALONE_NOT_FOUND] = "not-found",
+    [ALONE_REFUSED] = "refused",
+    [ALONE_NOTHING_TO_SHARE] = "nothing-to-share",
+    [ALONE_DEADLINE] = "deadline",
+    [ALONE_TIER_FAILED] = "tier-failed",
+};
+
+/* One client's way through. */
 struct visit {
     struct stet_agent *a;
     struct stet_wire *line;
@@ -49,8 +66,9 @@ struct visit {
     bool in_aside;         /* the entry is there */
     bool once;             /* the store is a folder for this one load: no seal is kept there */
     struct stet_seal seal; /* of the entry that was found */
-    const char *tier, *why;
-    bool was_refused; /* an entry was rejected for this reason, and no other was found so far */
+    const char *tier;
+    enum alone_why why;
+    bool was_refused; /* an entry was, for this reason, and no other was found so far */
     enum stet_refusal refusal;
     struct stet_public refused_signer;
     uint64_t bytes, begin_ms;
@@ -282,7 +300,7 @@ static bool look_in_tiers(struct visit *v)
     return false;
 }
 
-static enum verdict alone(struct visit *v, const char *why)
+static enum verdict alone(struct visit *v, enum alone_why why)
 {
     v->why = why;
     return ALONE;
@@ -300,10 +318,10 @@ static enum verdict await_host(struct visit *v, size_t i)
 
         if (now >= v->give_up_ms) {
             atomic_store(&t->lease_not_before_ms, now + DISBELIEF_MS);
-            return alone(v, "deadline");
+            return alone(v, ALONE_DEADLINE);
         }
         if (stet_tier_watch(t, v->key, &lease, now + v->wait_ms, NULL) != STET_OK)
-            return alone(v, "tier-failed");
+            return alone(v, ALONE_TIER_FAILED);
         if (lease.state == STET_LEASE_FREE)
             return LEAD;
         if (lease.state == STET_LEASE_VOID ||
@@ -315,10 +333,10 @@ static enum verdict await_host(struct visit *v, size_t i)
         if (!beat(v))
             return GONE;
         if (lease.state == STET_LEASE_NONE)
-            return alone(v, "nothing-to-share");
+            return alone(v, ALONE_NOTHING_TO_SHARE);
         if (lease.state == STET_LEASE_ENTRY) {
             if (fetch(v, i, stet_wire_now_ms() + v->wait_ms) != STET_OK)
-                return alone(v, "refused");
+                return alone(v, ALONE_REFUSED);
             v->flight->tier = t->kind->name;
             return FOUND;
         }
@@ -378,16 +396,16 @@ static enum verdict look(struct visit *v)
     enum verdict verdict;
 
     if (is_in_store(v)) {
-        v->tier = v->flight->tier ? v->flight->tier : "agent";
+        v->tier = v->flight->tier ? v->flight->tier : STET_MESSAGE_SAME_HOST;
         return FOUND;
     }
     if (look_in_tiers(v))
         return FOUND;
     if (v->look)
-        return alone(v, "not-found");
+        return alone(v, ALONE_NOT_FOUND);
     verdict = claim(v);
-    /* rejected, but the host's other clients need not be: this one leads them */
-    return verdict == ALONE && !strcmp(v->why, "tier-failed") ? LEAD : verdict;
+    /* sent away, but the host's others need not be: this one leads them */
+    return verdict == ALONE && v->why == ALONE_TIER_FAILED ? LEAD : verdict;
 }
 
 /* Waits for its turn, and takes it. After LEAD it still has it. */
@@ -407,7 +425,7 @@ static enum verdict go(struct visit *v)
 
         if (now >= until) {
             pthread_mutex_unlock(&a->lock);
-            return alone(v, "deadline");
+            return alone(v, ALONE_DEADLINE);
         }
         clock_gettime(CLOCK_MONOTONIC, &wake);
         wake.tv_nsec += (long)(until - now < BEAT_MS ? until - now : BEAT_MS) * 1000000;
@@ -416,7 +434,7 @@ static enum verdict go(struct visit *v)
         pthread_cond_timedwait(&a->moved, &a->lock, &wake);
         if (f->failures != failures) {
             pthread_mutex_unlock(&a->lock);
-            return alone(v, "nothing-to-share");
+            return alone(v, ALONE_NOTHING_TO_SHARE);
         }
         pthread_mutex_unlock(&a->lock);
         if (!beat(v))
@@ -491,7 +509,7 @@ static bool answer(struct visit *v, enum verdict verdict)
                              .bytes = v->bytes,
                              .ns = (stet_wire_now_ms() - v->begin_ms) * 1000000u,
                              .tier = stet_view_str(v->tier),
-                             .text = stet_view_str(v->why)};
+                             .text = stet_view_str(alone_words[v->why])};
 
     atomic_fetch_add(verdict == FOUND  ? &v->a->found
                      : verdict == LEAD ? &v->a->led

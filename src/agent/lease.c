@@ -8,6 +8,7 @@
  * with a signature over key, token and time. Every renewal signs it again, so a lease that a server
  * keeps or replays becomes invalid when its own time is over. */
 #include "agent/internal.h"
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <inttypes.h>
@@ -22,10 +23,7 @@ enum { SKEW_MS = 30000, SIGNATURE = 64 };
 
 static uint64_t wall_ms(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t)t.tv_sec * 1000u + (uint64_t)t.tv_nsec / 1000000u;
+    return stet_clock_wall_ns() / 1000000u;
 }
 
 static bool make_token(char token[STET_HASH_TEXT])

@@ -4,7 +4,9 @@
 #include "base/fs.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 enum { PENS = STET_PEN_CYAN + 1 };
@@ -273,4 +275,38 @@ void stet_say(const char *fmt, ...)
     if (!out.failed)
         stet_fs_write_all(STDERR_FILENO, out.ptr, out.len);
     stet_buf_release(&out);
+}
+
+void stet_say_err(const struct stet_err *err)
+{
+    if (err->offset != STET_NO_OFFSET)
+        stet_say("stet: %s (at offset %llu)\n", err->text, (unsigned long long)err->offset);
+    else
+        stet_say("stet: %s\n", err->text[0] ? err->text : stet_rc_name(err->rc));
+}
+
+int stet_text_write(int fd, const struct stet_buf *out)
+{
+    struct stet_buf safe = {.cap = SIZE_MAX};
+    int rc;
+
+    stet_text_filter(&safe, stet_buf_as_view(out), stet_text_colour(fd));
+    if (safe.failed)
+        errno = ENOMEM;
+    rc = safe.failed ? -1 : stet_fs_write_all(fd, safe.ptr, safe.len);
+    stet_buf_release(&safe);
+    return rc;
+}
+
+void stet_say_text(const struct stet_buf *out)
+{
+    if (!out->failed)
+        stet_text_write(STDERR_FILENO, out);
+}
+
+bool stet_text_colour(int fd)
+{
+    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    return isatty(fd) && !(no && *no) && term && strcmp(term, "dumb") != 0;
 }

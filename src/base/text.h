@@ -9,6 +9,7 @@
 #define STET_BASE_TEXT_H
 
 #include "base/buf.h"
+#include "base/err.h"
 
 #include <stdarg.h>
 
@@ -39,6 +40,15 @@ void stet_text_filter(struct stet_buf *out, struct stet_view text, bool colour);
 
 /* Prints a message on standard error in one write. */
 void stet_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* "stet: <text>" on standard error, with the offset when there is one. */
+void stet_say_err(const struct stet_err *err);
+/* Writes all of `out` to standard error, filtered as by stet_text_write. */
+void stet_say_text(const struct stet_buf *out);
+/* Writes all of `out`: text and our own colours leave the process, nothing else. 0, or -1 with
+ * errno. */
+int stet_text_write(int fd, const struct stet_buf *out);
+/* Use colours on this file? Yes on a terminal, unless NO_COLOR or TERM=dumb is set. */
+bool stet_text_colour(int fd);
 
 /* printf, where the text of %s is foreign and colours pass. Supports the conversions c d i u x X o
  * f g e p s with the usual flags and lengths. */

@@ -1,26 +1,21 @@
 /* Combines the parts under names that runs, probes and records share. */
 #include "bundle/gather.h"
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/hash.h"
+#include "base/path.h"
 #include "bundle/system.h"
 
 #include <stdio.h>
 #include <time.h>
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
 
 void stet_gather_detail(struct stet_inventory *v, enum stet_group g, const char *path,
                         const char *what, struct stet_view value)
 {
     char name[512];
 
-    snprintf(name, sizeof name, "%s%s%s", base_name(path), *what ? " " : "", what);
+    snprintf(name, sizeof name, "%s%s%s", stet_path_base_str(path), *what ? " " : "", what);
     stet_inventory_put(v, g, stet_view_str(name), value);
 }
 
@@ -61,10 +56,7 @@ void stet_gather_attribute(struct stet_inventory *v, const char *path, struct st
 void stet_gather(struct stet_inventory *v, const struct stet_python *p,
                  const struct stet_found_list *plugins, char *const *environment)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    v->recorded_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    v->recorded_ns = stet_clock_wall_ns();
     stet_system_machine(v, environment);
     stet_system_environment(v, environment);
     stet_python_packages(p, v);

@@ -2,6 +2,7 @@
 #include "bundle/inventory.h"
 
 #include "base/mem.h"
+#include "base/vec.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -123,17 +124,9 @@ void stet_inventory_put(struct stet_inventory *v, enum stet_group g, struct stet
     struct stet_item *item = find(v, g, name);
 
     if (!item) {
-        if (v->count == v->room) {
-            size_t room = v->room ? v->room * 2 : 128;
-            struct stet_item *more =
-                v->count < ITEMS_MAX ? stet_mem_resize(v->items, room, sizeof *more) : NULL;
-
-            if (!more) {
-                v->failed = true;
-                return;
-            }
-            v->items = more;
-            v->room = room;
+        if (!stet_vec_grow(&v->items, &v->room, v->count, 1, sizeof *v->items, ITEMS_MAX)) {
+            v->failed = true;
+            return;
         }
         item = &v->items[v->count++];
         *item = (struct stet_item){g, tidy(v, name), {0}};

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "bundle/detector.h"
 #include "bundle_matrix.h"
 
@@ -68,16 +69,8 @@ static struct stet_row *row_for(struct reader *r, struct stet_view id)
         if (stet_view_eq(m->rows[i].id, id))
             row = &m->rows[i];
     if (!row) {
-        if (m->count == m->room) {
-            size_t room = m->room ? m->room * 2 : 64;
-            struct stet_row *more =
-                room <= ROWS_MAX ? stet_mem_resize(m->rows, room, sizeof *more) : NULL;
-
-            if (!more)
-                return NULL;
-            m->rows = more;
-            m->room = room;
-        }
+        if (!stet_vec_grow(&m->rows, &m->room, m->count, 1, sizeof *m->rows, ROWS_MAX))
+            return NULL;
         row = &m->rows[m->count++];
     }
     *row = (struct stet_row){.id = stet_arena_copy(&m->arena, id), .source = r->source};

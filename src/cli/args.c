@@ -93,8 +93,9 @@ static int take_option(struct stet_args *args, int i, int argc, char **argv,
     return i;
 }
 
-int stet_args_parse(struct stet_args *args, int argc, char **argv, const struct stet_usage *usage,
-                    const struct stet_option *options, bool stop_at_positional)
+int stet_cli_args_parse(struct stet_args *args, int argc, char **argv,
+                        const struct stet_usage *usage, const struct stet_option *options,
+                        bool stop_at_positional)
 {
     *args = (struct stet_args){.values = argv + 1};
     for (int i = 1; i < argc; i++) {
@@ -117,57 +118,27 @@ int stet_args_parse(struct stet_args *args, int argc, char **argv, const struct 
     return -1;
 }
 
-int stet_usage_error(const struct stet_usage *usage, const char *what)
+int stet_cli_usage_error(const struct stet_usage *usage, const char *what)
 {
     stet_say("stet: %s\nusage: %s\n", what, usage->synopsis);
     return STET_EXIT_USAGE;
 }
 
-int stet_complain(const struct stet_err *err)
+int stet_cli_complain(const struct stet_err *err)
 {
-    if (err->offset != STET_NO_OFFSET)
-        stet_say("stet: %s (at offset %llu)\n", err->text, (unsigned long long)err->offset);
-    else
-        stet_say("stet: %s\n", err->text[0] ? err->text : stet_rc_name(err->rc));
+    stet_say_err(err);
     return err->rc == STET_USAGE ? STET_EXIT_USAGE : STET_EXIT_FAILURE;
 }
 
-/* Whatever a command put together, nothing but text and our own colours leaves it. */
-static int write_filtered(int fd, const struct stet_buf *out)
-{
-    struct stet_buf safe = {.cap = SIZE_MAX};
-    int rc;
-
-    stet_text_filter(&safe, stet_buf_as_view(out), stet_colour(fd));
-    if (safe.failed)
-        errno = ENOMEM;
-    rc = safe.failed ? -1 : stet_fs_write_all(fd, safe.ptr, safe.len);
-    stet_buf_release(&safe);
-    return rc;
-}
-
-void stet_say_text(struct stet_buf *out)
-{
-    if (!out->failed)
-        write_filtered(STDERR_FILENO, out);
-}
-
-int stet_print(struct stet_buf *out, int exit_code)
+int stet_cli_print(struct stet_buf *out, int exit_code)
 {
     if (out->failed) {
         stet_say("stet: out of memory while printing\n");
         exit_code = STET_EXIT_FAILURE;
-    } else if (fflush(stdout) != 0 || write_filtered(STDOUT_FILENO, out) != 0) {
+    } else if (fflush(stdout) != 0 || stet_text_write(STDOUT_FILENO, out) != 0) {
         perror("stet: cannot write to standard output");
         exit_code = STET_EXIT_FAILURE;
     }
     stet_buf_release(out);
     return exit_code;
-}
-
-bool stet_colour(int fd)
-{
-    const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-
-    return isatty(fd) && !(no && *no) && term && strcmp(term, "dumb") != 0;
 }

@@ -12,24 +12,24 @@ struct stet_cache_wishes {
 
 extern struct stet_cache_wishes stet_cache_wishes;
 
-int stet_cache_ls(const struct stet_store *s, const struct stet_args *args);
-int stet_cache_show(const struct stet_store *s, const struct stet_args *args);
-int stet_cache_stats(const struct stet_store *s, const struct stet_args *args);
-int stet_cache_path(const struct stet_store *s, const struct stet_args *args);
-int stet_cache_rm(const struct stet_store *s, const struct stet_args *args);
-int stet_cache_gc(const struct stet_store *s, const struct stet_args *args);
-int stet_cache_verify(const struct stet_store *s, const struct stet_args *args);
-int stet_cache_prove(const struct stet_store *s, const struct stet_args *args);
-int stet_cache_export(const struct stet_store *s, const struct stet_args *args);
-int stet_cache_import(const struct stet_store *s, const struct stet_args *args);
-int stet_cache_key(const struct stet_store *s, const struct stet_args *args);
+int stet_cli_cache_ls(const struct stet_store *s, const struct stet_args *args);
+int stet_cli_cache_show(const struct stet_store *s, const struct stet_args *args);
+int stet_cli_cache_stats(const struct stet_store *s, const struct stet_args *args);
+int stet_cli_cache_path(const struct stet_store *s, const struct stet_args *args);
+int stet_cli_cache_rm(const struct stet_store *s, const struct stet_args *args);
+int stet_cli_cache_gc(const struct stet_store *s, const struct stet_args *args);
+int stet_cli_cache_verify(const struct stet_store *s, const struct stet_args *args);
+int stet_cli_cache_prove(const struct stet_store *s, const struct stet_args *args);
+int stet_cli_cache_export(const struct stet_store *s, const struct stet_args *args);
+int stet_cli_cache_import(const struct stet_store *s, const struct stet_args *args);
+int stet_cli_cache_key(const struct stet_store *s, const struct stet_args *args);
 
 /* After a run: the limits of STET_STORE_MAX_BYTES, or the usual one, and of STET_STORE_MAX_AGE; and
  * what dead writers left. */
-void stet_cache_tidy(const char *folder);
+void stet_cli_cache_tidy(const char *folder);
 
 /* The one key that begins so; STET_NOT_FOUND, or STET_USAGE when there are several. */
-enum stet_rc stet_cache_find(const struct stet_store *s, const char *prefix, struct stet_hash *key,
-                             struct stet_err *err);
+enum stet_rc stet_cli_cache_find(const struct stet_store *s, const char *prefix,
+                                 struct stet_hash *key, struct stet_err *err);
 
 #endif

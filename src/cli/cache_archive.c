@@ -1,80 +1,21 @@
 /* stet cache export and import: entries for another machine, signed, and taken in only when
  * trusted. */
-#include "cli/cache.h"
-#include "cli/run_text.h"
-#include "trust/seal.h"
-
-#include "base/mapped.h"
+#include "base/human.h"
+#include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "cli/cache.h"
+#include "trust/archive_transfer.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 /* ---- export ---- */
 
-/* The entries that go out. */
-struct outgoing {
-    struct stet_mapped *files; /* entries come by rename and are never written in place */
-    struct stet_archive_item *items;
-    size_t count, skipped;
-    size_t foreign; /* left out: made elsewhere, so not this user's to sign */
-    uint64_t bytes;
-};
-
-static void release(struct outgoing *o)
-{
-    for (size_t i = 0; i < o->count; i++)
-        stet_mapped_close(&o->files[i]);
-    stet_mem_free(o->files);
-    stet_mem_free(o->items);
-}
-
-/* A signature says "made by me": what came from elsewhere is signed by its maker alone. */
-static bool may_sign(const struct stet_store *s, const struct stet_signer *signer,
-                     struct stet_view entry)
-{
-    struct stet_seal seal;
-
-    stet_seal_find(s, entry, &seal);
-    return seal.origin == STET_ORIGIN_HERE ||
-           (seal.origin != STET_ORIGIN_UNSIGNED &&
-            !memcmp(seal.signer.bytes, signer->public.bytes, sizeof seal.signer.bytes));
-}
-
-/* Without a signer nothing is signed, and everything goes. */
-static void take(const struct stet_store *s, const struct stet_signer *signer, struct outgoing *o,
-                 struct stet_hash key)
-{
-    struct stet_mapped *f = &o->files[o->count];
-    char path[PATH_MAX + 64];
-    struct stet_entry_file entry;
-    enum stet_rc rc;
-    int fd = stet_store_open_entry(s, key, &rc, NULL); /* signed is only what is ours */
-
-    if (fd >= 0)
-        close(fd);
-    stet_store_path(s, key, path);
-    if (fd < 0 || stet_mapped_open(f, path, NULL) != STET_OK ||
-        stet_entry_read(&entry, f->bytes, NULL) != STET_OK || !stet_hash_eq(entry.key, key)) {
-        stet_mapped_close(f);
-        o->skipped++;
-        return;
-    }
-    if (signer && !may_sign(s, signer, f->bytes)) {
-        stet_mapped_close(f);
-        o->foreign++;
-        return;
-    }
-    o->items[o->count++] = (struct stet_archive_item){key, f->bytes};
-    o->bytes += f->bytes.len;
-}
-
 /* All, or those whose keys were named behind the archive. */
 static enum stet_rc gather(const struct stet_store *s, const struct stet_args *args,
-                           const struct stet_signer *signer, struct outgoing *o,
+                           const struct stet_signer *signer, struct stet_outgoing *o,
                            struct stet_err *err)
 {
     struct stet_stored_list all;
@@ -83,50 +24,17 @@ static enum stet_rc gather(const struct stet_store *s, const struct stet_args *a
 
     if (rc != STET_OK)
         return rc;
-    o->files = stet_mem_calloc(room + 1, sizeof *o->files);
-    o->items = stet_mem_calloc(room + 1, sizeof *o->items);
-    if (!o->files || !o->items)
-        rc = stet_fail(err, STET_NO_MEMORY, "out of memory for %zu entries", room);
+    rc = stet_trust_transfer_reserve(o, room, err);
     for (int i = 1; rc == STET_OK && i < args->count; i++) {
         struct stet_hash key;
 
-        rc = stet_cache_find(s, args->values[i], &key, err);
+        rc = stet_cli_cache_find(s, args->values[i], &key, err);
         if (rc == STET_OK)
-            take(s, signer, o, key);
+            stet_trust_transfer_add(s, signer, o, key);
     }
     for (size_t i = 0; rc == STET_OK && args->count == 1 && i < all.count; i++)
-        take(s, signer, o, all.items[i].key);
+        stet_trust_transfer_add(s, signer, o, all.items[i].key);
     stet_stored_list_release(&all);
-    return rc;
-}
-
-/* Beside its place, synced, renamed: what is there under its name is whole. */
-static enum stet_rc write_archive(const char *path, struct stet_view head, const struct outgoing *o,
-                                  struct stet_err *err)
-{
-    char temporary[PATH_MAX + 32];
-    enum stet_rc rc = STET_OK;
-    int fd;
-
-    if (snprintf(temporary, sizeof temporary, "%s.%ld.part", path, (long)getpid()) >=
-        (int)sizeof temporary)
-        return stet_fail(err, STET_LIMIT, "%s: path too long", path);
-    fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (fd < 0)
-        return stet_fail_errno(err, "%s: cannot create", temporary);
-    if (stet_fs_write_all(fd, head.ptr, head.len) != 0)
-        rc = stet_fail_errno(err, "%s: cannot write", temporary);
-    for (size_t i = 0; rc == STET_OK && i < o->count; i++) {
-        if (stet_fs_write_all(fd, o->items[i].bytes.ptr, o->items[i].bytes.len) != 0)
-            rc = stet_fail_errno(err, "%s: cannot write", temporary);
-    }
-    if (rc == STET_OK && fsync(fd) != 0)
-        rc = stet_fail_errno(err, "%s: cannot sync", temporary);
-    close(fd);
-    if (rc == STET_OK && rename(temporary, path) != 0)
-        rc = stet_fail_errno(err, "%s: cannot rename into place", path);
-    if (rc != STET_OK)
-        unlink(temporary);
     return rc;
 }
 
@@ -144,7 +52,7 @@ static enum stet_rc open_signer(struct stet_signer *signer, struct stet_err *err
     return rc;
 }
 
-static int tell_export(const struct stet_args *args, const struct outgoing *o,
+static int tell_export(const struct stet_args *args, const struct stet_outgoing *o,
                        const struct stet_signer *signer)
 {
     struct stet_buf out = STET_TEXT_INIT;
@@ -180,17 +88,17 @@ static int tell_export(const struct stet_args *args, const struct outgoing *o,
                             o->foreign);
     }
     stet_buf_char(&out, '\n');
-    return stet_print(&out,
-                      o->skipped || (o->foreign && !o->count) ? STET_EXIT_FINDING : STET_EXIT_FINE);
+    return stet_cli_print(&out, o->skipped || (o->foreign && !o->count) ? STET_EXIT_FINDING
+                                                                        : STET_EXIT_FINE);
 }
 
-int stet_cache_export(const struct stet_store *s, const struct stet_args *args)
+int stet_cli_cache_export(const struct stet_store *s, const struct stet_args *args)
 {
     bool with_key = !stet_cache_wishes.unsigned_too;
     struct stet_err err = STET_ERR_INIT;
     struct stet_buf head = STET_BUF_INIT;
     struct stet_signer signer = {0};
-    struct outgoing o = {0};
+    struct stet_outgoing o = {0};
     enum stet_rc rc = STET_OK;
     int code;
 
@@ -201,56 +109,19 @@ int stet_cache_export(const struct stet_store *s, const struct stet_args *args)
     if (rc == STET_OK)
         rc = stet_archive_head(&head, o.items, o.count, with_key ? &signer : NULL, &err);
     if (rc == STET_OK)
-        rc = write_archive(args->values[0], stet_buf_as_view(&head), &o, &err);
-    code = rc == STET_OK ? tell_export(args, &o, with_key ? &signer : NULL) : stet_complain(&err);
+        rc = stet_trust_transfer_write(args->values[0], stet_buf_as_view(&head), &o, &err);
+    code =
+        rc == STET_OK ? tell_export(args, &o, with_key ? &signer : NULL) : stet_cli_complain(&err);
     stet_signer_release(&signer);
     stet_buf_release(&head);
-    release(&o);
+    stet_trust_transfer_release(&o);
     return code;
 }
 
 /* ---- import ---- */
 
-struct incoming {
-    size_t count, taken, there, bad;
-    char first_bad[256];
-};
-
-static enum stet_rc take_in(const struct stet_store *s, struct stet_archive *a, struct incoming *in,
-                            struct stet_err *err)
-{
-    for (;;) {
-        struct stet_err why = STET_ERR_INIT;
-        struct stet_archive_item item;
-        struct stet_entry_file f;
-        struct stet_seal seal;
-        enum stet_rc rc = stet_archive_next(a, &item, &why);
-
-        if (rc == STET_NOT_FOUND)
-            return STET_OK;
-        in->count++;
-        if (rc != STET_OK) {
-            if (!in->bad++)
-                snprintf(in->first_bad, sizeof in->first_bad, "%s", why.text);
-            continue;
-        }
-        if (stet_store_get(s, item.key, &f, NULL) == STET_OK) {
-            stet_entry_close(&f);
-            in->there++;
-            continue;
-        }
-        stet_seal_make(&seal, a, &item);
-        rc = stet_seal_put(s, &seal, err); /* first: without it, it counts as ours */
-        if (rc == STET_OK)
-            rc = stet_store_put_bytes(s, item.key, item.bytes, err);
-        if (rc != STET_OK)
-            return rc;
-        in->taken++;
-    }
-}
-
 static int tell_import(const struct stet_args *args, const struct stet_archive *a,
-                       const struct incoming *in)
+                       const struct stet_incoming *in)
 {
     struct stet_buf out = STET_TEXT_INIT;
     char name[STET_PUBLIC_TEXT] = "";
@@ -279,7 +150,7 @@ static int tell_import(const struct stet_args *args, const struct stet_archive *
             stet_buf_printf(&out, "\n%zu refused: %s", in->bad, in->first_bad);
     }
     stet_buf_char(&out, '\n');
-    return stet_print(&out, in->bad ? STET_EXIT_FINDING : STET_EXIT_FINE);
+    return stet_cli_print(&out, in->bad ? STET_EXIT_FINDING : STET_EXIT_FINE);
 }
 
 static enum stet_rc open_trust(struct stet_trust *t, struct stet_err *err)
@@ -292,12 +163,12 @@ static enum stet_rc open_trust(struct stet_trust *t, struct stet_err *err)
     return rc;
 }
 
-int stet_cache_import(const struct stet_store *s, const struct stet_args *args)
+int stet_cli_cache_import(const struct stet_store *s, const struct stet_args *args)
 {
     struct stet_err err = STET_ERR_INIT, inner = STET_ERR_INIT;
     struct stet_trust trust = {0};
     struct stet_archive archive = {0};
-    struct incoming in = {0};
+    struct stet_incoming in = {0};
     struct stet_file file = {0};
     enum stet_rc rc = open_trust(&trust, &err);
     int code;
@@ -310,8 +181,8 @@ int stet_cache_import(const struct stet_store *s, const struct stet_args *args)
             stet_fail(&err, rc, "%s: nothing was imported: %s", args->values[0], inner.text);
     }
     if (rc == STET_OK)
-        rc = take_in(s, &archive, &in, &err);
-    code = rc == STET_OK ? tell_import(args, &archive, &in) : stet_complain(&err);
+        rc = stet_trust_transfer_import(s, &archive, &in, &err);
+    code = rc == STET_OK ? tell_import(args, &archive, &in) : stet_cli_complain(&err);
     stet_trust_release(&trust);
     stet_file_close(&file);
     return code;
@@ -331,7 +202,7 @@ static int tell_key(const char *what, const char *name, const char *file)
     stet_json_cstr(&j, "file", file);
     stet_json_end_object(&j);
     stet_buf_char(&out, '\n');
-    return stet_print(&out, STET_EXIT_FINE);
+    return stet_cli_print(&out, STET_EXIT_FINE);
 }
 
 static int key_new(const struct stet_args *args, const char *signing, const char *trusted,
@@ -343,7 +214,7 @@ static int key_new(const struct stet_args *args, const char *signing, const char
 
     if (stet_signer_make(&signer, signing, err) != STET_OK ||
         stet_trust_add(trusted, &signer.public, "own", err) != STET_OK)
-        return stet_complain(err);
+        return stet_cli_complain(err);
     stet_public_format(&signer.public, name);
     if (args->format == STET_FORMAT_JSON) {
         stet_signer_release(&signer);
@@ -353,7 +224,7 @@ static int key_new(const struct stet_args *args, const char *signing, const char
     stet_buf_printf(
         &out, "%s\nthe secret half is in %s; others trust this one by `stet cache key trust %s`\n",
         name, signing, name);
-    return stet_print(&out, STET_EXIT_FINE);
+    return stet_cli_print(&out, STET_EXIT_FINE);
 }
 
 static int key_show(const struct stet_args *args, const char *signing, const char *trusted,
@@ -368,9 +239,9 @@ static int key_show(const struct stet_args *args, const char *signing, const cha
     enum stet_rc rc = stet_signer_open(&signer, signing, err);
 
     if (rc != STET_OK && rc != STET_NOT_FOUND)
-        return stet_complain(err);
+        return stet_cli_complain(err);
     if (stet_trust_open(&trust, trusted, err) != STET_OK)
-        return stet_complain(err);
+        return stet_cli_complain(err);
     stet_public_format(&signer.public, name);
     stet_json_init(&j, &out);
     if (json) {
@@ -398,7 +269,7 @@ static int key_show(const struct stet_args *args, const char *signing, const cha
     }
     stet_signer_release(&signer);
     stet_trust_release(&trust);
-    return stet_print(&out, STET_EXIT_FINE);
+    return stet_cli_print(&out, STET_EXIT_FINE);
 }
 
 static int key_trust(const struct stet_args *args, const char *trusted, struct stet_err *err)
@@ -408,10 +279,10 @@ static int key_trust(const struct stet_args *args, const char *trusted, struct s
     if (args->count < 2 || !stet_public_parse(stet_view_str(args->values[1]), &key)) {
         stet_fail(err, STET_USAGE,
                   "stet cache key trust KEY [COMMENT]: KEY is ed25519:<64 digits>");
-        return stet_complain(err);
+        return stet_cli_complain(err);
     }
     if (stet_trust_add(trusted, &key, args->count > 2 ? args->values[2] : "", err) != STET_OK)
-        return stet_complain(err);
+        return stet_cli_complain(err);
     return args->format == STET_FORMAT_JSON ? tell_key("trusts", args->values[1], trusted)
                                             : STET_EXIT_FINE;
 }
@@ -429,7 +300,7 @@ static int key_untrust(const struct stet_store *s, const struct stet_args *args,
 
     if (args->count != 2 || !stet_public_parse(stet_view_str(args->values[1]), &key)) {
         stet_fail(err, STET_USAGE, "stet cache key untrust KEY: KEY is ed25519:<64 digits>");
-        return stet_complain(err);
+        return stet_cli_complain(err);
     }
     if (stet_signer_open(&signer, signing, NULL) == STET_OK &&
         !memcmp(signer.public.bytes, key.bytes, sizeof key.bytes))
@@ -440,7 +311,7 @@ static int key_untrust(const struct stet_store *s, const struct stet_args *args,
         rc = stet_trust_remove(trusted, &key, err);
     stet_signer_release(&signer);
     if (rc != STET_OK && rc != STET_NOT_FOUND)
-        return stet_complain(err);
+        return stet_cli_complain(err);
     removed = stet_seal_remove_signer(s, &key);
     if (args->format == STET_FORMAT_JSON) {
         stet_json_init(&j, &out);
@@ -459,10 +330,10 @@ static int key_untrust(const struct stet_store *s, const struct stet_args *args,
                         s->folder);
     }
     stet_buf_char(&out, '\n');
-    return stet_print(&out, rc == STET_OK ? STET_EXIT_FINE : STET_EXIT_FINDING);
+    return stet_cli_print(&out, rc == STET_OK ? STET_EXIT_FINE : STET_EXIT_FINDING);
 }
 
-int stet_cache_key(const struct stet_store *s, const struct stet_args *args)
+int stet_cli_cache_key(const struct stet_store *s, const struct stet_args *args)
 {
     struct stet_err err = STET_ERR_INIT;
     char *signing =
@@ -471,7 +342,7 @@ int stet_cache_key(const struct stet_store *s, const struct stet_args *args)
     int code = STET_EXIT_FAILURE;
 
     if (!signing || !trusted)
-        code = stet_complain(&err);
+        code = stet_cli_complain(&err);
     else if (!strcmp(args->values[0], "new"))
         code = key_new(args, signing, trusted, &err);
     else if (!strcmp(args->values[0], "show"))
@@ -483,7 +354,7 @@ int stet_cache_key(const struct stet_store *s, const struct stet_args *args)
     else {
         stet_fail(&err, STET_USAGE, "stet cache key new|show|trust|untrust, not %s",
                   args->values[0]);
-        code = stet_complain(&err);
+        code = stet_cli_complain(&err);
     }
     stet_mem_free(signing);
     stet_mem_free(trusted);

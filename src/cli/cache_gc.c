@@ -1,4 +1,6 @@
 /* stet cache gc: limits in words, and what they removed. */
+#include "base/human.h"
+#include "base/text.h"
 #include "cli/cache.h"
 #include "cli/run_text.h"
 
@@ -70,7 +72,7 @@ static void tell_removed(const struct stet_store_gc *gc)
     stet_buf_release(&out);
 }
 
-void stet_cache_tidy(const char *folder)
+void stet_cli_cache_tidy(const char *folder)
 {
     static const char *const names[] = {"STET_STORE_MAX_BYTES", "STET_STORE_MAX_AGE"};
     const char *bytes = getenv(names[0]), *age = getenv(names[1]);
@@ -92,12 +94,12 @@ void stet_cache_tidy(const char *folder)
     if (rc == STET_OK)
         rc = stet_store_gc(&store, &gc, &err);
     if (rc != STET_OK)
-        stet_complain(&err);
+        stet_cli_complain(&err);
     else if (!bytes && gc.removed)
         tell_removed(&gc);
 }
 
-int stet_cache_gc(const struct stet_store *s, const struct stet_args *args)
+int stet_cli_cache_gc(const struct stet_store *s, const struct stet_args *args)
 {
     static const char *const names[] = {"--max-bytes", "--max-age"};
     struct stet_err err = STET_ERR_INIT;
@@ -108,7 +110,7 @@ int stet_cache_gc(const struct stet_store *s, const struct stet_args *args)
     if (read_limits(&gc, stet_cache_wishes.max_bytes, stet_cache_wishes.max_age, names, &err) !=
             STET_OK ||
         stet_store_gc(s, &gc, &err) != STET_OK)
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     if (args->format == STET_FORMAT_JSON) {
         stet_json_init(&j, &out);
         stet_json_object(&j, NULL);
@@ -129,5 +131,5 @@ int stet_cache_gc(const struct stet_store *s, const struct stet_args *args)
         stet_text_bytes(&out, gc.left_bytes);
         stet_buf_str(&out, " left\n");
     }
-    return stet_print(&out, STET_EXIT_FINE);
+    return stet_cli_print(&out, STET_EXIT_FINE);
 }

@@ -1,7 +1,9 @@
 /* stet cache prove: the command cold, then warm; what counts is what was loaded back. */
+#include "base/human.h"
 #include "cli/cache.h"
-#include "cli/cache_miss.h"
+#include "cli/miss_text.h"
 #include "cli/run_text.h"
+#include "session/miss.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -132,7 +134,7 @@ static int tell(const struct stet_args *args, const struct launch *cold, const s
     struct stet_json j;
 
     if (stet_misses_make(&misses, &warm->digest, &err) != STET_OK)
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     if (args->format == STET_FORMAT_JSON) {
         stet_json_init(&j, &out);
         stet_json_object(&j, NULL);
@@ -158,14 +160,15 @@ static int tell(const struct stet_args *args, const struct launch *cold, const s
         stet_buf_str(&out, " -> ");
         stet_text_duration(&out, warm->ns);
         stet_buf_char(&out, '\n');
-        stet_misses_text(&misses, &out);
+        stet_cli_misses_text(&misses, &out);
     }
     stet_misses_release(&misses);
-    return stet_print(&out, warm->programs && warm->reloaded == warm->programs ? STET_EXIT_FINE
-                                                                               : STET_EXIT_FINDING);
+    return stet_cli_print(&out, warm->programs && warm->reloaded == warm->programs
+                                    ? STET_EXIT_FINE
+                                    : STET_EXIT_FINDING);
 }
 
-int stet_cache_prove(const struct stet_store *s, const struct stet_args *args)
+int stet_cli_cache_prove(const struct stet_store *s, const struct stet_args *args)
 {
     struct stet_err err = STET_ERR_INIT;
     static struct launch cold, warm;
@@ -176,7 +179,7 @@ int stet_cache_prove(const struct stet_store *s, const struct stet_args *args)
 
     if (!mkdtemp(work)) {
         stet_fail_errno(&err, "%s: cannot make folder", work);
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     }
     /* cold means cold: a store of its own, unless one was named */
     snprintf(folder, sizeof folder, "%s/store", work);
@@ -185,7 +188,7 @@ int stet_cache_prove(const struct stet_store *s, const struct stet_args *args)
         rc = launch(&cold, work, "cold", &fresh, args->values, &err);
     if (rc == STET_OK)
         rc = launch(&warm, work, "warm", &fresh, args->values, &err);
-    code = rc == STET_OK ? tell(args, &cold, &warm) : stet_complain(&err);
+    code = rc == STET_OK ? tell(args, &cold, &warm) : stet_cli_complain(&err);
     stet_run_unload(&cold.digest);
     stet_run_unload(&warm.digest);
     remove_tree(work);

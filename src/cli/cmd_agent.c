@@ -4,7 +4,7 @@
 #include "agent/agent.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "cli/run_agent.h"
+#include "launch/agent_start.h"
 #include "wire/client.h"
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ static int absent(const char *socket, enum stet_format format)
     stet_json_cstr(&j, "socket", socket);
     stet_json_end_object(&j);
     stet_buf_char(&out, '\n');
-    return stet_print(&out, STET_EXIT_FINDING);
+    return stet_cli_print(&out, STET_EXIT_FINDING);
 }
 
 /* One question to the agent that listens there. */
@@ -63,9 +63,9 @@ static int ask(const char *socket, uint32_t kind, enum stet_format format)
     if (rc != STET_OK) {
         stet_buf_release(&out);
         stet_fail(&err, STET_IO, "the agent hung up");
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     }
-    return stet_print(&out, STET_EXIT_FINE);
+    return stet_cli_print(&out, STET_EXIT_FINE);
 }
 
 static int serve(const char *socket, struct stet_view tiers, const char *log)
@@ -78,7 +78,7 @@ static int serve(const char *socket, struct stet_view tiers, const char *log)
     if (idle && *idle)
         o.idle_s = (uint32_t)strtoul(idle, NULL, 10);
     rc = stet_agent_serve(&o, &err);
-    return rc == STET_OK ? STET_EXIT_FINE : stet_complain(&err);
+    return rc == STET_OK ? STET_EXIT_FINE : stet_cli_complain(&err);
 }
 
 int cmd_agent(int argc, char **argv)
@@ -105,28 +105,28 @@ int cmd_agent(int argc, char **argv)
     struct stet_err err = STET_ERR_INIT;
     struct stet_args args;
     char path[PATH_MAX], *tiers;
-    int code, done = stet_args_parse(&args, argc, argv, &usage, options, false);
+    int code, done = stet_cli_args_parse(&args, argc, argv, &usage, options, false);
 
     if (done >= 0)
         return done;
     if (args.count > 1 || (args.count && strcmp(args.values[0], "status") != 0 &&
                            strcmp(args.values[0], "stop") != 0))
-        return stet_usage_error(&usage, "there are status and stop");
+        return stet_cli_usage_error(&usage, "there are status and stop");
     tiers = stet_agent_tiers();
     if (socket)
         snprintf(path, sizeof path, "%s", socket);
     else if (stet_agent_socket(stet_view_str(tiers), path, &err) != STET_OK)
         path[0] = '\0';
     if (!path[0])
-        code = stet_complain(&err);
+        code = stet_cli_complain(&err);
     else if (args.count)
         code =
             ask(path, !strcmp(args.values[0], "status") ? STET_MESSAGE_STATUS : STET_MESSAGE_STOP,
                 args.format);
     else if (foreground)
         code = serve(path, stet_view_str(tiers), log);
-    else if (stet_agent_start(path, &err) != STET_OK)
-        code = stet_complain(&err);
+    else if (stet_launch_agent_start(path, &err) != STET_OK)
+        code = stet_cli_complain(&err);
     else
         code = ask(path, STET_MESSAGE_STATUS, args.format);
     stet_mem_free(tiers);

@@ -1,5 +1,5 @@
 /* stet bundle: what lies below the programs, recorded, shown, compared, checked. */
-#include "cli/bundle.h"
+#include "bundle/gather_run.h"
 #include "cli/command.h"
 #include "cli/run_text.h"
 
@@ -52,7 +52,7 @@ static int print(const struct stet_args *args, struct stet_inventory *v)
         show_text(&out, v);
     }
     stet_inventory_release(v);
-    return stet_print(&out, STET_EXIT_FINE);
+    return stet_cli_print(&out, STET_EXIT_FINE);
 }
 
 static int record(const struct stet_args *args)
@@ -62,14 +62,14 @@ static int record(const struct stet_args *args)
     struct stet_args json = *args;
 
     if (stet_bundle_now(&v, &wishes, &err) != STET_OK)
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     if (output) {
         enum stet_rc rc = stet_inventory_write(&v, output, &err);
         size_t n = v.count;
 
         stet_inventory_release(&v);
         if (rc != STET_OK)
-            return stet_complain(&err);
+            return stet_cli_complain(&err);
         stet_say("stet: %zu item%s recorded in %s\n", n, n == 1 ? "" : "s", output);
         return STET_EXIT_FINE;
     }
@@ -83,7 +83,7 @@ static int show(const struct stet_args *args)
     struct stet_inventory v;
 
     if (stet_bundle_named(&v, args->count ? args->values[0] : "now", &wishes, &err) != STET_OK)
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     return print(args, &v);
 }
 
@@ -149,13 +149,13 @@ static int compare(const struct stet_args *args, const char *a_name, const char 
     bool moved;
 
     if (stet_bundle_named(&a, a_name, &wishes, &err) != STET_OK)
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     if (stet_bundle_named(&b, b_name, &wishes, &err) != STET_OK) {
         stet_inventory_release(&a);
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     }
     if (stet_inventory_diff(&a, &b, &c, &err) != STET_OK)
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     moved = c.by_effect[STET_EFFECT_KEY] || c.by_effect[STET_EFFECT_PROGRAM] || (strict && c.count);
     if (args->format == STET_FORMAT_JSON) {
         stet_json_init(&j, &out);
@@ -171,7 +171,7 @@ static int compare(const struct stet_args *args, const char *a_name, const char 
     stet_item_changes_release(&c);
     stet_inventory_release(&a);
     stet_inventory_release(&b);
-    return stet_print(&out, moved ? STET_EXIT_FINDING : STET_EXIT_FINE);
+    return stet_cli_print(&out, moved ? STET_EXIT_FINDING : STET_EXIT_FINE);
 }
 
 static int diff(const struct stet_args *args)
@@ -224,13 +224,13 @@ static int run_part(const struct part *p, int argc, char **argv)
     int done;
 
     snprintf(synopsis, sizeof synopsis, "stet bundle %s [options] %s", p->name, p->operands);
-    done = stet_args_parse(&args, argc, argv, &usage, options, false);
+    done = stet_cli_args_parse(&args, argc, argv, &usage, options, false);
     if (done >= 0)
         return done;
     if (args.count < p->least)
-        return stet_usage_error(&usage, "no bundle given");
+        return stet_cli_usage_error(&usage, "no bundle given");
     if (args.count > p->most)
-        return stet_usage_error(&usage, "too many operands");
+        return stet_cli_usage_error(&usage, "too many operands");
     return p->run(&args);
 }
 

@@ -1,7 +1,8 @@
 /* stet cache: what the store holds, and proof that it reloads. */
+#include "base/human.h"
 #include "cli/cache.h"
 #include "cli/run_text.h"
-#include "cli/served.h"
+#include "session/served.h"
 
 #include "base/mem.h"
 #include "base/text.h"
@@ -97,7 +98,7 @@ static void rows(const struct stet_store *s, const struct stet_stored_list *all,
     }
 }
 
-int stet_cache_ls(const struct stet_store *s, const struct stet_args *args)
+int stet_cli_cache_ls(const struct stet_store *s, const struct stet_args *args)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_buf out = STET_TEXT_INIT;
@@ -105,7 +106,7 @@ int stet_cache_ls(const struct stet_store *s, const struct stet_args *args)
     struct stet_json j;
 
     if (stet_store_list(s, &all, &err) != STET_OK)
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     if (args->format == STET_FORMAT_JSON) {
         stet_json_init(&j, &out);
         stet_json_object(&j, NULL);
@@ -125,7 +126,7 @@ int stet_cache_ls(const struct stet_store *s, const struct stet_args *args)
         stet_buf_printf(&out, "nothing is stored in %s\n", s->folder);
     }
     stet_stored_list_release(&all);
-    return stet_print(&out, STET_EXIT_FINE);
+    return stet_cli_print(&out, STET_EXIT_FINE);
 }
 
 /* What the latest run of this folder was served from; nothing when there is none. */
@@ -140,7 +141,7 @@ static void last_run(struct stet_buf *out, struct stet_json *j)
         return;
     if (stet_runs_find(&runs, NULL, &run, NULL) == STET_OK &&
         stet_run_load(&d, run->folder, NULL) == STET_OK) {
-        stet_unkept_count(&unkept, &d);
+        stet_served_unkept(&unkept, &d);
         if (j) {
             stet_json_object(j, "last_run");
             stet_json_cstr(j, "id", run->id);
@@ -163,7 +164,7 @@ static void last_run(struct stet_buf *out, struct stet_json *j)
     stet_runs_close(&runs);
 }
 
-int stet_cache_stats(const struct stet_store *s, const struct stet_args *args)
+int stet_cli_cache_stats(const struct stet_store *s, const struct stet_args *args)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_buf out = STET_TEXT_INIT;
@@ -171,7 +172,7 @@ int stet_cache_stats(const struct stet_store *s, const struct stet_args *args)
     struct stet_json j;
 
     if (stet_store_list(s, &all, &err) != STET_OK)
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     if (args->format == STET_FORMAT_JSON) {
         stet_json_init(&j, &out);
         stet_json_object(&j, NULL);
@@ -196,10 +197,10 @@ int stet_cache_stats(const struct stet_store *s, const struct stet_args *args)
         last_run(&out, NULL);
     }
     stet_stored_list_release(&all);
-    return stet_print(&out, STET_EXIT_FINE);
+    return stet_cli_print(&out, STET_EXIT_FINE);
 }
 
-int stet_cache_path(const struct stet_store *s, const struct stet_args *args)
+int stet_cli_cache_path(const struct stet_store *s, const struct stet_args *args)
 {
     struct stet_buf out = STET_TEXT_INIT;
     struct stet_json j;
@@ -214,11 +215,11 @@ int stet_cache_path(const struct stet_store *s, const struct stet_args *args)
         stet_text_foreign(&out, stet_view_str(s->folder));
     }
     stet_buf_char(&out, '\n');
-    return stet_print(&out, STET_EXIT_FINE);
+    return stet_cli_print(&out, STET_EXIT_FINE);
 }
 
-enum stet_rc stet_cache_find(const struct stet_store *s, const char *prefix, struct stet_hash *key,
-                             struct stet_err *err)
+enum stet_rc stet_cli_cache_find(const struct stet_store *s, const char *prefix,
+                                 struct stet_hash *key, struct stet_err *err)
 {
     struct stet_stored_list all;
     enum stet_rc rc = stet_store_list(s, &all, err);
@@ -241,7 +242,7 @@ enum stet_rc stet_cache_find(const struct stet_store *s, const char *prefix, str
     return found > 1 ? stet_fail(err, STET_USAGE, "%s: %zu keys begin so", prefix, found) : STET_OK;
 }
 
-int stet_cache_show(const struct stet_store *s, const struct stet_args *args)
+int stet_cli_cache_show(const struct stet_store *s, const struct stet_args *args)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_buf out = STET_TEXT_INIT;
@@ -250,11 +251,11 @@ int stet_cache_show(const struct stet_store *s, const struct stet_args *args)
     struct stet_json j;
     char path[PATH_MAX + 64];
 
-    if (stet_cache_find(s, args->values[0], &key, &err) != STET_OK)
-        return stet_complain(&err);
+    if (stet_cli_cache_find(s, args->values[0], &key, &err) != STET_OK)
+        return stet_cli_complain(&err);
     stet_store_path(s, key, path);
     if (stet_entry_open(&f, path, &err) != STET_OK)
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     if (args->format == STET_FORMAT_JSON) {
         struct stat st = {0};
         struct stet_stored one = {.key = key, .bytes = f.bytes_size};
@@ -279,10 +280,10 @@ int stet_cache_show(const struct stet_store *s, const struct stet_args *args)
         }
     }
     stet_entry_close(&f);
-    return stet_print(&out, STET_EXIT_FINE);
+    return stet_cli_print(&out, STET_EXIT_FINE);
 }
 
-int stet_cache_rm(const struct stet_store *s, const struct stet_args *args)
+int stet_cli_cache_rm(const struct stet_store *s, const struct stet_args *args)
 {
     bool json = args->format == STET_FORMAT_JSON;
     struct stet_err err = STET_ERR_INIT;
@@ -298,7 +299,7 @@ int stet_cache_rm(const struct stet_store *s, const struct stet_args *args)
     for (int i = 0; rc == STET_OK && i < args->count; i++) {
         char name[STET_HASH_TEXT];
 
-        rc = stet_cache_find(s, args->values[i], &key, &err);
+        rc = stet_cli_cache_find(s, args->values[i], &key, &err);
         if (rc != STET_OK)
             break;
         stet_quarantine_clear(s, key);
@@ -310,9 +311,9 @@ int stet_cache_rm(const struct stet_store *s, const struct stet_args *args)
     stet_json_end_object(&j);
     stet_buf_char(&out, '\n');
     if (rc == STET_OK && json)
-        return stet_print(&out, STET_EXIT_FINE);
+        return stet_cli_print(&out, STET_EXIT_FINE);
     stet_buf_release(&out);
-    return rc == STET_OK ? STET_EXIT_FINE : stet_complain(&err);
+    return rc == STET_OK ? STET_EXIT_FINE : stet_cli_complain(&err);
 }
 
 struct part {
@@ -322,20 +323,20 @@ struct part {
 };
 
 static const struct part parts[] = {
-    {"ls", "", "list the entries, last used first", 0, stet_cache_ls},
-    {"show", "KEY", "what an entry's key is made of", 1, stet_cache_show},
-    {"stats", "", "how much is stored", 0, stet_cache_stats},
-    {"verify", "", "reload every entry in a child process", 0, stet_cache_verify},
+    {"ls", "", "list the entries, last used first", 0, stet_cli_cache_ls},
+    {"show", "KEY", "what an entry's key is made of", 1, stet_cli_cache_show},
+    {"stats", "", "how much is stored", 0, stet_cli_cache_stats},
+    {"verify", "", "reload every entry in a child process", 0, stet_cli_cache_verify},
     {"prove", "[--cpu] -- COMMAND…", "run a command twice, and count what was reloaded", 1,
-     stet_cache_prove},
-    {"gc", "", "remove the least recently used: --max-bytes, --max-age", 0, stet_cache_gc},
-    {"rm", "KEY…", "remove entries", 1, stet_cache_rm},
+     stet_cli_cache_prove},
+    {"gc", "", "remove the least recently used: --max-bytes, --max-age", 0, stet_cli_cache_gc},
+    {"rm", "KEY…", "remove entries", 1, stet_cli_cache_rm},
     {"export", "ARCHIVE [KEY…]", "write entries into a signed archive: all, or those named", 1,
-     stet_cache_export},
-    {"import", "ARCHIVE", "add the entries that a trusted key signed", 1, stet_cache_import},
+     stet_cli_cache_export},
+    {"import", "ARCHIVE", "add the entries that a trusted key signed", 1, stet_cli_cache_import},
     {"key", "new|show|trust|untrust", "the key that signs, and those that are trusted", 1,
-     stet_cache_key},
-    {"path", "", "print the store's folder", 0, stet_cache_path},
+     stet_cli_cache_key},
+    {"path", "", "print the store's folder", 0, stet_cli_cache_path},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -366,16 +367,16 @@ static int run_part(const struct part *p, int argc, char **argv)
     int done;
 
     snprintf(synopsis, sizeof synopsis, "stet cache %s [options] %s", p->name, p->operands);
-    done = stet_args_parse(&args, argc, argv, &usage, options, p->run == stet_cache_prove);
+    done = stet_cli_args_parse(&args, argc, argv, &usage, options, p->run == stet_cli_cache_prove);
     if (done >= 0)
         return done;
     if (args.count < p->least)
-        return stet_usage_error(&usage, "something is missing");
+        return stet_cli_usage_error(&usage, "something is missing");
     folder = stet_cache_wishes.folder ? stet_mem_strdup(stet_cache_wishes.folder)
                                       : stet_store_default(&err);
     if (!folder || stet_store_open(&store, folder, &err) != STET_OK) {
         stet_mem_free(folder);
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     }
     stet_mem_free(folder);
     args.values[args.count] = NULL;

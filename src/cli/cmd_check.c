@@ -1,6 +1,7 @@
 /* stet check: does a run keep its contract? */
 #include "cli/command.h"
-#include "cli/contract.h"
+#include "contract/check_print.h"
+#include "contract/contract_run.h"
 
 #include <string.h>
 
@@ -19,27 +20,27 @@ static int check(const char *name, const char *file, enum stet_check_format form
     struct stet_buf out = STET_TEXT_INIT;
     struct stet_contract c;
     struct stet_lanes l;
-    struct stet_check k;
+    struct stet_contract_check k;
     int code;
 
-    if (stet_contract_read(&c, file, &err) != STET_OK) {
-        stet_complain(&err);
+    if (stet_gate_contract_read(&c, file, &err) != STET_OK) {
+        stet_cli_complain(&err);
         return STET_EXIT_USAGE;
     }
-    if (stet_lanes_open(&l, name, &err) != STET_OK) {
-        stet_contract_release(&c);
-        return stet_complain(&err);
+    if (stet_contract_lanes_open(&l, name, &err) != STET_OK) {
+        stet_gate_contract_release(&c);
+        return stet_cli_complain(&err);
     }
-    stet_check_init(&k);
-    if (stet_check_run(&k, &c, &l, &err) == STET_OK) {
-        stet_check_print(&out, &k, &c, l.run->id, format);
-        code = stet_print(&out, k.count ? STET_EXIT_FINDING : STET_EXIT_FINE);
+    stet_contract_check_init(&k);
+    if (stet_contract_check_run(&k, &c, &l, &err) == STET_OK) {
+        stet_contract_check_print(&out, &k, &c, l.run->id, format);
+        code = stet_cli_print(&out, k.count ? STET_EXIT_FINDING : STET_EXIT_FINE);
     } else {
-        code = stet_complain(&err);
+        code = stet_cli_complain(&err);
     }
-    stet_check_release(&k);
-    stet_lanes_close(&l);
-    stet_contract_release(&c);
+    stet_contract_check_release(&k);
+    stet_contract_lanes_close(&l);
+    stet_gate_contract_release(&c);
     return code;
 }
 
@@ -54,17 +55,17 @@ int cmd_check(int argc, char **argv)
         {0},
     };
     struct stet_args args;
-    int done = stet_args_parse(&args, argc, argv, &usage, options, false);
+    int done = stet_cli_args_parse(&args, argc, argv, &usage, options, false);
 
     if (done >= 0)
         return done;
     if (args.count > 1)
-        return stet_usage_error(&usage, "checks one run at a time");
+        return stet_cli_usage_error(&usage, "checks one run at a time");
     if (!strcmp(wanted, "text"))
         return check(args.count ? args.values[0] : NULL, file, STET_CHECK_TEXT);
     if (!strcmp(wanted, "json"))
         return check(args.count ? args.values[0] : NULL, file, STET_CHECK_JSON);
     if (!strcmp(wanted, "github"))
         return check(args.count ? args.values[0] : NULL, file, STET_CHECK_GITHUB);
-    return stet_usage_error(&usage, "--format is text, json or github");
+    return stet_cli_usage_error(&usage, "--format is text, json or github");
 }

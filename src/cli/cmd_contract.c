@@ -1,7 +1,7 @@
 /* stet contract: made from a run, and brought up to date. */
 #include "cli/command.h"
-#include "cli/contract.h"
 #include "cli/contract_update.h"
+#include "contract/contract_run.h"
 
 #include "base/fs.h"
 #include "base/json.h"
@@ -24,7 +24,7 @@ static unsigned doubt(const struct stet_lanes *l)
     unsigned n = 0;
 
     for (uint32_t i = 0; i < h->finding_count; i++)
-        n += h->findings[i].reason < STET_REASONS && !h->findings[i].benign &&
+        n += h->findings[i].cause != STET_CAUSE_NONE && !h->findings[i].benign &&
              !h->findings[i].facts.past;
     for (size_t i = 0; l->has_torch && i < l->torch.compile_count; i++)
         n += l->torch.compiles[i].failures != STET_TORCH_NONE;
@@ -57,7 +57,7 @@ static int tell(enum stet_format format, const char *file, const char *run,
     stet_json_uint(&j, "recompiles", recompiles);
     stet_json_end_object(&j);
     stet_buf_char(&out, '\n');
-    return stet_print(&out, STET_EXIT_FINE);
+    return stet_cli_print(&out, STET_EXIT_FINE);
 }
 
 static int init(const char *run, const char *file, bool force, enum stet_format format)
@@ -74,23 +74,23 @@ static int init(const char *run, const char *file, bool force, enum stet_format 
         stet_say("stet: %s is there already: `stet contract update`, or --force\n", file);
         return STET_EXIT_USAGE;
     }
-    if (stet_lanes_open(&l, run, &err) != STET_OK)
-        return stet_complain(&err);
+    if (stet_contract_lanes_open(&l, run, &err) != STET_OK)
+        return stet_cli_complain(&err);
     if (stet_contract_make(&c, &l, &err) != STET_OK) {
-        stet_lanes_close(&l);
-        return stet_complain(&err);
+        stet_contract_lanes_close(&l);
+        return stet_cli_complain(&err);
     }
     recompiles = doubt(&l);
     stet_contract_write(&out, &c, &l);
     if (to_stdout)
-        code = stet_print(&out, code);
+        code = stet_cli_print(&out, code);
     else if (out.failed || stet_fs_write(file, stet_buf_as_view(&out), &err) != STET_OK)
-        code = stet_complain(&err);
+        code = stet_cli_complain(&err);
     else
         code = tell(format, file, l.run->id, &c, recompiles);
     stet_buf_release(&out);
-    stet_contract_release(&c);
-    stet_lanes_close(&l);
+    stet_gate_contract_release(&c);
+    stet_contract_lanes_close(&l);
     return code;
 }
 
@@ -108,16 +108,16 @@ int cmd_contract(int argc, char **argv)
         {0},
     };
     struct stet_args args;
-    int done = stet_args_parse(&args, argc, argv, &usage, options, false);
+    int done = stet_cli_args_parse(&args, argc, argv, &usage, options, false);
 
     if (done >= 0)
         return done;
     if (args.count < 1 || args.count > 2)
-        return stet_usage_error(&usage, "give init or update, and at most one run");
+        return stet_cli_usage_error(&usage, "give init or update, and at most one run");
     run = args.count == 2 ? args.values[1] : NULL;
     if (!strcmp(args.values[0], "init"))
         return init(run, file, force, args.format);
     if (!strcmp(args.values[0], "update"))
-        return stet_contract_update(run, file, write, args.format);
-    return stet_usage_error(&usage, "give init or update");
+        return stet_cli_contract_update(run, file, write, args.format);
+    return stet_cli_usage_error(&usage, "give init or update");
 }

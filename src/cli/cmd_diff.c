@@ -1,8 +1,9 @@
 /* stet diff: what differs between two programs. */
 #include "cli/command.h"
 #include "cli/diff_text.h"
-#include "cli/load.h"
-#include "cli/rundiff.h"
+#include "cli/rundiff_text.h"
+#include "session/named_program.h"
+#include "session/rundiff.h"
 
 #include <unistd.h>
 
@@ -29,12 +30,12 @@ static enum stet_rc compare(struct stet_buf *out, const struct stet_diff_view *v
 
     if (rc != STET_OK)
         return rc;
-    stet_load_compare_options(&d, view->a, view->b);
-    *code = d.reason == STET_REASON_IDENTICAL ? STET_EXIT_FINE : STET_EXIT_FINDING;
+    stet_session_program_compare_options(&d, view->a, view->b);
+    *code = d.cause == STET_CAUSE_IDENTICAL ? STET_EXIT_FINE : STET_EXIT_FINDING;
     if (view->format == STET_FORMAT_JSON)
-        stet_diff_json(out, &d, view);
+        stet_cli_diff_json(out, &d, view);
     else
-        stet_diff_text(out, &d, view);
+        stet_cli_diff_text(out, &d, view);
     stet_diff_release(&d);
     return STET_OK;
 }
@@ -53,34 +54,34 @@ int cmd_diff(int argc, char **argv)
     };
     struct stet_err err = STET_ERR_INIT;
     struct stet_buf out = STET_TEXT_INIT;
-    struct stet_loaded a, b;
+    struct stet_session_program a, b;
     struct stet_args args;
-    int done = stet_args_parse(&args, argc, argv, &usage, options, false);
+    int done = stet_cli_args_parse(&args, argc, argv, &usage, options, false);
     int code = STET_EXIT_FAILURE;
 
     if (done >= 0)
         return done;
     if (args.count != 2)
-        return stet_usage_error(&usage, "needs two programs or two runs, A and B");
+        return stet_cli_usage_error(&usage, "needs two programs or two runs, A and B");
     if (!options_a != !options_b)
-        return stet_usage_error(&usage, "--options-a and --options-b go together");
+        return stet_cli_usage_error(&usage, "--options-a and --options-b go together");
     if (stet_rundiff_is_run(args.values[0]) && stet_rundiff_is_run(args.values[1]))
-        return stet_rundiff(
+        return stet_cli_rundiff_print(
             args.values[0], args.values[1],
-            &(struct stet_rundiff_view){args.format, stet_colour(STDOUT_FILENO), view.all});
-    if (stet_load_open(&a, args.values[0], options_a, &err) != STET_OK)
-        return stet_complain(&err);
-    if (stet_load_open(&b, args.values[1], options_b, &err) != STET_OK) {
-        stet_load_close(&a);
-        return stet_complain(&err);
+            &(struct stet_rundiff_view){args.format, stet_text_colour(STDOUT_FILENO), view.all});
+    if (stet_session_program_open(&a, args.values[0], options_a, &err) != STET_OK)
+        return stet_cli_complain(&err);
+    if (stet_session_program_open(&b, args.values[1], options_b, &err) != STET_OK) {
+        stet_session_program_close(&a);
+        return stet_cli_complain(&err);
     }
     view.a = &a;
     view.b = &b;
     view.format = args.format;
-    view.colour = args.format == STET_FORMAT_TEXT && stet_colour(STDOUT_FILENO);
+    view.colour = args.format == STET_FORMAT_TEXT && stet_text_colour(STDOUT_FILENO);
     if (compare(&out, &view, &code, &err) != STET_OK)
-        code = stet_complain(&err);
-    stet_load_close(&a);
-    stet_load_close(&b);
-    return code == STET_EXIT_FAILURE ? (stet_buf_release(&out), code) : stet_print(&out, code);
+        code = stet_cli_complain(&err);
+    stet_session_program_close(&a);
+    stet_session_program_close(&b);
+    return code == STET_EXIT_FAILURE ? (stet_buf_release(&out), code) : stet_cli_print(&out, code);
 }

@@ -1,9 +1,10 @@
 /* stet explain: why each program of a run was compiled again. */
-#include "cli/account_run.h"
-#include "cli/cache_miss.h"
+#include "cli/account_text.h"
 #include "cli/command.h"
-#include "cli/explain.h"
-#include "cli/run_logs.h"
+#include "session/account_run.h"
+#include "session/framework_logs.h"
+#include "session/miss.h"
+#include "session/session.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -12,7 +13,8 @@ static const struct stet_usage usage = {
     "stet explain [options] [RUN]",
     "Prints for every recompile of a run (default: the latest one) what changed, the line\n"
     "where it enters the program, the line that waited for it, what it cost and what to do about\n"
-    "it. Exit 0 when nothing but harmless warm-up was found, 1 when there is something to fix.",
+    "it. Exit 0 when nothing but harmless warm-up was found, 1 when there is something to fix.\n"
+    "`stet help causes` lists the causes.",
     "explain",
 };
 
@@ -24,8 +26,9 @@ struct choices {
     struct stet_framework_log log;
 };
 
-static enum stet_rc print_joined(const struct stet_account *a, const struct stet_tally *tally,
-                                 const struct choices *c, int *code, struct stet_err *err)
+static enum stet_rc print_joined(const struct stet_account *a,
+                                 const struct stet_account_tally *tally, const struct choices *c,
+                                 int *code, struct stet_err *err)
 {
     struct stet_buf out = STET_TEXT_INIT;
     enum stet_rc rc;
@@ -35,11 +38,11 @@ static enum stet_rc print_joined(const struct stet_account *a, const struct stet
         return stet_account_csv(a, err);
     if (c->export || c->format == STET_FORMAT_JSON)
         return stet_account_json(a, tally, err);
-    rc = stet_account_text(&out, a, tally, &c->view, err);
+    rc = stet_cli_account_text(&out, a, tally, &c->view, err);
     if (rc != STET_OK)
         stet_buf_release(&out);
     else
-        *code = stet_print(&out, *code);
+        *code = stet_cli_print(&out, *code);
     return rc;
 }
 
@@ -48,8 +51,8 @@ struct printing {
     int code;
 };
 
-static enum stet_rc print(void *context, const struct stet_account *a, const struct stet_tally *t,
-                          struct stet_err *err)
+static enum stet_rc print(void *context, const struct stet_account *a,
+                          const struct stet_account_tally *t, struct stet_err *err)
 {
     struct printing *p = context;
     struct stet_account own = *a;
@@ -62,16 +65,16 @@ static enum stet_rc print(void *context, const struct stet_account *a, const str
 static int explain_dump(const char *folder, const struct choices *c)
 {
     struct stet_err err = STET_ERR_INIT;
-    struct stet_explained x;
+    struct stet_session x;
     struct stet_account a;
     struct printing p = {c, STET_EXIT_FAILURE};
 
-    if (stet_explain_dump(&x, folder, &err) != STET_OK)
-        return stet_complain(&err);
-    stet_explain_account(&a, &x);
+    if (stet_session_open_dump(&x, folder, &err) != STET_OK)
+        return stet_cli_complain(&err);
+    stet_session_account(&a, &x);
     if (stet_account_joined(&a, print, &p, &err) != STET_OK)
-        p.code = stet_complain(&err);
-    stet_explained_release(&x);
+        p.code = stet_cli_complain(&err);
+    stet_session_close(&x);
     return p.code;
 }
 
@@ -100,16 +103,16 @@ static int explain(const char *name, struct choices *c)
     struct stet_runs runs;
 
     if (stet_runs_open(&runs, &err) != STET_OK)
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     if (stet_runs_find(&runs, name, &run, &err) != STET_OK) {
         stet_runs_close(&runs);
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     }
     if (!c->log_file)
-        stet_run_logs_read(&c->log, run->folder);
+        stet_session_logs_read(&c->log, run->folder);
     c->misses = ask_store(&misses, run);
     if (stet_account_of_run(&runs, run, print, &p, &err) != STET_OK)
-        p.code = stet_complain(&err);
+        p.code = stet_cli_complain(&err);
     if (c->misses)
         stet_misses_release(&misses);
     stet_runs_close(&runs);
@@ -133,21 +136,21 @@ int cmd_explain(int argc, char **argv)
     };
     struct stet_err err = STET_ERR_INIT;
     struct stet_args args;
-    int done = stet_args_parse(&args, argc, argv, &usage, options, false);
+    int done = stet_cli_args_parse(&args, argc, argv, &usage, options, false);
 
     if (done >= 0)
         return done;
     if (args.count > 1)
-        return stet_usage_error(&usage, "explains one run at a time");
+        return stet_cli_usage_error(&usage, "explains one run at a time");
     if (c.export && strcmp(c.export, "json") != 0 && strcmp(c.export, "csv") != 0)
-        return stet_usage_error(&usage, "--export is json or csv");
+        return stet_cli_usage_error(&usage, "--export is json or csv");
     c.format = args.format;
-    c.view.colour = stet_colour(STDOUT_FILENO);
+    c.view.colour = stet_text_colour(STDOUT_FILENO);
     if (dump && args.count)
-        return stet_usage_error(&usage, "explains a run or a folder of dumps");
+        return stet_cli_usage_error(&usage, "explains a run or a folder of dumps");
     stet_framework_log_init(&c.log);
     if (c.log_file && stet_framework_log_open(&c.log, c.log_file, 0, &err) != STET_OK)
-        done = stet_complain(&err);
+        done = stet_cli_complain(&err);
     else
         done = dump ? explain_dump(dump, &c) : explain(args.count ? args.values[0] : NULL, &c);
     stet_framework_log_release(&c.log);

@@ -1,6 +1,6 @@
 /* stet fingerprint: skeleton, facets and key of program files. */
 #include "cli/command.h"
-#include "cli/load.h"
+#include "session/named_program.h"
 
 #include "base/json.h"
 
@@ -14,7 +14,7 @@ static const struct stet_usage usage = {
     "fingerprint",
 };
 
-static void print_text(struct stet_buf *out, const struct stet_loaded *l)
+static void print_text(struct stet_buf *out, const struct stet_session_program *l)
 {
     char hash[STET_HASH_TEXT];
 
@@ -29,7 +29,7 @@ static void print_text(struct stet_buf *out, const struct stet_loaded *l)
     }
 }
 
-static void print_json(struct stet_json *j, const struct stet_loaded *l)
+static void print_json(struct stet_json *j, const struct stet_session_program *l)
 {
     char hash[STET_HASH_TEXT];
 
@@ -59,13 +59,13 @@ int cmd_fingerprint(int argc, char **argv)
     struct stet_buf out = STET_TEXT_INIT;
     struct stet_json j;
     struct stet_args args;
-    int done = stet_args_parse(&args, argc, argv, &usage, options, false);
+    int done = stet_cli_args_parse(&args, argc, argv, &usage, options, false);
     int code = STET_EXIT_FINE;
 
     if (done >= 0)
         return done;
     if (!args.count)
-        return stet_usage_error(&usage, "needs at least one FILE");
+        return stet_cli_usage_error(&usage, "needs at least one FILE");
     stet_json_init(&j, &out);
     if (args.format == STET_FORMAT_JSON) {
         stet_json_object(&j, NULL);
@@ -75,22 +75,22 @@ int cmd_fingerprint(int argc, char **argv)
     }
     for (int i = 0; i < args.count; i++) {
         struct stet_err err = STET_ERR_INIT;
-        struct stet_loaded l;
+        struct stet_session_program l;
 
-        if (stet_load_open(&l, args.values[i], options_path, &err) != STET_OK) {
-            code = stet_complain(&err); /* and the others are still told */
+        if (stet_session_program_open(&l, args.values[i], options_path, &err) != STET_OK) {
+            code = stet_cli_complain(&err); /* and the others are still told */
             continue;
         }
         if (args.format == STET_FORMAT_JSON)
             print_json(&j, &l);
         else
             print_text(&out, &l);
-        stet_load_close(&l);
+        stet_session_program_close(&l);
     }
     if (args.format == STET_FORMAT_JSON) {
         stet_json_end_array(&j);
         stet_json_end_object(&j);
         stet_buf_char(&out, '\n');
     }
-    return stet_print(&out, code);
+    return stet_cli_print(&out, code);
 }

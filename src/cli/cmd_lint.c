@@ -141,14 +141,14 @@ static int fix_files(struct stet_buf *out, const struct stet_lint_result *r, boo
             continue;
         last = r->findings[i].path;
         if (stet_file_open(&f, last, &err) != STET_OK)
-            return stet_complain(&err);
+            return stet_cli_complain(&err);
         stet_lint_fix_text(r, last, f.bytes, &text, &count);
         stet_lint_fix_diff(last, f.bytes, stet_buf_as_view(&text), out);
         stet_file_close(&f);
         if (apply && !text.failed &&
             stet_fs_write(last, stet_buf_as_view(&text), &err) != STET_OK) {
             stet_buf_release(&text);
-            return stet_complain(&err);
+            return stet_cli_complain(&err);
         }
         stet_buf_release(&text);
         fixed += count;
@@ -165,7 +165,7 @@ typedef void printer(struct stet_buf *, const struct stet_lint_print *);
 static printer *printer_of(const char *format)
 {
     if (!format || !strcmp(format, "text"))
-        return stet_lint_print_text;
+        return stet_cli_lint_text;
     if (!strcmp(format, "json"))
         return stet_lint_print_json;
     if (!strcmp(format, "github"))
@@ -176,7 +176,7 @@ static printer *printer_of(const char *format)
 static int report(struct stet_lint_result *r, const struct lint_args *a, const char *baseline)
 {
     struct stet_lint_print p = {
-        .result = r, .statistics = a->statistics, .colour = stet_colour(STDOUT_FILENO)};
+        .result = r, .statistics = a->statistics, .colour = stet_text_colour(STDOUT_FILENO)};
     struct stet_err err = STET_ERR_INIT;
     struct stet_buf out = STET_TEXT_INIT;
     char id[128];
@@ -184,15 +184,15 @@ static int report(struct stet_lint_result *r, const struct lint_args *a, const c
 
     if (a->write_baseline) {
         if (stet_lint_baseline_write(r, a->write_baseline, &err) != STET_OK)
-            return stet_complain(&err);
+            return stet_cli_complain(&err);
         stet_say("stet: %zu finding%s into %s\n", r->finding_count,
                  r->finding_count == 1 ? "" : "s", a->write_baseline);
         return STET_EXIT_FINE;
     }
     if (baseline && stet_lint_baseline_apply(r, baseline, &p.known, &p.gone, &err) != STET_OK)
-        return stet_complain(&err);
-    if (a->run && stet_lint_join(r, a->run, id, sizeof id, &err) != STET_OK)
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
+    if (a->run && stet_cli_lint_join(r, a->run, id, sizeof id, &err) != STET_OK)
+        return stet_cli_complain(&err);
     p.run = a->run ? id : NULL;
     if (a->fix || a->diff) {
         code = fix_files(&out, r, a->fix && !a->diff);
@@ -202,7 +202,7 @@ static int report(struct stet_lint_result *r, const struct lint_args *a, const c
     }
     if (r->unreadable)
         code = STET_EXIT_FAILURE;
-    return stet_print(&out, code);
+    return stet_cli_print(&out, code);
 }
 
 /* Comma-separated --exclude after those of the file. */
@@ -263,12 +263,12 @@ static int lint(struct stet_args *args, const struct lint_args *a, const struct 
     o.cache_folder = folder;
     if (args->count == 1 && !strcmp(args->values[0], "-")) {
         if (stet_file_open(&in, "/dev/stdin", &err) != STET_OK)
-            return stet_complain(&err);
+            return stet_cli_complain(&err);
         o.stdin_path = a->stdin_name ? a->stdin_name : "<stdin>.py";
         o.stdin_text = in.bytes;
     }
     if (stet_lint_run(&r, &o, &err) != STET_OK) {
-        code = stet_complain(&err);
+        code = stet_cli_complain(&err);
     } else {
         if (!r.files)
             tell_nothing_found(&r, &o);
@@ -314,24 +314,24 @@ int cmd_lint(int argc, char **argv)
     struct stet_lint_config config = {0};
     struct stet_err err = STET_ERR_INIT;
     struct stet_args args;
-    int code = stet_args_parse(&args, argc, argv, &usage, options, false);
+    int code = stet_cli_args_parse(&args, argc, argv, &usage, options, false);
     long threads;
 
     if (code >= 0)
         return code;
     if (!printer_of(a.format))
-        return stet_usage_error(&usage, "--format is text, json, github or sarif");
+        return stet_cli_usage_error(&usage, "--format is text, json, github or sarif");
     threads = count_of(a.jobs);
     if (threads < 0)
-        return stet_usage_error(&usage, "--jobs is a number of threads, 1 to 1024");
+        return stet_cli_usage_error(&usage, "--jobs is a number of threads, 1 to 1024");
     if (a.rules) {
         struct stet_buf out = STET_TEXT_INIT;
 
-        stet_lint_print_rules(&out, a.format && !strcmp(a.format, "json"));
-        return stet_print(&out, STET_EXIT_FINE);
+        stet_cli_lint_rules(&out, a.format && !strcmp(a.format, "json"));
+        return stet_cli_print(&out, STET_EXIT_FINE);
     }
     if (!a.no_config && stet_lint_config_read(&config, a.config, &err) != STET_OK)
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     code = lint(&args, &a, &config, threads);
     stet_lint_config_release(&config);
     return code;

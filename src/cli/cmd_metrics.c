@@ -1,9 +1,9 @@
-/* stet metrics: a run as Prometheus sees it. */
+/* stet metrics: prints the metrics of a run for Prometheus. */
 #include "cli/command.h"
 
 #include "base/fs.h"
-#include "cli/metrics.h"
-#include "cli/pulse_json.h"
+#include "monitor/metrics.h"
+#include "monitor/pulse_json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static bool form_of(const char *name, enum form *out)
     return false;
 }
 
-static void render(struct stet_buf *out, const struct stet_attach *a, enum form form)
+static void render(struct stet_buf *out, const struct stet_monitor_attach *a, enum form form)
 {
     const struct stet_metrics_run run = {a->run.host, a->run.stet_version, a->running};
     struct timespec t;
@@ -45,8 +45,8 @@ static void render(struct stet_buf *out, const struct stet_attach *a, enum form 
     if (form == JSON)
         stet_pulse_json(out, a, (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
     else
-        stet_metrics_write(out, a->pulse, &run,
-                           form == TEXT ? STET_METRICS_PROMETHEUS : STET_METRICS_OPENMETRICS);
+        stet_monitor_metrics_write(
+            out, a->pulse, &run, form == TEXT ? STET_METRICS_PROMETHEUS : STET_METRICS_OPENMETRICS);
 }
 
 static int write_file(const char *path, struct stet_buf *out)
@@ -56,10 +56,11 @@ static int write_file(const char *path, struct stet_buf *out)
                                   : stet_fs_write_shared(path, stet_buf_as_view(out), &err);
 
     stet_buf_release(out);
-    return rc == STET_OK ? STET_EXIT_FINE : stet_complain(&err);
+    return rc == STET_OK ? STET_EXIT_FINE : stet_cli_complain(&err);
 }
 
-static int give_out(struct stet_attach *a, const char *file, enum form form, double interval)
+static int give_out(struct stet_monitor_attach *a, const char *file, enum form form,
+                    double interval)
 {
     int code = STET_EXIT_FINE;
     bool more = true;
@@ -67,9 +68,9 @@ static int give_out(struct stet_attach *a, const char *file, enum form form, dou
     while (code == STET_EXIT_FINE && more) {
         struct stet_buf out = STET_BUF_INIT;
 
-        more = stet_attach_poll(a) && interval > 0;
+        more = stet_monitor_attach_poll(a) && interval > 0;
         render(&out, a, form);
-        code = file ? write_file(file, &out) : stet_print(&out, STET_EXIT_FINE);
+        code = file ? write_file(file, &out) : stet_cli_print(&out, STET_EXIT_FINE);
         if (more) {
             struct timespec pause = {(time_t)interval,
                                      (long)((interval - (double)(time_t)interval) * 1e9)};
@@ -92,27 +93,27 @@ int cmd_metrics(int argc, char **argv)
         {0},
     };
     struct stet_err err = STET_ERR_INIT;
-    struct stet_attach a;
+    struct stet_monitor_attach a;
     struct stet_args args;
     char *end = NULL;
     enum form form;
     double interval = 0;
-    int done = stet_args_parse(&args, argc, argv, &usage, options, false);
+    int done = stet_cli_args_parse(&args, argc, argv, &usage, options, false);
 
     if (done >= 0)
         return done;
     if (args.count > 1)
-        return stet_usage_error(&usage, "one run at a time");
+        return stet_cli_usage_error(&usage, "one run at a time");
     if (!form_of(format, &form))
-        return stet_usage_error(&usage, "--format is text, openmetrics or json");
+        return stet_cli_usage_error(&usage, "--format is text, openmetrics or json");
     if (every) {
         interval = strtod(every, &end);
         if (!file || *end || !(interval >= 0.1 && interval <= 86400))
-            return stet_usage_error(&usage, "--interval is seconds, from 0.1 on, with --file");
+            return stet_cli_usage_error(&usage, "--interval is seconds, from 0.1 on, with --file");
     }
-    if (stet_attach_open(&a, args.count ? args.values[0] : NULL, &err) != STET_OK)
-        return stet_complain(&err);
+    if (stet_monitor_attach_open(&a, args.count ? args.values[0] : NULL, &err) != STET_OK)
+        return stet_cli_complain(&err);
     done = give_out(&a, file, form, interval);
-    stet_attach_close(&a);
+    stet_monitor_attach_close(&a);
     return done;
 }

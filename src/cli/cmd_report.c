@@ -1,8 +1,9 @@
 /* stet report: a run, or two side by side, as one HTML file. */
 #include "cli/command.h"
-#include "cli/report.h"
-#include "cli/rundiff.h"
+#include "cli/rundiff_text.h"
+#include "report/fill.h"
 #include "report/html_page.h"
+#include "session/rundiff.h"
 #include "stet_version.h"
 
 #include <stdio.h>
@@ -51,11 +52,15 @@ static enum stet_rc write_json(struct stet_buf *out, struct side *const *sides, 
     bool moved;
 
     if (count > 1)
-        rc = stet_rundiff_write(&diff, &sides[0]->run, &sides[1]->run, &view, &moved, err);
+        rc = stet_cli_rundiff_write(&diff, &sides[0]->run, &sides[1]->run, &view, &moved, err);
     stet_json_init(&j, out);
     stet_json_object(&j, NULL);
     stet_json_cstr(&j, "schema", "stet.report/1");
     stet_json_cstr(&j, "stet", STET_VERSION);
+    stet_json_array(&j, "served");
+    for (int i = 0; i < STET_SERVED_COUNT; i++)
+        stet_json_cstr(&j, NULL, stet_journal_served_word((enum stet_served)i));
+    stet_json_end_array(&j);
     stet_json_array(&j, "runs");
     for (size_t i = 0; i < count; i++)
         stet_report_json(&j, &sides[i]->model);
@@ -120,17 +125,17 @@ static int report(const struct stet_runs *runs, struct side *const *sides, size_
         rc = write_json(&json, sides, count, &err);
     if (rc == STET_OK && format == STET_FORMAT_JSON) {
         stet_buf_char(&json, '\n');
-        return stet_print(&json, STET_EXIT_FINE);
+        return stet_cli_print(&json, STET_EXIT_FINE);
     }
     name_page(own, sizeof own, sides[0]->run.id);
     if (rc == STET_OK)
         rc = write_page(sides, count, stet_buf_as_view(&json), path ? path : own, &err);
     stet_buf_release(&json);
     if (rc != STET_OK)
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     share(path ? path : own);
     stet_buf_printf(&said, "%s\n", path ? path : own);
-    return stet_print(&said, STET_EXIT_FINE);
+    return stet_cli_print(&said, STET_EXIT_FINE);
 }
 
 int cmd_report(int argc, char **argv)
@@ -148,18 +153,18 @@ int cmd_report(int argc, char **argv)
     const struct stet_run *found = NULL;
     struct stet_runs runs;
     struct stet_args args;
-    int done = stet_args_parse(&args, argc, argv, &usage, options, false);
+    int done = stet_cli_args_parse(&args, argc, argv, &usage, options, false);
     enum stet_rc rc;
     size_t count;
 
     if (done >= 0)
         return done;
     if (args.count > 2)
-        return stet_usage_error(&usage, "reports one run, or two side by side");
+        return stet_cli_usage_error(&usage, "reports one run, or two side by side");
     if (path && args.format == STET_FORMAT_JSON)
-        return stet_usage_error(&usage, "--format=json prints to standard output");
+        return stet_cli_usage_error(&usage, "--format=json prints to standard output");
     if (stet_runs_open(&runs, &err) != STET_OK)
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     count = args.count == 2 ? 2 : 1;
     rc = stet_runs_find(&runs, args.count ? args.values[0] : NULL, &found, &err);
     if (rc == STET_OK) {
@@ -171,7 +176,7 @@ int cmd_report(int argc, char **argv)
     if (rc == STET_OK)
         done = report(&runs, sides, count, args.format, path);
     else
-        done = stet_complain(&err);
+        done = stet_cli_complain(&err);
     release(&a);
     release(&b);
     stet_runs_close(&runs);

@@ -1,25 +1,26 @@
 /* stet run: the command, with the layer in every process it starts. */
+#include "cli/account_text.h"
 #include "cli/cache.h"
 #include "cli/command.h"
 
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "cli/bundle.h"
-#include "cli/dump.h"
-#include "cli/live.h"
-#include "cli/run_agent.h"
-#include "cli/run_child.h"
-#include "cli/run_contract.h"
-#include "cli/run_cpu.h"
-#include "cli/run_env.h"
-#include "cli/run_logs.h"
-#include "cli/run_metrics.h"
+#include "bundle/gather_run.h"
 #include "cli/run_text.h"
-#include "cli/run_torch.h"
-#include "cli/run_watch.h"
-#include "cli/torch_learn.h"
+#include "contract/follow.h"
+#include "launch/agent_start.h"
+#include "launch/child.h"
+#include "launch/child_env.h"
+#include "launch/cpu.h"
+#include "launch/torch_learn.h"
+#include "launch/watch.h"
+#include "launch/xla_dump_flags.h"
 #include "ledger/run_new.h"
+#include "monitor/live.h"
+#include "monitor/publish.h"
+#include "monitor/torch_follow.h"
+#include "session/framework_logs.h"
 #include "stet_version.h"
 #include "store/store.h"
 
@@ -40,17 +41,17 @@ struct run {
     char folder[PATH_MAX];
     struct timespec started, ended;
     char **argv;
-    struct stet_child child;
-    struct stet_watch watch;
+    struct stet_launch_child child;
+    struct stet_launch_watch watch;
     struct stet_live *live; /* NULL when nothing is told as it happens */
     char trace[PATH_MAX];   /* where torch.compile's trace goes */
     char links[PATH_MAX];   /* the run's own folder for it */
     bool own_trace;         /* the user named another */
-    struct stet_run_torch *torch;
-    struct stet_learn *learn;           /* NULL without --torch-fix */
-    struct stet_run_contract *contract; /* NULL without --contract */
-    pid_t recorder;                     /* of the bundle, beside the command */
-    struct stet_run_metrics *metrics;   /* NULL when nobody asked */
+    struct stet_monitor_torch *torch;
+    struct stet_learn *learn;                /* NULL without --torch-fix */
+    struct stet_contract_follower *contract; /* NULL without --contract */
+    pid_t recorder;                          /* of the bundle, beside the command */
+    struct stet_monitor_publisher *metrics;  /* NULL when nobody asked */
     bool over;
 };
 
@@ -81,15 +82,15 @@ static enum stet_rc write_run(const struct run *r, struct stet_err *err)
     stet_json_uint(&j, "started_ns", nanoseconds(r->started));
     if (r->own_trace)
         stet_json_cstr(&j, "torch_trace", r->trace);
-    if (stet_run_metrics_address(r->metrics))
-        stet_json_cstr(&j, "metrics", stet_run_metrics_address(r->metrics));
+    if (stet_monitor_publish_address(r->metrics))
+        stet_json_cstr(&j, "metrics", stet_monitor_publish_address(r->metrics));
     if (r->over) {
         stet_json_uint(&j, "ended_ns", nanoseconds(r->ended));
         if (WIFSIGNALED(r->child.status))
             stet_json_int(&j, "signal", WTERMSIG(r->child.status));
         else
             stet_json_int(&j, "exit", WEXITSTATUS(r->child.status));
-        stet_watch_json(&r->watch, &j);
+        stet_launch_watch_json(&r->watch, &j);
     }
     return stet_run_record_end(&j, r->folder, r->over, err);
 }
@@ -108,52 +109,53 @@ static void forget_run(const struct run *r)
 }
 
 /* Where executables are kept and looked for; a user's own choice stands. */
-static enum stet_rc set_store(struct stet_env *env, const struct wishes *w, struct stet_err *err)
+static enum stet_rc set_store(struct stet_launch_env *env, const struct wishes *w,
+                              struct stet_err *err)
 {
-    const char *told = stet_env_get(env, "STET_STORE");
+    const char *told = stet_launch_env_get(env, "STET_STORE");
     struct stet_err why = STET_ERR_INIT;
     struct stet_store store;
     char *folder;
     enum stet_rc rc;
 
     if (w->no_store)
-        return stet_env_set(env, "STET_STORE", "off", err);
+        return stet_launch_env_set(env, "STET_STORE", "off", err);
     if (told && *told != '/')
         return STET_OK;
     folder = stet_store_default(NULL);
     if (folder && stet_store_open(&store, folder, &why) == STET_REFUSED)
         stet_say("stet: the store is off: %s\n", why.text);
-    rc = folder && !told ? stet_env_set(env, "STET_STORE", folder, err) : STET_OK;
+    rc = folder && !told ? stet_launch_env_set(env, "STET_STORE", folder, err) : STET_OK;
     stet_mem_free(folder);
     return rc;
 }
 
 /* What each lane needs to find in the environment. */
-static enum stet_rc prepare(struct stet_env *env, struct run *r, const struct wishes *w,
+static enum stet_rc prepare(struct stet_launch_env *env, struct run *r, const struct wishes *w,
                             struct stet_err *err)
 {
     char library[PATH_MAX];
     const char *own;
-    enum stet_rc rc = stet_find_library(layer, library, sizeof library, err);
+    enum stet_rc rc = stet_launch_find_library(layer, library, sizeof library, err);
 
     if (rc == STET_OK)
-        rc = stet_env_listable(library, sizeof library, r->folder, err);
+        rc = stet_launch_env_listable(library, sizeof library, r->folder, err);
     if (rc == STET_OK)
-        rc = stet_env_preload(env, library, err);
+        rc = stet_launch_env_preload(env, library, err);
     if (rc == STET_OK)
-        rc = stet_env_set(env, "STET_DIR", r->folder, err);
+        rc = stet_launch_env_set(env, "STET_DIR", r->folder, err);
     if (rc == STET_OK)
-        rc = stet_env_set(env, "STET_RUN", r->id, err);
+        rc = stet_launch_env_set(env, "STET_RUN", r->id, err);
     if (rc == STET_OK)
         rc = set_store(env, w, err);
     /* torch.compile writes its structured trace there; a user's own choice stands. */
     if (snprintf(r->links, sizeof r->links, "%s/torch", r->folder) >= (int)sizeof r->links)
         return stet_fail(err, STET_LIMIT, "%s: path too long", r->folder);
-    own = stet_env_get(env, "TORCH_TRACE");
+    own = stet_launch_env_get(env, "TORCH_TRACE");
     r->own_trace = own && *own;
     snprintf(r->trace, sizeof r->trace, "%s", r->own_trace ? own : r->links);
     if (rc == STET_OK && !r->own_trace)
-        rc = stet_env_set(env, "TORCH_TRACE", r->trace, err);
+        rc = stet_launch_env_set(env, "TORCH_TRACE", r->trace, err);
     return rc;
 }
 
@@ -164,34 +166,34 @@ static void follow(struct run *r, char *const *environment)
 {
     int wait = 20, until = 20;
 
-    while (!stet_child_wait(&r->child, r->live && wait > LIVE_MS ? LIVE_MS : wait)) {
+    while (!stet_launch_child_wait(&r->child, r->live && wait > LIVE_MS ? LIVE_MS : wait)) {
         stet_live_poll(r->live, false);
-        stet_run_torch_poll(r->torch, false);
-        stet_run_torch_ranks(r->torch, r->live);
+        stet_monitor_torch_poll(r->torch, false);
+        stet_monitor_torch_ranks(r->torch, r->live);
         stet_bundle_follow(&r->recorder, r->folder, r->argv, environment);
-        stet_run_metrics_poll(r->metrics, r->live, stet_run_torch_model(r->torch), false);
+        stet_monitor_publish_poll(r->metrics, r->live, stet_monitor_torch_model(r->torch), false);
         until -= r->live && wait > LIVE_MS ? LIVE_MS : wait;
         if (until > 0)
             continue;
-        stet_watch_sample(&r->watch, r->child.pid);
+        stet_launch_watch_sample(&r->watch, r->child.pid);
         wait = wait < 1000 ? wait * 2 : 2000;
         until = wait;
     }
     stet_live_poll(r->live, true);
-    stet_run_torch_poll(r->torch, true);
-    stet_run_torch_ranks(r->torch, r->live);
-    stet_run_metrics_poll(r->metrics, r->live, stet_run_torch_model(r->torch), true);
+    stet_monitor_torch_poll(r->torch, true);
+    stet_monitor_torch_ranks(r->torch, r->live);
+    stet_monitor_publish_poll(r->metrics, r->live, stet_monitor_torch_model(r->torch), true);
 }
 
 /* Settings for torch.compile that earlier runs taught. Nothing of it is worth failing for. */
-static void learn(struct run *r, struct stet_env *env)
+static void learn(struct run *r, struct stet_launch_env *env)
 {
     struct stet_buf out = STET_TEXT_INIT;
     struct stet_err err = STET_ERR_INIT;
 
-    r->learn = stet_learn_new(r->argv, &err);
-    if (!r->learn || stet_learn_apply(r->learn, env, &out, &err) != STET_OK)
-        stet_complain(&err);
+    r->learn = stet_launch_learn_new(r->argv, &err);
+    if (!r->learn || stet_launch_learn_apply(r->learn, env, &out, &err) != STET_OK)
+        stet_cli_complain(&err);
     if (out.len)
         stet_say_text(&out);
     stet_buf_release(&out);
@@ -201,7 +203,7 @@ static void learn(struct run *r, struct stet_env *env)
 static enum stet_rc start_metrics(struct run *r, const struct wishes *w, struct stet_live_tap *tap,
                                   struct stet_err *err)
 {
-    const struct stet_run_metrics_options options = {
+    const struct stet_monitor_publish_options options = {
         .port = w->metrics_port,
         .file = w->metrics_file,
         .names = w->metrics_host,
@@ -212,23 +214,32 @@ static enum stet_rc start_metrics(struct run *r, const struct wishes *w, struct 
 
     if (!w->metrics_port && !w->metrics_file)
         return STET_OK;
-    return stet_run_metrics_start(&r->metrics, &options, tap, err);
+    return stet_monitor_publish_start(&r->metrics, &options, tap, err);
+}
+
+static enum stet_rc start_live(struct run *r, const struct wishes *w, struct stet_live_tap *tap,
+                               struct stet_err *err)
+{
+    if (!w->quiet)
+        tap->say = stet_cli_account_say;
+    return stet_live_new(&r->live, r->folder, r->id, w->json_events,
+                         r->metrics || !w->quiet ? tap : NULL, err);
 }
 
 static void summary(const struct run *r, const struct wishes *w)
 {
     const struct stet_run_end end = {
         .cpu = w->cpu,
-        .torch = stet_run_torch_compiled(r->torch),
+        .torch = stet_monitor_torch_compiled(r->torch),
         .status = r->child.status,
     };
 
-    stet_run_summary(r->folder, r->id, &r->watch, &end);
+    stet_cli_run_summary(r->folder, r->id, &r->watch, &end);
 }
 
 static int complain_of_start(const struct stet_err *why, bool no_folder)
 {
-    int code = stet_complain(why);
+    int code = stet_cli_complain(why);
 
     if (no_folder)
         stet_say("stet: set STET_STATE_DIR to a folder that can be written\n");
@@ -244,95 +255,93 @@ static int run_without_layer(const struct run *r, const struct stet_err *why, bo
     stet_say("stet: running the command without the layer\n");
     execvp(r->argv[0], r->argv);
     stet_fail_errno(&err, "cannot run %s", r->argv[0]);
-    stet_complain(&err);
+    stet_cli_complain(&err);
     return 127;
 }
 
 static int run(struct run *r, const struct wishes *w)
 {
     struct stet_err err = STET_ERR_INIT;
-    struct stet_live_tap tap;
-    struct stet_env env = {0};
+    struct stet_live_tap tap = {0};
+    struct stet_launch_env env = {0};
     enum stet_rc rc = stet_run_new(r->folder, sizeof r->folder, r->id, &r->started, &err);
     bool no_folder = rc != STET_OK;
 
     if (rc == STET_OK)
-        rc = stet_env_init(&env, &err);
+        rc = stet_launch_env_init(&env, &err);
     if (rc == STET_OK)
         rc = prepare(&env, r, w, &err);
-    if (w->cpu && (rc != STET_OK || stet_run_cpu(&env, r->folder, &err) != STET_OK)) {
+    if (w->cpu && (rc != STET_OK || stet_launch_cpu(&env, r->folder, &err) != STET_OK)) {
         /* Not fail open: without the backend the command would run somewhere else than asked. */
         forget_run(r);
         return complain_of_start(&err, no_folder);
     }
     if (rc != STET_OK)
         return run_without_layer(r, &err, no_folder);
-    if (r->contract && !stet_run_contract_launch(r->contract, &env, r->folder, w->cpu, &err)) {
+    if (r->contract && !stet_contract_follow_launch(r->contract, &env, r->folder, w->cpu, &err)) {
         forget_run(r);
-        stet_complain(&err);
+        stet_cli_complain(&err);
         return STET_EXIT_FINDING;
     }
-    if (stet_dump_prepare(&env, r->folder, w->xla_dump, &err) != STET_OK) {
-        stet_complain(&err); /* less is seen then, no more */
+    if (stet_launch_dump_prepare(&env, r->folder, w->xla_dump, &err) != STET_OK) {
+        stet_cli_complain(&err); /* less is seen then, no more */
         err = (struct stet_err)STET_ERR_INIT;
     }
-    if (start_metrics(r, w, &tap, &err) != STET_OK ||
-        stet_live_new(&r->live, r->folder, r->id, w->quiet, w->json_events,
-                      r->metrics ? &tap : NULL, &err) != STET_OK) {
-        stet_env_release(&env);
-        stet_run_metrics_end(r->metrics);
+    if (start_metrics(r, w, &tap, &err) != STET_OK || start_live(r, w, &tap, &err) != STET_OK) {
+        stet_launch_env_release(&env);
+        stet_monitor_publish_end(r->metrics);
         forget_run(r);
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     }
     if (r->contract)
-        stet_run_contract_follow(r->contract, r->live);
+        stet_contract_follow_follow(r->contract, r->live);
     if (w->torch_fix)
         learn(r, &env);
-    stet_run_agent(&env);
+    stet_launch_agent(&env);
     write_run(r, NULL);
-    rc = stet_child_start(&r->child, r->argv, env.vars, &err);
+    rc = stet_launch_child_start(&r->child, r->argv, env.vars, &err);
     if (rc != STET_OK) {
-        stet_env_release(&env);
-        stet_complain(&err);
-        stet_run_metrics_end(r->metrics);
+        stet_launch_env_release(&env);
+        stet_cli_complain(&err);
+        stet_monitor_publish_end(r->metrics);
         forget_run(r);
         return rc == STET_NOT_FOUND ? 127 : 126;
     }
     write_run(r, NULL);
-    stet_run_logs_note(r->folder);
-    stet_watch_init(&r->watch, layer);
-    r->torch = stet_run_torch_start(r->trace, w->quiet);
+    stet_session_logs_note(r->folder);
+    stet_launch_watch_init(&r->watch, layer);
+    r->torch = stet_monitor_torch_start(r->trace, w->quiet);
     if (r->own_trace)
-        stet_run_torch_foreign(r->torch, r->links);
-    stet_run_torch_printed(r->torch, stet_env_get(&env, "TORCH_LOGS_OUT"), r->links);
+        stet_monitor_torch_foreign(r->torch, r->links);
+    stet_monitor_torch_printed(r->torch, stet_launch_env_get(&env, "TORCH_LOGS_OUT"), r->links);
     if (w->json_events)
-        stet_run_torch_events(r->torch, r->live);
-    stet_run_torch_learn(r->torch, r->learn, r->folder);
+        stet_monitor_torch_events(r->torch, r->live);
+    stet_monitor_torch_learn(r->torch, r->learn, r->folder);
     follow(r, env.vars);
-    stet_run_torch_events(r->torch, NULL);
-    stet_run_metrics_end(r->metrics);
+    stet_monitor_torch_events(r->torch, NULL);
+    stet_monitor_publish_end(r->metrics);
     r->metrics = NULL;
     stet_live_free(r->live);
-    stet_dump_tidy(r->folder);
+    stet_launch_dump_tidy(r->folder);
     clock_gettime(CLOCK_REALTIME, &r->ended);
     stet_bundle_follow(&r->recorder, r->folder, r->argv, env.vars);
     stet_bundle_wait(r->recorder);
-    stet_cache_tidy(stet_env_get(&env, "STET_STORE"));
-    stet_env_release(&env);
+    stet_cli_cache_tidy(stet_launch_env_get(&env, "STET_STORE"));
+    stet_launch_env_release(&env);
     r->over = true;
     if (write_run(r, &err) != STET_OK)
-        stet_complain(&err);
+        stet_cli_complain(&err);
     if (!w->quiet)
         summary(r, w);
     if (!w->quiet)
-        stet_run_agent_report(r->id);
-    stet_run_torch_end(r->torch, WIFEXITED(r->child.status) && !WEXITSTATUS(r->child.status));
-    stet_learn_free(r->learn);
-    stet_watch_release(&r->watch);
-    if (r->contract && stet_run_contract_end(r->contract, r->folder) &&
+        stet_launch_agent_report(r->id);
+    stet_monitor_torch_end(r->torch, WIFEXITED(r->child.status) && !WEXITSTATUS(r->child.status));
+    stet_launch_learn_free(r->learn);
+    stet_launch_watch_release(&r->watch);
+    if (r->contract && stet_contract_follow_end(r->contract, r->folder) &&
         WIFEXITED(r->child.status) && !WEXITSTATUS(r->child.status))
         return STET_EXIT_FINDING; /* what only shows at the end, and was to be stopped */
-    stet_child_end_alike(&r->child);
+    stet_launch_child_end_alike(&r->child);
 }
 
 int cmd_run(int argc, char **argv)
@@ -374,13 +383,13 @@ int cmd_run(int argc, char **argv)
         {0},
     };
     struct stet_args args;
-    int done = stet_args_parse(&args, argc, argv, &usage, options, true);
+    int done = stet_cli_args_parse(&args, argc, argv, &usage, options, true);
 
     if (done >= 0)
         return done;
     if (w.format)
-        return stet_usage_error(&usage,
-                                "what the command prints is its own: use --json-events=FILE");
+        return stet_cli_usage_error(&usage,
+                                    "what the command prints is its own: use --json-events=FILE");
     if (args.count == 0) {
         stet_say("stet: no command to run\nusage: %s\n", usage.synopsis);
         return STET_EXIT_USAGE;
@@ -388,10 +397,10 @@ int cmd_run(int argc, char **argv)
     args.values[args.count] = NULL;
     r.argv = args.values;
     if (w.on_breach && !w.contract)
-        return stet_usage_error(&usage, "--on-breach needs --contract");
+        return stet_cli_usage_error(&usage, "--on-breach needs --contract");
     if (w.contract &&
-        stet_run_contract_open(&r.contract, w.contract, w.on_breach, &err) != STET_OK) {
-        stet_complain(&err);
+        stet_contract_follow_open(&r.contract, w.contract, w.on_breach, &err) != STET_OK) {
+        stet_cli_complain(&err);
         return STET_EXIT_USAGE;
     }
     return run(&r, &w);

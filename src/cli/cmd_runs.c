@@ -2,11 +2,12 @@
 #include "cli/command.h"
 
 #include "base/fs.h"
+#include "base/human.h"
 #include "base/mem.h"
 #include "cli/run_text.h"
-#include "cli/torch.h"
-#include "cli/torch_rows.h"
 #include "ledger/ledger.h"
+#include "session/torch_lane.h"
+#include "session/torch_rows.h"
 
 #include <dirent.h>
 #include <ftw.h>
@@ -53,9 +54,9 @@ static void take_torch(struct totals *t, const struct stet_run *run)
     if (t->unread)
         return;
     stet_torch_init(&torch);
-    if (stet_torch_load_run(&torch, run, NULL) == STET_OK)
+    if (stet_session_torch_load_run(&torch, run, NULL) == STET_OK)
         for (size_t i = 0; i < torch.compile_count; i++)
-            t->torch_ns += stet_torch_cost(&torch.compiles[i]) * 1000;
+            t->torch_ns += stet_session_torch_cost(&torch.compiles[i]) * 1000;
     t->torch_compiles = torch.compile_count;
     stet_torch_release(&torch);
 }
@@ -87,7 +88,7 @@ static void row_text(struct stet_buf *out, const struct stet_run *run, const str
 {
     struct stet_buf cell = STET_BUF_INIT;
 
-    stet_text_outcome(&cell, run);
+    stet_run_outcome(&cell, run);
     stet_buf_printf(out, "%-22s  %-9s  ", run->id, cell.ptr);
     stet_buf_release(&cell);
     stet_text_duration(&cell, t->all.compile_ns + t->torch_ns);
@@ -131,6 +132,7 @@ static void row_json(struct stet_json *j, const struct stet_run *run, const stru
     stet_json_uint(j, "executions", t->all.executions);
     if (t->explained) {
         stet_json_uint(j, "recompiles", t->all.recompiles);
+        stet_json_number(j, "wait_s", (double)t->all.wait_ns / 1e9);
         stet_json_number(j, "lost_s", (double)t->all.lost_ns / 1e9);
     }
     stet_json_end_object(j);
@@ -177,7 +179,7 @@ static int list(enum stet_format format, struct stet_runs *runs, struct stet_led
             stet_buf_str(&out, " without a readable run.json\n");
         }
     }
-    return stet_print(&out, STET_EXIT_FINE);
+    return stet_cli_print(&out, STET_EXIT_FINE);
 }
 
 /* ---- pruning ---- */
@@ -227,7 +229,7 @@ static int prune(enum stet_format format, const struct stet_runs *runs, struct s
             stet_buf_printf(&out, ", %zu could not be", failed);
     }
     stet_buf_char(&out, '\n');
-    return stet_print(&out, failed ? STET_EXIT_FAILURE : STET_EXIT_FINE);
+    return stet_cli_print(&out, failed ? STET_EXIT_FAILURE : STET_EXIT_FINE);
 }
 
 static bool number(const char *text, unsigned long *out)
@@ -260,14 +262,14 @@ int cmd_runs(int argc, char **argv)
     struct stet_runs runs;
     struct stet_args args;
     char *folder;
-    int done = stet_args_parse(&args, argc, argv, &usage, options, false);
+    int done = stet_cli_args_parse(&args, argc, argv, &usage, options, false);
 
     if (done >= 0)
         return done;
     if (args.count || !number(most_text, &most) || (prune_text && !number(prune_text, &days)))
-        return stet_usage_error(&usage, "takes --most=N, --prune=DAYS and no other argument");
+        return stet_cli_usage_error(&usage, "takes --most=N, --prune=DAYS and no other argument");
     if (stet_runs_open(&runs, &err) != STET_OK)
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     stet_ledger_open(&l, NULL, NULL); /* without it the journals are read */
     folder = here ? getcwd(NULL, 0) : NULL;
     done =

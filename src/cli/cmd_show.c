@@ -7,6 +7,7 @@
 #include "legalize/hlo_to_stablehlo.h"
 #include "program/ops.h"
 #include "program/print.h"
+#include "session/run_json.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,7 +26,7 @@ static const struct stet_usage usage = {
 };
 
 /* StableHLO in any case: HLO is brought over first. */
-static enum stet_rc print_program(struct stet_buf *out, const struct stet_loaded *l,
+static enum stet_rc print_program(struct stet_buf *out, const struct stet_session_program *l,
                                   const struct stet_show_options *options, struct stet_err *err)
 {
     struct stet_print_options print = {.locations = options->locations};
@@ -42,41 +43,41 @@ static enum stet_rc print_program(struct stet_buf *out, const struct stet_loaded
     return rc;
 }
 
-static enum stet_rc print_summary(struct stet_buf *out, const struct stet_loaded *l,
+static enum stet_rc print_summary(struct stet_buf *out, const struct stet_session_program *l,
                                   enum stet_format format, const struct stet_show_options *options,
                                   struct stet_err *err)
 {
-    struct stet_show s;
-    enum stet_rc rc = stet_show_gather(&s, l, err);
+    struct stet_session_stats s;
+    enum stet_rc rc = stet_session_stats_gather(&s, l, err);
 
     if (rc != STET_OK)
         return rc;
     if (format == STET_FORMAT_JSON)
-        stet_show_json(out, &s);
+        stet_cli_show_json(out, &s);
     else
-        stet_show_text(out, &s, options);
-    stet_show_release(&s);
+        stet_cli_show_text(out, &s, options);
+    stet_session_stats_release(&s);
     return STET_OK;
 }
 
-int stet_show_file(const char *path, enum stet_format format,
-                   const struct stet_show_options *options)
+int stet_cli_show_file(const char *path, enum stet_format format,
+                       const struct stet_show_options *options)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_buf out = STET_TEXT_INIT;
-    struct stet_loaded l;
-    enum stet_rc rc = stet_load_open(&l, path, NULL, &err);
+    struct stet_session_program l;
+    enum stet_rc rc = stet_session_program_open(&l, path, NULL, &err);
 
     if (rc != STET_OK)
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     rc = options->text ? print_program(&out, &l, options, &err)
                        : print_summary(&out, &l, format, options, &err);
-    stet_load_close(&l);
+    stet_session_program_close(&l);
     if (rc != STET_OK) {
         stet_buf_release(&out);
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     }
-    return stet_print(&out, STET_EXIT_FINE);
+    return stet_cli_print(&out, STET_EXIT_FINE);
 }
 
 /* `stet show RUN`; STET_NOT_FOUND when the name is no run's. */
@@ -98,11 +99,11 @@ static enum stet_rc show_run(const char *name, enum stet_format format, bool col
         stet_run_steps(&digest, run->folder,
                        NULL); /* without them the rest is still worth showing */
         if (format == STET_FORMAT_JSON)
-            stet_show_run_json(&out, run, &digest);
+            stet_session_run_json(&out, run, &digest);
         else
-            stet_show_run_text(&out, run, &digest, colour);
+            stet_cli_show_run_text(&out, run, &digest, colour);
         stet_run_unload(&digest);
-        *code = stet_print(&out, STET_EXIT_FINE);
+        *code = stet_cli_print(&out, STET_EXIT_FINE);
     }
     stet_runs_close(&runs);
     return rc;
@@ -128,28 +129,28 @@ int cmd_show(int argc, char **argv)
     struct stet_err err = STET_ERR_INIT;
     const char *name;
     struct stet_args args;
-    int done = stet_args_parse(&args, argc, argv, &usage, options, false);
+    int done = stet_cli_args_parse(&args, argc, argv, &usage, options, false);
 
     if (done >= 0)
         return done;
     if (args.count > 1)
-        return stet_usage_error(&usage, "shows one thing at a time");
+        return stet_cli_usage_error(&usage, "shows one thing at a time");
     if (show.text && args.format == STET_FORMAT_JSON)
-        return stet_usage_error(&usage, "--text prints StableHLO, which is not JSON");
+        return stet_cli_usage_error(&usage, "--text prints StableHLO, which is not JSON");
     if (show.locations && !show.text)
-        return stet_usage_error(&usage, "--locations goes with --text");
+        return stet_cli_usage_error(&usage, "--locations goes with --text");
     name = args.count ? args.values[0] : NULL;
-    show.colour = args.format == STET_FORMAT_TEXT && stet_colour(STDOUT_FILENO);
+    show.colour = args.format == STET_FORMAT_TEXT && stet_text_colour(STDOUT_FILENO);
     if (name && is_file(name))
-        return stet_show_file(name, args.format, &show);
+        return stet_cli_show_file(name, args.format, &show);
     switch (show_run(name, args.format, show.colour, &done, &err)) {
     case STET_OK:
         return done;
     case STET_NOT_FOUND:
         if (name) /* a captured program, or it says what the name is not */
-            return stet_show_file(name, args.format, &show);
+            return stet_cli_show_file(name, args.format, &show);
         /* fall through */
     default:
-        return stet_complain(&err);
+        return stet_cli_complain(&err);
     }
 }

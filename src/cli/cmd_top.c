@@ -1,8 +1,8 @@
 /* stet top: a run while it goes on. */
 #include "cli/command.h"
 
-#include "cli/pulse_json.h"
 #include "cli/top.h"
+#include "monitor/pulse_json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,12 +38,12 @@ static void print_block(struct stet_buf *out, const struct stet_top *t)
 
     if (width <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
         width = size.ws_col;
-    stet_page_begin(&page, width > 0 && width < 1000 ? width : 100, 60);
-    stet_top_page(t, &page);
-    stet_page_plain(out, &page, stet_colour(STDOUT_FILENO));
+    stet_cli_page_begin(&page, width > 0 && width < 1000 ? width : 100, 60);
+    stet_cli_top_page(t, &page);
+    stet_cli_page_plain(out, &page, stet_text_colour(STDOUT_FILENO));
     if (page.text.failed)
         out->failed = true;
-    stet_page_release(&page);
+    stet_cli_page_release(&page);
 }
 
 static int print_all(struct stet_top *t, const struct wishes *w)
@@ -54,14 +54,14 @@ static int print_all(struct stet_top *t, const struct wishes *w)
     while (code == STET_EXIT_FINE && more) {
         struct stet_buf out = STET_BUF_INIT;
 
-        more = stet_top_poll(t) && !w->once;
+        more = stet_cli_top_poll(t) && !w->once;
         if (w->json)
             stet_pulse_json(&out, t->attach, t->now_ns);
         else
             print_block(&out, t);
         if (more && !w->json)
             stet_buf_char(&out, '\n');
-        code = stet_print(&out, STET_EXIT_FINE);
+        code = stet_cli_print(&out, STET_EXIT_FINE);
         if (more && code == STET_EXIT_FINE) {
             struct timespec pause = {(time_t)w->interval,
                                      (long)((w->interval - (double)(time_t)w->interval) * 1e9)};
@@ -72,21 +72,21 @@ static int print_all(struct stet_top *t, const struct wishes *w)
     return code;
 }
 
-static int show(struct stet_attach *a, const struct wishes *w)
+static int show(struct stet_monitor_attach *a, const struct wishes *w)
 {
     struct stet_top top;
     int code = -1;
 
-    stet_top_init(&top, a);
-    stet_page_locale();
+    stet_cli_top_init(&top, a);
+    stet_cli_page_locale();
     if (!w->plain && !w->once && !w->json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
-        code = stet_top_screen(&top, w->interval);
+        code = stet_cli_top_screen(&top, w->interval);
     return code >= 0 ? code : print_all(&top, w);
 }
 
 int cmd_top(int argc, char **argv)
 {
-    static struct stet_attach a;
+    static struct stet_monitor_attach a;
     struct wishes w = {.interval = 1};
     const char *every = NULL;
     const struct stet_option options[] = {
@@ -99,21 +99,21 @@ int cmd_top(int argc, char **argv)
     struct stet_err err = STET_ERR_INIT;
     struct stet_args args;
     char *end = NULL;
-    int done = stet_args_parse(&args, argc, argv, &usage, options, false);
+    int done = stet_cli_args_parse(&args, argc, argv, &usage, options, false);
 
     if (done >= 0)
         return done;
     if (args.count > 1)
-        return stet_usage_error(&usage, "one run at a time");
+        return stet_cli_usage_error(&usage, "one run at a time");
     if (every) {
         w.interval = strtod(every, &end);
         if (end == every || *end || !(w.interval >= 0.1 && w.interval <= 3600))
-            return stet_usage_error(&usage, "--interval is seconds, from 0.1 to 3600");
+            return stet_cli_usage_error(&usage, "--interval is seconds, from 0.1 to 3600");
     }
     w.json = args.format == STET_FORMAT_JSON;
-    if (stet_attach_open(&a, args.count ? args.values[0] : NULL, &err) != STET_OK)
-        return stet_complain(&err);
+    if (stet_monitor_attach_open(&a, args.count ? args.values[0] : NULL, &err) != STET_OK)
+        return stet_cli_complain(&err);
     done = show(&a, &w);
-    stet_attach_close(&a);
+    stet_monitor_attach_close(&a);
     return done;
 }

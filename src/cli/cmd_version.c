@@ -19,12 +19,12 @@ int cmd_version(int argc, char **argv)
     struct stet_buf out = STET_TEXT_INIT;
     struct stet_args args;
     char journal[32], pjrt[32];
-    int done = stet_args_parse(&args, argc, argv, &usage, options, false);
+    int done = stet_cli_args_parse(&args, argc, argv, &usage, options, false);
 
     if (done >= 0)
         return done;
     if (args.count)
-        return stet_usage_error(&usage, "no operands are taken");
+        return stet_cli_usage_error(&usage, "no operands are taken");
     snprintf(journal, sizeof journal, "%d.%d", STET_JOURNAL_MAJOR, STET_JOURNAL_MINOR);
     snprintf(pjrt, sizeof pjrt, "%d.%d", PJRT_API_MAJOR, PJRT_API_MINOR);
     if (args.format == STET_FORMAT_JSON) {
@@ -45,5 +45,5 @@ int cmd_version(int argc, char **argv)
                         "  compiler          %s\n",
                         STET_VERSION, pjrt, journal, __VERSION__);
     }
-    return stet_print(&out, STET_EXIT_FINE);
+    return stet_cli_print(&out, STET_EXIT_FINE);
 }

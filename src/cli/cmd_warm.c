@@ -1,12 +1,13 @@
 /* stet warm: compile what really ran, before the next launch needs it. */
 #include "base/fs.h"
+#include "base/human.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "cli/command.h"
-#include "cli/run_env.h"
-#include "cli/run_text.h"
-#include "cli/warm.h"
+#include "launch/child_env.h"
 #include "ledger/run_load.h"
 #include "store/store.h"
+#include "warm/warm.h"
 
 #include <ftw.h>
 #include <inttypes.h>
@@ -14,8 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,214 +39,6 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
     return remove(path);
 }
 
-/* ---- what ran ---- */
-
-static void take(struct stet_warm_plan *plan, const struct stet_process_digest *d,
-                 const struct stet_compile_event *c, const char *folder, const struct wishes *w)
-{
-    struct stet_warm_item *i = &plan->items[plan->count];
-
-    for (size_t k = 0; k < plan->count; k++) {
-        if (stet_hash_eq(plan->items[k].program, c->program) &&
-            stet_hash_eq(plan->items[k].options, c->options))
-            return;
-    }
-    i->folder = folder;
-    i->program = c->program;
-    i->options = c->options;
-    snprintf(i->format, sizeof i->format, "%.*s", STET_FMT(c->format));
-    snprintf(i->name, sizeof i->name, "%.*s", STET_FMT(c->name));
-    for (size_t p = 0; p < d->plugin_count; p++) {
-        if (d->plugins[p].id != c->plugin)
-            continue;
-        snprintf(i->plugin, sizeof i->plugin, "%.*s", STET_FMT(d->plugins[p].path));
-        if (!plan->described.len) {
-            plan->described = d->plugins[p].target;
-            plan->host_described = d->plugins[p].host_target;
-        }
-    }
-    if (w->plugin)
-        snprintf(i->plugin, sizeof i->plugin, "%s", w->plugin);
-    i->env = d->env;
-    i->env_count = d->env_count;
-    plan->count++;
-}
-
-static void *shared(size_t bytes)
-{
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-    return p == MAP_FAILED ? NULL : p;
-}
-
-/* The runs to be replayed, loaded. */
-struct ran {
-    struct stet_runs runs;
-    struct stet_run_digest *digests;
-    size_t count;
-};
-
-/* A state folder by its ledger: `name` is that file, or the folder that has it. */
-static bool is_ledger(const char *name, char folder[PATH_MAX])
-{
-    size_t n = strlen(name), tail = strlen("/ledger.db");
-    char path[PATH_MAX + 16];
-
-    if (n >= PATH_MAX)
-        return false;
-    strcpy(folder, name);
-    if (n > tail && !strcmp(name + n - tail, "/ledger.db"))
-        folder[n - tail] = '\0';
-    snprintf(path, sizeof path, "%s/runs", folder); /* programs lie with the runs */
-    return strchr(name, '/') && stet_fs_exists(path);
-}
-
-/* One run, or all of another ledger. */
-static enum stet_rc load_ran(struct ran *r, const char *name, struct stet_err *err)
-{
-    char folder[PATH_MAX];
-    bool all = name && is_ledger(name, folder);
-    const struct stet_run *first = NULL;
-    enum stet_rc rc;
-
-    if (all && setenv("STET_STATE_DIR", folder, 1) != 0)
-        return stet_fail_errno(err, "cannot set the environment");
-    rc = stet_runs_open(&r->runs, err);
-    if (rc == STET_OK && !all)
-        rc = stet_runs_find(&r->runs, name, &first, err);
-    if (rc == STET_OK && !(r->digests = stet_mem_calloc(r->runs.count + 1, sizeof *r->digests)))
-        rc = stet_fail(err, STET_NO_MEMORY, "out of memory for %zu runs", r->runs.count);
-    for (size_t i = 0; rc == STET_OK && i < (all ? r->runs.count : 1); i++) {
-        rc = stet_run_load(&r->digests[i], all ? r->runs.items[i].folder : first->folder, err);
-        r->count += rc == STET_OK;
-    }
-    if (first && rc == STET_OK)
-        r->runs.items[0] = *first; /* digest 0 is of run 0 */
-    return rc;
-}
-
-static void unload_ran(struct ran *r)
-{
-    for (size_t i = 0; i < r->count; i++)
-        stet_run_unload(&r->digests[i]);
-    stet_mem_free(r->digests);
-    stet_runs_close(&r->runs);
-}
-
-static void gather_one(struct stet_warm_plan *plan, const struct stet_run_digest *d,
-                       const char *folder, const struct wishes *w)
-{
-    for (size_t p = 0; p < d->process_count; p++) {
-        for (size_t i = 0; i < d->processes[p].compile_count; i++) {
-            const struct stet_compile_event *c = &d->processes[p].compiles[i];
-
-            if (!c->load && c->ended && !c->error_code)
-                take(plan, &d->processes[p], c, folder, w);
-        }
-    }
-}
-
-static enum stet_rc gather(struct stet_warm_plan *plan, const struct ran *r, const struct wishes *w,
-                           struct stet_err *err)
-{
-    size_t room = 1;
-
-    for (size_t n = 0; n < r->count; n++) {
-        for (size_t p = 0; p < r->digests[n].process_count; p++)
-            room += r->digests[n].processes[p].compile_count;
-    }
-    plan->items = shared(room * sizeof *plan->items);
-    if (!plan->items)
-        return stet_fail_errno(err, "no memory for %zu programs", room);
-    for (size_t n = 0; n < r->count; n++)
-        gather_one(plan, &r->digests[n], r->runs.items[n].folder, w);
-    return plan->count ? STET_OK : stet_fail(err, STET_NOT_FOUND, "the run compiled nothing");
-}
-
-/* ---- at work ---- */
-
-static size_t settled(const struct stet_warm_plan *plan)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < plan->count; i++)
-        n += atomic_load(&plan->items[i].verdict) > STET_WARM_AT_WORK;
-    return n;
-}
-
-static void progress(const struct stet_warm_plan *plan, bool last)
-{
-    if (isatty(STDERR_FILENO))
-        stet_say(last ? "\r%zu of %zu program%s\n" : "\r%zu of %zu program%s", settled(plan),
-                 plan->count, plan->count == 1 ? "" : "s");
-}
-
-static bool anything_waits(const struct stet_warm_plan *plan)
-{
-    for (size_t i = 0; i < plan->count; i++) {
-        if (atomic_load(&plan->items[i].verdict) == STET_WARM_WAITS)
-            return true;
-    }
-    return false;
-}
-
-/* A child that died took one program with it. */
-static void blame(const struct stet_warm_plan *plan, pid_t pid, int status)
-{
-    for (size_t i = 0; i < plan->count; i++) {
-        struct stet_warm_item *one = &plan->items[i];
-
-        if (one->by != pid || atomic_load(&one->verdict) != STET_WARM_AT_WORK)
-            continue;
-        snprintf(one->detail, sizeof one->detail, "the compiler ended its process (%s %d)",
-                 WIFSIGNALED(status) ? "signal" : "exit code",
-                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-        atomic_store(&one->verdict, STET_WARM_FAILED);
-    }
-}
-
-static pid_t start(const struct stet_warm_plan *plan)
-{
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        /* compilers talk; standard output is ours */
-        dup2(STDERR_FILENO, STDOUT_FILENO);
-        stet_warm_child(plan);
-    }
-    return pid;
-}
-
-static void work(const struct stet_warm_plan *plan, unsigned jobs)
-{
-    unsigned running = 0, started = 0;
-
-    while (running || anything_waits(plan)) {
-        int status;
-        pid_t pid;
-
-        while (running < jobs && anything_waits(plan) && started < plan->count + jobs) {
-            if (start(plan) < 0)
-                break;
-            running++;
-            started++;
-            nanosleep(&(struct timespec){.tv_nsec = 1000000},
-                      NULL); /* it takes its first program */
-        }
-        if (!running)
-            break;
-        pid = waitpid(-1, &status, WNOHANG);
-        if (pid > 0) {
-            running--;
-            blame(plan, pid, status);
-        } else {
-            nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
-            progress(plan, false);
-        }
-    }
-    progress(plan, true);
-}
-
 /* ---- the account ---- */
 
 struct account {
@@ -265,6 +56,17 @@ static const struct stet_compile_event *event_of(const struct stet_run_digest *d
     return NULL;
 }
 
+static bool was_kept(const struct stet_warm_item *i, const struct stet_compile_event *c)
+{
+    return atomic_load(&i->verdict) == STET_WARM_DONE && c && c->stored;
+}
+
+static bool was_there(const struct stet_warm_item *i, const struct stet_compile_event *c)
+{
+    return atomic_load(&i->verdict) == STET_WARM_DONE && c && !c->stored &&
+           (c->served || c->outcome == STET_OUTCOME_KEPT_ALREADY);
+}
+
 static const char *word_of(const struct stet_warm_item *i, const struct stet_compile_event *c)
 {
     switch (atomic_load(&i->verdict)) {
@@ -273,11 +75,9 @@ static const char *word_of(const struct stet_warm_item *i, const struct stet_com
     case STET_WARM_NO_PLUGIN:
         return "its plugin does not come up here";
     case STET_WARM_DONE:
-        if (c && c->stored)
-            return "compiled and kept";
-        if (c && (c->served || stet_view_is(c->store, "kept-already")))
-            return "was there";
-        return "compiled, not kept";
+        return was_kept(i, c)    ? "compiled and kept"
+               : was_there(i, c) ? "was there"
+                                 : "compiled, not kept";
     default:
         return "failed";
     }
@@ -296,7 +96,7 @@ static void tell_one(const struct stet_warm_item *i, const struct stet_compile_e
                      struct account *a, struct stet_buf *out, struct stet_json *j)
 {
     const char *word = word_of(i, c);
-    bool fine = !strcmp(word, "compiled and kept"), there = !strcmp(word, "was there");
+    bool fine = was_kept(i, c), there = was_there(i, c);
 
     a->kept += fine;
     a->there += there;
@@ -363,7 +163,7 @@ static int tell(const struct stet_warm_plan *plan, const struct stet_run_digest 
                 plan->topology);
     }
     stet_buf_release(&lines);
-    return stet_print(&out, a.failed ? STET_EXIT_FINDING : STET_EXIT_FINE);
+    return stet_cli_print(&out, a.failed ? STET_EXIT_FINDING : STET_EXIT_FINE);
 }
 
 static enum stet_rc set_up(const struct wishes *w, char *layer, const char *state,
@@ -371,7 +171,7 @@ static enum stet_rc set_up(const struct wishes *w, char *layer, const char *stat
 {
     char *folder = w->store ? stet_mem_strdup(w->store) : stet_store_default(err);
     enum stet_rc rc =
-        folder ? stet_find_library("libstet_plugin.so", layer, PATH_MAX, err) : STET_IO;
+        folder ? stet_launch_find_library("libstet_plugin.so", layer, PATH_MAX, err) : STET_IO;
 
     if (rc == STET_OK &&
         (setenv("STET_STORE", folder, 1) != 0 || setenv("STET_DIR", state, 1) != 0))
@@ -390,19 +190,19 @@ static int warm(const char *name, const struct wishes *w, bool json)
     struct stet_err err = STET_ERR_INIT;
     struct stet_run_digest did;
     struct timespec begin, end;
-    struct ran ran = {0};
-    enum stet_rc rc = load_ran(&ran, name, &err);
+    struct stet_warm_runs ran = {0};
+    enum stet_rc rc = stet_warm_runs_load(&ran, name, &err);
     int code;
 
     if (rc == STET_OK)
-        rc = gather(&plan, &ran, w, &err);
+        rc = stet_warm_gather(&plan, &ran, w->plugin, &err);
     if (rc == STET_OK && !mkdtemp(state))
         rc = stet_fail_errno(&err, "%s: cannot make folder", state);
     if (rc == STET_OK)
         rc = set_up(w, layer, state, &err);
     clock_gettime(CLOCK_MONOTONIC, &begin);
     if (rc == STET_OK)
-        work(&plan, jobs < 1 ? 1 : jobs > JOBS_MAX ? JOBS_MAX : (unsigned)jobs);
+        stet_warm_work(&plan, jobs < 1 ? 1 : jobs > JOBS_MAX ? JOBS_MAX : (unsigned)jobs);
     clock_gettime(CLOCK_MONOTONIC, &end);
     if (rc == STET_OK)
         rc = stet_run_load(&did, state, &err);
@@ -412,11 +212,11 @@ static int warm(const char *name, const struct wishes *w, bool json)
             (uint64_t)((end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec - begin.tv_nsec));
         stet_run_unload(&did);
     } else {
-        code = stet_complain(&err);
+        code = stet_cli_complain(&err);
     }
     if (!strstr(state, "XXXXXX"))
         nftw(state, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    unload_ran(&ran);
+    stet_warm_runs_unload(&ran);
     return code;
 }
 
@@ -437,13 +237,13 @@ int cmd_warm(int argc, char **argv)
         {0},
     };
     struct stet_args args;
-    int done = stet_args_parse(&args, argc, argv, &usage, options, false);
+    int done = stet_cli_args_parse(&args, argc, argv, &usage, options, false);
 
     if (done >= 0)
         return done;
     if (args.count > 1)
-        return stet_usage_error(&usage, "warms for one run at a time");
+        return stet_cli_usage_error(&usage, "warms for one run at a time");
     if (w.target && !w.topology)
-        return stet_usage_error(&usage, "--target needs --topology, as 1x1x1");
+        return stet_cli_usage_error(&usage, "--target needs --topology, as 1x1x1");
     return warm(args.count ? args.values[0] : NULL, &w, args.format == STET_FORMAT_JSON);
 }

@@ -39,21 +39,17 @@ struct stet_args {
 /* Parse argv[1..] (argv[0] is the command's name). Returns -1 to go on, otherwise the exit code to
  * return at once (0 after --help, 2 after a usage error already printed). Options and positionals
  * may be mixed; "--" ends options; when `stop_at_positional`, so does the first positional. */
-int stet_args_parse(struct stet_args *args, int argc, char **argv, const struct stet_usage *usage,
-                    const struct stet_option *options, bool stop_at_positional);
+int stet_cli_args_parse(struct stet_args *args, int argc, char **argv,
+                        const struct stet_usage *usage, const struct stet_option *options,
+                        bool stop_at_positional);
 
 /* "stet: <what>" and the synopsis on stderr; returns STET_EXIT_USAGE. */
-int stet_usage_error(const struct stet_usage *usage, const char *what);
+int stet_cli_usage_error(const struct stet_usage *usage, const char *what);
 /* "stet: <text>" on stderr with the offset when there is one; returns the exit code that fits. */
-int stet_complain(const struct stet_err *err);
-/* Write all of `out` to stderr; it stays the caller's. */
-void stet_say_text(struct stet_buf *out);
+int stet_cli_complain(const struct stet_err *err);
 /* Write all of `out` to stdout; the exit code (3 when stdout can't take it). Begin `out` as
  * STET_TEXT_INIT, unless it holds a format of its own (JSON, metrics). */
-int stet_print(struct stet_buf *out, int exit_code);
-
-/* Colour: on when stdout (stderr) is a terminal and neither NO_COLOR nor TERM=dumb is set. */
-bool stet_colour(int fd);
+int stet_cli_print(struct stet_buf *out, int exit_code);
 
 #define COMMAND(name, about) int cmd_##name(int argc, char **argv);
 #include "cli/commands.def"

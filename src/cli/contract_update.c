@@ -1,368 +1,11 @@
-/* Each breach widens the clause it breaks, until there is none. Only statements that change are
- * printed anew; the rest of the file, comments and all, stays as it was. */
+/* stet contract update: shows how a contract would have to change, or changes it. */
 #include "cli/contract_update.h"
 
-#include "base/fs.h"
 #include "base/json.h"
-#include "base/mem.h"
-#include "cli/contract.h"
+#include "base/text.h"
+#include "contract/update.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-enum { MOST_ROUNDS = 4096 };
-
-struct update {
-    struct stet_contract c, fresh; /* the file's, widened; what the run alone would give */
-    struct stet_lanes l;
-    struct stet_file file;
-    uint32_t families, frames; /* those that were in the file */
-    bool *family_moved, *frame_moved;
-    bool terms_moved, torch_moved;
-    struct stet_check k; /* why: what the run breaks */
-};
-
-static bool no_memory(struct stet_err *err)
-{
-    stet_fail(err, STET_NO_MEMORY, "out of memory for a contract");
-    return false;
-}
-
-/* ---- widening ---- */
-
-static void moved(struct update *u, const struct stet_family *f)
-{
-    uint32_t n = (uint32_t)(f - u->c.families);
-
-    if (n < u->families)
-        u->family_moved[n] = true;
-}
-
-static bool widen_dims(struct update *u, struct stet_family *f, const struct stet_seen *s,
-                       uint32_t number)
-{
-    for (uint32_t i = 0; i < f->arg_count; i++) {
-        struct stet_clause_arg *a = &f->args[i];
-
-        if (!stet_view_eq(a->name, s->args[number].name) || a->rank != s->args[number].rank)
-            continue;
-        for (uint32_t d = 0; d < a->rank; d++)
-            if (!stet_dim_add(&a->dims[d], s->args[number].dims[d], &u->c.arena))
-                return false;
-        return true;
-    }
-    return false;
-}
-
-/* The run's own family for a program, added beside those that do not fit. */
-static bool adopt(struct update *u, const struct stet_seen *s)
-{
-    const struct stet_family *found;
-    struct stet_family *f;
-    struct stet_gate gate;
-    struct stet_breach b;
-
-    if (stet_gate_init(&gate, &u->fresh, false, NULL) != STET_OK)
-        return false;
-    found = stet_gate_family(&gate, s, &b);
-    stet_gate_release(&gate);
-    f = found ? stet_contract_add_family(&u->c) : NULL;
-    if (f)
-        *f = *found; /* `fresh` lives as long */
-    return f != NULL;
-}
-
-static bool widen(struct update *u, const struct stet_seen *s, const struct stet_breach *b)
-{
-    struct stet_family *f = b->family ? &u->c.families[b->family - u->c.families] : NULL;
-    bool own = f && b->clause == STET_CLAUSE_MESH && f->terms.has_mesh;
-
-    switch (b->clause) {
-    case STET_CLAUSE_DIMS:
-        moved(u, f);
-        return widen_dims(u, f, s, b->number);
-    case STET_CLAUSE_OPTIONS:
-        f->options++;
-        break;
-    case STET_CLAUSE_GRAPHS:
-        f->graphs++;
-        break;
-    case STET_CLAUSE_PROGRAMS:
-        f->programs++;
-        break;
-    case STET_CLAUSE_COMPILES:
-        f->compiles++;
-        break;
-    case STET_CLAUSE_MESH:
-        if (!own) {
-            u->c.terms.mesh = stet_arena_copy(&u->c.arena, s->mesh);
-            u->terms_moved = true;
-            return u->c.terms.mesh.ptr != NULL;
-        }
-        f->terms.mesh = stet_arena_copy(&u->c.arena, s->mesh);
-        break;
-    default:
-        return adopt(u, s);
-    }
-    moved(u, f);
-    return true;
-}
-
-/* One pass of a process through the gate; true when nothing broke. */
-static int pass(struct update *u, uint32_t process, bool foreign, struct stet_err *err)
-{
-    const struct stet_history *h = &u->l.x.history;
-    struct stet_arena arena;
-    struct stet_gate gate;
-    int fine = 1;
-
-    if (stet_gate_init(&gate, &u->c, foreign, err) != STET_OK)
-        return -1;
-    for (uint32_t i = 0; fine > 0 && i < h->sighting_count; i++) {
-        struct stet_seen seen;
-        struct stet_breach b;
-
-        if (h->sightings[i].past || h->sightings[i].process != process)
-            continue;
-        stet_arena_init(&arena, (size_t)64 << 20);
-        if (stet_contract_see(&u->l.x, i, &seen, &arena, NULL) == STET_OK &&
-            stet_gate_breaks(&gate, &seen, &b))
-            fine = widen(u, &seen, &b) || no_memory(err) ? 0 : -1;
-        stet_arena_release(&arena);
-    }
-    stet_gate_release(&gate);
-    return fine;
-}
-
-static bool widen_pairs(struct update *u, struct stet_pairs *list, const struct stet_pairs *fresh)
-{
-    for (uint32_t i = 0; i < list->count; i++) {
-        struct stet_pair *p = &list->items[i];
-        const struct stet_pair *other = NULL;
-
-        for (uint32_t k = 0; k < fresh->count && !other; k++)
-            if (stet_view_eq(fresh->items[k].name, p->name))
-                other = &fresh->items[k];
-        if (!other && p->unset)
-            continue;
-        if (other && other->unset == p->unset &&
-            (p->unset || stet_contract_same_flags(other->value, p->value) ||
-             stet_contract_same_version(p->value, other->value)))
-            continue;
-        p->unset = !other || other->unset;
-        p->value = other ? other->value : (struct stet_view){0};
-        u->terms_moved = true;
-    }
-    return true;
-}
-
-static bool widen_frames(struct update *u)
-{
-    if (u->c.no_limit && !u->fresh.no_limit && u->l.has_torch)
-        u->c.no_limit = false, u->torch_moved = true;
-    if (u->c.no_late && !u->fresh.no_late && u->l.has_torch)
-        u->c.no_late = false, u->torch_moved = true;
-    if (u->c.no_failure && !u->fresh.no_failure && u->l.has_torch)
-        u->c.no_failure = false, u->torch_moved = true;
-    for (uint32_t i = 0; i < u->fresh.frame_count; i++) {
-        const struct stet_clause_frame *from = &u->fresh.frames[i];
-        struct stet_clause_frame *to = NULL;
-
-        for (uint32_t k = 0; k < u->c.frame_count && !to; k++)
-            if (stet_view_eq(u->c.frames[k].function, from->function) &&
-                (!u->c.frames[k].file.len || stet_view_eq(u->c.frames[k].file, from->file)))
-                to = &u->c.frames[k];
-        if (!to) {
-            to = stet_contract_add_frame(&u->c);
-            if (!to)
-                return false;
-            *to = *from;
-        } else if (to->programs < from->programs || to->breaks < from->breaks) {
-            to->programs = to->programs < from->programs ? from->programs : to->programs;
-            to->breaks = to->breaks < from->breaks ? from->breaks : to->breaks;
-            if ((uint32_t)(to - u->c.frames) < u->frames)
-                u->frame_moved[to - u->c.frames] = true;
-        }
-    }
-    return true;
-}
-
-static void widen_settled(struct update *u)
-{
-    const struct stet_history *h = &u->l.x.history;
-
-    for (uint32_t i = 0; i < h->sighting_count; i++) {
-        const struct stet_sighting *s = &h->sightings[i];
-
-        if (s->past || !s->step_known || u->c.terms.settled == STET_NO_BUDGET ||
-            s->step < u->c.terms.settled)
-            continue;
-        u->c.terms.settled = s->step + 1;
-        u->terms_moved = true;
-    }
-}
-
-static bool widen_all(struct update *u, struct stet_err *err)
-{
-    bool foreign = false;
-
-    for (uint32_t i = 0; i < u->l.x.digest.process_count; i++) {
-        const struct stet_process_digest *p = &u->l.x.digest.processes[i];
-        int fine = 0;
-
-        if (!p->compile_count)
-            continue;
-        foreign = u->c.on_cpu && !stet_contract_on_cpu(p);
-        for (int round = 0; !fine && round < MOST_ROUNDS; round++)
-            fine = pass(u, i, foreign, err);
-        if (fine < 0)
-            return false;
-    }
-    widen_settled(u);
-    widen_pairs(u, &u->c.terms.flags, &u->fresh.terms.flags);
-    if (!foreign)
-        widen_pairs(u, &u->c.terms.bundle, &u->fresh.terms.bundle);
-    return widen_frames(u) || no_memory(err);
-}
-
-/* ---- the new text ---- */
-
-struct piece {
-    size_t begin, end; /* of the old text */
-    struct stet_buf text;
-    uint32_t first, last; /* lines of the old text; 0: new */
-    struct stet_view family;
-};
-
-struct pieces {
-    struct piece *items;
-    uint32_t count, room;
-    bool failed;
-};
-
-static struct piece *add_piece(struct pieces *p)
-{
-    if (p->count == p->room) {
-        uint32_t room = p->room ? p->room * 2 : 16;
-        struct piece *all = stet_mem_resize(p->items, room, sizeof *all);
-
-        if (!all) {
-            p->failed = true;
-            return NULL;
-        }
-        p->items = all;
-        p->room = room;
-    }
-    p->items[p->count] = (struct piece){0};
-    return &p->items[p->count++];
-}
-
-static uint32_t line_of(struct stet_view text, size_t at)
-{
-    uint32_t line = 1;
-
-    for (size_t i = 0; i < at && i < text.len; i++)
-        line += text.ptr[i] == '\n';
-    return line;
-}
-
-static void place(struct piece *p, struct stet_view text, size_t begin, size_t end)
-{
-    while (end > begin && (text.ptr[end - 1] == ' ' || text.ptr[end - 1] == '\n'))
-        end--;
-    p->begin = begin;
-    p->end = end;
-    p->first = line_of(text, begin);
-    p->last = line_of(text, end);
-    if (p->text.len && !p->text.failed) /* without its line end */
-        p->text.len--;
-}
-
-/* The whole line, for statements that are one. */
-static void place_line(struct piece *p, struct stet_view text, uint32_t line)
-{
-    size_t begin = 0, end;
-
-    for (uint32_t n = 1; n < line && begin < text.len; begin++)
-        n += text.ptr[begin] == '\n';
-    for (end = begin; end < text.len && text.ptr[end] != '\n' && text.ptr[end] != '#';)
-        end++;
-    place(p, text, begin, end);
-}
-
-static void family_pieces(struct update *u, struct pieces *out)
-{
-    for (uint32_t i = 0; i < u->c.family_count; i++) {
-        struct piece *p;
-
-        if (i < u->families && !u->family_moved[i])
-            continue;
-        if (!(p = add_piece(out)))
-            return;
-        stet_contract_print_family(&p->text, &u->c.families[i]);
-        p->family = u->c.families[i].name;
-        if (i < u->families)
-            place(p, u->file.bytes, u->c.families[i].begin, u->c.families[i].end);
-    }
-}
-
-static void frame_pieces(struct update *u, struct pieces *out)
-{
-    for (uint32_t i = 0; i < u->c.frame_count; i++) {
-        struct piece *p;
-
-        if (i < u->frames && !u->frame_moved[i])
-            continue;
-        if (!(p = add_piece(out)))
-            return;
-        stet_contract_print_frame(&p->text, &u->c.frames[i]);
-        p->family = u->c.frames[i].function;
-        if (i < u->frames)
-            place(p, u->file.bytes, u->c.frames[i].begin, u->c.frames[i].end);
-    }
-}
-
-static void pair_pieces(struct update *u, const char *word, const struct stet_pairs *now,
-                        const struct stet_pairs *before, struct pieces *out)
-{
-    for (uint32_t i = 0; i < now->count && i < before->count; i++) {
-        struct piece *p;
-
-        if (now->items[i].unset == before->items[i].unset &&
-            stet_view_eq(now->items[i].value, before->items[i].value))
-            continue;
-        if (!(p = add_piece(out)))
-            return;
-        stet_contract_print_pair(&p->text, word, &now->items[i]);
-        stet_buf_char(&p->text, '\n');
-        place_line(p, u->file.bytes, now->items[i].line);
-    }
-}
-
-/* `before` is what the file says. */
-static void term_pieces(struct update *u, const struct stet_contract *before, struct pieces *out)
-{
-    const struct stet_terms *t = &u->c.terms;
-    struct piece *p;
-
-    if (t->settled != before->terms.settled && (p = add_piece(out))) {
-        stet_buf_printf(&p->text, "settled by step %" PRIu64 "\n", t->settled);
-        place_line(p, u->file.bytes, t->settled_line);
-    }
-    if (t->has_mesh && !stet_view_eq(t->mesh, before->terms.mesh) && (p = add_piece(out))) {
-        stet_buf_printf(&p->text, "mesh %.*s\n", STET_FMT(t->mesh));
-        place_line(p, u->file.bytes, t->mesh_line);
-    }
-    pair_pieces(u, "flags", &t->flags, &before->terms.flags, out);
-    pair_pieces(u, "bundle", &t->bundle, &before->terms.bundle, out);
-    if (u->torch_moved && (p = add_piece(out))) {
-        stet_contract_print_torch(&p->text, &u->c);
-        place_line(p, u->file.bytes, u->c.torch_line);
-    }
-}
-
-/* ---- telling ---- */
 
 /* Lines that both have at their ends are left out. */
 static void diff(struct stet_buf *out, struct stet_view old, struct stet_view new)
@@ -390,7 +33,7 @@ static void diff(struct stet_buf *out, struct stet_view old, struct stet_view ne
     }
 }
 
-static bool concerns(const struct stet_violation *v, const struct piece *p)
+static bool concerns(const struct stet_violation *v, const struct stet_update_piece *p)
 {
     if (p->first && v->line)
         return v->line >= p->first && v->line <= p->last;
@@ -398,7 +41,8 @@ static bool concerns(const struct stet_violation *v, const struct piece *p)
            (v->clause <= STET_CLAUSE_CALLS || v->clause == STET_CLAUSE_FRAME);
 }
 
-static void why(struct stet_buf *out, const struct update *u, const struct piece *p)
+static void why(struct stet_buf *out, const struct stet_contract_update *u,
+                const struct stet_update_piece *p)
 {
     for (uint32_t i = 0; i < u->k.count; i++) {
         const struct stet_violation *v = &u->k.items[i];
@@ -406,21 +50,20 @@ static void why(struct stet_buf *out, const struct update *u, const struct piece
         if (!concerns(v, p))
             continue;
         stet_buf_printf(out, "  why: %.*s", STET_FMT(v->what));
-        if (v->class.len)
-            stet_buf_printf(out, " (%.*s", STET_FMT(v->class));
+        if (v->cause != STET_CAUSE_NONE)
+            stet_buf_printf(out, " (%s", stet_cause_id(v->cause));
         if (v->origin.line)
-            stet_buf_printf(out, "%s%.*s:%" PRIu64, v->class.len ? ", " : " (",
+            stet_buf_printf(out, "%s%.*s:%" PRIu64, v->cause ? ", " : " (",
                             STET_FMT(stet_contract_base(v->origin.file)), v->origin.line);
-        stet_buf_str(out, v->class.len || v->origin.line ? ")\n" : "\n");
+        stet_buf_str(out, v->cause || v->origin.line ? ")\n" : "\n");
     }
 }
 
-static void tell(struct stet_buf *out, const struct update *u, const struct pieces *all,
-                 const char *file)
+static void tell(struct stet_buf *out, const struct stet_contract_update *u, const char *file)
 {
     stet_buf_printf(out, "--- %s\n+++ %s, so that run %s keeps it\n", file, file, u->l.run->id);
-    for (uint32_t i = 0; i < all->count; i++) {
-        const struct piece *p = &all->items[i];
+    for (size_t i = 0; i < u->piece_count; i++) {
+        const struct stet_update_piece *p = &u->pieces[i];
         struct stet_view old = stet_view_of(u->file.bytes.ptr + p->begin, p->end - p->begin);
 
         if (p->first)
@@ -432,8 +75,7 @@ static void tell(struct stet_buf *out, const struct update *u, const struct piec
     }
 }
 
-static void tell_json(struct stet_buf *out, const struct update *u, const struct pieces *all,
-                      const char *file)
+static void tell_json(struct stet_buf *out, const struct stet_contract_update *u, const char *file)
 {
     struct stet_json j;
 
@@ -443,8 +85,8 @@ static void tell_json(struct stet_buf *out, const struct update *u, const struct
     stet_json_cstr(&j, "contract", file);
     stet_json_cstr(&j, "run", u->l.run->id);
     stet_json_array(&j, "changes");
-    for (uint32_t i = 0; i < all->count; i++) {
-        const struct piece *p = &all->items[i];
+    for (size_t i = 0; i < u->piece_count; i++) {
+        const struct stet_update_piece *p = &u->pieces[i];
         struct stet_buf reasons = STET_BUF_INIT;
 
         stet_json_object(&j, NULL);
@@ -461,126 +103,38 @@ static void tell_json(struct stet_buf *out, const struct update *u, const struct
     stet_buf_char(out, '\n');
 }
 
-static int by_place(const void *a, const void *b)
-{
-    const struct piece *x = a, *y = b;
-
-    return x->begin < y->begin ? -1 : x->begin > y->begin;
-}
-
-static enum stet_rc rewrite(const struct update *u, const struct pieces *all, const char *file,
-                            struct stet_err *err)
-{
-    struct stet_view text = u->file.bytes;
-    struct stet_buf out = STET_BUF_INIT;
-    struct stet_contract again;
-    size_t at = 0;
-    enum stet_rc rc;
-
-    for (uint32_t i = 0; i < all->count; i++) {
-        const struct piece *p = &all->items[i];
-
-        if (!p->first || p->begin < at)
-            continue;
-        stet_buf_add(&out, text.ptr + at, p->begin - at);
-        stet_buf_view(&out, stet_buf_as_view(&p->text));
-        at = p->end;
-    }
-    stet_buf_add(&out, text.ptr + at, text.len - at);
-    for (uint32_t i = 0; i < all->count; i++)
-        if (!all->items[i].first) {
-            stet_buf_char(&out, '\n');
-            stet_buf_view(&out, stet_buf_as_view(&all->items[i].text));
-        }
-    rc = out.failed ? stet_fail(err, STET_NO_MEMORY, "out of memory for a contract")
-                    : stet_contract_parse(&again, stet_buf_as_view(&out), file, err);
-    if (rc == STET_OK) {
-        stet_contract_release(&again);
-        rc = stet_fs_write(file, stet_buf_as_view(&out), err);
-    }
-    stet_buf_release(&out);
-    return rc;
-}
-
-static int finish(struct update *u, const struct stet_contract *before, const char *file,
-                  bool write, enum stet_format format, struct stet_err *err)
-{
-    struct stet_buf out = STET_BUF_INIT;
-    struct pieces all = {0};
-    int code = STET_EXIT_FINE;
-
-    term_pieces(u, before, &all);
-    family_pieces(u, &all);
-    frame_pieces(u, &all);
-    if (all.count)
-        qsort(all.items, all.count, sizeof *all.items, by_place);
-    if (format == STET_FORMAT_JSON)
-        tell_json(&out, u, &all, file);
-    else if (all.count)
-        tell(&out, u, &all, file);
-    else
-        stet_buf_printf(&out, "run %s keeps %s: nothing to change\n", u->l.run->id, file);
-    if (all.failed)
-        code = (no_memory(err), stet_complain(err));
-    else if (all.count && write && rewrite(u, &all, file, err) != STET_OK)
-        code = stet_complain(err);
-    else if (all.count && !write)
-        code = STET_EXIT_FINDING;
-    code = stet_print(&out, code);
-    for (uint32_t i = 0; i < all.count; i++)
-        stet_buf_release(&all.items[i].text);
-    stet_mem_free(all.items);
-    return code;
-}
-
-static int with_run(struct update *u, const struct stet_contract *before, const char *file,
-                    bool write, enum stet_format format, struct stet_err *err)
-{
-    int code = STET_EXIT_FAILURE;
-
-    if (stet_contract_make(&u->fresh, &u->l, err) != STET_OK)
-        return stet_complain(err);
-    u->families = u->c.family_count;
-    u->frames = u->c.frame_count;
-    u->family_moved = stet_mem_calloc(u->families + 1, 1);
-    u->frame_moved = stet_mem_calloc(u->frames + 1, 1);
-    stet_check_init(&u->k);
-    if (u->family_moved && u->frame_moved && stet_check_run(&u->k, before, &u->l, err) == STET_OK &&
-        widen_all(u, err))
-        code = finish(u, before, file, write, format, err);
-    else
-        code = stet_complain(err);
-    stet_check_release(&u->k);
-    stet_mem_free(u->family_moved);
-    stet_mem_free(u->frame_moved);
-    stet_contract_release(&u->fresh);
-    return code;
-}
-
-int stet_contract_update(const char *run, const char *file, bool write, enum stet_format format)
+static int finish(const struct stet_contract_update *u, const char *file, bool write,
+                  enum stet_format format)
 {
     struct stet_err err = STET_ERR_INIT;
-    struct stet_contract before;
-    struct update u = {0};
+    struct stet_buf out = STET_TEXT_INIT;
+    int code = STET_EXIT_FINE;
+
+    if (format == STET_FORMAT_JSON)
+        out = (struct stet_buf)STET_BUF_INIT, tell_json(&out, u, file);
+    else if (u->piece_count)
+        tell(&out, u, file);
+    else
+        stet_buf_printf(&out, "run %s keeps %s: nothing to change\n", u->l.run->id, file);
+    if (u->piece_count && write && stet_contract_update_write(u, file, &err) != STET_OK)
+        code = stet_cli_complain(&err);
+    else if (u->piece_count && !write)
+        code = STET_EXIT_FINDING;
+    return stet_cli_print(&out, code);
+}
+
+int stet_cli_contract_update(const char *run, const char *file, bool write, enum stet_format format)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_contract_update u;
+    enum stet_rc rc = stet_contract_update_make(&u, run, file, &err);
     int code;
 
-    if (stet_contract_read(&before, file, &err) != STET_OK) {
-        stet_complain(&err);
-        return STET_EXIT_USAGE;
-    }
-    if (stet_file_open(&u.file, file, &err) != STET_OK ||
-        stet_contract_parse(&u.c, u.file.bytes, file, &err) != STET_OK) {
-        stet_contract_release(&before);
-        return stet_complain(&err);
-    }
-    if (stet_lanes_open(&u.l, run, &err) != STET_OK) {
-        code = stet_complain(&err);
-    } else {
-        code = with_run(&u, &before, file, write, format, &err);
-        stet_lanes_close(&u.l);
-    }
-    stet_contract_release(&u.c);
-    stet_contract_release(&before);
-    stet_file_close(&u.file);
+    if (rc == STET_OK)
+        code = finish(&u, file, write, format);
+    else
+        code =
+            u.has_contract ? stet_cli_complain(&err) : (stet_cli_complain(&err), STET_EXIT_USAGE);
+    stet_contract_update_release(&u);
     return code;
 }

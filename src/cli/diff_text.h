@@ -3,20 +3,20 @@
 #define STET_CLI_DIFF_TEXT_H
 
 #include "cli/command.h"
-#include "cli/load.h"
 #include "explain/diff.h"
+#include "session/named_program.h"
 
 struct stet_diff_view {
-    struct stet_loaded *a, *b;
+    struct stet_session_program *a, *b;
     enum stet_format format;
     bool colour;
     bool all; /* list what follows, too */
 };
 
-void stet_diff_text(struct stet_buf *out, const struct stet_diff *d,
-                    const struct stet_diff_view *view);
+void stet_cli_diff_text(struct stet_buf *out, const struct stet_diff *d,
+                        const struct stet_diff_view *view);
 /* Schema stet.diff/1. */
-void stet_diff_json(struct stet_buf *out, const struct stet_diff *d,
-                    const struct stet_diff_view *view);
+void stet_cli_diff_json(struct stet_buf *out, const struct stet_diff *d,
+                        const struct stet_diff_view *view);
 
 #endif

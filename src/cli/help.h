@@ -3,6 +3,6 @@
 #define STET_CLI_HELP_H
 
 /* Prints the page of a command, a trap or any other subject; an exit code. */
-int stet_help_page(const char *subject);
+int stet_cli_help_page(const char *subject);
 
 #endif

@@ -3,8 +3,8 @@
  * something only when the recompile is of the finding's own kind. */
 #include "cli/lint_run.h"
 
-#include "cli/explain.h"
-#include "cli/torch_rows.h"
+#include "session/session.h"
+#include "session/torch_rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,21 +32,10 @@ static bool covers(const struct stet_lint_finding *f, struct stet_view file, uin
 
 static bool is_of_trap(const struct stet_recompile *row, const char *trap)
 {
-    struct stet_view rest = row->also, one;
+    enum stet_cause cause = stet_cause_find(stet_view_str(trap));
 
-    if (stet_view_is(row->class, trap))
-        return true;
-    while (rest.len) {
-        const char *blank = memchr(rest.ptr, ' ', rest.len);
-        size_t n = blank ? (size_t)(blank - rest.ptr) : rest.len;
-
-        one = stet_view_of(rest.ptr, n);
-        if (stet_view_is(one, trap))
-            return true;
-        n += blank != NULL;
-        rest = stet_view_of(rest.ptr + n, rest.len - n);
-    }
-    return false;
+    return cause != STET_CAUSE_NONE &&
+           (row->cause == cause || stet_cause_list_has(&row->also, cause));
 }
 
 static bool visit(void *context, const struct stet_recompile *row)
@@ -63,7 +52,7 @@ static bool visit(void *context, const struct stet_recompile *row)
             hit = covers(f, row->changes[c].file, row->changes[c].line);
         if (hit) {
             f->compiles++;
-            f->cost_s += (double)row->cost_ns / 1e9;
+            f->cost_s += (double)row->wait_ns / 1e9;
         }
     }
     return true;
@@ -84,26 +73,26 @@ static int by_cost(const void *a, const void *b)
 static enum stet_rc join(struct stet_lint_result *r, const struct stet_runs *runs,
                          const struct stet_run *run, struct stet_err *err)
 {
-    struct stet_explained x;
+    struct stet_session x;
     struct stet_account a;
     struct stet_torch torch;
-    enum stet_rc rc = stet_explain_run(&x, runs, run, err);
+    enum stet_rc rc = stet_session_open(&x, runs, run, err);
 
     if (rc != STET_OK)
         return rc;
     stet_torch_init(&torch);
-    stet_explain_account(&a, &x);
+    stet_session_account(&a, &x);
     rc = a.each(a.source, visit, r, err);
-    if (rc == STET_OK && stet_torch_load_run(&torch, run, NULL) == STET_OK)
-        stet_torch_each(&torch, visit, r);
+    if (rc == STET_OK && stet_session_torch_load_run(&torch, run, NULL) == STET_OK)
+        stet_session_torch_each(&torch, visit, r);
     stet_torch_release(&torch);
-    stet_explained_release(&x);
+    stet_session_close(&x);
     qsort(r->findings, r->finding_count, sizeof *r->findings, by_cost);
     return rc;
 }
 
-enum stet_rc stet_lint_join(struct stet_lint_result *r, const char *name, char *id, size_t room,
-                            struct stet_err *err)
+enum stet_rc stet_cli_lint_join(struct stet_lint_result *r, const char *name, char *id, size_t room,
+                                struct stet_err *err)
 {
     const struct stet_run *run;
     struct stet_runs runs;

@@ -7,7 +7,7 @@
 
 /* Fills cost_s and compiles of each finding and puts the dearest first. `name` as every command
  * takes a run; `id` gets the run's own. */
-enum stet_rc stet_lint_join(struct stet_lint_result *r, const char *name, char *id, size_t room,
-                            struct stet_err *err);
+enum stet_rc stet_cli_lint_join(struct stet_lint_result *r, const char *name, char *id, size_t room,
+                                struct stet_err *err);
 
 #endif

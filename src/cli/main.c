@@ -27,7 +27,8 @@ static void print_help(FILE *out)
         fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].about);
     fputs(
         "\n`stet COMMAND --help` lists a command's options. `stet help SUBJECT` prints a page: a\n"
-        "command's, a trap's (`stet help traps` lists them), any other (`stet help docs`).\n",
+        "command's, a trap's (`stet help traps` lists them), any other (`stet help docs`).\n"
+        "`stet help causes` lists the causes of recompiles.\n",
         out);
 }
 
@@ -42,7 +43,7 @@ int main(int argc, char **argv)
         return STET_EXIT_USAGE;
     }
     if (!strcmp(argv[1], "help") && argc > 2 && argv[2][0] != '-')
-        return stet_help_page(argv[2]);
+        return stet_cli_help_page(argv[2]);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
         print_help(stdout);
         return STET_EXIT_FINE;

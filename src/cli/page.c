@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <wchar.h>
 
-void stet_page_locale(void)
+void stet_cli_page_locale(void)
 {
     setlocale(LC_CTYPE, "");
     if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
         setlocale(LC_CTYPE, "C.UTF-8");
 }
 
-void stet_page_begin(struct stet_page *p, int width, int height)
+void stet_cli_page_begin(struct stet_page *p, int width, int height)
 {
     p->text.len = 0;
     p->text.failed = false;
@@ -23,7 +23,7 @@ void stet_page_begin(struct stet_page *p, int width, int height)
     p->row = p->column = 0;
 }
 
-void stet_page_release(struct stet_page *p)
+void stet_cli_page_release(struct stet_page *p)
 {
     stet_buf_release(&p->text);
 }
@@ -85,12 +85,12 @@ static void put(struct stet_page *p, enum stet_style style, struct stet_view tex
     }
 }
 
-void stet_page_put(struct stet_page *p, enum stet_style style, struct stet_view text)
+void stet_cli_page_put(struct stet_page *p, enum stet_style style, struct stet_view text)
 {
     put(p, style, text, p->width);
 }
 
-void stet_page_printf(struct stet_page *p, enum stet_style style, const char *fmt, ...)
+void stet_cli_page_printf(struct stet_page *p, enum stet_style style, const char *fmt, ...)
 {
     char text[1024];
     va_list args;
@@ -104,7 +104,7 @@ void stet_page_printf(struct stet_page *p, enum stet_style style, const char *fm
             p->width);
 }
 
-void stet_page_to(struct stet_page *p, int column)
+void stet_cli_page_to(struct stet_page *p, int column)
 {
     if (p->row >= p->height)
         return;
@@ -116,7 +116,8 @@ void stet_page_to(struct stet_page *p, int column)
         stet_buf_char(&p->text, ' ');
 }
 
-void stet_page_field(struct stet_page *p, enum stet_style style, struct stet_view text, int room)
+void stet_cli_page_field(struct stet_page *p, enum stet_style style, struct stet_view text,
+                         int room)
 {
     int end = p->column + room;
 
@@ -128,18 +129,18 @@ void stet_page_field(struct stet_page *p, enum stet_style style, struct stet_vie
         put(p, style, text, room - 1);
         put(p, style, STET_VIEW("…"), 1);
     }
-    stet_page_to(p, end);
+    stet_cli_page_to(p, end);
 }
 
-void stet_page_right(struct stet_page *p, enum stet_style style, const char *text, int room)
+void stet_cli_page_right(struct stet_page *p, enum stet_style style, const char *text, int room)
 {
     int columns = columns_of(stet_view_str(text));
 
-    stet_page_to(p, p->column + (columns < room ? room - columns : 0));
+    stet_cli_page_to(p, p->column + (columns < room ? room - columns : 0));
     put(p, style, stet_view_str(text), room);
 }
 
-void stet_page_line(struct stet_page *p)
+void stet_cli_page_line(struct stet_page *p)
 {
     if (p->row >= p->height)
         return;
@@ -148,7 +149,7 @@ void stet_page_line(struct stet_page *p)
     p->column = 0;
 }
 
-void stet_page_plain(struct stet_buf *out, const struct stet_page *p, bool colour)
+void stet_cli_page_plain(struct stet_buf *out, const struct stet_page *p, bool colour)
 {
     static const char *const codes[STET_STYLES] = {
         [STET_STYLE_PLAIN] = "\033[0m",   [STET_STYLE_STRONG] = "\033[0;1m",

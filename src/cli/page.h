@@ -24,27 +24,28 @@ struct stet_page {
 };
 
 /* So that wcwidth and ncurses agree on UTF-8; once, before the first page. */
-void stet_page_locale(void);
+void stet_cli_page_locale(void);
 
-void stet_page_begin(struct stet_page *p, int width, int height);
-void stet_page_release(struct stet_page *p);
+void stet_cli_page_begin(struct stet_page *p, int width, int height);
+void stet_cli_page_release(struct stet_page *p);
 static inline int stet_page_left(const struct stet_page *p)
 {
     return p->row < p->height ? p->height - p->row : 0;
 }
 
-void stet_page_put(struct stet_page *p, enum stet_style style, struct stet_view text);
-void stet_page_printf(struct stet_page *p, enum stet_style style, const char *fmt, ...)
+void stet_cli_page_put(struct stet_page *p, enum stet_style style, struct stet_view text);
+void stet_cli_page_printf(struct stet_page *p, enum stet_style style, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 /* At most `room` columns, ending in … when it is cut; then blanks up to that many. */
-void stet_page_field(struct stet_page *p, enum stet_style style, struct stet_view text, int room);
+void stet_cli_page_field(struct stet_page *p, enum stet_style style, struct stet_view text,
+                         int room);
 /* Right-aligned in `room` columns. */
-void stet_page_right(struct stet_page *p, enum stet_style style, const char *text, int room);
+void stet_cli_page_right(struct stet_page *p, enum stet_style style, const char *text, int room);
 /* Blanks up to a column. */
-void stet_page_to(struct stet_page *p, int column);
-void stet_page_line(struct stet_page *p);
+void stet_cli_page_to(struct stet_page *p, int column);
+void stet_cli_page_line(struct stet_page *p);
 
 /* The page without styles, or with those of a colour terminal. */
-void stet_page_plain(struct stet_buf *out, const struct stet_page *p, bool colour);
+void stet_cli_page_plain(struct stet_buf *out, const struct stet_page *p, bool colour);
 
 #endif

@@ -1,10 +1,14 @@
 /* What `stet run` says when the command has ended: compiles, seconds lost, whether it settled, the
  * three questions, the causes that cost most. */
-#include "cli/account.h"
-#include "cli/account_frameworks.h"
-#include "cli/explain.h"
-#include "cli/explain_shelf.h"
+#include "base/human.h"
+#include "cli/account_text.h"
+#include "cli/frameworks_text.h"
 #include "cli/run_text.h"
+#include "cli/startup_text.h"
+#include "session/account.h"
+#include "session/frameworks.h"
+#include "session/program_cache.h"
+#include "session/session.h"
 
 #include "base/fs.h"
 #include "cli/command.h"
@@ -22,7 +26,7 @@
 /* More than that takes seconds to explain; the command has ended and its caller waits. */
 enum { MOST_COMPILES = 4000, TOP = 3, CAUSES = 64 };
 
-static void stranger_lines(struct stet_buf *out, const struct stet_watch *w)
+static void stranger_lines(struct stet_buf *out, const struct stet_launch_watch *w)
 {
     size_t listed = sizeof w->strangers / sizeof *w->strangers;
 
@@ -36,8 +40,9 @@ static void stranger_lines(struct stet_buf *out, const struct stet_watch *w)
 /* ---- causes ---- */
 
 struct cause {
-    char class[32], function[64], file[256];
-    uint64_t line, times, cost_ns;
+    enum stet_cause cause;
+    char function[64], file[256];
+    uint64_t line, times, wait_ns, cost_ns;
 };
 
 struct causes {
@@ -48,29 +53,45 @@ struct causes {
 static bool gather(void *context, const struct stet_recompile *r)
 {
     struct causes *c = context;
-    struct cause one = {.line = r->origin.line};
+    struct cause one = {.cause = r->cause, .line = r->origin.line};
 
-    if (r->benign || !stet_recompile_lost(r))
+    if (r->benign)
         return true;
     snprintf(one.file, sizeof one.file, "%.*s", STET_FMT(stet_text_path(r->origin.file)));
-    snprintf(one.class, sizeof one.class, "%.*s", STET_FMT(r->class));
     snprintf(one.function, sizeof one.function, "%.*s", STET_FMT(r->function));
     for (size_t i = 0; i < c->count; i++) {
         struct cause *o = &c->items[i];
 
-        if (o->line == one.line && !strcmp(o->class, one.class) && !strcmp(o->file, one.file) &&
+        if (o->line == one.line && o->cause == one.cause && !strcmp(o->file, one.file) &&
             !strcmp(o->function, one.function)) {
             o->times++;
-            o->cost_ns += r->cost_ns;
+            o->wait_ns += r->wait_ns;
+            o->cost_ns += stet_recompile_lost(r) ? r->cost_ns : 0;
             return true;
         }
     }
     if (c->count < CAUSES) {
         one.times = 1;
-        one.cost_ns = r->cost_ns;
+        one.wait_ns = r->wait_ns;
+        one.cost_ns = stet_recompile_lost(r) ? r->cost_ns : 0;
         c->items[c->count++] = one;
     }
     return true;
+}
+
+static void further(struct stet_buf *out, const struct causes *c)
+{
+    uint64_t wait_ns = 0, more = 0;
+
+    for (size_t i = 0; i < c->count; i++) {
+        more += c->items[i].times != 0;
+        wait_ns += c->items[i].times ? c->items[i].wait_ns : 0;
+    }
+    if (!more)
+        return;
+    stet_buf_printf(out, "stet:   %" PRIu64 " more cause%s, waited ", more, more == 1 ? "" : "s");
+    stet_text_duration(out, wait_ns);
+    stet_buf_char(out, '\n');
 }
 
 static void top_lines(struct stet_buf *out, struct causes *c)
@@ -79,19 +100,25 @@ static void top_lines(struct stet_buf *out, struct causes *c)
         struct cause *best = NULL;
 
         for (size_t i = 0; i < c->count; i++)
-            if (c->items[i].times && (!best || c->items[i].cost_ns > best->cost_ns))
+            if (c->items[i].times && (!best || c->items[i].wait_ns > best->wait_ns))
                 best = &c->items[i];
         if (!best)
             return;
-        stet_buf_printf(out, "stet:   %" PRIu64 "× %s in %s", best->times, best->class,
-                        best->function);
+        stet_buf_printf(out, "stet:   %" PRIu64 "× %s in %s", best->times,
+                        stet_cause_id(best->cause), best->function);
         if (best->line)
             stet_buf_printf(out, ", %s:%" PRIu64, best->file, best->line);
-        stet_buf_str(out, ", ");
-        stet_text_duration(out, best->cost_ns);
+        stet_buf_str(out, ", waited ");
+        stet_text_duration(out, best->wait_ns);
+        if (best->cost_ns != best->wait_ns) {
+            stet_buf_str(out, " (compiler ");
+            stet_text_duration(out, best->cost_ns);
+            stet_buf_char(out, ')');
+        }
         stet_buf_char(out, '\n');
         best->times = 0;
     }
+    further(out, c);
 }
 
 /* ---- all of it ---- */
@@ -99,14 +126,14 @@ static void top_lines(struct stet_buf *out, struct causes *c)
 static void say_account(struct stet_buf *out, const struct stet_account *a)
 {
     static struct causes causes;
-    struct stet_tally t;
+    struct stet_account_tally t;
 
     causes.count = 0;
     if (stet_account_tally(a, &t, NULL) != STET_OK)
         return;
     stet_buf_str(out, "stet: ");
     if (t.alarms) {
-        stet_account_lost(out, &t);
+        stet_cli_account_lost(out, &t);
         stet_buf_str(out, "; ");
     }
     if (a->totals.settled)
@@ -116,16 +143,17 @@ static void say_account(struct stet_buf *out, const struct stet_account *a)
         stet_buf_printf(out, ", not settled: %.*s", STET_FMT(a->totals.settled_why));
     stet_buf_char(out, '\n');
     for (int q = 0; q < STET_QUESTIONS; q++) {
-        stet_buf_printf(out, "stet: %s %s", stet_question_text((enum stet_question)q),
+        stet_buf_printf(out, "stet: %s %s", stet_cause_question_text((enum stet_cause_question)q),
                         t.answers[q].count ? "yes" : "no");
         if (t.answers[q].count)
-            stet_buf_printf(out, ", %" PRIu64 "× (%s)", t.answers[q].count, t.answers[q].class);
+            stet_buf_printf(out, ", %" PRIu64 "× (%s)", t.answers[q].count,
+                            stet_cause_id(t.answers[q].cause));
         stet_buf_char(out, '\n');
     }
     if (t.alarms && a->each(a->source, gather, &causes, NULL) == STET_OK)
         top_lines(out, &causes);
-    stet_account_saved(out, "stet: ", a);
-    stet_counters_text(out, "stet: ", true, a->counters, a->counter_count);
+    stet_cli_account_saved(out, "stet: ", a);
+    stet_cli_counters_text(out, "stet: ", true, a->counters, a->counter_count);
 }
 
 static void explain(struct stet_buf *out, const char *folder)
@@ -133,20 +161,21 @@ static void explain(struct stet_buf *out, const char *folder)
     const struct stet_run *run;
     struct stet_ledger *l = NULL;
     struct stet_runs runs;
-    struct stet_explained x;
+    struct stet_session x;
     struct stet_account a;
 
     if (stet_runs_open(&runs, NULL) != STET_OK)
         return;
     if (stet_runs_find(&runs, folder, &run, NULL) == STET_OK &&
-        stet_explain_run(&x, &runs, run, NULL) == STET_OK) {
-        stet_explain_account(&a, &x);
+        stet_session_open(&x, &runs, run, NULL) == STET_OK) {
+        stet_session_account(&a, &x);
         if (stet_ledger_open(&l, NULL, NULL) == STET_OK &&
-            stet_explain_keep(l, &x, run, NULL) == STET_OK)
+            stet_session_keep(l, &x, run, NULL) == STET_OK)
             stet_ledger_saved(l, run->id, &a.saved, NULL);
         stet_ledger_close(l);
         say_account(out, &a);
-        stet_explained_release(&x);
+        stet_cli_startup_text(out, "stet: ", &x.digest);
+        stet_session_close(&x);
     }
     stet_runs_close(&runs);
 }
@@ -212,18 +241,18 @@ static void say_nothing(struct stet_buf *out, const struct stet_run_digest *d, c
         say_why(out, folder, end);
 }
 
-void stet_run_summary(const char *folder, const char *id, const struct stet_watch *watch,
-                      const struct stet_run_end *end)
+void stet_cli_run_summary(const char *folder, const char *id, const struct stet_launch_watch *watch,
+                          const struct stet_run_end *end)
 {
     struct stet_buf out = STET_TEXT_INIT;
     struct stet_err err = STET_ERR_INIT;
-    struct stet_shelf *shelf = stet_shelf_new();
+    struct stet_session_programs *shelf = stet_session_programs_new();
     struct stet_dump dump = {0};
     struct stet_run_digest d;
 
     if (stet_run_load(&d, folder, &err) != STET_OK) {
         stet_say("stet: %s\n", err.text);
-        stet_shelf_free(shelf);
+        stet_session_programs_free(shelf);
         return;
     }
     snprintf(dump.dir, sizeof dump.dir, "%s/dump", folder);
@@ -233,17 +262,17 @@ void stet_run_summary(const char *folder, const char *id, const struct stet_watc
         say_nothing(&out, &d, folder, id, end);
     } else {
         stet_buf_printf(&out, "stet: run %s: ", id);
-        stet_text_run_totals(&out, &d);
+        stet_cli_run_totals(&out, &d);
         stet_buf_printf(&out, "; see `stet %s`\n", d.compiles ? "explain" : "show");
     }
     if (d.compiles && d.compiles <= MOST_COMPILES)
         explain(&out, folder);
-    stet_text_trouble(&out, &d);
+    stet_cli_run_trouble(&out, &d);
     stranger_lines(&out, watch);
     if (!out.failed)
         stet_say_text(&out);
     stet_buf_release(&out);
     stet_dump_release(&dump);
-    stet_shelf_free(shelf);
+    stet_session_programs_free(shelf);
     stet_run_unload(&d);
 }

@@ -1,6 +1,7 @@
 /* The summary as text and as JSON. */
 #include "cli/show.h"
 
+#include "base/excerpt.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/run_text.h"
@@ -45,7 +46,7 @@ static void line_text(struct stet_buf *out, const struct stet_loc *loc)
         stet_buf_printf(out, " in %.*s", STET_FMT(function));
 }
 
-static void arguments(struct stet_buf *out, const struct stet_show *s,
+static void arguments(struct stet_buf *out, const struct stet_session_stats *s,
                       const struct stet_show_options *o)
 {
     const struct stet_program *p = s->side.program;
@@ -73,7 +74,7 @@ static void arguments(struct stet_buf *out, const struct stet_show *s,
     rest(out, p->argument_count, shown);
 }
 
-static void outputs(struct stet_buf *out, const struct stet_show *s,
+static void outputs(struct stet_buf *out, const struct stet_session_stats *s,
                     const struct stet_show_options *o)
 {
     const struct stet_program *p = s->side.program;
@@ -96,7 +97,7 @@ static void outputs(struct stet_buf *out, const struct stet_show *s,
     rest(out, p->output_count, shown);
 }
 
-static void operations(struct stet_buf *out, const struct stet_show *s,
+static void operations(struct stet_buf *out, const struct stet_session_stats *s,
                        const struct stet_show_options *o)
 {
     uint32_t shown = rows(o, s->op_kinds);
@@ -107,14 +108,14 @@ static void operations(struct stet_buf *out, const struct stet_show *s,
     rest(out, s->op_kinds, shown);
 }
 
-static void constants(struct stet_buf *out, const struct stet_show *s,
+static void constants(struct stet_buf *out, const struct stet_session_stats *s,
                       const struct stet_show_options *o)
 {
     uint32_t shown = rows(o, s->constant_count);
 
     head(out, o, "constants", s->constant_count);
     for (uint32_t i = 0; i < shown; i++) {
-        const struct stet_show_constant *c = &s->constants[i];
+        const struct stet_session_stats_constant *c = &s->constants[i];
         size_t start = out->len;
 
         stet_buf_str(out, "  ");
@@ -133,7 +134,7 @@ static void constants(struct stet_buf *out, const struct stet_show *s,
     rest(out, s->constant_count, shown);
 }
 
-static void lines(struct stet_buf *out, const struct stet_show *s,
+static void lines(struct stet_buf *out, const struct stet_session_stats *s,
                   const struct stet_show_options *o)
 {
     uint32_t shown = rows(o, s->line_count);
@@ -142,7 +143,7 @@ static void lines(struct stet_buf *out, const struct stet_show *s,
         return;
     head(out, o, "source lines", s->line_count);
     for (uint32_t i = 0; i < shown; i++) {
-        const struct stet_show_count *l = &s->lines[i];
+        const struct stet_session_stats_count *l = &s->lines[i];
         size_t before;
 
         stet_buf_printf(out, "  %6u  %.*s:%u", l->count, STET_FMT(l->text), l->line);
@@ -157,7 +158,7 @@ static void lines(struct stet_buf *out, const struct stet_show *s,
     rest(out, s->line_count, shown);
 }
 
-static void repeats(struct stet_buf *out, const struct stet_show *s,
+static void repeats(struct stet_buf *out, const struct stet_session_stats *s,
                     const struct stet_show_options *o)
 {
     if (!s->repeat_count)
@@ -173,15 +174,15 @@ static void repeats(struct stet_buf *out, const struct stet_show *s,
     }
 }
 
-void stet_show_text(struct stet_buf *out, const struct stet_show *s,
-                    const struct stet_show_options *o)
+void stet_cli_show_text(struct stet_buf *out, const struct stet_session_stats *s,
+                        const struct stet_show_options *o)
 {
     const struct stet_program *p = s->side.program;
     struct stet_view name = stet_op_symbol(p->module);
     char hash[STET_HASH_TEXT];
 
     stet_hash_format(s->loaded->fingerprint.key, hash);
-    stet_buf_printf(out, "%s: %s%s%.*s", s->loaded->path, stet_load_format(s->loaded),
+    stet_buf_printf(out, "%s: %s%s%.*s", s->loaded->path, stet_session_program_format(s->loaded),
                     p->producer.len ? " by " : "", STET_FMT(p->producer));
     if (name.len)
         stet_buf_printf(out, ", module %.*s", STET_FMT(name));
@@ -251,7 +252,7 @@ static void json_interface(struct stet_json *j, const struct stet_program *p)
     stet_json_end_array(j);
 }
 
-static void json_counts(struct stet_json *j, const struct stet_show *s)
+static void json_counts(struct stet_json *j, const struct stet_session_stats *s)
 {
     stet_json_object(j, "operations");
     for (uint32_t i = 0; i < s->op_kinds; i++) {
@@ -275,11 +276,11 @@ static void json_counts(struct stet_json *j, const struct stet_show *s)
     stet_json_end_array(j);
 }
 
-static void json_constants(struct stet_json *j, const struct stet_show *s)
+static void json_constants(struct stet_json *j, const struct stet_session_stats *s)
 {
     stet_json_array(j, "constants");
     for (uint32_t i = 0; i < s->constant_count; i++) {
-        const struct stet_show_constant *c = &s->constants[i];
+        const struct stet_session_stats_constant *c = &s->constants[i];
 
         stet_json_object(j, NULL);
         json_words(j, "type", c->op->results[0].type, NULL);
@@ -302,7 +303,7 @@ static void json_constants(struct stet_json *j, const struct stet_show *s)
     stet_json_end_array(j);
 }
 
-void stet_show_json(struct stet_buf *out, const struct stet_show *s)
+void stet_cli_show_json(struct stet_buf *out, const struct stet_session_stats *s)
 {
     const struct stet_program *p = s->side.program;
     char hash[STET_HASH_TEXT];
@@ -312,7 +313,7 @@ void stet_show_json(struct stet_buf *out, const struct stet_show *s)
     stet_json_object(&j, NULL);
     stet_json_cstr(&j, "schema", "stet.show/1");
     stet_json_cstr(&j, "file", s->loaded->path);
-    stet_json_cstr(&j, "format", stet_load_format(s->loaded));
+    stet_json_cstr(&j, "format", stet_session_program_format(s->loaded));
     stet_json_string(&j, "producer", p->producer);
     stet_json_string(&j, "module", stet_op_symbol(p->module));
     stet_hash_format(s->loaded->fingerprint.key, hash);

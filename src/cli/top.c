@@ -11,7 +11,7 @@ static uint64_t wall_ns(void)
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-void stet_top_init(struct stet_top *t, struct stet_attach *a)
+void stet_cli_top_init(struct stet_top *t, struct stet_monitor_attach *a)
 {
     *t = (struct stet_top){.attach = a, .rank = STET_ALL_RANKS, .now_ns = wall_ns()};
 }
@@ -32,9 +32,9 @@ static void measure_transfers(struct stet_top *t)
     t->last_ns = t->now_ns;
 }
 
-bool stet_top_poll(struct stet_top *t)
+bool stet_cli_top_poll(struct stet_top *t)
 {
-    bool more = stet_attach_poll(t->attach);
+    bool more = stet_monitor_attach_poll(t->attach);
 
     t->now_ns = more ? wall_ns() : t->attach->run.ended_ns ? t->attach->run.ended_ns : t->now_ns;
     measure_transfers(t);
@@ -60,12 +60,12 @@ static int64_t neighbour(const struct stet_pulse *p, int64_t rank, int direction
     return found;
 }
 
-void stet_top_next_rank(struct stet_top *t, int direction)
+void stet_cli_top_next_rank(struct stet_top *t, int direction)
 {
     t->rank = neighbour(t->attach->pulse, t->rank, direction);
 }
 
-const char *stet_top_sort_name(enum stet_top_sort sort)
+const char *stet_cli_top_sort_name(enum stet_top_sort sort)
 {
     static const char *const names[] = {"rank", "step rate", "compiles", "time lost",
                                         "last change"};

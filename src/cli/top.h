@@ -2,8 +2,8 @@
 #ifndef STET_CLI_TOP_H
 #define STET_CLI_TOP_H
 
-#include "cli/attach.h"
 #include "cli/page.h"
+#include "monitor/attach.h"
 
 enum stet_top_sort {
     STET_SORT_RANK,
@@ -15,7 +15,7 @@ enum stet_top_sort {
 };
 
 struct stet_top {
-    struct stet_attach *attach;
+    struct stet_monitor_attach *attach;
     uint64_t now_ns; /* of what is shown; does not move while paused */
     enum stet_top_sort sort;
     int64_t rank; /* STET_ALL_RANKS, or the one that is looked at */
@@ -26,16 +26,16 @@ struct stet_top {
     bool rates; /* they are known: it was looked at twice */
 };
 
-void stet_top_init(struct stet_top *t, struct stet_attach *a);
+void stet_cli_top_init(struct stet_top *t, struct stet_monitor_attach *a);
 /* Reads what is new; true when there may be more later. */
-bool stet_top_poll(struct stet_top *t);
+bool stet_cli_top_poll(struct stet_top *t);
 /* Fills the page, which was begun. */
-void stet_top_page(const struct stet_top *t, struct stet_page *p);
+void stet_cli_top_page(const struct stet_top *t, struct stet_page *p);
 /* The rank after (or before) the one that is looked at; around by way of all of them. */
-void stet_top_next_rank(struct stet_top *t, int direction);
-const char *stet_top_sort_name(enum stet_top_sort sort);
+void stet_cli_top_next_rank(struct stet_top *t, int direction);
+const char *stet_cli_top_sort_name(enum stet_top_sort sort);
 
 /* The interactive one; -1 when there is no terminal that can do it, else the exit code. */
-int stet_top_screen(struct stet_top *t, double interval);
+int stet_cli_top_screen(struct stet_top *t, double interval);
 
 #endif

@@ -1,6 +1,7 @@
 /* One screen of a run. */
 #include "cli/top.h"
 
+#include "base/human.h"
 #include "base/mem.h"
 #include "cli/run_text.h"
 
@@ -74,12 +75,12 @@ static const char *rank_text(struct text *t, int64_t rank)
 
 static void bar(const struct stet_top *t, struct stet_page *p)
 {
-    const struct stet_attach *a = t->attach;
+    const struct stet_monitor_attach *a = t->attach;
     struct stet_buf outcome = STET_BUF_INIT;
     struct text since;
 
-    stet_text_outcome(&outcome, &a->run);
-    stet_page_printf(
+    stet_run_outcome(&outcome, &a->run);
+    stet_cli_page_printf(
         p, STET_STYLE_BAR, " stet top  %s  %s %s%s", a->id,
         a->running    ? "running"
         : outcome.ptr ? outcome.ptr
@@ -87,16 +88,16 @@ static void bar(const struct stet_top *t, struct stet_page *p)
         duration(&since, t->now_ns > a->run.started_ns ? t->now_ns - a->run.started_ns : 0),
         t->paused ? "  PAUSED" : "");
     if (t->rank != STET_ALL_RANKS)
-        stet_page_printf(p, STET_STYLE_BAR, "  rank %s", rank_text(&since, t->rank));
-    stet_page_printf(p, STET_STYLE_BAR, "  %s", a->run.command);
-    stet_page_printf(p, STET_STYLE_BAR, "%*s", p->width - p->column, "");
-    stet_page_line(p);
+        stet_cli_page_printf(p, STET_STYLE_BAR, "  rank %s", rank_text(&since, t->rank));
+    stet_cli_page_printf(p, STET_STYLE_BAR, "  %s", a->run.command);
+    stet_cli_page_printf(p, STET_STYLE_BAR, "%*s", p->width - p->column, "");
+    stet_cli_page_line(p);
     stet_buf_release(&outcome);
 }
 
 static void label(struct stet_page *p, const char *text)
 {
-    stet_page_field(p, STET_STYLE_FAINT, stet_view_str(text), 11);
+    stet_cli_page_field(p, STET_STYLE_FAINT, stet_view_str(text), 11);
 }
 
 static void steps_row(struct stet_page *p, const struct stet_pulse_sum *s)
@@ -105,15 +106,15 @@ static void steps_row(struct stet_page *p, const struct stet_pulse_sum *s)
 
     label(p, "steps");
     if (s->steps_known)
-        stet_page_printf(p, STET_STYLE_STRONG, "%s  %s/s", number(&a, s->steps),
-                         rate(&b, s->steps_rate));
+        stet_cli_page_printf(p, STET_STYLE_STRONG, "%s  %s/s", number(&a, s->steps),
+                             rate(&b, s->steps_rate));
     else
-        stet_page_printf(p, STET_STYLE_PLAIN, "not known");
-    stet_page_printf(p, STET_STYLE_PLAIN, "   executions %s  %s/s", number(&a, s->executions),
-                     rate(&b, s->executions_rate));
-    stet_page_printf(p, STET_STYLE_PLAIN, "   processes %" PRIu64 " of %" PRIu64, s->running,
-                     s->processes);
-    stet_page_line(p);
+        stet_cli_page_printf(p, STET_STYLE_PLAIN, "not known");
+    stet_cli_page_printf(p, STET_STYLE_PLAIN, "   executions %s  %s/s", number(&a, s->executions),
+                         rate(&b, s->executions_rate));
+    stet_cli_page_printf(p, STET_STYLE_PLAIN, "   processes %" PRIu64 " of %" PRIu64, s->running,
+                         s->processes);
+    stet_cli_page_line(p);
 }
 
 static void compiles_row(const struct stet_top *t, struct stet_page *p,
@@ -122,16 +123,18 @@ static void compiles_row(const struct stet_top *t, struct stet_page *p,
     struct text a;
 
     label(p, "compiles");
-    stet_page_printf(p, STET_STYLE_STRONG, "%" PRIu64, s->compiles);
-    stet_page_printf(p, STET_STYLE_PLAIN, " in %s", duration(&a, s->compile_ns));
+    stet_cli_page_printf(p, STET_STYLE_STRONG, "%" PRIu64, s->compiles);
+    stet_cli_page_printf(p, STET_STYLE_PLAIN, " in %s", duration(&a, s->compile_ns));
     if (t->rank == STET_ALL_RANKS)
-        stet_page_printf(p, STET_STYLE_PLAIN, ", %" PRIu64 " program%s", t->attach->pulse->programs,
-                         t->attach->pulse->programs == 1 ? "" : "s");
-    stet_page_printf(p, s->recompiles ? STET_STYLE_WARN : STET_STYLE_GOOD,
-                     "   %" PRIu64 " again, %s lost", s->recompiles, duration(&a, s->lost_ns));
+        stet_cli_page_printf(p, STET_STYLE_PLAIN, ", %" PRIu64 " program%s",
+                             t->attach->pulse->programs,
+                             t->attach->pulse->programs == 1 ? "" : "s");
+    stet_cli_page_printf(p, s->recompiles ? STET_STYLE_WARN : STET_STYLE_GOOD,
+                         "   %" PRIu64 " again, waited %s", s->recompiles,
+                         duration(&a, s->wait_ns));
     if (s->failed)
-        stet_page_printf(p, STET_STYLE_BAD, "   %" PRIu64 " failed", s->failed);
-    stet_page_line(p);
+        stet_cli_page_printf(p, STET_STYLE_BAD, "   %" PRIu64 " failed", s->failed);
+    stet_cli_page_line(p);
 }
 
 static void compiling_row(const struct stet_top *t, struct stet_page *p)
@@ -146,10 +149,10 @@ static void compiling_row(const struct stet_top *t, struct stet_page *p)
             (t->rank != STET_ALL_RANKS && q->rank != t->rank))
             continue;
         label(p, "now");
-        stet_page_printf(p, STET_STYLE_BAD, "compiling %s for %s", q->compiling,
-                         duration(&a, t->now_ns > q->begun_ns ? t->now_ns - q->begun_ns : 0));
-        stet_page_printf(p, STET_STYLE_BAD, " (rank %s)", rank_text(&a, q->rank));
-        stet_page_line(p);
+        stet_cli_page_printf(p, STET_STYLE_BAD, "compiling %s for %s", q->compiling,
+                             duration(&a, t->now_ns > q->begun_ns ? t->now_ns - q->begun_ns : 0));
+        stet_cli_page_printf(p, STET_STYLE_BAD, " (rank %s)", rank_text(&a, q->rank));
+        stet_cli_page_line(p);
         return; /* the first one tells enough */
     }
 }
@@ -157,13 +160,14 @@ static void compiling_row(const struct stet_top *t, struct stet_page *p)
 static void store_row(struct stet_page *p, const struct stet_pulse_sum *s)
 {
     label(p, "store");
-    for (int i = STET_TIER_MEMORY; i < STET_TIERS; i++)
-        stet_page_printf(p, s->served[i] ? STET_STYLE_GOOD : STET_STYLE_PLAIN, "%s %" PRIu64 "  ",
-                         stet_pulse_tier_name((enum stet_pulse_tier)i), s->served[i]);
-    stet_page_printf(p, STET_STYLE_PLAIN, "missed %" PRIu64, s->misses);
+    for (int i = STET_SERVED_MEMORY; i < STET_SERVED_COUNT; i++)
+        stet_cli_page_printf(p, s->served[i] ? STET_STYLE_GOOD : STET_STYLE_PLAIN,
+                             "%s %" PRIu64 "  ", stet_journal_served_word((enum stet_served)i),
+                             s->served[i]);
+    stet_cli_page_printf(p, STET_STYLE_PLAIN, "missed %" PRIu64, s->misses);
     if (s->loads)
-        stet_page_printf(p, STET_STYLE_GOOD, "   framework's own %" PRIu64, s->loads);
-    stet_page_line(p);
+        stet_cli_page_printf(p, STET_STYLE_GOOD, "   framework's own %" PRIu64, s->loads);
+    stet_cli_page_line(p);
 }
 
 static void transfers_row(const struct stet_top *t, struct stet_page *p,
@@ -176,12 +180,13 @@ static void transfers_row(const struct stet_top *t, struct stet_page *p,
     for (int i = 0; i < STET_DIRECTIONS; i++) {
         if (i == STET_BETWEEN && !s->transfer_bytes[i])
             continue;
-        stet_page_printf(p, STET_STYLE_PLAIN, "%s%s %s", i ? "   " : "", words[i],
-                         size(&a, s->transfer_bytes[i]));
+        stet_cli_page_printf(p, STET_STYLE_PLAIN, "%s%s %s", i ? "   " : "", words[i],
+                             size(&a, s->transfer_bytes[i]));
         if (t->rates && t->attach->running && t->rank == STET_ALL_RANKS)
-            stet_page_printf(p, STET_STYLE_FAINT, " (%s/s)", size(&b, (uint64_t)t->bytes_rate[i]));
+            stet_cli_page_printf(p, STET_STYLE_FAINT, " (%s/s)",
+                                 size(&b, (uint64_t)t->bytes_rate[i]));
     }
-    stet_page_line(p);
+    stet_cli_page_line(p);
 }
 
 static void torch_row(struct stet_page *p, const struct stet_pulse_sum *s)
@@ -191,20 +196,20 @@ static void torch_row(struct stet_page *p, const struct stet_pulse_sum *s)
     if (!s->torch_processes)
         return;
     label(p, "torch");
-    stet_page_printf(p, STET_STYLE_PLAIN, "%" PRIu64 " frame%s, ", s->torch_frames,
-                     s->torch_frames == 1 ? "" : "s");
-    stet_page_printf(p, STET_STYLE_STRONG, "%" PRIu64, s->torch_compiles);
-    stet_page_printf(p, STET_STYLE_PLAIN, " compile%s in %s", s->torch_compiles == 1 ? "" : "s",
-                     duration(&a, s->torch_ns));
-    stet_page_printf(p, s->torch_recompiles ? STET_STYLE_WARN : STET_STYLE_GOOD,
-                     "   %" PRIu64 " again, %s lost", s->torch_recompiles,
-                     duration(&a, s->torch_lost_ns));
+    stet_cli_page_printf(p, STET_STYLE_PLAIN, "%" PRIu64 " frame%s, ", s->torch_frames,
+                         s->torch_frames == 1 ? "" : "s");
+    stet_cli_page_printf(p, STET_STYLE_STRONG, "%" PRIu64, s->torch_compiles);
+    stet_cli_page_printf(p, STET_STYLE_PLAIN, " compile%s in %s", s->torch_compiles == 1 ? "" : "s",
+                         duration(&a, s->torch_ns));
+    stet_cli_page_printf(p, s->torch_recompiles ? STET_STYLE_WARN : STET_STYLE_GOOD,
+                         "   %" PRIu64 " again, waited %s", s->torch_recompiles,
+                         duration(&a, s->torch_wait_ns));
     if (s->torch_breaks)
-        stet_page_printf(p, STET_STYLE_WARN, "   %" PRIu64 " break%s", s->torch_breaks,
-                         s->torch_breaks == 1 ? "" : "s");
+        stet_cli_page_printf(p, STET_STYLE_WARN, "   %" PRIu64 " break%s", s->torch_breaks,
+                             s->torch_breaks == 1 ? "" : "s");
     if (s->torch_limits)
-        stet_page_printf(p, STET_STYLE_BAD, "   %" PRIu64 " gave up", s->torch_limits);
-    stet_page_line(p);
+        stet_cli_page_printf(p, STET_STYLE_BAD, "   %" PRIu64 " gave up", s->torch_limits);
+    stet_cli_page_line(p);
 }
 
 static void trouble_row(const struct stet_top *t, struct stet_page *p)
@@ -212,20 +217,22 @@ static void trouble_row(const struct stet_top *t, struct stet_page *p)
     const struct stet_pulse *pulse = t->attach->pulse;
 
     if (pulse->damage.bytes)
-        stet_page_printf(p, STET_STYLE_BAD, "%" PRIu64 " bytes of the journals cannot be read  ",
-                         pulse->damage.bytes);
+        stet_cli_page_printf(p, STET_STYLE_BAD,
+                             "%" PRIu64 " bytes of the journals cannot be read  ",
+                             pulse->damage.bytes);
     if (!pulse->explains)
-        stet_page_printf(p, STET_STYLE_BAD, "too many compiles: causes are those of the beginning");
+        stet_cli_page_printf(p, STET_STYLE_BAD,
+                             "too many compiles: causes are those of the beginning");
     if (pulse->damage.bytes || !pulse->explains)
-        stet_page_line(p);
+        stet_cli_page_line(p);
 }
 
 /* ---- tables ---- */
 
 static void heading(struct stet_page *p, const char *text)
 {
-    stet_page_printf(p, STET_STYLE_STRONG, "%s", text);
-    stet_page_line(p);
+    stet_cli_page_printf(p, STET_STYLE_STRONG, "%s", text);
+    stet_cli_page_line(p);
 }
 
 struct row {
@@ -250,7 +257,7 @@ static uint64_t process_order(const struct stet_top *t, const struct stet_pulse_
     case STET_SORT_COMPILES:
         return q->compiles;
     case STET_SORT_LOST:
-        return q->lost_ns;
+        return q->wait_ns;
     case STET_SORT_LAST:
         return q->last_ns;
     default:
@@ -283,22 +290,22 @@ static void process_row(const struct stet_top *t, struct stet_page *p,
     struct stet_steps_answer steps = stet_steps_live_now(&q->steps);
     struct text a;
 
-    stet_page_right(p, STET_STYLE_PLAIN, rank_text(&a, q->rank), 5);
-    stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->pid), 9);
-    stet_page_right(p, STET_STYLE_PLAIN, steps.known ? number(&a, steps.completed) : "-", 10);
-    stet_page_right(p, STET_STYLE_PLAIN, steps.known ? rate(&a, r.steps) : "-", 9);
-    stet_page_right(p, STET_STYLE_PLAIN, rate(&a, r.executions), 9);
-    stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->compiles), 9);
-    stet_page_right(p, q->lost_ns ? STET_STYLE_WARN : STET_STYLE_PLAIN, duration(&a, q->lost_ns),
-                    11);
-    stet_page_printf(p, runs ? STET_STYLE_GOOD : STET_STYLE_FAINT, "  %s",
-                     runs && q->begun > q->compiles ? "compiling"
-                     : runs                         ? "running"
-                     : q->ended                     ? "ended"
-                                                    : "gone");
+    stet_cli_page_right(p, STET_STYLE_PLAIN, rank_text(&a, q->rank), 5);
+    stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, q->pid), 9);
+    stet_cli_page_right(p, STET_STYLE_PLAIN, steps.known ? number(&a, steps.completed) : "-", 10);
+    stet_cli_page_right(p, STET_STYLE_PLAIN, steps.known ? rate(&a, r.steps) : "-", 9);
+    stet_cli_page_right(p, STET_STYLE_PLAIN, rate(&a, r.executions), 9);
+    stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, q->compiles), 9);
+    stet_cli_page_right(p, q->wait_ns ? STET_STYLE_WARN : STET_STYLE_PLAIN,
+                        duration(&a, q->wait_ns), 11);
+    stet_cli_page_printf(p, runs ? STET_STYLE_GOOD : STET_STYLE_FAINT, "  %s",
+                         runs && q->begun > q->compiles ? "compiling"
+                         : runs                         ? "running"
+                         : q->ended                     ? "ended"
+                                                        : "gone");
     if (p->width >= 110)
-        stet_page_printf(p, STET_STYLE_FAINT, "  %s", q->host);
-    stet_page_line(p);
+        stet_cli_page_printf(p, STET_STYLE_FAINT, "  %s", q->host);
+    stet_cli_page_line(p);
 }
 
 static void processes(const struct stet_top *t, struct stet_page *p, const struct row *rows,
@@ -306,7 +313,7 @@ static void processes(const struct stet_top *t, struct stet_page *p, const struc
 {
     if (room < 2)
         return;
-    heading(p, " rank      pid     steps   step/s   exec/s compiles       lost  state");
+    heading(p, " rank      pid     steps   step/s   exec/s compiles     waited  state");
     for (size_t i = 0; i < n && (int)i < room - 1; i++)
         process_row(t, p, &t->attach->pulse->processes[rows[i].index]);
 }
@@ -319,23 +326,23 @@ static void torch_processes(const struct stet_top *t, struct stet_page *p, int r
 
     if (room < 2)
         return;
-    heading(p, " rank      pid    frames compiles    again       lost   breaks  torch.compile");
+    heading(p, " rank      pid    frames compiles    again     waited   breaks  torch.compile");
     for (size_t i = 0; i < pulse->torch_count && shown < room; i++) {
         const struct stet_pulse_torch *q = &pulse->torch[i];
         struct text a;
 
         if (t->rank != STET_ALL_RANKS && q->rank != t->rank)
             continue;
-        stet_page_right(p, STET_STYLE_PLAIN, rank_text(&a, q->rank), 5);
-        stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->pid), 9);
-        stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->frames), 10);
-        stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->compiles), 9);
-        stet_page_right(p, q->recompiles ? STET_STYLE_WARN : STET_STYLE_PLAIN,
-                        number(&a, q->recompiles), 9);
-        stet_page_right(p, q->lost_ns ? STET_STYLE_WARN : STET_STYLE_PLAIN,
-                        duration(&a, q->lost_ns), 11);
-        stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->breaks), 9);
-        stet_page_line(p);
+        stet_cli_page_right(p, STET_STYLE_PLAIN, rank_text(&a, q->rank), 5);
+        stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, q->pid), 9);
+        stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, q->frames), 10);
+        stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, q->compiles), 9);
+        stet_cli_page_right(p, q->recompiles ? STET_STYLE_WARN : STET_STYLE_PLAIN,
+                            number(&a, q->recompiles), 9);
+        stet_cli_page_right(p, q->wait_ns ? STET_STYLE_WARN : STET_STYLE_PLAIN,
+                            duration(&a, q->wait_ns), 11);
+        stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, q->breaks), 9);
+        stet_cli_page_line(p);
         shown++;
     }
 }
@@ -346,10 +353,10 @@ static void memory_bar(struct stet_page *p, const struct stet_pulse_device *d, i
     enum stet_style style =
         d->limit && d->in_use > d->limit / 10 * 9 ? STET_STYLE_BAD : STET_STYLE_GOOD;
 
-    stet_page_put(p, STET_STYLE_PLAIN, STET_VIEW("["));
+    stet_cli_page_put(p, STET_STYLE_PLAIN, STET_VIEW("["));
     for (int i = 0; i < room; i++)
-        stet_page_put(p, style, i < full ? STET_VIEW("#") : STET_VIEW(" "));
-    stet_page_put(p, STET_STYLE_PLAIN, STET_VIEW("] "));
+        stet_cli_page_put(p, style, i < full ? STET_VIEW("#") : STET_VIEW(" "));
+    stet_cli_page_put(p, STET_STYLE_PLAIN, STET_VIEW("] "));
 }
 
 static void devices(const struct stet_top *t, struct stet_page *p, int room)
@@ -368,15 +375,15 @@ static void devices(const struct stet_top *t, struct stet_page *p, int room)
 
         if (t->rank != STET_ALL_RANKS && q->rank != t->rank)
             continue;
-        stet_page_right(p, STET_STYLE_PLAIN, rank_text(&a, q->rank), 5);
+        stet_cli_page_right(p, STET_STYLE_PLAIN, rank_text(&a, q->rank), 5);
         snprintf(name, sizeof name, "  %.*s:%" PRIu64, STET_FMT(stet_pulse_platform(pulse, d)),
                  d->device);
-        stet_page_field(p, STET_STYLE_PLAIN, stet_view_str(name), 14);
+        stet_cli_page_field(p, STET_STYLE_PLAIN, stet_view_str(name), 14);
         memory_bar(p, d, p->width >= 110 ? 40 : p->width >= 70 ? 20 : 8);
-        stet_page_printf(p, STET_STYLE_PLAIN, "%s", size(&a, d->in_use));
-        stet_page_printf(p, STET_STYLE_PLAIN, " of %s", size(&a, d->limit));
-        stet_page_printf(p, STET_STYLE_FAINT, ", peak %s", size(&a, d->peak));
-        stet_page_line(p);
+        stet_cli_page_printf(p, STET_STYLE_PLAIN, "%s", size(&a, d->in_use));
+        stet_cli_page_printf(p, STET_STYLE_PLAIN, " of %s", size(&a, d->limit));
+        stet_cli_page_printf(p, STET_STYLE_FAINT, ", peak %s", size(&a, d->peak));
+        stet_cli_page_line(p);
         shown++;
     }
 }
@@ -405,22 +412,23 @@ static void families(const struct stet_top *t, struct stet_page *p, const struct
 
     if (room < 2)
         return;
-    stet_page_field(p, STET_STYLE_STRONG, STET_VIEW(" family"), name);
-    stet_page_printf(p, STET_STYLE_STRONG, " programs compiles        cost  grew");
-    stet_page_line(p);
+    stet_cli_page_field(p, STET_STYLE_STRONG, STET_VIEW(" family"), name);
+    stet_cli_page_printf(p, STET_STYLE_STRONG, " programs compiles        cost  grew");
+    stet_cli_page_line(p);
     for (size_t i = 0; i < n && (int)i < room - 1; i++) {
         const struct stet_pulse_family *f = &t->attach->pulse->families[rows[i].index];
         bool grows = f->programs > 1 && t->now_ns < f->grown_ns + UINT64_C(60000000000);
         struct text a;
 
-        stet_page_put(p, STET_STYLE_PLAIN, STET_VIEW(" "));
-        stet_page_field(p, STET_STYLE_PLAIN, stet_view_str(*f->name ? f->name : "(no name)"),
-                        name - 1);
-        stet_page_right(p, grows ? STET_STYLE_WARN : STET_STYLE_PLAIN, number(&a, f->programs), 9);
-        stet_page_right(p, STET_STYLE_PLAIN, number(&a, f->compiles), 9);
-        stet_page_right(p, STET_STYLE_PLAIN, duration(&a, f->compile_ns), 12);
-        stet_page_printf(p, STET_STYLE_FAINT, "  %s", ago(&a, t->now_ns, f->grown_ns));
-        stet_page_line(p);
+        stet_cli_page_put(p, STET_STYLE_PLAIN, STET_VIEW(" "));
+        stet_cli_page_field(p, STET_STYLE_PLAIN, stet_view_str(*f->name ? f->name : "(no name)"),
+                            name - 1);
+        stet_cli_page_right(p, grows ? STET_STYLE_WARN : STET_STYLE_PLAIN, number(&a, f->programs),
+                            9);
+        stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, f->compiles), 9);
+        stet_cli_page_right(p, STET_STYLE_PLAIN, duration(&a, f->compile_ns), 12);
+        stet_cli_page_printf(p, STET_STYLE_FAINT, "  %s", ago(&a, t->now_ns, f->grown_ns));
+        stet_cli_page_line(p);
     }
 }
 
@@ -434,7 +442,7 @@ static size_t sort_causes(const struct stet_top *t, struct row *rows)
 
         if (t->rank != STET_ALL_RANKS && !(c->ranks >> ((uint64_t)(t->rank + 1) & 63) & 1))
             continue;
-        rows[n++] = (struct row){t->sort == STET_SORT_LOST       ? c->cost_ns
+        rows[n++] = (struct row){t->sort == STET_SORT_LOST       ? c->wait_ns
                                  : t->sort == STET_SORT_COMPILES ? c->times
                                                                  : c->last_ns,
                                  i, i};
@@ -458,25 +466,25 @@ static void cause_rows(const struct stet_top *t, struct stet_page *p,
 {
     struct text a;
 
-    stet_page_printf(p, STET_STYLE_WARN, " %" PRIu64 "× %s", c->times, c->class);
-    stet_page_printf(p, STET_STYLE_PLAIN, "  %.*s%s",
-                     STET_FMT(stet_text_function(stet_view_str(c->function))),
-                     c->lane == STET_LANE_TORCH ? " (torch)" : "");
+    stet_cli_page_printf(p, STET_STYLE_WARN, " %" PRIu64 "× %s", c->times, stet_cause_id(c->cause));
+    stet_cli_page_printf(p, STET_STYLE_PLAIN, "  %.*s%s",
+                         STET_FMT(stet_text_function(stet_view_str(c->function))),
+                         c->lane == STET_LANE_TORCH ? " (torch)" : "");
     if (c->line)
-        stet_page_printf(p, STET_STYLE_STRONG, "  %.*s:%" PRIu64, STET_FMT(short_file(t, c->file)),
-                         c->line);
-    stet_page_printf(p, STET_STYLE_PLAIN, "  %s", duration(&a, c->cost_ns));
-    stet_page_printf(p, STET_STYLE_FAINT, "  %s", ago(&a, t->now_ns, c->last_ns));
+        stet_cli_page_printf(p, STET_STYLE_STRONG, "  %.*s:%" PRIu64,
+                             STET_FMT(short_file(t, c->file)), c->line);
+    stet_cli_page_printf(p, STET_STYLE_PLAIN, "  %s", duration(&a, c->wait_ns));
+    stet_cli_page_printf(p, STET_STYLE_FAINT, "  %s", ago(&a, t->now_ns, c->last_ns));
     if (p->width >= 110 && c->what[0])
-        stet_page_printf(p, STET_STYLE_PLAIN, "  %s", c->what);
-    stet_page_line(p);
+        stet_cli_page_printf(p, STET_STYLE_PLAIN, "  %s", c->what);
+    stet_cli_page_line(p);
     if (!with_fix)
         return;
-    stet_page_printf(p, STET_STYLE_FAINT, "     %s", p->width >= 110 ? "" : c->what);
+    stet_cli_page_printf(p, STET_STYLE_FAINT, "     %s", p->width >= 110 ? "" : c->what);
     if (p->width < 110 && c->what[0])
-        stet_page_printf(p, STET_STYLE_FAINT, "; ");
-    stet_page_printf(p, STET_STYLE_FAINT, "%s", c->fix);
-    stet_page_line(p);
+        stet_cli_page_printf(p, STET_STYLE_FAINT, "; ");
+    stet_cli_page_printf(p, STET_STYLE_FAINT, "%s", c->fix);
+    stet_cli_page_line(p);
 }
 
 static void causes(const struct stet_top *t, struct stet_page *p, const struct row *rows, size_t n,
@@ -537,11 +545,11 @@ static void help(const struct stet_top *t, struct stet_page *p)
 
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         if (strstr(lines[i], "%s"))
-            stet_page_printf(p, STET_STYLE_PLAIN, " s, S       another order (now: %s)",
-                             stet_top_sort_name(t->sort));
+            stet_cli_page_printf(p, STET_STYLE_PLAIN, " s, S       another order (now: %s)",
+                                 stet_cli_top_sort_name(t->sort));
         else
-            stet_page_put(p, STET_STYLE_PLAIN, stet_view_str(lines[i]));
-        stet_page_line(p);
+            stet_cli_page_put(p, STET_STYLE_PLAIN, stet_view_str(lines[i]));
+        stet_cli_page_line(p);
     }
 }
 
@@ -573,7 +581,7 @@ static void tables(const struct stet_top *t, struct stet_page *p)
     stet_mem_free(rows);
 }
 
-void stet_top_page(const struct stet_top *t, struct stet_page *p)
+void stet_cli_top_page(const struct stet_top *t, struct stet_page *p)
 {
     struct stet_pulse_sum s = stet_pulse_add_up(t->attach->pulse, t->rank, t->now_ns);
 

@@ -13,7 +13,7 @@ static int attributes[STET_STYLES];
 
 static void choose_attributes(void)
 {
-    bool colour = stet_colour(STDOUT_FILENO) && has_colors() && start_color() == OK;
+    bool colour = stet_text_colour(STDOUT_FILENO) && has_colors() && start_color() == OK;
 
     attributes[STET_STYLE_PLAIN] = A_NORMAL;
     attributes[STET_STYLE_STRONG] = A_BOLD;
@@ -69,8 +69,8 @@ static void show(const struct stet_top *t, struct stet_page *p)
     int height, width;
 
     getmaxyx(stdscr, height, width);
-    stet_page_begin(p, width, height);
-    stet_top_page(t, p);
+    stet_cli_page_begin(p, width, height);
+    stet_cli_top_page(t, p);
     if (!p->text.failed)
         draw(p);
 }
@@ -95,12 +95,12 @@ static bool press(struct stet_top *t, int key)
     case 'r':
     case KEY_RIGHT:
     case KEY_DOWN:
-        stet_top_next_rank(t, 1);
+        stet_cli_top_next_rank(t, 1);
         break;
     case 'R':
     case KEY_LEFT:
     case KEY_UP:
-        stet_top_next_rank(t, -1);
+        stet_cli_top_next_rank(t, -1);
         break;
     case 'h':
     case '?':
@@ -118,19 +118,19 @@ static bool press(struct stet_top *t, int key)
 /* Another run in the place of this one, when there is one. */
 static void look_at_newest(struct stet_top *t)
 {
-    static struct stet_attach other; /* large */
+    static struct stet_monitor_attach other; /* large */
 
-    if (stet_attach_open(&other, NULL, NULL) != STET_OK)
+    if (stet_monitor_attach_open(&other, NULL, NULL) != STET_OK)
         return;
     if (!strcmp(other.id, t->attach->id)) {
-        stet_attach_close(&other);
+        stet_monitor_attach_close(&other);
         return;
     }
-    stet_attach_close(t->attach);
+    stet_monitor_attach_close(t->attach);
     /* The model's own address is known to its reader, so it is opened in its place. */
-    stet_attach_close(&other);
-    if (stet_attach_open(t->attach, NULL, NULL) == STET_OK)
-        stet_top_init(t, t->attach);
+    stet_monitor_attach_close(&other);
+    if (stet_monitor_attach_open(t->attach, NULL, NULL) == STET_OK)
+        stet_cli_top_init(t, t->attach);
 }
 
 static uint64_t now_ms(void)
@@ -141,7 +141,7 @@ static uint64_t now_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-int stet_top_screen(struct stet_top *t, double interval)
+int stet_cli_top_screen(struct stet_top *t, double interval)
 {
     struct stet_page page = {0};
     SCREEN *screen = newterm(NULL, stdout, stdin);
@@ -163,7 +163,7 @@ int stet_top_screen(struct stet_top *t, double interval)
         if (key == 'n')
             look_at_newest(t);
         if (key == 'n' || (now >= next && !t->paused)) {
-            stet_top_poll(t);
+            stet_cli_top_poll(t);
             next = now + (uint64_t)(interval * 1000);
         }
         show(t, &page);
@@ -175,6 +175,6 @@ int stet_top_screen(struct stet_top *t, double interval)
     } while (press(t, key));
     endwin();
     delscreen(screen);
-    stet_page_release(&page);
+    stet_cli_page_release(&page);
     return STET_EXIT_FINE;
 }

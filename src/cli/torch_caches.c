@@ -1,7 +1,7 @@
 /* stet torch caches: what was asked of torch's caches, and why they did not have it. */
-#include "cli/torch.h"
+#include "cli/torch_print.h"
 
-#include "cli/run_text.h"
+#include "base/human.h"
 #include "ingest/cache_key.h"
 
 #include <inttypes.h>
@@ -26,7 +26,7 @@ static void who(const struct stet_torch *t, const struct stet_torch_key *k, stru
     const struct stet_torch_frame *f = &t->frames[c->frame];
 
     stet_buf_printf(out, "%.*s  ", STET_FMT(stet_text_function(f->code.function)));
-    stet_torch_text_place(&f->code, out);
+    stet_session_torch_text_place(&f->code, out);
     stet_buf_printf(out, "  compile #%u: %s cache, ", c->number, cache_of(k));
 }
 
@@ -89,7 +89,7 @@ static void count_keys(const struct stet_torch *t, uint32_t counts[2][STET_CACHE
     }
 }
 
-void stet_torch_caches_text(const struct stet_torch *t, struct stet_buf *out)
+void stet_cli_torch_caches_text(const struct stet_torch *t, struct stet_buf *out)
 {
     uint32_t counts[2][STET_CACHE_EARLIER + 1] = {0};
     bool any = false;
@@ -146,7 +146,7 @@ static void why_json(const struct stet_torch *t, uint32_t at, struct stet_json *
     stet_json_end_array(j);
 }
 
-void stet_torch_caches_json(const struct stet_torch *t, struct stet_json *j)
+void stet_cli_torch_caches_json(const struct stet_torch *t, struct stet_json *j)
 {
     stet_json_array(j, "caches");
     for (uint32_t i = 0; i < t->torch_key_count; i++) {
@@ -160,7 +160,7 @@ void stet_torch_caches_json(const struct stet_torch *t, struct stet_json *j)
         stet_json_cstr(j, "cache", cache_of(k));
         stet_json_cstr(j, "result", stet_torch_cache_name(k->got));
         stet_json_string(j, "key", k->id);
-        stet_torch_json_place(j, "code", &f->code);
+        stet_session_torch_json_place(j, "code", &f->code);
         stet_json_int(j, "frame", f->id);
         stet_json_uint(j, "compile", t->compiles[k->compile].number);
         if (k->got == STET_CACHE_BYPASS) {
@@ -172,21 +172,4 @@ void stet_torch_caches_json(const struct stet_torch *t, struct stet_json *j)
         stet_json_end_object(j);
     }
     stet_json_end_array(j);
-}
-
-bool stet_torch_cache_missed(const struct stet_torch *t, uint32_t compile, struct stet_buf *out)
-{
-    for (uint32_t i = 0; i < t->torch_key_count; i++) {
-        const struct stet_torch_key *k = &t->torch_keys[i];
-        struct stet_cache_why why;
-
-        if (k->compile != compile || k->run.len || k->aot || k->got != STET_CACHE_MISS)
-            continue;
-        stet_torch_cache_why(t, i, &why);
-        if (!why.nearest && !why.part)
-            return false;
-        stet_torch_cache_words(&why, out);
-        return true;
-    }
-    return false;
 }

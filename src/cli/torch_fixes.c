@@ -1,7 +1,7 @@
 /* What to do about all of it: environment lines first, they need no edit. */
-#include "cli/torch.h"
+#include "cli/torch_print.h"
 
-#include "cli/run_text.h"
+#include "base/human.h"
 #include "ingest/torch_plan.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@ enum { EDITS = 256 };
 
 static bool same_edit(const struct stet_torch_why *a, const struct stet_torch_why *b)
 {
-    return !strcmp(a->class, b->class) && a->origin.line == b->origin.line &&
+    return a->cause == b->cause && a->origin.line == b->origin.line &&
            stet_view_eq(a->origin.file, b->origin.file) && stet_view_eq(a->what, b->what) &&
            a->dim == b->dim;
 }
@@ -50,8 +50,8 @@ static size_t gather(const struct stet_torch *t, struct edit *edits)
 
     for (uint32_t i = 0; i < t->compile_count; i++) {
         stet_torch_explain(t, i, &why);
-        if (why.has_guard || !strcmp(why.class, "mark-dynamic-violation"))
-            add_edit(edits, &count, &why, stet_torch_cost(&t->compiles[i]));
+        if (why.has_guard || why.cause == STET_CAUSE_MARK_DYNAMIC_VIOLATION)
+            add_edit(edits, &count, &why, stet_session_torch_cost(&t->compiles[i]));
     }
     for (uint32_t i = 0; i < t->break_count; i++) {
         stet_torch_explain_break(t, i, &why);
@@ -92,7 +92,7 @@ static struct split split_of(const struct stet_torch *t, const struct stet_torch
         if (!s.at.line || why.origin.line < s.at.line)
             s.at = why.origin;
         s.compiles++;
-        s.cost_us += stet_torch_cost(&t->compiles[c]);
+        s.cost_us += stet_session_torch_cost(&t->compiles[c]);
     }
     /* On the first lines there is nothing above to save. */
     if (s.compiles < 2 || s.at.line < f->code.line + 3)
@@ -107,7 +107,7 @@ static void splits_text(const struct stet_torch *t, struct stet_buf *out)
 
         if (!s.at.line)
             continue;
-        stet_torch_text_place(&s.at, out);
+        stet_session_torch_text_place(&s.at, out);
         stet_buf_printf(out, "  or split %.*s here, %u compiles, ",
                         STET_FMT(stet_text_function(t->frames[i].code.function)), s.compiles);
         stet_text_duration(out, s.cost_us * 1000);
@@ -126,7 +126,7 @@ static void splits_json(const struct stet_torch *t, struct stet_json *j)
         if (!s.at.line)
             continue;
         stet_json_object(j, NULL);
-        stet_torch_json_place(j, "before", &s.at);
+        stet_session_torch_json_place(j, "before", &s.at);
         stet_json_uint(j, "compiles", s.compiles);
         stet_json_number(j, "cost_s", (double)s.cost_us / 1e6);
         stet_json_end_object(j);
@@ -134,7 +134,7 @@ static void splits_json(const struct stet_torch *t, struct stet_json *j)
     stet_json_end_array(j);
 }
 
-void stet_torch_fixes_text(const struct stet_torch *t, struct stet_buf *out)
+void stet_cli_torch_fixes_text(const struct stet_torch *t, struct stet_buf *out)
 {
     static struct edit edits[EDITS];
     struct stet_torch_plan plan;
@@ -164,8 +164,8 @@ void stet_torch_fixes_text(const struct stet_torch *t, struct stet_buf *out)
     if (count)
         stet_buf_str(out, plan.count ? "\n# as edits\n" : "# as edits\n");
     for (size_t i = 0; i < count; i++) {
-        stet_torch_text_place(&edits[i].why.origin, out);
-        stet_buf_printf(out, "  %s", edits[i].why.class);
+        stet_session_torch_text_place(&edits[i].why.origin, out);
+        stet_buf_printf(out, "  %s", stet_cause_id(edits[i].why.cause));
         if (edits[i].cost_us) {
             stet_buf_printf(out, ", %u compile%s, ", edits[i].compiles,
                             edits[i].compiles == 1 ? "" : "s");
@@ -213,7 +213,7 @@ static void plan_json(struct stet_torch *t, struct stet_json *j)
     stet_json_end_array(j);
 }
 
-void stet_torch_fixes_json(const struct stet_torch *t, struct stet_json *j)
+void stet_cli_torch_fixes_json(const struct stet_torch *t, struct stet_json *j)
 {
     static struct edit edits[EDITS];
     size_t count = gather(t, edits);
@@ -225,8 +225,8 @@ void stet_torch_fixes_json(const struct stet_torch *t, struct stet_json *j)
 
         stet_torch_fix(t, &edits[i].why, &fix);
         stet_json_object(j, NULL);
-        stet_json_cstr(j, "class", edits[i].why.class);
-        stet_torch_json_place(j, "at", &edits[i].why.origin);
+        stet_json_cstr(j, "class", stet_cause_id(edits[i].why.cause));
+        stet_session_torch_json_place(j, "at", &edits[i].why.origin);
         stet_json_uint(j, "compiles", edits[i].compiles);
         stet_json_number(j, "cost_s", (double)edits[i].cost_us / 1e6);
         stet_json_string(j, "fix", stet_buf_as_view(&fix));

@@ -1,49 +1,22 @@
 /* The torch lane for people: frames, breaks, fixes. */
-#include "cli/torch.h"
+#include "cli/torch_print.h"
 
-#include "cli/run_text.h"
+#include "base/human.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-uint64_t stet_torch_cost(const struct stet_torch_compile *c)
-{
-    return c->forward.all + c->backward.all;
-}
 
 static void seconds(uint64_t us, struct stet_buf *out)
 {
     stet_text_duration(out, us * 1000);
 }
 
-void stet_torch_text_place(const struct stet_torch_place *p, struct stet_buf *out)
-{
-    if (p->line)
-        stet_buf_printf(out, "%.*s:%" PRIu64, STET_FMT(stet_text_path(p->file)), p->line);
-    else
-        stet_buf_str(out, "?");
-}
-
-void stet_torch_text_change(const struct stet_torch_why *why, struct stet_buf *out)
-{
-    stet_torch_what(why, out);
-    if (!why->from.len && !why->to.len)
-        return;
-    stet_buf_char(out, ' ');
-    if (why->from.len && why->to.len)
-        stet_buf_printf(out, "%.*s \xe2\x86\x92 %.*s", STET_FMT(why->from), STET_FMT(why->to));
-    else if (why->from.len)
-        stet_buf_printf(out, "was %.*s", STET_FMT(why->from));
-    else
-        stet_buf_printf(out, "is %.*s", STET_FMT(why->to));
-}
-
 static void phases(const struct stet_torch_compile *c, struct stet_buf *out)
 {
     const struct stet_torch_phases *p = &c->forward;
 
-    seconds(stet_torch_cost(c), out);
+    seconds(stet_session_torch_cost(c), out);
     if (!p->inductor && !c->backward.all)
         return;
     stet_buf_str(out, " (trace ");
@@ -62,21 +35,8 @@ static void phases(const struct stet_torch_compile *c, struct stet_buf *out)
 /* Compiles of one frame with one cause are told once. */
 static bool same_cause(const struct stet_torch_why *a, const struct stet_torch_why *b)
 {
-    return !strcmp(a->class, b->class) && a->origin.line == b->origin.line && a->dim == b->dim &&
+    return a->cause == b->cause && a->origin.line == b->origin.line && a->dim == b->dim &&
            stet_view_eq(a->origin.file, b->origin.file) && stet_view_eq(a->what, b->what);
-}
-
-void stet_torch_text_nested(const struct stet_torch *t, const struct stet_torch_frame *f,
-                            struct stet_buf *out)
-{
-    const char *before = ": ";
-
-    for (uint32_t i = f->nested; i != STET_TORCH_NONE; i = t->nesteds[i].next) {
-        stet_buf_printf(out, "%s%.*s (", before, STET_FMT(t->nesteds[i].place.function));
-        stet_torch_text_place(&t->nesteds[i].place, out);
-        stet_buf_char(out, ')');
-        before = ", ";
-    }
 }
 
 static void cause_head(const struct stet_torch *t, const struct stet_torch_why *why, uint32_t i,
@@ -85,16 +45,16 @@ static void cause_head(const struct stet_torch *t, const struct stet_torch_why *
     bool limit = t->compiles[i].limit;
     struct stet_buf change = STET_BUF_INIT;
 
-    stet_buf_printf(out, "  %s", why->class);
+    stet_buf_printf(out, "  %s", stet_cause_id(why->cause));
     for (size_t k = 0; k < why->also_count; k++)
-        stet_buf_printf(out, ", %s", why->also[k]);
-    stet_torch_text_change(why, &change);
+        stet_buf_printf(out, ", %s", stet_cause_id(why->also[k]));
+    stet_session_torch_text_change(why, &change);
     if (change.len)
         stet_buf_printf(out, ": %s", change.ptr);
     if (limit) {
         stet_buf_str(out, "\n      not compiled: it runs eagerly from here on, and so does what it "
                           "calls");
-        stet_torch_text_nested(t, &t->frames[t->compiles[i].frame], out);
+        stet_session_torch_text_nested(t, &t->frames[t->compiles[i].frame], out);
     }
     stet_buf_release(&change);
 }
@@ -130,18 +90,18 @@ static uint32_t cause_text(const struct stet_torch *t, uint32_t i, struct stet_b
     if (stet_torch_values(t, last, &why, 8, &values) > 2)
         stet_buf_printf(out, "; values %s", values.ptr);
     stet_buf_str(out, "\n      at ");
-    stet_torch_text_place(&why.origin, out);
+    stet_session_torch_text_place(&why.origin, out);
     if (why.code.len)
         stet_buf_printf(out, "  %.*s", STET_FMT(why.code));
     if (c->call.line) {
         stet_buf_str(out, "\n      called from ");
-        stet_torch_text_place(&c->call, out);
+        stet_session_torch_text_place(&c->call, out);
     }
     if (c->aot_cache == STET_CACHE_EARLIER || c->aot_cache == STET_CACHE_SAME)
         stet_buf_printf(out, "\n      loaded from torch's cache (%s)",
                         stet_torch_cache_name(c->aot_cache));
     values.len = 0;
-    if (stet_torch_cache_missed(t, i, &values))
+    if (stet_session_torch_cache_missed(t, i, &values))
         stet_buf_printf(out, "\n      Inductor's cache missed: %s", values.ptr);
     stet_buf_str(out, "\n      fix: ");
     stet_torch_fix(t, &why, out);
@@ -168,7 +128,7 @@ static void graph_cause(const struct stet_torch *t, uint32_t compile, uint32_t a
         stet_buf_str(out, "; torch gave up and runs it without a CUDA graph");
     if (r && r->place.line) {
         stet_buf_str(out, "\n      at ");
-        stet_torch_text_place(&r->place, out);
+        stet_session_torch_text_place(&r->place, out);
     }
     stet_buf_printf(out, "\n      fix: %s\n", stet_torch_rerecord_fix(kind));
 }
@@ -207,7 +167,7 @@ static void specials_text(const struct stet_torch *t, uint32_t compile, struct s
             stet_buf_printf(out, ", %.*s", STET_FMT(s->reason));
         if (s->place.line) {
             stet_buf_str(out, "\n      at ");
-            stet_torch_text_place(&s->place, out);
+            stet_session_torch_text_place(&s->place, out);
         }
         stet_buf_char(out, '\n');
     }
@@ -245,7 +205,7 @@ static void frame_text(const struct stet_torch *t, uint32_t i, uint64_t cost, st
     if (p->rank >= 0)
         stet_buf_printf(out, "rank %" PRId64 "  ", p->rank);
     stet_buf_printf(out, "%.*s  ", STET_FMT(stet_text_function(f->code.function)));
-    stet_torch_text_place(&f->code, out);
+    stet_session_torch_text_place(&f->code, out);
     stet_buf_printf(out, "  %u compile%s, ", f->compiles, f->compiles == 1 ? "" : "s");
     seconds(cost, out);
     if (f->limit.len)
@@ -262,7 +222,7 @@ static void frame_text(const struct stet_torch *t, uint32_t i, uint64_t cost, st
     }
 }
 
-void stet_torch_frames_text(const struct stet_torch *t, struct stet_buf *out)
+void stet_cli_torch_frames_text(const struct stet_torch *t, struct stet_buf *out)
 {
     struct order *by = calloc(t->frame_count ? t->frame_count : 1, sizeof *by);
     size_t plain = 0;
@@ -274,7 +234,7 @@ void stet_torch_frames_text(const struct stet_torch *t, struct stet_buf *out)
     for (uint32_t i = 0; i < t->frame_count; i++) {
         by[i].frame = i;
         for (uint32_t c = t->frames[i].first; c != STET_TORCH_NONE; c = t->compiles[c].next)
-            by[i].cost += stet_torch_cost(&t->compiles[c]);
+            by[i].cost += stet_session_torch_cost(&t->compiles[c]);
     }
     qsort(by, t->frame_count, sizeof *by, dearest);
     for (size_t i = 0; i < t->frame_count; i++) {
@@ -290,7 +250,7 @@ void stet_torch_frames_text(const struct stet_torch *t, struct stet_buf *out)
     free(by);
 }
 
-void stet_torch_breaks_text(const struct stet_torch *t, struct stet_buf *out)
+void stet_cli_torch_breaks_text(const struct stet_torch *t, struct stet_buf *out)
 {
     if (!t->break_count)
         stet_buf_str(out, "no graph breaks\n");
@@ -299,8 +259,8 @@ void stet_torch_breaks_text(const struct stet_torch *t, struct stet_buf *out)
         struct stet_torch_why why;
 
         stet_torch_explain_break(t, i, &why);
-        stet_torch_text_place(&b->place, out);
-        stet_buf_printf(out, "  %s in %.*s", why.class, STET_FMT(b->place.function));
+        stet_session_torch_text_place(&b->place, out);
+        stet_buf_printf(out, "  %s in %.*s", stet_cause_id(why.cause), STET_FMT(b->place.function));
         if (b->count > 1)
             stet_buf_printf(out, ", %u times", b->count);
         stet_buf_printf(out, "\n         %.*s\n", STET_FMT(b->reason));
@@ -314,40 +274,19 @@ void stet_torch_breaks_text(const struct stet_torch *t, struct stet_buf *out)
     }
 }
 
-void stet_torch_text_damage(const struct stet_torch *t, struct stet_buf *out)
-{
-    uint64_t all = 0;
-
-    for (size_t i = 0; i < STET_TRACE_FAULTS; i++)
-        all += t->faults[i];
-    for (size_t i = 0; i < STET_TRACE_FAULTS; i++) {
-        if (t->faults[i])
-            stet_buf_printf(out, "damage: %" PRIu64 " x %s\n", t->faults[i],
-                            stet_trace_fault_words((enum stet_trace_fault)i));
-    }
-    for (size_t i = 0; i < t->kept_count && i < 8; i++)
-        stet_buf_printf(out, "        %.*s line %" PRIu64 ", offset %" PRIu64 ": %s\n",
-                        STET_FMT(t->kept[i].file), t->kept[i].line, t->kept[i].offset,
-                        stet_trace_fault_words(t->kept[i].fault));
-    if (all > 8)
-        stet_buf_printf(out, "        … %" PRIu64 " in all\n", all);
-    if (t->failed)
-        stet_buf_str(out, "out of memory: not everything was read\n");
-}
-
 static void count(struct stet_buf *out, uint64_t n, const char *what)
 {
     stet_text_count(out, n, what);
     stet_buf_str(out, ", ");
 }
 
-void stet_torch_ingest_text(const struct stet_torch *t, struct stet_buf *out)
+void stet_cli_torch_ingest_text(const struct stet_torch *t, struct stet_buf *out)
 {
     const uint32_t again = stet_torch_recompiles(t);
     uint64_t cost = 0;
 
     for (size_t i = 0; i < t->compile_count; i++)
-        cost += stet_torch_cost(&t->compiles[i]);
+        cost += stet_session_torch_cost(&t->compiles[i]);
     count(out, t->records, "record");
     count(out, t->bytes, "byte");
     count(out, t->log_count, "log");

@@ -2,214 +2,175 @@
  * show where a value entered. */
 #include "explain/history_internal.h"
 
-static const struct stet_py_reach *reach_of(struct stet_history_judge *j,
-                                            const struct stet_pyfile *file,
-                                            const struct stet_place *line)
+/* What the waiting line's loop reaches; NULL for other frameworks. */
+static const struct stet_python_reach *reach_of(struct stet_history *h,
+                                                const struct stet_sighting *s)
 {
+    struct stet_history_judge *j = h->judge;
     uint32_t i = 0;
 
-    while (i < STET_REACHES && !stet_place_eq(&j->reached[i], line))
+    if (s->traits->framework != STET_FRAMEWORK_TORCH_XLA || !s->trigger.line)
+        return NULL;
+    while (i < STET_REACHES && !stet_place_eq(&j->reached[i], &s->trigger))
         i++;
     if (i == STET_REACHES) {
         i = j->reaches++ % STET_REACHES;
-        stet_py_reach_from(file, line->line, &j->reach[i]);
-        j->reached[i] = *line;
+        stet_python_reach_from(&h->sources, s->trigger.file, s->trigger.line, &j->reach[i]);
+        j->reached[i] = s->trigger;
     }
     return &j->reach[i];
 }
 
-/* The reach of the waiting line's loop, and its file; NULL if that is not available. */
-static const struct stet_pyfile *open_lazy(struct stet_history *h, const struct stet_sighting *s,
-                                           const struct stet_py_reach **reach)
+static struct stet_place place_of(const struct stet_python_step *step)
 {
-    const struct stet_pyfile *file = NULL;
-
-    if (s->traits->framework == STET_FRAMEWORK_TORCH_XLA && s->trigger.line)
-        file = stet_pysource_open(&h->sources, s->trigger.file);
-    *reach = file ? reach_of(h->judge, file, &s->trigger) : NULL;
-    return file;
+    return (struct stet_place){.file = stet_view_str(step->module->path),
+                               .line = stet_python_line(step->module, step->statement)};
 }
 
-/* Was a graph of this process cut in the line? */
-static bool was_cut(const struct stet_history *h, const struct stet_sighting *s, uint32_t line)
+/* Was a graph of this process cut in the statement? */
+static bool was_cut(const struct stet_history *h, const struct stet_sighting *s,
+                    const struct stet_python_step *step)
 {
-    struct stet_place at = {.file = s->trigger.file, .line = line};
+    struct stet_place at = place_of(step);
 
     return stet_history_on_line(h, s->process, &at) != STET_NONE;
 }
 
-static bool sizes_by(const struct stet_pyfile *file, const struct stet_py_reach *reach,
-                     struct stet_view name)
+typedef bool step_fn(struct stet_history *h, const struct stet_sighting *s,
+                     const struct stet_python_reach *r, const struct stet_python_step *step);
+
+/* The only statement in reach of a kind; no line for none or several. */
+static struct stet_place only_step(struct stet_history *h, const struct stet_sighting *s,
+                                   step_fn *is_it)
 {
-    for (uint32_t span = 0, line = 0; stet_py_reach_next(file, reach, &span, &line);)
-        if (stet_py_uses_as_size(stet_py_statement(file, line), name))
-            return true;
-    return false;
+    const struct stet_python_reach *r = reach_of(h, s);
+    struct stet_place found = {.line = 0};
+
+    for (uint32_t i = 0; r && i < r->count; i++) {
+        if (!is_it(h, s, r, &r->steps[i]))
+            continue;
+        if (found.line)
+            return (struct stet_place){.line = 0};
+        found = place_of(&r->steps[i]);
+    }
+    return found;
+}
+
+static bool reads_size(struct stet_history *h, const struct stet_sighting *s,
+                       const struct stet_python_reach *r, const struct stet_python_step *step)
+{
+    return stet_python_step_reads_size(r, step) && was_cut(h, s, step);
+}
+
+static bool selects(struct stet_history *h, const struct stet_sighting *s,
+                    const struct stet_python_reach *r, const struct stet_python_step *step)
+{
+    (void)r;
+    return was_cut(h, s, step) && stet_python_step_selects(&h->sources, step);
+}
+
+static bool feeds(struct stet_history *h, const struct stet_sighting *s,
+                  const struct stet_python_reach *r, const struct stet_python_step *step)
+{
+    (void)s, (void)r;
+    return stet_python_step_feeds(&h->sources, step);
+}
+
+static bool updates(struct stet_history *h, const struct stet_sighting *s,
+                    const struct stet_python_reach *r, const struct stet_python_step *step)
+{
+    (void)s, (void)r;
+    return stet_python_step_updates(&h->sources, step);
+}
+
+/* A place in another file is not a line of the trigger's. */
+static uint32_t line_here(const struct stet_sighting *s, struct stet_place at)
+{
+    return stet_view_eq(at.file, s->trigger.file) ? at.line : 0;
 }
 
 uint32_t stet_lazy_size_read(struct stet_history *h, const struct stet_sighting *s)
 {
-    const struct stet_py_reach *reach;
-    const struct stet_pyfile *file = open_lazy(h, s, &reach);
-    uint32_t found = 0;
-
-    for (uint32_t span = 0, line = 0; file && stet_py_reach_next(file, reach, &span, &line);) {
-        struct stet_view text = stet_py_statement(file, line), name = stet_py_assigned(text);
-
-        if (!name.len || !stet_py_reads_scalar(text) || !was_cut(h, s, line) ||
-            !sizes_by(file, reach, name))
-            continue;
-        if (found)
-            return 0; /* either of them */
-        found = line;
-    }
-    return found;
-}
-
-/* Does it index by something, or compute positions? */
-static bool selects(struct stet_view text)
-{
-    static const char *const words[] = {"nonzero(", "masked_select(", "argwhere(", NULL};
-
-    for (const char *const *w = words; *w; w++)
-        if (stet_py_mentions(text, stet_view_str(*w)))
-            return true;
-    return text.len && memchr(text.ptr, '[', text.len);
+    return line_here(s, only_step(h, s, reads_size));
 }
 
 uint32_t stet_lazy_selection(struct stet_history *h, const struct stet_sighting *s)
 {
-    const struct stet_py_reach *reach;
-    const struct stet_pyfile *file = open_lazy(h, s, &reach);
-    uint32_t found = 0;
+    return line_here(s, only_step(h, s, selects));
+}
 
-    for (uint32_t span = 0, line = 0; file && stet_py_reach_next(file, reach, &span, &line);) {
-        struct stet_view text = stet_py_statement(file, line);
+static void point_at(struct stet_history *h, struct stet_finding *f, struct stet_place at)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
 
-        /* `log["loss"] = loss.cpu()` is cut there too, for what it reads */
-        if (stet_py_reads_back(text) || !selects(text) || !was_cut(h, s, line))
-            continue;
-        if (found)
-            return 0; /* either of them */
-        found = line;
-    }
-    return found;
+    if (!at.line)
+        return;
+    at.file = stet_arena_copy(&h->arena, at.file);
+    if (stet_view_eq(at.file, s->trigger.file) &&
+        stet_python_def_around(&h->sources, at.file, at.line) ==
+            stet_python_def_around(&h->sources, at.file, s->trigger.line))
+        at.function = s->trigger.function;
+    f->origin = at;
 }
 
 void stet_lazy_point_at(struct stet_history *h, struct stet_finding *f, uint32_t line)
 {
-    const struct stet_sighting *s = stet_sighting_of(h, f);
-    const struct stet_pyfile *file = line ? stet_pysource_open(&h->sources, s->trigger.file) : NULL;
-
-    if (!file)
-        return;
-    f->origin = (struct stet_place){.file = s->trigger.file, .line = line};
-    if (stet_py_def_of(file, line) == stet_py_def_of(file, s->trigger.line))
-        f->origin.function = s->trigger.function;
+    point_at(h, f, (struct stet_place){.file = stet_sighting_of(h, f)->trigger.file, .line = line});
 }
 
-/* Does it bring data to the device? .to(torch.float16) and .to(x.dtype) only give it another type.
+/* The statement in reach that gives the operation a number by name; no line for none. */
+static struct stet_place step_of(struct stet_history *h, const struct stet_python_reach *r,
+                                 struct stet_view operation, bool *several)
+{
+    struct stet_place found = {.line = 0};
+
+    for (uint32_t i = 0; i < r->count; i++) {
+        if (!stet_python_step_gives(&h->sources, &r->steps[i], operation))
+            continue;
+        *several |= found.line != 0;
+        found = place_of(&r->steps[i]);
+    }
+    return found;
+}
+
+/* Without a location the change is that of the constant; its subject is the operation that uses it.
  */
-static bool feeds(const struct stet_pyfile *file, struct stet_view text)
-{
-    (void)file;
-    return stet_py_moves(text);
-}
-
-/* Does it let an optimizer take its step? A schedule of the learning rate has a `step` too. */
-static bool updates(const struct stet_pyfile *file, struct stet_view text)
-{
-    struct stet_view name = stet_py_called_on(text, STET_VIEW("step"));
-
-    if (stet_py_mentions(text, STET_VIEW("optimizer_step(")))
-        return true;
-    for (uint32_t at = 1; name.len && at <= file->count; at++) {
-        struct stet_view made =
-            file->starts[at - 1] == at ? stet_py_statement(file, at) : (struct stet_view){0};
-
-        if (stet_view_eq(stet_py_assigned(made), name) &&
-            stet_py_mentions(made, STET_VIEW("optim")) &&
-            !stet_py_mentions(made, STET_VIEW("lr_scheduler")))
-            return true;
-    }
-    return false;
-}
-
-/* The only line in reach of its kind; 0 for none or several. */
-static uint32_t only_line(struct stet_history *h, const struct stet_sighting *s,
-                          bool (*is_it)(const struct stet_pyfile *, struct stet_view))
-{
-    const struct stet_py_reach *reach;
-    const struct stet_pyfile *file = open_lazy(h, s, &reach);
-    uint32_t found = 0;
-
-    for (uint32_t span = 0, line = 0; file && stet_py_reach_next(file, reach, &span, &line);) {
-        if (!is_it(file, stet_py_statement(file, line)))
-            continue;
-        if (found)
-            return 0;
-        found = line;
-    }
-    return found;
-}
-
-/* The line in reach that gives the operation a number by name; 0 for none. */
-static uint32_t line_of(const struct stet_pyfile *file, const struct stet_py_reach *reach,
-                        struct stet_view operation, bool *several)
-{
-    uint32_t found = 0;
-
-    for (uint32_t span = 0, line = 0; stet_py_reach_next(file, reach, &span, &line);) {
-        if (!stet_py_operand_of(stet_py_statement(file, line), operation).len)
-            continue;
-        *several |= found != 0;
-        found = line;
-    }
-    return found;
-}
-
-/* Without a location the change is that of the constant; its text names the user. */
 static struct stet_view operation_of(const struct stet_told *c)
 {
     struct stet_view v = c->op;
     const char *dot = v.len ? memrchr(v.ptr, '.', v.len) : NULL;
 
-    if (stet_view_starts(c->what, "constant in "))
-        return stet_view_of(c->what.ptr + 12, c->what.len - 12);
+    if (c->kind == STET_CHANGE_CONSTANT)
+        return c->of.in;
     return dot ? stet_view_of(dot + 1, (size_t)(v.ptr + v.len - dot) - 1) : v;
 }
 
 static void find_operation(struct stet_history *h, struct stet_finding *f)
 {
-    const struct stet_sighting *s = stet_sighting_of(h, f);
-    const struct stet_py_reach *reach;
-    const struct stet_pyfile *file = open_lazy(h, s, &reach);
+    const struct stet_python_reach *r = reach_of(h, stet_sighting_of(h, f));
+    struct stet_place at = {.line = 0};
     bool several = false;
-    uint32_t line = 0;
 
-    if (file && f->reason == STET_REASON_TOPK_K)
-        line = line_of(file, reach, STET_VIEW("topk"), &several);
-    for (uint32_t i = 0; file && !line && i < f->change_count; i++)
-        line = line_of(file, reach, operation_of(&f->changes[i]), &several);
-    stet_lazy_point_at(h, f, several ? 0 : line); /* several are possible: none is named */
+    if (r && f->cause == STET_CAUSE_TOPK_K)
+        at = step_of(h, r, STET_VIEW("topk"), &several);
+    for (uint32_t i = 0; r && !at.line && i < f->change_count; i++)
+        at = step_of(h, r, operation_of(&f->changes[i]), &several);
+    if (!several) /* it may be any of them: none is named */
+        point_at(h, f, at);
 }
 
 /* A Python number that a function traced by torch_xla.compile takes is part of its graph. */
 static void static_argument(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
-    const struct stet_pyfile *file = stet_pysource_open(&h->sources, f->origin.file);
     struct stet_view name = {0};
 
-    if (!file || !stet_py_compiled_lazily(file, s->traits->function))
-        return;
     for (uint32_t i = 0; !name.len && i < f->change_count; i++)
-        name = stet_py_parameter_in(file, s->traits->function,
-                                    stet_py_operand_of(stet_py_statement(file, f->origin.line),
-                                                       operation_of(&f->changes[i])));
+        name = stet_python_traced_parameter(&h->sources, f->origin.file, s->traits->function,
+                                            f->origin.line, operation_of(&f->changes[i]));
     if (!name.len)
         return;
-    stet_finding_rename(h, f, STET_REASON_BAKED_CONSTANT, STET_REASON_STATIC_ARGUMENT,
+    stet_finding_rename(h, f, STET_CAUSE_BAKED_CONSTANT, STET_CAUSE_STATIC_ARGUMENT,
                         STET_SURE_LIKELY,
                         "parameter %.*s of a function traced by torch_xla.compile is a Python "
                         "number, and its value is used in this line",
@@ -223,29 +184,29 @@ void stet_evidence_lazy(struct stet_history *h, struct stet_finding *f)
 
     if (s->traits->framework != STET_FRAMEWORK_TORCH_XLA || f->origin.line)
         return;
-    switch (f->reason) {
-    case STET_REASON_MASK_GATHER:
+    switch (f->cause) {
+    case STET_CAUSE_MASK_GATHER:
         stet_lazy_point_at(h, f, stet_lazy_selection(h, s));
         break;
-    case STET_REASON_SHAPE_DRIFT:
-    case STET_REASON_LAST_BATCH:
-    case STET_REASON_VARLEN:
-    case STET_REASON_DTYPE_CHANGE:
-    case STET_REASON_RANK_CHANGE:
-        if (f->facts.argument_shape || f->reason == STET_REASON_DTYPE_CHANGE ||
-            f->reason == STET_REASON_RANK_CHANGE)
-            stet_lazy_point_at(h, f, only_line(h, s, feeds));
+    case STET_CAUSE_SHAPE_DRIFT:
+    case STET_CAUSE_LAST_BATCH:
+    case STET_CAUSE_VARLEN:
+    case STET_CAUSE_DTYPE_CHANGE:
+    case STET_CAUSE_RANK_CHANGE:
+        if (f->facts.argument_shape || f->cause == STET_CAUSE_DTYPE_CHANGE ||
+            f->cause == STET_CAUSE_RANK_CHANGE)
+            point_at(h, f, only_step(h, s, feeds));
         break;
-    case STET_REASON_OPTIMIZER_SCALAR:
-        stet_lazy_point_at(h, f, only_line(h, s, updates));
+    case STET_CAUSE_OPTIMIZER_SCALAR:
+        point_at(h, f, only_step(h, s, updates));
         break;
-    case STET_REASON_BAKED_CONSTANT:
-    case STET_REASON_PYTHON_COUNTER:
-    case STET_REASON_CAPACITY_LEAK:
-    case STET_REASON_TOPK_K:
-    case STET_REASON_SLICE_START:
+    case STET_CAUSE_BAKED_CONSTANT:
+    case STET_CAUSE_PYTHON_COUNTER:
+    case STET_CAUSE_CAPACITY_LEAK:
+    case STET_CAUSE_TOPK_K:
+    case STET_CAUSE_SLICE_START:
         find_operation(h, f);
-        if (f->origin.line && f->reason == STET_REASON_BAKED_CONSTANT)
+        if (f->origin.line && f->cause == STET_CAUSE_BAKED_CONSTANT)
             static_argument(h, f);
         break;
     default:

@@ -1,32 +1,13 @@
 /* Constants that changed: counters, the optimizer's own scalars, static arguments. */
 #include "explain/history_internal.h"
 
-#include <ctype.h>
 #include <math.h>
 
-static bool has(struct stet_view v, const char *word)
-{
-    size_t n = strlen(word);
-
-    for (size_t i = 0; i + n <= v.len; i++) {
-        size_t k = 0;
-
-        while (k < n && tolower((unsigned char)v.ptr[i + k]) == word[k])
-            k++;
-        if (k == n)
-            return true;
-    }
-    return false;
-}
-
 /* By the user's own line, or by the library's file that it leads to. */
-static bool in_optimizer(const struct stet_told *c)
+static bool in_optimizer(struct stet_history *h, const struct stet_told *c)
 {
-    const struct stet_place *p = &c->place;
-
-    return has(p->file, "/optim") || has(p->file, "optax") || has(p->function, "adam") ||
-           has(p->function, "optimizer") || has(p->function, "sgd") || has(c->inside, "/optim/") ||
-           has(c->inside, "/optax/");
+    return stet_python_is_optimizer(&h->sources, c->place.file, c->place.line) ||
+           stet_python_is_optimizer(&h->sources, c->inside, 0);
 }
 
 /* Is the series 1 - beta^step, and not only something that falls by one ratio? Its first value has
@@ -53,9 +34,9 @@ static const struct stet_told *next_constant(const struct stet_finding *f, uint3
     return NULL;
 }
 
-static void point_at(struct stet_finding *f, const struct stet_told *c, enum stet_reason reason)
+static void point_at(struct stet_finding *f, const struct stet_told *c, enum stet_cause cause)
 {
-    if (f->reason == reason && c->place.line)
+    if (f->cause == cause && c->place.line)
         f->origin = c->place;
 }
 
@@ -65,15 +46,15 @@ static bool optimizer_scalar(struct stet_history *h, struct stet_finding *f,
 {
     if (is_correction(s))
         stet_finding_rename(
-            h, f, STET_REASON_BAKED_CONSTANT, STET_REASON_OPTIMIZER_SCALAR, STET_SURE_CERTAIN,
+            h, f, STET_CAUSE_BAKED_CONSTANT, STET_CAUSE_OPTIMIZER_SCALAR, STET_SURE_CERTAIN,
             "the constant is 1 - %.4g^step: a bias correction computed in Python", s->ratio);
-    else if (in_optimizer(c))
+    else if (in_optimizer(h, c))
         stet_finding_rename(
-            h, f, STET_REASON_BAKED_CONSTANT, STET_REASON_OPTIMIZER_SCALAR, STET_SURE_LIKELY,
+            h, f, STET_CAUSE_BAKED_CONSTANT, STET_CAUSE_OPTIMIZER_SCALAR, STET_SURE_LIKELY,
             "the constant is used by the optimizer and took %u values", s->distinct);
     else
         return false;
-    point_at(f, c, STET_REASON_OPTIMIZER_SCALAR);
+    point_at(f, c, STET_CAUSE_OPTIMIZER_SCALAR);
     return true;
 }
 
@@ -82,10 +63,10 @@ static bool counter(struct stet_history *h, struct stet_finding *f, const struct
 {
     if (!s->even || s->findings < 2 || fabs(s->step) != 1)
         return false;
-    stet_finding_rename(h, f, STET_REASON_BAKED_CONSTANT, STET_REASON_PYTHON_COUNTER,
+    stet_finding_rename(h, f, STET_CAUSE_BAKED_CONSTANT, STET_CAUSE_PYTHON_COUNTER,
                         STET_SURE_CERTAIN, "counter: %+g a call, %u times in a row", s->step,
                         s->findings);
-    point_at(f, c, STET_REASON_PYTHON_COUNTER);
+    point_at(f, c, STET_CAUSE_PYTHON_COUNTER);
     return true;
 }
 
@@ -95,23 +76,18 @@ static bool static_argument(struct stet_history *h, struct stet_finding *f,
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_place *places[] = {&c->place, &s->traits->place, &s->trigger};
-    const struct stet_pyfile *used = stet_pysource_open(&h->sources, c->place.file);
-    struct stet_view text = used ? stet_py_statement(used, c->place.line) : (struct stet_view){0};
 
-    for (size_t i = 0; text.len && i < sizeof places / sizeof *places; i++) {
-        const struct stet_pyfile *file = stet_pysource_open(&h->sources, places[i]->file);
-        struct stet_view name;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        struct stet_view name = stet_python_static_used(
+            &h->sources, places[i]->file, s->traits->function, c->place.file, c->place.line, false);
 
-        if (!file)
-            continue;
-        name = stet_py_static_in(file, s->traits->function, text, stet_py_mentions);
         if (!name.len)
             continue;
         stet_finding_rename(
-            h, f, STET_REASON_BAKED_CONSTANT, STET_REASON_STATIC_ARGUMENT, STET_SURE_CERTAIN,
+            h, f, STET_CAUSE_BAKED_CONSTANT, STET_CAUSE_STATIC_ARGUMENT, STET_SURE_CERTAIN,
             "parameter %.*s is static for jit, and its value is used in this line", STET_FMT(name));
         f->detail = stet_arena_copy(&h->arena, name);
-        point_at(f, c, STET_REASON_STATIC_ARGUMENT);
+        point_at(f, c, STET_CAUSE_STATIC_ARGUMENT);
         return true;
     }
     return false;
@@ -122,19 +98,15 @@ static bool static_argument(struct stet_history *h, struct stet_finding *f,
 static void static_start(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
-    const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->traits->place.file);
 
-    for (uint32_t i = 0; file && i < f->change_count; i++) {
+    for (uint32_t i = 0; i < f->change_count; i++) {
         const struct stet_told *c = &f->changes[i];
-        const struct stet_pyfile *used =
-            c->facet == STET_FACET_SLICES && c->follows == STET_NO_FACET
-                ? stet_pysource_open(&h->sources, c->place.file)
-                : NULL;
 
-        if (used && stet_py_static_in(file, s->traits->function,
-                                      stet_py_statement(used, c->place.line), stet_py_uses_as_start)
-                        .len)
-            stet_finding_also(f, STET_REASON_STATIC_ARGUMENT);
+        if (c->facet == STET_FACET_SLICES && c->follows == STET_NO_FACET &&
+            stet_python_static_used(&h->sources, s->traits->place.file, s->traits->function,
+                                    c->place.file, c->place.line, true)
+                .len)
+            stet_finding_also(f, STET_CAUSE_STATIC_ARGUMENT);
     }
 }
 
@@ -143,9 +115,9 @@ void stet_evidence_values(struct stet_history *h, struct stet_finding *f)
     const struct stet_told *c, *first = NULL;
     const struct stet_series *s;
 
-    if (f->reason == STET_REASON_SLICE_START)
+    if (f->cause == STET_CAUSE_SLICE_START)
         static_start(h, f);
-    if (!stet_finding_has(f, STET_REASON_BAKED_CONSTANT))
+    if (!stet_finding_has(f, STET_CAUSE_BAKED_CONSTANT))
         return;
     for (uint32_t at = 0; (c = next_constant(f, &at));) {
         s = stet_series_of(h, f, c);
@@ -158,7 +130,7 @@ void stet_evidence_values(struct stet_history *h, struct stet_finding *f)
             return;
     s = first ? stet_series_of(h, f, first) : NULL;
     if (s && s->distinct > 2)
-        stet_finding_rename(h, f, STET_REASON_BAKED_CONSTANT, STET_REASON_BAKED_CONSTANT,
+        stet_finding_rename(h, f, STET_CAUSE_BAKED_CONSTANT, STET_CAUSE_BAKED_CONSTANT,
                             STET_SURE_CERTAIN, "the constant took %s%u values in this run",
                             s->distinct == STET_SERIES_VALUES ? "at least " : "", s->distinct);
 }

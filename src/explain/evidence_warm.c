@@ -24,11 +24,11 @@ static uint32_t number_in_group(const struct stet_history *h, uint32_t at)
 static bool is_ahead(struct stet_history *h, const struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
-    const struct stet_pyfile *file = stet_pysource_open(&h->sources, s->trigger.file);
     const struct stet_order *o = s->process < h->order_count ? &h->orders[s->process] : NULL;
     uint32_t programs = 0, later = 0, n = 0;
 
-    if (!file || !o || !stet_py_called_elsewhere(file, s->traits->function, s->trigger.line))
+    if (!o || !stet_python_called_elsewhere(&h->sources, s->trigger.file, s->traits->function,
+                                            s->trigger.line))
         return false;
     for (uint32_t at = f->sighting; at != STET_NONE; at = h->sightings[at].before)
         if (n++ == MOST_AHEAD || !stet_place_eq(&h->sightings[at].trigger, &s->trigger))
@@ -64,7 +64,7 @@ void stet_evidence_warm(struct stet_history *h, struct stet_finding *f)
     const struct stet_sighting *s = stet_sighting_of(h, f);
     uint32_t loop = stet_history_loop(h, s->process);
 
-    if (f->reason >= STET_REASONS)
+    if (f->cause == STET_CAUSE_NONE)
         return;
     /* Operations outside any jitted function, before the loop: initial values of many shapes. */
     if (stet_history_is_eager(s) && loop &&

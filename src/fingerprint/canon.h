@@ -96,9 +96,10 @@ struct stet_canon {
      * this. */
     struct stet_type_memo types[STET_TYPE_MEMOS]; /* not zeroed */
     const struct stet_program *program;
-    uint8_t *kinds;              /* enum stet_kind by operation id, of operations that must be
-                                  * inspected */
-    struct stet_symbol *symbols; /* top-level symbols, open addressing */
+    uint8_t *kinds; /* enum stet_kind by operation id, of operations that must be inspected */
+    /* Top-level symbols, open addressing. Their number is known, so one allocation holds them;
+     * base/intern.h would take two that grow. */
+    struct stet_symbol *symbols;
     uint32_t symbol_mask;
     uint32_t attr_count, type_count; /* memos */
     struct stet_content_cache contents;

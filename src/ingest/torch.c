@@ -3,6 +3,7 @@
 #include "ingest/torch_internal.h"
 
 #include "base/vec.h"
+#include "python/sources.h"
 
 enum { POOL = 48 << 20, ITEMS = 1 << 24 };
 
@@ -12,6 +13,7 @@ void stet_torch_init(struct stet_torch *t)
     stet_intern_init(&t->pool, POOL);
     stet_intern_init(&t->keys, POOL);
     t->scratch.cap = (size_t)8 << 20;
+    t->sources = stet_mem_calloc(1, sizeof *t->sources);
 }
 
 void stet_torch_release(struct stet_torch *t)
@@ -21,6 +23,9 @@ void stet_torch_release(struct stet_torch *t)
         stet_buf_release(&t->logs[i]->text);
         stet_mem_free(t->logs[i]);
     }
+    if (t->sources)
+        stet_python_sources_release(t->sources);
+    stet_mem_free(t->sources);
     stet_mem_free(t->logs);
     stet_mem_free(t->processes);
     stet_mem_free(t->frames);

@@ -225,7 +225,8 @@ struct stet_torch {
     struct stet_torch_fault kept[STET_TORCH_FAULTS_KEPT]; /* the first ones, located */
     size_t kept_count;
     uint64_t seen;
-    bool failed; /* out of memory: what is there is right, but not all */
+    struct stet_python_sources *sources; /* the user's files, read when a cause asks about them */
+    bool failed;                         /* out of memory: what is there is right, but not all */
     /* Called when a compile has ended, or was refused at the limit; may be NULL. */
     void (*on_compile)(void *context, struct stet_torch *t, uint32_t compile);
     /* Called when a CUDA graph was recorded again; may be NULL. */

@@ -64,20 +64,29 @@ bool stet_torch_value(const struct stet_torch *t, uint32_t compile, uint32_t ent
     return false;
 }
 
+bool stet_torch_next_value(const struct stet_torch *t, uint32_t compile,
+                           const struct stet_torch_why *why, size_t most, uint32_t *at,
+                           struct stet_view *out)
+{
+    uint32_t last = t->compiles[compile].number;
+    uint32_t first = last + 1 > most ? last + 1 - (uint32_t)most : 0;
+
+    if (!why->has_guard || !why->what.len)
+        return false;
+    for (*at = *at < first ? first : *at; *at <= last;)
+        if (stet_torch_value(t, compile, (*at)++, why, out))
+            return true;
+    return false;
+}
+
 size_t stet_torch_values(const struct stet_torch *t, uint32_t compile,
                          const struct stet_torch_why *why, size_t most, struct stet_buf *out)
 {
-    uint32_t last = t->compiles[compile].number, first, n = 0;
+    struct stet_view v;
+    size_t n = 0;
 
-    if (!why->has_guard || !why->what.len)
-        return 0;
-    first = last + 1 > most ? last + 1 - (uint32_t)most : 0;
-    for (uint32_t entry = first; entry <= last; entry++) {
-        struct stet_view v;
-
-        if (!stet_torch_value(t, compile, entry, why, &v))
-            continue;
-        if (n++)
+    for (uint32_t at = 0; stet_torch_next_value(t, compile, why, most, &at, &v); n++) {
+        if (n)
             stet_buf_str(out, ", ");
         stet_buf_view(out, v);
     }

@@ -3,6 +3,7 @@
 #ifndef STET_INGEST_WHY_H
 #define STET_INGEST_WHY_H
 
+#include "cause/cause.h"
 #include "ingest/torch.h"
 
 /* What the environment can change about it without an edit. */
@@ -19,8 +20,7 @@ enum stet_torch_knob {
 enum { STET_WHY_ALSO = 4 };
 
 struct stet_torch_why {
-    const char *class; /* a trap's id; a literal */
-    const char *also[STET_WHY_ALSO];
+    enum stet_cause cause, also[STET_WHY_ALSO];
     size_t also_count;
     bool has_guard;
     struct stet_guard guard; /* the failure that decided; views in the model */
@@ -48,6 +48,10 @@ void stet_torch_fix(const struct stet_torch *t, const struct stet_torch_why *why
  * order: "0, 1, 2"; at most `most` of them, the last ones. Returns how many there are. */
 size_t stet_torch_values(const struct stet_torch *t, uint32_t compile,
                          const struct stet_torch_why *why, size_t most, struct stet_buf *out);
+/* The same one by one: *at begins at 0. False when there are no more. */
+bool stet_torch_next_value(const struct stet_torch *t, uint32_t compile,
+                           const struct stet_torch_why *why, size_t most, uint32_t *at,
+                           struct stet_view *out);
 /* The value of one entry (a compile's number in its frame); false if it is unknown. */
 bool stet_torch_value(const struct stet_torch *t, uint32_t compile, uint32_t entry,
                       const struct stet_torch_why *why, struct stet_view *out);

@@ -5,15 +5,16 @@
 
 #include "base/mem.h"
 #include "intercept/ahead_load.h"
+#include "intercept/executable_memory.h"
 #include "intercept/executables.h"
 #include "intercept/guard.h"
 #include "intercept/identity.h"
 #include "intercept/layer.h"
+#include "intercept/load_watch.h"
 #include "intercept/ranks.h"
 #include "intercept/threads.h"
 #include "intercept/wait.h"
 #include "intercept/writer.h"
-#include "store/memory.h"
 #include "store/order.h"
 #include "store/quarantine.h"
 
@@ -235,7 +236,7 @@ static bool wanted(struct stet_plugin *p, PJRT_Client *client)
 {
     const char *ahead = getenv("STET_STORE_AHEAD");
 
-    return stet_layer.storing && stet_memory_most() &&
+    return stet_layer.storing && stet_intercept_memory_most() &&
            !(ahead && (!strcmp(ahead, "off") || !strcmp(ahead, "0"))) &&
            stet_ranks_alone(p, client);
 }
@@ -301,7 +302,7 @@ static void wait_for_load(struct stet_ahead *a, struct stet_loaded *l)
     l->given_up = a->stuck = true;
     pthread_mutex_unlock(&lock);
     stet_log("store: an executable that is loaded ahead takes too long: compiled instead");
-    stet_quarantine_watch(); /* this process may end before the writer runs */
+    stet_intercept_load_watch(); /* this process may end before the writer looks */
     pthread_mutex_lock(&lock);
 }
 

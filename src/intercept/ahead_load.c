@@ -1,9 +1,10 @@
 /* See ahead_load.h. */
 #include "intercept/ahead_load.h"
 
+#include "intercept/executable_memory.h"
 #include "intercept/executables.h"
 #include "intercept/layer.h"
-#include "store/memory.h"
+#include "intercept/load_watch.h"
 #include "store/quarantine.h"
 
 /* An executable of another plugin or device is never given to this one, whatever the list
@@ -20,7 +21,7 @@ static bool same_maker(const struct stet_key_parts *a, const struct stet_key_par
 
 static bool affordable(uint64_t *bytes, const struct stet_entry_file *entry)
 {
-    uint64_t most = stet_memory_most(), left = most > *bytes ? most - *bytes : 0;
+    uint64_t most = stet_intercept_memory_most(), left = most > *bytes ? most - *bytes : 0;
 
     if (entry->program.size > left || entry->executable.size > left - entry->program.size)
         return false;
@@ -43,9 +44,9 @@ static void deserialize(struct stet_plugin *p, PJRT_Client *client, struct stet_
     PJRT_Error *error;
     struct stet_view why;
 
-    stet_quarantine_enter(&stet_layer.store, l->key, compile_ns);
+    stet_intercept_load_enter(&stet_layer.store, l->key, compile_ns);
     error = stet_executable_load(p, client, stet_buf_as_view(&l->executable), &loaded);
-    stet_quarantine_leave();
+    stet_intercept_load_leave();
     if (!error)
         l->handle = loaded;
     else

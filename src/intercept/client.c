@@ -6,6 +6,7 @@
 #include "intercept/identity.h"
 #include "intercept/layer.h"
 #include "intercept/object.h"
+#include "intercept/phases.h"
 #include "intercept/prepare.h"
 #include "intercept/ranks.h"
 #include "intercept/writer.h"
@@ -262,6 +263,8 @@ PJRT_Error *on_PJRT_Client_Create(struct stet_plugin *p, PJRT_Client_Create_Args
     stet_plugin_announce(p);
     if (STET_HAS(args, client))
         record_client(p, args, begin_ns, error);
+    if (!error)
+        stet_intercept_phases_begin();
     stet_guard_leave();
     return stet_plugin_failed(p, "PJRT_Client_Create", error);
 }

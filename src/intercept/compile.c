@@ -6,6 +6,7 @@
 #include "intercept/constants.h"
 #include "intercept/contract.h"
 #include "intercept/describe.h"
+#include "intercept/drain.h"
 #include "intercept/executables.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
@@ -69,6 +70,7 @@ static bool keep_bytes(struct stet_event *e, struct stet_journal *j)
     struct stet_rec_compile_begin *r = &e->record.compile_begin;
 
     (void)j;
+    r->last_run_ns = stet_drain_last_run();
     if ((e->bytes[0].ptr || e->bytes[1].ptr) && stet_writer_behind()) {
         r->captured = (e->bytes[0].ptr ? 4u : 0u) | (e->bytes[1].ptr ? 8u : 0u);
         e->after = write_bytes;
@@ -211,11 +213,11 @@ static void record_end(struct stet_compile *c, PJRT_Error *error, PJRT_LoadedExe
             stet_flow_executable(&stet_layer.flow, id, facts.num_outputs);
     }
     r->served = c->reload.served;
-    r->store = stet_view_str(c->reload.word);
+    r->store = stet_view_str(stet_journal_outcome_word(c->reload.outcome));
     r->key = c->reload.key;
     r->components = stet_reload_words(&c->reload, &e->arena);
     r->tier = stet_arena_copy(&e->arena, stet_view_str(c->reload.remote.tier));
-    r->agent = stet_view_str(c->reload.remote.word);
+    r->agent = stet_view_str(stet_journal_answer_word(c->reload.remote.answer));
     r->agent_ns = c->reload.remote.wait_ns;
     r->layer_ns = stet_journal_now() - c->begin_ns - plugin_ns;
     stet_event_send(e);

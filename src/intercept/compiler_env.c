@@ -9,14 +9,13 @@
 
 /* A process that changes its flags more often is not served: its keys would be useless. */
 enum { STATES = 16, TRIES = 64, TEXT_MOST = 32 << 10, TEXT_SHOWN = 1000 };
-static const char unsettled[] = "flags-unsettled";
 
 struct state {
     struct stet_hash values;      /* of the variables at that time */
     struct stet_file_watch files; /* that flags name */
     struct stet_view own;         /* this state */
     struct stet_view text;        /* all states up to this one */
-    const char *why;
+    enum stet_outcome why;
     unsigned number;
 };
 
@@ -153,8 +152,8 @@ static struct state *make(variable_values v, const struct state *before, enum st
     if (!s)
         return NULL;
     s->values = hash_of(v);
-    s->why = before ? before->why : NULL; /* something that could not be read once may still be in
-                                           * effect */
+    s->why = before ? before->why
+                    : STET_OUTCOME_NONE; /* what could not be read once may still be in force */
     for (size_t i = 0; i < STET_VARIABLES && !s->why; i++) {
         if (v[i])
             s->why = stet_compiler_flags(&own, &stet_variables[i], stet_view_str(v[i]), &s->files);
@@ -166,7 +165,7 @@ static struct state *make(variable_values v, const struct state *before, enum st
     if (before)
         s->number = before->number + !stet_view_eq(before->own, s->own);
     if (!s->why && s->number == STATES)
-        s->why = unsettled;
+        s->why = STET_OUTCOME_FLAGS_UNSETTLED;
     if (!join(s, before, moment)) {
         free_state(s);
         return NULL;
@@ -174,22 +173,22 @@ static struct state *make(variable_values v, const struct state *before, enum st
     return s;
 }
 
-const char *stet_compiler_env_see(const struct stet_plugin *p, enum stet_moment moment,
-                                  struct stet_view *text, unsigned *states)
+enum stet_outcome stet_compiler_env_see(const struct stet_plugin *p, enum stet_moment moment,
+                                        struct stet_view *text, unsigned *states)
 {
     _Atomic(struct state *) *place = &latest[p->id - 1];
     variable_values now, first;
     struct stet_hash values;
 
     if (atomic_load(&lost[p->id - 1]))
-        return "no-memory";
+        return STET_OUTCOME_NO_MEMORY;
     read_now(now);
     values = hash_of(now);
     for (int tries = 0; tries < TRIES; tries++) {
         struct state *s = atomic_load(place), *next;
         const char *bytes = atomic_load(&raw[p->id - 1]);
 
-        if (s && (s->why == unsettled ||
+        if (s && (s->why == STET_OUTCOME_FLAGS_UNSETTLED ||
                   (stet_hash_eq(s->values, values) && !stet_file_watch_moved(&s->files)))) {
             *text = s->text;
             *states = s->number;
@@ -199,9 +198,9 @@ const char *stet_compiler_env_see(const struct stet_plugin *p, enum stet_moment 
             unpack(bytes, first);
         next = make(!s && bytes ? first : now, s, moment);
         if (!next)
-            return "no-memory";
+            return STET_OUTCOME_NO_MEMORY;
         if (!atomic_compare_exchange_strong(place, &s, next))
             free_state(next); /* another thread was faster */
     }
-    return unsettled; /* files change while they are read */
+    return STET_OUTCOME_FLAGS_UNSETTLED; /* files change while they are read */
 }

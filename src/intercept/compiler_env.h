@@ -9,6 +9,7 @@
 #define STET_INTERCEPT_COMPILER_ENV_H
 
 #include "intercept/plugin.h"
+#include "journal/vocabulary.h"
 
 /* When a plugin may read its flags. The key marks a change with the moment at which it was seen. */
 enum stet_moment {
@@ -22,10 +23,10 @@ enum stet_moment {
 
 /* Before the plugin is asked for its table. Copies the values; nothing else is ready yet. */
 void stet_compiler_env_first(const struct stet_plugin *p);
-/* Reads the environment again. `text` is the text for the key, valid as long as the process, and
- * `states` counts the changes. NULL, or a fixed word: why there can be no key. From any thread;
- * takes a few microseconds if nothing changed. */
-const char *stet_compiler_env_see(const struct stet_plugin *p, enum stet_moment moment,
-                                  struct stet_view *text, unsigned *states);
+/* Looks again. `text` is what the key says, for the life of the process, and `states` how often
+ * something had changed. NULL, or a fixed word: why there can be no key. Any thread; takes a few
+ * microseconds while nothing changes. */
+enum stet_outcome stet_compiler_env_see(const struct stet_plugin *p, enum stet_moment moment,
+                                        struct stet_view *text, unsigned *states);
 
 #endif

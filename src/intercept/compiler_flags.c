@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "decode/options.h"
 
 #include <limits.h>
@@ -14,7 +15,6 @@
 enum { DEPTH = 8, FILES = 64, FILE_MOST = 1 << 20, WORDS_MOST = 1 << 16 };
 
 static const char blanks[] = " \t\r\n\v\f";
-static const char unreadable[] = "flags-unreadable";
 
 struct word {
     struct stet_view text, name, value; /* --name=value */
@@ -29,7 +29,7 @@ struct flags {
     size_t count, room;
     unsigned depth, files; /* of flag files */
     bool ordered;          /* by a syntax that is not known here */
-    const char *why;
+    enum stet_outcome why;
     struct stet_file_watch *watch;
 };
 
@@ -51,17 +51,9 @@ static struct stet_view group_of(struct flags *f, struct stet_view name)
 
 static void push(struct flags *f, struct word word)
 {
-    if (f->count == f->room) {
-        size_t room = f->room ? 2 * f->room : 64;
-        struct word *more =
-            f->count < WORDS_MOST ? stet_mem_resize(f->words, room, sizeof *more) : NULL;
-
-        if (!more) {
-            f->why = "no-memory";
-            return;
-        }
-        f->words = more;
-        f->room = room;
+    if (!stet_vec_grow(&f->words, &f->room, f->count, 1, sizeof *f->words, WORDS_MOST)) {
+        f->why = STET_OUTCOME_NO_MEMORY;
+        return;
     }
     word.group = group_of(f, word.name);
     word.order = f->count;
@@ -123,7 +115,7 @@ static void take_file(struct flags *f, struct stet_view name)
     struct stet_view text;
 
     if (f->depth == DEPTH || f->files++ == FILES || !read_small(f, name, &text)) {
-        f->why = unreadable;
+        f->why = STET_OUTCOME_FLAGS_UNREADABLE;
         return;
     }
     f->depth++;
@@ -172,7 +164,7 @@ static void take_word(struct flags *f, struct stet_view text)
     if (stet_view_is(w.name, "flagfile") && w.has_value)
         take_files(f, w.value);
     else if (stands_for_others(w.name))
-        f->why = unreadable;
+        f->why = STET_OUTCOME_FLAGS_UNREADABLE;
     else
         push(f, w);
 }
@@ -251,20 +243,20 @@ static size_t group_end(const struct flags *f, size_t first, bool *last_counts)
     return i;
 }
 
-static const char *put_word(struct stet_buf *out, const struct word *w,
-                            struct stet_file_watch *watch)
+static enum stet_outcome put_word(struct stet_buf *out, const struct word *w,
+                                  struct stet_file_watch *watch)
 {
     if (!w->has_value) {
         stet_named_text(out, w->text);
-        return NULL;
+        return STET_OUTCOME_NONE;
     }
     stet_named_text(out, stet_view_of(w->text.ptr, (size_t)(w->value.ptr - w->text.ptr)));
     return stet_named_value(out, w->name, w->value, watch);
 }
 
-static const char *put_words(struct flags *f, struct stet_buf *out, const char *variable)
+static enum stet_outcome put_words(struct flags *f, struct stet_buf *out, const char *variable)
 {
-    const char *why = NULL;
+    enum stet_outcome why = STET_OUTCOME_NONE;
     bool any = false, last_counts = false;
 
     for (size_t i = 0, end = 0; i < f->count && !why; i++) {
@@ -286,15 +278,15 @@ static const char *put_words(struct flags *f, struct stet_buf *out, const char *
     return why;
 }
 
-static const char *put_value(struct stet_buf *out, const char *variable, struct stet_view value,
-                             struct stet_file_watch *w)
+static enum stet_outcome put_value(struct stet_buf *out, const char *variable,
+                                   struct stet_view value, struct stet_file_watch *w)
 {
     stet_buf_printf(out, "%s%s=", out->len ? "; " : "", variable);
     return stet_named_value(out, stet_view_str(variable), value, w);
 }
 
-const char *stet_compiler_flags(struct stet_buf *out, const struct stet_variable *variable,
-                                struct stet_view value, struct stet_file_watch *w)
+enum stet_outcome stet_compiler_flags(struct stet_buf *out, const struct stet_variable *variable,
+                                      struct stet_view value, struct stet_file_watch *w)
 {
     struct flags f = {.watch = w};
     struct stet_view first = trimmed(value);
@@ -302,13 +294,13 @@ const char *stet_compiler_flags(struct stet_buf *out, const struct stet_variable
     if (variable->form == STET_FORM_VALUE)
         return put_value(out, variable->name, value, w);
     if (!first.len)
-        return NULL;
+        return STET_OUTCOME_NONE;
     stet_arena_init(&f.arena, (size_t)16 << 20);
     if (variable->form == STET_FORM_FILE && *first.ptr != '-') {
         if (read_small(&f, value, &first))
             take_words(&f, first);
         else
-            f.why = unreadable;
+            f.why = STET_OUTCOME_FLAGS_UNREADABLE;
     } else {
         take_words(&f, value);
     }
@@ -317,7 +309,7 @@ const char *stet_compiler_flags(struct stet_buf *out, const struct stet_variable
     if (!f.why)
         f.why = put_words(&f, out, variable->name);
     if (!f.why && (f.arena.failed || out->failed))
-        f.why = "no-memory";
+        f.why = STET_OUTCOME_NO_MEMORY;
     stet_mem_free(f.words);
     stet_arena_release(&f.arena);
     return f.why;

@@ -15,8 +15,8 @@
  *   file the compiler reads (option_files.def) counts by the content of that file.
  * - If the syntax is not known (quotes, words that are not flags) the order stays.
  *
- * Appends nothing if no flag is left. NULL, or a fixed word: why there can be no key. */
-const char *stet_compiler_flags(struct stet_buf *out, const struct stet_variable *variable,
-                                struct stet_view value, struct stet_file_watch *w);
+ * Appends nothing when no flag is left. NULL, or a fixed word: why there can be no key. */
+enum stet_outcome stet_compiler_flags(struct stet_buf *out, const struct stet_variable *variable,
+                                      struct stet_view value, struct stet_file_watch *w);
 
 #endif

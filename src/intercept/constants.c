@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/reader.h"
+#include "base/vec.h"
 
 /* The encoding of the elements, and so what may be written there without changing the form. */
 enum coding {
@@ -32,16 +33,9 @@ static void add(struct scan *s, const void *ptr, size_t len, enum coding coding)
 
     if (len < STET_CONSTANT_LARGE)
         return;
-    if (s->count == s->room) {
-        size_t room = s->room ? s->room * 2 : 64;
-        struct range *bigger = stet_mem_resize(s->ranges, room, sizeof *bigger);
-
-        if (!bigger) {
-            s->failed = s->no_memory = true;
-            return;
-        }
-        s->ranges = bigger;
-        s->room = room;
+    if (!stet_vec_room(&s->ranges, &s->room, s->count, sizeof *s->ranges)) {
+        s->failed = s->no_memory = true;
+        return;
     }
     for (i = s->count; i > 0 && s->ranges[i - 1].at > at; i--)
         s->ranges[i] = s->ranges[i - 1];

@@ -3,8 +3,8 @@
 
 #include "abi/error.h"
 #include "base/fs.h"
-#include "contract/gate.h"
 #include "decode/decode.h"
+#include "gate/gate.h"
 #include "intercept/layer.h"
 #include "intercept/local.h"
 #include "intercept/memo.h"
@@ -30,7 +30,7 @@ void stet_contract_start(void)
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
         stet_fail(&err, STET_IO, "%s: not a file", path);
     else if (stet_file_open(&file, path, &err) == STET_OK) {
-        if (stet_contract_unpack(&contract, file.bytes, &err) == STET_OK)
+        if (stet_gate_contract_unpack(&contract, file.bytes, &err) == STET_OK)
             on = stet_gate_init(&gate, &contract, contract.on_cpu, &err) == STET_OK;
         stet_file_close(&file);
     }
@@ -47,7 +47,7 @@ static PJRT_Error *error_of(const struct stet_seen *s, const struct stet_breach 
                            "stet: this compile breaks the contract: %s of %.*s: %s (%.*s:%u). Run "
                            "`stet check` for the "
                            "line that caused it, or start with --on-breach warn to go on.",
-                           stet_clause_name(b->clause), STET_FMT(s->family), b->what,
+                           stet_gate_clause_name(b->clause), STET_FMT(s->family), b->what,
                            STET_FMT(contract.file), b->line);
 }
 
@@ -63,7 +63,7 @@ static PJRT_Error *judge(const struct stet_program *program, struct stet_hash op
     stet_traits_make(&traits, program, arena, &no_memory);
     if (no_memory ||
         stet_fingerprint_make(&print, program, (struct stet_view){0}, NULL) != STET_OK ||
-        stet_seen_make(&seen, program, &traits, &print, options, arena) != STET_OK) {
+        stet_gate_seen_make(&seen, program, &traits, &print, options, arena) != STET_OK) {
         stet_fault(STET_FAULT_NO_MEMORY);
         return NULL;
     }

@@ -2,6 +2,7 @@
 #include "intercept/drain.h"
 
 #include "base/mem.h"
+#include "base/vec.h"
 #include "intercept/layer.h"
 #include "intercept/plugin.h"
 
@@ -29,17 +30,11 @@ void stet_drain_init(void)
 static void count(uint64_t id, uint64_t n)
 {
     if (id >= counts_room) {
-        size_t room = counts_room ? counts_room * 2 : 1024;
-        uint64_t *bigger;
+        size_t before = counts_room;
 
-        while (room <= id)
-            room *= 2;
-        bigger = stet_mem_resize(counts, room, sizeof *counts);
-        if (!bigger)
+        if (!stet_vec_grow(&counts, &counts_room, before, id + 1 - before, sizeof *counts, 0))
             return;
-        memset(bigger + counts_room, 0, (room - counts_room) * sizeof *bigger);
-        counts = bigger;
-        counts_room = room;
+        memset(counts + before, 0, (counts_room - before) * sizeof *counts);
     }
     counts[id] += n;
 }
@@ -62,26 +57,22 @@ static uint64_t stamp_ns(uint64_t stamp, uint64_t now_ticks, uint64_t now_ns)
     return age > ns ? first_ns : now_ns - age;
 }
 
-/* Times for executions without a stamp: evenly between the stamps around them. All were over at
+/* Times never go back, though the processors' counters differ by a little. All were over at
  * `until_ns`. */
-static void fill_times(struct stet_exec *execs, size_t n, uint64_t until_ns)
+static void order_times(struct stet_exec *execs, size_t n, uint64_t until_ns)
 {
-    for (size_t i = 0; i < n;) {
-        size_t next = i;
-        uint64_t end;
-
-        while (next < n && !execs[next].time_ns)
-            next++;
-        end = next < n && execs[next].time_ns < until_ns ? execs[next].time_ns : until_ns;
-        if (end < last_ns)
-            end = last_ns;
-        for (size_t k = i; k < next; k++)
-            execs[k].time_ns = last_ns + (end - last_ns) * (k - i + 1) / (next - i + 1);
-        if (next < n)
-            execs[next].time_ns = end;
-        last_ns = end;
-        i = next + 1;
+    for (size_t i = 0; i < n; i++) {
+        if (execs[i].time_ns > until_ns)
+            execs[i].time_ns = until_ns;
+        if (execs[i].time_ns < last_ns)
+            execs[i].time_ns = last_ns;
+        last_ns = execs[i].time_ns;
     }
+}
+
+uint64_t stet_drain_last_run(void)
+{
+    return executions ? last_ns : 0;
 }
 
 static size_t take(uint64_t end, uint64_t now_ticks, uint64_t now_ns)
@@ -94,7 +85,7 @@ static size_t take(uint64_t end, uint64_t now_ticks, uint64_t now_ns)
         if (!word)
             break;
         batch[n].executable = word % STET_RING_IDS;
-        batch[n].time_ns = word >> 20 ? stamp_ns(word >> 20, now_ticks, now_ns) : 0;
+        batch[n].time_ns = stamp_ns(word >> 20, now_ticks, now_ns);
         count(batch[n].executable, 1);
         n++;
     }
@@ -104,8 +95,9 @@ static size_t take(uint64_t end, uint64_t now_ticks, uint64_t now_ns)
 static void write_missed(struct stet_journal *j)
 {
     uint64_t missed = atomic_load_explicit(&stet_layer.missed, memory_order_relaxed);
-    struct stet_rec_loss loss = {
-        .why = STET_VIEW("busy"), .executions = missed - missed_told, .stream = STET_STREAM_DETAIL};
+    struct stet_rec_loss loss = {.why = stet_view_str(stet_journal_loss_word(STET_LOSS_BUSY)),
+                                 .executions = missed - missed_told,
+                                 .stream = STET_STREAM_DETAIL};
 
     if (loss.executions && stet_journal_write(j, STET_REC_loss, &loss))
         missed_told = missed;
@@ -120,7 +112,7 @@ bool stet_drain_ring(struct stet_journal *j, uint64_t end, uint64_t until_ns)
     while ((n = take(end, now_ticks, now_ns)) > 0) {
         if (!last_ns)
             last_ns = first_ns;
-        fill_times(batch, n, until_ns);
+        order_times(batch, n, until_ns);
         executions += n;
         stet_journal_write_execs(j, batch, n);
         any = true;

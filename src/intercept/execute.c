@@ -3,6 +3,7 @@
 #include "intercept/executables.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
+#include "intercept/threads.h"
 
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
@@ -37,6 +38,20 @@ __attribute__((always_inline)) static inline void count(struct stet_handle *h)
         rarely(h, pushed);
 }
 
+/* With the first execution of a program the wait for it is over. The mark is a bit of the id, so
+ * the executions after it pay nothing. */
+__attribute__((noinline)) static void first_run(struct stet_handle *h)
+{
+    uint32_t id = atomic_fetch_and(&h->id, ~STET_HANDLE_FRESH);
+    struct stet_event *e;
+
+    if (!(id & STET_HANDLE_FRESH) || !(e = stet_event_new(STET_REC_first_run)))
+        return;
+    e->record.first_run = (struct stet_rec_first_run){.executable = id & ~STET_HANDLE_FRESH,
+                                                      .thread = stet_thread_id()};
+    stet_event_send(e);
+}
+
 /* Records which results this execution used and produced; the first device represents all. */
 __attribute__((noinline)) static void follow(const struct stet_handle *h,
                                              const PJRT_LoadedExecutable_Execute_Args *args)
@@ -56,11 +71,15 @@ __attribute__((noinline)) static PJRT_Error *
 execute_unknown(struct stet_plugin *p, PJRT_LoadedExecutable_Execute_Args *args)
 {
     bool outermost = stet_guard_enter();
+    struct stet_handle *h;
     PJRT_Error *error;
 
     stet_executable_add(p, args->executable, outermost ? 0 : STET_HANDLE_SILENT);
+    h = stet_handles_find(&p->handles, args->executable);
+    if (outermost && h)
+        first_run(h);
     if (outermost)
-        count(stet_handles_find(&p->handles, args->executable));
+        count(h);
     error = stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(args);
     if (!outermost)
         return error;
@@ -73,11 +92,16 @@ PJRT_Error *on_PJRT_LoadedExecutable_Execute(struct stet_plugin *p,
 {
     struct stet_handle *h = stet_handles_find(&p->handles, args->executable);
     PJRT_Error *error;
+    uint32_t id;
 
     if (UNLIKELY(!h))
         return execute_unknown(p, args);
-    if (UNLIKELY(atomic_load_explicit(&h->id, memory_order_relaxed) == STET_HANDLE_SILENT))
-        return stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(args);
+    id = atomic_load_explicit(&h->id, memory_order_relaxed);
+    if (UNLIKELY(id & STET_HANDLE_FRESH)) {
+        if (id == STET_HANDLE_SILENT)
+            return stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(args);
+        first_run(h);
+    }
     count(h);
     error = stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(args);
     if (UNLIKELY(error))

@@ -13,6 +13,8 @@
 #define STET_HANDLES_PROBE 64u
 /* An executable that another slot of ours already counts. */
 #define STET_HANDLE_SILENT UINT32_MAX
+/* This bit of an id says that the executable has not run yet. */
+#define STET_HANDLE_FRESH  (UINT32_C(1) << 31)
 
 /* `missed` counts executions that found the ring full: they are counted here, but not in the
  * sequence. */

@@ -15,7 +15,7 @@
 struct identity {
     struct identity *next;
     uint32_t client;
-    const char *why;
+    enum stet_outcome why;
     struct stet_arena arena;
     struct stet_key_parts parts;
     struct stet_view path;        /* of the plugin's file */
@@ -88,29 +88,29 @@ void stet_identity_first(const struct stet_plugin *p)
     }
 }
 
-/* A build id is read in memory. Without one the content of the file counts. It must be the file
- * that was loaded, not one that replaced it since. */
-static const char *plugin_part(const struct stet_plugin *p, struct stet_arena *a,
-                               struct stet_object *object, struct stet_file_watch *w,
-                               struct stet_view *out)
+/* A build id is read in memory. Without one the file counts by its content, which has to be the
+ * file that was loaded: not one that was put in its place since. */
+static enum stet_outcome plugin_part(const struct stet_plugin *p, struct stet_arena *a,
+                                     struct stet_object *object, struct stet_file_watch *w,
+                                     struct stet_view *out)
 {
     const struct stet_file_watch *first = atomic_load(&first_seen[p->id - 1]);
     char text[STET_HASH_TEXT];
     struct stet_hash hash;
 
     if (!object_of(p, object))
-        return "plugin-unknown";
+        return STET_OUTCOME_PLUGIN_UNKNOWN;
     if (object->build_id[0]) {
         *out = stet_arena_printf(a, "build id %s", object->build_id);
-        return NULL;
+        return STET_OUTCOME_NONE;
     }
     if (stet_named_hash(object->path, &hash, w) != STET_NAMED_FILE)
-        return "plugin-unknown";
+        return STET_OUTCOME_PLUGIN_UNKNOWN;
     if (!first || !first->count || stet_file_watch_moved(first) || !stet_object_is_file(object))
-        return "plugin-changed";
+        return STET_OUTCOME_PLUGIN_CHANGED;
     stet_hash_format(hash, text);
     *out = stet_arena_printf(a, "content %s", text);
-    return NULL;
+    return STET_OUTCOME_NONE;
 }
 
 /* A GPU's runtime is not part of its plugin: its version is in the topology, or the client has
@@ -165,22 +165,23 @@ static struct stet_view topology_text(struct stet_arena *a, const struct stet_to
 }
 
 /* All but the environment and the plugin: of a topology and, when there is one, a client. */
-static const char *describe(struct stet_plugin *p, PJRT_Client *client,
-                            const struct stet_topology *t, const char *plugin_path,
-                            struct stet_arena *a, struct stet_file_watch *w, struct stet_view *part)
+static enum stet_outcome describe(struct stet_plugin *p, PJRT_Client *client,
+                                  const struct stet_topology *t, const char *plugin_path,
+                                  struct stet_arena *a, struct stet_file_watch *w,
+                                  struct stet_view *part)
 {
     struct stet_view name = t->platform, version = t->version;
     const struct stet_platform *platform = stet_platform_find(name);
     struct stet_buf tools = STET_BUF_INIT;
-    const char *why;
+    enum stet_outcome why;
 
     if (client && !tells_all(t, platform->tools)) {
         if (!client_platform(p, client, a, &name, &version))
-            return "plugin-unknown";
+            return STET_OUTCOME_PLUGIN_UNKNOWN;
         platform = stet_platform_find(name);
     }
     if (!name.len)
-        return "plugin-unknown";
+        return STET_OUTCOME_PLUGIN_UNKNOWN;
     part[STET_COMPONENT_PLATFORM] =
         one_line(a, stet_arena_printf(a, "%.*s %.*s", STET_FMT(name), STET_FMT(version)));
     part[STET_COMPONENT_TOPOLOGY] = topology_text(a, t, platform->topology);
@@ -190,23 +191,24 @@ static const char *describe(struct stet_plugin *p, PJRT_Client *client,
     why = stet_toolkit_text(&tools, platform->tools, plugin_path, !t->tells_driver, w);
     part[STET_COMPONENT_TOOLKIT] = taken(a, &tools);
     if (!why && (a->failed || w->failed))
-        why = "no-memory";
+        why = STET_OUTCOME_NO_MEMORY;
     return why;
 }
 
-static const char *describe_client(struct identity *id, struct stet_plugin *p, PJRT_Client *client)
+static enum stet_outcome describe_client(struct identity *id, struct stet_plugin *p,
+                                         PJRT_Client *client)
 {
     const PJRT_Api *real = stet_plugin_real(p);
     struct stet_object object = {0};
     struct stet_arena *a = &id->arena;
     struct stet_topology t;
-    const char *why;
+    enum stet_outcome why;
 
     if (!stet_api_has(real, PJRT_Executable_Serialize) ||
         !stet_api_has(real, PJRT_Executable_DeserializeAndLoad))
-        return "plugin-cannot";
+        return STET_OUTCOME_PLUGIN_CANNOT;
     if (stet_ranks_span(p, client) && !stet_ranks_can(stet_plugin_client(p, client)))
-        return "many-processes";
+        return STET_OUTCOME_MANY_PROCESSES;
     why = plugin_part(p, a, &object, &id->files, &id->parts.part[STET_COMPONENT_PLUGIN]);
     if (why)
         return why;
@@ -220,7 +222,7 @@ static struct identity *identity_of(struct stet_plugin *p, PJRT_Client *client)
     uint32_t number = stet_plugin_client(p, client);
     struct stet_view unused;
     struct identity *id;
-    const char *unseen;
+    enum stet_outcome unseen;
 
     for (id = atomic_load(&list); id && id->client != number; id = id->next)
         continue;
@@ -251,11 +253,11 @@ static bool has_moved(struct identity *id)
 }
 
 /* The environment before a compile. */
-static const char *see_compile(const struct stet_plugin *p, struct stet_view *text,
-                               unsigned *states)
+static enum stet_outcome see_compile(const struct stet_plugin *p, struct stet_view *text,
+                                     unsigned *states)
 {
     bool first = !atomic_load_explicit(&compiled[p->id - 1], memory_order_relaxed);
-    const char *why =
+    enum stet_outcome why =
         stet_compiler_env_see(p, first ? STET_MOMENT_COMPILE : STET_MOMENT_LATER, text, states);
 
     if (first)
@@ -263,9 +265,9 @@ static const char *see_compile(const struct stet_plugin *p, struct stet_view *te
     return why;
 }
 
-/* The components of a client with the environment as it was seen. */
-static const char *fill(const struct identity *id, struct stet_view environment, unsigned states,
-                        struct stet_arena *a, struct stet_key_parts *out)
+/* Parts of a client with the environment as it was seen. */
+static enum stet_outcome fill(const struct identity *id, struct stet_view environment,
+                              unsigned states, struct stet_arena *a, struct stet_key_parts *out)
 {
     *out = id->parts;
     if (states && id->states) /* each of several clients may have read something else */
@@ -275,34 +277,34 @@ static const char *fill(const struct identity *id, struct stet_view environment,
     return id->why;
 }
 
-const char *stet_identity_of(struct stet_plugin *p, PJRT_Client *client, struct stet_arena *a,
-                             struct stet_key_parts *out, struct stet_view *plugin_path)
+enum stet_outcome stet_identity_of(struct stet_plugin *p, PJRT_Client *client, struct stet_arena *a,
+                                   struct stet_key_parts *out, struct stet_view *plugin_path)
 {
     struct identity *id = identity_of(p, client);
     struct stet_view environment = {0};
-    const char *unseen, *why;
+    enum stet_outcome unseen, why;
     unsigned states = 0;
 
     if (!id)
-        return stet_plugin_client(p, client) ? "no-memory" : "client-unknown";
+        return stet_plugin_client(p, client) ? STET_OUTCOME_NO_MEMORY : STET_OUTCOME_CLIENT_UNKNOWN;
     unseen = see_compile(p, &environment, &states);
     why = fill(id, environment, states, a, out);
     *plugin_path = id->path;
     if (why || unseen)
         return why ? why : unseen;
-    return has_moved(id) ? "files-changed" : NULL;
+    return has_moved(id) ? STET_OUTCOME_FILES_CHANGED : STET_OUTCOME_NONE;
 }
 
-const char *stet_identity_now(struct stet_plugin *p, PJRT_Client *client, struct stet_arena *a,
-                              struct stet_key_parts *out)
+enum stet_outcome stet_identity_now(struct stet_plugin *p, PJRT_Client *client,
+                                    struct stet_arena *a, struct stet_key_parts *out)
 {
     struct identity *id = identity_of(p, client);
     struct stet_view environment = {0};
-    const char *unseen, *why;
+    enum stet_outcome unseen, why;
     unsigned states = 0;
 
     if (!id)
-        return "client-unknown";
+        return STET_OUTCOME_CLIENT_UNKNOWN;
     unseen = stet_compiler_env_see(p, STET_MOMENT_MADE, &environment, &states);
     why = fill(id, environment, states, a, out);
     return why ? why : unseen;
@@ -323,20 +325,21 @@ void stet_identity_see(const struct stet_plugin *p, enum stet_moment moment)
         stet_compiler_env_see(p, moment, &text, &states);
 }
 
-const char *stet_identity_ahead(struct stet_plugin *p, const PJRT_TopologyDescription *topology,
-                                struct stet_arena *a, struct stet_key_parts *out,
-                                struct stet_view *plugin_path)
+enum stet_outcome stet_identity_ahead(struct stet_plugin *p,
+                                      const PJRT_TopologyDescription *topology,
+                                      struct stet_arena *a, struct stet_key_parts *out,
+                                      struct stet_view *plugin_path)
 {
     struct stet_object object = {0};
     struct stet_file_watch files = {0};
     struct stet_topology t;
     unsigned states;
-    const char *why;
+    enum stet_outcome why;
 
     if (!stet_api_has(stet_plugin_real(p), PJRT_Executable_Serialize))
-        return "plugin-cannot";
+        return STET_OUTCOME_PLUGIN_CANNOT;
     if (!topology)
-        return "topology-unknown";
+        return STET_OUTCOME_TOPOLOGY_UNKNOWN;
     why = plugin_part(p, a, &object, &files, &out->part[STET_COMPONENT_PLUGIN]);
     if (!why) {
         *plugin_path = stet_arena_copy(a, stet_view_str(object.path));

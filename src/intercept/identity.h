@@ -12,22 +12,23 @@ void stet_identity_first(const struct stet_plugin *p);
 /* Call it before other calls in which a plugin may read its flags. */
 void stet_identity_see(const struct stet_plugin *p, enum stet_moment moment);
 
-/* Before a compile: fills all components but OPTIONS and PROGRAM, and gives the plugin's file. The
- * texts are in the arena or valid as long as the process. NULL, or a fixed word: why programs of
- * this client are neither served nor stored. */
-const char *stet_identity_of(struct stet_plugin *p, PJRT_Client *client, struct stet_arena *a,
-                             struct stet_key_parts *out, struct stet_view *plugin_path);
-/* The same before anything is compiled: what a compile will get if no flag changes. */
-const char *stet_identity_now(struct stet_plugin *p, PJRT_Client *client, struct stet_arena *a,
-                              struct stet_key_parts *out);
-/* Computes all this ahead of the first compile, which then need not wait for it. */
+/* Before a compile: fills all but OPTIONS and PROGRAM, and tells the plugin's file. The texts live
+ * in the arena or as long as the process. NULL, or a fixed word: why programs of this client are
+ * neither served nor kept. */
+enum stet_outcome stet_identity_of(struct stet_plugin *p, PJRT_Client *client, struct stet_arena *a,
+                                   struct stet_key_parts *out, struct stet_view *plugin_path);
+/* The same before anything is compiled: what a compile will say if no flag changes. */
+enum stet_outcome stet_identity_now(struct stet_plugin *p, PJRT_Client *client,
+                                    struct stet_arena *a, struct stet_key_parts *out);
+/* Asks all that ahead of the first compile, which then does not wait for it. */
 void stet_identity_prepare(struct stet_plugin *p, PJRT_Client *client);
 /* A program with code for the host depends on the host, even where others do not. */
 void stet_identity_program(struct stet_key_parts *parts, struct stet_view program);
-/* The same for a topology without a client: a program compiled ahead of time is for clients with
- * the same description. Texts are in the arena. */
-const char *stet_identity_ahead(struct stet_plugin *p, const PJRT_TopologyDescription *topology,
-                                struct stet_arena *a, struct stet_key_parts *out,
-                                struct stet_view *plugin_path);
+/* The same of a topology without a client: what is compiled ahead is for clients that say the same
+ * of themselves. Texts live in the arena. */
+enum stet_outcome stet_identity_ahead(struct stet_plugin *p,
+                                      const PJRT_TopologyDescription *topology,
+                                      struct stet_arena *a, struct stet_key_parts *out,
+                                      struct stet_view *plugin_path);
 
 #endif

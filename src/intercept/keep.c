@@ -1,10 +1,10 @@
 /* Stores what was compiled, on another thread than the compile, while the executable is known to be
  * alive. */
 #include "base/mem.h"
+#include "intercept/executable_memory.h"
 #include "intercept/layer.h"
 #include "intercept/reload.h"
 #include "intercept/writer.h"
-#include "store/memory.h"
 
 /* Default limit for the bytes of programs that wait to be stored (STET_STORE_PENDING): with a slow
  * store they could fill the host's memory. */
@@ -28,25 +28,25 @@ void stet_keeping_limit(size_t bytes)
     most = bytes;
 }
 
-/* NULL, or why there is no room for another program. */
-static const char *reserve(size_t bytes)
+/* NONE, or why there is no room for another program. */
+static enum stet_outcome reserve(size_t bytes)
 {
     if (bytes > most)
-        return "too-large";
+        return STET_OUTCOME_TOO_LARGE;
     if (atomic_fetch_add(&pending, bytes) <= most - bytes)
-        return NULL;
+        return STET_OUTCOME_NONE;
     atomic_fetch_sub(&pending, bytes);
-    return "queue-full";
+    return STET_OUTCOME_QUEUE_FULL;
 }
 
 struct stet_keeping *stet_keeping_new(struct stet_reload *r, const PJRT_Program *program,
                                       struct stet_view options, uint64_t index, uint64_t compile_ns)
 {
-    const char *full = r->keep ? reserve(program->code_size) : NULL;
+    enum stet_outcome full = r->keep ? reserve(program->code_size) : STET_OUTCOME_NONE;
     struct stet_keeping *k = r->keep && !full ? stet_mem_calloc(1, sizeof *k) : NULL;
 
     if (full) {
-        r->word = full;
+        r->outcome = full;
         r->keep = false;
     } else if (r->keep && !k) {
         atomic_fetch_sub(&pending, program->code_size);
@@ -126,10 +126,10 @@ static struct stet_remembered *remember(struct stet_keeping *k, struct stet_view
     struct stet_buf copy = {.cap = STET_ENTRY_MAX};
     struct stet_remembered *m = NULL;
 
-    if (stet_memory_fits(k->program.len) && stet_memory_fits(executable.len) &&
+    if (stet_intercept_memory_fits(k->program.len) && stet_intercept_memory_fits(executable.len) &&
         stet_buf_reserve(&copy, executable.len + 1)) {
         stet_buf_add(&copy, executable.ptr, executable.len);
-        m = stet_memory_hold(k->key, &k->program, &copy);
+        m = stet_intercept_memory_hold(k->key, &k->program, &copy);
     }
     if (m)
         k->entry.program = m->program;
@@ -155,7 +155,7 @@ static void store(struct stet_keeping *k, struct stet_plugin *p, PJRT_Executable
     }
     tell(k, written, begin_ns, stet_view_str(err.text));
     if (m)
-        stet_memory_put_back(m);
+        stet_intercept_memory_put_back(m);
 }
 
 void stet_keeping_do(struct stet_keeping *k, struct stet_plugin *p, PJRT_Executable *executable)

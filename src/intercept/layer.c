@@ -8,7 +8,9 @@
 #include "intercept/ahead.h"
 #include "intercept/ask.h"
 #include "intercept/contract.h"
+#include "intercept/copysites.h"
 #include "intercept/drain.h"
+#include "intercept/executable_memory.h"
 #include "intercept/guard.h"
 #include "intercept/plugin.h"
 #include "intercept/pystack.h"
@@ -17,7 +19,6 @@
 #include "intercept/threads.h"
 #include "intercept/writer.h"
 #include "journal/environment.h"
-#include "store/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -122,12 +123,13 @@ static bool read_settings(void)
     if (store && *store == '/') {
         enum stet_rc rc = stet_store_open(&stet_layer.store, store, &stet_layer.no_store_why);
 
+        stet_layer.store.unpacker = &stet_layer.unpacker;
         stet_layer.storing = rc == STET_OK;
-        stet_layer.no_store = rc == STET_REFUSED ? "unsafe-folder" : NULL;
+        stet_layer.no_store = rc == STET_REFUSED ? STET_OUTCOME_UNSAFE_FOLDER : STET_OUTCOME_NONE;
     }
     stet_remote_init();
     if (memory && *memory)
-        stet_memory_limit(strtoull(memory, NULL, 10));
+        stet_intercept_memory_limit(strtoull(memory, NULL, 10));
     if (pending && *pending)
         stet_keeping_limit(strtoull(pending, NULL, 10));
     if (!dir || !*dir)
@@ -153,6 +155,40 @@ static struct stet_list arguments(struct stet_arena *a)
     return stet_env_arguments(a, stet_view_of(text, len));
 }
 
+static uint64_t nanoseconds(clockid_t clock)
+{
+    struct timespec t;
+
+    return clock_gettime(clock, &t) == 0 ? (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec
+                                         : 0;
+}
+
+/* When this process was started, CLOCK_REALTIME; 0 where /proc does not say. The start is the 22nd
+ * field of /proc/self/stat, in ticks since boot; the second, a name, ends with the last ')'. */
+static uint64_t process_started(void)
+{
+    char text[1024];
+    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    long hertz = sysconf(_SC_CLK_TCK);
+    const char *at;
+    uint64_t ns, age;
+
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0 || hertz <= 0)
+        return 0;
+    text[n] = '\0';
+    at = strrchr(text, ')');
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    if (!at)
+        return 0;
+    ns = strtoull(at + 1, NULL, 10) * (UINT64_C(1000000000) / (uint64_t)hertz);
+    age = nanoseconds(CLOCK_BOOTTIME) - ns;
+    return age < nanoseconds(CLOCK_REALTIME) ? nanoseconds(CLOCK_REALTIME) - age : 0;
+}
+
 static void describe_process(struct stet_journal *j)
 {
     struct stet_rec_process process = {.entry = stet_view_str(stet_entry_name)};
@@ -164,6 +200,7 @@ static void describe_process(struct stet_journal *j)
     process.argv = arguments(&arena);
     process.env = stet_env_list(&arena, environ);
     process.python = stet_view_str(stet_pystack_version());
+    process.start_wall_ns = process_started();
     if (n > 0)
         process.exe = stet_view_of(exe, (size_t)n);
     if (getcwd(cwd, sizeof cwd))
@@ -182,7 +219,7 @@ static void note_no_store(void)
     if (!e)
         return;
     stet_log("store: %s", stet_layer.no_store_why.text);
-    e->record.note.name = stet_view_str(stet_layer.no_store);
+    e->record.note.name = stet_view_str(stet_journal_outcome_word(stet_layer.no_store));
     e->record.note.text = stet_view_str(stet_layer.no_store_why.text);
     stet_event_send(e);
 }
@@ -199,7 +236,7 @@ static void before_fork(void)
     }
     stet_ask_fork_prepare();
     stet_ahead_fork_prepare();
-    stet_memory_fork_prepare();
+    stet_intercept_memory_fork_prepare();
     stet_memo_fork_prepare();
     stet_ranks_fork_prepare();
     stet_contract_fork_prepare();
@@ -219,7 +256,7 @@ static void after_fork_in_parent(void)
     stet_contract_fork_done();
     stet_ranks_fork_done();
     stet_memo_fork_done();
-    stet_memory_fork_done();
+    stet_intercept_memory_fork_done();
     stet_ahead_fork_parent();
     stet_ask_fork_parent();
     if (!fork_was_prepared()) {
@@ -238,8 +275,8 @@ static void after_fork_in_child(void)
     stet_contract_fork_done();
     stet_ranks_fork_done();
     stet_memo_fork_done();
-    stet_memory_fork_done();
-    /* before queries are dropped, which would end their leases over the parent's connections */
+    stet_intercept_memory_fork_done();
+    /* before questions are dropped, which would end their leases over the parent's connections */
     stet_remote_fork_child();
     stet_ahead_fork_child();
     stet_ask_fork_child();
@@ -254,6 +291,7 @@ static void after_fork_in_child(void)
     stet_flow_forked(&stet_layer.flow);
     stet_plugin_after_fork();
     stet_pystack_after_fork();
+    stet_intercept_copysites_after_fork();
     stet_threads_fork_child();
 }
 
@@ -271,6 +309,7 @@ static void leave_plugins(void)
 static void at_exit(void)
 {
     leave_plugins();
+    stet_intercept_copysites_end((unsigned long)pthread_self());
     stet_writer_flush(EXIT_MS);
 }
 
@@ -318,6 +357,7 @@ static void start(void)
     stet_ring_init(&stet_layer.ring);
     stet_drain_init();
     stet_flow_init(&stet_layer.flow);
+    stet_intercept_copysites_init();
     stet_contract_start();
     describe_process(stet_layer.journal);
     stet_log("watching from %s, run folder %s", stet_entry_name, stet_layer.dir);

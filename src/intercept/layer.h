@@ -5,26 +5,21 @@
 
 #include "intercept/ring.h"
 #include "journal/flow.h"
+#include "journal/vocabulary.h"
 #include "store/store.h"
 
 #include <limits.h>
 
 enum stet_capture { STET_CAPTURE_STRUCTURE, STET_CAPTURE_FULL, STET_CAPTURE_HASH };
 
-enum stet_fault {
-#define FAULT(name, word, what) STET_FAULT_##name,
-#include "intercept/faults.def"
-#undef FAULT
-    STET_FAULTS
-};
-
 struct stet_layer {
     char dir[PATH_MAX]; /* the run folder */
     enum stet_capture capture;
     bool values; /* read what Python holds during a compile: STET_VALUES */
     struct stet_store store;
-    bool storing;         /* the store above is in use */
-    const char *no_store; /* or why it is not, although one was named */
+    struct stet_entry_unpacker unpacker;
+    bool storing;               /* the store above is in use */
+    enum stet_outcome no_store; /* or why it is not, though one was named */
     struct stet_err no_store_why;
     struct stet_journal *journal;
     struct stet_ring ring;

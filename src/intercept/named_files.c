@@ -2,6 +2,7 @@
 #include "intercept/named_files.h"
 
 #include "base/mem.h"
+#include "base/vec.h"
 #include "decode/options.h"
 #include "intercept/layer.h"
 #include "intercept/toolkit.h"
@@ -14,8 +15,6 @@
 #include <sys/stat.h>
 
 enum { INLINE_MOST = 4096, FOLDER_MOST = 4096 };
-
-static const char unreadable[] = "files-unreadable";
 
 struct stet_watched {
     char *path;
@@ -61,19 +60,9 @@ static void watch(struct stet_file_watch *w, const char *path, struct stet_hash 
 {
     size_t n = strlen(path) + 1;
 
-    if (w->count == w->room) {
-        size_t room = w->room ? 2 * w->room : 16;
-        struct stet_watched *more = stet_mem_resize(w->items, room, sizeof *more);
-
-        if (!more) {
-            w->failed = true;
-            return;
-        }
-        w->items = more;
-        w->room = room;
-    }
-    w->items[w->count].path = stet_mem_alloc(n);
-    if (!w->items[w->count].path) {
+    if (stet_vec_room(&w->items, &w->room, w->count, sizeof *w->items))
+        w->items[w->count].path = stet_mem_alloc(n);
+    if (w->count == w->room || !w->items[w->count].path) {
         w->failed = true;
         return;
     }
@@ -151,29 +140,31 @@ static bool path_of(struct stet_view value, char path[PATH_MAX])
     return true;
 }
 
-static const char *put_file(struct stet_buf *out, struct stet_view value, struct stet_file_watch *w)
+static enum stet_outcome put_file(struct stet_buf *out, struct stet_view value,
+                                  struct stet_file_watch *w)
 {
     char path[PATH_MAX];
     struct stet_hash hash;
 
     if (!path_of(value, path))
-        return unreadable;
+        return STET_OUTCOME_FILES_UNREADABLE;
     switch (stet_named_hash(path, &hash, w)) {
     case STET_NAMED_FILE:
         put_content(out, hash);
-        return NULL;
+        return STET_OUTCOME_NONE;
     case STET_NAMED_UNREADABLE:
-        return unreadable;
-    default: /* then the compiler's behaviour depends on the name alone */
+        return STET_OUTCOME_FILES_UNREADABLE;
+    default: /* what the compiler makes of that depends on the name alone */
         stet_buf_str(out, "at:");
         stet_named_text(out, value);
-        return NULL;
+        return STET_OUTCOME_NONE;
     }
 }
 
-static const char *put_list(struct stet_buf *out, struct stet_view value, struct stet_file_watch *w)
+static enum stet_outcome put_list(struct stet_buf *out, struct stet_view value,
+                                  struct stet_file_watch *w)
 {
-    const char *why = NULL;
+    enum stet_outcome why = STET_OUTCOME_NONE;
 
     for (bool more = true; more && !why;) {
         const char *comma = memchr(value.ptr, ',', value.len);
@@ -198,14 +189,16 @@ static int is_entry(const struct dirent *e)
     return e->d_name[0] != '.';
 }
 
-/* The names of its files in order, and their content; folders in it by name. */
-static const char *put_folder(struct stet_buf *out, const char *folder, struct stet_file_watch *w)
+/* The names of its files in order, and what they hold; folders in it by name. */
+static enum stet_outcome put_folder(struct stet_buf *out, const char *folder,
+                                    struct stet_file_watch *w)
 {
     struct dirent **names;
     int n = scandir(folder, &names, is_entry, NULL);
     struct stet_hash all = {0}, one;
     struct stet_view *sorted;
-    const char *why = n < 0 || n > FOLDER_MOST ? unreadable : NULL;
+    enum stet_outcome why =
+        n < 0 || n > FOLDER_MOST ? STET_OUTCOME_FILES_UNREADABLE : STET_OUTCOME_NONE;
     char path[PATH_MAX];
 
     sorted = why ? NULL : stet_mem_calloc((size_t)n + 1, sizeof *sorted);
@@ -216,11 +209,11 @@ static const char *put_folder(struct stet_buf *out, const char *folder, struct s
     for (int i = 0; sorted && i < n && !why; i++) {
         if (snprintf(path, sizeof path, "%s/%s", folder, sorted[i].ptr) >= (int)sizeof path ||
             stet_named_hash(path, &one, w) == STET_NAMED_UNREADABLE)
-            why = unreadable;
+            why = STET_OUTCOME_FILES_UNREADABLE;
         all = stet_hash_mix(stet_hash_mix(all, stet_hash_bytes(sorted[i])), one);
     }
     if (!sorted && !why)
-        why = "no-memory";
+        why = STET_OUTCOME_NO_MEMORY;
     for (int i = 0; i < n; i++)
         free(names[i]); /* scandir's, from malloc */
     if (n >= 0)
@@ -230,34 +223,36 @@ static const char *put_folder(struct stet_buf *out, const char *folder, struct s
     return why;
 }
 
-static const char *put_tree(struct stet_buf *out, struct stet_view value, struct stet_file_watch *w)
+static enum stet_outcome put_tree(struct stet_buf *out, struct stet_view value,
+                                  struct stet_file_watch *w)
 {
     char path[PATH_MAX];
     struct stat st;
 
     if (!path_of(value, path))
-        return unreadable;
+        return STET_OUTCOME_FILES_UNREADABLE;
     if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
         return put_file(out, value, w);
     stet_file_watch_add(w, path);
     return put_folder(out, path, w);
 }
 
-static const char *put_cuda(struct stet_buf *out, struct stet_view value, struct stet_file_watch *w)
+static enum stet_outcome put_cuda(struct stet_buf *out, struct stet_view value,
+                                  struct stet_file_watch *w)
 {
     char path[PATH_MAX];
-    const char *why;
+    enum stet_outcome why;
 
     if (!path_of(value, path))
-        return unreadable;
+        return STET_OUTCOME_FILES_UNREADABLE;
     stet_buf_char(out, '{');
     why = stet_toolkit_cuda_at(out, path, w);
     stet_buf_char(out, '}');
     return why;
 }
 
-const char *stet_named_value(struct stet_buf *out, struct stet_view name, struct stet_view value,
-                             struct stet_file_watch *w)
+enum stet_outcome stet_named_value(struct stet_buf *out, struct stet_view name,
+                                   struct stet_view value, struct stet_file_watch *w)
 {
     enum stet_option_file kind = value.len ? stet_option_file_kind(name) : STET_OPTION_FILE_NONE;
 
@@ -278,5 +273,5 @@ const char *stet_named_value(struct stet_buf *out, struct stet_view name, struct
         stet_named_digest(out, value);
     else
         stet_named_text(out, value);
-    return NULL;
+    return STET_OUTCOME_NONE;
 }

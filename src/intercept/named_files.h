@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/hash.h"
+#include "journal/vocabulary.h"
 
 /* Files and their state when they were read: a zeroed struct is empty. Not thread-safe while files
  * are added. */
@@ -33,10 +34,9 @@ enum stet_named stet_named_hash(const char *path, struct stet_hash *out, struct 
 /* The text in a key for the value of an option or a flag, on one line and without spaces: text
  * unchanged, long or secret text by its hash, files by their content (option_files.def). NULL, or a
  * fixed word: why there can be no key. */
-const char *stet_named_value(struct stet_buf *out, struct stet_view name, struct stet_view value,
-                             struct stet_file_watch *w);
-/* Text on one line and without spaces; long text by its hash. Different texts give different
- * results. */
+enum stet_outcome stet_named_value(struct stet_buf *out, struct stet_view name,
+                                   struct stet_view value, struct stet_file_watch *w);
+/* Text on one line and without blanks; what is long by its hash. No two texts look alike. */
 void stet_named_text(struct stet_buf *out, struct stet_view text);
 /* #length:hash */
 void stet_named_digest(struct stet_buf *out, struct stet_view text);

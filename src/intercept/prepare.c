@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "decode/options.h"
 #include "intercept/layer.h"
+#include "intercept/load_watch.h"
 #include "intercept/local.h"
 #include "intercept/object.h"
 #include "intercept/threads.h"
@@ -19,9 +20,9 @@ static void prepare_store(const struct stet_store *s)
     struct stet_entry_file entry;
     struct stet_hash nothing = {0}, hash;
 
-    stet_entry_prepare();
-    stet_quarantine_prepare(s);
-    /* the folders on the path to an entry, which may be on another machine */
+    stet_entry_prepare(s->unpacker);
+    stet_intercept_load_prepare(s);
+    /* the folders on the way to an entry, which may be on another machine */
     if (stet_store_get(s, nothing, &entry, NULL) == STET_OK)
         stet_entry_close(&entry);
     stet_store_alias(s, nothing, STET_HINT_VERSION, &hash);

@@ -5,8 +5,10 @@
 #include "intercept/pystack.h"
 
 #include "base/mem.h"
+#include "intercept/copysites.h"
 #include "intercept/counters.h"
 #include "intercept/layer.h"
+#include "intercept/phases.h"
 #include "intercept/pyvalues.h"
 #include "intercept/pywalk.h"
 #include "intercept/threads.h"
@@ -15,10 +17,12 @@
 
 #include <pthread.h>
 
-/* How long a finished call waits for a walk in progress; only the shorter time after a walk that
- * gave nothing, so that a host whose GIL is never free pays the longer once. On a busy machine the
- * walking thread may not have started at all: that is waited for first. */
-enum { GRACE_MS = 10, SHORT_GRACE_MS = 1, BEGIN_MS = 50, LOOKS_MAX = 4 };
+/* A call that is over waits this long for a look under way; and no longer than the shorter after
+ * one that came to nothing, so that a host whose GIL is never free pays the longer once. On a busy
+ * machine the thread that looks may not have run at all. That needs a core and no lock of the
+ * host's, so it is waited for first, and as long as a starved thread may take: without the stack
+ * the compile could not be explained. */
+enum { GRACE_MS = 10, SHORT_GRACE_MS = 1, BEGIN_MS = 5000, LOOKS_MAX = 4 };
 
 struct stet_pystack {
     atomic_int holders;
@@ -32,6 +36,8 @@ struct stet_pystack {
     bool load;
     struct stet_pywalk walk;
     struct stet_journal_values values;
+    size_t copy_count;
+    struct stet_copysite copies[STET_COPIES_MOST];
 };
 
 static atomic_int looks; /* capture threads that are working or stuck */
@@ -106,7 +112,9 @@ static bool write_stacks(struct stet_event *e, struct stet_journal *j)
         return true;
     }
     if (s->values.used || s->values.dropped)
-        write_values(j, s); /* before the stack: a reader that sees the stack has both */
+        write_values(j, s); /* before the stack: a reader that sees the stack has all */
+    for (size_t i = 0; i < s->copy_count; i++)
+        stet_intercept_copysite_write(j, s->index, s->load, &s->copies[i]);
     for (size_t i = 0; i < s->walk.thread_count; i++)
         write_thread(j, s, &s->walk.threads[i]);
     return false;
@@ -133,14 +141,17 @@ static void send_in_turn(struct stet_pystack *s)
         send(s);
 }
 
-static void read_values(void *data, PyObject *frame)
+static void read_values(void *data, PyObject *frame, unsigned long thread)
 {
     struct stet_pystack *s = data;
     uint64_t before = stet_journal_now();
 
-    if (stet_layer.values)
+    if (stet_layer.values) {
         stet_intercept_pyvalues_read(s->py, frame, stet_layer.capture == STET_CAPTURE_HASH,
                                      &s->values);
+        stet_intercept_pyline_prove(s->py, frame);
+        s->copy_count = stet_intercept_copysites_take(thread, s->copies);
+    }
     s->values_ns = stet_journal_now() - before;
 }
 
@@ -152,6 +163,7 @@ static void walk(struct stet_pystack *s)
     s->missing = stet_pywalk(s->py, &s->walk, read_values, s);
     s->walk_ns = stet_journal_now() - before - s->values_ns;
     stet_counters_watch(s->py);
+    stet_intercept_phases_watch(s->py);
     send_in_turn(s);
 }
 
@@ -189,6 +201,7 @@ static struct stet_pystack *new_look(const struct stet_python *py, uint64_t inde
     }
     memset(s, 0, offsetof(struct stet_pystack, walk));
     s->values.used = s->values.dropped = 0;
+    s->copy_count = 0;
     atomic_init(&s->holders, 1);
     s->py = py;
     s->index = index;

@@ -124,3 +124,10 @@ bool stet_python_held(const struct stet_python *py)
     return own && own == (py->PyThreadState_GetUnchecked ? py->PyThreadState_GetUnchecked()
                                                          : py->_PyThreadState_UncheckedGet());
 }
+
+PyObject *stet_python_module(const struct stet_python *py, const char *name)
+{
+    PyObject *modules = py->PySys_GetObject("modules");
+
+    return modules ? py->PyDict_GetItemString(modules, name) : NULL;
+}

@@ -184,7 +184,7 @@ static size_t waiting_thread(const struct stet_pywalk *w)
 }
 
 static void show_waiting(const struct stet_python *py, const struct stet_pywalk *w,
-                         PyObject *frames, void (*waiting)(void *data, PyObject *frame), void *data)
+                         PyObject *frames, stet_pywalk_waiting *waiting, void *data)
 {
     size_t i = waiting_thread(w);
     PyObject *key, *frame;
@@ -192,7 +192,7 @@ static void show_waiting(const struct stet_python *py, const struct stet_pywalk 
 
     while (i < w->thread_count && py->PyDict_Next(frames, &at, &key, &frame)) {
         if (py->PyLong_AsUnsignedLong(key) == w->threads[i].ident) {
-            waiting(data, frame);
+            waiting(data, frame, w->threads[i].ident);
             break;
         }
     }
@@ -200,7 +200,7 @@ static void show_waiting(const struct stet_python *py, const struct stet_pywalk 
 }
 
 static const char *walk(const struct stet_python *py, struct stet_pywalk *w,
-                        void (*waiting)(void *data, PyObject *frame), void *data)
+                        stet_pywalk_waiting *waiting, void *data)
 {
     PyObject *function = py->PySys_GetObject("_current_frames");
     PyObject *frames = function ? py->PyObject_CallObject(function, NULL) : NULL;
@@ -225,7 +225,7 @@ static const char *walk(const struct stet_python *py, struct stet_pywalk *w,
 }
 
 const char *stet_pywalk(const struct stet_python *py, struct stet_pywalk *w,
-                        void (*waiting)(void *data, PyObject *frame), void *data)
+                        stet_pywalk_waiting *waiting, void *data)
 {
     /* Up to 3.11 an allocation may start a garbage collection, and with it any finaliser. */
     int collecting = py->PyGC_Disable && py->PyGC_Enable ? py->PyGC_Disable() : 0;

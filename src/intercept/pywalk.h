@@ -43,11 +43,14 @@ struct stet_pywalk {
     char text[STET_PYTEXT_SIZE];
 };
 
+/* Called with the innermost frame of the thread that waits, and threading.get_ident() there. */
+typedef void stet_pywalk_waiting(void *data, PyObject *frame, unsigned long thread);
+
 void stet_pywalk_init(struct stet_pywalk *w, unsigned long self);
 /* Call it with the GIL held. NULL, or why there are no frames; leaves no error set and no
  * reference. `waiting` is called with the innermost frame of the thread that waits, if there is
  * one. */
 const char *stet_pywalk(const struct stet_python *py, struct stet_pywalk *w,
-                        void (*waiting)(void *data, PyObject *frame), void *data);
+                        stet_pywalk_waiting *waiting, void *data);
 
 #endif

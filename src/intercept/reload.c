@@ -6,15 +6,16 @@
 #include "decode/options.h"
 #include "fingerprint/fingerprint.h"
 #include "intercept/ahead.h"
+#include "intercept/executable_memory.h"
 #include "intercept/executables.h"
 #include "intercept/identity.h"
 #include "intercept/layer.h"
+#include "intercept/load_watch.h"
 #include "intercept/local.h"
 #include "intercept/memo.h"
 #include "intercept/named_files.h"
 #include "intercept/ranks.h"
 #include "program/compare.h"
-#include "store/memory.h"
 #include "store/quarantine.h"
 #include "wire/message.h"
 
@@ -29,33 +30,33 @@ static struct stet_view hash_text(struct stet_arena *a, unsigned version, struct
     return stet_arena_printf(a, "%u:%s", version, text);
 }
 
-/* NULL, or why the program has no key. */
-static const char *read_program(struct stet_view code, struct stet_hash *key)
+/* NONE, or why the program has no key. */
+static enum stet_outcome read_program(struct stet_view code, struct stet_hash *key)
 {
     struct stet_program program;
     struct stet_fingerprint print;
-    const char *why = NULL;
+    enum stet_outcome why = STET_OUTCOME_NONE;
 
     if (stet_decode(&program, code, NULL) != STET_OK)
-        return "undecodable";
+        return STET_OUTCOME_UNDECODABLE;
     if (stet_program_is_local(&program))
-        why = "process-local";
+        why = STET_OUTCOME_PROCESS_LOCAL;
     else if (stet_fingerprint_make(&print, &program, (struct stet_view){0}, NULL) != STET_OK)
-        why = "no-memory";
+        why = STET_OUTCOME_NO_MEMORY;
     else
         *key = print.key;
     stet_arena_release(&program.arena);
     return why;
 }
 
-static const char *program_part(struct stet_reload *r, struct stet_view code)
+static enum stet_outcome program_part(struct stet_reload *r, struct stet_view code)
 {
-    const char *why = NULL;
+    enum stet_outcome why = STET_OUTCOME_NONE;
 
     if (!r->looked->known)
         why = read_program(code, &r->program);
     else if (r->looked->local)
-        why = "process-local";
+        why = STET_OUTCOME_PROCESS_LOCAL;
     else
         r->program = r->looked->key;
     if (!why)
@@ -75,10 +76,10 @@ static struct stet_view next_text(struct stet_view *rest)
 }
 
 /* The files that options name, by their content: " name=content" for each. */
-static const char *put_files(struct stet_buf *out, struct stet_view named)
+static enum stet_outcome put_files(struct stet_buf *out, struct stet_view named)
 {
-    struct stet_file_watch unused = {0}; /* they are checked again for each compile */
-    const char *why = NULL;
+    struct stet_file_watch unused = {0}; /* they are looked at again for each compile */
+    enum stet_outcome why = STET_OUTCOME_NONE;
 
     while (named.len && !why) {
         struct stet_view name = next_text(&named), value = next_text(&named);
@@ -93,11 +94,11 @@ static const char *put_files(struct stet_buf *out, struct stet_view named)
     return why;
 }
 
-static const char *options_part(struct stet_reload *r, struct stet_view bytes)
+static enum stet_outcome options_part(struct stet_reload *r, struct stet_view bytes)
 {
     struct stet_buf files = STET_BUF_INIT, text = STET_BUF_INIT;
     char hash_words[STET_HASH_TEXT];
-    const char *why = "options-undecodable";
+    enum stet_outcome why = STET_OUTCOME_OPTIONS_UNDECODABLE;
     struct stet_hash hash;
 
     if (stet_memo_options(bytes, &hash, &files) == STET_OK) {
@@ -113,10 +114,11 @@ static const char *options_part(struct stet_reload *r, struct stet_view bytes)
 }
 
 /* All of the key but the program's own part. */
-static const char *begin_key(struct stet_reload *r, struct stet_plugin *p,
-                             const PJRT_Client_Compile_Args *args, struct stet_view code)
+static enum stet_outcome begin_key(struct stet_reload *r, struct stet_plugin *p,
+                                   const PJRT_Client_Compile_Args *args, struct stet_view code)
 {
-    const char *why = stet_identity_of(p, args->client, &r->arena, &r->parts, &r->plugin_path);
+    enum stet_outcome why =
+        stet_identity_of(p, args->client, &r->arena, &r->parts, &r->plugin_path);
 
     stet_identity_program(&r->parts, code);
     if (!why)
@@ -124,12 +126,12 @@ static const char *begin_key(struct stet_reload *r, struct stet_plugin *p,
     return why;
 }
 
-static const char *end_key(struct stet_reload *r, struct stet_view code)
+static enum stet_outcome end_key(struct stet_reload *r, struct stet_view code)
 {
-    const char *why = program_part(r, code);
+    enum stet_outcome why = program_part(r, code);
 
     if (!why && r->arena.failed)
-        why = "no-memory";
+        why = STET_OUTCOME_NO_MEMORY;
     if (!why)
         r->key = stet_key_of(&r->parts);
     return why;
@@ -171,107 +173,108 @@ static PJRT_Error *load(struct stet_reload *r, struct stet_plugin *p,
 static bool from_memory(struct stet_reload *r, struct stet_plugin *p,
                         PJRT_Client_Compile_Args *args, struct stet_view code)
 {
-    struct stet_remembered *m = stet_memory_get(r->key);
+    struct stet_remembered *m = stet_intercept_memory_get(r->key);
     bool served = m && same_program(r, m->program, code) &&
                   !stet_plugin_drop(p, load(r, p, args, m->executable));
 
     if (m)
-        stet_memory_put_back(m);
+        stet_intercept_memory_put_back(m);
     if (served)
         r->served = STET_SERVED_MEMORY;
     return served;
 }
 
-/* The word for the journal. */
-static const char *load_entry(struct stet_reload *r, const struct stet_store *s,
-                              struct stet_plugin *p, PJRT_Client_Compile_Args *args,
-                              struct stet_view executable, uint64_t compile_ns)
+static enum stet_outcome load_entry(struct stet_reload *r, const struct stet_store *s,
+                                    struct stet_plugin *p, PJRT_Client_Compile_Args *args,
+                                    struct stet_view executable, uint64_t compile_ns)
 {
     PJRT_Error *error;
     struct stet_view why;
 
-    stet_quarantine_enter(s, r->key, compile_ns);
+    stet_intercept_load_enter(s, r->key, compile_ns);
     error = load(r, p, args, executable);
-    stet_quarantine_leave();
+    stet_intercept_load_leave();
     if (!error) {
         r->served = STET_SERVED_DISK;
-        return "hit";
+        return STET_OUTCOME_HIT;
     }
     stet_plugin_error_text(p, error, &why);
     stet_quarantine_failed(s, r->key, why);
     stet_plugin_drop(p, error);
-    return "load-failed";
+    return STET_OUTCOME_LOAD_FAILED;
 }
 
-static const char *from_disk(struct stet_reload *r, const struct stet_store *s,
-                             struct stet_plugin *p, PJRT_Client_Compile_Args *args,
-                             struct stet_view code)
+static enum stet_outcome from_disk(struct stet_reload *r, const struct stet_store *s,
+                                   struct stet_plugin *p, PJRT_Client_Compile_Args *args,
+                                   struct stet_view code)
 {
     struct stet_buf program = STET_BUF_INIT, executable = STET_BUF_INIT;
     struct stet_err err = STET_ERR_INIT;
     struct stet_entry_file entry;
-    const char *word = "damaged";
+    enum stet_outcome outcome = STET_OUTCOME_DAMAGED;
     enum stet_rc rc = stet_store_get(s, r->key, &entry, &err);
 
     if (rc == STET_NOT_FOUND)
-        return "miss";
+        return STET_OUTCOME_MISS;
     if (rc != STET_OK) {
         stet_log("store: %s", err.text);
-        return rc == STET_UNSUPPORTED ? "newer" : rc == STET_REFUSED ? "unsafe-folder" : "damaged";
+        return rc == STET_UNSUPPORTED ? STET_OUTCOME_NEWER
+               : rc == STET_REFUSED   ? STET_OUTCOME_UNSAFE_FOLDER
+                                      : STET_OUTCOME_DAMAGED;
     }
     r->compile_ns = entry.compile_ns;
     if (stet_quarantine_condemned(s, r->key)) {
-        word = "condemned";
+        outcome = STET_OUTCOME_CONDEMNED;
     } else if (stet_entry_program(&entry, &program, &err) == STET_OK &&
                stet_entry_executable(&entry, &executable, &err) == STET_OK) {
         if (same_program(r, stet_buf_as_view(&program), code))
-            word = load_entry(r, s, p, args, stet_buf_as_view(&executable), entry.compile_ns);
+            outcome = load_entry(r, s, p, args, stet_buf_as_view(&executable), entry.compile_ns);
         else
-            word = "other-program";
+            outcome = STET_OUTCOME_OTHER_PROGRAM;
     } else {
         stet_log("store: %s", err.text);
     }
     if (r->served == STET_SERVED_DISK)
-        stet_memory_adopt(r->key, &program, &executable);
+        stet_intercept_memory_adopt(r->key, &program, &executable);
     stet_buf_release(&program);
     stet_buf_release(&executable);
     stet_entry_close(&entry);
-    return word;
+    return outcome;
 }
 
-/* Takes an executable that was loaded ahead: only the programs are still to be compared. */
-static const char *from_ahead(struct stet_reload *r, struct stet_plugin *p,
-                              PJRT_Client_Compile_Args *args, struct stet_view code)
+/* What was loaded before anybody asked: only the programs are still to be compared. */
+static enum stet_outcome from_ahead(struct stet_reload *r, struct stet_plugin *p,
+                                    PJRT_Client_Compile_Args *args, struct stet_view code)
 {
     uint64_t before = stet_journal_now();
     bool stuck;
     struct stet_loaded *l = stet_ahead_get(p, args->client, r->key, &stuck);
 
     if (!l)
-        return stuck ? "load-stuck" : NULL;
+        return stuck ? STET_OUTCOME_LOAD_STUCK : STET_OUTCOME_NONE;
     r->load_ns = stet_journal_now() - before;
     if (!same_program(r, stet_buf_as_view(&l->program), code)) {
         stet_ahead_put_back(l);
-        return "other-program";
+        return STET_OUTCOME_OTHER_PROGRAM;
     }
     if (!l->handle) {
         stet_quarantine_failed(&stet_layer.store, r->key, stet_buf_as_view(&l->fault));
         stet_ahead_take(l);
-        return "load-failed";
+        return STET_OUTCOME_LOAD_FAILED;
     }
     args->executable = l->handle;
     r->served = STET_SERVED_DISK;
-    stet_memory_adopt(r->key, &l->program, &l->executable);
+    stet_intercept_memory_adopt(r->key, &l->program, &l->executable);
     stet_ahead_take(l);
-    return "hit";
+    return STET_OUTCOME_HIT;
 }
 
 static void look_up(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
                     struct stet_view code)
 {
-    r->word = from_memory(r, p, args, code) ? "hit" : from_ahead(r, p, args, code);
-    if (!r->word)
-        r->word = from_disk(r, &stet_layer.store, p, args, code);
+    r->outcome = from_memory(r, p, args, code) ? STET_OUTCOME_HIT : from_ahead(r, p, args, code);
+    if (!r->outcome)
+        r->outcome = from_disk(r, &stet_layer.store, p, args, code);
 }
 
 /* Where the agent puts what it finds: into the store, or beside the journal if the store is
@@ -318,25 +321,25 @@ static void from_agent(struct stet_reload *r, struct stet_plugin *p, PJRT_Client
     }
     if (r->remote.aside)
         go_aside(&place);
-    r->word = from_disk(r, &place, p, args, code);
+    r->outcome = from_disk(r, &place, p, args, code);
     if (aside)
         stet_store_remove(&place, r->key, NULL);
-    if (r->served == STET_SERVED_DISK && strcmp(r->remote.tier, "agent") != 0)
+    if (r->served == STET_SERVED_DISK && !r->remote.same_host)
         r->served = STET_SERVED_REMOTE;
     if (r->served) {
         stet_remote_took(&r->remote, r->key, r->compile_ns);
         return;
     }
-    stet_remote_refuse(&r->remote, place.folder, r->key, r->word);
-    if (strcmp(r->word, "other-program") == 0) {
+    stet_remote_refuse(&r->remote, place.folder, r->key, stet_journal_outcome_word(r->outcome));
+    if (r->outcome == STET_OUTCOME_OTHER_PROGRAM) {
         stet_store_remove(&place, r->key, NULL);
-        r->word = "refused";
+        r->outcome = STET_OUTCOME_REFUSED;
     }
 }
 
 static bool is_absent(const struct stet_reload *r)
 {
-    return !strcmp(r->word, "miss") || !strcmp(r->word, "damaged");
+    return r->outcome == STET_OUTCOME_MISS || r->outcome == STET_OUTCOME_DAMAGED;
 }
 
 /* Known bytes need not be decoded to find their program: true if that settled it. An entry that is
@@ -356,8 +359,8 @@ static bool by_bytes(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
     r->exact = true;
     look_up(r, p, args, code);
     r->exact = false;
-    return r->served != STET_SERVED_COMPILED || !strcmp(r->word, "load-failed") ||
-           !strcmp(r->word, "load-stuck");
+    return r->served != STET_SERVED_COMPILED || r->outcome == STET_OUTCOME_LOAD_FAILED ||
+           r->outcome == STET_OUTCOME_LOAD_STUCK;
 }
 
 /* Releases a loaded executable if another rank cannot load it. */
@@ -370,7 +373,7 @@ static void agree(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Comp
     stet_executable_unload(p, args->executable);
     args->executable = NULL;
     r->served = STET_SERVED_COMPILED;
-    r->word = "ranks-differ";
+    r->outcome = STET_OUTCOME_RANKS_DIFFER;
 }
 
 bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
@@ -380,25 +383,25 @@ bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
     struct stet_ranks ranks;
     struct stet_view code;
 
-    *r = (struct stet_reload){.looked = looked, .word = stet_layer.no_store};
+    *r = (struct stet_reload){.looked = looked, .outcome = stet_layer.no_store};
     if (!stet_layer.storing)
         return false;
     stet_arena_init(&r->arena, (size_t)1 << 20);
     if (!program || !STET_HAS(program, format_size) || !program->code) {
-        r->word = "no-program";
+        r->outcome = STET_OUTCOME_NO_PROGRAM;
         return false;
     }
     code = stet_view_of(program->code, program->code_size);
-    r->word = begin_key(r, p, args, code);
-    if (!r->word &&
+    r->outcome = begin_key(r, p, args, code);
+    if (!r->outcome &&
         !stet_ranks_of(&ranks, p, args->client,
                        stet_view_of(args->compile_options, args->compile_options_size), &r->arena))
-        r->word = "many-processes";
-    if (r->word)
+        r->outcome = STET_OUTCOME_MANY_PROCESSES;
+    if (r->outcome)
         return false;
     if (!by_bytes(r, p, args, code)) {
-        r->word = end_key(r, code);
-        if (r->word) {
+        r->outcome = end_key(r, code);
+        if (r->outcome) {
             r->key = (struct stet_hash){0};
             return false;
         }
@@ -408,9 +411,7 @@ bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
         from_agent(r, p, args, code, ranks.count > 0);
     if (ranks.count)
         agree(r, p, args, &ranks);
-    /* not stored if another entry has its key, or if it is condemned */
-    r->keep = !stet_layer.store.read_only &&
-              (is_absent(r) || !strcmp(r->word, "load-failed") || !strcmp(r->word, "refused"));
+    r->keep = !stet_layer.store.read_only && stet_journal_outcome_keeps(r->outcome);
     return r->served != STET_SERVED_COMPILED;
 }
 
@@ -424,20 +425,21 @@ void stet_reload_ahead(struct stet_reload *r, struct stet_plugin *p, const PJRT_
     if (!stet_layer.storing || !program || !STET_HAS(program, format_size) || !program->code)
         return;
     stet_arena_init(&r->arena, (size_t)8 << 20);
-    r->word = stet_identity_ahead(p, args->topology, &r->arena, &r->parts, &r->plugin_path);
+    r->outcome = stet_identity_ahead(p, args->topology, &r->arena, &r->parts, &r->plugin_path);
     stet_identity_program(&r->parts, stet_view_of(program->code, program->code_size));
-    if (!r->word)
-        r->word = options_part(r, stet_view_of(args->compile_options, args->compile_options_size));
-    if (!r->word)
-        r->word = end_key(r, stet_view_of(program->code, program->code_size));
-    if (r->word)
+    if (!r->outcome)
+        r->outcome =
+            options_part(r, stet_view_of(args->compile_options, args->compile_options_size));
+    if (!r->outcome)
+        r->outcome = end_key(r, stet_view_of(program->code, program->code_size));
+    if (r->outcome)
         return;
     r->bytes = stet_hash_bytes(stet_view_of(program->code, program->code_size));
     if (stet_store_get(&stet_layer.store, r->key, &entry, NULL) == STET_OK) {
         stet_entry_close(&entry);
-        r->word = "kept-already";
+        r->outcome = STET_OUTCOME_KEPT_ALREADY;
     } else {
-        r->word = "miss";
+        r->outcome = STET_OUTCOME_MISS;
         r->keep = !stet_layer.store.read_only;
     }
 }
@@ -447,7 +449,7 @@ struct stet_view stet_reload_words(const struct stet_reload *r, struct stet_aren
     struct stet_buf out = STET_BUF_INIT;
     struct stet_view text = {0};
 
-    if (!r->word || strcmp(r->word, "miss") != 0)
+    if (r->outcome != STET_OUTCOME_MISS)
         return text;
     stet_buf_printf(&out, "store=%s\n", stet_layer.store.folder);
     stet_key_words(&out, &r->parts);

@@ -5,12 +5,10 @@
 
 #include "intercept/plugin.h"
 #include "intercept/remote.h"
+#include "journal/vocabulary.h"
 #include "store/entry.h"
 
-enum stet_served { STET_SERVED_COMPILED, STET_SERVED_MEMORY, STET_SERVED_DISK, STET_SERVED_REMOTE };
-
-/* What the contract's gate has computed about the program, if it is on: it need not be decoded
- * again. */
+/* What the gate has found out about the program, if it is on: it need not be read again. */
 struct stet_looked {
     bool known, local; /* local: as stet_program_is_local */
     struct stet_hash key;
@@ -23,9 +21,9 @@ struct stet_reload {
     struct stet_key_parts parts;
     struct stet_hash key;
     struct stet_view plugin_path;
-    const char *word; /* the outcome: hit, miss, or why neither; NULL if the store is off */
-    bool keep;        /* what is compiled now should be stored */
-    bool exact;       /* the key is a guess: only a program with the same bytes is the same */
+    enum stet_outcome outcome; /* of the lookup */
+    bool keep;                 /* what is compiled now is worth keeping */
+    bool exact; /* the key is a guess: only a program of the same bytes is the same */
     struct stet_hash bytes, program; /* hash of the bytes; of the program, when it was read */
     enum stet_served served;
     uint64_t load_ns;    /* in the plugin, when served */

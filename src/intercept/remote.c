@@ -14,7 +14,6 @@
 
 /* After a timeout the agent is not asked again for SULK_MS. */
 enum { SULK_MS = 30000, LINES_MAX = 256, PATIENCE_WAITS = 2 };
-static const char SILENT[] = "agent-silent", COSTLY[] = "agent-costly"; /* notes of a run */
 
 static char path[108]; /* "" for none */
 static char run[40];   /* the run that this process belongs to; "" for none */
@@ -49,15 +48,15 @@ static int64_t patience_limit(void)
     return (int64_t)wait_ms * PATIENCE_WAITS * 1000000;
 }
 
-/* Writes a note in the run's folder. False if it exists already. */
-static bool note(const char *name)
+/* A note in the run's folder. False when it is there already. */
+static bool note(enum stet_agent_answer a)
 {
     char at[PATH_MAX + 16];
     int fd;
 
     if (!folder[0])
         return true;
-    snprintf(at, sizeof at, "%s/%s", folder, name);
+    snprintf(at, sizeof at, "%s/%s", folder, stet_journal_answer_word(a));
     fd = open(at, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd >= 0)
         close(fd);
@@ -74,7 +73,7 @@ static void read_notes(void)
     if (!run[0] || !dir || strlen(dir) >= sizeof folder)
         return;
     snprintf(folder, sizeof folder, "%s", dir);
-    snprintf(at, sizeof at, "%s/%s", folder, COSTLY);
+    snprintf(at, sizeof at, "%s/%s", folder, stet_journal_answer_word(STET_ANSWER_COSTLY));
     if (access(at, F_OK) == 0)
         atomic_store(&patience_ns, 0);
 }
@@ -139,15 +138,15 @@ static void settle(int64_t gain_ns)
         after = after < limit ? after : limit;
     } while (!atomic_compare_exchange_weak(&patience_ns, &before, after));
     if (after <= 0)
-        note(COSTLY);
+        note(STET_ANSWER_COSTLY);
 }
 
 /* The agent did not answer in time. */
 static void leave_alone(void)
 {
     atomic_store(&not_before_ms, stet_wire_now_ms() + SULK_MS);
-    if (!note(SILENT))
-        note(COSTLY);
+    if (!note(STET_ANSWER_SILENT))
+        note(STET_ANSWER_COSTLY);
 }
 
 /* Waits for the answer; true if it arrived. Each WAIT from the agent extends the deadline by
@@ -180,25 +179,25 @@ static bool understand(struct stet_remote *r, struct stet_wire *l, unsigned line
 {
     switch (m->kind) {
     case STET_MESSAGE_FOUND:
-        if (m->flags & STET_MESSAGE_ASIDE && !anyone) { /* found under another process's trust
-                                                         * setting, not this one's */
-            r->word = "agent-untrusted";
+        if (m->flags & STET_MESSAGE_ASIDE && !anyone) { /* another's trust, not this process's */
+            r->answer = STET_ANSWER_UNTRUSTED;
             return false;
         }
-        r->word = "found";
+        r->answer = STET_ANSWER_FOUND;
         snprintf(r->tier, sizeof r->tier, "%.*s", STET_FMT(m->tier));
+        r->same_host = stet_view_is(m->tier, STET_MESSAGE_SAME_HOST);
         r->aside = (m->flags & STET_MESSAGE_ASIDE) != 0;
         r->line = line;
         break;
     case STET_MESSAGE_LEAD:
-        r->word = "lead";
+        r->answer = STET_ANSWER_LEAD;
         r->lease = line;
         break;
     case STET_MESSAGE_ALONE:
-        r->word = "alone";
+        r->answer = STET_ANSWER_ALONE;
         break;
     default:
-        r->word = "agent-strange";
+        r->answer = STET_ANSWER_STRANGE;
     }
     if (r->line || r->lease)
         l->fd = -1; /* stays open */
@@ -217,16 +216,16 @@ bool stet_remote_ask(struct stet_remote *r, const char *store, struct stet_hash 
 
     if (!path[0])
         return false;
-    r->word = "agent-silent";
+    r->answer = STET_ANSWER_SILENT;
     if (stet_wire_now_ms() < atomic_load(&not_before_ms))
         return false;
-    r->word = "agent-costly";
+    r->answer = STET_ANSWER_COSTLY;
     if (atomic_load(&patience_ns) <= 0)
         return false;
-    r->word = "agent-silent";
+    r->answer = STET_ANSWER_SILENT;
     rc = stet_wire_open(&l, path, &err);
     if (rc != STET_OK) {
-        r->word = "agent-absent";
+        r->answer = STET_ANSWER_ABSENT;
     } else {
         line = remember(l.fd); /* at once: a child that is forked while we wait must not hold it */
         rc = converse(&l, store, key,
@@ -236,7 +235,7 @@ bool stet_remote_ask(struct stet_remote *r, const char *store, struct stet_hash 
         else if (rc == STET_LIMIT)
             leave_alone();
         else
-            r->word = "agent-gone";
+            r->answer = STET_ANSWER_GONE;
         if (!r->lease && !r->line)
             recall(line);
     }

@@ -4,17 +4,18 @@
 #define STET_INTERCEPT_REMOTE_H
 
 #include "base/hash.h"
+#include "journal/vocabulary.h"
 
 /* One request to the agent, and its result. Zeroed: no request was made. */
 struct stet_remote {
-    unsigned lease;   /* not 0: others wait for this compile; ends with kept or failed */
-    unsigned line;    /* not 0: the agent waits for the result of the load; ends with took or
-                       * refuse */
-    const char *word; /* lead, alone, found, or why there was no answer; NULL: not asked */
+    unsigned lease; /* not 0: others wait for this compile; ends with kept or failed */
+    unsigned line;  /* not 0: the agent waits to hear of what it found; ends with took or refuse */
+    enum stet_agent_answer answer;
     bool once;        /* set before asking: the store is a folder for this one load */
     char tier[16];    /* found: where it came from */
-    bool aside;       /* found: in STET_STORE_ASIDE, because no trusted key signed it */
-    uint64_t wait_ns; /* time of the request, including the wait for another process's compile */
+    bool same_host;   /* found: another process of this host compiled it */
+    bool aside;       /* found: in STET_STORE_ASIDE, since no trusted key signed it */
+    uint64_t wait_ns; /* what asking took, waiting for another's compile included */
 };
 
 /* Reads STET_AGENT, STET_AGENT_WAIT and STET_AGENT_FLIGHT, once. */

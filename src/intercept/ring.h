@@ -15,9 +15,6 @@
 /* If more threads than this were between check and claim at one moment, a word would be
  * overwritten, which loses one execution and nothing else. */
 #define STET_RING_SLACK 4096u
-/* Every so many executions one gets a time stamp even when they follow closely, because reading the
- * tick counter costs as much as all the rest. The ones between get interpolated times. */
-#define STET_RING_STAMP 8u
 
 /* As long as only one thread executes, as in most training runs, it claims its slots without a
  * locked instruction. The first push of a second thread ends that for good. */
@@ -28,8 +25,7 @@ enum {
     STET_RING_MEETING = 2, /* a second thread has arrived and waits for the first to notice */
 }; /* else: the address of the single thread's control block */
 
-/* A word is id | ticks >> 4 << 20; without a stamp the upper part is zero. Zero means not yet
- * written. */
+/* A word is id | ticks >> 4 << 20. Zero means not yet written. */
 struct stet_ring {
     /* On separate cache lines: all threads write head, and all read tail. */
     _Alignas(64) _Atomic uint64_t head; /* next to claim */
@@ -97,8 +93,7 @@ static inline enum stet_pushed stet_ring_push(struct stet_ring *r, uint32_t id)
         !stet_ring_claim_alone(r, self, &at))
         at = stet_ring_claim_slow(r);
     first = at == tail;
-    atomic_store_explicit(&r->words[at % STET_RING_SIZE],
-                          stet_ring_word(id, first || at % STET_RING_STAMP == 0 ? stet_ticks() : 0),
+    atomic_store_explicit(&r->words[at % STET_RING_SIZE], stet_ring_word(id, stet_ticks()),
                           memory_order_release);
     if (first)
         return STET_PUSHED_FIRST;

@@ -60,12 +60,25 @@ static bool wait_for_task(struct task *out)
     return true;
 }
 
+/* With STET_TEST_LATE_THREADS, a thread waits so many milliseconds before each task, as on a busy
+ * machine. */
+static void be_late(void)
+{
+#ifdef STET_FAULT_INJECTION
+    const char *ms = getenv("STET_TEST_LATE_THREADS");
+
+    if (ms)
+        usleep((useconds_t)strtoul(ms, NULL, 10) * 1000);
+#endif
+}
+
 static void *thread(void *p)
 {
     struct task task = *(struct task *)p;
 
     stet_mem_free(p);
     do {
+        be_late();
         task.body(task.argument);
         stet_guard_leave();
     } while (wait_for_task(&task));

@@ -63,35 +63,35 @@ static const char *const rocm_roots[] = {"$ROCM_PATH",   "$HIP_PATH", "./rocm", 
                                          "./../../rocm", "/opt/rocm", NULL};
 static const char *const rocm_programs[] = {"ld.lld", NULL};
 
-/* One file, if it exists: " name=content". */
-static const char *put(struct stet_buf *out, const char *label, const char *path,
-                       struct stet_file_watch *w)
+/* One file, when it is there: " name=content". */
+static enum stet_outcome put(struct stet_buf *out, const char *label, const char *path,
+                             struct stet_file_watch *w)
 {
     char text[STET_HASH_TEXT];
     struct stet_hash hash;
     enum stet_named found;
 
     if (!stet_fs_exists(path)) /* not watched: there are too many places */
-        return NULL;
+        return STET_OUTCOME_NONE;
     found = stet_named_hash(path, &hash, w);
     if (found == STET_NAMED_UNREADABLE)
-        return "files-unreadable";
+        return STET_OUTCOME_FILES_UNREADABLE;
     if (found == STET_NAMED_FILE) {
         stet_hash_format(hash, text);
         stet_buf_printf(out, "%s%s=%s", out->len && out->ptr[out->len - 1] != '{' ? " " : "", label,
                         text);
     }
-    return NULL;
+    return STET_OUTCOME_NONE;
 }
 
-static const char *put_root(struct stet_buf *out, const char *label, const char *root,
-                            const char *const *files, struct stet_file_watch *w)
+static enum stet_outcome put_root(struct stet_buf *out, const char *label, const char *root,
+                                  const char *const *files, struct stet_file_watch *w)
 {
     char path[PATH_MAX], name[PATH_MAX];
-    const char *why = NULL;
+    enum stet_outcome why = STET_OUTCOME_NONE;
 
     if (!stet_fs_exists(root))
-        return NULL;
+        return STET_OUTCOME_NONE;
     for (; *files && !why; files++) {
         if (snprintf(path, sizeof path, "%s/%s", root, *files) < (int)sizeof path &&
             snprintf(name, sizeof name, "%s%s%s", label, *label ? "/" : "", *files) <
@@ -101,15 +101,18 @@ static const char *put_root(struct stet_buf *out, const char *label, const char 
     return why;
 }
 
-const char *stet_toolkit_cuda_at(struct stet_buf *out, const char *root, struct stet_file_watch *w)
+enum stet_outcome stet_toolkit_cuda_at(struct stet_buf *out, const char *root,
+                                       struct stet_file_watch *w)
 {
     return put_root(out, "", root, cuda_files, w);
 }
 
-static const char *put_roots(struct stet_buf *out, const char *plugin, const char *const *roots,
-                             const char *const *files, struct stet_file_watch *w)
+static enum stet_outcome put_roots(struct stet_buf *out, const char *plugin,
+                                   const char *const *roots, const char *const *files,
+                                   struct stet_file_watch *w)
 {
-    const char *slash = strrchr(plugin, '/'), *why = NULL;
+    const char *slash = strrchr(plugin, '/');
+    enum stet_outcome why = STET_OUTCOME_NONE;
     int beside = slash ? (int)(slash - plugin) : 1;
     char root[PATH_MAX];
 
@@ -130,7 +133,8 @@ static const char *put_roots(struct stet_buf *out, const char *plugin, const cha
 }
 
 /* The first of this name on PATH. */
-static const char *put_on_path(struct stet_buf *out, const char *name, struct stet_file_watch *w)
+static enum stet_outcome put_on_path(struct stet_buf *out, const char *name,
+                                     struct stet_file_watch *w)
 {
     char whole[PATH_MAX], label[64];
 
@@ -144,7 +148,7 @@ static const char *put_on_path(struct stet_buf *out, const char *name, struct st
         }
         path += n + (path[n] == ':');
     }
-    return NULL;
+    return STET_OUTCOME_NONE;
 }
 
 /* Files of /proc have no times to cache a hash by. */
@@ -160,11 +164,11 @@ static void put_driver(struct stet_buf *out)
     stet_buf_printf(out, "%sdriver=%s", out->len ? " " : "", text);
 }
 
-const char *stet_toolkit_text(struct stet_buf *out, enum stet_tools tools, const char *plugin,
-                              bool driver, struct stet_file_watch *w)
+enum stet_outcome stet_toolkit_text(struct stet_buf *out, enum stet_tools tools, const char *plugin,
+                                    bool driver, struct stet_file_watch *w)
 {
     bool cuda = tools == STET_TOOLS_CUDA;
-    const char *why = NULL;
+    enum stet_outcome why = STET_OUTCOME_NONE;
 
     if (tools != STET_TOOLS_NONE) {
         why = put_roots(out, plugin, cuda ? cuda_roots : rocm_roots, cuda ? cuda_files : rocm_files,

@@ -22,11 +22,12 @@ struct stet_platform {
 const struct stet_platform *stet_platform_find(struct stet_view name);
 
 /* Appends "none" or what was found, place by place. `plugin` is the plugin's file; `driver`: the
- * driver's version must be looked up, because the topology does not have it. NULL, or a fixed word:
- * why there can be no key. */
-const char *stet_toolkit_text(struct stet_buf *out, enum stet_tools tools, const char *plugin,
-                              bool driver, struct stet_file_watch *w);
-/* The same for a CUDA toolkit in one folder. */
-const char *stet_toolkit_cuda_at(struct stet_buf *out, const char *root, struct stet_file_watch *w);
+ * driver's version has to be looked up, because the topology does not have it. NULL, or a fixed
+ * word: why there can be no key. */
+enum stet_outcome stet_toolkit_text(struct stet_buf *out, enum stet_tools tools, const char *plugin,
+                                    bool driver, struct stet_file_watch *w);
+/* The same of a CUDA toolkit in one folder. */
+enum stet_outcome stet_toolkit_cuda_at(struct stet_buf *out, const char *root,
+                                       struct stet_file_watch *w);
 
 #endif

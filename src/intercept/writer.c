@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "intercept/drain.h"
 #include "intercept/layer.h"
+#include "intercept/load_watch.h"
 #include "intercept/plugin.h"
 #include "intercept/threads.h"
 #include "intercept/wait.h"
@@ -185,16 +186,12 @@ static uint64_t faults_told[STET_FAULTS];
 
 static void write_faults(struct stet_journal *j)
 {
-    static const char *const words[][2] = {
-#define FAULT(name, word, what) {word, what},
-#include "intercept/faults.def"
-#undef FAULT
-    };
     for (size_t i = 0; i < STET_FAULTS; i++) {
         uint64_t now = atomic_load_explicit(&stet_layer.faults[i], memory_order_relaxed);
-        struct stet_rec_fault fault = {.what = stet_view_str(words[i][0]),
-                                       .count = now - faults_told[i],
-                                       .detail = stet_view_str(words[i][1])};
+        struct stet_rec_fault fault = {
+            .what = stet_view_str(stet_journal_fault_word((enum stet_fault)i)),
+            .count = now - faults_told[i],
+            .detail = stet_view_str(stet_journal_fault_text((enum stet_fault)i))};
 
         if (fault.count && stet_journal_write(j, STET_REC_fault, &fault))
             faults_told[i] = now;
@@ -309,7 +306,7 @@ static void *writer(void *unused)
         pthread_mutex_lock(&pump_lock);
         any = !atomic_load(&ended) && pump(UINT64_MAX);
         pthread_mutex_unlock(&pump_lock);
-        stet_quarantine_watch();
+        stet_intercept_load_watch();
         while (!any && free_retired())
             continue;
     }

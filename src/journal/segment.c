@@ -2,6 +2,7 @@
  * every write, because the layer must neither write into another file nor raise SIGXFSZ. */
 #include "journal/segment.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "stet_version.h"
 
@@ -19,17 +20,9 @@ enum {
     NAME_TRIES = 4,
 };
 
-static uint64_t wall_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static struct stet_hash random_hash(void)
 {
-    uint64_t words[4] = {(uint64_t)getpid(), wall_now(), (uint64_t)(uintptr_t)words,
+    uint64_t words[4] = {(uint64_t)getpid(), stet_clock_wall_ns(), (uint64_t)(uintptr_t)words,
                          stet_journal_now()};
 
     if (getrandom(words, 16, GRND_NONBLOCK) < 0)
@@ -72,7 +65,7 @@ static void set_identity(struct stet_segments *s)
     host[i] = '\0';
     s->uid = random_hash();
     snprintf(s->stem, sizeof s->stem, "%s-%ld-%llx-%016llx", host, (long)getpid(),
-             (unsigned long long)(wall_now() / 1000000u), (unsigned long long)s->uid.lo);
+             (unsigned long long)(stet_clock_wall_ns() / 1000000u), (unsigned long long)s->uid.lo);
 }
 
 bool stet_segments_init(struct stet_segments *s, const struct stet_journal_options *options)
@@ -221,7 +214,7 @@ void stet_segments_describe(const struct stet_segments *s, enum stet_stream stre
         .pid = (uint64_t)getpid(),
         .ppid = (uint64_t)getppid(),
         .forked_from = s->forked_from,
-        .wall_ns = wall_now(),
+        .wall_ns = stet_clock_wall_ns(),
         .mono_ns = stet_journal_now(),
         .stet_version = STET_VIEW(STET_VERSION),
         .boot = s->boot,
@@ -286,14 +279,14 @@ int stet_segments_append(struct stet_segments *s, enum stet_stream stream, struc
     return 0;
 }
 
-const char *stet_segments_why(int error)
+enum stet_loss stet_segments_why(int error)
 {
     switch (error) {
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
-        return "no-space";
+        return STET_LOSS_NO_SPACE;
     default:
-        return "io";
+        return STET_LOSS_IO;
     }
 }

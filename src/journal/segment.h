@@ -3,6 +3,7 @@
 #ifndef STET_JOURNAL_SEGMENT_H
 #define STET_JOURNAL_SEGMENT_H
 
+#include "journal/vocabulary.h"
 #include "journal/write.h"
 
 #include <sys/types.h>
@@ -62,6 +63,6 @@ int stet_segments_append(struct stet_segments *s, enum stet_stream stream, struc
                          uint64_t executions, struct stet_dropped *dropped);
 
 /* The word for a loss record. */
-const char *stet_segments_why(int error);
+enum stet_loss stet_segments_why(int error);
 
 #endif

@@ -2,6 +2,7 @@
  * reported in a later loss record. */
 #include "journal/write.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "journal/segment.h"
 
@@ -21,7 +22,7 @@ enum {
 
 /* Losses that are not reported yet. */
 struct unsaid {
-    const char *why;
+    enum stet_loss why;
     uint64_t records, bytes, executions, segments;
     int error;
 };
@@ -43,10 +44,7 @@ struct stet_journal {
 
 uint64_t stet_journal_now(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return stet_clock_ns();
 }
 
 static void count(atomic_uint_least64_t *counter, uint64_t n)
@@ -84,7 +82,7 @@ static bool lock(struct stet_journal *j)
     return pthread_mutex_timedlock(&j->lock, &until) == 0;
 }
 
-static void lose(struct stet_journal *j, enum stet_stream stream, const char *why, int error,
+static void lose(struct stet_journal *j, enum stet_stream stream, enum stet_loss why, int error,
                  uint64_t bytes, uint64_t executions)
 {
     struct unsaid *u = &j->unsaid[stream];
@@ -162,7 +160,7 @@ static void add_losses(struct stet_journal *j, uint64_t now)
     for (unsigned s = 0; s < STET_STREAMS; s++) {
         const struct unsaid *u = &j->unsaid[s];
         struct stet_rec_loss loss = {
-            .why = stet_view_str(u->why),
+            .why = stet_view_str(stet_journal_loss_word(u->why)),
             .records = u->records,
             .bytes = u->bytes,
             .executions = u->executions,
@@ -189,6 +187,7 @@ static uint64_t cap_for(const struct stet_journal *j, unsigned kind)
     case STET_REC_stack:
     case STET_REC_compile_stack:
     case STET_REC_compile_values:
+    case STET_REC_compile_copy:
     case STET_REC_executable_destroy:
     case STET_REC_plugin_error:
     case STET_REC_fault:
@@ -199,7 +198,7 @@ static uint64_t cap_for(const struct stet_journal *j, unsigned kind)
     }
 }
 
-static void add_dropped(struct stet_journal *j, enum stet_stream stream, const char *why,
+static void add_dropped(struct stet_journal *j, enum stet_stream stream, enum stet_loss why,
                         const struct stet_dropped *dropped)
 {
     struct unsaid *u = &j->unsaid[stream];
@@ -237,16 +236,16 @@ static bool put(struct stet_journal *j, unsigned kind, uint64_t time_ns, const v
     enum stet_stream stream = stet_record_info(kind)->stream;
     uint64_t sequence = j->sequence;
     struct stet_dropped deleted = {0}, rotated = {0};
-    const char *why = NULL;
+    enum stet_loss why = STET_LOSS_NONE;
     int error = stet_segments_ready(&j->files, stream, &deleted);
 
-    add_dropped(j, stream, "deleted", &deleted);
+    add_dropped(j, stream, STET_LOSS_DELETED, &deleted);
     if (error)
-        why = error == ENOENT ? "deleted" : "io";
+        why = error == ENOENT ? STET_LOSS_DELETED : STET_LOSS_IO;
     else if (!compose(j, stream, kind, time_ns, record))
-        why = "no-memory";
+        why = STET_LOSS_NO_MEMORY;
     else if (stream == STET_STREAM_MAIN && j->files.main_bytes + j->scratch.len > cap_for(j, kind))
-        why = "cap";
+        why = STET_LOSS_CAP;
     else if ((error = stet_segments_append(&j->files, stream, stet_buf_as_view(&j->scratch),
                                            executions, &rotated)))
         why = stet_segments_why(error);
@@ -258,7 +257,7 @@ static bool put(struct stet_journal *j, unsigned kind, uint64_t time_ns, const v
     }
     if (stream == STET_STREAM_MAIN)
         memset(j->unsaid, 0, sizeof j->unsaid);
-    add_dropped(j, stream, "rotated", &rotated);
+    add_dropped(j, stream, STET_LOSS_ROTATED, &rotated);
     count(&j->written, 1);
     count(&j->bytes, j->scratch.len);
     return true;
@@ -281,7 +280,7 @@ static void leave(struct stet_journal *j, bool ok)
     uint64_t busy = atomic_exchange(&j->busy, 0);
 
     if (busy) {
-        j->unsaid[STET_STREAM_MAIN].why = "busy";
+        j->unsaid[STET_STREAM_MAIN].why = STET_LOSS_BUSY;
         j->unsaid[STET_STREAM_MAIN].records += busy;
     }
     if (ok)
@@ -333,7 +332,7 @@ static bool put_batch(struct stet_journal *j, const struct stet_exec *execs, siz
         rec.before = j->executions_before;
         ok = put(j, STET_REC_execs, stet_journal_now(), &rec, n);
     } else {
-        lose(j, STET_STREAM_DETAIL, "no-memory", 0, 0, n);
+        lose(j, STET_STREAM_DETAIL, STET_LOSS_NO_MEMORY, 0, 0, n);
     }
     j->executions_before += n;
     return ok;
@@ -370,7 +369,7 @@ struct stet_hash stet_journal_write_stack(struct stet_journal *j, struct stet_fr
     j->order.failed = false;
     stet_record_encode(&j->order, info, &rec);
     if (j->order.failed) {
-        lose(j, STET_STREAM_MAIN, "no-memory", 0, 0, 0);
+        lose(j, STET_STREAM_MAIN, STET_LOSS_NO_MEMORY, 0, 0, 0);
         ok = false;
     } else {
         struct stet_hash *slot;

@@ -77,7 +77,7 @@ static int user_version(struct stet_ledger *l)
     return version;
 }
 
-/* What versions 2 and 3 added; the rest of an older file is unchanged. All runs are fed again
+/* What versions 2 to 5 added; the rest of an older file is unchanged. All runs are fed again
  * anyway when they are read (STET_EXPLAIN_VERSION). */
 static const char *const upgrades[STET_LEDGER_VERSION] = {
     [1] = "CREATE TABLE counter (run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE, "
@@ -89,6 +89,17 @@ static const char *const upgrades[STET_LEDGER_VERSION] = {
           "SELECT run, lane, class, function, origin_file, origin_line, count(*) AS times, "
           "sum(CASE served WHEN 'compiled' THEN cost_ns ELSE 0 END) / 1e9 AS seconds, "
           "min(step) AS first_step, max(step) AS last_step FROM recompile WHERE NOT benign "
+          "GROUP BY run, lane, class, function, origin_file, origin_line",
+    [3] = "ALTER TABLE recompile ADD COLUMN source_file TEXT; "
+          "ALTER TABLE recompile ADD COLUMN source_line INTEGER; "
+          "ALTER TABLE recompile ADD COLUMN source_function TEXT",
+    [4] = "ALTER TABLE compile ADD COLUMN wait_ns INTEGER NOT NULL DEFAULT 0; "
+          "ALTER TABLE recompile ADD COLUMN wait_ns INTEGER NOT NULL DEFAULT 0; DROP VIEW cause; "
+          "CREATE VIEW cause AS "
+          "SELECT run, lane, class, function, origin_file, origin_line, count(*) AS times, "
+          "sum(wait_ns) / 1e9 AS seconds, min(step) AS first_step, max(step) AS last_step, "
+          "sum(CASE served WHEN 'compiled' THEN cost_ns ELSE 0 END) / 1e9 AS compiler_seconds "
+          "FROM recompile WHERE NOT benign "
           "GROUP BY run, lane, class, function, origin_file, origin_line",
 };
 

@@ -12,7 +12,7 @@
 #include "ledger/recompile.h"
 #include "ledger/run_folder.h"
 
-enum { STET_LEDGER_VERSION = 3, STET_LEDGER_RUNS_KEPT = 2000 };
+enum { STET_LEDGER_VERSION = 5, STET_LEDGER_RUNS_KEPT = 2000 };
 
 struct stet_ledger;
 
@@ -41,7 +41,7 @@ struct stet_ledger_process {
 };
 
 struct stet_ledger_compile {
-    uint64_t process, compile, time_ns, cost_ns, executions, step, served, temp_bytes;
+    uint64_t process, compile, time_ns, cost_ns, wait_ns, executions, step, served, temp_bytes;
     bool step_known, has_memory;
     struct stet_view function, program, error; /* error: absent when it succeeded */
 };
@@ -111,7 +111,7 @@ enum stet_rc stet_ledger_counters(struct stet_ledger *l, const char *run, struct
 /* The run's row; text is in `arena`. STET_NOT_FOUND if it was never fed. */
 struct stet_ledger_totals {
     uint64_t compiles, loads, failed, executions, compile_ns, programs, processes;
-    uint64_t recompiles, lost_ns; /* those that are not benign */
+    uint64_t recompiles, lost_ns, wait_ns; /* those that are not benign */
     bool settled;
     uint64_t settled_step;
     struct stet_view settled_why;

@@ -3,7 +3,9 @@
 #ifndef STET_LEDGER_RECOMPILE_H
 #define STET_LEDGER_RECOMPILE_H
 
-#include "base/view.h"
+#include "cause/cause.h"
+#include "cause/change.h"
+#include "journal/vocabulary.h"
 
 struct stet_line {
     struct stet_view file, function;
@@ -14,8 +16,8 @@ struct stet_line {
 struct stet_row_change {
     struct stet_view what, from, to;
     struct stet_view file;
-    uint64_t line;                   /* 0 when not known */
-    struct stet_view kind;           /* "argument", "constant", "guard"… */
+    uint64_t line; /* 0 when not known */
+    enum stet_change_kind kind;
     struct stet_view facet, follows; /* absent where there is none */
     uint64_t count;                  /* places that changed in the same way */
 };
@@ -34,14 +36,17 @@ struct stet_recompile {
     int64_t rank;              /* -1 when not known */
     bool step_known;
     uint64_t step;
-    struct stet_view class, also; /* also: further classes, separated by blanks */
+    enum stet_cause cause;
+    struct stet_cause_list also; /* further causes */
     struct stet_view function;
     struct stet_view program, against; /* 32 hex digits; absent where there is none */
     struct stet_line origin, trigger;
+    struct stet_line source; /* where the value was made or read back; line 0 when not known */
     const struct stet_row_change *changes;
     size_t change_count, left_out;
-    uint64_t cost_ns;
-    struct stet_view served; /* compiled, memory, disk, remote, lifted */
+    uint64_t wait_ns; /* what was waited for it: tracing to its first execution */
+    uint64_t cost_ns; /* the part of that inside the compiler, or in loading */
+    enum stet_served served;
     bool benign;
     struct stet_view sure, evidence; /* sure: certain, likely, guess */
     bool has_memory, has_more;

@@ -5,11 +5,13 @@
 #include "base/fs.h"
 #include "base/mask.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "ledger/state.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -135,15 +137,8 @@ static enum stet_rc read_all(struct stet_runs *runs, const char *folder, DIR *di
 
         if (e->d_name[0] == '.')
             continue;
-        if (runs->count == room) {
-            size_t bigger = room ? room * 2 : 32;
-            struct stet_run *items = stet_mem_resize(runs->items, bigger, sizeof *items);
-
-            if (!items)
-                return STET_NO_MEMORY;
-            runs->items = items;
-            room = bigger;
-        }
+        if (!stet_vec_room(&runs->items, &room, runs->count, sizeof *runs->items))
+            return STET_NO_MEMORY;
         path = stet_fs_join(folder, e->d_name);
         if (!path)
             return STET_NO_MEMORY;
@@ -242,4 +237,21 @@ enum stet_rc stet_runs_find(struct stet_runs *runs, const char *name, const stru
     }
     *out = NULL;
     return stet_fail(err, STET_NOT_FOUND, "no run '%s'; `stet runs` lists them", name);
+}
+
+bool stet_run_is_alive(const struct stet_run *run)
+{
+    /* When the command has ended its parent has yet to say how. */
+    return (run->pid > 0 && kill((pid_t)run->pid, 0) == 0) ||
+           (run->parent > 0 && kill((pid_t)run->parent, 0) == 0);
+}
+
+void stet_run_outcome(struct stet_buf *out, const struct stet_run *run)
+{
+    if (run->signal)
+        stet_buf_printf(out, "signal %d", run->signal);
+    else if (run->exit_code >= 0)
+        stet_buf_printf(out, "exit %d", run->exit_code);
+    else
+        stet_buf_str(out, stet_run_is_alive(run) ? "running" : "cut off");
 }

@@ -3,6 +3,7 @@
 #define STET_LEDGER_RUN_FOLDER_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 
 struct stet_run {
@@ -39,5 +40,10 @@ enum stet_rc stet_runs_find(struct stet_runs *runs, const char *name, const stru
 /* Reads <folder>/run.json; strings are in `arena`. */
 enum stet_rc stet_run_read(struct stet_run *run, struct stet_arena *arena, const char *folder,
                            struct stet_err *err);
+
+/* Is the process of a run without a recorded end still there? */
+bool stet_run_is_alive(const struct stet_run *run);
+/* Appends "running", "exit 0", "signal 9" or "cut off". */
+void stet_run_outcome(struct stet_buf *out, const struct stet_run *run);
 
 #endif

@@ -4,7 +4,9 @@
 #define STET_LEDGER_RUN_LOAD_H
 
 #include "base/arena.h"
+#include "journal/copied.h"
 #include "journal/read.h"
+#include "journal/vocabulary.h"
 #include "ledger/recompile.h"
 
 /* The place that waited for a compile: the innermost Python frame outside installed packages, else
@@ -21,9 +23,19 @@ struct stet_compile_event {
     struct stet_hash program, options; /* captured content, programs/<hash>.* */
     uint64_t program_size, thread, plugin, client, executable;
     uint64_t plugin_ns, layer_ns; /* inside the plugin; added by the layer */
+    /* What the framework did for it: before the call, where it reports that, and until it ran. */
+    uint64_t trace_ns, lower_ns, between_ns, until_run_ns;
+    uint64_t begin_ns, end_ns; /* of the call, CLOCK_MONOTONIC */
+    uint64_t last_run_ns;      /* when the last execution before it began; 0 for none */
+    uint64_t stack_thread;     /* whose stack was read; 0 when not known */
+    uint64_t waiter;           /* the thread that waited; 0: not known, or nothing was reported */
+    bool ran;                  /* its first execution was seen */
+    uint64_t ran_ns;           /* when, CLOCK_MONOTONIC */
+    bool ahead;                /* compiled ahead of time: the user's own code may lie between */
     uint64_t error_code, temp_bytes, peak_bytes, code_bytes;
-    uint64_t served;             /* 0 compiled, 1 memory, 2 disk, 3 remote, 4 lifted */
-    struct stet_view store;      /* hit, miss, or why neither; empty if the store was off */
+    enum stet_served served;
+    enum stet_outcome outcome;   /* of the store's lookup */
+    struct stet_view store;      /* its word, which a newer Stet may have written */
     struct stet_view tier;       /* where the agent got it from, when it did */
     struct stet_view agent;      /* the agent's answer; empty if it was not asked */
     uint64_t agent_ns;           /* what asking it took */
@@ -33,6 +45,7 @@ struct stet_compile_event {
     bool has_memory;
     struct stet_view format, name, error, fingerprint;
     struct stet_trigger trigger; /* line 0 when not known */
+    struct stet_frames lines;    /* of the thread that waited: the user's own, innermost first */
     struct stet_view no_stack;   /* why not */
     struct stet_view
         values; /* what Python held, encoded as in journal/values_record.h; may be empty */
@@ -40,6 +53,16 @@ struct stet_compile_event {
     bool step_known; /* after stet_run_steps: the loop's iteration (from 0) that it belongs to */
     uint64_t step;
 };
+
+/* What the program's user waited for it; at least the time of the call. */
+static inline uint64_t stet_compile_event_wait(const struct stet_compile_event *c)
+{
+    uint64_t work = c->trace_ns + c->lower_ns + c->plugin_ns + c->layer_ns;
+
+    if (c->ahead)
+        return work;
+    return work + c->between_ns + (c->until_run_ns < work ? c->until_run_ns : work);
+}
 
 struct stet_plugin_event {
     uint64_t id, api_major, api_minor;
@@ -65,14 +88,21 @@ struct stet_process_digest {
     int64_t rank; /* -1 when the environment has none */
     uint64_t wall_minus_mono;
     struct stet_plugin_event *plugins;
-    size_t plugin_count;
+    size_t plugin_count, plugin_room;
     struct stet_compile_event *compiles;
-    size_t compile_count;
+    size_t compile_count, compile_room;
     uint64_t next_index[2]; /* above every index met: of compiles, of loads */
+    struct stet_run_waits *waits;
+    uint64_t start_ns;                   /* CLOCK_REALTIME of its start; 0 when not known */
+    uint64_t client_begin_ns, client_ns; /* its first client: CLOCK_MONOTONIC; all: how long */
+    uint64_t first_step_ns;              /* after stet_run_steps: CLOCK_MONOTONIC of step 1 */
+    uint64_t traces, traces_taken, untaken_ns; /* taken: by a compile; ns: of all other phases */
     uint64_t executions, executions_lost;
     uint64_t to_device_bytes, to_host_bytes, to_device_count, to_host_count;
+    struct stet_journal_copied *copies; /* between host and device, as far as lines were read */
+    size_t copy_count, copy_room;
     struct stet_counter *counters; /* what the framework counted itself; lines are not filled */
-    size_t counter_count;
+    size_t counter_count, counter_room;
     uint64_t plugin_errors, faults, lost_records;
     uint64_t unread_stacks; /* compiles that ended before their Python line was read */
     bool steps_known;       /* after stet_run_steps */
@@ -90,7 +120,7 @@ struct stet_process_digest {
 struct stet_run_digest {
     struct stet_arena arena;
     struct stet_process_digest *processes; /* by first record */
-    size_t process_count;
+    size_t process_count, process_room;
     uint64_t compiles, loads, failed, executions, compile_ns, layer_ns;
     uint64_t value_bytes;
     uint64_t unreadable; /* files that are not journals, or of a newer version */
@@ -100,11 +130,13 @@ struct stet_run_digest {
 struct stet_stack_trigger {
     struct stet_hash stack;
     struct stet_trigger trigger;
+    struct stet_frames lines; /* the user's own, innermost first */
+    bool ahead;
 };
 
 struct stet_stacks {
     struct stet_stack_trigger *items;
-    size_t count;
+    size_t count, room;
 };
 
 /* The parts of loading, for code that follows a run in progress: the process of a journal (created

@@ -2,6 +2,7 @@
 #include "ledger/run_order.h"
 
 #include "base/mem.h"
+#include "base/vec.h"
 #include "journal/execs.h"
 #include "ledger/events.h"
 
@@ -40,15 +41,8 @@ static bool append(struct stet_run_order *o, uint64_t executable)
     if (o->count >= STET_ORDER_MOST || (o->count >= STET_ORDER_FIRST && !o->after))
         return true;
     o->after -= o->after > 0;
-    if (o->count == o->room) {
-        size_t room = o->room ? o->room * 2 : 1024;
-        uint32_t *more = stet_mem_resize(o->executables, room, sizeof *more);
-
-        if (!more)
-            return false;
-        o->executables = more;
-        o->room = room;
-    }
+    if (!stet_vec_room(&o->executables, &o->room, o->count, sizeof *o->executables))
+        return false;
     o->executables[o->count++] = (uint32_t)executable;
     return true;
 }

@@ -2,6 +2,7 @@
 #include "ledger/run_steps.h"
 
 #include "base/mem.h"
+#include "base/vec.h"
 #include "journal/execs.h"
 #include "ledger/events.h"
 #include "ledger/steps.h"
@@ -35,10 +36,10 @@ struct walk {
     uint64_t executions, marked; /* marked: the last step with a mark */
     size_t next;                 /* compile that is probably looked up next */
     struct stack *stacks;
-    size_t stack_count;
+    size_t stack_count, stack_room;
     struct waited *waited;
-    size_t waited_count, waited_next;         /* next: probably looked up next */
-    const struct stack *closing[CLOSING_MAX]; /* that waited for closing programs */
+    size_t waited_count, waited_room, waited_next; /* next: probably asked for next */
+    const struct stack *closing[CLOSING_MAX];      /* that waited for closing programs */
     size_t closing_count;
 };
 
@@ -87,20 +88,12 @@ static bool set_route(struct walks *all, size_t source, struct stet_hash uid)
     return true;
 }
 
-/* Room for one more; arrays double. */
-static void *grown(void *array, size_t count, size_t size)
-{
-    return count & (count - 1) ? array : stet_mem_resize(array, count ? 2 * count : 1, size);
-}
-
 static void keep_stack(struct stet_arena *arena, struct walk *w, const struct stet_rec_stack *r)
 {
     struct frame *frames = STET_NEW_ARRAY(arena, struct frame, r->frames.count);
-    struct stack *more = frames ? grown(w->stacks, w->stack_count, sizeof *more) : NULL;
 
-    if (!more)
+    if (!frames || !stet_vec_room(&w->stacks, &w->stack_room, w->stack_count, sizeof *w->stacks))
         return;
-    w->stacks = more;
     for (size_t i = 0; i < r->frames.count; i++) {
         const struct stet_frame *f = &r->frames.items[r->frames.count - 1 - i];
 
@@ -112,11 +105,9 @@ static void keep_stack(struct stet_arena *arena, struct walk *w, const struct st
 
 static void keep_waited(struct walk *w, const struct stet_rec_compile_stack *r)
 {
-    struct waited *more = r->waits ? grown(w->waited, w->waited_count, sizeof *more) : NULL;
-
-    if (!more)
+    if (!r->waits ||
+        !stet_vec_room(&w->waited, &w->waited_room, w->waited_count, sizeof *w->waited))
         return;
-    w->waited = more;
     for (size_t i = w->stack_count; i-- > 0;) { /* mostly the last one */
         if (!stet_hash_eq(w->stacks[i].hash, r->stack))
             continue;
@@ -186,6 +177,8 @@ static void mark(struct stet_arena *arena, struct walk *w, uint64_t mono_ns)
     struct stet_process_digest *p = w->process;
     uint64_t step = stet_steps_now(w->steps).completed;
 
+    if (p && step && !p->first_step_ns)
+        p->first_step_ns = mono_ns;
     if (!p || step <= w->marked || step % p->mark_every)
         return;
     w->marked = step;

@@ -79,6 +79,7 @@ static void try_core(struct window *w, uint32_t head)
     }
     if (times < STET_STEPS_RECUR || times * 2 < all) /* short chains that begin again and again */
         return;
+    c.times = times;
     stet_steps_weigh(w, &c);
     w->cores[w->core_count++] = c;
 }
@@ -177,7 +178,15 @@ static void drop_of_chain(struct window *w, struct core *up, struct core *down, 
         w->s->ambiguous = "one loop goes on where another stopped";
 }
 
-/* Loops that share nothing are both kept, except one that feeds only itself. */
+/* What ran before the loop, carried little or came round seldom: the operations of a model that is
+ * initialised layer by layer look like a loop. */
+static bool is_preparation(const struct core *c, const struct core *loop)
+{
+    return c->last < loop->first && (c->weight * 4 < loop->weight || c->times * 8 <= loop->times);
+}
+
+/* Loops that share nothing are both kept, except one that feeds only itself and one that only
+ * prepared the other. */
 static void drop_one(struct window *w, struct core *a, struct core *b)
 {
     size_t all_a, all_b, to_b = fed_by(w, a, b, &all_b), to_a = fed_by(w, b, a, &all_a);
@@ -188,6 +197,10 @@ static void drop_one(struct window *w, struct core *a, struct core *b)
         drop_of_chain(w, b, a, to_a, all_a);
     else if (a->closed != b->closed)
         (a->closed ? a : b)->dropped = true;
+    else if (is_preparation(a, b))
+        a->dropped = true;
+    else if (is_preparation(b, a))
+        b->dropped = true;
 }
 
 static void choose_cores(struct window *w)

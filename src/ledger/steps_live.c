@@ -2,7 +2,7 @@
 #include "ledger/steps_live.h"
 
 #include "base/arena.h"
-#include "base/mem.h"
+#include "base/clock.h"
 
 #include <time.h>
 
@@ -18,14 +18,6 @@ void stet_steps_live_release(struct stet_steps_live *s)
     stet_steps_free(s->steps);
     stet_buf_release(&s->kept);
     s->steps = NULL;
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * second_ns + (uint64_t)t.tv_nsec;
 }
 
 /* ---- counting ---- */
@@ -151,7 +143,7 @@ static void replay(struct stet_steps_live *s, bool counting)
 
 void stet_steps_live_settle(struct stet_steps_live *s, bool last)
 {
-    uint64_t began = now_ns(), executions = s->executions, expected = s->expected;
+    uint64_t began = stet_clock_ns(), executions = s->executions, expected = s->expected;
 
     if (!s->stale || (s->full && s->steps) || (!last && began < s->next_ns))
         return;
@@ -166,8 +158,8 @@ void stet_steps_live_settle(struct stet_steps_live *s, bool last)
     s->executions = executions; /* what was not kept was counted all the same */
     s->expected = expected;
     s->stale = false;
-    /* Limits the time to a twentieth of the run's. */
-    s->next_ns = now_ns() + (now_ns() - began) * 20;
+    /* Never more than a twentieth of the time. */
+    s->next_ns = stet_clock_ns() + (stet_clock_ns() - began) * 20;
 }
 
 /* ---- answers ---- */

@@ -23,6 +23,7 @@ struct tally {
 struct core {
     unsigned char *in, *ancestor; /* by entry */
     uint32_t head, first, last;
+    size_t times;  /* how often the head runs in it */
     double weight; /* arguments that carry state, of the program that takes most */
     bool closed;   /* feeds only itself: a random generator, a counter */
     bool dropped;

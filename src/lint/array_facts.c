@@ -10,15 +10,15 @@ static const char *const dtype_aliases[] = {"float", "double", "half", "bfloat16
                                             "uint",  "",       NULL};
 enum { DTYPE_FLOAT32 = 1, DTYPE_INT64 = 6 };
 
-bool lint_is_constant(const struct lint_ast *a, lint_ref n)
+bool lint_is_constant(const struct stet_python_ast *a, stet_python_ref n)
 {
-    struct stet_view text = lint_text(a, n);
-    enum lint_kind k = lint_kind(a, n);
+    struct stet_view text = stet_python_text(a, n);
+    enum stet_python_kind k = stet_python_kind(a, n);
 
-    if (k == LINT_INTEGER || k == LINT_FLOAT || k == LINT_STRING || k == LINT_UNARY ||
-        k == LINT_TRUE || k == LINT_FALSE || k == LINT_NONE_)
+    if (k == PY_INTEGER || k == PY_FLOAT || k == PY_STRING || k == PY_UNARY || k == PY_TRUE ||
+        k == PY_FALSE || k == PY_NONE_)
         return true;
-    if (k != LINT_IDENTIFIER && k != LINT_BINARY)
+    if (k != PY_IDENTIFIER && k != PY_BINARY)
         return false;
     for (size_t i = 0; i < text.len; i++)
         if ((text.ptr[i] >= 'a' && text.ptr[i] <= 'z') || text.ptr[i] == '(')
@@ -28,11 +28,11 @@ bool lint_is_constant(const struct lint_ast *a, lint_ref n)
 
 enum { LARGEST = 1000000000 };
 
-/* left * right and the like, both known; the tree keeps an operator's first character. */
-static long computed(const struct lint_walk *w, lint_ref left, lint_ref right, char op, long l,
-                     long r)
+/* left * right and kin, both known; the tree keeps an operator's first character. */
+static long computed(const struct lint_walk *w, stet_python_ref left, stet_python_ref right,
+                     char op, long l, long r)
 {
-    uint32_t from = lint_at(w->ast, left)->end, to = lint_at(w->ast, right)->start;
+    uint32_t from = stet_python_at(w->ast, left)->end, to = stet_python_at(w->ast, right)->start;
     struct stet_view between = stet_view_of(w->ast->text.ptr + from, to - from);
     bool twice = stet_view_contains(between, "**") || stet_view_contains(between, "//");
 
@@ -52,38 +52,38 @@ static long computed(const struct lint_walk *w, lint_ref left, lint_ref right, c
     }
 }
 
-static long known_integer(struct lint_walk *w, lint_ref n, unsigned depth)
+static long known_integer(struct lint_walk *w, stet_python_ref n, unsigned depth)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     struct lint_binding *b;
-    lint_ref left, right;
+    stet_python_ref left, right;
     long l, r, value;
 
-    n = lint_bare(a, n);
-    if (lint_kind(a, n) == LINT_INTEGER)
+    n = stet_python_bare(a, n);
+    if (stet_python_kind(a, n) == PY_INTEGER)
         return lint_integer(w, n) < LARGEST ? lint_integer(w, n) : -1;
     if (depth > 8) /* each name may occur twice in the next: 2^8 at most */
         return -1;
-    if (lint_kind(a, n) == LINT_IDENTIFIER) {
-        b = lint_lookup(w, w->fn, lint_name(a, n));
+    if (stet_python_kind(a, n) == PY_IDENTIFIER) {
+        b = lint_lookup(w, w->fn, stet_python_name(a, n));
         return b && b->writes == 1 ? known_integer(w, b->value.from, depth + 1) : -1;
     }
-    if (lint_kind(a, n) != LINT_BINARY)
+    if (stet_python_kind(a, n) != PY_BINARY)
         return -1;
-    left = lint_field(a, n, LINT_FIELD_LEFT);
-    right = lint_field(a, n, LINT_FIELD_RIGHT);
+    left = stet_python_field(a, n, PY_FIELD_LEFT);
+    right = stet_python_field(a, n, PY_FIELD_RIGHT);
     l = known_integer(w, left, depth + 1);
     r = l < 0 ? -1 : known_integer(w, right, depth + 1);
-    value = r < 0 ? -1 : computed(w, left, right, lint_at(a, n)->op, l, r);
+    value = r < 0 ? -1 : computed(w, left, right, stet_python_at(a, n)->op, l, r);
     return value < LARGEST ? value : -1;
 }
 
-long lint_known_integer(struct lint_walk *w, lint_ref n)
+long lint_known_integer(struct lint_walk *w, stet_python_ref n)
 {
     return known_integer(w, n, 0);
 }
 
-static uint32_t known_size(struct lint_walk *w, lint_ref n)
+static uint32_t known_size(struct lint_walk *w, stet_python_ref n)
 {
     long size = lint_known_integer(w, n);
 
@@ -100,23 +100,23 @@ static uint8_t dtype_named(struct stet_view name)
 }
 
 /* np.float32, torch.half, "float32", bool */
-static uint8_t dtype_of(const struct lint_walk *w, lint_ref n)
+static uint8_t dtype_of(const struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
 
-    if (lint_kind(a, n) == LINT_STRING)
-        return dtype_named(lint_string(a, n));
-    if (lint_kind(a, n) == LINT_ATTRIBUTE)
-        n = lint_field(a, n, LINT_FIELD_ATTRIBUTE);
-    return lint_kind(a, n) == LINT_IDENTIFIER ? dtype_named(lint_text(a, n)) : 0;
+    if (stet_python_kind(a, n) == PY_STRING)
+        return dtype_named(stet_python_string(a, n));
+    if (stet_python_kind(a, n) == PY_ATTRIBUTE)
+        n = stet_python_field(a, n, PY_FIELD_ATTRIBUTE);
+    return stet_python_kind(a, n) == PY_IDENTIFIER ? dtype_named(stet_python_text(a, n)) : 0;
 }
 
-static void add_dim(struct lint_walk *w, struct lint_facts *f, lint_ref n, bool *known)
+static void add_dim(struct lint_walk *w, struct lint_facts *f, stet_python_ref n, bool *known)
 {
     struct lint_value v = lint_value_of(w, n);
 
-    if (lint_kind(w->ast, n) == LINT_LIST_SPLAT) {
-        v = lint_value_of(w, lint_child(w->ast, n));
+    if (stet_python_kind(w->ast, n) == PY_LIST_SPLAT) {
+        v = lint_value_of(w, stet_python_child(w->ast, n));
         if (v.flags & LINT_VARIES)
             f->flags |= LINT_F_RANKS;
         *known = false;
@@ -130,7 +130,7 @@ static void add_dim(struct lint_walk *w, struct lint_facts *f, lint_ref n, bool 
     if (f->rank && f->rank < 32)
         f->rank++;
     if (lint_is_constant(w->ast, n)) {
-        struct stet_view text = lint_text(w->ast, n);
+        struct stet_view text = stet_python_text(w->ast, n);
 
         for (size_t i = 0; i < text.len; i++)
             f->dims = (f->dims ^ (uint8_t)text.ptr[i]) * 16777619u;
@@ -141,15 +141,15 @@ static void add_dim(struct lint_walk *w, struct lint_facts *f, lint_ref n, bool 
 }
 
 /* (n, 3), [n, 3] or n. */
-static void read_shape(struct lint_walk *w, struct lint_facts *f, lint_ref shape)
+static void read_shape(struct lint_walk *w, struct lint_facts *f, stet_python_ref shape)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     bool known = true;
 
     f->rank = 1;
     f->dims = 2166136261u;
-    if (lint_kind(a, shape) == LINT_TUPLE || lint_kind(a, shape) == LINT_LIST) {
-        for (lint_ref c = lint_child(a, shape); c; c = lint_next(a, c))
+    if (stet_python_kind(a, shape) == PY_TUPLE || stet_python_kind(a, shape) == PY_LIST) {
+        for (stet_python_ref c = stet_python_child(a, shape); c; c = stet_python_next(a, c))
             add_dim(w, f, c, &known);
     } else {
         add_dim(w, f, shape, &known);
@@ -161,16 +161,16 @@ static void read_shape(struct lint_walk *w, struct lint_facts *f, lint_ref shape
 }
 
 /* torch.ones(n, 3): each argument is a size. */
-static void read_sizes(struct lint_walk *w, struct lint_facts *f, lint_ref call)
+static void read_sizes(struct lint_walk *w, struct lint_facts *f, stet_python_ref call)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref args = lint_field(a, call, LINT_FIELD_ARGUMENTS);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref args = stet_python_field(a, call, PY_FIELD_ARGUMENTS);
     bool known = true;
 
     f->rank = 1;
     f->dims = 2166136261u;
-    for (lint_ref c = lint_child(a, args); c; c = lint_next(a, c)) {
-        if (lint_kind(a, c) != LINT_KEYWORD_ARGUMENT && lint_kind(a, c) != LINT_COMMENT)
+    for (stet_python_ref c = stet_python_child(a, args); c; c = stet_python_next(a, c)) {
+        if (stet_python_kind(a, c) != PY_KEYWORD_ARGUMENT && stet_python_kind(a, c) != PY_COMMENT)
             add_dim(w, f, c, &known);
     }
     if (!known)
@@ -207,13 +207,15 @@ static const struct maker *find_maker(struct stet_view name)
     return NULL;
 }
 
-static bool made(struct lint_walk *w, lint_ref call, const struct maker *m, struct stet_view dotted,
-                 struct lint_facts *f)
+static bool made(struct lint_walk *w, stet_python_ref call, const struct maker *m,
+                 struct stet_view dotted, struct lint_facts *f)
 {
     bool torch = stet_view_starts(dotted, "torch.");
-    lint_ref shape = lint_arg_named(w, call, "size"), dtype = lint_arg_named(w, call, "dtype");
-    lint_ref grad = lint_arg_named(w, call, "requires_grad"), first = lint_arg_at(w, call, 0);
-    lint_ref args = lint_field(w->ast, call, LINT_FIELD_ARGUMENTS);
+    stet_python_ref shape = lint_arg_named(w, call, "size"),
+                    dtype = lint_arg_named(w, call, "dtype");
+    stet_python_ref grad = lint_arg_named(w, call, "requires_grad"),
+                    first = lint_arg_at(w, call, 0);
+    stet_python_ref args = stet_python_field(w->ast, call, PY_FIELD_ARGUMENTS);
     unsigned at = stet_view_starts(dotted, "jax.random.") ? 1 : m->shape;
     bool sure = at != m->shape || !at; /* uniform(0, 9, rows): other libraries, other places */
 
@@ -222,9 +224,9 @@ static bool made(struct lint_walk *w, lint_ref call, const struct maker *m, stru
         shape = lint_arg_named(w, call, "shape");
     sure =
         shape || (sure && !(stet_view_is(STET_VIEW("arange"), m->name) && lint_arg_at(w, call, 1)));
-    if (!shape && m->spread && (torch || m->dtype == 9) && lint_kind(w->ast, first) != LINT_TUPLE &&
-        lint_kind(w->ast, first) != LINT_LIST) {
-        if (lint_kind(w->ast, args) != LINT_ARGUMENTS)
+    if (!shape && m->spread && (torch || m->dtype == 9) &&
+        stet_python_kind(w->ast, first) != PY_TUPLE && stet_python_kind(w->ast, first) != PY_LIST) {
+        if (stet_python_kind(w->ast, args) != PY_ARGUMENTS)
             return false;
         read_sizes(w, f, call);
     } else {
@@ -233,7 +235,7 @@ static bool made(struct lint_walk *w, lint_ref call, const struct maker *m, stru
         if (!shape)
             return false;
         read_shape(w, f, shape);
-        sure = sure || lint_kind(w->ast, shape) == LINT_TUPLE;
+        sure = sure || stet_python_kind(w->ast, shape) == PY_TUPLE;
     }
     if (!sure)
         f->rows = 0;
@@ -244,20 +246,19 @@ static bool made(struct lint_walk *w, lint_ref call, const struct maker *m, stru
     f->dtype = dtype ? dtype_of(w, dtype) : 0;
     if (torch && !dtype && !stet_view_is(STET_VIEW("arange"), m->name))
         f->dtype = stet_view_is(STET_VIEW("randint"), m->name) ? DTYPE_INT64 : DTYPE_FLOAT32;
-    if (lint_kind(w->ast, grad) == LINT_TRUE)
+    if (stet_python_kind(w->ast, grad) == PY_TRUE)
         f->traits |= LINT_TRAIT_GRAD;
     return true;
 }
 
-/* The remainder that `split` and similar functions leave, if the sizes are known. `at`: the
- * position of the size. */
-static struct lint_facts pieces(struct lint_walk *w, lint_ref call, struct stet_view name,
+/* What `split` and its kin leave over, where the sizes are known. `at`: where the size is given. */
+static struct lint_facts pieces(struct lint_walk *w, stet_python_ref call, struct stet_view name,
                                 struct lint_facts whole, unsigned at)
 {
     static const char *const counts[] = {"array_split", "tensor_split", NULL};
     struct lint_facts f = {.flags = whole.flags & (LINT_F_DRIFTS | LINT_F_SHORT | LINT_F_DEVICE),
                            .traits = LINT_TRAIT_LIST | (whole.traits & LINT_TRAIT_HOST)};
-    lint_ref dim = lint_arg_at(w, call, at + 1);
+    stet_python_ref dim = lint_arg_at(w, call, at + 1);
     uint32_t size = known_size(w, lint_arg_at(w, call, at)), rest;
 
     if (f.flags & LINT_F_DEVICE)
@@ -284,8 +285,8 @@ static bool is_split(struct stet_view name, bool torch)
     return lint_any_of(name, splits) && (torch || !stet_view_is(name, "split"));
 }
 
-/* A method of an array: the facts that it keeps. */
-static struct lint_facts method(struct lint_walk *w, lint_ref call, struct stet_view name,
+/* A method of an array: what it keeps. */
+static struct lint_facts method(struct lint_walk *w, stet_python_ref call, struct stet_view name,
                                 struct lint_facts f)
 {
     static const char *const same[] = {"copy", "clone", "detach",     "cuda",
@@ -293,7 +294,7 @@ static struct lint_facts method(struct lint_walk *w, lint_ref call, struct stet_
                                        "to",   "type",  "contiguous", NULL};
     static const char *const trees[] = {
         "items", "values", "keys", "get", "item", "tolist", "_asdict", "block_until_ready", NULL};
-    lint_ref first = lint_arg_at(w, call, 0);
+    stet_python_ref first = lint_arg_at(w, call, 0);
     uint8_t dtype = first ? dtype_of(w, first) : 0;
 
     if (stet_view_is(name, "astype")) {
@@ -307,7 +308,8 @@ static struct lint_facts method(struct lint_walk *w, lint_ref call, struct stet_
             f.traits = (uint8_t)(f.traits & ~LINT_TRAIT_TURNED);
         if (stet_view_is(name, "cuda") || (stet_view_is(name, "to") && !dtype))
             f.traits = (uint8_t)(f.traits & ~LINT_TRAIT_HOST);
-        if ((w->facts & LINT_USES_TPU) && stet_view_starts(lint_string(w->ast, first), "tpu"))
+        if ((w->facts & LINT_USES_TPU) &&
+            stet_view_starts(stet_python_string(w->ast, first), "tpu"))
             f.flags |= LINT_F_DEVICE;
         return f;
     }
@@ -334,7 +336,7 @@ static struct lint_facts method(struct lint_walk *w, lint_ref call, struct stet_
     if (stet_view_is(name, "reshape") || stet_view_is(name, "view")) {
         struct lint_facts made_so = {0};
 
-        if (first && (lint_kind(w->ast, first) == LINT_TUPLE))
+        if (first && (stet_python_kind(w->ast, first) == PY_TUPLE))
             read_shape(w, &made_so, first);
         else
             read_sizes(w, &made_so, call);
@@ -352,11 +354,12 @@ static struct lint_facts method(struct lint_walk *w, lint_ref call, struct stet_
 }
 
 /* What goes through a function of the array libraries. */
-static struct lint_facts through(struct lint_walk *w, lint_ref call, struct stet_view dotted)
+static struct lint_facts through(struct lint_walk *w, stet_python_ref call, struct stet_view dotted)
 {
     static const char *const same[] = {
         "asarray", "array", "device_put", "from_numpy", "as_tensor", "ascontiguousarray", NULL};
-    lint_ref args = lint_field(w->ast, call, LINT_FIELD_ARGUMENTS), first = lint_arg_at(w, call, 0);
+    stet_python_ref args = stet_python_field(w->ast, call, PY_FIELD_ARGUMENTS),
+                    first = lint_arg_at(w, call, 0);
     struct stet_view name = lint_callee_name(w, call);
     struct lint_facts f = {0};
     bool host = false, elsewhere = lint_arg_named(w, call, "device");
@@ -368,7 +371,7 @@ static struct lint_facts through(struct lint_walk *w, lint_ref call, struct stet
         return pieces(w, call, name, f, 1);
     }
     if (first && lint_any_of(name, same)) {
-        lint_ref dtype = lint_arg_named(w, call, "dtype");
+        stet_python_ref dtype = lint_arg_named(w, call, "dtype");
 
         f = lint_value_of(w, first).f;
         if (elsewhere || stet_view_starts(dotted, "jax."))
@@ -378,7 +381,8 @@ static struct lint_facts through(struct lint_walk *w, lint_ref call, struct stet
             f.dtype = dtype_of(w, dtype);
         return f;
     }
-    for (lint_ref c = args ? lint_child(w->ast, args) : 0; c; c = lint_next(w->ast, c)) {
+    for (stet_python_ref c = args ? stet_python_child(w->ast, args) : 0; c;
+         c = stet_python_next(w->ast, c)) {
         struct lint_value v = lint_value_of(w, lint_arg_value(w, c));
 
         f.flags |= v.f.flags & (LINT_F_DRIFTS | LINT_F_SHORT | LINT_F_DEVICE);
@@ -393,15 +397,15 @@ static struct lint_facts through(struct lint_walk *w, lint_ref call, struct stet
     return f;
 }
 
-/* Config(…) of a class without its own equality. */
-static bool makes_object(struct lint_walk *w, lint_ref function)
+/* Config(…) of a class that says nothing of equality. */
+static bool makes_object(struct lint_walk *w, stet_python_ref function)
 {
-    uint32_t c = lint_class_named(w, lint_name(w->ast, function)), hash, eq;
+    uint32_t c = lint_class_named(w, stet_python_name(w->ast, function)), hash, eq;
 
-    if (c == LINT_NONE || lint_field(w->ast, w->classes[c].node, LINT_FIELD_SUPERCLASSES))
+    if (c == LINT_NONE || stet_python_field(w->ast, w->classes[c].node, PY_FIELD_SUPERCLASSES))
         return false;
-    hash = lint_ast_name(w->ast, "__hash__");
-    eq = lint_ast_name(w->ast, "__eq__");
+    hash = stet_python_ast_name(w->ast, "__hash__");
+    eq = stet_python_ast_name(w->ast, "__eq__");
     return !w->classes[c].decorated && (!hash || lint_method(w, c, hash) == LINT_NONE) &&
            (!eq || lint_method(w, c, eq) == LINT_NONE);
 }
@@ -414,24 +418,26 @@ struct lint_facts lint_facts_list(struct lint_facts element)
     return element;
 }
 
-/* rows.append(x): a list may contain other arrays than it was created with. */
-static void add_element(struct lint_walk *w, lint_ref call, lint_ref object)
+/* rows.append(x): a list may come to hold other arrays than it was made with. */
+static void add_element(struct lint_walk *w, stet_python_ref call, stet_python_ref object)
 {
     static const char *const adds[] = {"append", "insert", NULL};
-    uint32_t name = lint_name(w->ast, object);
+    uint32_t name = stet_python_name(w->ast, object);
     struct lint_binding *b = name ? lint_scope_find(&w->fns[w->fn].scope, name) : NULL;
     struct stet_view method_name = lint_callee_name(w, call);
-    lint_ref added = lint_arg_at(w, call, stet_view_is(method_name, "insert") ? 1 : 0);
+    stet_python_ref added = lint_arg_at(w, call, stet_view_is(method_name, "insert") ? 1 : 0);
 
     if (b && added && (b->value.f.traits & LINT_TRAIT_LIST) && lint_any_of(method_name, adds) &&
         b->value.f.rank)
         b->value.f = lint_facts_list(lint_facts_either(b->value.f, lint_value_of(w, added).f));
 }
 
-struct lint_facts lint_facts_call(struct lint_walk *w, lint_ref call, struct lint_facts so_far)
+struct lint_facts lint_facts_call(struct lint_walk *w, stet_python_ref call,
+                                  struct lint_facts so_far)
 {
-    lint_ref function = lint_bare(w->ast, lint_field(w->ast, call, LINT_FIELD_FUNCTION));
-    lint_ref object = lint_callee_object(w, call);
+    stet_python_ref function =
+        stet_python_bare(w->ast, stet_python_field(w->ast, call, PY_FIELD_FUNCTION));
+    stet_python_ref object = lint_callee_object(w, call);
     struct stet_view name = lint_callee_name(w, call), dotted;
     const struct maker *m = find_maker(name);
     struct lint_facts f;
@@ -447,51 +453,52 @@ struct lint_facts lint_facts_call(struct lint_walk *w, lint_ref call, struct lin
         f.flags |= so_far.flags;
         return f;
     }
-    if (object && !lint_name_is(w, lint_name(w->ast, object), "self")) {
+    if (object && !lint_name_is(w, stet_python_name(w->ast, object), "self")) {
         add_element(w, call, object);
         return method(w, call, name, lint_value_of(w, object).f);
     }
-    if (lint_kind(w->ast, function) == LINT_IDENTIFIER && lint_arg_at(w, call, 0) &&
+    if (stet_python_kind(w->ast, function) == PY_IDENTIFIER && lint_arg_at(w, call, 0) &&
         (stet_view_is(name, "list") || stet_view_is(name, "tuple")))
         so_far.traits |= lint_value_of(w, lint_arg_at(w, call, 0)).f.traits & LINT_TRAIT_LIST;
-    if (lint_kind(w->ast, function) == LINT_IDENTIFIER && makes_object(w, function))
+    if (stet_python_kind(w->ast, function) == PY_IDENTIFIER && makes_object(w, function))
         so_far.flags |= LINT_F_OBJECT;
     return so_far;
 }
 
-struct lint_facts lint_facts_subscript(struct lint_walk *w, lint_ref n)
+struct lint_facts lint_facts_subscript(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref value = lint_field(a, n, LINT_FIELD_VALUE);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref value = stet_python_field(a, n, PY_FIELD_VALUE);
     struct lint_facts f = lint_value_of(w, value).f;
 
     f.dims = 0;
     if (f.traits & LINT_TRAIT_DICT)
         return (struct lint_facts){.flags = f.flags & (LINT_F_DEVICE | LINT_F_EAGER)};
     if (f.traits & LINT_TRAIT_LIST) { /* an element, or a part of the list */
-        lint_ref index = lint_next(a, value);
+        stet_python_ref index = stet_python_next(a, value);
 
-        if (lint_kind(a, index) == LINT_SLICE || lint_is_constant(a, index)) {
+        if (stet_python_kind(a, index) == PY_SLICE || lint_is_constant(a, index)) {
             f.flags &= (uint16_t)~LINT_F_SHORT; /* the same each time, or without the last */
             f.rows = 0;
         }
-        if (lint_kind(a, index) != LINT_SLICE)
+        if (stet_python_kind(a, index) != PY_SLICE)
             f.traits = (uint8_t)(f.traits & ~LINT_TRAIT_LIST);
         f.flags &= (uint16_t)~LINT_F_LIST;
         return f;
     }
     f.rows = 0;
-    for (lint_ref c = lint_next(a, value); c; c = lint_next(a, c)) {
+    for (stet_python_ref c = stet_python_next(a, value); c; c = stet_python_next(a, c)) {
         struct lint_value index = lint_value_of(w, c);
-        lint_ref start = lint_kind(a, c) == LINT_SLICE ? lint_child(a, c) : 0;
+        stet_python_ref start = stet_python_kind(a, c) == PY_SLICE ? stet_python_child(a, c) : 0;
 
-        if (lint_kind(a, c) == LINT_NONE_)
+        if (stet_python_kind(a, c) == PY_NONE_)
             f.rank = f.rank ? (uint8_t)(f.rank + 1) : 0;
-        else if (lint_kind(a, c) == LINT_INTEGER)
+        else if (stet_python_kind(a, c) == PY_INTEGER)
             f.rank = f.rank > 1 ? (uint8_t)(f.rank - 1) : 0;
-        else if (start && (lint_value_of(w, start).f.flags & LINT_F_STRIDES) && lint_next(a, start))
+        else if (start && (lint_value_of(w, start).f.flags & LINT_F_STRIDES) &&
+                 stet_python_next(a, start))
             f.flags |= LINT_F_SHORT;
-        else if (lint_kind(a, c) != LINT_SLICE)
+        else if (stet_python_kind(a, c) != PY_SLICE)
             f.rank = 0;
         if (index.f.flags & LINT_F_SHORT)
             f.flags |= LINT_F_SHORT;
@@ -499,23 +506,23 @@ struct lint_facts lint_facts_subscript(struct lint_walk *w, lint_ref n)
     return f;
 }
 
-/* Its keys, if all of them are literals. */
-struct lint_facts lint_facts_dictionary(struct lint_walk *w, lint_ref n)
+/* Its keys, when all of them are written down. */
+struct lint_facts lint_facts_dictionary(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     struct lint_facts f = {.traits = LINT_TRAIT_DICT, .dims = 2166136261u};
 
-    for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
-        lint_ref key = lint_kind(a, c) == LINT_PAIR ? lint_child(a, c) : 0;
+    for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
+        stet_python_ref key = stet_python_kind(a, c) == PY_PAIR ? stet_python_child(a, c) : 0;
         struct stet_view text;
 
-        if (lint_kind(a, c) == LINT_COMMENT)
+        if (stet_python_kind(a, c) == PY_COMMENT)
             continue;
-        if (lint_kind(a, key) != LINT_STRING) {
+        if (stet_python_kind(a, key) != PY_STRING) {
             f.dims = 0;
             return f;
         }
-        text = lint_text(a, key);
+        text = stet_python_text(a, key);
         for (size_t i = 0; i < text.len; i++)
             f.dims = (f.dims ^ (uint8_t)text.ptr[i]) * 16777619u;
     }

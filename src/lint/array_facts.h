@@ -3,7 +3,7 @@
 #ifndef STET_LINT_ARRAY_FACTS_H
 #define STET_LINT_ARRAY_FACTS_H
 
-#include "lint/ast.h"
+#include "python/ast.h"
 
 enum {
     LINT_F_DRIFTS = 1,      /* its size follows a Python number that changes */
@@ -45,16 +45,18 @@ struct lint_walk;
 struct lint_value;
 
 /* What the call's result is known to be. */
-struct lint_facts lint_facts_call(struct lint_walk *w, lint_ref call, struct lint_facts so_far);
-struct lint_facts lint_facts_subscript(struct lint_walk *w, lint_ref n);
-struct lint_facts lint_facts_dictionary(struct lint_walk *w, lint_ref n);
-/* Facts of a list whose elements have these facts. */
+struct lint_facts lint_facts_call(struct lint_walk *w, stet_python_ref call,
+                                  struct lint_facts so_far);
+struct lint_facts lint_facts_subscript(struct lint_walk *w, stet_python_ref n);
+struct lint_facts lint_facts_dictionary(struct lint_walk *w, stet_python_ref n);
+/* Of a list whose elements are so. */
 struct lint_facts lint_facts_list(struct lint_facts element);
 /* One or the other, depending on the branch. */
 struct lint_facts lint_facts_either(struct lint_facts a, struct lint_facts b);
 /* A number or a word, or made of NAMES that are constants by convention. */
-bool lint_is_constant(const struct lint_ast *a, lint_ref n);
-/* An integer literal, also bound once to a name, or computed from such; -1 if unknown. */
-long lint_known_integer(struct lint_walk *w, lint_ref n);
+bool lint_is_constant(const struct stet_python_ast *a, stet_python_ref n);
+/* An integer written here, bound once to a name, or computed from such; -1 when it can't be told.
+ */
+long lint_known_integer(struct lint_walk *w, stet_python_ref n);
 
 #endif

@@ -7,18 +7,18 @@
 static const struct lint_value python = {.kind = LINT_V_PYTHON};
 static const struct lint_value unknown = {.kind = LINT_V_UNKNOWN};
 
-lint_ref lint_arg_at(const struct lint_walk *w, lint_ref call, unsigned position)
+stet_python_ref lint_arg_at(const struct lint_walk *w, stet_python_ref call, unsigned position)
 {
-    lint_ref args = lint_field(w->ast, call, LINT_FIELD_ARGUMENTS);
+    stet_python_ref args = stet_python_field(w->ast, call, PY_FIELD_ARGUMENTS);
 
-    if (lint_kind(w->ast, args) != LINT_ARGUMENTS)
+    if (stet_python_kind(w->ast, args) != PY_ARGUMENTS)
         return position == 0 ? args : 0;
-    for (lint_ref c = lint_child(w->ast, args); c; c = lint_next(w->ast, c)) {
-        enum lint_kind k = lint_kind(w->ast, c);
+    for (stet_python_ref c = stet_python_child(w->ast, args); c; c = stet_python_next(w->ast, c)) {
+        enum stet_python_kind k = stet_python_kind(w->ast, c);
 
-        if (k == LINT_KEYWORD_ARGUMENT || k == LINT_DICT_SPLAT || k == LINT_COMMENT)
+        if (k == PY_KEYWORD_ARGUMENT || k == PY_DICT_SPLAT || k == PY_COMMENT)
             continue;
-        if (k == LINT_LIST_SPLAT)
+        if (k == PY_LIST_SPLAT)
             return 0;
         if (position-- == 0)
             return c;
@@ -26,26 +26,28 @@ lint_ref lint_arg_at(const struct lint_walk *w, lint_ref call, unsigned position
     return 0;
 }
 
-lint_ref lint_arg_named(const struct lint_walk *w, lint_ref call, const char *name)
+stet_python_ref lint_arg_named(const struct lint_walk *w, stet_python_ref call, const char *name)
 {
-    lint_ref args = lint_field(w->ast, call, LINT_FIELD_ARGUMENTS);
+    stet_python_ref args = stet_python_field(w->ast, call, PY_FIELD_ARGUMENTS);
 
-    for (lint_ref c = args ? lint_child(w->ast, args) : 0; c; c = lint_next(w->ast, c)) {
-        if (lint_kind(w->ast, c) == LINT_KEYWORD_ARGUMENT &&
-            lint_name_is(w, lint_name(w->ast, lint_field(w->ast, c, LINT_FIELD_NAME)), name))
-            return lint_field(w->ast, c, LINT_FIELD_VALUE);
+    for (stet_python_ref c = args ? stet_python_child(w->ast, args) : 0; c;
+         c = stet_python_next(w->ast, c)) {
+        if (stet_python_kind(w->ast, c) == PY_KEYWORD_ARGUMENT &&
+            lint_name_is(w, stet_python_name(w->ast, stet_python_field(w->ast, c, PY_FIELD_NAME)),
+                         name))
+            return stet_python_field(w->ast, c, PY_FIELD_VALUE);
     }
     return 0;
 }
 
-lint_ref lint_arg_value(const struct lint_walk *w, lint_ref arg)
+stet_python_ref lint_arg_value(const struct lint_walk *w, stet_python_ref arg)
 {
-    if (lint_kind(w->ast, arg) == LINT_KEYWORD_ARGUMENT)
-        return lint_field(w->ast, arg, LINT_FIELD_VALUE);
+    if (stet_python_kind(w->ast, arg) == PY_KEYWORD_ARGUMENT)
+        return stet_python_field(w->ast, arg, PY_FIELD_VALUE);
     return arg;
 }
 
-struct lint_call *lint_add_call(struct lint_walk *w, lint_ref at, uint32_t callee,
+struct lint_call *lint_add_call(struct lint_walk *w, stet_python_ref at, uint32_t callee,
                                 struct stet_view target, uint32_t owner, uint8_t lanes,
                                 const char *how)
 {
@@ -68,39 +70,39 @@ struct lint_call *lint_add_call(struct lint_walk *w, lint_ref at, uint32_t calle
                             .class_index = owner,
                             .lanes = lanes,
                             .in_loop = w->loops != 0,
-                            .line = lint_at(w->ast, at)->row + 1,
+                            .line = stet_python_at(w->ast, at)->row + 1,
                             .how = stet_view_str(how)};
     return c;
 }
 
 /* Hand the call's arguments to its record. */
-static void pass_arguments(struct lint_walk *w, lint_ref call, struct lint_call *c)
+static void pass_arguments(struct lint_walk *w, stet_python_ref call, struct lint_call *c)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref args = lint_field(a, call, LINT_FIELD_ARGUMENTS);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref args = stet_python_field(a, call, PY_FIELD_ARGUMENTS);
     uint32_t count = 0;
     int32_t position = 0;
 
-    if (!c || lint_kind(a, args) != LINT_ARGUMENTS)
+    if (!c || stet_python_kind(a, args) != PY_ARGUMENTS)
         return;
-    for (lint_ref n = lint_child(a, args); n; n = lint_next(a, n))
+    for (stet_python_ref n = stet_python_child(a, args); n; n = stet_python_next(a, n))
         count++;
     c->args = STET_NEW_ARRAY(&w->out->arena, struct lint_arg, count + 1);
     if (!c->args)
         return;
-    for (lint_ref n = lint_child(a, args); n; n = lint_next(a, n)) {
+    for (stet_python_ref n = stet_python_child(a, args); n; n = stet_python_next(a, n)) {
         struct lint_value v;
         struct lint_arg *arg = &c->args[c->arg_count];
 
-        if (lint_kind(a, n) == LINT_COMMENT)
+        if (stet_python_kind(a, n) == PY_COMMENT)
             continue;
-        if (lint_kind(a, n) == LINT_LIST_SPLAT || lint_kind(a, n) == LINT_DICT_SPLAT)
+        if (stet_python_kind(a, n) == PY_LIST_SPLAT || stet_python_kind(a, n) == PY_DICT_SPLAT)
             break;
         v = lint_value_of(w, lint_arg_value(w, n));
         *arg = (struct lint_arg){.position = -1};
-        if (lint_kind(a, n) == LINT_KEYWORD_ARGUMENT)
-            arg->name =
-                stet_arena_copy(&w->out->arena, lint_text(a, lint_field(a, n, LINT_FIELD_NAME)));
+        if (stet_python_kind(a, n) == PY_KEYWORD_ARGUMENT)
+            arg->name = stet_arena_copy(
+                &w->out->arena, stet_python_text(a, stet_python_field(a, n, PY_FIELD_NAME)));
         else
             arg->position = position++;
         if (v.kind == LINT_V_TENSOR && !((v.flags & LINT_WEAK) && (v.flags & LINT_TREE)))
@@ -114,16 +116,16 @@ static void pass_arguments(struct lint_walk *w, lint_ref call, struct lint_call 
 }
 
 /* The union of what the arguments are; tensors become "perhaps a tensor". */
-static struct lint_value of_arguments(struct lint_walk *w, lint_ref call)
+static struct lint_value of_arguments(struct lint_walk *w, stet_python_ref call)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref args = lint_field(a, call, LINT_FIELD_ARGUMENTS);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref args = stet_python_field(a, call, PY_FIELD_ARGUMENTS);
     struct lint_value all = python;
     bool turns = false;
 
-    if (lint_kind(a, args) != LINT_ARGUMENTS)
+    if (stet_python_kind(a, args) != PY_ARGUMENTS)
         return lint_element(lint_value_of(w, args));
-    for (lint_ref n = lint_child(a, args); n; n = lint_next(a, n)) {
+    for (stet_python_ref n = stet_python_child(a, args); n; n = stet_python_next(a, n)) {
         struct lint_value v = lint_value_of(w, lint_arg_value(w, n));
 
         if (v.kind != LINT_V_FN && v.kind != LINT_V_JITTED)
@@ -144,9 +146,8 @@ static struct lint_value weakly(struct lint_value v)
     return v;
 }
 
-/* Translates a value from the callee's terms to the caller's: its parameters' bits become the
- * arguments'. */
-static struct lint_value returned(struct lint_walk *w, lint_ref call, uint32_t callee)
+/* A value of the callee's terms in the caller's: its parameters' bits become the arguments'. */
+static struct lint_value returned(struct lint_walk *w, stet_python_ref call, uint32_t callee)
 {
     const struct lint_fn *f = &w->out->fns[callee];
     struct lint_value v = w->fns[callee].returns;
@@ -161,7 +162,7 @@ static struct lint_value returned(struct lint_walk *w, lint_ref call, uint32_t c
         deps = v.deps & ~own;
     deps |= v.deps & LINT_ALWAYS;
     for (uint32_t i = skip; i < f->param_count && f->first_bit + i < LINT_BITS; i++) {
-        lint_ref arg;
+        stet_python_ref arg;
 
         if (!(v.deps & (uint64_t)1 << (f->first_bit + i)))
             continue;
@@ -177,7 +178,7 @@ static struct lint_value returned(struct lint_walk *w, lint_ref call, uint32_t c
     return v;
 }
 
-static struct lint_value call_function(struct lint_walk *w, lint_ref n, uint32_t callee)
+static struct lint_value call_function(struct lint_walk *w, stet_python_ref n, uint32_t callee)
 {
     pass_arguments(w, n, lint_add_call(w, n, callee, (struct stet_view){0}, LINT_NONE, 0, ""));
     if (w->fns[callee].progress == LINT_NOT_YET && w->depth < 60)
@@ -202,8 +203,8 @@ bool lint_is_library(struct stet_view dotted)
     return false;
 }
 
-/* int(), len(), range() and the like; true if it is one of them. */
-static bool call_builtin(struct lint_walk *w, lint_ref n, struct stet_view name,
+/* int(), len(), range() and kin; true when it is one of them. */
+static bool call_builtin(struct lint_walk *w, stet_python_ref n, struct stet_view name,
                          struct lint_value *out)
 {
     static const char *const reads[] = {"int", "float", "bool",   "complex",
@@ -263,7 +264,7 @@ static uint8_t result_flags(struct stet_view name)
 }
 
 /* A method of a tensor. */
-static struct lint_value call_method(struct lint_walk *w, lint_ref n, struct lint_value self,
+static struct lint_value call_method(struct lint_walk *w, stet_python_ref n, struct lint_value self,
                                      struct stet_view name)
 {
     static const char *const reads[] = {"item",    "tolist",    "numpy", "__bool__",
@@ -380,8 +381,8 @@ static bool gives_python(struct stet_view dotted, struct stet_view last)
     return false;
 }
 
-/* A function of jax, torch or numpy; true if it is one. */
-static bool call_library(struct lint_walk *w, lint_ref n, struct stet_view dotted,
+/* A function of jax, torch or numpy; true when it is one. */
+static bool call_library(struct lint_walk *w, stet_python_ref n, struct stet_view dotted,
                          struct lint_value *out)
 {
     static const char *const arrays[] = {"jax.numpy.",  "jax.lax.",   "jax.nn.",
@@ -420,12 +421,13 @@ static bool call_library(struct lint_walk *w, lint_ref n, struct stet_view dotte
     return false;
 }
 
-/* Functions passed to an unknown function: they are called there with unknown values. */
-static void pass_functions(struct lint_walk *w, lint_ref call)
+/* Functions given to a function we don't know: called there, with values we don't know. */
+static void pass_functions(struct lint_walk *w, stet_python_ref call)
 {
-    lint_ref args = lint_field(w->ast, call, LINT_FIELD_ARGUMENTS);
+    stet_python_ref args = stet_python_field(w->ast, call, PY_FIELD_ARGUMENTS);
 
-    for (lint_ref n = args ? lint_child(w->ast, args) : 0; n; n = lint_next(w->ast, n)) {
+    for (stet_python_ref n = args ? stet_python_child(w->ast, args) : 0; n;
+         n = stet_python_next(w->ast, n)) {
         struct lint_value v = lint_value_of(w, lint_arg_value(w, n));
 
         if (v.kind == LINT_V_FN)
@@ -433,16 +435,16 @@ static void pass_functions(struct lint_walk *w, lint_ref call)
     }
 }
 
-static void eval_arguments(struct lint_walk *w, lint_ref call)
+static void eval_arguments(struct lint_walk *w, stet_python_ref call)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref args = lint_field(a, call, LINT_FIELD_ARGUMENTS);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref args = stet_python_field(a, call, PY_FIELD_ARGUMENTS);
 
-    if (lint_kind(a, args) != LINT_ARGUMENTS) {
+    if (stet_python_kind(a, args) != PY_ARGUMENTS) {
         lint_eval(w, args);
         return;
     }
-    for (lint_ref n = lint_child(a, args); n; n = lint_next(a, n))
+    for (stet_python_ref n = stet_python_child(a, args); n; n = stet_python_next(a, n))
         w->values[n] = lint_eval(w, lint_arg_value(w, n));
 }
 
@@ -456,7 +458,8 @@ static uint32_t owner_here(const struct lint_walk *w)
 }
 
 /* Something that an import names: a library's, or a function of another file. */
-static struct lint_value call_imported(struct lint_walk *w, lint_ref n, struct stet_view dotted)
+static struct lint_value call_imported(struct lint_walk *w, stet_python_ref n,
+                                       struct stet_view dotted)
 {
     struct lint_value out;
     bool known = call_library(w, n, dotted, &out);
@@ -467,17 +470,18 @@ static struct lint_value call_imported(struct lint_walk *w, lint_ref n, struct s
     return known ? out : weakly(of_arguments(w, n));
 }
 
-static struct lint_value call_attribute(struct lint_walk *w, lint_ref n, lint_ref function,
-                                        struct stet_view dotted)
+static struct lint_value call_attribute(struct lint_walk *w, stet_python_ref n,
+                                        stet_python_ref function, struct stet_view dotted)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref object = lint_field(a, function, LINT_FIELD_OBJECT);
-    lint_ref attribute = lint_field(a, function, LINT_FIELD_ATTRIBUTE);
-    struct stet_view name = attribute ? lint_text(a, attribute) : (struct stet_view){0};
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref object = stet_python_field(a, function, PY_FIELD_OBJECT);
+    stet_python_ref attribute = stet_python_field(a, function, PY_FIELD_ATTRIBUTE);
+    struct stet_view name = attribute ? stet_python_text(a, attribute) : (struct stet_view){0};
     struct lint_value self, out;
 
-    if (lint_name_is(w, lint_name(a, object), "self") && owner_here(w) != LINT_NONE) {
-        uint32_t owner = owner_here(w), callee = lint_method(w, owner, lint_name(a, attribute));
+    if (lint_name_is(w, stet_python_name(a, object), "self") && owner_here(w) != LINT_NONE) {
+        uint32_t owner = owner_here(w),
+                 callee = lint_method(w, owner, stet_python_name(a, attribute));
 
         if (callee != LINT_NONE)
             return call_function(w, n, callee);
@@ -504,8 +508,8 @@ static struct lint_value call_attribute(struct lint_walk *w, lint_ref n, lint_re
     return out;
 }
 
-/* A compiled function's result is on the device; its arguments may vary. */
-static struct lint_value call_jitted(struct lint_walk *w, lint_ref n, uint32_t jit)
+/* A compiled function's result lies on the device; what goes in may vary. */
+static struct lint_value call_jitted(struct lint_walk *w, stet_python_ref n, uint32_t jit)
 {
     uint32_t fn = w->jits[jit].fn;
 
@@ -520,10 +524,10 @@ static struct lint_value call_jitted(struct lint_walk *w, lint_ref n, uint32_t j
                                .f = {.flags = LINT_F_DEVICE}};
 }
 
-static struct lint_value call_value(struct lint_walk *w, lint_ref n)
+static struct lint_value call_value(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref function = lint_bare(a, lint_field(a, n, LINT_FIELD_FUNCTION));
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref function = stet_python_bare(a, stet_python_field(a, n, PY_FIELD_FUNCTION));
     struct stet_view dotted;
     struct lint_value f, out;
     char room[160];
@@ -534,12 +538,12 @@ static struct lint_value call_value(struct lint_walk *w, lint_ref n)
     dotted = lint_imported(w, function, room);
     if (dotted.len && lint_transform(w, n, dotted, &out))
         return out;
-    if (lint_kind(a, function) == LINT_ATTRIBUTE)
+    if (stet_python_kind(a, function) == PY_ATTRIBUTE)
         return call_attribute(w, n, function, dotted);
     if (dotted.len)
         return call_imported(w, n, dotted);
-    if (lint_name(a, function) && !lint_lookup(w, w->fn, lint_name(a, function)) &&
-        call_builtin(w, n, lint_text(a, function), &out)) {
+    if (stet_python_name(a, function) && !lint_lookup(w, w->fn, stet_python_name(a, function)) &&
+        call_builtin(w, n, stet_python_text(a, function), &out)) {
         pass_functions(w, n);
         return out;
     }
@@ -552,7 +556,7 @@ static struct lint_value call_value(struct lint_walk *w, lint_ref n)
     return weakly(of_arguments(w, n));
 }
 
-struct lint_value lint_eval_call(struct lint_walk *w, lint_ref n)
+struct lint_value lint_eval_call(struct lint_walk *w, stet_python_ref n)
 {
     struct lint_value v = call_value(w, n);
 

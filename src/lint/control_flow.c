@@ -12,91 +12,92 @@ static const char *const compiling[] = {
     "is_scripting",   "is_torch_fx_proxy",        "is_dynamo_compiling",
     "is_fake_tensor", "is_jax_tracing",           NULL};
 
-static bool is_negated(const struct lint_walk *w, lint_ref n)
+static bool is_negated(const struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
 
-    n = lint_bare(a, n);
-    if (lint_kind(a, n) == LINT_NOT)
+    n = stet_python_bare(a, n);
+    if (stet_python_kind(a, n) == PY_NOT)
         return lint_mentions(w, n, compiling);
-    if (lint_kind(a, n) == LINT_BOOLEAN)
-        return is_negated(w, lint_field(a, n, LINT_FIELD_LEFT)) ||
-               is_negated(w, lint_field(a, n, LINT_FIELD_RIGHT));
+    if (stet_python_kind(a, n) == PY_BOOLEAN)
+        return is_negated(w, stet_python_field(a, n, PY_FIELD_LEFT)) ||
+               is_negated(w, stet_python_field(a, n, PY_FIELD_RIGHT));
     return false;
 }
 
-void lint_condition(struct lint_walk *w, lint_ref n)
+void lint_condition(struct lint_walk *w, stet_python_ref n)
 {
     if (n)
         lint_rules(w, ON_CONDITION, n);
 }
 
-/* `if self._fn is None`, `if key not in cache`: the body runs once. */
-static bool guards_once(const struct lint_walk *w, lint_ref n)
+/* `if self._fn is None`, `if key not in cache`: what follows happens once. */
+static bool guards_once(const struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     char op;
 
-    n = lint_bare(a, n);
-    if (lint_kind(a, n) == LINT_BOOLEAN)
-        return guards_once(w, lint_field(a, n, LINT_FIELD_LEFT)) ||
-               guards_once(w, lint_field(a, n, LINT_FIELD_RIGHT));
-    if (lint_kind(a, n) == LINT_NOT)
-        return lint_kind(a, lint_bare(a, lint_child(a, n))) == LINT_CALL;
-    op = lint_at(a, n)->op;
-    return lint_kind(a, n) == LINT_COMPARISON && (op == 's' || op == 'n');
+    n = stet_python_bare(a, n);
+    if (stet_python_kind(a, n) == PY_BOOLEAN)
+        return guards_once(w, stet_python_field(a, n, PY_FIELD_LEFT)) ||
+               guards_once(w, stet_python_field(a, n, PY_FIELD_RIGHT));
+    if (stet_python_kind(a, n) == PY_NOT)
+        return stet_python_kind(a, stet_python_bare(a, stet_python_child(a, n))) == PY_CALL;
+    op = stet_python_at(a, n)->op;
+    return stet_python_kind(a, n) == PY_COMPARISON && (op == 's' || op == 'n');
 }
 
 /* i % 10, of a number that the loop counts */
-static bool counts_turns(const struct lint_walk *w, lint_ref n)
+static bool counts_turns(const struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
 
-    for (lint_ref c = n; w->loops && lint_within(w, c, n); c++) {
-        if (a->nodes[c].kind == LINT_BINARY && a->nodes[c].op == '%' &&
-            (lint_value_of(w, lint_field(a, c, LINT_FIELD_LEFT)).flags & LINT_VARIES))
+    for (stet_python_ref c = n; w->loops && lint_within(w, c, n); c++) {
+        if (a->nodes[c].kind == PY_BINARY && a->nodes[c].op == '%' &&
+            (lint_value_of(w, stet_python_field(a, c, PY_FIELD_LEFT)).flags & LINT_VARIES))
             return true;
     }
     return false;
 }
 
-static void run_if(struct lint_walk *w, lint_ref n)
+static void run_if(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref test = lint_field(a, n, LINT_FIELD_CONDITION);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref test = stet_python_field(a, n, PY_FIELD_CONDITION);
     bool about_compiling = lint_mentions(w, test, compiling);
     bool negated = about_compiling && is_negated(w, test), once = guards_once(w, test);
-    bool periodic, open = w->if_open, closed = lint_child_of(a, n, LINT_ELSE);
+    bool periodic, open = w->if_open, closed = stet_python_child_of(a, n, PY_ELSE);
     uint32_t if_start = w->if_start, branch_start = w->branch_start;
+    uint64_t deps;
 
     w->quiet += negated;
     lint_eval(w, test);
     lint_condition(w, test);
     w->quiet -= negated;
-    periodic = lint_every_n(w, test) || lint_asks_rank(w, test) || counts_turns(w, test);
+    periodic = lint_every_n(w, test, &deps) || lint_asks_rank(w, test) || counts_turns(w, test);
     w->branches++;
     w->periodic += periodic;
-    for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
-        if (lint_kind(a, n) == LINT_IF) { /* an elif belongs to its if */
-            w->if_start = lint_at(a, n)->start;
+    for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
+        if (stet_python_kind(a, n) == PY_IF) { /* an elif belongs to its if */
+            w->if_start = stet_python_at(a, n)->start;
             w->if_open = !closed;
         }
-        w->branch_start = lint_at(a, c)->start;
-        switch (lint_kind(a, c)) {
-        case LINT_BLOCK:
+        w->branch_start = stet_python_at(a, c)->start;
+        switch (stet_python_kind(a, c)) {
+        case PY_BLOCK:
             w->quiet += negated;
             w->once += once;
             lint_run_block(w, c);
             w->once -= once;
             w->quiet -= negated;
             break;
-        case LINT_ELIF:
-        case LINT_ELSE:
+        case PY_ELIF:
+        case PY_ELSE:
             w->quiet += about_compiling && !negated;
-            if (lint_kind(a, c) == LINT_ELIF)
+            if (stet_python_kind(a, c) == PY_ELIF)
                 run_if(w, c);
             else
-                lint_run_block(w, lint_field(a, c, LINT_FIELD_BODY));
+                lint_run_block(w, stet_python_field(a, c, PY_FIELD_BODY));
             w->quiet -= about_compiling && !negated;
             break;
         default:
@@ -110,63 +111,68 @@ static void run_if(struct lint_walk *w, lint_ref n)
     w->if_open = open;
 }
 
-static void run_with(struct lint_walk *w, lint_ref n)
+static void run_with(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const module[] = {"torch_xla", NULL};
-    const struct lint_ast *a = w->ast;
-    lint_ref clause = lint_child_of(a, n, LINT_WITH_CLAUSE);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref clause = stet_python_child_of(a, n, PY_WITH_CLAUSE);
     static const char *const silent[] = {"no_grad", "inference_mode", NULL};
     bool step = false, no_grad = clause && lint_mentions(w, clause, silent);
 
-    for (lint_ref c = clause ? lint_child(a, clause) : 0; c; c = lint_next(a, c)) {
-        lint_ref value = lint_field(a, c, LINT_FIELD_VALUE), call = value;
+    for (stet_python_ref c = clause ? stet_python_child(a, clause) : 0; c;
+         c = stet_python_next(a, c)) {
+        stet_python_ref value = stet_python_field(a, c, PY_FIELD_VALUE), call = value;
 
         if (!value)
             continue;
-        if (lint_kind(a, value) == LINT_AS_PATTERN) {
-            call = lint_child(a, value);
+        if (stet_python_kind(a, value) == PY_AS_PATTERN) {
+            call = stet_python_child(a, value);
             lint_eval(w, call);
-            lint_assign(w, lint_child(a, lint_child_of(a, value, LINT_AS_TARGET)), unknown);
+            lint_assign(w, stet_python_child(a, stet_python_child_of(a, value, PY_AS_TARGET)),
+                        unknown);
         } else {
             lint_eval(w, value);
         }
-        if (lint_kind(a, call) == LINT_CALL && stet_view_is(lint_callee_name(w, call), "step") &&
-            lint_mentions(w, lint_field(a, call, LINT_FIELD_FUNCTION), module))
+        if (stet_python_kind(a, call) == PY_CALL &&
+            stet_view_is(lint_callee_name(w, call), "step") &&
+            lint_mentions(w, stet_python_field(a, call, PY_FIELD_FUNCTION), module))
             step = true;
     }
     lint_rules(w, ON_WITH, n);
     w->step_loops += step;
     w->no_grad += no_grad;
-    lint_run_block(w, lint_field(a, n, LINT_FIELD_BODY));
+    lint_run_block(w, stet_python_field(a, n, PY_FIELD_BODY));
     w->no_grad -= no_grad;
     w->step_loops -= step;
 }
 
-static void run_assignment(struct lint_walk *w, lint_ref n)
+static void run_assignment(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref left = lint_field(a, n, LINT_FIELD_LEFT), right = lint_field(a, n, LINT_FIELD_RIGHT);
-    enum lint_kind targets = lint_kind(a, left);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT),
+                    right = stet_python_field(a, n, PY_FIELD_RIGHT);
+    enum stet_python_kind targets = stet_python_kind(a, left);
     struct lint_value v = unknown;
 
     if (!right)
         return;
-    if (lint_kind(a, right) == LINT_ASSIGNMENT) {
+    if (stet_python_kind(a, right) == PY_ASSIGNMENT) {
         run_assignment(w, right);
         v = lint_value_of(w, right);
-    } else if ((targets == LINT_PATTERN_LIST || targets == LINT_TUPLE_PATTERN) &&
-               (lint_kind(a, right) == LINT_EXPRESSION_LIST || lint_kind(a, right) == LINT_TUPLE)) {
-        lint_ref l = lint_child(a, left), r = lint_child(a, right);
+    } else if ((targets == PY_PATTERN_LIST || targets == PY_TUPLE_PATTERN) &&
+               (stet_python_kind(a, right) == PY_EXPRESSION_LIST ||
+                stet_python_kind(a, right) == PY_TUPLE)) {
+        stet_python_ref l = stet_python_child(a, left), r = stet_python_child(a, right);
 
         lint_eval(w, right);
-        for (; l && r; l = lint_next(a, l), r = lint_next(a, r))
+        for (; l && r; l = stet_python_next(a, l), r = stet_python_next(a, r))
             lint_assign(w, l, lint_value_of(w, r));
         lint_rules(w, ON_ASSIGN, n);
         return;
     } else {
         v = lint_eval(w, right);
     }
-    if (targets == LINT_PATTERN_LIST && (v.f.traits & LINT_TRAIT_LIST))
+    if (targets == PY_PATTERN_LIST && (v.f.traits & LINT_TRAIT_LIST))
         v.f.flags &= (uint16_t)~LINT_F_SHORT; /* each part has a name, and its own size */
     v.from = right;
     w->values[n] = v;
@@ -175,20 +181,20 @@ static void run_assignment(struct lint_walk *w, lint_ref n)
     lint_rules(w, ON_ASSIGN, n);
 }
 
-static void run_augmented(struct lint_walk *w, lint_ref n)
+static void run_augmented(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref left = lint_field(a, n, LINT_FIELD_LEFT);
-    struct lint_value l, r = lint_eval(w, lint_field(a, n, LINT_FIELD_RIGHT));
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT);
+    struct lint_value l, r = lint_eval(w, stet_python_field(a, n, PY_FIELD_RIGHT));
 
     w->target = true;
-    if (lint_kind(a, left) == LINT_IDENTIFIER) {
-        struct lint_binding *b = lint_lookup(w, w->fn, lint_name(a, left));
+    if (stet_python_kind(a, left) == PY_IDENTIFIER) {
+        struct lint_binding *b = lint_lookup(w, w->fn, stet_python_name(a, left));
 
         l = b ? b->value : unknown;
     } else {
-        l = lint_kind(a, left) == LINT_ATTRIBUTE ? (struct lint_value){.kind = LINT_V_PYTHON}
-                                                 : lint_eval(w, left);
+        l = stet_python_kind(a, left) == PY_ATTRIBUTE ? (struct lint_value){.kind = LINT_V_PYTHON}
+                                                      : lint_eval(w, left);
     }
     w->target = false;
     l = lint_join(lint_element(l), lint_element(r));
@@ -197,11 +203,11 @@ static void run_augmented(struct lint_walk *w, lint_ref n)
         l.flags |= w->ends_step ? LINT_CHANGES : LINT_VARIES;
     }
     lint_rules(w, ON_AUGASSIGN, n);
-    if (lint_kind(a, left) == LINT_IDENTIFIER)
+    if (stet_python_kind(a, left) == PY_IDENTIFIER)
         lint_assign(w, left, l);
 }
 
-static void define(struct lint_walk *w, lint_ref n)
+static void define(struct lint_walk *w, stet_python_ref n)
 {
     uint32_t fn = lint_fn_at(w, n);
     struct lint_value v = {.kind = LINT_V_FN, .index = fn};
@@ -221,31 +227,33 @@ static void define(struct lint_walk *w, lint_ref n)
         lint_bind(w, &w->classes[w->fns[fn].owner].attributes, w->fns[fn].name, v);
 }
 
-static void run_simple(struct lint_walk *w, lint_ref n)
+static void run_simple(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
 
-    for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
-        if (lint_kind(a, c) == LINT_ASSIGNMENT)
+    for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
+        if (stet_python_kind(a, c) == PY_ASSIGNMENT)
             run_assignment(w, c);
-        else if (lint_kind(a, c) == LINT_AUGMENTED)
+        else if (stet_python_kind(a, c) == PY_AUGMENTED)
             run_augmented(w, c);
         else
             lint_eval(w, c);
     }
 }
 
-void lint_note_return(struct lint_walk *w, lint_ref value, struct lint_value v)
+void lint_note_return(struct lint_walk *w, stet_python_ref value, struct lint_value v)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     struct lint_function *f = &w->fns[w->fn];
     struct lint_facts facts = f->returned ? lint_facts_either(f->returns.f, v.f) : v.f;
     uint8_t count = 0;
 
     f->returns = lint_join(f->returns, v);
     f->returns.f = facts;
-    if (lint_kind(a, value) == LINT_EXPRESSION_LIST || lint_kind(a, value) == LINT_TUPLE) {
-        for (lint_ref c = lint_child(a, value); c && count < 4; c = lint_next(a, c), count++)
+    if (stet_python_kind(a, value) == PY_EXPRESSION_LIST ||
+        stet_python_kind(a, value) == PY_TUPLE) {
+        for (stet_python_ref c = stet_python_child(a, value); c && count < 4;
+             c = stet_python_next(a, c), count++)
             f->items[count] = f->returned
                                   ? lint_facts_either(f->items[count], lint_value_of(w, c).f)
                                   : lint_value_of(w, c).f;
@@ -254,79 +262,80 @@ void lint_note_return(struct lint_walk *w, lint_ref value, struct lint_value v)
     f->returned = 1;
 }
 
-static void run_return(struct lint_walk *w, lint_ref n)
+static void run_return(struct lint_walk *w, stet_python_ref n)
 {
-    lint_ref value = lint_child(w->ast, n);
+    stet_python_ref value = stet_python_child(w->ast, n);
 
     lint_note_return(w, value, value ? lint_eval(w, value) : unknown);
 }
 
-static void run_assert(struct lint_walk *w, lint_ref n)
+static void run_assert(struct lint_walk *w, stet_python_ref n)
 {
-    lint_ref test = lint_child(w->ast, n);
+    stet_python_ref test = stet_python_child(w->ast, n);
 
-    for (lint_ref c = test; c; c = lint_next(w->ast, c))
+    for (stet_python_ref c = test; c; c = stet_python_next(w->ast, c))
         lint_eval(w, c);
     lint_condition(w, test);
 }
 
-static void run_statement(struct lint_walk *w, lint_ref n)
+static void run_statement(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
 
     w->statement = n;
-    switch (lint_kind(a, n)) {
-    case LINT_EXPRESSION_STATEMENT:
+    switch (stet_python_kind(a, n)) {
+    case PY_EXPRESSION_STATEMENT:
         run_simple(w, n);
         break;
-    case LINT_RETURN:
+    case PY_RETURN:
         run_return(w, n);
         break;
-    case LINT_IF:
+    case PY_IF:
         run_if(w, n);
         break;
-    case LINT_FOR:
+    case PY_FOR:
         lint_run_for(w, n);
         break;
-    case LINT_WHILE:
+    case PY_WHILE:
         lint_run_while(w, n);
         break;
-    case LINT_WITH:
+    case PY_WITH:
         run_with(w, n);
         break;
-    case LINT_ASSERT:
+    case PY_ASSERT:
         run_assert(w, n);
         break;
-    case LINT_DECORATED:
-        if (lint_kind(a, lint_field(a, n, LINT_FIELD_DEFINITION)) == LINT_CLASS)
-            lint_run_block(w,
-                           lint_field(a, lint_field(a, n, LINT_FIELD_DEFINITION), LINT_FIELD_BODY));
+    case PY_DECORATED:
+        if (stet_python_kind(a, stet_python_field(a, n, PY_FIELD_DEFINITION)) == PY_CLASS)
+            lint_run_block(w, stet_python_field(a, stet_python_field(a, n, PY_FIELD_DEFINITION),
+                                                PY_FIELD_BODY));
         else
-            define(w, lint_field(a, n, LINT_FIELD_DEFINITION));
+            define(w, stet_python_field(a, n, PY_FIELD_DEFINITION));
         break;
-    case LINT_FUNCTION:
+    case PY_FUNCTION:
         define(w, n);
         break;
-    case LINT_CLASS:
-    case LINT_BLOCK:
-        lint_run_block(w, lint_kind(a, n) == LINT_BLOCK ? n : lint_field(a, n, LINT_FIELD_BODY));
+    case PY_CLASS:
+    case PY_BLOCK:
+        lint_run_block(
+            w, stet_python_kind(a, n) == PY_BLOCK ? n : stet_python_field(a, n, PY_FIELD_BODY));
         break;
-    case LINT_TRY:
-    case LINT_EXCEPT:
-    case LINT_FINALLY:
-    case LINT_ELSE:
-    case LINT_MATCH:
-    case LINT_CASE:
-    case LINT_ERROR:
+    case PY_TRY:
+    case PY_EXCEPT:
+    case PY_FINALLY:
+    case PY_ELSE:
+    case PY_MATCH:
+    case PY_CASE:
+    case PY_ERROR:
         w->branches++;
         lint_run_block(w, n);
         w->branches--;
         break;
-    case LINT_IMPORT:
-    case LINT_IMPORT_FROM:
-    case LINT_GLOBAL:
-    case LINT_NONLOCAL:
-    case LINT_COMMENT:
+    case PY_IMPORT:
+    case PY_IMPORT_FROM:
+    case PY_GLOBAL:
+    case PY_NONLOCAL:
+    case PY_COMMENT:
         break;
     default:
         lint_eval(w, n);
@@ -335,16 +344,17 @@ static void run_statement(struct lint_walk *w, lint_ref n)
 }
 
 /* Statements among the children; also of try, match and what the parser could not place. */
-void lint_run_block(struct lint_walk *w, lint_ref block)
+void lint_run_block(struct lint_walk *w, stet_python_ref block)
 {
     uint32_t outer;
 
     if (w->depth >= 120 || (!block && w->fn))
         return;
     outer = w->block_end;
-    w->block_end = lint_at(w->ast, block)->end;
+    w->block_end = stet_python_at(w->ast, block)->end;
     w->depth++;
-    for (lint_ref c = lint_child(w->ast, block); c && !w->failed; c = lint_next(w->ast, c))
+    for (stet_python_ref c = stet_python_child(w->ast, block); c && !w->failed;
+         c = stet_python_next(w->ast, c))
         run_statement(w, c);
     w->depth--;
     w->block_end = outer;
@@ -354,30 +364,31 @@ void lint_run_block(struct lint_walk *w, lint_ref block)
 static void bind_parameters(struct lint_walk *w, uint32_t fn)
 {
     const struct lint_fn *f = &w->out->fns[fn];
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     uint32_t i = 0;
 
     if (!w->fns[fn].parameters)
         return;
-    for (lint_ref c = lint_child(a, w->fns[fn].parameters); c && i < f->param_count;
-         c = lint_next(a, c)) {
-        lint_ref name = lint_kind(a, c) == LINT_IDENTIFIER ? c : lint_field(a, c, LINT_FIELD_NAME);
+    for (stet_python_ref c = stet_python_child(a, w->fns[fn].parameters); c && i < f->param_count;
+         c = stet_python_next(a, c)) {
+        stet_python_ref name =
+            stet_python_kind(a, c) == PY_IDENTIFIER ? c : stet_python_field(a, c, PY_FIELD_NAME);
         uint64_t bit = f->first_bit + i < LINT_BITS ? (uint64_t)1 << (f->first_bit + i) : 0;
         struct lint_value v = {.kind = LINT_V_TENSOR, .deps = bit, .flags = LINT_WEAK};
 
         if (!name)
-            name = lint_child(a, c);
-        if (lint_kind(a, name) == LINT_LIST_SPLAT_PATTERN ||
-            lint_kind(a, name) == LINT_DICT_SPLAT_PATTERN ||
-            lint_kind(a, c) == LINT_LIST_SPLAT_PATTERN ||
-            lint_kind(a, c) == LINT_DICT_SPLAT_PATTERN) {
-            lint_ref inner = lint_kind(a, c) == LINT_LIST_SPLAT_PATTERN ||
-                                     lint_kind(a, c) == LINT_DICT_SPLAT_PATTERN
-                                 ? c
-                                 : name;
-            name = lint_child(a, inner);
+            name = stet_python_child(a, c);
+        if (stet_python_kind(a, name) == PY_LIST_SPLAT_PATTERN ||
+            stet_python_kind(a, name) == PY_DICT_SPLAT_PATTERN ||
+            stet_python_kind(a, c) == PY_LIST_SPLAT_PATTERN ||
+            stet_python_kind(a, c) == PY_DICT_SPLAT_PATTERN) {
+            stet_python_ref inner = stet_python_kind(a, c) == PY_LIST_SPLAT_PATTERN ||
+                                            stet_python_kind(a, c) == PY_DICT_SPLAT_PATTERN
+                                        ? c
+                                        : name;
+            name = stet_python_child(a, inner);
             v = unknown;
-        } else if (!lint_name(a, name)) {
+        } else if (!stet_python_name(a, name)) {
             continue;
         } else {
             i++;
@@ -388,7 +399,7 @@ static void bind_parameters(struct lint_walk *w, uint32_t fn)
             if (!bit)
                 v = unknown;
         }
-        lint_bind(w, &w->fns[fn].scope, lint_name(a, name), v);
+        lint_bind(w, &w->fns[fn].scope, stet_python_name(a, name), v);
     }
 }
 
@@ -396,7 +407,8 @@ static void bind_parameters(struct lint_walk *w, uint32_t fn)
 static void run_inner(struct lint_walk *w, uint32_t fn)
 {
     for (uint32_t f = fn + 1; f < w->fn_count; f++) {
-        if (fn && lint_at(w->ast, w->fns[f].node)->start >= lint_at(w->ast, w->fns[fn].node)->end)
+        if (fn && stet_python_at(w->ast, w->fns[f].node)->start >=
+                      stet_python_at(w->ast, w->fns[fn].node)->end)
             break;
         if (w->fns[f].parent == fn && w->fns[f].progress == LINT_NOT_YET)
             lint_run_function(w, f);
@@ -421,7 +433,7 @@ void lint_run_function(struct lint_walk *w, uint32_t fn)
     w->statement = f->node;
     w->depth++;
     bind_parameters(w, fn);
-    if (fn && lint_kind(w->ast, f->node) == LINT_LAMBDA)
+    if (fn && stet_python_kind(w->ast, f->node) == PY_LAMBDA)
         f->returns = lint_eval(w, f->body);
     else
         lint_run_block(w, f->body);

@@ -6,13 +6,13 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "lint/ast.h"
 #include "lint/launch.h"
 #include "lint/link.h"
 #include "lint/rules.h"
 #include "lint/source_files.h"
 #include "lint/summary_cache.h"
 #include "lint/walk.h"
+#include "python/ast.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -80,13 +80,13 @@ static char *without_nuls(struct stet_view text)
     return copy;
 }
 
-static enum stet_rc summarize_python(struct lint_summary *s, struct lint_parser *p,
+static enum stet_rc summarize_python(struct lint_summary *s, struct stet_python_parser *p,
                                      const char *path, struct stet_view text, struct stet_err *err)
 {
     struct stet_arena scratch;
     struct stet_view module;
-    struct lint_ast ast;
-    enum stet_rc rc = lint_ast_parse(&ast, p, text, err);
+    struct stet_python_ast ast;
+    enum stet_rc rc = stet_python_ast_parse(&ast, p, text, err);
 
     if (rc != STET_OK)
         return rc;
@@ -94,12 +94,12 @@ static enum stet_rc summarize_python(struct lint_summary *s, struct lint_parser 
     module = lint_files_module(&scratch, path);
     rc = lint_walk_file(s, &ast, stet_view_str(path), module, err);
     stet_arena_release(&scratch);
-    lint_ast_release(&ast);
+    stet_python_ast_release(&ast);
     return rc;
 }
 
-static enum stet_rc summarize(struct lint_summary *s, struct lint_parser *p, const char *path,
-                              struct stet_view text, struct stet_err *err)
+static enum stet_rc summarize(struct lint_summary *s, struct stet_python_parser *p,
+                              const char *path, struct stet_view text, struct stet_err *err)
 {
     enum stet_rc rc;
     char *copy;
@@ -134,7 +134,7 @@ static void keep_bytes(struct job *j, size_t i)
     j->fresh[i] = true;
 }
 
-static void one_file(struct job *j, struct lint_parser *p, size_t i)
+static void one_file(struct job *j, struct stet_python_parser *p, size_t i)
 {
     const char *path = j->in->files.paths[i];
     struct lint_summary *s = &j->in->summaries[i];
@@ -170,7 +170,7 @@ static void one_file(struct job *j, struct lint_parser *p, size_t i)
 static void *work(void *context)
 {
     struct job *j = context;
-    struct lint_parser *p = lint_parser_new();
+    struct stet_python_parser *p = stet_python_parser_new();
     size_t i;
 
     if (!p) {
@@ -179,7 +179,7 @@ static void *work(void *context)
     }
     while ((i = atomic_fetch_add(&j->next, 1)) < j->in->files.count && !atomic_load(&j->failed))
         one_file(j, p, i);
-    lint_parser_free(p);
+    stet_python_parser_free(p);
     return NULL;
 }
 
@@ -312,20 +312,20 @@ static enum stet_rc run_files(struct stet_lint_result *r, const struct stet_lint
 static enum stet_rc run_text(struct stet_lint_result *r, struct inside *in, const char *path,
                              struct stet_view text, struct stet_err *err)
 {
-    struct lint_parser *p = lint_parser_new();
+    struct stet_python_parser *p = stet_python_parser_new();
     enum stet_rc rc;
 
     stet_arena_init(&in->files.arena, 1 << 20);
     in->files.paths = stet_mem_calloc(1, sizeof *in->files.paths);
     in->summaries = stet_mem_calloc(1, sizeof *in->summaries);
     if (!p || !in->files.paths || !in->summaries) {
-        lint_parser_free(p);
+        stet_python_parser_free(p);
         return stet_fail(err, STET_NO_MEMORY, "out of memory");
     }
     in->files.paths[0] = stet_arena_copy(&in->files.arena, stet_view_str(path)).ptr;
     rc = in->files.paths[0] ? summarize(in->summaries, p, path, text, err)
                             : stet_fail(err, STET_NO_MEMORY, "out of memory");
-    lint_parser_free(p);
+    stet_python_parser_free(p);
     if (rc != STET_OK)
         return rc;
     in->files.count = in->summary_count = 1;

@@ -4,22 +4,22 @@
 #include "lint/walk.h"
 
 /* A torch_xla step ends somewhere in this loop. */
-static bool holds_step(const struct lint_walk *w, lint_ref n)
+static bool holds_step(const struct lint_walk *w, stet_python_ref n)
 {
     static const char *const ends[] = {"mark_step", "optimizer_step", NULL};
     static const char *const module[] = {"torch_xla", "xm", NULL};
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
 
     if (!(w->facts & LINT_USES_XLA))
         return false;
     if (lint_mentions(w, n, ends))
         return true;
-    for (lint_ref c = n + 1; lint_within(w, c, n); c++) {
-        if (lint_kind(a, c) == LINT_CALL) {
+    for (stet_python_ref c = n + 1; lint_within(w, c, n); c++) {
+        if (stet_python_kind(a, c) == PY_CALL) {
             struct stet_view name = lint_callee_name(w, c);
 
             if ((stet_view_is(name, "sync") || stet_view_is(name, "step")) &&
-                lint_mentions(w, lint_field(a, c, LINT_FIELD_FUNCTION), module))
+                lint_mentions(w, stet_python_field(a, c, PY_FIELD_FUNCTION), module))
                 return true;
         }
     }
@@ -32,48 +32,50 @@ static uint8_t changes_with(bool ends_step)
     return ends_step ? LINT_CHANGES : LINT_VARIES;
 }
 
-static void mark_counter(struct lint_walk *w, lint_ref left, uint8_t how)
+static void mark_counter(struct lint_walk *w, stet_python_ref left, uint8_t how)
 {
-    struct lint_binding *b = lint_scope_find(&w->fns[w->fn].scope, lint_name(w->ast, left));
+    struct lint_binding *b = lint_scope_find(&w->fns[w->fn].scope, stet_python_name(w->ast, left));
 
     if (b && b->value.kind == LINT_V_PYTHON)
         b->value.flags |= how;
 }
 
 /* lr = lr * decay */
-static void mark_scaled(struct lint_walk *w, lint_ref left, lint_ref right, uint8_t how)
+static void mark_scaled(struct lint_walk *w, stet_python_ref left, stet_python_ref right,
+                        uint8_t how)
 {
-    const struct lint_ast *a = w->ast;
-    uint32_t name = lint_name(a, left);
+    const struct stet_python_ast *a = w->ast;
+    uint32_t name = stet_python_name(a, left);
 
-    if (!name || lint_kind(a, right) != LINT_BINARY)
+    if (!name || stet_python_kind(a, right) != PY_BINARY)
         return;
-    for (lint_ref c = right; lint_within(w, c, right); c++) {
-        if (lint_name(a, c) == name) {
+    for (stet_python_ref c = right; lint_within(w, c, right); c++) {
+        if (stet_python_name(a, c) == name) {
             mark_counter(w, left, how);
             return;
         }
     }
 }
 
-/* Numbers that the loop increments vary from its first line on. */
-static void mark_counters(struct lint_walk *w, lint_ref n, uint8_t how)
+/* Numbers that the loop counts up vary from its first line on. */
+static void mark_counters(struct lint_walk *w, stet_python_ref n, uint8_t how)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
 
-    for (lint_ref c = n + 1; lint_within(w, c, n); c++) {
-        lint_ref left = lint_field(a, c, LINT_FIELD_LEFT), right;
+    for (stet_python_ref c = n + 1; lint_within(w, c, n); c++) {
+        stet_python_ref left = stet_python_field(a, c, PY_FIELD_LEFT), right;
 
-        if (a->nodes[c].kind == LINT_AUGMENTED)
+        if (a->nodes[c].kind == PY_AUGMENTED)
             mark_counter(w, left, how);
-        if (a->nodes[c].kind != LINT_ASSIGNMENT)
+        if (a->nodes[c].kind != PY_ASSIGNMENT)
             continue;
-        right = lint_field(a, c, LINT_FIELD_RIGHT);
-        if (lint_kind(a, left) == LINT_PATTERN_LIST &&
-            lint_kind(a, right) == LINT_EXPRESSION_LIST) {
-            lint_ref r = lint_child(a, right);
+        right = stet_python_field(a, c, PY_FIELD_RIGHT);
+        if (stet_python_kind(a, left) == PY_PATTERN_LIST &&
+            stet_python_kind(a, right) == PY_EXPRESSION_LIST) {
+            stet_python_ref r = stet_python_child(a, right);
 
-            for (lint_ref l = lint_child(a, left); l && r; l = lint_next(a, l), r = lint_next(a, r))
+            for (stet_python_ref l = stet_python_child(a, left); l && r;
+                 l = stet_python_next(a, l), r = stet_python_next(a, r))
                 mark_scaled(w, l, r, how);
         } else {
             mark_scaled(w, left, right, how);
@@ -81,10 +83,10 @@ static void mark_counters(struct lint_walk *w, lint_ref n, uint8_t how)
     }
 }
 
-static void run_loop(struct lint_walk *w, lint_ref n, lint_ref body)
+static void run_loop(struct lint_walk *w, stet_python_ref n, stet_python_ref body)
 {
     bool ends = holds_step(w, n), step = !w->step_loops && ends, ended = w->ends_step;
-    lint_ref outer = w->loop, outermost = w->outer_loop;
+    stet_python_ref outer = w->loop, outermost = w->outer_loop;
 
     mark_counters(w, n, changes_with(ends));
     w->ends_step = ends;
@@ -102,17 +104,17 @@ static void run_loop(struct lint_walk *w, lint_ref n, lint_ref body)
     w->loops--;
 }
 
-/* A constant, or a list, tuple or object of constants. */
-static bool is_written_down(const struct lint_ast *a, lint_ref n, unsigned depth)
+/* A constant, or a list, tuple or object made of such. */
+static bool is_written_down(const struct stet_python_ast *a, stet_python_ref n, unsigned depth)
 {
     if (lint_is_constant(a, n))
         return true;
-    if (lint_kind(a, n) == LINT_CALL)
-        n = lint_field(a, n, LINT_FIELD_ARGUMENTS);
-    if (depth > 3 || (lint_kind(a, n) != LINT_LIST && lint_kind(a, n) != LINT_TUPLE &&
-                      lint_kind(a, n) != LINT_ARGUMENTS))
+    if (stet_python_kind(a, n) == PY_CALL)
+        n = stet_python_field(a, n, PY_FIELD_ARGUMENTS);
+    if (depth > 3 || (stet_python_kind(a, n) != PY_LIST && stet_python_kind(a, n) != PY_TUPLE &&
+                      stet_python_kind(a, n) != PY_ARGUMENTS))
         return false;
-    for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
+    for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
         if (!is_written_down(a, c, depth + 1))
             return false;
     }
@@ -120,7 +122,7 @@ static bool is_written_down(const struct lint_ast *a, lint_ref n, unsigned depth
 }
 
 /* range(0, rows, batch), unless batch is known to divide rows */
-static bool leaves_rest(struct lint_walk *w, lint_ref range)
+static bool leaves_rest(struct lint_walk *w, stet_python_ref range)
 {
     long whole, stride;
 
@@ -131,17 +133,17 @@ static bool leaves_rest(struct lint_walk *w, lint_ref range)
     return whole < 0 || stride <= 0 || whole % stride;
 }
 
-/* A literal list or tuple of constants that are not all the same. */
-static bool lists_constants(const struct lint_walk *w, lint_ref right)
+/* A list or tuple written out, of constants that are not all the same. */
+static bool lists_constants(const struct lint_walk *w, stet_python_ref right)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     struct stet_view first = {0};
     bool differ = false;
 
-    if (lint_kind(a, right) != LINT_LIST && lint_kind(a, right) != LINT_TUPLE)
+    if (stet_python_kind(a, right) != PY_LIST && stet_python_kind(a, right) != PY_TUPLE)
         return false;
-    for (lint_ref c = lint_child(a, right); c; c = lint_next(a, c)) {
-        struct stet_view text = lint_text(a, c);
+    for (stet_python_ref c = stet_python_child(a, right); c; c = stet_python_next(a, c)) {
+        struct stet_view text = stet_python_text(a, c);
 
         if (!is_written_down(a, c, 0))
             return false;
@@ -152,11 +154,11 @@ static bool lists_constants(const struct lint_walk *w, lint_ref right)
 }
 
 /* What a loop's target is bound to. */
-static struct lint_value loop_value(struct lint_walk *w, lint_ref n, lint_ref right)
+static struct lint_value loop_value(struct lint_walk *w, stet_python_ref n, stet_python_ref right)
 {
     struct lint_value v = lint_element(lint_value_of(w, right));
-    struct stet_view name =
-        lint_kind(w->ast, right) == LINT_CALL ? lint_callee_name(w, right) : (struct stet_view){0};
+    struct stet_view name = stet_python_kind(w->ast, right) == PY_CALL ? lint_callee_name(w, right)
+                                                                       : (struct stet_view){0};
 
     if (v.kind == LINT_V_TENSOR && v.deps) {
         /* A step loop's batches are tensors, whatever the loader is. */
@@ -170,8 +172,8 @@ static struct lint_value loop_value(struct lint_walk *w, lint_ref n, lint_ref ri
         if (v.kind == LINT_V_UNKNOWN)
             v.kind = LINT_V_PYTHON;
         v.f = (struct lint_facts){0};
-        if (lint_kind(w->ast, right) != LINT_CALL &&
-            lint_kind(w->ast, lint_child(w->ast, right)) == LINT_STRING)
+        if (stet_python_kind(w->ast, right) != PY_CALL &&
+            stet_python_kind(w->ast, stet_python_child(w->ast, right)) == PY_STRING)
             v.f.flags = LINT_F_TEXT;
         else if (stet_view_is(name, "range") && leaves_rest(w, right))
             v.f.flags = LINT_F_STRIDES;
@@ -184,23 +186,23 @@ static struct lint_value loop_value(struct lint_walk *w, lint_ref n, lint_ref ri
 }
 
 /* What is known of each part of a tuple that a function of this file returns or yields. */
-void lint_note_items(struct lint_walk *w, lint_ref left, lint_ref right)
+void lint_note_items(struct lint_walk *w, stet_python_ref left, stet_python_ref right)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     struct lint_value f;
     uint32_t fn, i = 0;
 
-    if (lint_kind(a, right) != LINT_CALL || lint_kind(a, left) != LINT_PATTERN_LIST)
+    if (stet_python_kind(a, right) != PY_CALL || stet_python_kind(a, left) != PY_PATTERN_LIST)
         return;
-    f = lint_value_of(w, lint_bare(a, lint_field(a, right, LINT_FIELD_FUNCTION)));
+    f = lint_value_of(w, stet_python_bare(a, stet_python_field(a, right, PY_FIELD_FUNCTION)));
     if (f.kind != LINT_V_FN && f.kind != LINT_V_JITTED)
         return;
     fn = f.kind == LINT_V_FN ? f.index : w->jits[f.index].fn;
     if (fn == LINT_NONE || w->fns[fn].progress != LINT_DONE)
         return;
-    for (lint_ref l = lint_child(a, left); l && i < w->fns[fn].item_count;
-         l = lint_next(a, l), i++) {
-        struct lint_binding *b = lint_scope_find(&w->fns[w->fn].scope, lint_name(a, l));
+    for (stet_python_ref l = stet_python_child(a, left); l && i < w->fns[fn].item_count;
+         l = stet_python_next(a, l), i++) {
+        struct lint_binding *b = lint_scope_find(&w->fns[w->fn].scope, stet_python_name(a, l));
 
         if (!b)
             continue;
@@ -210,35 +212,36 @@ void lint_note_items(struct lint_walk *w, lint_ref left, lint_ref right)
     }
 }
 
-void lint_run_for(struct lint_walk *w, lint_ref n)
+void lint_run_for(struct lint_walk *w, stet_python_ref n)
 {
     struct lint_value counter = {.kind = LINT_V_PYTHON};
-    const struct lint_ast *a = w->ast;
-    lint_ref left = lint_field(a, n, LINT_FIELD_LEFT), right = lint_field(a, n, LINT_FIELD_RIGHT);
-    lint_ref otherwise = lint_child_of(a, n, LINT_ELSE), first;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT),
+                    right = stet_python_field(a, n, PY_FIELD_RIGHT);
+    stet_python_ref otherwise = stet_python_child_of(a, n, PY_ELSE), first;
     struct lint_value v;
 
     lint_eval(w, right);
     v = loop_value(w, n, right);
     lint_assign(w, left, v);
     lint_note_items(w, left, right);
-    first = lint_kind(a, left) == LINT_PATTERN_LIST ? lint_child(a, left) : 0;
-    if (first && lint_kind(a, right) == LINT_CALL &&
+    first = stet_python_kind(a, left) == PY_PATTERN_LIST ? stet_python_child(a, left) : 0;
+    if (first && stet_python_kind(a, right) == PY_CALL &&
         stet_view_is(lint_callee_name(w, right), "enumerate")) {
         counter.flags = changes_with(holds_step(w, n));
         lint_assign(w, first, counter);
     }
     lint_rules(w, ON_FOR, n);
-    run_loop(w, n, lint_field(a, n, LINT_FIELD_BODY));
+    run_loop(w, n, stet_python_field(a, n, PY_FIELD_BODY));
     if (otherwise)
-        lint_run_block(w, lint_field(a, otherwise, LINT_FIELD_BODY));
+        lint_run_block(w, stet_python_field(a, otherwise, PY_FIELD_BODY));
 }
 
-void lint_run_while(struct lint_walk *w, lint_ref n)
+void lint_run_while(struct lint_walk *w, stet_python_ref n)
 {
-    lint_ref test = lint_field(w->ast, n, LINT_FIELD_CONDITION);
+    stet_python_ref test = stet_python_field(w->ast, n, PY_FIELD_CONDITION);
 
     lint_eval(w, test);
     lint_condition(w, test);
-    run_loop(w, n, lint_field(w->ast, n, LINT_FIELD_BODY));
+    run_loop(w, n, stet_python_field(w->ast, n, PY_FIELD_BODY));
 }

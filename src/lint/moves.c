@@ -5,7 +5,7 @@
 
 enum { MAX_MOVES = 512 };
 
-static void add_move(struct lint_walk *w, uint32_t object, uint32_t attribute, lint_ref at)
+static void add_move(struct lint_walk *w, uint32_t object, uint32_t attribute, stet_python_ref at)
 {
     if (!object || !attribute || lint_name_is(w, object, "self"))
         return;
@@ -23,49 +23,50 @@ static void add_instance(struct lint_walk *w, uint32_t object, uint32_t class_na
         w->instances[w->instance_count++] = (struct lint_instance){object, class_name};
 }
 
-static void note_target(struct lint_walk *w, lint_ref left)
+static void note_target(struct lint_walk *w, stet_python_ref left)
 {
-    if (lint_kind(w->ast, left) == LINT_ATTRIBUTE)
-        add_move(w, lint_name(w->ast, lint_field(w->ast, left, LINT_FIELD_OBJECT)),
-                 lint_name(w->ast, lint_field(w->ast, left, LINT_FIELD_ATTRIBUTE)), left);
+    if (stet_python_kind(w->ast, left) == PY_ATTRIBUTE)
+        add_move(w, stet_python_name(w->ast, stet_python_field(w->ast, left, PY_FIELD_OBJECT)),
+                 stet_python_name(w->ast, stet_python_field(w->ast, left, PY_FIELD_ATTRIBUTE)),
+                 left);
 }
 
 /* eqx.tree_at(lambda m: m.rate, model, …) */
-static void note_tree_at(struct lint_walk *w, lint_ref call)
+static void note_tree_at(struct lint_walk *w, stet_python_ref call)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref where = lint_arg_at(w, call, 0), object = lint_arg_at(w, call, 1), body;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref where = lint_arg_at(w, call, 0), object = lint_arg_at(w, call, 1), body;
 
-    if (lint_kind(a, where) != LINT_LAMBDA || !object)
+    if (stet_python_kind(a, where) != PY_LAMBDA || !object)
         return;
-    body = lint_field(a, where, LINT_FIELD_BODY);
-    if (lint_kind(a, body) == LINT_ATTRIBUTE)
-        add_move(w, lint_name(a, object), lint_name(a, lint_field(a, body, LINT_FIELD_ATTRIBUTE)),
-                 call);
+    body = stet_python_field(a, where, PY_FIELD_BODY);
+    if (stet_python_kind(a, body) == PY_ATTRIBUTE)
+        add_move(w, stet_python_name(a, object),
+                 stet_python_name(a, stet_python_field(a, body, PY_FIELD_ATTRIBUTE)), call);
 }
 
-void lint_note_moves(struct lint_walk *w, lint_ref n, bool in_loop)
+void lint_note_moves(struct lint_walk *w, stet_python_ref n, bool in_loop)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref left = lint_field(a, n, LINT_FIELD_LEFT), right;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT), right;
 
-    switch (lint_kind(a, n)) {
-    case LINT_ASSIGNMENT:
-        right = lint_field(a, n, LINT_FIELD_RIGHT);
-        if (lint_kind(a, right) == LINT_CALL)
-            add_instance(w, lint_name(a, left),
-                         lint_name(a, lint_field(a, right, LINT_FIELD_FUNCTION)));
+    switch (stet_python_kind(a, n)) {
+    case PY_ASSIGNMENT:
+        right = stet_python_field(a, n, PY_FIELD_RIGHT);
+        if (stet_python_kind(a, right) == PY_CALL)
+            add_instance(w, stet_python_name(a, left),
+                         stet_python_name(a, stet_python_field(a, right, PY_FIELD_FUNCTION)));
         if (in_loop)
             note_target(w, left);
         break;
-    case LINT_AUGMENTED:
+    case PY_AUGMENTED:
         if (in_loop)
             note_target(w, left);
         break;
-    case LINT_FOR:
+    case PY_FOR:
         note_target(w, left);
         break;
-    case LINT_CALL:
+    case PY_CALL:
         if (in_loop && stet_view_is(lint_callee_name(w, n), "tree_at"))
             note_tree_at(w, n);
         break;

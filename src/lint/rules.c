@@ -35,7 +35,7 @@ void lint_rules_prepare(void)
     pthread_once(&rules_once, sort_rules);
 }
 
-void lint_rules(struct lint_walk *w, enum lint_event event, lint_ref n)
+void lint_rules(struct lint_walk *w, enum lint_event event, stet_python_ref n)
 {
     for (const uint8_t *r = rules_on[__builtin_ctz((unsigned)event)]; *r != LINT_RULES; r++)
         lint_rule_table[*r].run(w, n);
@@ -54,20 +54,23 @@ unsigned lint_rule_named(struct stet_view name)
     return LINT_RULES;
 }
 
-struct stet_view lint_callee_name(const struct lint_walk *w, lint_ref call)
+struct stet_view lint_callee_name(const struct lint_walk *w, stet_python_ref call)
 {
-    lint_ref f = lint_field(w->ast, call, LINT_FIELD_FUNCTION);
+    stet_python_ref f = stet_python_field(w->ast, call, PY_FIELD_FUNCTION);
 
-    if (lint_kind(w->ast, f) == LINT_ATTRIBUTE)
-        f = lint_field(w->ast, f, LINT_FIELD_ATTRIBUTE);
-    return lint_kind(w->ast, f) == LINT_IDENTIFIER ? lint_text(w->ast, f) : STET_VIEW("");
+    if (stet_python_kind(w->ast, f) == PY_ATTRIBUTE)
+        f = stet_python_field(w->ast, f, PY_FIELD_ATTRIBUTE);
+    return stet_python_kind(w->ast, f) == PY_IDENTIFIER ? stet_python_text(w->ast, f)
+                                                        : STET_VIEW("");
 }
 
-lint_ref lint_callee_object(const struct lint_walk *w, lint_ref call)
+stet_python_ref lint_callee_object(const struct lint_walk *w, stet_python_ref call)
 {
-    lint_ref f = lint_field(w->ast, call, LINT_FIELD_FUNCTION);
+    stet_python_ref f = stet_python_field(w->ast, call, PY_FIELD_FUNCTION);
 
-    return lint_kind(w->ast, f) == LINT_ATTRIBUTE ? lint_field(w->ast, f, LINT_FIELD_OBJECT) : 0;
+    return stet_python_kind(w->ast, f) == PY_ATTRIBUTE
+               ? stet_python_field(w->ast, f, PY_FIELD_OBJECT)
+               : 0;
 }
 
 bool lint_any_of(struct stet_view v, const char *const *list)
@@ -81,9 +84,9 @@ bool lint_any_of(struct stet_view v, const char *const *list)
     return false;
 }
 
-struct stet_view lint_quote(const struct lint_walk *w, lint_ref n)
+struct stet_view lint_quote(const struct lint_walk *w, stet_python_ref n)
 {
-    struct stet_view v = lint_text(w->ast, n);
+    struct stet_view v = stet_python_text(w->ast, n);
     const char *newline = memchr(v.ptr, '\n', v.len);
 
     if (newline)
@@ -96,26 +99,26 @@ struct stet_view lint_quote(const struct lint_walk *w, lint_ref n)
     return v;
 }
 
-bool lint_mentions(const struct lint_walk *w, lint_ref n, const char *const *names)
+bool lint_mentions(const struct lint_walk *w, stet_python_ref n, const char *const *names)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
 
-    for (lint_ref c = n; n && lint_within(w, c, n); c++) {
-        if (a->nodes[c].kind == LINT_IDENTIFIER &&
+    for (stet_python_ref c = n; n && lint_within(w, c, n); c++) {
+        if (a->nodes[c].kind == PY_IDENTIFIER &&
             lint_any_of(a->names.items[a->nodes[c].child], names))
             return true;
     }
     return false;
 }
 
-long lint_integer(const struct lint_walk *w, lint_ref n)
+long lint_integer(const struct lint_walk *w, stet_python_ref n)
 {
     struct stet_view v;
     long value = 0;
 
-    if (lint_kind(w->ast, n) != LINT_INTEGER)
+    if (stet_python_kind(w->ast, n) != PY_INTEGER)
         return -1;
-    v = lint_text(w->ast, n);
+    v = stet_python_text(w->ast, n);
     for (size_t i = 0; i < v.len && value < 1000000000; i++) {
         if (v.ptr[i] < '0' || v.ptr[i] > '9')
             return -1;

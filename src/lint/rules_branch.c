@@ -1,19 +1,19 @@
 /* Rules about branches: on values, on fields, on ranks, on step counts. */
 #include "lint/rules.h"
 
-static bool is_number(const struct lint_walk *w, lint_ref n)
+static bool is_number(const struct lint_walk *w, stet_python_ref n)
 {
-    enum lint_kind k = lint_kind(w->ast, lint_bare(w->ast, n));
+    enum stet_python_kind k = stet_python_kind(w->ast, stet_python_bare(w->ast, n));
 
-    if (k == LINT_UNARY)
-        k = lint_kind(w->ast, lint_child(w->ast, lint_bare(w->ast, n)));
-    return k == LINT_INTEGER || k == LINT_FLOAT;
+    if (k == PY_UNARY)
+        k = stet_python_kind(w->ast, stet_python_child(w->ast, stet_python_bare(w->ast, n)));
+    return k == PY_INTEGER || k == PY_FLOAT;
 }
 
-/* A value that only might be a tensor counts if it is compared with a number. */
-static bool compared_with_number(const struct lint_walk *w, lint_ref n)
+/* What only might be a tensor counts when it is compared with a number. */
+static bool compared_with_number(const struct lint_walk *w, stet_python_ref n)
 {
-    for (lint_ref c = lint_child(w->ast, n); c; c = lint_next(w->ast, c)) {
+    for (stet_python_ref c = stet_python_child(w->ast, n); c; c = stet_python_next(w->ast, c)) {
         if (is_number(w, c))
             return true;
     }
@@ -23,14 +23,15 @@ static bool compared_with_number(const struct lint_walk *w, lint_ref n)
 /* An `if` in a loop, with a compiled function called inside. */
 static bool chooses_program(struct lint_walk *w)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref body = lint_kind(a, w->statement) == LINT_IF && w->loops && !w->periodic
-                        ? lint_field(a, w->statement, LINT_FIELD_CONSEQUENCE)
-                        : 0;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref body = stet_python_kind(a, w->statement) == PY_IF && w->loops && !w->periodic
+                               ? stet_python_field(a, w->statement, PY_FIELD_CONSEQUENCE)
+                               : 0;
 
-    for (lint_ref c = body; body && lint_within(w, c, body); c++) {
-        uint32_t name =
-            a->nodes[c].kind == LINT_CALL ? lint_name(a, lint_field(a, c, LINT_FIELD_FUNCTION)) : 0;
+    for (stet_python_ref c = body; body && lint_within(w, c, body); c++) {
+        uint32_t name = a->nodes[c].kind == PY_CALL
+                            ? stet_python_name(a, stet_python_field(a, c, PY_FIELD_FUNCTION))
+                            : 0;
         struct lint_binding *b = name ? lint_lookup(w, w->fn, name) : NULL;
 
         if (b && b->value.kind == LINT_V_JITTED)
@@ -39,26 +40,26 @@ static bool chooses_program(struct lint_walk *w)
     return false;
 }
 
-void rule_value_branch(struct lint_walk *w, lint_ref n)
+void rule_value_branch(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     struct lint_value v;
 
-    n = lint_bare(a, n);
-    switch (lint_kind(a, n)) {
-    case LINT_BOOLEAN:
-        rule_value_branch(w, lint_field(a, n, LINT_FIELD_LEFT));
-        rule_value_branch(w, lint_field(a, n, LINT_FIELD_RIGHT));
+    n = stet_python_bare(a, n);
+    switch (stet_python_kind(a, n)) {
+    case PY_BOOLEAN:
+        rule_value_branch(w, stet_python_field(a, n, PY_FIELD_LEFT));
+        rule_value_branch(w, stet_python_field(a, n, PY_FIELD_RIGHT));
         return;
-    case LINT_NOT:
-        rule_value_branch(w, lint_child(a, n));
+    case PY_NOT:
+        rule_value_branch(w, stet_python_child(a, n));
         return;
-    case LINT_COMPARISON:
-    case LINT_CALL:
-    case LINT_IDENTIFIER:
-    case LINT_SUBSCRIPT:
-    case LINT_BINARY:
-    case LINT_UNARY:
+    case PY_COMPARISON:
+    case PY_CALL:
+    case PY_IDENTIFIER:
+    case PY_SUBSCRIPT:
+    case PY_BINARY:
+    case PY_UNARY:
         break;
     default:
         return;
@@ -73,14 +74,15 @@ void rule_value_branch(struct lint_walk *w, lint_ref n)
     if (!lint_is_tensor(v) || (v.flags & (LINT_GUESS | LINT_TREE)))
         return;
     if ((v.flags & LINT_WEAK) &&
-        (lint_kind(a, n) != LINT_COMPARISON || !compared_with_number(w, n)))
+        (stet_python_kind(a, n) != PY_COMPARISON || !compared_with_number(w, n)))
         return;
     lint_report(w, LINT_RULE_value_branch, n, LINT_TRACED, LINT_TENSOR, v.deps,
                 "Python needs the truth value of `%.*s`, which is a tensor",
                 STET_FMT(lint_quote(w, n)));
 }
 
-static void report_key(struct lint_walk *w, lint_ref at, lint_ref object, lint_ref key)
+static void report_key(struct lint_walk *w, stet_python_ref at, stet_python_ref object,
+                       stet_python_ref key)
 {
     static const char *const settings[] = {"config", "cfg",    "kwargs",   "options", "opts",
                                            "args",   "params", "settings", NULL};
@@ -88,7 +90,7 @@ static void report_key(struct lint_walk *w, lint_ref at, lint_ref object, lint_r
                                         "meta", "metadata", "__dict__", NULL};
     struct lint_value v = lint_value_of(w, object);
 
-    if (lint_kind(w->ast, key) != LINT_STRING || v.kind != LINT_V_TENSOR || !v.deps ||
+    if (stet_python_kind(w->ast, key) != PY_STRING || v.kind != LINT_V_TENSOR || !v.deps ||
         lint_mentions(w, object, words))
         return;
     lint_report(w, LINT_RULE_optional_key, at, LINT_TRACED,
@@ -97,31 +99,31 @@ static void report_key(struct lint_walk *w, lint_ref at, lint_ref object, lint_r
                 STET_FMT(lint_quote(w, key)));
 }
 
-void rule_optional_key(struct lint_walk *w, lint_ref n)
+void rule_optional_key(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     char op;
 
-    n = lint_bare(a, n);
-    if (lint_kind(a, n) == LINT_CALL) {
+    n = stet_python_bare(a, n);
+    if (stet_python_kind(a, n) == PY_CALL) {
         lint_fed_keys(w, n);
         if (stet_view_is(lint_callee_name(w, n), "get") && lint_callee_object(w, n) &&
             lint_arg_at(w, n, 0))
             report_key(w, n, lint_callee_object(w, n), lint_arg_at(w, n, 0));
         return;
     }
-    if (lint_kind(a, n) == LINT_BOOLEAN) {
-        rule_optional_key(w, lint_field(a, n, LINT_FIELD_LEFT));
-        rule_optional_key(w, lint_field(a, n, LINT_FIELD_RIGHT));
+    if (stet_python_kind(a, n) == PY_BOOLEAN) {
+        rule_optional_key(w, stet_python_field(a, n, PY_FIELD_LEFT));
+        rule_optional_key(w, stet_python_field(a, n, PY_FIELD_RIGHT));
         return;
     }
-    if (lint_kind(a, n) == LINT_NOT) {
-        rule_optional_key(w, lint_child(a, n));
+    if (stet_python_kind(a, n) == PY_NOT) {
+        rule_optional_key(w, stet_python_child(a, n));
         return;
     }
-    op = lint_at(a, n)->op;
-    if (lint_kind(a, n) == LINT_COMPARISON && (op == 'i' || op == 'n')) {
-        lint_ref key = lint_child(a, n), object = key ? lint_next(a, key) : 0;
+    op = stet_python_at(a, n)->op;
+    if (stet_python_kind(a, n) == PY_COMPARISON && (op == 'i' || op == 'n')) {
+        stet_python_ref key = stet_python_child(a, n), object = key ? stet_python_next(a, key) : 0;
 
         if (object)
             report_key(w, n, object, key);
@@ -137,7 +139,7 @@ static bool statement_reads(const struct lint_walk *w)
     return lint_mentions(w, w->statement, reads);
 }
 
-bool lint_asks_rank(const struct lint_walk *w, lint_ref n)
+bool lint_asks_rank(const struct lint_walk *w, stet_python_ref n)
 {
     static const char *const ranks[] = {"rank",
                                         "local_rank",
@@ -156,30 +158,54 @@ bool lint_asks_rank(const struct lint_walk *w, lint_ref n)
     return lint_mentions(w, n, ranks);
 }
 
-void rule_rank_branch(struct lint_walk *w, lint_ref n)
+void rule_rank_branch(struct lint_walk *w, stet_python_ref n)
 {
     if (!lint_asks_rank(w, n) || (w->step_loops && !statement_reads(w)))
         return;
-    if (lint_kind(w->ast, w->statement) != LINT_IF &&
-        lint_kind(w->ast, w->statement) != LINT_WHILE &&
-        lint_kind(w->ast, lint_bare(w->ast, n)) == LINT_IDENTIFIER)
+    if (stet_python_kind(w->ast, w->statement) != PY_IF &&
+        stet_python_kind(w->ast, w->statement) != PY_WHILE &&
+        stet_python_kind(w->ast, stet_python_bare(w->ast, n)) == PY_IDENTIFIER)
         return;
     lint_report(w, LINT_RULE_rank_branch, n, LINT_TRACED, LINT_ANY, 0,
                 "`%.*s` differs between ranks", STET_FMT(lint_quote(w, n)));
 }
 
-/* step % n, somewhere in the condition. */
-lint_ref lint_every_n(const struct lint_walk *w, lint_ref n)
+/* A Python number that counts: a loop's, or an attribute that a method moves. */
+static bool counts(const struct lint_walk *w, stet_python_ref n)
 {
-    static const char *const counters[] = {"step",     "steps",      "global_step", "iteration",
-                                           "iter",     "it",         "batch_idx",   "num_updates",
-                                           "n_iter",   "i_step",     "step_num",    "step_idx",
-                                           "cur_step", "train_step", NULL};
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
+    struct lint_value v = lint_value_of(w, n);
+    stet_python_ref object =
+        stet_python_kind(a, n) == PY_ATTRIBUTE ? stet_python_field(a, n, PY_FIELD_OBJECT) : 0;
+    uint32_t fn = w->fn;
 
-    for (lint_ref c = n; lint_within(w, c, n); c++) {
-        if (a->nodes[c].kind == LINT_BINARY && a->nodes[c].op == '%' &&
-            lint_mentions(w, lint_field(a, c, LINT_FIELD_LEFT), counters))
+    if (v.kind <= LINT_V_PYTHON && lint_turns(v))
+        return true;
+    while (fn && w->fns[fn].owner == LINT_NONE)
+        fn = w->fns[fn].parent;
+    return fn && object && lint_name_is(w, stet_python_name(a, object), "self") &&
+           lint_attribute_moves(w, w->fns[fn].owner,
+                                stet_python_text(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE)));
+}
+
+/* The left side of step % n in the condition counts by itself, or is a parameter: then *deps. */
+stet_python_ref lint_every_n(const struct lint_walk *w, stet_python_ref n, uint64_t *deps)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    *deps = 0;
+    for (stet_python_ref c = n; lint_within(w, c, n); c++) {
+        stet_python_ref left = a->nodes[c].kind == PY_BINARY && a->nodes[c].op == '%'
+                                   ? stet_python_bare(a, stet_python_field(a, c, PY_FIELD_LEFT))
+                                   : 0;
+        struct lint_value v = lint_value_of(w, left);
+
+        for (stet_python_ref part = left; left && lint_within(w, part, left); part++)
+            if (counts(w, part))
+                return c;
+        if (left && !lint_is_strong(v) && v.kind != LINT_V_SHAPE && v.kind != LINT_V_HOST)
+            *deps = v.deps & ~LINT_ALWAYS;
+        if (*deps)
             return c;
     }
     return 0;
@@ -188,15 +214,15 @@ lint_ref lint_every_n(const struct lint_walk *w, lint_ref n)
 /* A tensor of the step is replaced inside the branch: in a lazy loop, this makes another graph. */
 static bool statement_computes(struct lint_walk *w)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref body = lint_field(a, w->statement, LINT_FIELD_CONSEQUENCE);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref body = stet_python_field(a, w->statement, PY_FIELD_CONSEQUENCE);
 
-    for (lint_ref c = body; body && lint_within(w, c, body); c++) {
+    for (stet_python_ref c = body; body && lint_within(w, c, body); c++) {
         struct lint_binding *b = NULL;
 
-        if (a->nodes[c].kind == LINT_ASSIGNMENT || a->nodes[c].kind == LINT_AUGMENTED)
+        if (a->nodes[c].kind == PY_ASSIGNMENT || a->nodes[c].kind == PY_AUGMENTED)
             b = lint_scope_find(&w->fns[w->fn].scope,
-                                lint_name(a, lint_field(a, c, LINT_FIELD_LEFT)));
+                                stet_python_name(a, stet_python_field(a, c, PY_FIELD_LEFT)));
         if (b && lint_is_tensor(b->value) && (b->value.deps & LINT_ALWAYS) &&
             !(b->value.flags & LINT_TREE))
             return true;
@@ -204,32 +230,33 @@ static bool statement_computes(struct lint_walk *w)
     return false;
 }
 
-void rule_logging_branch(struct lint_walk *w, lint_ref n)
+void rule_logging_branch(struct lint_walk *w, stet_python_ref n)
 {
-    lint_ref every;
+    stet_python_ref every;
+    uint64_t deps;
 
-    if (!n || lint_kind(w->ast, w->statement) != LINT_IF)
+    if (!n || stet_python_kind(w->ast, w->statement) != PY_IF)
         return;
-    every = lint_every_n(w, n);
+    every = lint_every_n(w, n, &deps);
     if (!every || (w->step_loops && !statement_reads(w) && !statement_computes(w)))
         return;
     if (!w->step_loops && w->loops &&
-        (lint_value_of(w, lint_field(w->ast, every, LINT_FIELD_LEFT)).flags & LINT_VARIES))
+        (lint_value_of(w, stet_python_field(w->ast, every, PY_FIELD_LEFT)).flags & LINT_VARIES))
         return; /* the loop is unrolled: always the same program */
-    lint_report(w, LINT_RULE_logging_branch, n, LINT_TRACED, LINT_ANY, 0,
+    lint_report(w, LINT_RULE_logging_branch, n, LINT_TRACED, deps ? LINT_VARYING : LINT_ANY, deps,
                 "runs at some steps only: `%.*s`", STET_FMT(lint_quote(w, n)));
 }
 
 /* self.flag or config.flag that a loop elsewhere sets */
-static bool is_switched(const struct lint_walk *w, lint_ref n)
+static bool is_switched(const struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     uint32_t object, attribute, fn = w->fn;
 
-    if (lint_kind(a, n) != LINT_ATTRIBUTE || !w->move_count)
+    if (stet_python_kind(a, n) != PY_ATTRIBUTE || !w->move_count)
         return false;
-    object = lint_name(a, lint_field(a, n, LINT_FIELD_OBJECT));
-    attribute = lint_name(a, lint_field(a, n, LINT_FIELD_ATTRIBUTE));
+    object = stet_python_name(a, stet_python_field(a, n, PY_FIELD_OBJECT));
+    attribute = stet_python_name(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE));
     if (!lint_name_is(w, object, "self"))
         return object && lint_object_attribute_moved(w, object, attribute) &&
                !lint_scope_find(&w->fns[w->fn].scope, object);
@@ -239,14 +266,14 @@ static bool is_switched(const struct lint_walk *w, lint_ref n)
 }
 
 /* Parameters that the condition reads as Python values. */
-static uint64_t switches(struct lint_walk *w, lint_ref n)
+static uint64_t switches(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     uint64_t deps = 0;
 
-    for (lint_ref c = n; lint_within(w, c, n); c++) {
-        struct lint_binding *b = lint_name(a, c) && a->nodes[c].field != LINT_FIELD_ATTRIBUTE
-                                     ? lint_lookup(w, w->fn, lint_name(a, c))
+    for (stet_python_ref c = n; lint_within(w, c, n); c++) {
+        struct lint_binding *b = stet_python_name(a, c) && a->nodes[c].field != PY_FIELD_ATTRIBUTE
+                                     ? lint_lookup(w, w->fn, stet_python_name(a, c))
                                      : NULL;
 
         if (b && !lint_is_strong(b->value) &&
@@ -256,21 +283,21 @@ static uint64_t switches(struct lint_walk *w, lint_ref n)
     return deps;
 }
 
-void rule_late_branch(struct lint_walk *w, lint_ref n)
+void rule_late_branch(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const shapes[] = {"shape", "size", "ndim", "len", NULL};
-    lint_ref test = lint_bare(w->ast, n);
+    stet_python_ref test = stet_python_bare(w->ast, n);
     uint64_t deps;
 
     lint_donated_one_way(w, n);
-    if (lint_kind(w->ast, test) == LINT_NOT)
-        test = lint_bare(w->ast, lint_child(w->ast, test));
+    if (stet_python_kind(w->ast, test) == PY_NOT)
+        test = stet_python_bare(w->ast, stet_python_child(w->ast, test));
     if (is_switched(w, test)) {
         lint_report(w, LINT_RULE_late_branch, n, LINT_TRACED, LINT_ANY, 0,
                     "`%.*s` is switched in a loop elsewhere", STET_FMT(lint_quote(w, test)));
         return;
     }
-    if (!(w->facts & LINT_USES_JIT) || lint_every_n(w, n))
+    if (!(w->facts & LINT_USES_JIT) || lint_every_n(w, n, &deps))
         return;
     deps = switches(w, n);
     if (deps && !lint_mentions(w, n, shapes)) /* a shape's branch is its shape's program */

@@ -5,45 +5,47 @@
 #include <stdio.h>
 
 /* The compiled function that is called here, or NULL. */
-static struct lint_jit *fed_jit(struct lint_walk *w, lint_ref call)
+static struct lint_jit *fed_jit(struct lint_walk *w, stet_python_ref call)
 {
-    lint_ref f = lint_bare(w->ast, lint_field(w->ast, call, LINT_FIELD_FUNCTION));
+    stet_python_ref f =
+        stet_python_bare(w->ast, stet_python_field(w->ast, call, PY_FIELD_FUNCTION));
     struct lint_value v = lint_value_of(w, f);
 
-    if (lint_kind(w->ast, f) == LINT_ATTRIBUTE)
+    if (stet_python_kind(w->ast, f) == PY_ATTRIBUTE)
         return NULL; /* a method of the compiled function: lower, eval_shape */
     return v.kind == LINT_V_JITTED && !w->jits[v.index].shifted ? &w->jits[v.index] : NULL;
 }
 
 /* x.to("xla") and x.to(device): where a step's inputs reach the device. */
-static lint_ref moved_to_device(const struct lint_walk *w, lint_ref call)
+static stet_python_ref moved_to_device(const struct lint_walk *w, stet_python_ref call)
 {
-    lint_ref first;
+    stet_python_ref first;
 
     if (!w->step_loops || !stet_view_is(lint_callee_name(w, call), "to"))
         return 0;
     first = lint_arg_at(w, call, 0);
-    if (lint_kind(w->ast, first) != LINT_STRING && lint_kind(w->ast, first) != LINT_IDENTIFIER)
+    if (stet_python_kind(w->ast, first) != PY_STRING &&
+        stet_python_kind(w->ast, first) != PY_IDENTIFIER)
         return 0;
     return lint_callee_object(w, call);
 }
 
 struct feed {
     struct lint_jit *jit;
-    lint_ref call, arg; /* the argument's value */
+    stet_python_ref call, arg; /* the argument's value */
     struct lint_value v;
     struct lint_fed *first; /* how that position was fed at first, or NULL */
 };
 
-/* Position of an argument among the parameters, LINT_FED if unknown. */
-static unsigned position_of(const struct lint_walk *w, const struct lint_jit *j, lint_ref arg,
-                            unsigned position)
+/* Position of an argument among the parameters, LINT_FED when it can't be told. */
+static unsigned position_of(const struct lint_walk *w, const struct lint_jit *j,
+                            stet_python_ref arg, unsigned position)
 {
     struct stet_view name;
 
-    if (lint_kind(w->ast, arg) != LINT_KEYWORD_ARGUMENT)
+    if (stet_python_kind(w->ast, arg) != PY_KEYWORD_ARGUMENT)
         return position;
-    name = lint_text(w->ast, lint_field(w->ast, arg, LINT_FIELD_NAME));
+    name = stet_python_text(w->ast, stet_python_field(w->ast, arg, PY_FIELD_NAME));
     if (j->fn == LINT_NONE)
         return LINT_FED;
     for (unsigned i = 0; i < w->out->fns[j->fn].param_count && i < LINT_FED; i++) {
@@ -53,12 +55,13 @@ static unsigned position_of(const struct lint_walk *w, const struct lint_jit *j,
     return LINT_FED;
 }
 
-/* Calls `look` for each value that goes into a compiled function or to the device here. */
-static void each_fed(struct lint_walk *w, lint_ref call,
+/* Calls `look` for what goes into a compiled function or onto the device here. */
+static void each_fed(struct lint_walk *w, stet_python_ref call,
                      void (*look)(struct lint_walk *, const struct feed *))
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref args = lint_field(a, call, LINT_FIELD_ARGUMENTS), moved = moved_to_device(w, call);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref args = stet_python_field(a, call, PY_FIELD_ARGUMENTS),
+                    moved = moved_to_device(w, call);
     struct feed f = {.jit = fed_jit(w, call), .call = call};
     unsigned position = 0;
 
@@ -69,17 +72,17 @@ static void each_fed(struct lint_walk *w, lint_ref call,
         look(w, &f);
         return;
     }
-    if (!f.jit || lint_kind(a, args) != LINT_ARGUMENTS)
+    if (!f.jit || stet_python_kind(a, args) != PY_ARGUMENTS)
         return;
-    for (lint_ref c = lint_child(a, args); c; c = lint_next(a, c)) {
+    for (stet_python_ref c = stet_python_child(a, args); c; c = stet_python_next(a, c)) {
         unsigned at;
 
-        if (lint_kind(a, c) == LINT_COMMENT)
+        if (stet_python_kind(a, c) == PY_COMMENT)
             continue;
-        if (lint_kind(a, c) == LINT_LIST_SPLAT || lint_kind(a, c) == LINT_DICT_SPLAT)
+        if (stet_python_kind(a, c) == PY_LIST_SPLAT || stet_python_kind(a, c) == PY_DICT_SPLAT)
             return;
         at = position_of(w, f.jit, c, position);
-        position += lint_kind(a, c) != LINT_KEYWORD_ARGUMENT;
+        position += stet_python_kind(a, c) != PY_KEYWORD_ARGUMENT;
         f.arg = lint_arg_value(w, c);
         f.v = lint_value_of(w, f.arg);
         f.first = at < LINT_FED && f.jit->fed[at].line && f.jit->fed[at].fn == w->fn
@@ -104,24 +107,24 @@ static void report_other(struct lint_walk *w, unsigned rule, const struct feed *
 /* How many turns a loop makes, if it is a literal; 0 otherwise. */
 static long turns(struct lint_walk *w)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref right = w->loop ? lint_field(a, w->loop, LINT_FIELD_RIGHT) : 0;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref right = w->loop ? stet_python_field(a, w->loop, PY_FIELD_RIGHT) : 0;
     long count = 0, from, to;
 
-    if (lint_kind(a, right) == LINT_LIST || lint_kind(a, right) == LINT_TUPLE) {
-        for (lint_ref c = lint_child(a, right); c; c = lint_next(a, c))
+    if (stet_python_kind(a, right) == PY_LIST || stet_python_kind(a, right) == PY_TUPLE) {
+        for (stet_python_ref c = stet_python_child(a, right); c; c = stet_python_next(a, c))
             count++;
         return count;
     }
-    if (lint_kind(a, right) != LINT_CALL || !stet_view_is(lint_callee_name(w, right), "range"))
+    if (stet_python_kind(a, right) != PY_CALL || !stet_view_is(lint_callee_name(w, right), "range"))
         return 0;
     from = lint_arg_at(w, right, 1) ? lint_known_integer(w, lint_arg_at(w, right, 0)) : 0;
     to = lint_known_integer(w, lint_arg_at(w, right, lint_arg_at(w, right, 1) ? 1 : 0));
     return from < 0 || to < from ? 0 : to - from;
 }
 
-/* torch.compile stops compiling a frame after eight programs. */
-bool lint_passes_limit(struct lint_walk *w, const struct lint_jit *j, lint_ref at)
+/* torch.compile gives up after eight programs of a frame. */
+bool lint_passes_limit(struct lint_walk *w, const struct lint_jit *j, stet_python_ref at)
 {
     long n = turns(w);
 
@@ -135,9 +138,9 @@ bool lint_passes_limit(struct lint_walk *w, const struct lint_jit *j, lint_ref a
 
 static bool is_list(const struct lint_walk *w, const struct feed *f)
 {
-    enum lint_kind k = lint_kind(w->ast, f->arg);
+    enum stet_python_kind k = stet_python_kind(w->ast, f->arg);
 
-    return (f->v.f.flags & LINT_F_LIST) || k == LINT_LIST || k == LINT_LIST_COMPREHENSION;
+    return (f->v.f.flags & LINT_F_LIST) || k == PY_LIST || k == PY_LIST_COMPREHENSION;
 }
 
 /* Its elements may differ from each other as they like. */
@@ -157,7 +160,7 @@ static void look_shape(struct lint_walk *w, const struct feed *f)
         report_other(w, LINT_RULE_shape_drift, f, "another size");
 }
 
-void rule_shape_drift(struct lint_walk *w, lint_ref n)
+void rule_shape_drift(struct lint_walk *w, stet_python_ref n)
 {
     each_fed(w, n, look_shape);
 }
@@ -175,29 +178,29 @@ static void look_rank(struct lint_walk *w, const struct feed *f)
     }
 }
 
-void rule_rank_change(struct lint_walk *w, lint_ref n)
+void rule_rank_change(struct lint_walk *w, stet_python_ref n)
 {
     each_fed(w, n, look_rank);
 }
 
 /* In `x, y = call(…)`: which part this name takes, or -1. */
-static int part_named(const struct lint_walk *w, lint_ref call, uint32_t name)
+static int part_named(const struct lint_walk *w, stet_python_ref call, uint32_t name)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref assign = lint_child(a, w->statement), left;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref assign = stet_python_child(a, w->statement), left;
     int i = 0;
 
-    if (lint_kind(a, w->statement) != LINT_EXPRESSION_STATEMENT ||
-        lint_kind(a, assign) != LINT_ASSIGNMENT ||
-        lint_field(a, assign, LINT_FIELD_RIGHT) != call || !name)
+    if (stet_python_kind(a, w->statement) != PY_EXPRESSION_STATEMENT ||
+        stet_python_kind(a, assign) != PY_ASSIGNMENT ||
+        stet_python_field(a, assign, PY_FIELD_RIGHT) != call || !name)
         return -1;
-    left = lint_field(a, assign, LINT_FIELD_LEFT);
-    if (lint_name(a, left) == name)
+    left = stet_python_field(a, assign, PY_FIELD_LEFT);
+    if (stet_python_name(a, left) == name)
         return 0;
-    if (lint_kind(a, left) != LINT_PATTERN_LIST)
+    if (stet_python_kind(a, left) != PY_PATTERN_LIST)
         return -1;
-    for (lint_ref l = lint_child(a, left); l; l = lint_next(a, l), i++) {
-        if (lint_name(a, l) == name)
+    for (stet_python_ref l = stet_python_child(a, left); l; l = stet_python_next(a, l), i++) {
+        if (stet_python_name(a, l) == name)
             return i;
     }
     return -1;
@@ -205,7 +208,7 @@ static int part_named(const struct lint_walk *w, lint_ref call, uint32_t name)
 
 static void look_dtype(struct lint_walk *w, const struct feed *f)
 {
-    int part = w->loops ? part_named(w, f->call, lint_name(w->ast, f->arg)) : -1;
+    int part = w->loops ? part_named(w, f->call, stet_python_name(w->ast, f->arg)) : -1;
     const struct lint_function *fn = f->jit && f->jit->fn != LINT_NONE ? &w->fns[f->jit->fn] : NULL;
 
     if (is_tree(f))
@@ -223,7 +226,7 @@ static void look_dtype(struct lint_walk *w, const struct feed *f)
                    "comes back with another dtype than it starts with");
 }
 
-void rule_dtype_change(struct lint_walk *w, lint_ref n)
+void rule_dtype_change(struct lint_walk *w, stet_python_ref n)
 {
     each_fed(w, n, look_dtype);
 }
@@ -234,7 +237,7 @@ static void look_list(struct lint_walk *w, const struct feed *f)
         report_fed(w, LINT_RULE_list_length, f, "is a list of another length at each turn");
 }
 
-void rule_list_length(struct lint_walk *w, lint_ref n)
+void rule_list_length(struct lint_walk *w, stet_python_ref n)
 {
     each_fed(w, n, look_list);
 }
@@ -246,7 +249,7 @@ static void look_grad(struct lint_walk *w, const struct feed *f)
         report_other(w, LINT_RULE_requires_grad, f, "another requires_grad");
 }
 
-void rule_requires_grad(struct lint_walk *w, lint_ref n)
+void rule_requires_grad(struct lint_walk *w, stet_python_ref n)
 {
     each_fed(w, n, look_grad);
 }
@@ -258,7 +261,7 @@ static void look_stride(struct lint_walk *w, const struct feed *f)
         report_other(w, LINT_RULE_stride_change, f, "another order in memory");
 }
 
-void rule_stride_change(struct lint_walk *w, lint_ref n)
+void rule_stride_change(struct lint_walk *w, stet_python_ref n)
 {
     each_fed(w, n, look_stride);
 }
@@ -274,7 +277,7 @@ static void look_key(struct lint_walk *w, const struct feed *f)
         report_other(w, LINT_RULE_optional_key, f, "other fields");
 }
 
-void lint_fed_keys(struct lint_walk *w, lint_ref n)
+void lint_fed_keys(struct lint_walk *w, stet_python_ref n)
 {
     each_fed(w, n, look_key);
 }
@@ -292,7 +295,7 @@ static void look_short(struct lint_walk *w, const struct feed *f)
                    "is shorter in the last turn, unless the stride divides");
 }
 
-void lint_fed_short(struct lint_walk *w, lint_ref n)
+void lint_fed_short(struct lint_walk *w, stet_python_ref n)
 {
     each_fed(w, n, look_short);
 }
@@ -300,19 +303,20 @@ void lint_fed_short(struct lint_walk *w, lint_ref n)
 /* acc = step(acc, …) in a loop, with acc None again at each turn of the loop around it. */
 static void look_none(struct lint_walk *w, const struct feed *f)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     struct lint_binding *b;
 
     if (!(f->v.f.flags & LINT_F_NONE) || !f->jit || w->loops < 2 || w->loop == w->outer_loop ||
-        part_named(w, f->call, lint_name(a, f->arg)) < 0)
+        part_named(w, f->call, stet_python_name(a, f->arg)) < 0)
         return;
-    b = lint_scope_find(&w->fns[w->fn].scope, lint_name(a, f->arg));
-    if (b && b->at > lint_at(a, w->outer_loop)->start && b->at < lint_at(a, w->loop)->start)
+    b = lint_scope_find(&w->fns[w->fn].scope, stet_python_name(a, f->arg));
+    if (b && b->at > stet_python_at(a, w->outer_loop)->start &&
+        b->at < stet_python_at(a, w->loop)->start)
         report_fed(w, LINT_RULE_grad_from_none, f,
                    "is None in the first call of each cycle and an array in the others");
 }
 
-void rule_grad_from_none(struct lint_walk *w, lint_ref n)
+void rule_grad_from_none(struct lint_walk *w, stet_python_ref n)
 {
     each_fed(w, n, look_none);
 }
@@ -320,11 +324,11 @@ void rule_grad_from_none(struct lint_walk *w, lint_ref n)
 /* Literal values of a static place that differ between the calls of one loop. */
 static void look_static(struct lint_walk *w, const struct feed *f)
 {
-    struct stet_view text = lint_text(w->ast, f->arg);
+    struct stet_view text = stet_python_text(w->ast, f->arg);
     unsigned position = 0;
 
-    if (!f->first || !w->loops || lint_kind(w->ast, f->arg) != LINT_FLOAT || !f->first->text.len ||
-        stet_view_eq(f->first->text, text))
+    if (!f->first || !w->loops || stet_python_kind(w->ast, f->arg) != PY_FLOAT ||
+        !f->first->text.len || stet_view_eq(f->first->text, text))
         return;
     position = (unsigned)(f->first - f->jit->fed);
     if (f->jit->static_positions >> position & 1)
@@ -336,19 +340,20 @@ static void look_static(struct lint_walk *w, const struct feed *f)
 /* Calls that leave a static default alone use it too. */
 static struct stet_view default_of(const struct lint_walk *w, const struct lint_jit *j, unsigned at)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref c = j->fn != LINT_NONE && w->fns[j->fn].parameters
-                     ? lint_child(a, w->fns[j->fn].parameters)
-                     : 0;
-    lint_ref value;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref c = j->fn != LINT_NONE && w->fns[j->fn].parameters
+                            ? stet_python_child(a, w->fns[j->fn].parameters)
+                            : 0;
+    stet_python_ref value;
 
     for (unsigned i = 0; c && i < at; i++)
-        c = lint_next(a, c);
-    value = c ? lint_field(a, c, LINT_FIELD_VALUE) : 0;
-    return lint_kind(a, value) == LINT_FLOAT ? lint_text(a, value) : (struct stet_view){0};
+        c = stet_python_next(a, c);
+    value = c ? stet_python_field(a, c, PY_FIELD_VALUE) : 0;
+    return stet_python_kind(a, value) == PY_FLOAT ? stet_python_text(a, value)
+                                                  : (struct stet_view){0};
 }
 
-void lint_fed_static(struct lint_walk *w, lint_ref n)
+void lint_fed_static(struct lint_walk *w, stet_python_ref n)
 {
     struct lint_jit *j = fed_jit(w, n);
     unsigned at;
@@ -359,26 +364,28 @@ void lint_fed_static(struct lint_walk *w, lint_ref n)
         struct stet_view text = default_of(w, j, at);
 
         if ((j->static_positions >> at & 1) && text.len && !j->fed[at].line)
-            j->fed[at] = (struct lint_fed){
-                .line = lint_at(w->ast, w->fns[j->fn].node)->row + 1, .fn = w->fn, .text = text};
+            j->fed[at] =
+                (struct lint_fed){.line = stet_python_at(w->ast, w->fns[j->fn].node)->row + 1,
+                                  .fn = w->fn,
+                                  .text = text};
     }
     each_fed(w, n, look_static);
 }
 
-void rule_static_object(struct lint_walk *w, lint_ref n)
+void rule_static_object(struct lint_walk *w, stet_python_ref n)
 {
     struct lint_jit *j = fed_jit(w, n);
 
     for (unsigned i = 0; j && j->static_positions && i < 8 && lint_arg_at(w, n, i); i++) {
-        lint_ref arg = lint_arg_at(w, n, i);
+        stet_python_ref arg = lint_arg_at(w, n, i);
         struct lint_binding *b;
 
         if (!(j->static_positions >> i & 1) || !w->outer_loop ||
             !(lint_value_of(w, arg).f.flags & LINT_F_OBJECT))
             continue;
-        b = lint_scope_find(&w->fns[w->fn].scope, lint_name(w->ast, arg));
-        if (lint_kind(w->ast, arg) == LINT_CALL ||
-            (b && b->at > lint_at(w->ast, w->outer_loop)->start))
+        b = lint_scope_find(&w->fns[w->fn].scope, stet_python_name(w->ast, arg));
+        if (stet_python_kind(w->ast, arg) == PY_CALL ||
+            (b && b->at > stet_python_at(w->ast, w->outer_loop)->start))
             lint_report(w, LINT_RULE_static_object, arg, 0, LINT_ANY, 0,
                         "`%.*s` is made anew in the loop, and its class has no equality",
                         STET_FMT(lint_quote(w, arg)));
@@ -386,7 +393,7 @@ void rule_static_object(struct lint_walk *w, lint_ref n)
 }
 
 /* With gradients here and without there; in training mode here and in evaluation there. */
-void rule_grad_mode(struct lint_walk *w, lint_ref n)
+void rule_grad_mode(struct lint_walk *w, stet_python_ref n)
 {
     struct lint_jit *j = fed_jit(w, n);
     uint8_t mode = w->no_grad ? 2 : 1;
@@ -399,9 +406,9 @@ void rule_grad_mode(struct lint_walk *w, lint_ref n)
                     "`%.*s` is called with gradients and without", STET_FMT(lint_quote(w, n)));
 }
 
-void rule_eval_mode(struct lint_walk *w, lint_ref n)
+void rule_eval_mode(struct lint_walk *w, stet_python_ref n)
 {
-    lint_ref object = lint_callee_object(w, n);
+    stet_python_ref object = lint_callee_object(w, n);
     struct lint_jit *j = fed_jit(w, n);
 
     if (object && stet_view_is(lint_callee_name(w, n), "eval") && !lint_arg_at(w, n, 0)) {
@@ -409,7 +416,7 @@ void rule_eval_mode(struct lint_walk *w, lint_ref n)
             struct lint_value v = lint_value_of(w, object);
 
             if (w->jits[i].lane == LINT_TORCH && (w->jits[i].modes & 4) &&
-                (w->jits[i].module == lint_name(w->ast, object) ||
+                (w->jits[i].module == stet_python_name(w->ast, object) ||
                  (v.kind == LINT_V_JITTED && v.index == i)))
                 w->jits[i].modes |= 8;
         }
@@ -425,16 +432,17 @@ void rule_eval_mode(struct lint_walk *w, lint_ref n)
     j->modes |= 4;
 }
 
-/* The first call of a position is what later ones are compared with; called after all rules. */
-void lint_fed_remember(struct lint_walk *w, lint_ref n)
+/* The first call of a place is what later ones are compared with; called after all rules. */
+void lint_fed_remember(struct lint_walk *w, stet_python_ref n)
 {
     struct lint_jit *j = fed_jit(w, n);
 
     for (unsigned i = 0; j && i < LINT_FED && lint_arg_at(w, n, i); i++) {
-        lint_ref arg = lint_arg_at(w, n, i);
+        stet_python_ref arg = lint_arg_at(w, n, i);
 
         if (!j->fed[i].line)
-            j->fed[i] = (struct lint_fed){lint_value_of(w, arg).f, lint_at(w->ast, n)->row + 1,
-                                          w->fn, lint_text(w->ast, arg)};
+            j->fed[i] =
+                (struct lint_fed){lint_value_of(w, arg).f, stet_python_at(w->ast, n)->row + 1,
+                                  w->fn, stet_python_text(w->ast, arg)};
     }
 }

@@ -2,89 +2,81 @@
 #include "lint/rules.h"
 
 /* The text right after a node, blanks skipped. */
-static char following(const struct lint_walk *w, lint_ref n)
+static char following(const struct lint_walk *w, stet_python_ref n)
 {
-    uint32_t at = lint_at(w->ast, n)->end;
+    uint32_t at = stet_python_at(w->ast, n)->end;
 
     while (at < w->ast->text.len && w->ast->text.ptr[at] == ' ')
         at++;
     return at < w->ast->text.len ? w->ast->text.ptr[at] : '\n';
 }
 
-/* A function object that is created at each execution of this place. */
-static bool is_fresh(struct lint_walk *w, lint_ref operand)
+/* A function object made anew each time the place is passed. */
+static bool is_fresh(struct lint_walk *w, stet_python_ref operand)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     struct lint_value v;
     char room[160];
 
-    operand = lint_bare(a, operand);
+    operand = stet_python_bare(a, operand);
     v = lint_value_of(w, operand);
-    if (lint_kind(a, operand) == LINT_LAMBDA)
+    if (stet_python_kind(a, operand) == PY_LAMBDA)
         return true;
-    if (lint_kind(a, operand) == LINT_CALL) {
-        struct stet_view made = lint_imported(w, lint_field(a, operand, LINT_FIELD_FUNCTION), room);
+    if (stet_python_kind(a, operand) == PY_CALL) {
+        struct stet_view made =
+            lint_imported(w, stet_python_field(a, operand, PY_FIELD_FUNCTION), room);
 
         return stet_view_is(made, "functools.partial") || stet_view_starts(made, "jax.");
     }
-    return v.kind == LINT_V_FN && lint_kind(a, operand) == LINT_IDENTIFIER &&
+    return v.kind == LINT_V_FN && stet_python_kind(a, operand) == PY_IDENTIFIER &&
            w->fns[v.index].parent == w->fn && w->fn;
 }
 
 /* Stored under a key or in a list: a table of compiled functions, each created once. */
 static bool is_collected(const struct lint_walk *w)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     static const char *const keeps[] = {"append", "setdefault", "add", "extend", NULL};
-    lint_ref inner = lint_child(a, w->statement), left;
+    stet_python_ref inner = stet_python_child(a, w->statement), left;
 
-    if (lint_kind(a, w->statement) == LINT_RETURN)
+    if (stet_python_kind(a, w->statement) == PY_RETURN)
         return true;
-    if (lint_kind(a, inner) == LINT_CALL)
+    if (stet_python_kind(a, inner) == PY_CALL)
         return lint_any_of(lint_callee_name(w, inner), keeps);
-    if (lint_kind(a, inner) != LINT_ASSIGNMENT)
+    if (stet_python_kind(a, inner) != PY_ASSIGNMENT)
         return false;
-    left = lint_field(a, inner, LINT_FIELD_LEFT);
-    return lint_kind(a, left) == LINT_SUBSCRIPT || lint_kind(a, left) == LINT_ATTRIBUTE ||
-           lint_child_of(a, inner, LINT_LIST_COMPREHENSION) ||
-           lint_child_of(a, inner, LINT_DICT_COMPREHENSION);
+    left = stet_python_field(a, inner, PY_FIELD_LEFT);
+    return stet_python_kind(a, left) == PY_SUBSCRIPT || stet_python_kind(a, left) == PY_ATTRIBUTE ||
+           stet_python_child_of(a, inner, PY_LIST_COMPREHENSION) ||
+           stet_python_child_of(a, inner, PY_DICT_COMPREHENSION);
 }
 
-/* Runs once by its name or place. */
+/* Runs once by its place: at module level, memoized, behind "if it is not made yet", or in what
+ * Python or Flax calls when an object is made. */
 static bool runs_once(const struct lint_walk *w)
 {
-    static const char *const starts[] = {"__init__", "setup",   "main", "init",      "create",
-                                         "build",    "make",    "test", "_init",     "_build",
-                                         "_make",    "_create", "run_", "benchmark", "bench",
-                                         "export",   "save",    "load", NULL};
-    struct stet_view name;
+    static const char *const builders[] = {"__init__", "__post_init__", "__new__", "setup", NULL};
 
-    if (!w->fn || w->once || w->fns[w->fn].memoized)
-        return true;
-    name = w->out->fns[w->fn].name;
-    for (const char *const *s = starts; *s; s++) {
-        if (stet_view_starts(name, *s))
-            return true;
-    }
-    return false;
+    return !w->fn || w->once || w->fns[w->fn].memoized ||
+           (w->fns[w->fn].owner != LINT_NONE && lint_any_of(w->out->fns[w->fn].name, builders));
 }
 
 /* jit(partial(f, rate=rate)) with a rate that varies: the number is baked in. */
-static bool bakes_bound(struct lint_walk *w, lint_ref operand)
+static bool bakes_bound(struct lint_walk *w, stet_python_ref operand)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref args;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref args;
     char room[160];
     bool found = false;
 
-    operand = lint_bare(a, operand);
-    if (lint_kind(a, operand) != LINT_CALL || !w->loops ||
-        !stet_view_is(lint_imported(w, lint_field(a, operand, LINT_FIELD_FUNCTION), room),
+    operand = stet_python_bare(a, operand);
+    if (stet_python_kind(a, operand) != PY_CALL || !w->loops ||
+        !stet_view_is(lint_imported(w, stet_python_field(a, operand, PY_FIELD_FUNCTION), room),
                       "functools.partial"))
         return false;
-    args = lint_field(a, operand, LINT_FIELD_ARGUMENTS);
-    for (lint_ref c = lint_child(a, args); c; c = lint_next(a, c)) {
-        lint_ref value = lint_arg_value(w, c);
+    args = stet_python_field(a, operand, PY_FIELD_ARGUMENTS);
+    for (stet_python_ref c = stet_python_child(a, args); c; c = stet_python_next(a, c)) {
+        stet_python_ref value = lint_arg_value(w, c);
         struct lint_value v = value ? lint_value_of(w, value) : (struct lint_value){0};
 
         if (v.kind > LINT_V_PYTHON || !(v.flags & LINT_VARIES))
@@ -97,32 +89,34 @@ static bool bakes_bound(struct lint_walk *w, lint_ref operand)
     return found;
 }
 
-/* step = jit(…), where step is then called in this function and not kept. */
-static bool is_used_here_only(const struct lint_walk *w, lint_ref call)
+/* step = jit(…), and step is then called in this function and nowhere kept. */
+static bool is_used_here_only(const struct lint_walk *w, stet_python_ref call)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref assign = lint_child(a, w->statement), left, fn = w->fns[w->fn].node;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref assign = stet_python_child(a, w->statement), left, fn = w->fns[w->fn].node;
     bool called = false;
     uint32_t name;
 
-    if (lint_kind(a, w->statement) != LINT_EXPRESSION_STATEMENT ||
-        lint_kind(a, assign) != LINT_ASSIGNMENT || lint_field(a, assign, LINT_FIELD_RIGHT) != call)
+    if (stet_python_kind(a, w->statement) != PY_EXPRESSION_STATEMENT ||
+        stet_python_kind(a, assign) != PY_ASSIGNMENT ||
+        stet_python_field(a, assign, PY_FIELD_RIGHT) != call)
         return false;
-    left = lint_field(a, assign, LINT_FIELD_LEFT);
-    name = lint_name(a, left);
-    for (lint_ref c = fn + 1; name && lint_within(w, c, fn); c++) {
-        if (a->nodes[c].kind == LINT_CALL &&
-            lint_name(a, lint_field(a, c, LINT_FIELD_FUNCTION)) == name)
+    left = stet_python_field(a, assign, PY_FIELD_LEFT);
+    name = stet_python_name(a, left);
+    for (stet_python_ref c = fn + 1; name && lint_within(w, c, fn); c++) {
+        if (a->nodes[c].kind == PY_CALL &&
+            stet_python_name(a, stet_python_field(a, c, PY_FIELD_FUNCTION)) == name)
             called = true;
-        else if (lint_name(a, c) == name && c != left && a->nodes[c].field != LINT_FIELD_FUNCTION)
+        else if (stet_python_name(a, c) == name && c != left &&
+                 a->nodes[c].field != PY_FIELD_FUNCTION)
             return false;
     }
     return called;
 }
 
-void rule_fresh_jit(struct lint_walk *w, lint_ref n)
+void rule_fresh_jit(struct lint_walk *w, stet_python_ref n)
 {
-    lint_ref operand = lint_arg_at(w, n, 0);
+    stet_python_ref operand = lint_arg_at(w, n, 0);
     bool in_loop = w->loops && !w->once && !(w->fn && w->fns[w->fn].memoized);
     struct lint_value v = lint_value_of(w, n);
 
@@ -147,15 +141,15 @@ void rule_fresh_jit(struct lint_walk *w, lint_ref n)
                     STET_FMT(lint_quote(w, n)), STET_FMT(w->out->fns[w->fn].name));
 }
 
-static const struct lint_jit *called_jit(struct lint_walk *w, lint_ref call, unsigned *shift)
+static const struct lint_jit *called_jit(struct lint_walk *w, stet_python_ref call, unsigned *shift)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref f = lint_field(a, call, LINT_FIELD_FUNCTION);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref f = stet_python_field(a, call, PY_FIELD_FUNCTION);
     struct lint_value v = lint_value_of(w, f);
 
     *shift = 0;
-    if (lint_kind(a, f) == LINT_ATTRIBUTE &&
-        lint_name_is(w, lint_name(a, lint_field(a, f, LINT_FIELD_OBJECT)), "self")) {
+    if (stet_python_kind(a, f) == PY_ATTRIBUTE &&
+        lint_name_is(w, stet_python_name(a, stet_python_field(a, f, PY_FIELD_OBJECT)), "self")) {
         uint32_t fn = w->fn;
         struct lint_binding *b;
 
@@ -164,13 +158,13 @@ static const struct lint_jit *called_jit(struct lint_walk *w, lint_ref call, uns
         if (!fn)
             return NULL;
         b = lint_scope_find(&w->classes[w->fns[fn].owner].attributes,
-                            lint_name(a, lint_field(a, f, LINT_FIELD_ATTRIBUTE)));
+                            stet_python_name(a, stet_python_field(a, f, PY_FIELD_ATTRIBUTE)));
         v = b ? b->value : (struct lint_value){0};
         /* A decorated method counts self among its positions, jax.jit(self.step) does not. */
         if (v.kind == LINT_V_JITTED && w->jits[v.index].fn != LINT_NONE &&
             w->fns[w->jits[v.index].fn].jit == v.index + 1)
             *shift = 1;
-    } else if (lint_kind(a, f) == LINT_ATTRIBUTE) {
+    } else if (stet_python_kind(a, f) == PY_ATTRIBUTE) {
         return NULL; /* a method of the compiled function: lower, eval_shape */
     }
     return v.kind == LINT_V_JITTED ? &w->jits[v.index] : NULL;
@@ -185,22 +179,23 @@ static bool is_static_name(const struct lint_jit *j, struct stet_view name)
     return false;
 }
 
-/* Calls `look` for each argument in a static position. */
-static void each_static(struct lint_walk *w, lint_ref call,
-                        void (*look)(struct lint_walk *, lint_ref call, lint_ref value))
+/* Calls `look` for each argument in a static place. */
+static void each_static(struct lint_walk *w, stet_python_ref call,
+                        void (*look)(struct lint_walk *, stet_python_ref call,
+                                     stet_python_ref value))
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     unsigned shift, position = 0;
     const struct lint_jit *j = called_jit(w, call, &shift);
-    lint_ref args = lint_field(a, call, LINT_FIELD_ARGUMENTS);
+    stet_python_ref args = stet_python_field(a, call, PY_FIELD_ARGUMENTS);
 
     if (!j || (!j->static_positions && !j->static_name_count))
         return;
-    for (lint_ref c = args ? lint_child(a, args) : 0; c; c = lint_next(a, c)) {
-        if (lint_kind(a, c) == LINT_KEYWORD_ARGUMENT) {
-            if (is_static_name(j, lint_text(a, lint_field(a, c, LINT_FIELD_NAME))))
-                look(w, call, lint_field(a, c, LINT_FIELD_VALUE));
-        } else if (lint_kind(a, c) != LINT_COMMENT) {
+    for (stet_python_ref c = args ? stet_python_child(a, args) : 0; c; c = stet_python_next(a, c)) {
+        if (stet_python_kind(a, c) == PY_KEYWORD_ARGUMENT) {
+            if (is_static_name(j, stet_python_text(a, stet_python_field(a, c, PY_FIELD_NAME))))
+                look(w, call, stet_python_field(a, c, PY_FIELD_VALUE));
+        } else if (stet_python_kind(a, c) != PY_COMMENT) {
             if (position + shift < 64 && (j->static_positions >> (position + shift) & 1))
                 look(w, call, c);
             position++;
@@ -209,27 +204,28 @@ static void each_static(struct lint_walk *w, lint_ref call,
 }
 
 /* self.calls, which a method counts up */
-static bool counts_itself(const struct lint_walk *w, lint_ref value)
+static bool counts_itself(const struct lint_walk *w, stet_python_ref value)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     uint32_t fn = w->fn;
-    lint_ref class_node;
+    stet_python_ref class_node;
 
     while (fn && w->fns[fn].owner == LINT_NONE)
         fn = w->fns[fn].parent;
-    if (!fn || lint_kind(a, value) != LINT_ATTRIBUTE ||
-        !lint_name_is(w, lint_name(a, lint_field(a, value, LINT_FIELD_OBJECT)), "self"))
+    if (!fn || stet_python_kind(a, value) != PY_ATTRIBUTE ||
+        !lint_name_is(w, stet_python_name(a, stet_python_field(a, value, PY_FIELD_OBJECT)), "self"))
         return false;
     class_node = w->classes[w->fns[fn].owner].node;
-    for (lint_ref c = class_node + 1; lint_within(w, c, class_node); c++) {
-        if (a->nodes[c].kind == LINT_AUGMENTED &&
-            stet_view_eq(lint_text(a, lint_field(a, c, LINT_FIELD_LEFT)), lint_text(a, value)))
+    for (stet_python_ref c = class_node + 1; lint_within(w, c, class_node); c++) {
+        if (a->nodes[c].kind == PY_AUGMENTED &&
+            stet_view_eq(stet_python_text(a, stet_python_field(a, c, PY_FIELD_LEFT)),
+                         stet_python_text(a, value)))
             return true;
     }
     return false;
 }
 
-static void look_varies(struct lint_walk *w, lint_ref call, lint_ref value)
+static void look_varies(struct lint_walk *w, stet_python_ref call, stet_python_ref value)
 {
     struct lint_value v = lint_value_of(w, value);
 
@@ -249,48 +245,50 @@ static void look_varies(struct lint_walk *w, lint_ref call, lint_ref value)
     (void)call;
 }
 
-void rule_static_varies(struct lint_walk *w, lint_ref n)
+void rule_static_varies(struct lint_walk *w, stet_python_ref n)
 {
     each_static(w, n, look_varies);
     lint_fed_static(w, n);
 }
 
-static void look_unhashable(struct lint_walk *w, lint_ref call, lint_ref value)
+static void look_unhashable(struct lint_walk *w, stet_python_ref call, stet_python_ref value)
 {
     struct lint_candidate *c;
-    struct stet_view text = lint_text(w->ast, value);
-    enum lint_kind k = lint_kind(w->ast, value);
-    bool list = k == LINT_LIST;
+    struct stet_view text = stet_python_text(w->ast, value);
+    enum stet_python_kind k = stet_python_kind(w->ast, value);
+    bool list = k == PY_LIST;
 
-    if (!list && k != LINT_DICTIONARY && k != LINT_SET && k != LINT_LIST_COMPREHENSION &&
-        k != LINT_DICT_COMPREHENSION && k != LINT_LAMBDA &&
-        !(k == LINT_CALL && lint_is_strong(lint_value_of(w, value))))
+    if (!list && k != PY_DICTIONARY && k != PY_SET && k != PY_LIST_COMPREHENSION &&
+        k != PY_DICT_COMPREHENSION && k != PY_LAMBDA &&
+        !(k == PY_CALL && lint_is_strong(lint_value_of(w, value))))
         return;
     c = lint_report(w, LINT_RULE_static_unhashable, value, 0, LINT_ANY, 0,
                     "static argument `%.*s` %s", STET_FMT(lint_quote(w, value)),
-                    k == LINT_LAMBDA ? "is a new function at each call" : "cannot be hashed");
+                    k == PY_LAMBDA ? "is a new function at each call" : "can't be hashed");
     if (c && list && text.len >= 2) {
-        bool one = lint_child(w->ast, value) && !lint_next(w->ast, lint_child(w->ast, value)) &&
+        bool one = stet_python_child(w->ast, value) &&
+                   !stet_python_next(w->ast, stet_python_child(w->ast, value)) &&
                    !memchr(text.ptr, ',', text.len);
 
-        c->edit =
-            (struct lint_edit){lint_at(w->ast, value)->start, lint_at(w->ast, value)->end,
-                               stet_arena_printf(&w->out->arena, "(%.*s%s)", (int)(text.len - 2),
-                                                 text.ptr + 1, one ? "," : "")};
+        c->edit = (struct lint_edit){
+            stet_python_at(w->ast, value)->start, stet_python_at(w->ast, value)->end,
+            stet_arena_printf(&w->out->arena, "(%.*s%s)", (int)(text.len - 2), text.ptr + 1,
+                              one ? "," : "")};
     }
     (void)call;
 }
 
-void rule_static_unhashable(struct lint_walk *w, lint_ref n)
+void rule_static_unhashable(struct lint_walk *w, stet_python_ref n)
 {
     each_static(w, n, look_unhashable);
 }
 
-void rule_static_self(struct lint_walk *w, lint_ref n)
+void rule_static_self(struct lint_walk *w, stet_python_ref n)
 {
     uint32_t fn = lint_fn_at(w, n);
     const struct lint_jit *j;
-    uint32_t hash = lint_ast_name(w->ast, "__hash__"), frozen = lint_ast_name(w->ast, "frozen");
+    uint32_t hash = stet_python_ast_name(w->ast, "__hash__"),
+             frozen = stet_python_ast_name(w->ast, "frozen");
 
     if (fn == LINT_NONE || !w->fns[fn].jit || !w->out->fns[fn].is_method)
         return;
@@ -304,31 +302,32 @@ void rule_static_self(struct lint_walk *w, lint_ref n)
                 STET_FMT(w->out->fns[fn].name));
 }
 
-/* A boolean, not a number: late-branch reports what it switches. */
-static bool is_switch(const struct lint_walk *w, lint_ref value)
+/* A truth, not a number: late-branch speaks of what it switches. */
+static bool is_switch(const struct lint_walk *w, stet_python_ref value)
 {
-    enum lint_kind k = lint_kind(w->ast, lint_bare(w->ast, value));
+    enum stet_python_kind k = stet_python_kind(w->ast, stet_python_bare(w->ast, value));
 
-    return k == LINT_COMPARISON || k == LINT_NOT || k == LINT_BOOLEAN;
+    return k == PY_COMPARISON || k == PY_NOT || k == PY_BOOLEAN;
 }
 
-void rule_baked_schedule(struct lint_walk *w, lint_ref n)
+void rule_baked_schedule(struct lint_walk *w, stet_python_ref n)
 {
     unsigned shift;
     const struct lint_jit *j;
-    lint_ref args;
+    stet_python_ref args;
 
-    if (lint_kind(w->ast, n) == LINT_SUBSCRIPT) {
+    if (stet_python_kind(w->ast, n) == PY_SUBSCRIPT) {
         lint_shaped_subscript(w, n);
         return;
     }
     lint_shaped_call(w, n);
     j = called_jit(w, n, &shift);
-    args = lint_field(w->ast, n, LINT_FIELD_ARGUMENTS);
+    args = stet_python_field(w->ast, n, PY_FIELD_ARGUMENTS);
     if (!w->loops || !j || j->lane == LINT_JAX)
         return;
-    for (lint_ref c = args ? lint_child(w->ast, args) : 0; c; c = lint_next(w->ast, c)) {
-        lint_ref value = lint_arg_value(w, c);
+    for (stet_python_ref c = args ? stet_python_child(w->ast, args) : 0; c;
+         c = stet_python_next(w->ast, c)) {
+        stet_python_ref value = lint_arg_value(w, c);
         struct lint_value v = value ? lint_value_of(w, value) : (struct lint_value){0};
 
         if (!(v.flags & LINT_VARIES) || (v.deps & LINT_ALWAYS) || is_switch(w, value) ||
@@ -345,7 +344,7 @@ void rule_baked_schedule(struct lint_walk *w, lint_ref n)
 }
 
 /* A parameter of the function around it: baked into what is compiled inside. */
-static void closure_value(struct lint_walk *w, lint_ref n, uint32_t name)
+static void closure_value(struct lint_walk *w, stet_python_ref n, uint32_t name)
 {
     struct lint_binding *b = NULL;
     uint32_t fn = w->fns[w->fn].parent, first;
@@ -356,8 +355,8 @@ static void closure_value(struct lint_walk *w, lint_ref n, uint32_t name)
         b = lint_scope_find(&w->fns[fn].scope, name);
     if (!b || b->writes != 1 || !(b->value.deps & ~LINT_ALWAYS) || b->value.kind == LINT_V_FN ||
         b->value.kind == LINT_V_JITTED || b->value.kind == LINT_V_SHAPE ||
-        lint_at(w->ast, n)->field == LINT_FIELD_FUNCTION ||
-        lint_kind(w->ast, w->statement) == LINT_FOR) /* python-loop reports it */
+        stet_python_at(w->ast, n)->field == PY_FIELD_FUNCTION ||
+        stet_python_kind(w->ast, w->statement) == PY_FOR) /* python-loop says it */
         return;
     first = w->out->candidate_count > 16 ? w->out->candidate_count - 16 : 0;
     for (uint32_t i = w->out->candidate_count; i-- > first;) {
@@ -373,9 +372,9 @@ static void closure_value(struct lint_walk *w, lint_ref n, uint32_t name)
                 STET_FMT(w->ast->names.items[name]));
 }
 
-void rule_global_value(struct lint_walk *w, lint_ref n)
+void rule_global_value(struct lint_walk *w, stet_python_ref n)
 {
-    uint32_t name = lint_name(w->ast, n);
+    uint32_t name = stet_python_name(w->ast, n);
     struct lint_binding *b;
 
     if (!w->fn || !name)
@@ -404,20 +403,20 @@ static bool is_compiled(const struct lint_walk *w, uint32_t fn)
     return false;
 }
 
-static bool in_condition(const struct lint_walk *w, lint_ref n)
+static bool in_condition(const struct lint_walk *w, stet_python_ref n)
 {
-    lint_ref test = lint_field(w->ast, w->statement, LINT_FIELD_CONDITION);
+    stet_python_ref test = stet_python_field(w->ast, w->statement, PY_FIELD_CONDITION);
 
-    return test && lint_at(w->ast, n)->start >= lint_at(w->ast, test)->start &&
-           lint_at(w->ast, n)->end <= lint_at(w->ast, test)->end;
+    return test && stet_python_at(w->ast, n)->start >= stet_python_at(w->ast, test)->start &&
+           stet_python_at(w->ast, n)->end <= stet_python_at(w->ast, test)->end;
 }
 
 /* An attribute that a loop elsewhere sets: config.scale, or self.scale of an object made there. */
-static bool outside_value(struct lint_walk *w, lint_ref n)
+static bool outside_value(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
-    uint32_t object = lint_name(a, lint_field(a, n, LINT_FIELD_OBJECT)), fn = w->fn;
-    uint32_t attribute = lint_name(a, lint_field(a, n, LINT_FIELD_ATTRIBUTE));
+    const struct stet_python_ast *a = w->ast;
+    uint32_t object = stet_python_name(a, stet_python_field(a, n, PY_FIELD_OBJECT)), fn = w->fn;
+    uint32_t attribute = stet_python_name(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE));
     bool self = lint_name_is(w, object, "self");
 
     if (!w->move_count || !fn || !object || w->target)
@@ -428,28 +427,29 @@ static bool outside_value(struct lint_walk *w, lint_ref n)
              : !lint_object_attribute_moved(w, object, attribute) ||
                    lint_scope_find(&w->fns[w->fn].scope, object))
         return !self;
-    if (lint_kind(a, w->statement) == LINT_IF && in_condition(w, n))
-        return true; /* late-branch reports it */
+    if (stet_python_kind(a, w->statement) == PY_IF && in_condition(w, n))
+        return true; /* late-branch says it */
     lint_report(w, LINT_RULE_self_value, n, LINT_TRACED, LINT_ANY, 0,
                 "`%.*s` is set in a loop elsewhere, and its value here is baked in",
                 STET_FMT(lint_quote(w, n)));
     return true;
 }
 
-void rule_self_value(struct lint_walk *w, lint_ref n)
+void rule_self_value(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     uint32_t fn = w->fn;
     struct stet_view name;
 
-    if (lint_kind(a, n) != LINT_ATTRIBUTE || outside_value(w, n))
+    if (stet_python_kind(a, n) != PY_ATTRIBUTE || outside_value(w, n))
         return;
     while (fn && w->fns[fn].owner == LINT_NONE)
         fn = w->fns[fn].parent;
     if (!fn || !is_compiled(w, fn))
         return;
-    name = lint_text(a, lint_field(a, n, LINT_FIELD_ATTRIBUTE));
-    if (lint_method(w, w->fns[fn].owner, lint_name(a, lint_field(a, n, LINT_FIELD_ATTRIBUTE))) !=
+    name = stet_python_text(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE));
+    if (lint_method(w, w->fns[fn].owner,
+                    stet_python_name(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE))) !=
             LINT_NONE ||
         !lint_attribute_keeps_moving(w, w->fns[fn].owner, name))
         return;
@@ -459,82 +459,86 @@ void rule_self_value(struct lint_walk *w, lint_ref n)
 }
 
 /* The name in this range is read before it is bound again: the reading node, or 0. */
-static lint_ref read_before_write(const struct lint_walk *w, uint32_t name, lint_ref from,
-                                  uint32_t until, bool *rebound)
+static stet_python_ref read_before_write(const struct lint_walk *w, uint32_t name,
+                                         stet_python_ref from, uint32_t until, bool *rebound)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
 
-    for (lint_ref c = from; c < a->count && a->nodes[c].start < until && lint_spend(w); c++) {
-        if (a->nodes[c].kind == LINT_ASSIGNMENT) {
-            lint_ref left = lint_field(a, c, LINT_FIELD_LEFT);
-            lint_ref right = lint_field(a, c, LINT_FIELD_RIGHT), use = 0;
+    for (stet_python_ref c = from; c < a->count && a->nodes[c].start < until && lint_spend(w);
+         c++) {
+        if (a->nodes[c].kind == PY_ASSIGNMENT) {
+            stet_python_ref left = stet_python_field(a, c, PY_FIELD_LEFT);
+            stet_python_ref right = stet_python_field(a, c, PY_FIELD_RIGHT), use = 0;
 
-            for (lint_ref r = right; right && lint_within(w, r, right); r++) {
-                if (lint_name(a, r) == name)
+            for (stet_python_ref r = right; right && lint_within(w, r, right); r++) {
+                if (stet_python_name(a, r) == name)
                     use = r;
             }
             if (use)
                 return use;
-            for (lint_ref l = left; left && lint_within(w, l, left); l++) {
-                if (lint_name(a, l) == name && lint_kind(a, left) != LINT_ATTRIBUTE &&
-                    lint_kind(a, left) != LINT_SUBSCRIPT) {
+            for (stet_python_ref l = left; left && lint_within(w, l, left); l++) {
+                if (stet_python_name(a, l) == name && stet_python_kind(a, left) != PY_ATTRIBUTE &&
+                    stet_python_kind(a, left) != PY_SUBSCRIPT) {
                     *rebound = true;
                     return 0;
                 }
             }
-        } else if (a->nodes[c].kind == LINT_DELETE) {
+        } else if (a->nodes[c].kind == PY_DELETE) {
             *rebound = true;
             return 0;
-        } else if (a->nodes[c].kind == LINT_KEYWORD_ARGUMENT) {
+        } else if (a->nodes[c].kind == PY_KEYWORD_ARGUMENT) {
             c++; /* the keyword itself */
-        } else if (lint_name(a, c) == name && a->nodes[c].field != LINT_FIELD_ATTRIBUTE) {
+        } else if (stet_python_name(a, c) == name && a->nodes[c].field != PY_FIELD_ATTRIBUTE) {
             return c;
         }
     }
     return 0;
 }
 
-static lint_ref first_after(const struct lint_ast *a, uint32_t offset, lint_ref from)
+static stet_python_ref first_after(const struct stet_python_ast *a, uint32_t offset,
+                                   stet_python_ref from)
 {
     while (from < a->count && a->nodes[from].start < offset)
         from++;
     return from;
 }
 
-static bool rebinds(const struct lint_walk *w, lint_ref statement, uint32_t name)
+static bool rebinds(const struct lint_walk *w, stet_python_ref statement, uint32_t name)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref assign = lint_child(a, statement), left;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref assign = stet_python_child(a, statement), left;
 
-    if (lint_kind(a, statement) == LINT_RETURN)
+    if (stet_python_kind(a, statement) == PY_RETURN)
         return true;
-    if (lint_kind(a, assign) != LINT_ASSIGNMENT)
+    if (stet_python_kind(a, assign) != PY_ASSIGNMENT)
         return false;
-    left = lint_field(a, assign, LINT_FIELD_LEFT);
-    for (lint_ref l = left; lint_within(w, l, left); l++) {
-        if (lint_name(a, l) == name)
+    left = stet_python_field(a, assign, PY_FIELD_LEFT);
+    for (stet_python_ref l = left; lint_within(w, l, left); l++) {
+        if (stet_python_name(a, l) == name)
             return true;
     }
     return false;
 }
 
-static void check_donated(struct lint_walk *w, lint_ref call, lint_ref arg)
+static void check_donated(struct lint_walk *w, stet_python_ref call, stet_python_ref arg)
 {
-    const struct lint_ast *a = w->ast;
-    uint32_t name = lint_name(a, arg), end;
-    uint32_t statement_end = lint_at(a, w->statement)->end;
+    const struct stet_python_ast *a = w->ast;
+    uint32_t name = stet_python_name(a, arg), end;
+    uint32_t statement_end = stet_python_at(a, w->statement)->end;
     bool rebound = false;
-    lint_ref use;
+    stet_python_ref use;
 
     if (!name || rebinds(w, w->statement, name))
         return;
-    end = w->branches ? w->block_end
-                      : (w->fn ? lint_at(a, w->fns[w->fn].node)->end : (uint32_t)a->text.len);
+    end = w->branches
+              ? w->block_end
+              : (w->fn ? stet_python_at(a, w->fns[w->fn].node)->end : (uint32_t)a->text.len);
     use = read_before_write(w, name, first_after(a, statement_end, call), end, &rebound);
     if (!use && !rebound && w->loop && w->branches == w->loops) {
-        lint_ref body = lint_field(a, w->loop, LINT_FIELD_BODY);
+        stet_python_ref body = stet_python_field(a, w->loop, PY_FIELD_BODY);
 
-        use = body ? read_before_write(w, name, body + 1, lint_at(a, w->statement)->start, &rebound)
+        use = body ? read_before_write(w, name, body + 1, stet_python_at(a, w->statement)->start,
+                                       &rebound)
                    : 0;
         if (!use && !rebound)
             use = arg;
@@ -542,10 +546,10 @@ static void check_donated(struct lint_walk *w, lint_ref call, lint_ref arg)
     if (use)
         lint_report(w, LINT_RULE_donated_reuse, use, 0, LINT_ANY, 0,
                     "`%.*s` was donated to the call on line %u", STET_FMT(a->names.items[name]),
-                    lint_at(a, call)->row + 1);
+                    stet_python_at(a, call)->row + 1);
 }
 
-void rule_donated_reuse(struct lint_walk *w, lint_ref n)
+void rule_donated_reuse(struct lint_walk *w, stet_python_ref n)
 {
     unsigned shift;
     const struct lint_jit *j = called_jit(w, n, &shift);
@@ -553,7 +557,7 @@ void rule_donated_reuse(struct lint_walk *w, lint_ref n)
     if (!j || !j->donated_positions)
         return;
     for (unsigned i = 0; i + shift < 64; i++) {
-        lint_ref arg = lint_arg_at(w, n, i);
+        stet_python_ref arg = lint_arg_at(w, n, i);
 
         if (!arg)
             break;

@@ -56,41 +56,41 @@ bool lint_remote_cache(struct stet_view name, struct stet_view value)
 }
 
 /* The text of a literal, also through a name that was given one, and of f"gs://{x}" its start. */
-static struct stet_view text_of(struct lint_walk *w, lint_ref n)
+static struct stet_view text_of(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
 
-    if (lint_kind(a, n) == LINT_IDENTIFIER) {
-        struct lint_binding *b = lint_lookup(w, w->fn, lint_name(a, n));
+    if (stet_python_kind(a, n) == PY_IDENTIFIER) {
+        struct lint_binding *b = lint_lookup(w, w->fn, stet_python_name(a, n));
 
-        n = b && lint_kind(a, b->value.from) == LINT_STRING ? b->value.from : n;
+        n = b && stet_python_kind(a, b->value.from) == PY_STRING ? b->value.from : n;
     }
-    if (lint_kind(a, n) == LINT_STRING) {
-        lint_ref content = lint_child_of(a, n, LINT_STRING_CONTENT);
+    if (stet_python_kind(a, n) == PY_STRING) {
+        stet_python_ref content = stet_python_child_of(a, n, PY_STRING_CONTENT);
 
-        return content ? lint_text(a, content) : STET_VIEW("");
+        return content ? stet_python_text(a, content) : STET_VIEW("");
     }
-    return lint_text(a, n);
+    return stet_python_text(a, n);
 }
 
 /* A variable set from Python: os.environ["X"] = v, .setdefault("X", v), os.putenv. */
-static bool environment_write(struct lint_walk *w, lint_ref n, struct stet_view *name,
+static bool environment_write(struct lint_walk *w, stet_python_ref n, struct stet_view *name,
                               struct stet_view *value)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     static const char *const environ[] = {"environ", NULL};
-    lint_ref key, given;
+    stet_python_ref key, given;
 
-    if (lint_kind(a, n) == LINT_ASSIGNMENT) {
-        lint_ref left = lint_field(a, n, LINT_FIELD_LEFT);
+    if (stet_python_kind(a, n) == PY_ASSIGNMENT) {
+        stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT);
 
-        if (lint_kind(a, left) != LINT_SUBSCRIPT || !lint_mentions(w, left, environ))
+        if (stet_python_kind(a, left) != PY_SUBSCRIPT || !lint_mentions(w, left, environ))
             return false;
-        key = lint_next(a, lint_field(a, left, LINT_FIELD_VALUE));
-        given = lint_field(a, n, LINT_FIELD_RIGHT);
+        key = stet_python_next(a, stet_python_field(a, left, PY_FIELD_VALUE));
+        given = stet_python_field(a, n, PY_FIELD_RIGHT);
     } else {
         struct stet_view callee = lint_callee_name(w, n);
-        lint_ref object = lint_callee_object(w, n);
+        stet_python_ref object = lint_callee_object(w, n);
 
         if (!(stet_view_is(callee, "setdefault") && object && lint_mentions(w, object, environ)) &&
             !stet_view_is(callee, "putenv"))
@@ -100,12 +100,12 @@ static bool environment_write(struct lint_walk *w, lint_ref n, struct stet_view 
     }
     if (!key || !given)
         return false;
-    *name = lint_string(a, key);
+    *name = stet_python_string(a, key);
     *value = text_of(w, given);
     return name->len != 0;
 }
 
-void rule_debug_flags(struct lint_walk *w, lint_ref n)
+void rule_debug_flags(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const options[] = {"jax_debug_nans",
                                           "jax_debug_infs",
@@ -124,24 +124,25 @@ void rule_debug_flags(struct lint_walk *w, lint_ref n)
                         STET_FMT(name), effect);
         return;
     }
-    if (lint_kind(w->ast, n) != LINT_CALL)
+    if (stet_python_kind(w->ast, n) != PY_CALL)
         return;
-    name = lint_imported(w, lint_field(w->ast, n, LINT_FIELD_FUNCTION), room);
+    name = lint_imported(w, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room);
     if (stet_view_is(name, "jax.config.update") && lint_arg_at(w, n, 1)) {
-        struct stet_view option = lint_string(w->ast, lint_arg_at(w, n, 0));
+        struct stet_view option = stet_python_string(w->ast, lint_arg_at(w, n, 0));
 
-        if (lint_any_of(option, options) && lint_kind(w->ast, lint_arg_at(w, n, 1)) == LINT_TRUE)
+        if (lint_any_of(option, options) &&
+            stet_python_kind(w->ast, lint_arg_at(w, n, 1)) == PY_TRUE)
             lint_report(w, LINT_RULE_debug_flags, n, 0, LINT_ANY, 0, "%.*s is on",
                         STET_FMT(option));
     } else if (stet_view_is(name, "torch.autograd.set_detect_anomaly") &&
-               lint_kind(w->ast, lint_arg_at(w, n, 0)) == LINT_TRUE &&
+               stet_python_kind(w->ast, lint_arg_at(w, n, 0)) == PY_TRUE &&
                (w->facts & (LINT_USES_XLA | LINT_USES_COMPILE))) {
         lint_report(w, LINT_RULE_debug_flags, n, 0, LINT_ANY, 0,
                     "anomaly detection is on: every gradient is checked on the host");
     }
 }
 
-void rule_remote_cache(struct lint_walk *w, lint_ref n)
+void rule_remote_cache(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const setters[] = {
         "jax.experimental.compilation_cache.compilation_cache.set_cache_dir",
@@ -153,11 +154,12 @@ void rule_remote_cache(struct lint_walk *w, lint_ref n)
     if (!environment_write(w, n, &name, &value)) {
         struct stet_view callee;
 
-        if (lint_kind(w->ast, n) != LINT_CALL)
+        if (stet_python_kind(w->ast, n) != PY_CALL)
             return;
-        callee = lint_imported(w, lint_field(w->ast, n, LINT_FIELD_FUNCTION), room);
+        callee = lint_imported(w, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room);
         if (stet_view_is(callee, "jax.config.update") && lint_arg_at(w, n, 1) &&
-            stet_view_is(lint_string(w->ast, lint_arg_at(w, n, 0)), "jax_compilation_cache_dir"))
+            stet_view_is(stet_python_string(w->ast, lint_arg_at(w, n, 0)),
+                         "jax_compilation_cache_dir"))
             value = text_of(w, lint_arg_at(w, n, 1));
         else if (lint_any_of(callee, setters) && lint_arg_at(w, n, 0))
             value = text_of(w, lint_arg_at(w, n, 0));
@@ -170,11 +172,11 @@ void rule_remote_cache(struct lint_walk *w, lint_ref n)
                     "the compilation cache is at `%.*s`", STET_FMT(value));
 }
 
-void rule_torch_xla_cache(struct lint_walk *w, lint_ref n)
+void rule_torch_xla_cache(struct lint_walk *w, stet_python_ref n)
 {
     char room[160];
 
-    if (stet_view_is(lint_imported(w, lint_field(w->ast, n, LINT_FIELD_FUNCTION), room),
+    if (stet_view_is(lint_imported(w, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room),
                      "torch_xla.runtime.initialize_cache"))
         lint_report(w, LINT_RULE_torch_xla_cache, n, 0, LINT_ANY, 0,
                     "entries written here are not loaded back over a PJRT plugin");

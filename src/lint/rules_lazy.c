@@ -11,11 +11,12 @@ static const char *const shaped_by[] = {
     "pad",    "pow",     "kthvalue",  "one_hot",        "flip",          "permute",
     "diag",   "movedim", "transpose", "select_scatter", "slice_scatter", NULL};
 
-/* The tensor that a call works on, in the host's memory or unknown; 0 if it is not such a call. */
-static lint_ref worked_on(struct lint_walk *w, lint_ref call, bool *library)
+/* The tensor that a call works on, in the host's memory or not told; 0 when it is no such call. */
+static stet_python_ref worked_on(struct lint_walk *w, stet_python_ref call, bool *library)
 {
-    lint_ref function = lint_bare(w->ast, lint_field(w->ast, call, LINT_FIELD_FUNCTION));
-    lint_ref object = lint_callee_object(w, call);
+    stet_python_ref function =
+        stet_python_bare(w->ast, stet_python_field(w->ast, call, PY_FIELD_FUNCTION));
+    stet_python_ref object = lint_callee_object(w, call);
     char room[160];
 
     *library = stet_view_starts(lint_imported(w, function, room), "torch.");
@@ -24,7 +25,7 @@ static lint_ref worked_on(struct lint_walk *w, lint_ref call, bool *library)
     return object && lint_is_tensor(lint_value_of(w, object)) ? object : 0;
 }
 
-static void look_number(struct lint_walk *w, lint_ref n)
+static void look_number(struct lint_walk *w, stet_python_ref n)
 {
     struct lint_value v = lint_value_of(w, n);
 
@@ -39,38 +40,38 @@ static void look_number(struct lint_walk *w, lint_ref n)
                     STET_FMT(lint_quote(w, n)));
 }
 
-void lint_shaped_call(struct lint_walk *w, lint_ref call)
+void lint_shaped_call(struct lint_walk *w, stet_python_ref call)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref args = lint_field(a, call, LINT_FIELD_ARGUMENTS), tensor;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref args = stet_python_field(a, call, PY_FIELD_ARGUMENTS), tensor;
     bool library;
 
     if (!(w->facts & LINT_USES_TORCH) || !lint_any_of(lint_callee_name(w, call), shaped_by) ||
-        lint_kind(a, args) != LINT_ARGUMENTS)
+        stet_python_kind(a, args) != PY_ARGUMENTS)
         return;
     tensor = worked_on(w, call, &library);
     if (!tensor || (lint_value_of(w, tensor).f.traits & LINT_TRAIT_HOST))
         return;
-    for (lint_ref c = lint_child(a, args); c; c = lint_next(a, c)) {
-        if (c != tensor && lint_kind(a, c) != LINT_COMMENT)
+    for (stet_python_ref c = stet_python_child(a, args); c; c = stet_python_next(a, c)) {
+        if (c != tensor && stet_python_kind(a, c) != PY_COMMENT)
             look_number(w, lint_arg_value(w, c));
     }
 }
 
-/* x[n] and x[:, n] become a part of the graph; slice-start reports slices. */
-void lint_shaped_subscript(struct lint_walk *w, lint_ref n)
+/* x[n] and x[:, n] take a place of the graph's own; slice-start speaks of slices. */
+void lint_shaped_subscript(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref value = lint_field(a, n, LINT_FIELD_VALUE);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref value = stet_python_field(a, n, PY_FIELD_VALUE);
     struct lint_value v = lint_value_of(w, value);
 
     if (!w->step_loops || !lint_is_strong(v) ||
         (v.f.traits & (LINT_TRAIT_HOST | LINT_TRAIT_LIST | LINT_TRAIT_DICT)))
         return;
-    for (lint_ref c = lint_next(a, value); c; c = lint_next(a, c)) {
+    for (stet_python_ref c = stet_python_next(a, value); c; c = stet_python_next(a, c)) {
         struct lint_facts f = lint_value_of(w, c).f;
 
-        if (lint_kind(a, c) != LINT_SLICE && !(f.flags & LINT_F_TEXT) &&
+        if (stet_python_kind(a, c) != PY_SLICE && !(f.flags & LINT_F_TEXT) &&
             !(f.traits & LINT_TRAIT_LIST)) /* a name for several slices */
             look_number(w, c);
     }
@@ -78,38 +79,40 @@ void lint_shaped_subscript(struct lint_walk *w, lint_ref n)
 
 /* average.mul_(0.9).add_(level), average += level: the name whose tensor keeps its buffer; 0 for
  * other nodes. */
-static uint32_t overwritten(const struct lint_ast *a, lint_ref n)
+static uint32_t overwritten(const struct stet_python_ast *a, stet_python_ref n)
 {
     struct stet_view method;
-    lint_ref object;
+    stet_python_ref object;
 
-    if (lint_kind(a, n) == LINT_AUGMENTED)
-        return lint_name(a, lint_field(a, n, LINT_FIELD_LEFT));
-    n = lint_kind(a, n) == LINT_CALL ? lint_field(a, n, LINT_FIELD_FUNCTION) : 0;
-    if (lint_kind(a, n) != LINT_ATTRIBUTE)
+    if (stet_python_kind(a, n) == PY_AUGMENTED)
+        return stet_python_name(a, stet_python_field(a, n, PY_FIELD_LEFT));
+    n = stet_python_kind(a, n) == PY_CALL ? stet_python_field(a, n, PY_FIELD_FUNCTION) : 0;
+    if (stet_python_kind(a, n) != PY_ATTRIBUTE)
         return 0;
-    object = lint_field(a, n, LINT_FIELD_OBJECT);
-    method = lint_text(a, lint_field(a, n, LINT_FIELD_ATTRIBUTE));
-    return stet_view_ends(method, "_") && !stet_view_ends(method, "__") ? lint_name(a, object) : 0;
+    object = stet_python_field(a, n, PY_FIELD_OBJECT);
+    method = stet_python_text(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE));
+    return stet_view_ends(method, "_") && !stet_view_ends(method, "__")
+               ? stet_python_name(a, object)
+               : 0;
 }
 
-/* Is another tensor assigned to the name in this block? */
-static bool replaces(const struct lint_walk *w, lint_ref block, uint32_t name)
+/* The name gets another tensor somewhere in this block. */
+static bool replaces(const struct lint_walk *w, stet_python_ref block, uint32_t name)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
 
-    for (lint_ref c = block; block && lint_within(w, c, block); c++) {
-        if (a->nodes[c].kind == LINT_ASSIGNMENT &&
-            lint_name(a, lint_field(a, c, LINT_FIELD_LEFT)) == name)
+    for (stet_python_ref c = block; block && lint_within(w, c, block); c++) {
+        if (a->nodes[c].kind == PY_ASSIGNMENT &&
+            stet_python_name(a, stet_python_field(a, c, PY_FIELD_LEFT)) == name)
             return true;
     }
     return false;
 }
 
 /* A tensor that is overwritten in one block and replaced in the other; 0 for none. */
-static uint32_t kept_one_way(const struct lint_walk *w, lint_ref one, lint_ref other)
+static uint32_t kept_one_way(const struct lint_walk *w, stet_python_ref one, stet_python_ref other)
 {
-    for (lint_ref c = one; one && other && lint_within(w, c, one); c++) {
+    for (stet_python_ref c = one; one && other && lint_within(w, c, one); c++) {
         uint32_t name = overwritten(w->ast, c);
         struct lint_binding *b = name ? lint_scope_find(&w->fns[w->fn].scope, name) : NULL;
 
@@ -120,18 +123,18 @@ static uint32_t kept_one_way(const struct lint_walk *w, lint_ref one, lint_ref o
     return 0;
 }
 
-/* In a step, a tensor that is overwritten is donated, and one that is replaced is not. */
-void lint_donated_one_way(struct lint_walk *w, lint_ref test)
+/* In a step, what is overwritten is donated, and what is replaced is not. */
+void lint_donated_one_way(struct lint_walk *w, stet_python_ref test)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref yes = lint_field(a, w->statement, LINT_FIELD_CONSEQUENCE);
-    lint_ref no = lint_child_of(a, w->statement, LINT_ELSE);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref yes = stet_python_field(a, w->statement, PY_FIELD_CONSEQUENCE);
+    stet_python_ref no = stet_python_child_of(a, w->statement, PY_ELSE);
     uint32_t name;
 
-    if (!w->step_loops || lint_kind(a, w->statement) != LINT_IF ||
+    if (!w->step_loops || stet_python_kind(a, w->statement) != PY_IF ||
         !(lint_value_of(w, test).flags & LINT_STEPS))
         return;
-    no = no ? lint_field(a, no, LINT_FIELD_BODY) : 0;
+    no = no ? stet_python_field(a, no, PY_FIELD_BODY) : 0;
     name = kept_one_way(w, yes, no);
     name = name ? name : kept_one_way(w, no, yes);
     if (name)

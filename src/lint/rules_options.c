@@ -1,11 +1,11 @@
 /* Rules about the options of a compile, and about kernels and defaults that are sometimes used. */
 #include "lint/rules.h"
 
-/* The keyword's value differs at each turn, or depends on a parameter that does. */
-static void look_option(struct lint_walk *w, lint_ref call, const char *keyword, unsigned rule,
-                        const char *what)
+/* The keyword's value is another one at each turn, or by a parameter that is. */
+static void look_option(struct lint_walk *w, stet_python_ref call, const char *keyword,
+                        unsigned rule, const char *what)
 {
-    lint_ref value = lint_arg_named(w, call, keyword);
+    stet_python_ref value = lint_arg_named(w, call, keyword);
     struct lint_value v = value ? lint_value_of(w, value) : (struct lint_value){0};
 
     if (!value)
@@ -18,23 +18,24 @@ static void look_option(struct lint_walk *w, lint_ref call, const char *keyword,
                     "%s `%.*s` differs between the calls", what, STET_FMT(lint_quote(w, value)));
 }
 
-void rule_donation_change(struct lint_walk *w, lint_ref n)
+void rule_donation_change(struct lint_walk *w, stet_python_ref n)
 {
     look_option(w, n, "donate_argnums", LINT_RULE_donation_change, "what is donated,");
     look_option(w, n, "donate_argnames", LINT_RULE_donation_change, "what is donated,");
 }
 
-/* The text of the expression that a name was bound to, or of the expression itself. */
-static bool speaks_of_layout(struct lint_walk *w, lint_ref n)
+/* The text of a name's making, or of the expression. */
+static bool speaks_of_layout(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const words[] = {"Layout", "Format", "major_to_minor", "DeviceLocalLayout",
                                         NULL};
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
 
     if (lint_mentions(w, n, words))
         return true;
-    for (lint_ref c = n; lint_within(w, c, n); c++) {
-        struct lint_binding *b = lint_name(a, c) ? lint_lookup(w, w->fn, lint_name(a, c)) : NULL;
+    for (stet_python_ref c = n; lint_within(w, c, n); c++) {
+        struct lint_binding *b =
+            stet_python_name(a, c) ? lint_lookup(w, w->fn, stet_python_name(a, c)) : NULL;
 
         if (b && b->value.from && lint_mentions(w, b->value.from, words))
             return true;
@@ -42,12 +43,12 @@ static bool speaks_of_layout(struct lint_walk *w, lint_ref n)
     return false;
 }
 
-static void look_sharding(struct lint_walk *w, lint_ref n, bool layout)
+static void look_sharding(struct lint_walk *w, stet_python_ref n, bool layout)
 {
     static const char *const keywords[] = {"in_shardings", "out_shardings", NULL};
 
     for (const char *const *k = keywords; *k; k++) {
-        lint_ref value = lint_arg_named(w, n, *k);
+        stet_python_ref value = lint_arg_named(w, n, *k);
 
         if (value && speaks_of_layout(w, value) == layout)
             look_option(w, n, *k, layout ? LINT_RULE_layout_change : LINT_RULE_sharding_change,
@@ -55,20 +56,22 @@ static void look_sharding(struct lint_walk *w, lint_ref n, bool layout)
     }
 }
 
-void rule_layout_change(struct lint_walk *w, lint_ref n)
+void rule_layout_change(struct lint_walk *w, stet_python_ref n)
 {
     look_sharding(w, n, true);
 }
 
 /* jit(…).lower(described(spec)): a sharding that a parameter brings. */
-static void look_lowered(struct lint_walk *w, lint_ref call)
+static void look_lowered(struct lint_walk *w, stet_python_ref call)
 {
     static const char *const words[] = {"sharding", "NamedSharding", NULL};
-    lint_ref args = lint_field(w->ast, call, LINT_FIELD_ARGUMENTS);
+    stet_python_ref args = stet_python_field(w->ast, call, PY_FIELD_ARGUMENTS);
 
-    for (lint_ref c = args ? lint_child(w->ast, args) : 0; c; c = lint_next(w->ast, c)) {
-        lint_ref f =
-            lint_kind(w->ast, c) == LINT_CALL ? lint_field(w->ast, c, LINT_FIELD_FUNCTION) : 0;
+    for (stet_python_ref c = args ? stet_python_child(w->ast, args) : 0; c;
+         c = stet_python_next(w->ast, c)) {
+        stet_python_ref f = stet_python_kind(w->ast, c) == PY_CALL
+                                ? stet_python_field(w->ast, c, PY_FIELD_FUNCTION)
+                                : 0;
         struct lint_value v = lint_value_of(w, c), maker = lint_value_of(w, f);
 
         if (f && maker.kind == LINT_V_FN && (v.deps & ~LINT_ALWAYS) &&
@@ -79,7 +82,7 @@ static void look_lowered(struct lint_walk *w, lint_ref call)
     }
 }
 
-void rule_sharding_change(struct lint_walk *w, lint_ref n)
+void rule_sharding_change(struct lint_walk *w, stet_python_ref n)
 {
     if (lint_callee_object(w, n) && stet_view_is(lint_callee_name(w, n), "lower"))
         look_lowered(w, n);
@@ -87,25 +90,25 @@ void rule_sharding_change(struct lint_walk *w, lint_ref n)
         look_sharding(w, n, false);
 }
 
-void rule_options_drift(struct lint_walk *w, lint_ref n)
+void rule_options_drift(struct lint_walk *w, stet_python_ref n)
 {
     look_option(w, n, "compiler_options", LINT_RULE_options_drift, "the compiler's options");
 }
 
 /* f.__defaults__ = … of a function that is compiled */
-void rule_default_argument(struct lint_walk *w, lint_ref n)
+void rule_default_argument(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const names[] = {"__defaults__", "__kwdefaults__", NULL};
-    const struct lint_ast *a = w->ast;
-    lint_ref left = lint_field(a, n, LINT_FIELD_LEFT), object;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT), object;
     struct lint_value v;
 
-    if (lint_kind(a, left) == LINT_SUBSCRIPT)
-        left = lint_field(a, left, LINT_FIELD_VALUE);
-    if (lint_kind(a, left) != LINT_ATTRIBUTE ||
-        !lint_any_of(lint_text(a, lint_field(a, left, LINT_FIELD_ATTRIBUTE)), names))
+    if (stet_python_kind(a, left) == PY_SUBSCRIPT)
+        left = stet_python_field(a, left, PY_FIELD_VALUE);
+    if (stet_python_kind(a, left) != PY_ATTRIBUTE ||
+        !lint_any_of(stet_python_text(a, stet_python_field(a, left, PY_FIELD_ATTRIBUTE)), names))
         return;
-    object = lint_field(a, left, LINT_FIELD_OBJECT);
+    object = stet_python_field(a, left, PY_FIELD_OBJECT);
     v = lint_value_of(w, object);
     for (uint32_t i = 0; i < w->jit_count && lint_spend(w); i++) {
         if ((v.kind == LINT_V_FN && w->jits[i].fn == v.index) ||
@@ -118,7 +121,7 @@ void rule_default_argument(struct lint_walk *w, lint_ref n)
     }
 }
 
-static bool holds_kernel(const struct lint_walk *w, lint_ref n)
+static bool holds_kernel(const struct lint_walk *w, stet_python_ref n)
 {
     static const char *const kernels[] = {"pallas_call", "triton_call", "ffi_call", "custom_call",
                                           NULL};
@@ -127,37 +130,38 @@ static bool holds_kernel(const struct lint_walk *w, lint_ref n)
 }
 
 /* A kernel on one side of a branch that a shape or an argument decides. */
-void rule_kernel_fallback(struct lint_walk *w, lint_ref n)
+void rule_kernel_fallback(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const shapes[] = {"shape", "size", NULL};
-    const struct lint_ast *a = w->ast;
-    lint_ref test = lint_bare(a, n), body;
-    char op = lint_at(a, test)->op;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref test = stet_python_bare(a, n), body;
+    char op = stet_python_at(a, test)->op;
 
-    if (lint_kind(a, w->statement) != LINT_IF || lint_kind(a, test) != LINT_COMPARISON ||
+    if (stet_python_kind(a, w->statement) != PY_IF || stet_python_kind(a, test) != PY_COMPARISON ||
         op == 's' || op == 't' || op == 'i' || op == 'n')
         return;
-    if (lint_field(a, w->statement, LINT_FIELD_CONDITION) != n || !lint_mentions(w, test, shapes))
+    if (stet_python_field(a, w->statement, PY_FIELD_CONDITION) != n ||
+        !lint_mentions(w, test, shapes))
         return;
-    body = lint_field(a, w->statement, LINT_FIELD_CONSEQUENCE);
-    if (holds_kernel(w, body) && !lint_child_of(a, body, LINT_RAISE))
+    body = stet_python_field(a, w->statement, PY_FIELD_CONSEQUENCE);
+    if (holds_kernel(w, body) && !stet_python_child_of(a, body, PY_RAISE))
         lint_report(w, LINT_RULE_kernel_fallback, n, LINT_JAX | LINT_TORCH, LINT_ANY, 0,
                     "the kernel is used only where `%.*s`", STET_FMT(lint_quote(w, n)));
 }
 
 /* x.shape[0] == 4 in a compiled function, in a file that marks dimensions dynamic */
-void rule_mark_dynamic(struct lint_walk *w, lint_ref n)
+void rule_mark_dynamic(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref test = lint_bare(a, n), left, right;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref test = stet_python_bare(a, n), left, right;
 
-    if (!(w->facts & LINT_MARKS_DYNAMIC) || lint_kind(a, test) != LINT_COMPARISON ||
-        lint_at(a, test)->op != '=')
+    if (!(w->facts & LINT_MARKS_DYNAMIC) || stet_python_kind(a, test) != PY_COMPARISON ||
+        stet_python_at(a, test)->op != '=')
         return;
-    left = lint_child(a, test);
-    right = left ? lint_next(a, left) : 0;
-    if (!right || lint_kind(a, right) != LINT_INTEGER || lint_kind(a, left) != LINT_SUBSCRIPT ||
-        lint_value_of(w, left).kind != LINT_V_SHAPE)
+    left = stet_python_child(a, test);
+    right = left ? stet_python_next(a, left) : 0;
+    if (!right || stet_python_kind(a, right) != PY_INTEGER ||
+        stet_python_kind(a, left) != PY_SUBSCRIPT || lint_value_of(w, left).kind != LINT_V_SHAPE)
         return;
     lint_report(w, LINT_RULE_mark_dynamic, test, LINT_TORCH, LINT_ANY, 0,
                 "`%.*s` fixes a dimension, and this file marks dimensions dynamic",

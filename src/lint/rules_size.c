@@ -7,37 +7,39 @@ static bool is_array_library(struct stet_view dotted)
            stet_view_starts(dotted, "jax.lax.");
 }
 
-static struct stet_view library_name(struct lint_walk *w, lint_ref call, char room[160])
+static struct stet_view library_name(struct lint_walk *w, stet_python_ref call, char room[160])
 {
-    struct stet_view dotted = lint_imported(w, lint_field(w->ast, call, LINT_FIELD_FUNCTION), room);
+    struct stet_view dotted =
+        lint_imported(w, stet_python_field(w->ast, call, PY_FIELD_FUNCTION), room);
 
     return is_array_library(dotted) ? dotted : STET_VIEW("");
 }
 
-static void report_gather(struct lint_walk *w, lint_ref n, bool library, uint64_t deps)
+static void report_gather(struct lint_walk *w, stet_python_ref n, bool library, uint64_t deps)
 {
     lint_report(w, LINT_RULE_mask_gather, n, LINT_TRACED, library ? LINT_ANY : LINT_TENSOR, deps,
                 "the size of `%.*s` depends on values", STET_FMT(lint_quote(w, n)));
 }
 
-/* `mask`, `pad_mask`: an index array is not named like this. */
-static bool is_named_mask(const struct lint_ast *a, lint_ref n)
+/* A name that the function uses as only a mask is used. */
+static bool is_mask(struct lint_walk *w, stet_python_ref n)
 {
-    return lint_kind(a, n) == LINT_IDENTIFIER && stet_view_ends(lint_text(a, n), "mask");
+    return stet_python_kind(w->ast, n) == PY_IDENTIFIER &&
+           lint_used_as_mask(w, w->fn, stet_python_name(w->ast, n));
 }
 
-/* The same between compiled functions: each size makes a small program, and one of the function
- * that takes it. */
-static bool gather_eager(struct lint_walk *w, lint_ref n)
+/* The same between compiled functions: each size is a small program, and one of what takes it. */
+static bool gather_eager(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
 
-    for (lint_ref c = lint_next(a, lint_field(a, n, LINT_FIELD_VALUE)); c; c = lint_next(a, c)) {
+    for (stet_python_ref c = stet_python_next(a, stet_python_field(a, n, PY_FIELD_VALUE)); c;
+         c = stet_python_next(a, c)) {
         struct lint_value index = lint_value_of(w, c);
         bool mask = index.f.dtype == LINT_DTYPE_BOOL ||
-                    (index.flags & (LINT_BOOL | LINT_DYNAMIC)) || is_named_mask(a, c);
+                    (index.flags & (LINT_BOOL | LINT_DYNAMIC)) || is_mask(w, c);
 
-        if (!mask || lint_kind(a, c) == LINT_STRING)
+        if (!mask || stet_python_kind(a, c) == PY_STRING)
             continue;
         lint_report(w, LINT_RULE_mask_gather, n, 0, LINT_ANY, 0,
                     "the size of `%.*s` depends on values, between compiled functions",
@@ -48,30 +50,30 @@ static bool gather_eager(struct lint_walk *w, lint_ref n)
 }
 
 /* x[mask] read, not written. */
-static void gather_by_mask(struct lint_walk *w, lint_ref n)
+static void gather_by_mask(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref value = lint_field(a, n, LINT_FIELD_VALUE);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref value = stet_python_field(a, n, PY_FIELD_VALUE);
     struct lint_value v = lint_value_of(w, value);
 
     if (!w->target && w->loops && (v.f.flags & LINT_F_DEVICE) && gather_eager(w, n))
         return;
     if (w->target || !lint_is_tensor(v) || (v.flags & (LINT_TREE | LINT_GUESS)))
         return;
-    if (lint_kind(a, value) == LINT_ATTRIBUTE &&
-        stet_view_is(lint_text(a, lint_field(a, value, LINT_FIELD_ATTRIBUTE)), "at"))
+    if (stet_python_kind(a, value) == PY_ATTRIBUTE &&
+        stet_view_is(stet_python_text(a, stet_python_field(a, value, PY_FIELD_ATTRIBUTE)), "at"))
         return;
-    for (lint_ref c = lint_next(a, value); c; c = lint_next(a, c)) {
+    for (stet_python_ref c = stet_python_next(a, value); c; c = stet_python_next(a, c)) {
         struct lint_value index = lint_value_of(w, c);
 
-        if (lint_is_strong(index) && ((index.flags & LINT_BOOL) || is_named_mask(a, c))) {
+        if (lint_is_strong(index) && ((index.flags & LINT_BOOL) || is_mask(w, c))) {
             report_gather(w, n, false, v.deps & index.deps ? v.deps & index.deps : index.deps);
             return;
         }
     }
 }
 
-void rule_mask_gather(struct lint_walk *w, lint_ref n)
+void rule_mask_gather(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const sized[] = {"nonzero",
                                         "argwhere",
@@ -91,11 +93,11 @@ void rule_mask_gather(struct lint_walk *w, lint_ref n)
     char room[160];
     bool one;
 
-    if (lint_kind(w->ast, n) == LINT_SUBSCRIPT) {
+    if (stet_python_kind(w->ast, n) == PY_SUBSCRIPT) {
         gather_by_mask(w, n);
         return;
     }
-    if (lint_kind(w->ast, n) != LINT_CALL)
+    if (stet_python_kind(w->ast, n) != PY_CALL)
         return;
     name = lint_callee_name(w, n);
     for (const char *const *b = bounds; *b; b++) {
@@ -109,7 +111,7 @@ void rule_mask_gather(struct lint_walk *w, lint_ref n)
         stet_view_is(name, "where") && dotted.len && lint_arg_at(w, n, 0) && !lint_arg_at(w, n, 1);
     if (stet_view_is(name, "repeat_interleave") ||
         (stet_view_is(name, "repeat") && stet_view_starts(dotted, "jax.numpy."))) {
-        lint_ref counts = lint_arg_at(w, n, dotted.len ? 1 : 0);
+        stet_python_ref counts = lint_arg_at(w, n, dotted.len ? 1 : 0);
 
         if (!counts)
             counts = lint_arg_named(w, n, "repeats");
@@ -128,23 +130,23 @@ void rule_mask_gather(struct lint_walk *w, lint_ref n)
         report_gather(w, n, false, v.deps);
 }
 
-/* min(k, n), here or where the name was bound: a bound, usually the first. */
-static bool is_clamped(struct lint_walk *w, lint_ref n)
+/* min(k, n), here or where the name was bound: a bound, as a rule the first. */
+static bool is_clamped(struct lint_walk *w, stet_python_ref n)
 {
     struct lint_binding *b =
-        lint_name(w->ast, n) ? lint_lookup(w, w->fn, lint_name(w->ast, n)) : NULL;
+        stet_python_name(w->ast, n) ? lint_lookup(w, w->fn, stet_python_name(w->ast, n)) : NULL;
 
     if (b && b->value.from)
         n = b->value.from;
-    return lint_kind(w->ast, n) == LINT_CALL && stet_view_is(lint_callee_name(w, n), "min");
+    return stet_python_kind(w->ast, n) == PY_CALL && stet_view_is(lint_callee_name(w, n), "min");
 }
 
-void rule_topk_k(struct lint_walk *w, lint_ref n)
+void rule_topk_k(struct lint_walk *w, stet_python_ref n)
 {
     struct stet_view name = lint_callee_name(w, n);
     struct lint_value v;
     char room[160];
-    lint_ref k;
+    stet_python_ref k;
 
     if (!stet_view_is(name, "topk") && !stet_view_is(name, "top_k") &&
         !stet_view_is(name, "approx_max_k"))
@@ -164,9 +166,13 @@ void rule_topk_k(struct lint_walk *w, lint_ref n)
         lint_report(w, LINT_RULE_topk_k, n, LINT_TRACED, LINT_TENSOR, v.deps,
                     "k is `%.*s`, which %s", STET_FMT(lint_quote(w, k)),
                     v.kind == LINT_V_SHAPE ? "follows the shape" : "depends on values");
+    else if (v.deps & ~LINT_ALWAYS)
+        lint_report(w, LINT_RULE_topk_k, n, LINT_JAX | LINT_TORCH, LINT_VARYING,
+                    v.deps & ~LINT_ALWAYS, "k is `%.*s`, another number at each turn of a loop",
+                    STET_FMT(lint_quote(w, k)));
 }
 
-void rule_size_from_value(struct lint_walk *w, lint_ref n)
+void rule_size_from_value(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const makers[] = {
         "zeros", "ones",    "full",   "empty",     "arange",       "eye",      "reshape",
@@ -174,7 +180,7 @@ void rule_size_from_value(struct lint_walk *w, lint_ref n)
         "rand",  "split",   "narrow", "new_zeros", "new_ones",     "new_full", "new_empty",
         "pad",   "randint", "tril",   "triu",      "chunk",        NULL};
     struct stet_view name = lint_callee_name(w, n);
-    lint_ref args = lint_field(w->ast, n, LINT_FIELD_ARGUMENTS);
+    stet_python_ref args = stet_python_field(w->ast, n, PY_FIELD_ARGUMENTS);
     char room[160];
 
     if (stet_view_is(name, "one_hot") && stet_view_starts(library_name(w, n, room), "torch.") &&
@@ -183,20 +189,21 @@ void rule_size_from_value(struct lint_walk *w, lint_ref n)
                     "one_hot without num_classes takes its size from the largest value");
         return;
     }
-    if (stet_view_starts(lint_imported(w, lint_field(w->ast, n, LINT_FIELD_FUNCTION), room),
+    if (stet_view_starts(lint_imported(w, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room),
                          "numpy."))
         return; /* an array of the host */
     if (!lint_any_of(name, makers) || (!library_name(w, n, room).len && !lint_callee_object(w, n)))
         return;
-    for (lint_ref c = args ? lint_child(w->ast, args) : 0; c; c = lint_next(w->ast, c)) {
+    for (stet_python_ref c = args ? stet_python_child(w->ast, args) : 0; c;
+         c = stet_python_next(w->ast, c)) {
         struct lint_value v = lint_value_of(w, c);
-        lint_ref value = lint_arg_value(w, c);
+        stet_python_ref value = lint_arg_value(w, c);
 
-        if (lint_kind(w->ast, c) == LINT_KEYWORD_ARGUMENT && value)
+        if (stet_python_kind(w->ast, c) == PY_KEYWORD_ARGUMENT && value)
             v = lint_value_of(w, value);
         if ((stet_view_is(name, "full") || stet_view_is(name, "new_full")) &&
-            c != lint_child(w->ast, args))
-            break; /* the fill value is not a size */
+            c != stet_python_child(w->ast, args))
+            break; /* the fill value is no size */
         if (v.kind == LINT_V_HOST && v.deps) {
             lint_report(w, LINT_RULE_size_from_value, n, LINT_TRACED, LINT_TENSOR, v.deps,
                         "`%.*s` is a size and comes from a tensor's value",
@@ -206,11 +213,12 @@ void rule_size_from_value(struct lint_walk *w, lint_ref n)
     }
 }
 
-void rule_dim_readback(struct lint_walk *w, lint_ref n)
+void rule_dim_readback(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref object = lint_kind(a, n) == LINT_CALL ? lint_callee_object(w, n)
-                                                   : lint_field(a, n, LINT_FIELD_OBJECT);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref object = stet_python_kind(a, n) == PY_CALL
+                                 ? lint_callee_object(w, n)
+                                 : stet_python_field(a, n, PY_FIELD_OBJECT);
     struct lint_value v = object ? lint_value_of(w, object) : (struct lint_value){0};
 
     if (lint_is_tensor(v) && (v.flags & LINT_DYNAMIC))
@@ -218,21 +226,93 @@ void rule_dim_readback(struct lint_walk *w, lint_ref n)
                     "`%.*s` is a size that depends on values", STET_FMT(lint_quote(w, n)));
 }
 
-void rule_capacity_leak(struct lint_walk *w, lint_ref n)
+/* Is it computed with a division, as a share of something is? A size that is only copied follows
+ * its array, which is no leak. */
+static bool is_share(const struct lint_walk *w, stet_python_ref n)
 {
-    lint_ref left = lint_field(w->ast, n, LINT_FIELD_LEFT);
-    struct stet_view name;
+    const struct stet_python_ast *a = w->ast;
+
+    for (stet_python_ref c = n; lint_within(w, c, n); c++)
+        if (a->nodes[c].kind == PY_BINARY && a->nodes[c].op == '/')
+            return true;
+    return false;
+}
+
+static bool holds_name(const struct lint_walk *w, stet_python_ref n, uint32_t name)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    for (stet_python_ref c = n; n && lint_within(w, c, n); c++)
+        if (stet_python_name(a, c) == name)
+            return true;
+    return false;
+}
+
+/* Where Python asks for the truth of what it tests: `if n < name` compares two numbers. */
+static uint32_t test_end(const struct stet_python_ast *a, stet_python_ref n)
+{
+    stet_python_ref test = 0;
+
+    switch (stet_python_kind(a, n)) {
+    case PY_IF:
+    case PY_ELIF:
+    case PY_WHILE:
+        test = stet_python_field(a, n, PY_FIELD_CONDITION);
+        return test ? a->nodes[test].end : 0;
+    case PY_ASSERT:
+    case PY_CONDITIONAL:
+        return a->nodes[n].end;
+    default:
+        return 0;
+    }
+}
+
+/* `ranks < name`, as an array: what is over the limit is cut off. */
+static bool cuts_at(const struct lint_walk *w, stet_python_ref n, uint32_t name)
+{
+    char op = w->ast->nodes[n].op;
+
+    return (op == '<' || op == '>') && holds_name(w, n, name);
+}
+
+/* Does the function limit how many are kept by it: top_k(x, name), one_hot(x, name), x < name? */
+static bool limits(const struct lint_walk *w, uint32_t name)
+{
+    static const char *const calls[] = {"topk", "top_k", "one_hot", "lt", "le", "less", NULL};
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref fn = w->fns[w->fn].node;
+    uint32_t tested = 0;
+
+    for (stet_python_ref n = fn; name && lint_within(w, n, fn); n++) {
+        tested = test_end(a, n) > tested ? test_end(a, n) : tested;
+        if (a->nodes[n].kind == PY_COMPARISON && a->nodes[n].start >= tested && cuts_at(w, n, name))
+            return true;
+        if (a->nodes[n].kind == PY_CALL && lint_any_of(lint_callee_name(w, n), calls) &&
+            holds_name(w, stet_python_field(a, n, PY_FIELD_ARGUMENTS), name))
+            return true;
+    }
+    return false;
+}
+
+void rule_capacity_leak(struct lint_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT), name = left;
     struct lint_value v = lint_value_of(w, n);
 
     if (!left || !v.deps || (v.kind != LINT_V_SHAPE && v.kind != LINT_V_HOST))
         return;
-    name = lint_text(w->ast, left);
-    if (memmem(name.ptr, name.len, "capacity", 8))
-        lint_report(w, LINT_RULE_capacity_leak, n, LINT_TRACED, LINT_TENSOR, v.deps,
-                    "`%.*s` follows the number of tokens in the batch", STET_FMT(name));
+    if (stet_python_kind(a, left) == PY_ATTRIBUTE)
+        name = stet_python_field(a, left, PY_FIELD_ATTRIBUTE);
+    if (is_share(w, stet_python_field(a, n, PY_FIELD_RIGHT)) &&
+        limits(w, stet_python_name(a, name)))
+        lint_report(
+            w, LINT_RULE_capacity_leak, n, LINT_TRACED, LINT_TENSOR, v.deps,
+            "`%.*s` follows the number of tokens in the batch, and limits how many are kept",
+            STET_FMT(stet_python_text(a, left)));
 }
 
-void rule_varlen(struct lint_walk *w, lint_ref n)
+void rule_varlen(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const calls[] = {"flash_attn_varlen_func",
                                         "flash_attn_varlen_qkvpacked_func",
@@ -276,31 +356,32 @@ static unsigned attribute_writes(const struct lint_walk *w, uint32_t owner, stru
     static const char *const builders[] = {
         "__init__", "setup", "__post_init__", "__new__", "_setup",  "load", "_load",
         "init",     "_init", "build",         "_build",  "prepare", NULL};
-    const struct lint_ast *a = w->ast;
-    lint_ref class_node = w->classes[owner].node;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref class_node = w->classes[owner].node;
     bool building = false;
     unsigned writes = 0;
 
     *begun = 0;
-    for (lint_ref c = class_node + 1; lint_within(w, c, class_node); c++) {
-        lint_ref left, object;
+    for (stet_python_ref c = class_node + 1; lint_within(w, c, class_node); c++) {
+        stet_python_ref left, object;
 
-        if (a->nodes[c].kind == LINT_FUNCTION) {
-            lint_ref fn_name = lint_field(a, c, LINT_FIELD_NAME);
+        if (a->nodes[c].kind == PY_FUNCTION) {
+            stet_python_ref fn_name = stet_python_field(a, c, PY_FIELD_NAME);
 
-            building = fn_name && starts_as(lint_text(a, fn_name), builders);
+            building = fn_name && starts_as(stet_python_text(a, fn_name), builders);
         }
-        if (a->nodes[c].kind != LINT_AUGMENTED && a->nodes[c].kind != LINT_ASSIGNMENT)
+        if (a->nodes[c].kind != PY_AUGMENTED && a->nodes[c].kind != PY_ASSIGNMENT)
             continue;
-        left = lint_field(a, c, LINT_FIELD_LEFT);
-        if (lint_kind(a, left) != LINT_ATTRIBUTE)
+        left = stet_python_field(a, c, PY_FIELD_LEFT);
+        if (stet_python_kind(a, left) != PY_ATTRIBUTE)
             continue;
-        object = lint_field(a, left, LINT_FIELD_OBJECT);
-        if (!lint_name_is(w, lint_name(a, object), "self") ||
-            !stet_view_eq(lint_text(a, lint_field(a, left, LINT_FIELD_ATTRIBUTE)), name))
+        object = stet_python_field(a, left, PY_FIELD_OBJECT);
+        if (!lint_name_is(w, stet_python_name(a, object), "self") ||
+            !stet_view_eq(stet_python_text(a, stet_python_field(a, left, PY_FIELD_ATTRIBUTE)),
+                          name))
             continue;
         if (building)
-            *begun += lint_kind(a, lint_field(a, c, LINT_FIELD_RIGHT)) != LINT_NONE_;
+            *begun += stet_python_kind(a, stet_python_field(a, c, PY_FIELD_RIGHT)) != PY_NONE_;
         else
             writes++;
     }
@@ -323,42 +404,42 @@ bool lint_attribute_keeps_moving(const struct lint_walk *w, uint32_t owner, stru
 }
 
 /* The class's attribute in `self.pos`, somewhere in n, that moves. */
-static bool moving_attribute(const struct lint_walk *w, lint_ref n)
+static bool moving_attribute(const struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     uint32_t fn = w->fn;
 
     while (fn && w->fns[fn].owner == LINT_NONE)
         fn = w->fns[fn].parent;
     if (!fn)
         return false;
-    for (lint_ref c = n; lint_within(w, c, n); c++) {
-        lint_ref object =
-            a->nodes[c].kind == LINT_ATTRIBUTE ? lint_field(a, c, LINT_FIELD_OBJECT) : 0;
+    for (stet_python_ref c = n; lint_within(w, c, n); c++) {
+        stet_python_ref object =
+            a->nodes[c].kind == PY_ATTRIBUTE ? stet_python_field(a, c, PY_FIELD_OBJECT) : 0;
 
-        if (object && lint_name_is(w, lint_name(a, object), "self") &&
+        if (object && lint_name_is(w, stet_python_name(a, object), "self") &&
             lint_attribute_moves(w, w->fns[fn].owner,
-                                 lint_text(a, lint_field(a, c, LINT_FIELD_ATTRIBUTE))))
+                                 stet_python_text(a, stet_python_field(a, c, PY_FIELD_ATTRIBUTE))))
             return true;
     }
     return false;
 }
 
-void rule_slice_start(struct lint_walk *w, lint_ref n)
+void rule_slice_start(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref value = lint_field(a, n, LINT_FIELD_VALUE);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref value = stet_python_field(a, n, PY_FIELD_VALUE);
     struct lint_value sliced = lint_value_of(w, value);
 
-    if (sliced.kind == LINT_V_PYTHON && lint_kind(a, value) != LINT_ATTRIBUTE)
+    if (sliced.kind == LINT_V_PYTHON && stet_python_kind(a, value) != PY_ATTRIBUTE)
         return;
     if (sliced.kind == LINT_V_SHAPE || sliced.kind == LINT_V_HOST)
         return;
-    for (lint_ref c = lint_next(a, value); c; c = lint_next(a, c)) {
-        lint_ref start = lint_kind(a, c) == LINT_SLICE ? lint_child(a, c) : 0;
+    for (stet_python_ref c = stet_python_next(a, value); c; c = stet_python_next(a, c)) {
+        stet_python_ref start = stet_python_kind(a, c) == PY_SLICE ? stet_python_child(a, c) : 0;
         struct lint_value v;
 
-        if (!start || lint_at(a, start)->start != lint_at(a, c)->start)
+        if (!start || stet_python_at(a, start)->start != stet_python_at(a, c)->start)
             continue; /* x[:n] */
         v = lint_value_of(w, start);
         if (v.kind == LINT_V_HOST && v.deps)
@@ -378,13 +459,13 @@ void rule_slice_start(struct lint_walk *w, lint_ref n)
     }
 }
 
-void rule_python_loop(struct lint_walk *w, lint_ref n)
+void rule_python_loop(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref right = lint_field(a, n, LINT_FIELD_RIGHT);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref right = stet_python_field(a, n, PY_FIELD_RIGHT);
     struct lint_value v = lint_value_of(w, right);
     bool range =
-        lint_kind(a, right) == LINT_CALL && stet_view_is(lint_callee_name(w, right), "range");
+        stet_python_kind(a, right) == PY_CALL && stet_view_is(lint_callee_name(w, right), "range");
 
     if (w->step_loops) {
         if (range && (v.flags & LINT_STEPS) && v.kind <= LINT_V_PYTHON)

@@ -1,7 +1,7 @@
 /* Rules about values that leave the device, and other host work inside compiled code. */
 #include "lint/rules.h"
 
-static void report_sync(struct lint_walk *w, lint_ref n, enum lint_mode mode, uint64_t deps)
+static void report_sync(struct lint_walk *w, stet_python_ref n, enum lint_mode mode, uint64_t deps)
 {
     if (w->step_loops && w->periodic)
         return; /* not at every step: logging-branch reports it */
@@ -9,9 +9,9 @@ static void report_sync(struct lint_walk *w, lint_ref n, enum lint_mode mode, ui
                 "`%.*s` brings a value to the host", STET_FMT(lint_quote(w, n)));
 }
 
-/* Between compiled steps: operations on a step's result that are small programs of their own, and
- * are read back. */
-static bool sync_eager(struct lint_walk *w, lint_ref n, struct lint_value v)
+/* Between compiled steps: operations on a step's result that are their own small programs, read
+ * back. */
+static bool sync_eager(struct lint_walk *w, stet_python_ref n, struct lint_value v)
 {
     if (!w->loops || w->periodic || !(v.f.flags & LINT_F_EAGER) ||
         !(w->facts & (LINT_USES_JAX | LINT_USES_TPU)))
@@ -23,17 +23,17 @@ static bool sync_eager(struct lint_walk *w, lint_ref n, struct lint_value v)
 }
 
 /* x.item(), x.tolist(), x.cpu(), x.numpy(), x.to("cpu") */
-static bool sync_method(struct lint_walk *w, lint_ref n, struct stet_view name)
+static bool sync_method(struct lint_walk *w, stet_python_ref n, struct stet_view name)
 {
     static const char *const reads[] = {"item", "tolist", "cpu", "numpy", NULL};
     static const char *const telling[] = {"item", "cpu", NULL};
-    lint_ref object = lint_callee_object(w, n), first = lint_arg_at(w, n, 0);
+    stet_python_ref object = lint_callee_object(w, n), first = lint_arg_at(w, n, 0);
     struct lint_value v;
 
     if (!object)
         return false;
     v = lint_value_of(w, object);
-    if (stet_view_is(name, "to") && stet_view_is(lint_string(w->ast, first), "cpu"))
+    if (stet_view_is(name, "to") && stet_view_is(stet_python_string(w->ast, first), "cpu"))
         name = STET_VIEW("cpu");
     if (!lint_any_of(name, reads))
         return false;
@@ -47,7 +47,7 @@ static bool sync_method(struct lint_walk *w, lint_ref n, struct stet_view name)
     return true;
 }
 
-static bool sync_function(struct lint_walk *w, lint_ref n)
+static bool sync_function(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const syncs[] = {"jax.device_get", "jax.block_until_ready",
                                         "torch.cuda.synchronize",
@@ -55,7 +55,8 @@ static bool sync_function(struct lint_walk *w, lint_ref n)
     static const char *const steps[] = {"torch_xla.core.xla_model.mark_step", "torch_xla.sync",
                                         NULL};
     char room[160];
-    struct stet_view dotted = lint_imported(w, lint_field(w->ast, n, LINT_FIELD_FUNCTION), room);
+    struct stet_view dotted =
+        lint_imported(w, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room);
 
     if (lint_any_of(dotted, syncs) ||
         (stet_view_is(lint_callee_name(w, n), "block_until_ready") && lint_callee_object(w, n))) {
@@ -80,11 +81,11 @@ static bool sync_function(struct lint_walk *w, lint_ref n)
     return false;
 }
 
-void rule_host_sync(struct lint_walk *w, lint_ref n)
+void rule_host_sync(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const casts[] = {"int", "float", "bool", "complex", NULL};
     struct stet_view name = lint_callee_name(w, n);
-    lint_ref first = lint_arg_at(w, n, 0);
+    stet_python_ref first = lint_arg_at(w, n, 0);
     struct lint_value v;
 
     if (sync_method(w, n, name) || sync_function(w, n))
@@ -98,23 +99,23 @@ void rule_host_sync(struct lint_walk *w, lint_ref n)
         report_sync(w, n, LINT_TENSOR, v.deps);
 }
 
-/* Tensors among the printed values, also inside f-strings. */
-static uint64_t printed_tensors(struct lint_walk *w, lint_ref call)
+/* Tensors among what is printed, f-strings opened up. */
+static uint64_t printed_tensors(struct lint_walk *w, stet_python_ref call)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref args = lint_field(a, call, LINT_FIELD_ARGUMENTS);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref args = stet_python_field(a, call, PY_FIELD_ARGUMENTS);
     uint64_t deps = 0;
 
-    for (lint_ref c = args ? lint_child(a, args) : 0; c; c = lint_next(a, c)) {
+    for (stet_python_ref c = args ? stet_python_child(a, args) : 0; c; c = stet_python_next(a, c)) {
         struct lint_value v = lint_value_of(w, c);
 
         if (lint_is_tensor(v) && !(v.flags & LINT_GUESS))
             deps |= v.deps;
-        if (lint_kind(a, c) != LINT_STRING)
+        if (stet_python_kind(a, c) != PY_STRING)
             continue;
-        for (lint_ref i = lint_child(a, c); i; i = lint_next(a, i)) {
-            v = lint_kind(a, i) == LINT_INTERPOLATION && lint_child(a, i)
-                    ? lint_value_of(w, lint_child(a, i))
+        for (stet_python_ref i = stet_python_child(a, c); i; i = stet_python_next(a, i)) {
+            v = stet_python_kind(a, i) == PY_INTERPOLATION && stet_python_child(a, i)
+                    ? lint_value_of(w, stet_python_child(a, i))
                     : (struct lint_value){0};
             if (lint_is_tensor(v) && !(v.flags & LINT_GUESS))
                 deps |= v.deps;
@@ -123,47 +124,50 @@ static uint64_t printed_tensors(struct lint_walk *w, lint_ref call)
     return deps;
 }
 
-/* print(a, b) as jax.debug.print("{} {}", a, b), where the edit is simple. */
-static void offer_debug_print(struct lint_walk *w, lint_ref n, struct lint_candidate *c)
+/* print(a, b) as jax.debug.print("{} {}", a, b), where that is plain to write. */
+static void offer_debug_print(struct lint_walk *w, stet_python_ref n, struct lint_candidate *c)
 {
-    uint32_t jax = lint_ast_name(w->ast, "jax");
-    lint_ref args = lint_field(w->ast, n, LINT_FIELD_ARGUMENTS);
+    uint32_t jax = stet_python_ast_name(w->ast, "jax");
+    stet_python_ref args = stet_python_field(w->ast, n, PY_FIELD_ARGUMENTS);
     struct stet_buf text = STET_BUF_INIT;
     unsigned count = lint_arg_count(w, n);
 
     if (!c || !jax || !stet_view_is(w->alias[jax], "jax") || !count || count > 6)
         return;
     stet_buf_str(&text, "jax.debug.print(\"");
-    for (lint_ref a = lint_child(w->ast, args); a; a = lint_next(w->ast, a)) {
-        if (lint_kind(w->ast, a) == LINT_STRING || lint_kind(w->ast, a) == LINT_KEYWORD_ARGUMENT ||
-            lint_kind(w->ast, a) == LINT_LIST_SPLAT || lint_kind(w->ast, a) == LINT_COMMENT) {
+    for (stet_python_ref a = stet_python_child(w->ast, args); a; a = stet_python_next(w->ast, a)) {
+        if (stet_python_kind(w->ast, a) == PY_STRING ||
+            stet_python_kind(w->ast, a) == PY_KEYWORD_ARGUMENT ||
+            stet_python_kind(w->ast, a) == PY_LIST_SPLAT ||
+            stet_python_kind(w->ast, a) == PY_COMMENT) {
             stet_buf_release(&text);
             return;
         }
-        stet_buf_str(&text, a == lint_child(w->ast, args) ? "{}" : " {}");
+        stet_buf_str(&text, a == stet_python_child(w->ast, args) ? "{}" : " {}");
     }
     stet_buf_char(&text, '"');
     for (unsigned i = 0; i < count; i++)
-        stet_buf_printf(&text, ", %.*s", STET_FMT(lint_text(w->ast, lint_arg_at(w, n, i))));
+        stet_buf_printf(&text, ", %.*s", STET_FMT(stet_python_text(w->ast, lint_arg_at(w, n, i))));
     stet_buf_char(&text, ')');
     if (!text.failed)
-        c->edit = (struct lint_edit){lint_at(w->ast, n)->start, lint_at(w->ast, n)->end,
-                                     stet_arena_copy(&w->out->arena, stet_buf_as_view(&text))};
+        c->edit =
+            (struct lint_edit){stet_python_at(w->ast, n)->start, stet_python_at(w->ast, n)->end,
+                               stet_arena_copy(&w->out->arena, stet_buf_as_view(&text))};
     stet_buf_release(&text);
 }
 
-void rule_traced_print(struct lint_walk *w, lint_ref n)
+void rule_traced_print(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const loggers[] = {"logger", "logging", "log", NULL};
     static const char *const levels[] = {"debug", "info", "warning", "error", "critical", NULL};
     struct stet_view name = lint_callee_name(w, n);
-    lint_ref object = lint_callee_object(w, n);
+    stet_python_ref object = lint_callee_object(w, n);
     bool print = !object && stet_view_is(name, "print");
     uint64_t deps;
 
-    if (!print &&
-        !(object && lint_any_of(name, levels) && lint_kind(w->ast, object) == LINT_IDENTIFIER &&
-          lint_any_of(lint_text(w->ast, object), loggers)))
+    if (!print && !(object && lint_any_of(name, levels) &&
+                    stet_python_kind(w->ast, object) == PY_IDENTIFIER &&
+                    lint_any_of(stet_python_text(w->ast, object), loggers)))
         return;
     deps = printed_tensors(w, n);
     if (deps)
@@ -175,17 +179,19 @@ void rule_traced_print(struct lint_walk *w, lint_ref n)
                     "`%.*s` breaks the graph", STET_FMT(lint_quote(w, n)));
 }
 
-void rule_side_effect(struct lint_walk *w, lint_ref n)
+void rule_side_effect(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const clocks[] = {
         "time.time",  "time.perf_counter", "time.monotonic", "time.sleep", "datetime.datetime.now",
         "torch.save", "pickle.dump",       "json.dump",      NULL};
     char room[160];
-    struct stet_view dotted = lint_imported(w, lint_field(w->ast, n, LINT_FIELD_FUNCTION), room);
+    struct stet_view dotted =
+        lint_imported(w, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room);
     bool dice = stet_view_starts(dotted, "random.") || stet_view_starts(dotted, "numpy.random.");
     bool file =
         !lint_callee_object(w, n) && stet_view_is(lint_callee_name(w, n), "open") &&
-        !lint_lookup(w, w->fn, lint_name(w->ast, lint_field(w->ast, n, LINT_FIELD_FUNCTION)));
+        !lint_lookup(w, w->fn,
+                     stet_python_name(w->ast, stet_python_field(w->ast, n, PY_FIELD_FUNCTION)));
 
     if (!dice && !file && !lint_any_of(dotted, clocks))
         return;
@@ -196,14 +202,15 @@ void rule_side_effect(struct lint_walk *w, lint_ref n)
                 "`%.*s` happens on the host, while tracing", STET_FMT(lint_quote(w, n)));
 }
 
-void rule_barrier(struct lint_walk *w, lint_ref n)
+void rule_barrier(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const barriers[] = {"torch_xla.core.xla_model.rendezvous",
                                            "torch.distributed.barrier",
                                            "jax.experimental.multihost_utils.sync_global_devices",
                                            "torch_xla.core.xla_model.wait_device_ops", NULL};
     char room[160];
-    struct stet_view dotted = lint_imported(w, lint_field(w->ast, n, LINT_FIELD_FUNCTION), room);
+    struct stet_view dotted =
+        lint_imported(w, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room);
 
     if (!w->loops || w->branches > w->loops || !(w->facts & (LINT_USES_XLA | LINT_USES_JAX)))
         return;

@@ -4,77 +4,82 @@
 /* Registered as a buffer, or a tensor from the start: not a Python number. */
 static bool is_buffer(const struct lint_walk *w, uint32_t owner, struct stet_view name)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref c = w->classes[owner].node, end = c;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref c = w->classes[owner].node, end = c;
 
     for (c++; lint_within(w, c, end); c++) {
-        if (a->nodes[c].kind == LINT_CALL &&
+        if (a->nodes[c].kind == PY_CALL &&
             stet_view_is(lint_callee_name(w, c), "register_buffer") &&
-            stet_view_eq(lint_string(a, lint_arg_at(w, c, 0)), name))
+            stet_view_eq(stet_python_string(a, lint_arg_at(w, c, 0)), name))
             return true;
-        if (a->nodes[c].kind == LINT_ASSIGNMENT) {
-            lint_ref left = lint_field(a, c, LINT_FIELD_LEFT),
-                     right = lint_field(a, c, LINT_FIELD_RIGHT);
+        if (a->nodes[c].kind == PY_ASSIGNMENT) {
+            stet_python_ref left = stet_python_field(a, c, PY_FIELD_LEFT),
+                            right = stet_python_field(a, c, PY_FIELD_RIGHT);
 
-            if (lint_kind(a, left) == LINT_ATTRIBUTE && lint_kind(a, right) == LINT_CALL &&
-                stet_view_eq(lint_text(a, lint_field(a, left, LINT_FIELD_ATTRIBUTE)), name))
+            if (stet_python_kind(a, left) == PY_ATTRIBUTE &&
+                stet_python_kind(a, right) == PY_CALL &&
+                stet_view_eq(stet_python_text(a, stet_python_field(a, left, PY_FIELD_ATTRIBUTE)),
+                             name))
                 return true;
         }
     }
     return false;
 }
 
-static void report_counter(struct lint_walk *w, lint_ref n, struct stet_view name)
+static void report_counter(struct lint_walk *w, stet_python_ref n, struct stet_view name)
 {
     lint_report(w, LINT_RULE_python_counter, n, LINT_TRACED, LINT_ANY, 0,
                 "`%.*s` is a Python number that changes at each call", STET_FMT(name));
 }
 
-void rule_python_counter(struct lint_walk *w, lint_ref n)
+void rule_python_counter(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref left = lint_field(a, n, LINT_FIELD_LEFT), right = lint_field(a, n, LINT_FIELD_RIGHT);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT),
+                    right = stet_python_field(a, n, PY_FIELD_RIGHT);
     struct lint_value v;
     uint32_t fn = w->fn;
 
     if (!left || !right || w->step_loops)
         return;
-    if (lint_kind(a, n) == LINT_ASSIGNMENT) { /* self.n = self.n + 1 */
-        lint_ref inner =
-            lint_kind(a, right) == LINT_BINARY ? lint_field(a, right, LINT_FIELD_LEFT) : 0;
+    if (stet_python_kind(a, n) == PY_ASSIGNMENT) { /* self.n = self.n + 1 */
+        stet_python_ref inner = stet_python_kind(a, right) == PY_BINARY
+                                    ? stet_python_field(a, right, PY_FIELD_LEFT)
+                                    : 0;
 
-        if (lint_kind(a, left) != LINT_ATTRIBUTE || !inner ||
-            !stet_view_eq(lint_text(a, left), lint_text(a, inner)))
+        if (stet_python_kind(a, left) != PY_ATTRIBUTE || !inner ||
+            !stet_view_eq(stet_python_text(a, left), stet_python_text(a, inner)))
             return;
-        right = lint_field(a, right, LINT_FIELD_RIGHT);
+        right = stet_python_field(a, right, PY_FIELD_RIGHT);
     }
     v = lint_value_of(w, right);
-    if (v.kind != LINT_V_PYTHON || lint_kind(a, right) == LINT_STRING ||
-        lint_kind(a, right) == LINT_LIST || lint_kind(a, right) == LINT_TUPLE)
+    if (v.kind != LINT_V_PYTHON || stet_python_kind(a, right) == PY_STRING ||
+        stet_python_kind(a, right) == PY_LIST || stet_python_kind(a, right) == PY_TUPLE)
         return;
-    if (lint_kind(a, left) == LINT_IDENTIFIER) {
-        uint32_t name = lint_name(a, left);
+    if (stet_python_kind(a, left) == PY_IDENTIFIER) {
+        uint32_t name = stet_python_name(a, left);
 
         if (w->fn && w->global_writes[name] && !lint_scope_find(&w->fns[w->fn].scope, name))
-            report_counter(w, n, lint_text(a, left));
+            report_counter(w, n, stet_python_text(a, left));
         return;
     }
     while (fn && w->fns[fn].owner == LINT_NONE)
         fn = w->fns[fn].parent;
-    if (!fn || lint_kind(a, left) != LINT_ATTRIBUTE ||
-        !lint_name_is(w, lint_name(a, lint_field(a, left, LINT_FIELD_OBJECT)), "self"))
+    if (!fn || stet_python_kind(a, left) != PY_ATTRIBUTE ||
+        !lint_name_is(w, stet_python_name(a, stet_python_field(a, left, PY_FIELD_OBJECT)), "self"))
         return;
-    if (!is_buffer(w, w->fns[fn].owner, lint_text(a, lint_field(a, left, LINT_FIELD_ATTRIBUTE))))
-        report_counter(w, n, lint_text(a, left));
+    if (!is_buffer(w, w->fns[fn].owner,
+                   stet_python_text(a, stet_python_field(a, left, PY_FIELD_ATTRIBUTE))))
+        report_counter(w, n, stet_python_text(a, left));
 }
 
 /* keyword=value into the call's arguments. */
-static void offer_keyword(struct lint_walk *w, lint_ref call, struct lint_candidate *c,
+static void offer_keyword(struct lint_walk *w, stet_python_ref call, struct lint_candidate *c,
                           const char *text)
 {
-    lint_ref args = lint_field(w->ast, call, LINT_FIELD_ARGUMENTS);
-    uint32_t close = args ? lint_at(w->ast, args)->end : 0;
-    bool empty = args && !lint_child(w->ast, args);
+    stet_python_ref args = stet_python_field(w->ast, call, PY_FIELD_ARGUMENTS);
+    uint32_t close = args ? stet_python_at(w->ast, args)->end : 0;
+    bool empty = args && !stet_python_child(w->ast, args);
 
     if (!c || !close || w->ast->text.ptr[close - 1] != ')')
         return;
@@ -87,36 +92,37 @@ static void offer_keyword(struct lint_walk *w, lint_ref call, struct lint_candid
         close, close, stet_arena_printf(&w->out->arena, "%s%s", empty ? "" : ", ", text)};
 }
 
-static void offer_replace(struct lint_walk *w, struct lint_candidate *c, lint_ref n,
+static void offer_replace(struct lint_walk *w, struct lint_candidate *c, stet_python_ref n,
                           const char *text)
 {
     if (c)
-        c->edit = (struct lint_edit){lint_at(w->ast, n)->start, lint_at(w->ast, n)->end,
-                                     stet_arena_copy(&w->out->arena, stet_view_str(text))};
+        c->edit =
+            (struct lint_edit){stet_python_at(w->ast, n)->start, stet_python_at(w->ast, n)->end,
+                               stet_arena_copy(&w->out->arena, stet_view_str(text))};
 }
 
 /* Does a loop inside this one call backward, so that several calls add to one gradient? */
 static bool accumulates(const struct lint_walk *w)
 {
     static const char *const backward[] = {"backward", NULL};
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
 
-    for (lint_ref c = w->loop + 1; lint_within(w, c, w->loop); c++) {
-        if (a->nodes[c].kind == LINT_FOR && lint_mentions(w, c, backward) &&
+    for (stet_python_ref c = w->loop + 1; lint_within(w, c, w->loop); c++) {
+        if (a->nodes[c].kind == PY_FOR && lint_mentions(w, c, backward) &&
             !lint_mentions(w, c, (const char *const[]){"zero_grad", NULL}))
             return true;
     }
     return false;
 }
 
-void rule_grad_accumulate(struct lint_walk *w, lint_ref n)
+void rule_grad_accumulate(struct lint_walk *w, stet_python_ref n)
 {
-    lint_ref kept = lint_arg_named(w, n, "set_to_none");
+    stet_python_ref kept = lint_arg_named(w, n, "set_to_none");
     struct lint_candidate *c;
 
     if (!stet_view_is(lint_callee_name(w, n), "zero_grad") || !w->loops)
         return;
-    if (!(w->facts & LINT_USES_XLA) || (kept && lint_kind(w->ast, kept) != LINT_TRUE))
+    if (!(w->facts & LINT_USES_XLA) || (kept && stet_python_kind(w->ast, kept) != PY_TRUE))
         return;
     if (!(w->facts & LINT_USES_ACCUMULATION) && !accumulates(w))
         return;
@@ -129,56 +135,57 @@ void rule_grad_accumulate(struct lint_walk *w, lint_ref n)
         offer_keyword(w, n, c, "set_to_none=False");
 }
 
-static bool is_micro_loop(const struct lint_walk *w, lint_ref loop)
+static bool is_micro_loop(const struct lint_walk *w, stet_python_ref loop)
 {
-    const struct lint_ast *a = w->ast;
-    struct stet_view head = lint_text(a, loop);
-    lint_ref body = lint_field(a, loop, LINT_FIELD_BODY);
+    const struct stet_python_ast *a = w->ast;
+    struct stet_view head = stet_python_text(a, loop);
+    stet_python_ref body = stet_python_field(a, loop, PY_FIELD_BODY);
 
     if (body)
-        head.len = lint_at(a, body)->start - lint_at(a, loop)->start;
+        head.len = stet_python_at(a, body)->start - stet_python_at(a, loop)->start;
     return memmem(head.ptr, head.len, "micro", 5) || memmem(head.ptr, head.len, "accum", 5);
 }
 
 /* `if (i + 1) % accumulation == 0` somewhere in the loop. */
-static bool has_cycle(const struct lint_walk *w, lint_ref loop)
+static bool has_cycle(const struct lint_walk *w, stet_python_ref loop)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
 
-    for (lint_ref c = loop + 1; lint_within(w, c, loop); c++) {
+    for (stet_python_ref c = loop + 1; lint_within(w, c, loop); c++) {
         struct stet_view v;
 
-        if (a->nodes[c].kind != LINT_BINARY || a->nodes[c].op != '%')
+        if (a->nodes[c].kind != PY_BINARY || a->nodes[c].op != '%')
             continue;
-        v = lint_text(a, c);
+        v = stet_python_text(a, c);
         if (memmem(v.ptr, v.len, "accum", 5) || memmem(v.ptr, v.len, "micro", 5))
             return true;
     }
     return false;
 }
 
-void rule_micro_step(struct lint_walk *w, lint_ref n)
+void rule_micro_step(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const ends[] = {"torch_xla.core.xla_model.mark_step", "torch_xla.sync",
                                        "torch_xla.step", NULL};
     static const char *const steps[] = {"optimizer_step", NULL};
-    lint_ref call = n;
+    stet_python_ref call = n;
     struct stet_view dotted;
     char room[160];
-    bool region = lint_kind(w->ast, n) == LINT_WITH;
+    bool region = stet_python_kind(w->ast, n) == PY_WITH;
 
     if (!w->loop || !(w->facts & LINT_USES_XLA))
         return;
     if (region) {
-        lint_ref item = lint_child(w->ast, lint_child_of(w->ast, n, LINT_WITH_CLAUSE));
+        stet_python_ref item =
+            stet_python_child(w->ast, stet_python_child_of(w->ast, n, PY_WITH_CLAUSE));
 
-        call = item ? lint_field(w->ast, item, LINT_FIELD_VALUE) : 0;
-        if (lint_kind(w->ast, call) != LINT_CALL)
+        call = item ? stet_python_field(w->ast, item, PY_FIELD_VALUE) : 0;
+        if (stet_python_kind(w->ast, call) != PY_CALL)
             return;
     }
-    dotted = lint_imported(w, lint_field(w->ast, call, LINT_FIELD_FUNCTION), room);
+    dotted = lint_imported(w, stet_python_field(w->ast, call, PY_FIELD_FUNCTION), room);
     if (!lint_any_of(dotted, ends)) {
-        struct lint_value f = lint_value_of(w, lint_field(w->ast, call, LINT_FIELD_FUNCTION));
+        struct lint_value f = lint_value_of(w, stet_python_field(w->ast, call, PY_FIELD_FUNCTION));
 
         if (f.kind != LINT_V_JITTED || w->jits[f.index].lane != LINT_XLA)
             return;
@@ -192,38 +199,40 @@ void rule_micro_step(struct lint_walk *w, lint_ref n)
                     "`%.*s` closes a program at every micro-step", STET_FMT(lint_quote(w, call)));
 }
 
-static void report_lr_write(struct lint_walk *w, lint_ref n)
+static void report_lr_write(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     static const char *const groups[] = {"param_groups", "group", "param_group", "pg", NULL};
-    lint_ref left = lint_field(a, n, LINT_FIELD_LEFT), key;
+    stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT), key;
 
-    if (lint_kind(a, left) != LINT_SUBSCRIPT || !w->loops || !lint_mentions(w, left, groups))
+    if (stet_python_kind(a, left) != PY_SUBSCRIPT || !w->loops || !lint_mentions(w, left, groups))
         return;
-    key = lint_next(a, lint_field(a, left, LINT_FIELD_VALUE));
-    if (!key || !stet_view_is(lint_string(a, key), "lr") || lint_is_tensor(lint_value_of(w, n)))
+    key = stet_python_next(a, stet_python_field(a, left, PY_FIELD_VALUE));
+    if (!key || !stet_view_is(stet_python_string(a, key), "lr") ||
+        lint_is_tensor(lint_value_of(w, n)))
         return;
-    if (lint_kind(a, lint_field(a, n, LINT_FIELD_RIGHT)) == LINT_CALL &&
-        stet_view_is(lint_callee_name(w, lint_field(a, n, LINT_FIELD_RIGHT)), "tensor"))
+    if (stet_python_kind(a, stet_python_field(a, n, PY_FIELD_RIGHT)) == PY_CALL &&
+        stet_view_is(lint_callee_name(w, stet_python_field(a, n, PY_FIELD_RIGHT)), "tensor"))
         return;
     lint_report(w, LINT_RULE_optimizer_scalar, n, 0, LINT_ANY, 0,
                 "the learning rate is a new Python number at each step");
 }
 
 /* optax.adamw(rate) with a rate that is a static argument; optimizer.step() of a scheduled rate. */
-static void scalar_in_step(struct lint_walk *w, lint_ref n)
+static void scalar_in_step(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const makers[] = {"adam",    "adamw",     "sgd",  "lion", "adagrad",
                                          "rmsprop", "adafactor", "lamb", "lars", NULL};
     struct stet_view name = lint_callee_name(w, n);
-    lint_ref object = lint_callee_object(w, n), rate = lint_arg_at(w, n, 0);
-    struct lint_binding *b = object ? lint_lookup(w, w->fn, lint_name(w->ast, object)) : NULL;
+    stet_python_ref object = lint_callee_object(w, n), rate = lint_arg_at(w, n, 0);
+    struct lint_binding *b =
+        object ? lint_lookup(w, w->fn, stet_python_name(w->ast, object)) : NULL;
     char room[160];
 
     if (!rate)
         rate = lint_arg_named(w, n, "learning_rate");
     if (rate && lint_any_of(name, makers) &&
-        stet_view_starts(lint_imported(w, lint_field(w->ast, n, LINT_FIELD_FUNCTION), room),
+        stet_view_starts(lint_imported(w, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room),
                          "optax.")) {
         lint_report(w, LINT_RULE_optimizer_scalar, n, LINT_JAX, LINT_STATIC,
                     lint_value_of(w, rate).deps & ~LINT_ALWAYS,
@@ -233,22 +242,22 @@ static void scalar_in_step(struct lint_walk *w, lint_ref n)
     }
     if (!stet_view_is(name, "step") || !b || !(w->facts & LINT_USES_SCHEDULER) || !b->value.from)
         return;
-    if (lint_kind(w->ast, b->value.from) == LINT_CALL) {
-        lint_ref lr = lint_arg_named(w, b->value.from, "lr");
+    if (stet_python_kind(w->ast, b->value.from) == PY_CALL) {
+        stet_python_ref lr = lint_arg_named(w, b->value.from, "lr");
 
         struct stet_view made =
-            lint_dotted(w, lint_field(w->ast, b->value.from, LINT_FIELD_FUNCTION), room);
+            lint_dotted(w, stet_python_field(w->ast, b->value.from, PY_FIELD_FUNCTION), room);
 
         if (stet_view_starts(made, "torch.optim.") &&
             !stet_view_starts(made, "torch.optim.lr_scheduler") &&
-            lint_kind(w->ast, lr) != LINT_CALL)
+            stet_python_kind(w->ast, lr) != PY_CALL)
             lint_report(w, LINT_RULE_optimizer_scalar, n, LINT_TORCH, LINT_ANY, 0,
                         "a scheduler changes the rate of `%.*s`, a Python number",
                         STET_FMT(lint_quote(w, object)));
     }
 }
 
-void rule_optimizer_scalar(struct lint_walk *w, lint_ref n)
+void rule_optimizer_scalar(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const capturable[] = {
         "torch.optim.Adam",        "torch.optim.AdamW",     "torch.optim.NAdam",
@@ -256,24 +265,25 @@ void rule_optimizer_scalar(struct lint_walk *w, lint_ref n)
         "torch.optim.ASGD",        "torch.optim.RMSprop",   "torch.optim.Rprop",
         "torch.optim.adamw.AdamW", "torch.optim.adam.Adam", NULL};
     struct lint_candidate *c;
-    lint_ref kept;
+    stet_python_ref kept;
     char room[160];
 
-    if (lint_kind(w->ast, n) == LINT_CALL)
+    if (stet_python_kind(w->ast, n) == PY_CALL)
         scalar_in_step(w, n);
     if (!(w->facts & (LINT_USES_XLA | LINT_COMPILES_OPTIMIZER)))
         return;
-    if (lint_kind(w->ast, n) == LINT_ASSIGNMENT) {
+    if (stet_python_kind(w->ast, n) == PY_ASSIGNMENT) {
         report_lr_write(w, n);
         return;
     }
-    if (!lint_any_of(lint_imported(w, lint_field(w->ast, n, LINT_FIELD_FUNCTION), room),
+    if (!lint_any_of(lint_imported(w, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room),
                      capturable))
         return;
     kept = lint_arg_named(w, n, "capturable");
-    if (kept && lint_kind(w->ast, kept) != LINT_FALSE)
+    if (kept && stet_python_kind(w->ast, kept) != PY_FALSE)
         return;
-    if (lint_child_of(w->ast, lint_field(w->ast, n, LINT_FIELD_ARGUMENTS), LINT_DICT_SPLAT))
+    if (stet_python_child_of(w->ast, stet_python_field(w->ast, n, PY_FIELD_ARGUMENTS),
+                             PY_DICT_SPLAT))
         return;
     c = lint_report(w, LINT_RULE_optimizer_scalar, n, 0, LINT_ANY, 0,
                     "%.*s without capturable=True counts its steps in Python%s",
@@ -285,11 +295,11 @@ void rule_optimizer_scalar(struct lint_walk *w, lint_ref n)
         offer_keyword(w, n, c, "capturable=True");
 }
 
-void rule_load_assign(struct lint_walk *w, lint_ref n)
+void rule_load_assign(struct lint_walk *w, stet_python_ref n)
 {
-    lint_ref assign = lint_arg_named(w, n, "assign");
+    stet_python_ref assign = lint_arg_named(w, n, "assign");
 
-    if (!assign || !(w->facts & LINT_USES_XLA) || lint_kind(w->ast, assign) != LINT_TRUE ||
+    if (!assign || !(w->facts & LINT_USES_XLA) || stet_python_kind(w->ast, assign) != PY_TRUE ||
         !stet_view_is(lint_callee_name(w, n), "load_state_dict"))
         return;
     offer_replace(w,
@@ -298,23 +308,23 @@ void rule_load_assign(struct lint_walk *w, lint_ref n)
                   assign, "False");
 }
 
-static void report_stacked(struct lint_walk *w, lint_ref at)
+static void report_stacked(struct lint_walk *w, stet_python_ref at)
 {
     lint_report(w, LINT_RULE_compile_on_xla, at, 0, LINT_ANY, 0,
                 "torch.compile in a file that runs on PyTorch/XLA");
 }
 
-void rule_compile_on_xla(struct lint_walk *w, lint_ref n)
+void rule_compile_on_xla(struct lint_walk *w, stet_python_ref n)
 {
     struct lint_value v = lint_value_of(w, n);
-    lint_ref call, backend;
+    stet_python_ref call, backend;
 
     if (!(w->facts & LINT_USES_TORCH_XLA) || v.kind != LINT_V_JITTED ||
         w->jits[v.index].lane != LINT_TORCH)
         return;
     call = w->jits[v.index].node;
     backend = call ? lint_arg_named(w, call, "backend") : 0;
-    if (backend && !stet_view_is(lint_string(w->ast, backend), "inductor"))
+    if (backend && !stet_view_is(stet_python_string(w->ast, backend), "inductor"))
         return;
     report_stacked(w, n);
 }
@@ -324,66 +334,90 @@ static bool compiled_file(const struct lint_walk *w)
     return (w->facts & (LINT_USES_XLA | LINT_USES_COMPILE)) || w->jit_count;
 }
 
-static void loader_last_batch(struct lint_walk *w, lint_ref n)
+static bool is_loader(struct lint_walk *w, stet_python_ref call)
 {
-    static const char *const evaluation[] = {"val", "test", "eval", "valid", "dev", "infer", NULL};
     char room[160];
-    struct stet_view dotted = lint_imported(w, lint_field(w->ast, n, LINT_FIELD_FUNCTION), room);
-    struct stet_view statement = lint_text(w->ast, w->statement);
-    lint_ref size = lint_arg_named(w, n, "batch_size");
 
-    if (!stet_view_is(dotted, "torch.utils.data.DataLoader") || !compiled_file(w) ||
-        lint_arg_named(w, n, "drop_last") || lint_arg_named(w, n, "batch_sampler"))
+    return stet_view_is(lint_imported(w, stet_python_field(w->ast, call, PY_FIELD_FUNCTION), room),
+                        "torch.utils.data.DataLoader");
+}
+
+static bool is_shuffled(const struct lint_walk *w, stet_python_ref call)
+{
+    stet_python_ref shuffle = lint_arg_named(w, call, "shuffle");
+
+    if (!shuffle)
+        shuffle = lint_arg_at(w, call, 2);
+    return lint_arg_named(w, call, "sampler") ||
+           (shuffle && stet_python_kind(w->ast, shuffle) != PY_FALSE);
+}
+
+/* Data that is shuffled or sampled is trained on. A loader that goes through its data in order, in
+ * a file that also has one that does not, is for evaluation: its last batch comes once a pass. */
+static bool is_for_training(struct lint_walk *w, stet_python_ref call)
+{
+    if (is_shuffled(w, call))
+        return true;
+    for (stet_python_ref c = 1; lint_within(w, c, 0); c++)
+        if (w->ast->nodes[c].kind == PY_CALL && c != call && is_loader(w, c) && is_shuffled(w, c))
+            return false;
+    return true;
+}
+
+static void loader_last_batch(struct lint_walk *w, stet_python_ref n)
+{
+    stet_python_ref size = lint_arg_named(w, n, "batch_size");
+
+    if (!is_loader(w, n) || !compiled_file(w) || lint_arg_named(w, n, "drop_last") ||
+        lint_arg_named(w, n, "batch_sampler"))
         return;
     if (!size)
         size = lint_arg_at(w, n, 1);
-    if (!size || lint_kind(w->ast, size) == LINT_NONE_ || lint_integer(w, size) == 1 ||
-        lint_child_of(w->ast, lint_field(w->ast, n, LINT_FIELD_ARGUMENTS), LINT_DICT_SPLAT))
+    if (!size || stet_python_kind(w->ast, size) == PY_NONE_ || lint_integer(w, size) == 1 ||
+        stet_python_child_of(w->ast, stet_python_field(w->ast, n, PY_FIELD_ARGUMENTS),
+                             PY_DICT_SPLAT))
         return;
-    statement.len = statement.len > 40 ? 40 : statement.len;
-    for (const char *const *e = evaluation; *e; e++) {
-        if (memmem(statement.ptr, statement.len, *e, strlen(*e)))
-            return;
-    }
+    if (!is_for_training(w, n))
+        return;
     lint_report(w, LINT_RULE_last_batch, n, 0, LINT_ANY, 0,
                 "the loader's last batch may be short: no drop_last");
 }
 
-void rule_last_batch(struct lint_walk *w, lint_ref n)
+void rule_last_batch(struct lint_walk *w, stet_python_ref n)
 {
     lint_fed_short(w, n);
     loader_last_batch(w, n);
 }
 
-void rule_dynamic_padding(struct lint_walk *w, lint_ref n)
+void rule_dynamic_padding(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const collators[] = {"DataCollatorWithPadding", "DataCollatorForSeq2Seq",
                                             "pad_sequence", NULL};
-    lint_ref padding = lint_arg_named(w, n, "padding");
+    stet_python_ref padding = lint_arg_named(w, n, "padding");
     bool collator = lint_any_of(lint_callee_name(w, n), collators);
-    struct stet_view word = padding ? lint_string(w->ast, padding) : (struct stet_view){0};
+    struct stet_view word = padding ? stet_python_string(w->ast, padding) : (struct stet_view){0};
 
     if (!compiled_file(w) || lint_arg_named(w, n, "pad_to_multiple_of"))
         return;
     if (!(padding || collator) || !(w->facts & LINT_FEEDS_BATCHES))
         return;
-    if (padding ? lint_kind(w->ast, padding) == LINT_TRUE || stet_view_is(word, "longest")
+    if (padding ? stet_python_kind(w->ast, padding) == PY_TRUE || stet_view_is(word, "longest")
                 : collator)
         lint_report(w, LINT_RULE_dynamic_padding, n, 0, LINT_ANY, 0,
                     "`%.*s` pads to the longest of each batch", STET_FMT(lint_callee_name(w, n)));
 }
 
-void rule_recompile_limit(struct lint_walk *w, lint_ref n)
+void rule_recompile_limit(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const limits[] = {"torch._dynamo.config.cache_size_limit",
                                          "torch._dynamo.config.recompile_limit",
                                          "torch._dynamo.config.accumulated_cache_size_limit",
                                          "torch._dynamo.config.accumulated_recompile_limit", NULL};
     char room[160];
-    lint_ref right = lint_field(w->ast, n, LINT_FIELD_RIGHT);
+    stet_python_ref right = stet_python_field(w->ast, n, PY_FIELD_RIGHT);
     long value = right ? lint_integer(w, right) : -1;
 
-    if (lint_any_of(lint_dotted(w, lint_field(w->ast, n, LINT_FIELD_LEFT), room), limits) &&
+    if (lint_any_of(lint_dotted(w, stet_python_field(w->ast, n, PY_FIELD_LEFT), room), limits) &&
         value > 8)
         lint_report(w, LINT_RULE_recompile_limit, n, 0, LINT_ANY, 0, "the limit is raised to %ld",
                     value);

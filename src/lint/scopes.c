@@ -5,7 +5,7 @@
 
 enum { MAX_FUNCTIONS = 1 << 16 };
 
-uint32_t lint_fn_at(const struct lint_walk *w, lint_ref node)
+uint32_t lint_fn_at(const struct lint_walk *w, stet_python_ref node)
 {
     return stet_map_get(&w->fn_of_node, node);
 }
@@ -80,7 +80,7 @@ void lint_bind(struct lint_walk *w, struct lint_scope *s, uint32_t name, struct 
         }
     }
     b->value = v;
-    b->at = lint_at(w->ast, w->statement)->start;
+    b->at = stet_python_at(w->ast, w->statement)->start;
     b->writes++;
 }
 
@@ -131,20 +131,20 @@ static void add_import(struct lint_walk *w, uint32_t local, struct stet_view tar
 }
 
 /* "..utils" seen from module a.b.c of a package file is a.utils. */
-static struct stet_view absolute(struct lint_walk *w, lint_ref module)
+static struct stet_view absolute(struct lint_walk *w, stet_python_ref module)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     struct stet_view base = w->out->module, rest = {0};
-    lint_ref prefix, dotted;
+    stet_python_ref prefix, dotted;
 
-    if (lint_kind(a, module) != LINT_RELATIVE_IMPORT)
-        return lint_text(a, module);
-    prefix = lint_child_of(a, module, LINT_IMPORT_PREFIX);
-    dotted = lint_child_of(a, module, LINT_DOTTED_NAME);
+    if (stet_python_kind(a, module) != PY_RELATIVE_IMPORT)
+        return stet_python_text(a, module);
+    prefix = stet_python_child_of(a, module, PY_IMPORT_PREFIX);
+    dotted = stet_python_child_of(a, module, PY_DOTTED_NAME);
     if (dotted)
-        rest = lint_text(a, dotted);
+        rest = stet_python_text(a, dotted);
     if (prefix) {
-        size_t up = lint_text(a, prefix).len;
+        size_t up = stet_python_text(a, prefix).len;
 
         if (stet_view_ends(w->path, "__init__.py"))
             up--;
@@ -162,55 +162,55 @@ static struct stet_view absolute(struct lint_walk *w, lint_ref module)
     return stet_arena_printf(&w->out->arena, "%.*s.%.*s", STET_FMT(base), STET_FMT(rest));
 }
 
-static uint32_t first_name(const struct lint_ast *a, lint_ref dotted)
+static uint32_t first_name(const struct stet_python_ast *a, stet_python_ref dotted)
 {
-    return lint_name(a, lint_child(a, dotted));
+    return stet_python_name(a, stet_python_child(a, dotted));
 }
 
-static void import_statement(struct lint_walk *w, lint_ref n)
+static void import_statement(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
 
-    for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
-        if (lint_kind(a, c) == LINT_DOTTED_NAME) {
+    for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
+        if (stet_python_kind(a, c) == PY_DOTTED_NAME) {
             uint32_t head = first_name(a, c);
 
             if (head)
                 add_import(w, head, stet_arena_copy(&w->out->arena, a->names.items[head]));
-        } else if (lint_kind(a, c) == LINT_ALIASED_IMPORT) {
-            lint_ref name = lint_field(a, c, LINT_FIELD_NAME);
-            uint32_t local = lint_name(a, lint_field(a, c, LINT_FIELD_ALIAS));
+        } else if (stet_python_kind(a, c) == PY_ALIASED_IMPORT) {
+            stet_python_ref name = stet_python_field(a, c, PY_FIELD_NAME);
+            uint32_t local = stet_python_name(a, stet_python_field(a, c, PY_FIELD_ALIAS));
 
             if (name)
-                add_import(w, local, stet_arena_copy(&w->out->arena, lint_text(a, name)));
+                add_import(w, local, stet_arena_copy(&w->out->arena, stet_python_text(a, name)));
         }
     }
 }
 
-static void import_from(struct lint_walk *w, lint_ref n)
+static void import_from(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref module = lint_field(a, n, LINT_FIELD_MODULE_NAME);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref module = stet_python_field(a, n, PY_FIELD_MODULE_NAME);
     struct stet_view from;
 
     if (!module)
         return;
     from = absolute(w, module);
-    for (lint_ref c = lint_next(a, module); c; c = lint_next(a, c)) {
-        lint_ref name = c;
+    for (stet_python_ref c = stet_python_next(a, module); c; c = stet_python_next(a, c)) {
+        stet_python_ref name = c;
         uint32_t local;
 
-        if (lint_kind(a, c) == LINT_ALIASED_IMPORT) {
-            name = lint_field(a, c, LINT_FIELD_NAME);
-            local = lint_name(a, lint_field(a, c, LINT_FIELD_ALIAS));
+        if (stet_python_kind(a, c) == PY_ALIASED_IMPORT) {
+            name = stet_python_field(a, c, PY_FIELD_NAME);
+            local = stet_python_name(a, stet_python_field(a, c, PY_FIELD_ALIAS));
         } else {
             local = first_name(a, c);
         }
-        if (!name || lint_kind(a, name) != LINT_DOTTED_NAME)
+        if (!name || stet_python_kind(a, name) != PY_DOTTED_NAME)
             continue;
         add_import(w, local,
                    stet_arena_printf(&w->out->arena, "%.*s%s%.*s", STET_FMT(from),
-                                     from.len ? "." : "", STET_FMT(lint_text(a, name))));
+                                     from.len ? "." : "", STET_FMT(stet_python_text(a, name))));
     }
 }
 
@@ -219,95 +219,95 @@ struct open {
     uint32_t end, fn, owner;
 };
 
-static void add_function(struct lint_walk *w, lint_ref n, uint32_t parent, uint32_t owner,
-                         lint_ref decorated)
+static void add_function(struct lint_walk *w, stet_python_ref n, uint32_t parent, uint32_t owner,
+                         stet_python_ref decorated)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
 
     if (w->fn_count >= MAX_FUNCTIONS ||
         !lint_room(w, &w->fns, &w->fn_room, w->fn_count, sizeof *w->fns))
         return;
     w->fns[w->fn_count++] = (struct lint_function){
         .node = n,
-        .body = lint_field(a, n, LINT_FIELD_BODY),
-        .parameters = lint_field(a, n, LINT_FIELD_PARAMETERS),
+        .body = stet_python_field(a, n, PY_FIELD_BODY),
+        .parameters = stet_python_field(a, n, PY_FIELD_PARAMETERS),
         .decorated = decorated,
         .parent = parent,
         .owner = owner,
-        .name = lint_name(a, lint_field(a, n, LINT_FIELD_NAME)),
+        .name = stet_python_name(a, stet_python_field(a, n, PY_FIELD_NAME)),
     };
 }
 
-static void add_class(struct lint_walk *w, lint_ref n, bool decorated)
+static void add_class(struct lint_walk *w, stet_python_ref n, bool decorated)
 {
     if (!lint_room(w, &w->classes, &w->class_room, w->class_count, sizeof *w->classes))
         return;
-    w->classes[w->class_count++] =
-        (struct lint_class_info){.node = n,
-                                 .name = lint_name(w->ast, lint_field(w->ast, n, LINT_FIELD_NAME)),
-                                 .decorated = decorated};
+    w->classes[w->class_count++] = (struct lint_class_info){
+        .node = n,
+        .name = stet_python_name(w->ast, stet_python_field(w->ast, n, PY_FIELD_NAME)),
+        .decorated = decorated};
 }
 
-static void note_globals(struct lint_walk *w, lint_ref n)
+static void note_globals(struct lint_walk *w, stet_python_ref n)
 {
-    for (lint_ref c = lint_child(w->ast, n); c; c = lint_next(w->ast, c)) {
-        if (lint_name(w->ast, c))
-            w->global_writes[lint_name(w->ast, c)]++;
+    for (stet_python_ref c = stet_python_child(w->ast, n); c; c = stet_python_next(w->ast, c)) {
+        if (stet_python_name(w->ast, c))
+            w->global_writes[stet_python_name(w->ast, c)]++;
     }
 }
 
 /* One pass over the nodes in source order; a scope is open until the position where it ends. */
 bool lint_collect(struct lint_walk *w)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     struct open stack[256] = {{.end = UINT32_MAX, .fn = 0, .owner = LINT_NONE}};
     uint32_t depth = 0, loop_end = 0;
-    lint_ref decorated = 0;
+    stet_python_ref decorated = 0;
 
     add_function(w, 0, 0, LINT_NONE, 0);
     if (!w->fn_count)
         return false;
     w->fns[0].body = 0;
-    for (lint_ref n = 1; n < a->count; n++) {
-        const struct lint_node *node = &a->nodes[n];
+    for (stet_python_ref n = 1; n < a->count; n++) {
+        const struct stet_python_node *node = &a->nodes[n];
 
         while (depth && node->start >= stack[depth].end)
             depth--;
-        switch ((enum lint_kind)node->kind) {
-        case LINT_IMPORT:
+        switch ((enum stet_python_kind)node->kind) {
+        case PY_IMPORT:
             import_statement(w, n);
             break;
-        case LINT_IMPORT_FROM:
+        case PY_IMPORT_FROM:
             import_from(w, n);
             break;
-        case LINT_DECORATED:
+        case PY_DECORATED:
             decorated = n;
             break;
-        case LINT_GLOBAL:
+        case PY_GLOBAL:
             note_globals(w, n);
             break;
-        case LINT_FOR:
-        case LINT_WHILE:
+        case PY_FOR:
+        case PY_WHILE:
             loop_end = node->end > loop_end ? node->end : loop_end;
             lint_note_moves(w, n, true);
             break;
-        case LINT_ASSIGNMENT:
-        case LINT_AUGMENTED:
-        case LINT_CALL:
+        case PY_ASSIGNMENT:
+        case PY_AUGMENTED:
+        case PY_CALL:
             lint_note_moves(w, n, node->start < loop_end);
             break;
-        case LINT_FUNCTION:
-        case LINT_LAMBDA:
+        case PY_FUNCTION:
+        case PY_LAMBDA:
             add_function(w, n, stack[depth].fn, stack[depth].owner,
-                         decorated && node->kind == LINT_FUNCTION &&
-                                 lint_field(a, decorated, LINT_FIELD_DEFINITION) == n
+                         decorated && node->kind == PY_FUNCTION &&
+                                 stet_python_field(a, decorated, PY_FIELD_DEFINITION) == n
                              ? decorated
                              : 0);
             if (depth + 1 < 256)
                 stack[++depth] = (struct open){node->end, w->fn_count - 1, LINT_NONE};
             break;
-        case LINT_CLASS:
-            add_class(w, n, decorated && lint_field(a, decorated, LINT_FIELD_DEFINITION) == n);
+        case PY_CLASS:
+            add_class(w, n, decorated && stet_python_field(a, decorated, PY_FIELD_DEFINITION) == n);
             if (depth + 1 < 256)
                 stack[depth + 1] = (struct open){node->end, stack[depth].fn, w->class_count - 1},
                               depth++;
@@ -319,22 +319,22 @@ bool lint_collect(struct lint_walk *w)
     return !w->failed && index_functions(w);
 }
 
-struct stet_view lint_dotted(struct lint_walk *w, lint_ref n, char room[160])
+struct stet_view lint_dotted(struct lint_walk *w, stet_python_ref n, char room[160])
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     struct stet_view parts[12], head;
     size_t count = 0, at = 0;
     uint32_t name;
 
-    for (; lint_kind(a, n) == LINT_ATTRIBUTE && count < 11;
-         n = lint_field(a, n, LINT_FIELD_OBJECT)) {
-        lint_ref attribute = lint_field(a, n, LINT_FIELD_ATTRIBUTE);
+    for (; stet_python_kind(a, n) == PY_ATTRIBUTE && count < 11;
+         n = stet_python_field(a, n, PY_FIELD_OBJECT)) {
+        stet_python_ref attribute = stet_python_field(a, n, PY_FIELD_ATTRIBUTE);
 
         if (!attribute)
             return STET_VIEW("");
-        parts[count++] = lint_text(a, attribute);
+        parts[count++] = stet_python_text(a, attribute);
     }
-    name = lint_name(a, n);
+    name = stet_python_name(a, n);
     if (!name)
         return STET_VIEW("");
     head = a->names.items[name];
@@ -355,15 +355,15 @@ struct stet_view lint_dotted(struct lint_walk *w, lint_ref n, char room[160])
     return stet_view_of(room, at);
 }
 
-struct stet_view lint_imported(struct lint_walk *w, lint_ref n, char room[160])
+struct stet_view lint_imported(struct lint_walk *w, stet_python_ref n, char room[160])
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref head = n;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref head = n;
     uint32_t name;
 
-    while (lint_kind(a, head) == LINT_ATTRIBUTE)
-        head = lint_field(a, head, LINT_FIELD_OBJECT);
-    name = lint_name(a, head);
+    while (stet_python_kind(a, head) == PY_ATTRIBUTE)
+        head = stet_python_field(a, head, PY_FIELD_OBJECT);
+    name = stet_python_name(a, head);
     if (!name || !w->alias[name].len || lint_lookup(w, w->fn, name))
         return STET_VIEW("");
     return lint_dotted(w, n, room);

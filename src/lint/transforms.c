@@ -1,110 +1,34 @@
 /* jit, grad, scan, torch.compile and similar: the calls and decorators that make code traced. */
 #include "lint/rules.h"
 #include "lint/walk.h"
+#include "python/library.h"
 
 #include "base/mem.h"
 
 #include <stdlib.h>
 
-enum transform_kind {
-    NOT_ONE,
-    JITS,     /* gives a compiled function */
-    TRACES,   /* gives a function that traces its argument, or runs it traced */
-    MAPS,     /* calls its argument here and now, with tensors */
-    PARTIAL,  /* the same function with arguments bound */
-    DISABLES, /* keeps it out of tracing */
-    MEMOIZES,
-};
-
-static const struct transform {
-    const char *name;
-    enum transform_kind kind;
-    uint8_t lane;
-} transforms[] = {
-    {"jax.jit", JITS, LINT_JAX},
-    {"jax.pjit", JITS, LINT_JAX},
-    {"jax.experimental.pjit.pjit", JITS, LINT_JAX},
-    {"jax.pmap", JITS, LINT_JAX},
-    {"equinox.filter_jit", JITS, LINT_JAX},
-    {"equinox.filter_pmap", JITS, LINT_JAX},
-    {"flax.nnx.jit", JITS, LINT_JAX},
-    {"flax.nnx.pmap", JITS, LINT_JAX},
-    {"haiku.jit", JITS, LINT_JAX},
-    {"torch.compile", JITS, LINT_TORCH},
-    {"torch_xla.compile", JITS, LINT_XLA},
-    {"torch_xla.core.xla_model.compile", JITS, LINT_XLA},
-    {"torch_xla.experimental.compile", JITS, LINT_XLA},
-    {"jax.shard_map", TRACES, LINT_JAX},
-    {"jax.experimental.shard_map.shard_map", TRACES, LINT_JAX},
-    {"jax.vmap", TRACES, LINT_JAX},
-    {"jax.grad", TRACES, LINT_JAX},
-    {"jax.value_and_grad", TRACES, LINT_JAX},
-    {"equinox.filter_grad", TRACES, LINT_JAX},
-    {"equinox.filter_value_and_grad", TRACES, LINT_JAX},
-    {"equinox.filter_vmap", TRACES, LINT_JAX},
-    {"flax.nnx.grad", TRACES, LINT_JAX},
-    {"flax.nnx.value_and_grad", TRACES, LINT_JAX},
-    {"flax.nnx.vmap", TRACES, LINT_JAX},
-    {"flax.nnx.scan", TRACES, LINT_JAX},
-    {"flax.nnx.remat", TRACES, LINT_JAX},
-    {"jax.jacfwd", TRACES, LINT_JAX},
-    {"jax.jacrev", TRACES, LINT_JAX},
-    {"jax.hessian", TRACES, LINT_JAX},
-    {"jax.vjp", TRACES, LINT_JAX},
-    {"jax.jvp", TRACES, LINT_JAX},
-    {"jax.linearize", TRACES, LINT_JAX},
-    {"jax.checkpoint", TRACES, LINT_JAX},
-    {"jax.remat", TRACES, LINT_JAX},
-    {"jax.custom_vjp", TRACES, LINT_JAX},
-    {"jax.custom_jvp", TRACES, LINT_JAX},
-    {"jax.named_call", TRACES, LINT_JAX},
-    {"jax.lax.scan", TRACES, LINT_JAX},
-    {"jax.lax.map", TRACES, LINT_JAX},
-    {"jax.lax.cond", TRACES, LINT_JAX},
-    {"jax.lax.switch", TRACES, LINT_JAX},
-    {"jax.lax.while_loop", TRACES, LINT_JAX},
-    {"jax.lax.fori_loop", TRACES, LINT_JAX},
-    {"jax.lax.associative_scan", TRACES, LINT_JAX},
-    {"torch.cond", TRACES, LINT_TORCH},
-    {"torch.vmap", MAPS, 0},
-    {"torch.func.vmap", MAPS, 0},
-    {"torch.func.grad", MAPS, 0},
-    {"torch.utils.checkpoint.checkpoint", MAPS, 0},
-    {"jax.tree.map", MAPS, 0},
-    {"jax.tree_map", MAPS, 0},
-    {"jax.tree_util.tree_map", MAPS, 0},
-    {"functools.partial", PARTIAL, 0},
-    {"jax.tree_util.Partial", PARTIAL, 0},
-    {"torch.compiler.disable", DISABLES, 0},
-    {"torch._dynamo.disable", DISABLES, 0},
-    {"torch.jit.ignore", DISABLES, 0},
-    {"torch.jit.unused", DISABLES, 0},
-    {"functools.lru_cache", MEMOIZES, 0},
-    {"functools.cache", MEMOIZES, 0},
-    {"functools.cached_property", MEMOIZES, 0},
-};
-
-static const struct transform *find_transform(struct stet_view dotted)
+static uint8_t lane_of(const struct stet_python_transform *t)
 {
-    for (size_t i = 0; dotted.len && i < sizeof transforms / sizeof *transforms; i++) {
-        if (transforms[i].name[0] == dotted.ptr[0] && stet_view_is(dotted, transforms[i].name))
-            return &transforms[i];
-    }
-    return NULL;
+    static const uint8_t lanes[] = {[PY_LANE_NONE] = 0,
+                                    [PY_LANE_JAX] = LINT_JAX,
+                                    [PY_LANE_TORCH] = LINT_TORCH,
+                                    [PY_LANE_XLA] = LINT_XLA};
+
+    return lanes[t->lane];
 }
 
 /* 2, or (0, 2): bits. */
-static uint64_t positions(const struct lint_walk *w, lint_ref n)
+static uint64_t positions(const struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     long one = lint_integer(w, n);
     uint64_t bits = 0;
 
     if (one >= 0 && one < 64)
         return (uint64_t)1 << one;
-    if (lint_kind(a, n) != LINT_TUPLE && lint_kind(a, n) != LINT_LIST)
+    if (stet_python_kind(a, n) != PY_TUPLE && stet_python_kind(a, n) != PY_LIST)
         return 0;
-    for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
+    for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
         one = lint_integer(w, c);
         if (one >= 0 && one < 64)
             bits |= (uint64_t)1 << one;
@@ -112,26 +36,26 @@ static uint64_t positions(const struct lint_walk *w, lint_ref n)
     return bits;
 }
 
-static void names(struct lint_walk *w, struct lint_jit *j, lint_ref n)
+static void names(struct lint_walk *w, struct lint_jit *j, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
 
-    if (lint_kind(a, n) == LINT_STRING) {
+    if (stet_python_kind(a, n) == PY_STRING) {
         if (j->static_name_count < 8)
             j->static_names[j->static_name_count++] =
-                stet_arena_copy(&w->out->arena, lint_string(a, n));
+                stet_arena_copy(&w->out->arena, stet_python_string(a, n));
         return;
     }
-    if (lint_kind(a, n) != LINT_TUPLE && lint_kind(a, n) != LINT_LIST &&
-        lint_kind(a, n) != LINT_SET)
+    if (stet_python_kind(a, n) != PY_TUPLE && stet_python_kind(a, n) != PY_LIST &&
+        stet_python_kind(a, n) != PY_SET)
         return;
-    for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
-        if (lint_kind(a, c) == LINT_STRING)
+    for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
+        if (stet_python_kind(a, c) == PY_STRING)
             names(w, j, c);
     }
 }
 
-static uint64_t named_positions(struct lint_walk *w, uint32_t fn, lint_ref n)
+static uint64_t named_positions(struct lint_walk *w, uint32_t fn, stet_python_ref n)
 {
     struct lint_jit all = {0};
     uint64_t bits = 0;
@@ -153,24 +77,25 @@ static uint64_t named_positions(struct lint_walk *w, uint32_t fn, lint_ref n)
 struct operand {
     uint32_t fn, owner;
     struct stet_view target;
-    uint64_t bound;    /* positions bound by partial */
-    lint_ref bound_by; /* the partial call */
+    uint64_t bound;           /* positions bound by partial */
+    stet_python_ref bound_by; /* the partial call */
 };
 
-static struct operand operand_of(struct lint_walk *w, lint_ref n, char room[160])
+static struct operand operand_of(struct lint_walk *w, stet_python_ref n, char room[160])
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     struct operand o = {LINT_NONE, LINT_NONE, {0}, 0, 0};
     struct lint_value v;
     char inner[160];
 
-    n = lint_bare(a, n);
+    n = stet_python_bare(a, n);
     v = n ? lint_value_of(w, n) : (struct lint_value){0};
-    if (lint_kind(a, n) == LINT_CALL) {
-        lint_ref function = lint_field(a, n, LINT_FIELD_FUNCTION);
-        const struct transform *t = find_transform(lint_imported(w, function, inner));
+    if (stet_python_kind(a, n) == PY_CALL) {
+        stet_python_ref function = stet_python_field(a, n, PY_FIELD_FUNCTION);
+        const struct stet_python_transform *t =
+            stet_python_transform(lint_imported(w, function, inner));
 
-        if (t && t->kind == PARTIAL) {
+        if (t && t->kind == PY_PARTIAL) {
             o = operand_of(w, lint_arg_at(w, n, 0), room);
             for (unsigned i = 1; lint_arg_at(w, n, i) && i < 60; i++)
                 o.bound |= (uint64_t)1 << (i - 1);
@@ -200,13 +125,14 @@ static uint32_t add_jit(struct lint_walk *w, struct lint_jit j)
 }
 
 /* The options of a jit call, or of the call that makes the decorator. */
-static struct lint_jit read_jit(struct lint_walk *w, lint_ref call, uint32_t fn, uint8_t lane)
+static struct lint_jit read_jit(struct lint_walk *w, stet_python_ref call, uint32_t fn,
+                                uint8_t lane)
 {
     struct lint_jit j = {.fn = fn, .lane = lane, .node = call};
-    lint_ref dynamic = call ? lint_arg_named(w, call, "dynamic") : 0;
+    stet_python_ref dynamic = call ? lint_arg_named(w, call, "dynamic") : 0;
 
-    j.dynamic = lint_kind(w->ast, dynamic) == LINT_TRUE;
-    j.fixed = lint_kind(w->ast, dynamic) == LINT_FALSE;
+    j.dynamic = stet_python_kind(w->ast, dynamic) == PY_TRUE;
+    j.fixed = stet_python_kind(w->ast, dynamic) == PY_FALSE;
     if (!call)
         return j;
     j.static_positions = positions(w, lint_arg_named(w, call, "static_argnums")) |
@@ -218,15 +144,15 @@ static struct lint_jit read_jit(struct lint_walk *w, lint_ref call, uint32_t fn,
     return j;
 }
 
-/* Records that this place traces the operand. */
-static void trace(struct lint_walk *w, lint_ref at, const struct operand *o,
-                  const struct lint_jit *j, const struct transform *t)
+/* Record that this place traces the operand. */
+static void trace(struct lint_walk *w, stet_python_ref at, const struct operand *o,
+                  const struct lint_jit *j, const struct stet_python_transform *t)
 {
     struct lint_call *c;
 
     if (o->fn == LINT_NONE && !o->target.len)
         return;
-    c = lint_add_call(w, at, o->fn, o->target, o->owner, t->lane, t->name);
+    c = lint_add_call(w, at, o->fn, o->target, o->owner, lane_of(t), t->name);
     if (!c)
         return;
     c->all_tensors = true;
@@ -240,38 +166,41 @@ static void trace(struct lint_walk *w, lint_ref at, const struct operand *o,
             c->static_names[c->static_name_count++] = j->static_names[i];
     }
     if (o->bound_by) {
-        lint_ref args = lint_field(w->ast, o->bound_by, LINT_FIELD_ARGUMENTS);
+        stet_python_ref args = stet_python_field(w->ast, o->bound_by, PY_FIELD_ARGUMENTS);
 
         if (!c->static_names)
             c->static_names = STET_NEW_ARRAY(&w->out->arena, struct stet_view, 16);
-        for (lint_ref n = lint_child(w->ast, args); n; n = lint_next(w->ast, n)) {
-            lint_ref name = lint_kind(w->ast, n) == LINT_KEYWORD_ARGUMENT
-                                ? lint_field(w->ast, n, LINT_FIELD_NAME)
-                                : 0;
+        for (stet_python_ref n = stet_python_child(w->ast, args); n;
+             n = stet_python_next(w->ast, n)) {
+            stet_python_ref name = stet_python_kind(w->ast, n) == PY_KEYWORD_ARGUMENT
+                                       ? stet_python_field(w->ast, n, PY_FIELD_NAME)
+                                       : 0;
 
             if (name && c->static_names && c->static_name_count < 16)
                 c->static_names[c->static_name_count++] =
-                    stet_arena_copy(&w->out->arena, lint_text(w->ast, name));
+                    stet_arena_copy(&w->out->arena, stet_python_text(w->ast, name));
         }
     }
 }
 
 /* Every function among the arguments is traced (scan, cond, while_loop). */
-static struct lint_value trace_all(struct lint_walk *w, lint_ref call, const struct transform *t)
+static struct lint_value trace_all(struct lint_walk *w, stet_python_ref call,
+                                   const struct stet_python_transform *t)
 {
     struct lint_value out = {.kind = LINT_V_TENSOR, .deps = LINT_ALWAYS, .flags = LINT_WEAK};
-    lint_ref args = lint_field(w->ast, call, LINT_FIELD_ARGUMENTS);
+    stet_python_ref args = stet_python_field(w->ast, call, PY_FIELD_ARGUMENTS);
     bool first = true;
     char room[160];
 
-    for (lint_ref n = args ? lint_child(w->ast, args) : 0; n; n = lint_next(w->ast, n)) {
-        lint_ref value = lint_arg_value(w, n);
+    for (stet_python_ref n = args ? stet_python_child(w->ast, args) : 0; n;
+         n = stet_python_next(w->ast, n)) {
+        stet_python_ref value = lint_arg_value(w, n);
         struct operand o = operand_of(w, value, room);
 
         if (o.fn == LINT_NONE && !first)
             o.target = (struct stet_view){0};
         if (o.fn != LINT_NONE || o.target.len) {
-            if (t->kind == MAPS) {
+            if (t->kind == PY_MAPS) {
                 struct lint_call *c = lint_add_call(w, n, o.fn, o.target, o.owner, 0, t->name);
 
                 if (c)
@@ -279,7 +208,7 @@ static struct lint_value trace_all(struct lint_walk *w, lint_ref call, const str
             } else {
                 trace(w, n, &o, NULL, t);
             }
-            if (first && o.fn != LINT_NONE && t->kind == TRACES &&
+            if (first && o.fn != LINT_NONE && t->kind == PY_TRACES &&
                 !stet_view_starts(stet_view_str(t->name), "jax.lax."))
                 out = (struct lint_value){.kind = LINT_V_FN, .index = o.fn};
         }
@@ -288,43 +217,44 @@ static struct lint_value trace_all(struct lint_walk *w, lint_ref call, const str
     return out;
 }
 
-static struct lint_value make_jit(struct lint_walk *w, lint_ref call, const struct transform *t)
+static struct lint_value make_jit(struct lint_walk *w, stet_python_ref call,
+                                  const struct stet_python_transform *t)
 {
     char room[160];
     struct operand o = operand_of(w, lint_arg_at(w, call, 0), room);
-    struct lint_jit j = read_jit(w, call, o.fn, t->lane);
+    struct lint_jit j = read_jit(w, call, o.fn, lane_of(t));
     uint32_t index;
 
     j.shifted = o.bound != 0;
-    j.module = lint_name(w->ast, lint_bare(w->ast, lint_arg_at(w, call, 0)));
+    j.module = stet_python_name(w->ast, stet_python_bare(w->ast, lint_arg_at(w, call, 0)));
     trace(w, call, &o, &j, t);
     index = add_jit(w, j);
-    if (t->lane == LINT_TORCH)
+    if (t->lane == PY_LANE_TORCH)
         w->facts |= LINT_USES_COMPILE;
     if (index == LINT_NONE)
         return (struct lint_value){0};
     return (struct lint_value){.kind = LINT_V_JITTED, .index = index};
 }
 
-bool lint_transform(struct lint_walk *w, lint_ref call, struct stet_view dotted,
+bool lint_transform(struct lint_walk *w, stet_python_ref call, struct stet_view dotted,
                     struct lint_value *out)
 {
-    const struct transform *t = find_transform(dotted);
+    const struct stet_python_transform *t = stet_python_transform(dotted);
     char room[160];
 
     if (!t)
         return false;
     switch (t->kind) {
-    case JITS:
+    case PY_JITS:
         *out = make_jit(w, call, t);
         w->values[call] = *out;
         lint_rules(w, ON_JIT, call);
         return true;
-    case TRACES:
-    case MAPS:
+    case PY_TRACES:
+    case PY_MAPS:
         *out = trace_all(w, call, t);
         return true;
-    case PARTIAL: {
+    case PY_PARTIAL: {
         struct operand o = operand_of(w, lint_arg_at(w, call, 0), room);
 
         *out = (struct lint_value){0};
@@ -332,15 +262,15 @@ bool lint_transform(struct lint_walk *w, lint_ref call, struct stet_view dotted,
             *out = (struct lint_value){.kind = LINT_V_FN, .index = o.fn};
         return true;
     }
-    case NOT_ONE:
-    case DISABLES:
-    case MEMOIZES:
+    case PY_NO_TRANSFORM:
+    case PY_DISABLES:
+    case PY_MEMOIZES:
         break;
     }
     return false;
 }
 
-unsigned lint_arg_count(const struct lint_walk *w, lint_ref call)
+unsigned lint_arg_count(const struct lint_walk *w, stet_python_ref call)
 {
     unsigned count = 0;
 
@@ -351,53 +281,55 @@ unsigned lint_arg_count(const struct lint_walk *w, lint_ref call)
 
 /* @jax.jit, @jax.jit(…), @partial(jax.jit, …): the transform and the call that holds its options.
  */
-static const struct transform *decorator_transform(struct lint_walk *w, lint_ref n,
-                                                   lint_ref *options)
+static const struct stet_python_transform *
+decorator_transform(struct lint_walk *w, stet_python_ref n, stet_python_ref *options)
 {
-    const struct transform *t;
+    const struct stet_python_transform *t;
     char room[160];
 
     *options = 0;
-    n = lint_bare(w->ast, n);
-    if (lint_kind(w->ast, n) != LINT_CALL)
-        return find_transform(lint_imported(w, n, room));
-    t = find_transform(lint_imported(w, lint_field(w->ast, n, LINT_FIELD_FUNCTION), room));
+    n = stet_python_bare(w->ast, n);
+    if (stet_python_kind(w->ast, n) != PY_CALL)
+        return stet_python_transform(lint_imported(w, n, room));
+    t = stet_python_transform(
+        lint_imported(w, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room));
     *options = n;
-    if (t && t->kind == PARTIAL)
-        t = find_transform(lint_imported(w, lint_arg_at(w, n, 0), room));
+    if (t && t->kind == PY_PARTIAL)
+        t = stet_python_transform(lint_imported(w, lint_arg_at(w, n, 0), room));
     return t;
 }
 
 void lint_decorators(struct lint_walk *w, uint32_t fn)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref decorated = w->fns[fn].decorated;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref decorated = w->fns[fn].decorated;
 
-    for (lint_ref c = decorated ? lint_child(a, decorated) : 0; c; c = lint_next(a, c)) {
+    for (stet_python_ref c = decorated ? stet_python_child(a, decorated) : 0; c;
+         c = stet_python_next(a, c)) {
         struct operand o = {fn, LINT_NONE, {0}, 0, 0};
-        const struct transform *t;
-        lint_ref options;
+        const struct stet_python_transform *t;
+        stet_python_ref options;
 
-        if (lint_kind(a, c) != LINT_DECORATOR || !lint_child(a, c))
+        if (stet_python_kind(a, c) != PY_DECORATOR || !stet_python_child(a, c))
             continue;
-        t = decorator_transform(w, lint_child(a, c), &options);
+        t = decorator_transform(w, stet_python_child(a, c), &options);
         if (!t)
             continue;
-        if (t->kind == DISABLES) {
+        if (t->kind == PY_DISABLES) {
             w->out->fns[fn].disabled = true;
-        } else if (t->kind == MEMOIZES) {
+        } else if (t->kind == PY_MEMOIZES) {
             w->fns[fn].memoized = true;
-        } else if (t->kind == JITS) {
-            struct lint_jit j = read_jit(w, options, fn, t->lane);
+        } else if (t->kind == PY_JITS) {
+            struct lint_jit j = read_jit(w, options, fn, lane_of(t));
 
             if (w->out->fns[fn].is_method) /* positions count self there */
                 j.static_positions >>= 1;
             trace(w, c, &o, &j, t);
-            j = read_jit(w, options, fn, t->lane);
+            j = read_jit(w, options, fn, lane_of(t));
             w->fns[fn].jit = add_jit(w, j) + 1;
-            if (t->lane == LINT_TORCH)
+            if (t->lane == PY_LANE_TORCH)
                 w->facts |= LINT_USES_COMPILE;
-        } else if (t->kind == TRACES) {
+        } else if (t->kind == PY_TRACES) {
             trace(w, c, &o, NULL, t);
         }
     }

@@ -49,32 +49,32 @@ static bool is_alternative(const struct lint_walk *w, const struct lint_binding 
     return w->if_open || old->at >= w->if_start;
 }
 
-/* batch["mask"] = … in one branch only; lengths[0] = n with an n that varies. */
-static void assign_item(struct lint_walk *w, lint_ref target, struct lint_value v)
+/* batch["mask"] = … by one way only; lengths[0] = n with an n that varies. */
+static void assign_item(struct lint_walk *w, stet_python_ref target, struct lint_value v)
 {
-    lint_ref base = lint_field(w->ast, target, LINT_FIELD_VALUE);
-    uint32_t name = lint_name(w->ast, base);
+    stet_python_ref base = stet_python_field(w->ast, target, PY_FIELD_VALUE);
+    uint32_t name = stet_python_name(w->ast, base);
     struct lint_binding *b = name ? lint_scope_find(&w->fns[w->fn].scope, name) : NULL;
 
     if (!b)
         return;
     if ((b->value.f.traits & LINT_TRAIT_DICT) && is_alternative(w, b) &&
-        lint_kind(w->ast, lint_next(w->ast, base)) == LINT_STRING)
+        stet_python_kind(w->ast, stet_python_next(w->ast, base)) == PY_STRING)
         b->value.f.flags |= LINT_F_KEYS;
     if ((v.flags & LINT_VARIES) && v.kind <= LINT_V_PYTHON && b->value.kind <= LINT_V_PYTHON)
         b->value.flags |= v.flags & LINT_CHANGES;
 }
 
-void lint_assign(struct lint_walk *w, lint_ref target, struct lint_value v)
+void lint_assign(struct lint_walk *w, stet_python_ref target, struct lint_value v)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     struct lint_function *f = &w->fns[w->fn];
 
     if (!v.from)
         v.from = w->statement;
-    switch (lint_kind(a, target)) {
-    case LINT_IDENTIFIER: {
-        struct lint_binding *old = lint_scope_find(&f->scope, lint_name(a, target));
+    switch (stet_python_kind(a, target)) {
+    case PY_IDENTIFIER: {
+        struct lint_binding *old = lint_scope_find(&f->scope, stet_python_name(a, target));
         struct lint_facts facts = v.f;
 
         if (old && is_alternative(w, old))
@@ -82,36 +82,36 @@ void lint_assign(struct lint_walk *w, lint_ref target, struct lint_value v)
         if (old && w->branches)
             v = lint_join(old->value, v);
         v.f = facts;
-        lint_bind(w, &f->scope, lint_name(a, target), v);
+        lint_bind(w, &f->scope, stet_python_name(a, target), v);
         break;
     }
-    case LINT_PATTERN_LIST:
-    case LINT_TUPLE_PATTERN:
-    case LINT_LIST_PATTERN:
-        for (lint_ref c = lint_child(a, target); c; c = lint_next(a, c))
+    case PY_PATTERN_LIST:
+    case PY_TUPLE_PATTERN:
+    case PY_LIST_PATTERN:
+        for (stet_python_ref c = stet_python_child(a, target); c; c = stet_python_next(a, c))
             lint_assign(w, c, lint_element(v));
         break;
-    case LINT_ATTRIBUTE: {
-        lint_ref object = lint_field(a, target, LINT_FIELD_OBJECT);
+    case PY_ATTRIBUTE: {
+        stet_python_ref object = stet_python_field(a, target, PY_FIELD_OBJECT);
         uint32_t fn = w->fn;
 
         while (fn && w->fns[fn].owner == LINT_NONE)
             fn = w->fns[fn].parent;
-        if (fn && lint_name_is(w, lint_name(a, object), "self"))
+        if (fn && lint_name_is(w, stet_python_name(a, object), "self"))
             lint_bind(w, &w->classes[w->fns[fn].owner].attributes,
-                      lint_name(a, lint_field(a, target, LINT_FIELD_ATTRIBUTE)), v);
+                      stet_python_name(a, stet_python_field(a, target, PY_FIELD_ATTRIBUTE)), v);
         else
             lint_eval(w, object);
         break;
     }
-    case LINT_SUBSCRIPT:
+    case PY_SUBSCRIPT:
         w->target = true;
         lint_eval(w, target);
         w->target = false;
         assign_item(w, target, v);
         break;
-    case LINT_LIST_SPLAT_PATTERN:
-        lint_assign(w, lint_child(a, target), v);
+    case PY_LIST_SPLAT_PATTERN:
+        lint_assign(w, stet_python_child(a, target), v);
         break;
     default:
         break;
@@ -180,35 +180,35 @@ static struct lint_value tensor_attribute(struct lint_value v, struct stet_view 
     return v;
 }
 
-static struct lint_value eval_attribute(struct lint_walk *w, lint_ref n)
+static struct lint_value eval_attribute(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref object = lint_field(a, n, LINT_FIELD_OBJECT);
-    lint_ref attribute = lint_field(a, n, LINT_FIELD_ATTRIBUTE);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref object = stet_python_field(a, n, PY_FIELD_OBJECT);
+    stet_python_ref attribute = stet_python_field(a, n, PY_FIELD_ATTRIBUTE);
     struct lint_value v;
 
     if (!object || !attribute)
         return unknown;
-    if (lint_name_is(w, lint_name(a, object), "self")) {
+    if (lint_name_is(w, stet_python_name(a, object), "self")) {
         uint32_t owner = self_class(w);
         struct lint_binding *b;
 
         if (owner == LINT_NONE)
             return unknown;
         lint_rules(w, ON_NAME, n);
-        b = lint_scope_find(&w->classes[owner].attributes, lint_name(a, attribute));
+        b = lint_scope_find(&w->classes[owner].attributes, stet_python_name(a, attribute));
         if (b && (b->value.kind == LINT_V_JITTED || b->value.kind == LINT_V_FN))
             return b->value;
-        if (lint_method(w, owner, lint_name(a, attribute)) != LINT_NONE)
-            return (struct lint_value){.kind = LINT_V_FN,
-                                       .index = lint_method(w, owner, lint_name(a, attribute))};
+        if (lint_method(w, owner, stet_python_name(a, attribute)) != LINT_NONE)
+            return (struct lint_value){
+                .kind = LINT_V_FN, .index = lint_method(w, owner, stet_python_name(a, attribute))};
         return python;
     }
     v = lint_eval(w, object);
-    if (w->move_count && lint_kind(a, object) == LINT_IDENTIFIER)
+    if (w->move_count && stet_python_kind(a, object) == PY_IDENTIFIER)
         lint_rules(w, ON_NAME, n);
     if (v.kind == LINT_V_TENSOR && v.deps) {
-        v = tensor_attribute(v, lint_text(a, attribute));
+        v = tensor_attribute(v, stet_python_text(a, attribute));
         if (v.kind == LINT_V_SHAPE)
             lint_rules(w, ON_READBACK, n);
         return v;
@@ -218,16 +218,16 @@ static struct lint_value eval_attribute(struct lint_walk *w, lint_ref n)
     return v.kind == LINT_V_PYTHON ? v : unknown;
 }
 
-static struct lint_value eval_subscript(struct lint_walk *w, lint_ref n)
+static struct lint_value eval_subscript(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     struct lint_value v = unknown, index = unknown;
-    lint_ref value = lint_field(a, n, LINT_FIELD_VALUE);
+    stet_python_ref value = stet_python_field(a, n, PY_FIELD_VALUE);
     bool target = w->target;
 
     w->target = false;
 
-    for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
+    for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
         struct lint_value part = lint_eval(w, c);
 
         if (c == value)
@@ -241,11 +241,11 @@ static struct lint_value eval_subscript(struct lint_walk *w, lint_ref n)
     w->target = false;
     v.f = lint_facts_subscript(w, n);
     if (v.kind == LINT_V_TENSOR) {
-        lint_ref first = lint_next(a, value);
+        stet_python_ref first = stet_python_next(a, value);
 
         if (v.flags & LINT_TREE)
             v.flags = (uint8_t)(v.flags & ~LINT_TREE);
-        if (lint_kind(a, first) == LINT_STRING)
+        if (stet_python_kind(a, first) == PY_STRING)
             v.flags |= LINT_WEAK; /* a field of a tree: a tensor, or a list of them */
         if (lint_is_strong(index) && (index.flags & LINT_BOOL))
             v.flags |= LINT_DYNAMIC;
@@ -256,24 +256,24 @@ static struct lint_value eval_subscript(struct lint_walk *w, lint_ref n)
     return v;
 }
 
-static bool has_literal_text(const struct lint_walk *w, lint_ref n)
+static bool has_literal_text(const struct lint_walk *w, stet_python_ref n)
 {
-    for (lint_ref c = lint_child(w->ast, n); c; c = lint_next(w->ast, c)) {
-        enum lint_kind k = lint_kind(w->ast, lint_bare(w->ast, c));
+    for (stet_python_ref c = stet_python_child(w->ast, n); c; c = stet_python_next(w->ast, c)) {
+        enum stet_python_kind k = stet_python_kind(w->ast, stet_python_bare(w->ast, c));
 
-        if (k == LINT_STRING || k == LINT_CONCATENATED_STRING || k == LINT_NONE_)
+        if (k == PY_STRING || k == PY_CONCATENATED_STRING || k == PY_NONE_)
             return true;
     }
     return false;
 }
 
-static struct lint_value eval_comparison(struct lint_walk *w, lint_ref n)
+static struct lint_value eval_comparison(struct lint_walk *w, stet_python_ref n)
 {
     struct lint_value v = unknown;
-    char op = lint_at(w->ast, n)->op;
+    char op = stet_python_at(w->ast, n)->op;
     struct lint_facts facts = {0};
 
-    for (lint_ref c = lint_child(w->ast, n); c; c = lint_next(w->ast, c)) {
+    for (stet_python_ref c = stet_python_child(w->ast, n); c; c = stet_python_next(w->ast, c)) {
         struct lint_value part = lint_eval(w, c);
 
         facts = facts.rank || facts.flags ? facts : part.f;
@@ -290,12 +290,12 @@ static struct lint_value eval_comparison(struct lint_walk *w, lint_ref n)
     return v;
 }
 
-static struct lint_value eval_binary(struct lint_walk *w, lint_ref n)
+static struct lint_value eval_binary(struct lint_walk *w, stet_python_ref n)
 {
-    struct lint_value l = lint_eval(w, lint_field(w->ast, n, LINT_FIELD_LEFT));
-    struct lint_value r = lint_eval(w, lint_field(w->ast, n, LINT_FIELD_RIGHT));
+    struct lint_value l = lint_eval(w, stet_python_field(w->ast, n, PY_FIELD_LEFT));
+    struct lint_value r = lint_eval(w, stet_python_field(w->ast, n, PY_FIELD_RIGHT));
     struct lint_value v = lint_join(lint_element(l), lint_element(r));
-    char op = lint_at(w->ast, n)->op;
+    char op = stet_python_at(w->ast, n)->op;
 
     if (v.kind == LINT_V_TENSOR && op != '&' && op != '|' && op != '^')
         v.flags = (uint8_t)(v.flags & ~LINT_BOOL);
@@ -306,13 +306,14 @@ static struct lint_value eval_binary(struct lint_walk *w, lint_ref n)
     return v;
 }
 
-static struct lint_value eval_items(struct lint_walk *w, lint_ref n)
+static struct lint_value eval_items(struct lint_walk *w, stet_python_ref n)
 {
     struct lint_value all = python;
     struct lint_facts facts = {0};
     bool first = true, turns = false;
 
-    for (lint_ref c = lint_child(w->ast, n); c; c = lint_next(w->ast, c), first = false) {
+    for (stet_python_ref c = stet_python_child(w->ast, n); c;
+         c = stet_python_next(w->ast, c), first = false) {
         struct lint_value part = lint_eval(w, c);
 
         facts = first ? part.f : lint_facts_either(facts, part.f);
@@ -321,18 +322,18 @@ static struct lint_value eval_items(struct lint_walk *w, lint_ref n)
     }
     if (all.kind == LINT_V_TENSOR)
         all.flags = LINT_TREE | LINT_WEAK;
-    all.f =
-        lint_kind(w->ast, n) == LINT_DICTIONARY
-            ? lint_facts_dictionary(w, n)
-            : lint_facts_list(lint_kind(w->ast, n) == LINT_LIST ? facts : (struct lint_facts){0});
+    all.f = stet_python_kind(w->ast, n) == PY_DICTIONARY
+                ? lint_facts_dictionary(w, n)
+                : lint_facts_list(stet_python_kind(w->ast, n) == PY_LIST ? facts
+                                                                         : (struct lint_facts){0});
     all.f.flags |= turns ? LINT_F_TURNS : 0;
     return all;
 }
 
-/* A generator returns what it yields. */
-static struct lint_value eval_yield(struct lint_walk *w, lint_ref n)
+/* A generator gives what it yields. */
+static struct lint_value eval_yield(struct lint_walk *w, stet_python_ref n)
 {
-    lint_ref value = lint_child(w->ast, n);
+    stet_python_ref value = stet_python_child(w->ast, n);
 
     if (value) {
         struct lint_value v = lint_eval(w, value);
@@ -342,24 +343,24 @@ static struct lint_value eval_yield(struct lint_walk *w, lint_ref n)
     return unknown;
 }
 
-static struct lint_value eval_comprehension(struct lint_walk *w, lint_ref n)
+static struct lint_value eval_comprehension(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref body = lint_field(a, n, LINT_FIELD_BODY);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref body = stet_python_field(a, n, PY_FIELD_BODY);
     struct lint_value v;
     bool varies = false;
 
-    for (lint_ref c = lint_child(a, n); c; c = lint_next(a, c)) {
-        if (lint_kind(a, c) == LINT_FOR_IN) {
-            lint_ref right = lint_field(a, c, LINT_FIELD_RIGHT);
+    for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
+        if (stet_python_kind(a, c) == PY_FOR_IN) {
+            stet_python_ref right = stet_python_field(a, c, PY_FIELD_RIGHT);
             struct lint_value over = right ? lint_eval(w, right) : unknown;
 
             varies |= over.kind <= LINT_V_PYTHON && (over.flags & LINT_VARIES) &&
-                      lint_kind(a, right) == LINT_CALL;
-            lint_assign(w, lint_field(a, c, LINT_FIELD_LEFT), lint_element(over));
-        } else if (lint_kind(a, c) == LINT_IF_CLAUSE && lint_child(a, c)) {
-            lint_eval(w, lint_child(a, c));
-            lint_condition(w, lint_child(a, c));
+                      stet_python_kind(a, right) == PY_CALL;
+            lint_assign(w, stet_python_field(a, c, PY_FIELD_LEFT), lint_element(over));
+        } else if (stet_python_kind(a, c) == PY_IF_CLAUSE && stet_python_child(a, c)) {
+            lint_eval(w, stet_python_child(a, c));
+            lint_condition(w, stet_python_child(a, c));
         }
     }
     w->loops++;
@@ -372,11 +373,11 @@ static struct lint_value eval_comprehension(struct lint_walk *w, lint_ref n)
     return v;
 }
 
-static struct lint_value eval_conditional(struct lint_walk *w, lint_ref n)
+static struct lint_value eval_conditional(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref yes = lint_child(a, n), test = yes ? lint_next(a, yes) : 0;
-    lint_ref no = test ? lint_next(a, test) : 0;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref yes = stet_python_child(a, n), test = yes ? stet_python_next(a, yes) : 0;
+    stet_python_ref no = test ? stet_python_next(a, test) : 0;
     struct lint_value v, other;
     struct lint_facts facts;
 
@@ -394,36 +395,36 @@ static struct lint_value eval_conditional(struct lint_walk *w, lint_ref n)
     return v;
 }
 
-static struct lint_value eval_children(struct lint_walk *w, lint_ref n)
+static struct lint_value eval_children(struct lint_walk *w, stet_python_ref n)
 {
     struct lint_value last = unknown;
 
-    for (lint_ref c = lint_child(w->ast, n); c; c = lint_next(w->ast, c))
+    for (stet_python_ref c = stet_python_child(w->ast, n); c; c = stet_python_next(w->ast, c))
         last = lint_eval(w, c);
     return last;
 }
 
-static struct lint_value eval_name(struct lint_walk *w, lint_ref n)
+static struct lint_value eval_name(struct lint_walk *w, stet_python_ref n)
 {
-    struct lint_binding *b = lint_lookup(w, w->fn, lint_name(w->ast, n));
+    struct lint_binding *b = lint_lookup(w, w->fn, stet_python_name(w->ast, n));
 
     lint_rules(w, ON_NAME, n);
     return b ? b->value : unknown;
 }
 
-static struct lint_value eval_boolean(struct lint_walk *w, lint_ref n)
+static struct lint_value eval_boolean(struct lint_walk *w, stet_python_ref n)
 {
-    lint_ref left = lint_field(w->ast, n, LINT_FIELD_LEFT);
+    stet_python_ref left = stet_python_field(w->ast, n, PY_FIELD_LEFT);
     struct lint_value l = lint_eval(w, left);
 
-    return lint_join(l, lint_eval(w, lint_field(w->ast, n, LINT_FIELD_RIGHT)));
+    return lint_join(l, lint_eval(w, stet_python_field(w->ast, n, PY_FIELD_RIGHT)));
 }
 
-static struct lint_value eval_slice(struct lint_walk *w, lint_ref n)
+static struct lint_value eval_slice(struct lint_walk *w, stet_python_ref n)
 {
     struct lint_value v = python;
 
-    for (lint_ref c = lint_child(w->ast, n); c; c = lint_next(w->ast, c))
+    for (stet_python_ref c = stet_python_child(w->ast, n); c; c = stet_python_next(w->ast, c))
         v = lint_join(v, lint_eval(w, c));
     v.flags = (uint8_t)(v.flags & ~LINT_BOOL);
     if (v.kind == LINT_V_TENSOR)
@@ -431,66 +432,66 @@ static struct lint_value eval_slice(struct lint_walk *w, lint_ref n)
     return v;
 }
 
-static struct lint_value eval_kind(struct lint_walk *w, lint_ref n)
+static struct lint_value eval_kind(struct lint_walk *w, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
 
-    switch (lint_kind(a, n)) {
-    case LINT_IDENTIFIER:
+    switch (stet_python_kind(a, n)) {
+    case PY_IDENTIFIER:
         return eval_name(w, n);
-    case LINT_INTEGER:
-    case LINT_FLOAT:
+    case PY_INTEGER:
+    case PY_FLOAT:
         return (struct lint_value){.kind = LINT_V_PYTHON, .f = {.flags = LINT_F_NUMBER}};
-    case LINT_NONE_:
+    case PY_NONE_:
         return (struct lint_value){.kind = LINT_V_PYTHON, .f = {.flags = LINT_F_NONE}};
-    case LINT_TRUE:
-    case LINT_FALSE:
-    case LINT_ELLIPSIS:
+    case PY_TRUE:
+    case PY_FALSE:
+    case PY_ELLIPSIS:
         return python;
-    case LINT_STRING:
-    case LINT_CONCATENATED_STRING:
+    case PY_STRING:
+    case PY_CONCATENATED_STRING:
         eval_children(w, n);
         return (struct lint_value){.kind = LINT_V_PYTHON, .f = {.flags = LINT_F_TEXT}};
-    case LINT_ATTRIBUTE:
+    case PY_ATTRIBUTE:
         return eval_attribute(w, n);
-    case LINT_SUBSCRIPT:
+    case PY_SUBSCRIPT:
         return eval_subscript(w, n);
-    case LINT_SLICE:
+    case PY_SLICE:
         return eval_slice(w, n);
-    case LINT_CALL:
+    case PY_CALL:
         return lint_eval_call(w, n);
-    case LINT_BINARY:
+    case PY_BINARY:
         return eval_binary(w, n);
-    case LINT_BOOLEAN:
+    case PY_BOOLEAN:
         return eval_boolean(w, n);
-    case LINT_COMPARISON:
+    case PY_COMPARISON:
         return eval_comparison(w, n);
-    case LINT_NOT:
+    case PY_NOT:
         eval_children(w, n);
         return python;
-    case LINT_CONDITIONAL:
+    case PY_CONDITIONAL:
         return eval_conditional(w, n);
-    case LINT_LAMBDA:
+    case PY_LAMBDA:
         return (struct lint_value){.kind = LINT_V_FN, .index = lint_fn_at(w, n)};
-    case LINT_TUPLE:
-    case LINT_LIST:
-    case LINT_SET:
-    case LINT_DICTIONARY:
-    case LINT_EXPRESSION_LIST:
+    case PY_TUPLE:
+    case PY_LIST:
+    case PY_SET:
+    case PY_DICTIONARY:
+    case PY_EXPRESSION_LIST:
         return eval_items(w, n);
-    case LINT_YIELD:
+    case PY_YIELD:
         return eval_yield(w, n);
-    case LINT_PAIR:
-        return lint_eval(w, lint_field(a, n, LINT_FIELD_VALUE));
-    case LINT_LIST_COMPREHENSION:
-    case LINT_DICT_COMPREHENSION:
-    case LINT_SET_COMPREHENSION:
-    case LINT_GENERATOR:
+    case PY_PAIR:
+        return lint_eval(w, stet_python_field(a, n, PY_FIELD_VALUE));
+    case PY_LIST_COMPREHENSION:
+    case PY_DICT_COMPREHENSION:
+    case PY_SET_COMPREHENSION:
+    case PY_GENERATOR:
         return eval_comprehension(w, n);
-    case LINT_NAMED_EXPRESSION: {
-        struct lint_value v = lint_eval(w, lint_field(a, n, LINT_FIELD_VALUE));
+    case PY_NAMED_EXPRESSION: {
+        struct lint_value v = lint_eval(w, stet_python_field(a, n, PY_FIELD_VALUE));
 
-        lint_assign(w, lint_field(a, n, LINT_FIELD_NAME), v);
+        lint_assign(w, stet_python_field(a, n, PY_FIELD_NAME), v);
         return v;
     }
     default:
@@ -498,7 +499,7 @@ static struct lint_value eval_kind(struct lint_walk *w, lint_ref n)
     }
 }
 
-struct lint_value lint_eval(struct lint_walk *w, lint_ref n)
+struct lint_value lint_eval(struct lint_walk *w, stet_python_ref n)
 {
     struct lint_value v;
 

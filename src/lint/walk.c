@@ -40,49 +40,18 @@ static enum role role_of_type(struct stet_view type)
     return contains_any(type, plain) ? ROLE_PYTHON : ROLE_UNKNOWN;
 }
 
-static enum role role_of_name(struct stet_view name)
+static enum role role_of_default(const struct stet_python_ast *a, stet_python_ref value)
 {
-    static const char *const words[] = {
-        "x",        "y",       "z",         "h",          "input", "inputs", "logits",
-        "labels",   "targets", "target",    "tokens",     "mask",  "hidden", "hidden_states",
-        "features", "tensor",  "tensors",   "embeddings", "query", "q",      "k",
-        "v",        "loss",    "grads",     "images",     "image", "img",    "weights",
-        "scores",   "pred",    "preds",     "attn",       "src",   "tgt",    "sample",
-        "latents",  "noise",   "timesteps", NULL};
-    static const char *const ends[] = {"_ids",    "_mask",   "_states", "_embeds", "_logits",
-                                       "_tensor", "_values", "_scores", NULL};
-
-    static const char *const hosts[] = {"rng", "config", "cfg", "generator", "tokenizer", NULL};
-    static const char *const flags[] = {"output_", "return_", "use_", "is_",  "has_", "num_",
-                                        "do_",     "n_",      "max_", "min_", NULL};
-
-    for (const char *const *f = flags; *f; f++) {
-        if (stet_view_starts(name, *f))
-            return ROLE_UNKNOWN;
-    }
-    if (lint_any_of(name, hosts))
+    switch (stet_python_kind(a, value)) {
+    case PY_TRUE:
+    case PY_FALSE:
+    case PY_STRING:
+    case PY_LAMBDA:
+    case PY_ATTRIBUTE:
+    case PY_TUPLE:
         return ROLE_PYTHON;
-    if (lint_any_of(name, words))
-        return ROLE_TENSOR;
-    for (const char *const *e = ends; *e; e++) {
-        if (stet_view_ends(name, *e))
-            return ROLE_TENSOR;
-    }
-    return ROLE_UNKNOWN;
-}
-
-static enum role role_of_default(const struct lint_ast *a, lint_ref value)
-{
-    switch (lint_kind(a, value)) {
-    case LINT_TRUE:
-    case LINT_FALSE:
-    case LINT_STRING:
-    case LINT_LAMBDA:
-    case LINT_ATTRIBUTE:
-    case LINT_TUPLE:
-        return ROLE_PYTHON;
-    case LINT_INTEGER:
-    case LINT_FLOAT:
+    case PY_INTEGER:
+    case PY_FLOAT:
         return ROLE_SCALAR;
     default:
         return ROLE_UNKNOWN;
@@ -90,26 +59,32 @@ static enum role role_of_default(const struct lint_ast *a, lint_ref value)
 }
 
 /* One parameter into the summary's function. */
-static void add_parameter(struct lint_walk *w, struct lint_fn *f, lint_ref c)
+static void add_parameter(struct lint_walk *w, uint32_t fn, struct lint_fn *f, stet_python_ref c)
 {
-    const struct lint_ast *a = w->ast;
-    lint_ref name = lint_kind(a, c) == LINT_IDENTIFIER ? c : lint_field(a, c, LINT_FIELD_NAME);
-    lint_ref type = lint_field(a, c, LINT_FIELD_TYPE), value = lint_field(a, c, LINT_FIELD_VALUE);
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref name =
+        stet_python_kind(a, c) == PY_IDENTIFIER ? c : stet_python_field(a, c, PY_FIELD_NAME);
+    stet_python_ref type = stet_python_field(a, c, PY_FIELD_TYPE),
+                    value = stet_python_field(a, c, PY_FIELD_VALUE);
     enum role role = ROLE_UNKNOWN;
     uint64_t bit;
 
-    if (!name && lint_kind(a, c) == LINT_TYPED_PARAMETER)
-        name = lint_child(a, c);
-    if (!lint_name(a, name))
+    if (!name && stet_python_kind(a, c) == PY_TYPED_PARAMETER)
+        name = stet_python_child(a, c);
+    if (!stet_python_name(a, name))
         return;
     bit = f->first_bit + f->param_count < LINT_BITS ? (uint64_t)1 << (f->first_bit + f->param_count)
                                                     : 0;
     if (type)
-        role = role_of_type(lint_text(a, type));
+        role = role_of_type(stet_python_text(a, type));
     if (role == ROLE_UNKNOWN && value)
         role = role_of_default(a, value);
-    if (role == ROLE_UNKNOWN && !type)
-        role = role_of_name(lint_text(a, name));
+    if (role == ROLE_UNKNOWN && !type &&
+        (lint_used_as_tensor(w, fn, stet_python_name(a, name)) ||
+         lint_used_as_mask(w, fn, stet_python_name(a, name))))
+        role = ROLE_TENSOR;
+    else if (role == ROLE_UNKNOWN && !type && lint_draws(w, fn, stet_python_name(a, name)))
+        role = ROLE_PYTHON;
     if (f->is_method && f->param_count == 0)
         role = ROLE_PYTHON;
     if (role == ROLE_PYTHON || role == ROLE_SCALAR)
@@ -118,7 +93,7 @@ static void add_parameter(struct lint_walk *w, struct lint_fn *f, lint_ref c)
         f->scalar_mask |= bit;
     if (role == ROLE_TENSOR)
         f->tensor_mask |= bit;
-    f->params[f->param_count++] = stet_arena_copy(&w->out->arena, lint_text(a, name));
+    f->params[f->param_count++] = stet_arena_copy(&w->out->arena, stet_python_text(a, name));
 }
 
 static uint32_t nest_of(const struct lint_walk *w, uint32_t fn)
@@ -130,7 +105,7 @@ static uint32_t nest_of(const struct lint_walk *w, uint32_t fn)
 
 static bool summarize_functions(struct lint_walk *w, uint32_t *used)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
 
     w->out->fns = STET_NEW_ARRAY(&w->out->arena, struct lint_fn, w->fn_count);
     if (!w->out->fns)
@@ -138,27 +113,28 @@ static bool summarize_functions(struct lint_walk *w, uint32_t *used)
     w->out->fn_count = w->fn_count;
     for (uint32_t i = 0; i < w->fn_count; i++) {
         struct lint_fn *f = &w->out->fns[i];
-        lint_ref parameters = w->fns[i].parameters, first;
+        stet_python_ref parameters = w->fns[i].parameters, first;
         uint32_t count = 0;
 
         f->name = i ? stet_arena_copy(&w->out->arena, a->names.items[w->fns[i].name])
                     : STET_VIEW("<module>");
-        if (i && lint_kind(a, w->fns[i].node) == LINT_LAMBDA)
+        if (i && stet_python_kind(a, w->fns[i].node) == PY_LAMBDA)
             f->name = STET_VIEW("<lambda>");
         f->class_index = w->fns[i].owner;
         f->nest = nest_of(w, i);
         f->nested = f->nest != i;
-        f->line = lint_at(a, w->fns[i].node)->row + 1;
+        f->line = stet_python_at(a, w->fns[i].node)->row + 1;
         f->first_bit = used[f->nest];
-        for (lint_ref c = parameters ? lint_child(a, parameters) : 0; c; c = lint_next(a, c))
+        for (stet_python_ref c = parameters ? stet_python_child(a, parameters) : 0; c;
+             c = stet_python_next(a, c))
             count++;
         f->params = STET_NEW_ARRAY(&w->out->arena, struct stet_view, count + 1);
-        first = parameters ? lint_child(a, parameters) : 0;
+        first = parameters ? stet_python_child(a, parameters) : 0;
         f->is_method = w->fns[i].owner != LINT_NONE && first &&
-                       (lint_name_is(w, lint_name(a, first), "self") ||
-                        lint_name_is(w, lint_name(a, first), "cls"));
-        for (lint_ref c = first; c && f->params; c = lint_next(a, c))
-            add_parameter(w, f, c);
+                       (lint_name_is(w, stet_python_name(a, first), "self") ||
+                        lint_name_is(w, stet_python_name(a, first), "cls"));
+        for (stet_python_ref c = first; c && f->params; c = stet_python_next(a, c))
+            add_parameter(w, i, f, c);
         used[f->nest] += f->param_count;
     }
     return !w->out->arena.failed;
@@ -166,7 +142,7 @@ static bool summarize_functions(struct lint_walk *w, uint32_t *used)
 
 static bool summarize_classes(struct lint_walk *w)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
     char room[160];
 
     w->out->classes = STET_NEW_ARRAY(&w->out->arena, struct lint_class, w->class_count + 1);
@@ -175,14 +151,16 @@ static bool summarize_classes(struct lint_walk *w)
     w->out->class_count = w->class_count;
     for (uint32_t i = 0; i < w->class_count; i++) {
         struct lint_class *c = &w->out->classes[i];
-        lint_ref bases = lint_field(a, w->classes[i].node, LINT_FIELD_SUPERCLASSES);
+        stet_python_ref bases = stet_python_field(a, w->classes[i].node, PY_FIELD_SUPERCLASSES);
         uint32_t count = 0;
 
         c->name = stet_arena_copy(&w->out->arena, a->names.items[w->classes[i].name]);
-        for (lint_ref b = bases ? lint_child(a, bases) : 0; b; b = lint_next(a, b))
+        for (stet_python_ref b = bases ? stet_python_child(a, bases) : 0; b;
+             b = stet_python_next(a, b))
             count++;
         c->bases = STET_NEW_ARRAY(&w->out->arena, struct stet_view, count + 1);
-        for (lint_ref b = bases ? lint_child(a, bases) : 0; b && c->bases; b = lint_next(a, b)) {
+        for (stet_python_ref b = bases ? stet_python_child(a, bases) : 0; b && c->bases;
+             b = stet_python_next(a, b)) {
             struct stet_view base = lint_dotted(w, b, room);
 
             if (base.len)
@@ -238,8 +216,8 @@ static uint32_t find_facts(const struct lint_walk *w)
     return facts;
 }
 
-/* Trimmed, and truncated to a readable length. */
-static struct stet_view source_line(const struct lint_ast *a, uint32_t row)
+/* Without the blanks before it, and not longer than people read. */
+static struct stet_view source_line(const struct stet_python_ast *a, uint32_t row)
 {
     const char *start = a->text.ptr + a->lines[row], *stop = a->text.ptr + a->text.len;
     size_t len = 0, most;
@@ -266,16 +244,18 @@ static bool reported(const struct lint_summary *s, unsigned rule, uint32_t line,
     return false;
 }
 
-struct lint_candidate *lint_report(struct lint_walk *w, unsigned rule, lint_ref at, uint8_t lanes,
-                                   enum lint_mode mode, uint64_t deps, const char *fmt, ...)
+struct lint_candidate *lint_report(struct lint_walk *w, unsigned rule, stet_python_ref at,
+                                   uint8_t lanes, enum lint_mode mode, uint64_t deps,
+                                   const char *fmt, ...)
 {
-    const struct lint_node *node = lint_at(w->ast, at);
+    const struct stet_python_node *node = stet_python_at(w->ast, at);
     struct lint_summary *s = w->out;
     struct lint_candidate *c;
     char text[400];
     va_list args;
 
-    if ((w->quiet && lanes) || reported(s, rule, node->row + 1, lint_column(w->ast, node->start)))
+    if ((w->quiet && lanes) ||
+        reported(s, rule, node->row + 1, stet_python_column(w->ast, node->start)))
         return NULL;
     if (!lint_room(w, &s->candidates, &w->candidate_room, s->candidate_count,
                    sizeof *s->candidates))
@@ -292,9 +272,9 @@ struct lint_candidate *lint_report(struct lint_walk *w, unsigned rule, lint_ref 
                                  .fn = w->fn,
                                  .deps = deps,
                                  .line = node->row + 1,
-                                 .column = lint_column(w->ast, node->start),
-                                 .end_line = lint_row(w->ast, node->end) + 1,
-                                 .end_column = lint_column(w->ast, node->end),
+                                 .column = stet_python_column(w->ast, node->start),
+                                 .end_line = stet_python_row(w->ast, node->end) + 1,
+                                 .end_column = stet_python_column(w->ast, node->end),
                                  .what = stet_arena_copy(&s->arena, stet_view_str(text)),
                                  .source =
                                      stet_arena_copy(&s->arena, source_line(w->ast, node->row))};
@@ -366,7 +346,7 @@ static bool is_put_aside(const struct lint_candidate *c, const uint32_t *rows, s
     return low < count && rows[low] < c->end_line;
 }
 
-static struct aside *find_asides(const struct lint_ast *a, size_t *count)
+static struct aside *find_asides(const struct stet_python_ast *a, size_t *count)
 {
     static const char word[] = "stet: ignore";
     const char *p = a->text.ptr, *end = p + a->text.len;
@@ -385,7 +365,7 @@ static struct aside *find_asides(const struct lint_ast *a, size_t *count)
             return NULL;
         }
         spec += whole ? 5 : 0;
-        found[(*count)++] = (struct aside){lint_row(a, (uint32_t)(p - a->text.ptr)), whole,
+        found[(*count)++] = (struct aside){stet_python_row(a, (uint32_t)(p - a->text.ptr)), whole,
                                            stet_view_of(spec, (size_t)(stop - spec))};
         p = stop;
     }
@@ -464,6 +444,7 @@ static void release(struct lint_walk *w)
     stet_map_release(&w->method_of);
     stet_mem_free(w->class_of);
     stet_mem_free(w->global_writes);
+    stet_mem_free(w->compiled);
     stet_mem_free(w->values);
     stet_mem_free(w->moves);
     stet_mem_free(w->instances);
@@ -476,22 +457,24 @@ static bool walk(struct lint_walk *w)
 
     w->alias = stet_mem_calloc(w->ast->names.count, sizeof *w->alias);
     w->global_writes = stet_mem_calloc(w->ast->names.count, sizeof *w->global_writes);
+    w->compiled = stet_mem_calloc(w->ast->names.count, sizeof *w->compiled);
     w->values = stet_mem_calloc(w->ast->count, sizeof *w->values);
-    if (!w->alias || !w->global_writes || !w->values || !lint_collect(w))
+    if (!w->alias || !w->global_writes || !w->compiled || !w->values || !lint_collect(w))
         return false;
+    lint_note_compiled(w);
+    w->facts = find_facts(w);
     used = stet_mem_calloc(w->fn_count, sizeof *used);
     fine = used && summarize_functions(w, used) && summarize_classes(w);
     stet_mem_free(used);
     if (!fine)
         return false;
-    w->facts = find_facts(w);
     lint_run_function(w, 0);
     if (!w->failed)
         honour_comments(w);
     return !w->failed;
 }
 
-enum stet_rc lint_walk_file(struct lint_summary *out, const struct lint_ast *ast,
+enum stet_rc lint_walk_file(struct lint_summary *out, const struct stet_python_ast *ast,
                             struct stet_view path, struct stet_view module, struct stet_err *err)
 {
     struct lint_work work = {.most = (1 << 16) + (uint64_t)ast->count * 256};

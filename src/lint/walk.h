@@ -6,8 +6,8 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "lint/array_facts.h"
-#include "lint/ast.h"
 #include "lint/summary.h"
+#include "python/ast.h"
 
 /* What is known of a value. "If its deps are tensors" applies to each of these but the first two
  * and the last two. */
@@ -35,8 +35,8 @@ enum {
 struct lint_value {
     uint64_t deps;
     uint8_t kind, flags;
-    uint32_t index; /* of the function or jit */
-    lint_ref from;  /* the expression it was made by */
+    uint32_t index;       /* of the function or jit */
+    stet_python_ref from; /* the expression it was made by */
     struct lint_facts f;
 };
 
@@ -54,7 +54,7 @@ struct lint_jit {
     uint64_t static_positions, donated_positions;
     struct stet_view static_names[8];
     uint32_t static_name_count;
-    lint_ref node;
+    stet_python_ref node;
     uint32_t module; /* the name of what was compiled, when it has one */
     struct lint_fed {
         struct lint_facts f;
@@ -86,7 +86,7 @@ struct lint_work {
 enum lint_progress { LINT_NOT_YET, LINT_RUNNING, LINT_DONE };
 
 struct lint_function {
-    lint_ref node, body, parameters,
+    stet_python_ref node, body, parameters,
         decorated;   /* decorated: the definition with decorators, or 0 */
     uint32_t parent; /* enclosing function; fn 0 is the module */
     uint32_t owner;  /* class, or LINT_NONE */
@@ -101,7 +101,7 @@ struct lint_function {
 };
 
 struct lint_class_info {
-    lint_ref node;
+    stet_python_ref node;
     uint32_t name;
     bool decorated;
     struct lint_scope attributes; /* of self */
@@ -110,7 +110,7 @@ struct lint_class_info {
 /* `object.attribute = …` outside of the object's own methods, in a loop. */
 struct lint_move {
     uint32_t object, attribute;
-    lint_ref at;
+    stet_python_ref at;
 };
 
 /* `object = Class(…)`, anywhere. */
@@ -119,7 +119,7 @@ struct lint_instance {
 };
 
 struct lint_walk {
-    const struct lint_ast *ast;
+    const struct stet_python_ast *ast;
     struct lint_summary *out;
     struct stet_view path;
     struct lint_function *fns;
@@ -139,6 +139,7 @@ struct lint_walk {
     struct stet_map method_of;  /* class and name -> the first function */
     uint32_t *class_of;         /* by name number: class + 1 */
     struct lint_work *work;
+    bool *compiled; /* by name number: some statement of the file gives it a jitted function */
     uint32_t *global_writes;   /* by name number: writes from functions through `global` */
     struct lint_value *values; /* by node, of those evaluated */
     /* the position of the walk */
@@ -155,12 +156,12 @@ struct lint_walk {
     uint32_t if_start, branch_start; /* the innermost if and its branch, in bytes; 0 for none */
     bool if_open;                    /* it has no else */
     uint32_t facts;
-    lint_ref statement;
-    lint_ref loop;       /* innermost */
-    lint_ref outer_loop; /* outermost of this function */
-    uint32_t block_end;  /* of the innermost block, in bytes */
-    bool target;         /* the subscript looked at is written, not read */
-    bool failed;         /* out of memory */
+    stet_python_ref statement;
+    stet_python_ref loop;       /* innermost */
+    stet_python_ref outer_loop; /* outermost of this function */
+    uint32_t block_end;         /* of the innermost block, in bytes */
+    bool target;                /* the subscript looked at is written, not read */
+    bool failed;                /* out of memory */
 };
 
 /* Facts of a whole file, found by names before the walk. */
@@ -180,7 +181,7 @@ enum lint_fact {
 };
 
 /* The whole analysis: fills `out`, whose arena it uses. */
-enum stet_rc lint_walk_file(struct lint_summary *out, const struct lint_ast *ast,
+enum stet_rc lint_walk_file(struct lint_summary *out, const struct stet_python_ast *ast,
                             struct stet_view path, struct stet_view module, struct stet_err *err);
 
 /* scopes.c */
@@ -189,34 +190,43 @@ struct lint_binding *lint_lookup(struct lint_walk *w, uint32_t fn, uint32_t name
 struct lint_binding *lint_scope_find(struct lint_scope *s, uint32_t name);
 void lint_scope_release(struct lint_scope *s);
 void lint_bind(struct lint_walk *w, struct lint_scope *s, uint32_t name, struct lint_value v);
-uint32_t lint_fn_at(const struct lint_walk *w, lint_ref node);
+uint32_t lint_fn_at(const struct lint_walk *w, stet_python_ref node);
 uint32_t lint_method(const struct lint_walk *w, uint32_t owner, uint32_t name);
 /* A class of this file, or LINT_NONE. */
 uint32_t lint_class_named(const struct lint_walk *w, uint32_t name);
 /* A function of this scope or the ones around it by name, or LINT_NONE. */
 uint32_t lint_fn_named(struct lint_walk *w, uint32_t fn, uint32_t name);
-/* "jax.numpy.where" for jnp.where if jnp is imported like that and not shadowed; else as written
- * ("self.layer", "x.sum"). Empty if it is not a dotted name or does not fit. */
-struct stet_view lint_dotted(struct lint_walk *w, lint_ref n, char room[160]);
+/* "jax.numpy.where" for jnp.where when jnp is imported so and not shadowed; else as written
+ * ("self.layer", "x.sum"). Empty when it is not a dotted name or does not fit. */
+struct stet_view lint_dotted(struct lint_walk *w, stet_python_ref n, char room[160]);
 /* As above, but empty unless the head is an import. */
-struct stet_view lint_imported(struct lint_walk *w, lint_ref n, char room[160]);
+struct stet_view lint_imported(struct lint_walk *w, stet_python_ref n, char room[160]);
+
+/* param_uses.c: a function uses the parameter as only a tensor can be used */
+bool lint_used_as_tensor(struct lint_walk *w, uint32_t fn, uint32_t name);
+/* … as a random generator of the host */
+bool lint_draws(struct lint_walk *w, uint32_t fn, uint32_t name);
+/* Which names hold compiled functions, for the questions above. */
+void lint_note_compiled(struct lint_walk *w);
+/* … or as a mask: ~m, m.any(), where(m, …), masked_fill(m, …), or a call in the file passes one */
+bool lint_used_as_mask(struct lint_walk *w, uint32_t fn, uint32_t name);
 
 /* moves.c */
-void lint_note_moves(struct lint_walk *w, lint_ref n, bool in_loop);
-/* Is the attribute set from outside in a loop, on an object of this class or of this name? */
+void lint_note_moves(struct lint_walk *w, stet_python_ref n, bool in_loop);
+/* The attribute is set from outside, in a loop: of an object of this class, or of this name. */
 bool lint_class_attribute_moved(const struct lint_walk *w, uint32_t owner, uint32_t attribute);
 bool lint_object_attribute_moved(const struct lint_walk *w, uint32_t object, uint32_t attribute);
 
 /* values.c: expressions */
-struct lint_value lint_eval(struct lint_walk *w, lint_ref n);
+struct lint_value lint_eval(struct lint_walk *w, stet_python_ref n);
 struct lint_value lint_join(struct lint_value a, struct lint_value b);
-/* Binds a target (name, tuple, attribute of self) to a value. */
-void lint_assign(struct lint_walk *w, lint_ref target, struct lint_value v);
-/* The value of an element when iterating over it. */
+/* Bind a target (name, tuple, attribute of self) to a value. */
+void lint_assign(struct lint_walk *w, stet_python_ref target, struct lint_value v);
+/* What one gets from iterating over it. */
 struct lint_value lint_element(struct lint_value v);
-/* Called where Python needs a truth value of n: the places where it branches. */
-void lint_condition(struct lint_walk *w, lint_ref n);
-/* Makes room for one more item of an array that grows with the walk; else false, and w->failed. */
+/* A truth value is asked of n: the places where Python branches. */
+void lint_condition(struct lint_walk *w, stet_python_ref n);
+/* Room for one more item of an array that grows with the walk; else false, and w->failed. */
 static inline bool lint_room(struct lint_walk *w, void *items, size_t *room, size_t count,
                              size_t size)
 {
@@ -226,33 +236,33 @@ static inline bool lint_room(struct lint_walk *w, void *items, size_t *room, siz
     return false;
 }
 
-/* The value of an expression; unknown before it was evaluated. */
-static inline struct lint_value lint_value_of(const struct lint_walk *w, lint_ref n);
+/* What an expression was found to be; unknown before it was evaluated. */
+static inline struct lint_value lint_value_of(const struct lint_walk *w, stet_python_ref n);
 /* calls.c */
-struct lint_value lint_eval_call(struct lint_walk *w, lint_ref n);
-/* transforms.c: jit and the like; true if the call is one */
-bool lint_transform(struct lint_walk *w, lint_ref call, struct stet_view dotted,
+struct lint_value lint_eval_call(struct lint_walk *w, stet_python_ref n);
+/* transforms.c: jit and its kin; true when the call is one */
+bool lint_transform(struct lint_walk *w, stet_python_ref call, struct stet_view dotted,
                     struct lint_value *out);
 /* Is it a library whose functions are known or irrelevant, not a part of the project? */
 bool lint_is_library(struct stet_view dotted);
 void lint_decorators(struct lint_walk *w, uint32_t fn);
 /* control_flow.c: statements */
-void lint_note_return(struct lint_walk *w, lint_ref value, struct lint_value v);
+void lint_note_return(struct lint_walk *w, stet_python_ref value, struct lint_value v);
 void lint_run_function(struct lint_walk *w, uint32_t fn);
 /* Statements among the children; also of try, match and what the parser could not place. */
-void lint_run_block(struct lint_walk *w, lint_ref block);
+void lint_run_block(struct lint_walk *w, stet_python_ref block);
 /* loops.c */
-void lint_run_for(struct lint_walk *w, lint_ref n);
-void lint_run_while(struct lint_walk *w, lint_ref n);
+void lint_run_for(struct lint_walk *w, stet_python_ref n);
+void lint_run_while(struct lint_walk *w, stet_python_ref n);
 /* What is known of each part of a tuple that a function of this file returns or yields. */
-void lint_note_items(struct lint_walk *w, lint_ref left, lint_ref right);
+void lint_note_items(struct lint_walk *w, stet_python_ref left, stet_python_ref right);
 
 /* Arguments of a call. */
-lint_ref lint_arg_at(const struct lint_walk *w, lint_ref call, unsigned position);
-lint_ref lint_arg_named(const struct lint_walk *w, lint_ref call, const char *name);
-unsigned lint_arg_count(const struct lint_walk *w, lint_ref call);
+stet_python_ref lint_arg_at(const struct lint_walk *w, stet_python_ref call, unsigned position);
+stet_python_ref lint_arg_named(const struct lint_walk *w, stet_python_ref call, const char *name);
+unsigned lint_arg_count(const struct lint_walk *w, stet_python_ref call);
 /* The value node of a keyword_argument, or the node itself. */
-lint_ref lint_arg_value(const struct lint_walk *w, lint_ref arg);
+stet_python_ref lint_arg_value(const struct lint_walk *w, stet_python_ref arg);
 
 /* Counts one step of a search; false if the file has used up its share. */
 static inline bool lint_spend(const struct lint_walk *w)
@@ -261,9 +271,9 @@ static inline bool lint_spend(const struct lint_walk *w)
 }
 
 /* Walks the nodes of n's text in order: for (c = n; lint_within(w, c, n); c++). */
-static inline bool lint_within(const struct lint_walk *w, lint_ref c, lint_ref n)
+static inline bool lint_within(const struct lint_walk *w, stet_python_ref c, stet_python_ref n)
 {
-    const struct lint_ast *a = w->ast;
+    const struct stet_python_ast *a = w->ast;
 
     return c < a->count && (c == n || a->nodes[c].start < a->nodes[n].end) && lint_spend(w);
 }
@@ -285,7 +295,7 @@ static inline bool lint_is_strong(struct lint_value v)
     return lint_is_tensor(v) && !(v.flags & (LINT_WEAK | LINT_TREE));
 }
 
-static inline struct lint_value lint_value_of(const struct lint_walk *w, lint_ref n)
+static inline struct lint_value lint_value_of(const struct lint_walk *w, stet_python_ref n)
 {
     return w->values[n];
 }
@@ -295,15 +305,14 @@ static inline bool lint_name_is(const struct lint_walk *w, uint32_t name, const 
     return name && stet_view_is(w->ast->names.items[name], text);
 }
 
-/* Records a call or a trace. `lanes` 0: only if the caller is traced. */
-struct lint_call *lint_add_call(struct lint_walk *w, lint_ref at, uint32_t callee,
+/* Record who calls or traces whom. `lanes` 0: only if the caller is traced. */
+struct lint_call *lint_add_call(struct lint_walk *w, stet_python_ref at, uint32_t callee,
                                 struct stet_view target, uint32_t owner, uint8_t lanes,
                                 const char *how);
 
-/* Reports a finding; with `lanes` 0 it holds unconditionally. The message is one sentence without a
- * full stop. */
-struct lint_candidate *lint_report(struct lint_walk *w, unsigned rule, lint_ref at, uint8_t lanes,
-                                   enum lint_mode mode, uint64_t deps, const char *fmt, ...)
-    __attribute__((format(printf, 7, 8)));
+/* Reporting: `lanes` 0 holds as it stands. The words are one sentence, no full stop. */
+struct lint_candidate *lint_report(struct lint_walk *w, unsigned rule, stet_python_ref at,
+                                   uint8_t lanes, enum lint_mode mode, uint64_t deps,
+                                   const char *fmt, ...) __attribute__((format(printf, 7, 8)));
 
 #endif

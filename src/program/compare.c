@@ -1,7 +1,7 @@
 /* See compare.h. */
 #include "program/compare.h"
 
-#include "base/mem.h"
+#include "base/map.h"
 #include "program/defaults.h"
 #include "program/hlo.h"
 #include "program/ops.h"
@@ -10,12 +10,8 @@
 
 /* The top-level operations of a program by their symbols. */
 struct symbols {
-    struct symbol {
-        struct stet_view name;
-        uint32_t id;
-        bool used;
-    } *slots;
-    size_t mask;
+    const struct stet_block *top; /* NULL for none */
+    struct stet_map by_name;      /* hash of the name -> place in `top` */
 };
 
 struct comparison {
@@ -37,34 +33,28 @@ bool stet_attr_is_name(struct stet_view attr)
 
 static bool symbols_init(struct symbols *s, const struct stet_op *module)
 {
-    const struct stet_block *top = module->region_count && stet_op_region(module, 0)->block_count
-                                       ? stet_op_region(module, 0)->blocks[0]
-                                       : NULL;
-    size_t room = 8;
+    if (module->region_count && stet_op_region(module, 0)->block_count)
+        s->top = stet_op_region(module, 0)->blocks[0];
+    for (uint32_t i = 0; s->top && i < s->top->op_count; i++) {
+        struct stet_view name = stet_op_symbol(s->top->ops[i]);
 
-    while (top && room < 2 * (size_t)top->op_count)
-        room *= 2;
-    s->mask = room - 1;
-    s->slots = stet_mem_calloc(room, sizeof *s->slots);
-    for (uint32_t i = 0; s->slots && top && i < top->op_count; i++) {
-        struct stet_view name = stet_op_symbol(top->ops[i]);
-        size_t at = stet_hash_bytes(name).lo & s->mask;
-
-        while (s->slots[at].used && !stet_view_eq(s->slots[at].name, name))
-            at = (at + 1) & s->mask;
-        if (name.len && !s->slots[at].used)
-            s->slots[at] = (struct symbol){name, top->ops[i]->id, true};
+        if (name.len)
+            stet_map_add(&s->by_name, stet_map_text(name), i);
     }
-    return s->slots != NULL;
+    return !s->by_name.failed;
 }
 
-static const struct symbol *symbol_of(const struct symbols *s, struct stet_view name)
+/* The first operation of this name, or NULL. */
+static const struct stet_op *symbol_of(const struct symbols *s, struct stet_view name)
 {
-    size_t at = stet_hash_bytes(name).lo & s->mask;
+    uint64_t key = stet_map_text(name);
+    uint32_t at = 0, i;
 
-    while (s->slots[at].used && !stet_view_eq(s->slots[at].name, name))
-        at = (at + 1) & s->mask;
-    return s->slots[at].used ? &s->slots[at] : NULL;
+    while ((i = stet_map_next(&s->by_name, key, &at)) != STET_MAP_NONE) {
+        if (stet_view_eq(stet_op_symbol(s->top->ops[i]), name))
+            return s->top->ops[i];
+    }
+    return NULL;
 }
 
 static bool differ(const struct comparison *c, const struct stet_op *op, const char *what,
@@ -97,8 +87,8 @@ static bool same_value(const struct comparison *c, const struct stet_attr *a,
 static bool same_symbol(const struct comparison *c, const struct stet_attr *a,
                         const struct stet_attr *b)
 {
-    const struct symbol *x = symbol_of(&c->symbols[0], stet_attr_text(a));
-    const struct symbol *y = symbol_of(&c->symbols[1], stet_attr_text(b));
+    const struct stet_op *x = symbol_of(&c->symbols[0], stet_attr_text(a));
+    const struct stet_op *y = symbol_of(&c->symbols[1], stet_attr_text(b));
 
     if (!x || !y)
         return !x && !y && stet_attr_eq(a, b);
@@ -349,7 +339,7 @@ bool stet_program_same(const struct stet_program *a, const struct stet_program *
         same = differ(&c, a->module, "which function is the entry", (struct stet_view){0});
     else
         same = same_op(&c, a->module, b->module, flags & STET_COMPARE_LOCATIONS);
-    stet_mem_free(c.symbols[0].slots);
-    stet_mem_free(c.symbols[1].slots);
+    stet_map_release(&c.symbols[0].by_name);
+    stet_map_release(&c.symbols[1].by_name);
     return same;
 }

@@ -94,8 +94,12 @@ static void verdict(struct stet_buf *out, const struct stet_report_run *r)
 {
     if (r->alarms) {
         count(out, r->alarms, "recompile");
-        stet_buf_str(out, " cost ");
-        r->duration(out, r->lost_ns);
+        stet_buf_str(out, ": waited ");
+        r->duration(out, r->wait_ns);
+        if (r->lost_ns != r->wait_ns) {
+            stet_buf_str(out, ", compiler ");
+            r->duration(out, r->lost_ns);
+        }
     } else if (r->compiles || r->torch_compiles) {
         stet_buf_str(out, "Nothing was compiled again");
         if (r->harmless)
@@ -135,7 +139,7 @@ static void tiles(struct stet_buf *out, const struct stet_report_run *r)
 {
     uint64_t hits = 0, cost = 0, load = 0;
 
-    for (int i = 1; i < STET_REPORT_TIERS; i++) {
+    for (int i = 1; i < STET_SERVED_COUNT; i++) {
         hits += r->tiers[i].times;
         cost += r->tiers[i].cost_ns;
         load += r->tiers[i].known_load_ns;
@@ -144,7 +148,7 @@ static void tiles(struct stet_buf *out, const struct stet_report_run *r)
     tile_count(out, "compiles", r->compiles + r->torch_compiles);
     tile_time(out, r, "compiling", r->compile_ns + r->torch_ns);
     tile_count(out, "recompiles", r->alarms);
-    tile_time(out, r, "lost to them", r->lost_ns);
+    tile_time(out, r, "waited for them", r->wait_ns);
     if (r->compiles) {
         tile_count(out, "programs", r->distinct);
         if (r->settled)
@@ -171,7 +175,7 @@ static void questions(struct stet_buf *out, const struct stet_report_run *r)
         html_cstr(out, q->text);
         if (q->count) {
             stet_buf_printf(out, " <b>%" PRIu64 "×</b> ", q->count);
-            stet_html_text(out, q->class);
+            html_cstr(out, stet_cause_id(q->cause));
             stet_buf_str(out, "<small>");
             stet_html_text(out, q->evidence);
             stet_buf_str(out, "</small>");

@@ -4,11 +4,12 @@
 #define STET_REPORT_MODEL_H
 
 #include "base/err.h"
+#include "base/intern.h"
 #include "base/json.h"
+#include "journal/vocabulary.h"
 #include "ledger/run_folder.h"
-#include "ledger/run_load.h"
+#include "ledger/startup.h"
 #include "report/causes.h"
-#include "report/names.h"
 
 enum stet_report_kind {
     STET_REPORT_COMPILE,
@@ -19,8 +20,8 @@ enum stet_report_kind {
 
 /* A compile in either lane, or a load. */
 struct stet_report_event {
-    uint64_t time_ns; /* CLOCK_REALTIME; 0 when not known */
-    uint64_t cost_ns, step, temp_bytes, executions;
+    uint64_t time_ns;                                        /* CLOCK_REALTIME; 0 when not known */
+    uint64_t wait_ns, cost_ns, step, temp_bytes, executions; /* cost: inside the compiler */
     uint32_t process, family;
     uint32_t program; /* STET_INTERN_NONE for none */
     int32_t cause;    /* -1: the first of its kind */
@@ -80,10 +81,11 @@ struct stet_report_grid {
 struct stet_report_question {
     const char *key, *text;
     uint64_t count;
-    struct stet_view class, evidence;
+    enum stet_cause cause; /* of the first recompile that says yes */
+    struct stet_view evidence;
 };
 
-enum { STET_REPORT_QUESTIONS = 3, STET_REPORT_TIERS = 5 };
+enum { STET_REPORT_QUESTIONS = STET_QUESTIONS };
 
 /* Compiles that a store answered. */
 struct stet_report_tier {
@@ -109,12 +111,14 @@ struct stet_report_run {
     uint64_t compiles, loads, failed, executions, compile_ns, distinct; /* of the XLA lane;
                                                                           distinct: programs */
     uint64_t torch_compiles, torch_ns;
-    uint64_t alarms, harmless, lost_ns;
+    uint64_t alarms, harmless, wait_ns, lost_ns;
+    bool starts; /* where the time until the first step went is known: */
+    struct stet_startup startup;
     bool settled;
     uint64_t settled_step;
     struct stet_view settled_why;
     struct stet_report_question questions[STET_REPORT_QUESTIONS];
-    struct stet_report_tier tiers[STET_REPORT_TIERS]; /* by how it was served; 0 is not used */
+    struct stet_report_tier tiers[STET_SERVED_COUNT]; /* by how it was served; 0 is not used */
     uint64_t undecoded;    /* programs whose arguments and family were not read */
     struct stet_buf torch; /* JSON of frames and graph breaks; empty for none */
     /* A line of a source file; see cli/excerpt.h. */

@@ -357,14 +357,12 @@ static enum stet_rc unpack_pieces(struct pieces *p, ZSTD_DCtx *z, char *to, cons
                : STET_OK;
 }
 
-/* Creating a context takes longer than unpacking a small entry, so one is kept for the next user;
- * but not one that a large window has made large. */
-static _Atomic(ZSTD_DCtx *) spare;
+/* A context that a large window made larger than this is not kept. */
 enum { SPARE_MAX = 1 << 20 };
 
-static ZSTD_DCtx *take_context(void)
+static ZSTD_DCtx *take_context(struct stet_entry_unpacker *u)
 {
-    ZSTD_DCtx *z = atomic_exchange(&spare, NULL);
+    ZSTD_DCtx *z = u ? atomic_exchange(&u->spare, NULL) : NULL;
 
     if (z)
         return z;
@@ -376,23 +374,23 @@ static ZSTD_DCtx *take_context(void)
     return z;
 }
 
-static void return_context(ZSTD_DCtx *z)
+static void return_context(struct stet_entry_unpacker *u, ZSTD_DCtx *z)
 {
-    if (z && ZSTD_sizeof_DCtx(z) <= SPARE_MAX &&
+    if (u && z && ZSTD_sizeof_DCtx(z) <= SPARE_MAX &&
         !ZSTD_isError(ZSTD_DCtx_reset(z, ZSTD_reset_session_only)))
-        z = atomic_exchange(&spare, z);
+        z = atomic_exchange(&u->spare, z);
     ZSTD_freeDCtx(z);
 }
 
-void stet_entry_prepare(void)
+void stet_entry_prepare(struct stet_entry_unpacker *u)
 {
-    ZSTD_DCtx *z = take_context();
+    ZSTD_DCtx *z = take_context(u);
     char packed[64], text[16];
     size_t n = ZSTD_compress(packed, sizeof packed, "stet", 4, 1);
 
     if (z && !ZSTD_isError(n))
         ZSTD_decompressDCtx(z, text, sizeof text, packed, n);
-    return_context(z);
+    return_context(u, z);
 }
 
 static enum stet_rc unpack(const struct stet_entry_file *f, const struct stet_entry_part *part,
@@ -410,14 +408,14 @@ static enum stet_rc unpack(const struct stet_entry_file *f, const struct stet_en
     }
     out->cap = STET_ENTRY_MAX + 4096;
     to = stet_buf_reserve(out, part->size + 1);
-    z = take_context();
+    z = take_context(f->unpacker);
     if (!to || !z)
         rc = stet_fail(err, STET_NO_MEMORY, "out of memory for the %s", what);
     if (rc == STET_OK)
         rc = unpack_pieces(&pieces, z, to, what, err);
     if (rc == STET_OK)
         stet_buf_grew(out, part->size);
-    return_context(z);
+    return_context(f->unpacker, z);
     stet_mem_free(pieces.room);
     return rc;
 }

@@ -61,7 +61,13 @@ struct stet_entry_part {
     struct stet_hash sum;
 };
 
-/* An entry on disk. Head and text are checked when it is opened, the rest when it is read. */
+/* Keeps a decompressor between entries, since making one takes longer than unpacking a small entry
+ * with it. A zeroed one is empty. Belongs to a process that unpacks many entries; any thread. */
+struct stet_entry_unpacker {
+    _Atomic(void *) spare; /* a ZSTD_DCtx, or NULL */
+};
+
+/* An entry as it lies on disk: checked as far as its words go, the rest is read when asked. */
 struct stet_entry_file {
     int fd;
     char *words;            /* of an open file; NULL for bytes in memory: */
@@ -73,6 +79,7 @@ struct stet_entry_file {
     struct stet_view options_hex;
     uint64_t compile_ns;
     struct stet_entry_part program, executable;
+    struct stet_entry_unpacker *unpacker; /* may be NULL: one for each part is made then */
 };
 
 /* STET_NOT_FOUND if it does not exist, STET_BAD_INPUT (with the offset) if it is damaged,
@@ -94,8 +101,7 @@ enum stet_rc stet_entry_program(const struct stet_entry_file *f, struct stet_buf
                                 struct stet_err *err);
 enum stet_rc stet_entry_executable(const struct stet_entry_file *f, struct stet_buf *out,
                                    struct stet_err *err);
-/* Prepares in advance, so that unpacking the first entry takes no longer than others. From any
- * thread. */
-void stet_entry_prepare(void);
+/* Beforehand, so that the first to be unpacked takes no longer than others. Any thread. */
+void stet_entry_prepare(struct stet_entry_unpacker *u);
 
 #endif

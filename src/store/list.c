@@ -1,6 +1,7 @@
 /* Lists the store from its folder listing alone; only the search for the nearest entry opens
  * entries. */
 #include "base/mem.h"
+#include "base/vec.h"
 #include "store/store.h"
 
 #include <dirent.h>
@@ -33,16 +34,9 @@ static void add(struct walk *w, struct stet_hash key, const struct stat *st)
 {
     struct stet_stored_list *l = w->out;
 
-    if (l->count == w->room) {
-        size_t room = w->room ? w->room * 2 : 256;
-        void *p = stet_mem_resize(l->items, room, sizeof *l->items);
-
-        if (!p) {
-            w->no_memory = true;
-            return;
-        }
-        l->items = p;
-        w->room = room;
+    if (!stet_vec_room(&l->items, &w->room, l->count, sizeof *l->items)) {
+        w->no_memory = true;
+        return;
     }
     l->items[l->count++] = (struct stet_stored){
         .key = key,

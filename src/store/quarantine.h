@@ -17,19 +17,24 @@ unsigned stet_quarantine_count(const struct stet_store *s, struct stet_hash key)
 /* Removes the notes of an entry. */
 void stet_quarantine_clear(const struct stet_store *s, struct stet_hash key);
 
-/* Called around a load in this thread; not nested. `compile_ns` is the compile time. A fatal signal
- * in between leaves a strike and goes on to the previous handler; for one load at a time. */
-void stet_quarantine_enter(const struct stet_store *s, struct stet_hash key, uint64_t compile_ns);
-void stet_quarantine_leave(void);
-/* How long a load may take: ten seconds, or twice the compile time if that is longer;
- * STET_STORE_LOAD_MS overrides it. */
+/* Where the strikes of an entry are noted: a file each, so that no listing is needed to count them.
+ */
+struct stet_strike_place {
+    char note[PATH_MAX + 64]; /* the last character is the strike's number */
+    size_t folder;            /* the length of the folder's part */
+    bool group;
+};
+
+/* Prepares the name, since a signal handler may not format one. */
+void stet_quarantine_place(const struct stet_store *s, struct stet_hash key,
+                           struct stet_strike_place *out);
+/* Notes a strike; p->note is the file then. Calls only what POSIX lists as safe in a signal
+ * handler. False when all strikes are noted already, or when it can't be noted. */
+bool stet_quarantine_strike(struct stet_strike_place *p, const char *why, size_t n);
+/* How long a load may take: ten seconds, or twice what compiling took when that is longer, unless
+ * STET_STORE_LOAD_MS says otherwise. */
 uint64_t stet_quarantine_patience_ns(const struct stet_store *s, uint64_t compile_ns);
-/* Called now and then: writes the strike of a load that takes longer than allowed. The strike is
- * removed if the load ends after all. From any thread. */
-void stet_quarantine_watch(void);
-/* Prepares in advance, so that the first load waits no longer than others. From any thread. */
-void stet_quarantine_prepare(const struct stet_store *s);
-/* The load returned an error: writes a note, and removes the entry. */
+/* The load came back with an error: a note, and the entry is removed. */
 void stet_quarantine_failed(const struct stet_store *s, struct stet_hash key, struct stet_view why);
 
 #endif

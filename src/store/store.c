@@ -87,6 +87,7 @@ enum stet_rc stet_store_get(const struct stet_store *s, struct stet_hash key,
         stet_entry_close(out);
         return stet_fail(err, STET_BAD_INPUT, "%s: holds the entry of another key", path);
     }
+    out->unpacker = s->unpacker;
     return STET_OK;
 }
 

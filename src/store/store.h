@@ -29,7 +29,8 @@ struct stet_store {
     uint32_t owners[STET_STORE_OWNERS_MAX]; /* users who are trusted in addition to this one and
                                              * root */
     size_t owner_count;
-    uint64_t load_ms; /* STET_STORE_LOAD_MS, or 0 */
+    uint64_t load_ms;                     /* STET_STORE_LOAD_MS, or 0 */
+    struct stet_entry_unpacker *unpacker; /* for its entries; set by the owner, may be NULL */
 };
 
 /* STET_LIMIT if the path is too long, STET_REFUSED if other users may write there (safety.h). The

@@ -1,6 +1,8 @@
 /* Sockets, poll and deadlines: the only network code of the layer. */
 #include "wire/client.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -11,10 +13,7 @@
 
 uint64_t stet_wire_now_ms(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000u + (uint64_t)t.tv_nsec / 1000000u;
+    return stet_clock_ns() / 1000000u;
 }
 
 bool stet_wire_is_own(const struct stet_wire *l)

@@ -31,8 +31,11 @@ enum {
  * It is a separate store, which only an agent with STET_TRUST=any reads. */
 #define STET_STORE_ASIDE "untrusted"
 
-/* One message. Each kind uses some of the fields and leaves the others zero. Texts are views into
- * the bytes it was read from. */
+/* The tier of an entry that another process of this host compiled. */
+#define STET_MESSAGE_SAME_HOST "agent"
+
+/* One message; each kind uses some of the fields, and leaves the others zero. Texts are views into
+ * whatever it was read from. */
 struct stet_message {
     uint32_t kind;
     uint32_t flags;

@@ -16,7 +16,6 @@ BUILD = os.path.abspath(sys.argv[1])
 SANITIZER = sys.argv[2] if len(sys.argv) > 2 else ""
 STET = BUILD + "/bin/stet"
 CLIENT = BUILD + "/bin/agent-client"
-SLOW = 12 if SANITIZER else 4  # a machine may be busy, and everything takes longer with a sanitizer
 
 
 class Agent:
@@ -34,7 +33,7 @@ class Agent:
     def start(self):
         self.process = subprocess.Popen([STET, "agent", "--foreground", "--socket", self.socket],
                                         stdin=subprocess.DEVNULL, stderr=self.log, env=self.env)
-        assert wait_for(self.answers, 30), open(self.dir + "/log").read()
+        assert wait_for(self.answers), open(self.dir + "/log").read()
 
     def answers(self):
         """A socket that a killed agent left is there too: only a connection tells."""
@@ -72,7 +71,7 @@ class Agent:
 
     def shared(self):
         """Waits until everything is where it should go."""
-        return wait_for(lambda: self.status()["queued"] == 0, 20)
+        return wait_for(lambda: self.status()["queued"] == 0)
 
     def stop(self):
         if self.process.poll() is None:

@@ -33,7 +33,8 @@ def listens(port):
         return False
 
 
-def wait_for(what, seconds=10):
+def wait_for(what, seconds=60):
+    """False when it has not come about; the limit only ends a test that would hang."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if what():

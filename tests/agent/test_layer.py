@@ -6,11 +6,10 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from hosts import BUILD, CLIENT, SANITIZER, SLOW, STET, Case
+from hosts import BUILD, CLIENT, SANITIZER, STET, Case
 from servers import wait_for
 
 HARNESS, DUMP = BUILD + "/bin/pjrt_harness", BUILD + "/bin/journal_dump"
@@ -86,7 +85,7 @@ class Layer(Case):
         fleet = []
         flying = threading.Thread(target=lambda: fleet.extend(self.fleet(hosts, FAKE, FAKE_COMPILE_MS="50")))
         flying.start()
-        wait_for(lambda: sum(h.status()["waited"] for h in hosts) >= 10)
+        self.assertTrue(wait_for(lambda: sum(h.status()["waited"] for h in hosts) >= 10))
         for d in doomed:
             d.kill()
             d.wait()
@@ -163,17 +162,15 @@ class Layer(Case):
         left = [f for folder, _, files in os.walk(p.folder) for f in files if "fetched-" in folder]
         self.assertEqual((left, os.listdir(reader.store)), ([], []))
 
-    def alone(self, socket, word, bound=None, compile_ms=0, **env):
-        begin = time.monotonic()
-        _, ends = self.finish(self.start(None, self.programs[:3], socket=socket, FAKE_COMPILE_MS=str(compile_ms), **env))
-        if bound:
-            self.assertLess(time.monotonic() - begin, bound * SLOW)
+    def alone(self, socket, word, **env):
+        """Three programs are compiled, whatever the agent at this socket does."""
+        _, ends = self.finish(self.start(None, self.programs[:3], socket=socket, **env))
         self.assertEqual(self.compiled(ends), 3)
-        self.assertEqual(ends[0]["agent"], word)
+        self.assertEqual([e["agent"] for e in ends], [word] * 3)
         return ends
 
     def test_without_an_agent_all_goes_on(self):
-        self.alone(self.dir + "/nobody", "agent-absent", 2)
+        self.alone(self.dir + "/nobody", "agent-absent")
 
     def listener(self, answer):
         """An agent that does what it likes."""
@@ -199,39 +196,36 @@ class Layer(Case):
         return self.dir + "/odd"
 
     def test_an_agent_that_hangs_delays_one_compile_by_the_bound(self):
-        ends = self.alone(self.listener(lambda c: None), "agent-silent", 3, STET_AGENT_WAIT="500ms")
-        self.assertGreater(ends[0]["agent_ns"], 400e6)
-        self.assertLess(ends[0]["agent_ns"], 600e6 * SLOW)
-        self.assertLess(ends[1].get("agent_ns", 0) + ends[2].get("agent_ns", 0), 400e6)  # neither waited again
+        ends = self.alone(self.listener(lambda c: None), "agent-silent", STET_AGENT_WAIT="500ms")
+        self.assertGreaterEqual(ends[0]["agent_ns"], 499e6)
+        self.assertEqual([e.get("agent_ns", 0) for e in ends[1:]], [0, 0])  # neither asked
+        self.assertEqual(len(self.guests), 1)
 
     def test_an_agent_that_hangs_up(self):
-        self.alone(self.listener(lambda c: c.close()), "agent-gone", 2)
+        self.alone(self.listener(lambda c: c.close()), "agent-gone")
 
     def test_an_agent_that_talks_nonsense(self):
-        self.alone(self.listener(lambda c: (c.sendall(b"nonsense" * 100), c.close())), "agent-gone", 2)
+        self.alone(self.listener(lambda c: (c.sendall(b"nonsense" * 100), c.close())), "agent-gone")
 
     def test_an_agent_that_lies(self):
         liar = subprocess.Popen([CLIENT, "lie", self.dir + "/liar"])
         self.addCleanup(liar.wait)
         self.addCleanup(liar.kill)
         self.assertTrue(wait_for(lambda: os.path.exists(self.dir + "/liar")))
-        self.alone(self.dir + "/liar", "found", 3)
+        self.alone(self.dir + "/liar", "found")
 
     def test_a_leader_whose_compile_fails_lets_the_others_try(self):
         with open(self.programs[0], "a") as f:
             f.write("// error 3 it does not please\n")
-        for ms in (500, 4000, 16000):  # as long as it takes on this machine until the others wait
-            host = self.host()
-            leader = self.start(host, self.programs[:1], FAKE_COMPILE_MS=str(ms))
-            self.assertTrue(wait_for(lambda: host.status()["led"] == 1))
-            others = [self.start(host, self.programs[:1]) for _ in range(3)]
-            wait_for(lambda: host.status()["waited"] == 3 or leader.poll() is not None)
-            in_time = host.status()["waited"] == 3
-            for p in [leader, *others]:
-                p.communicate(timeout=60)
-            if in_time:
-                break
-        self.assertTrue(in_time)
+        host, go = self.host(), self.dir + "/go"
+        leader = self.start(host, self.programs[:1], FAKE_COMPILE_UNTIL=go)
+        self.assertTrue(wait_for(lambda: host.status()["led"] == 1))
+        others = [self.start(host, self.programs[:1]) for _ in range(3)]
+        self.assertTrue(wait_for(lambda: host.status()["waited"] == 3))
+        with open(go, "w"):
+            pass
+        for p in [leader, *others]:
+            p.communicate(timeout=60)
         # all at once, none behind another
         self.assertEqual((host.status()["led"], host.status()["alone"]), (1, 3))
 

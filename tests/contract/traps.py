@@ -2,7 +2,6 @@
 and say which line.
 
     traps.py BUILD_DIR                 every trap
-    traps.py BUILD_DIR --quick         a few of each kind, for `make test`
     traps.py BUILD_DIR --only NAME…
     traps.py BUILD_DIR --update        also writes the table into docs/check.md
 
@@ -178,7 +177,6 @@ TRAPS = {
     "torch/varlen": ("programs", [("([2, 6], [3, 5], [2, 2, 4])", "([2, 6],) * 3")]),
     "torch/zero-one-specialisation": ("programs", [("(4, 5, 1)", "(4, 4, 4)")]),
 }
-QUICK = ["shape-drift", "baked-constant", "hidden-branch", "optional-key", "dtype-change", "fresh-jit", "options-drift-flags"]
 
 
 runner.LANES["torch"] = "torchtpu"  # torch.compile's scripts run there, without a plugin
@@ -285,21 +283,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--quick", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--once", action="store_true", help="the good variant is run once")
     parser.add_argument("--update", action="store_true")
     args = parser.parse_args()
     build = args.build.resolve()
-    names = args.only or (QUICK if args.quick else list(TRAPS))
+    names = args.only or list(TRAPS)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         outcomes, bad = [], 0
-        repeat = lambda n: not (args.quick or args.once) or n == QUICK[0]
-        for one in pool.map(lambda n: try_one(build, n, args.keep, repeat(n)), names):
-            if one[3]:  # a busy machine may miss a stack; what is wrong is wrong again
-                print(f"again  {one[0]:34} {one[3]}", flush=True)
-                one = try_one(build, one[0], args.keep, repeat(one[0]))
+        for one in pool.map(lambda n: try_one(build, n, args.keep, not args.once), names):
             outcomes.append(one)
             bad += bool(one[3])
             print(f"{'wrong' if one[3] else 'right':6} {one[0]:34} {one[1]:13} {one[3]}", flush=True)

@@ -174,6 +174,7 @@ PJRT_Event *fake_event_ready(void);
 struct fake_settings {
     size_t num_devices, num_foreign; /* the latter are among the former: the last ones */
     long compile_ms, stats_ms, load_ms, serialize_ms;
+    const char *compile_until; /* a path; NULL: a compile waits for nothing */
     const char *platform, *version, *params, *outputs, *topology;
     const char *kinds[FAKE_DEVICES_MAX];
     PJRT_NamedValue *attributes, *device_attributes; /* of topologies, of devices */

@@ -122,6 +122,7 @@ static void read_settings(void)
     settings.attributes = read_attributes(getenv("FAKE_ATTRIBUTES"), &settings.num_attributes);
     settings.device_attributes =
         read_attributes(getenv("FAKE_DEVICE_ATTRIBUTES"), &settings.num_device_attributes);
+    settings.compile_until = getenv("FAKE_COMPILE_UNTIL");
     settings.params = getenv("FAKE_PARAMS");
     settings.outputs = getenv("FAKE_OUTPUTS");
 }

@@ -2,13 +2,13 @@
  * same, and survives the packed form. A packed form is read or refused. */
 #include "fuzz.h"
 
-#include "contract/gate.h"
+#include "gate/gate.h"
 
 static struct stet_buf printed(const struct stet_contract *c)
 {
     struct stet_buf out = {.cap = 64 << 20};
 
-    stet_contract_print(&out, c);
+    stet_gate_contract_print(&out, c);
     return out;
 }
 
@@ -39,12 +39,12 @@ static void packed(const struct stet_contract *c)
     struct stet_buf a = STET_BUF_INIT, b = STET_BUF_INIT;
     struct stet_contract again;
 
-    stet_contract_pack(&a, c, false);
-    CHECK(stet_contract_unpack(&again, stet_buf_as_view(&a), NULL) == STET_OK);
-    stet_contract_pack(&b, &again, false);
+    stet_gate_contract_pack(&a, c, false);
+    CHECK(stet_gate_contract_unpack(&again, stet_buf_as_view(&a), NULL) == STET_OK);
+    stet_gate_contract_pack(&b, &again, false);
     CHECK(stet_view_eq(stet_buf_as_view(&a), stet_buf_as_view(&b)));
     judge(&again);
-    stet_contract_release(&again);
+    stet_gate_contract_release(&again);
     stet_buf_release(&a);
     stet_buf_release(&b);
 }
@@ -55,24 +55,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct stet_contract c, again;
     struct stet_buf a, b;
 
-    if (stet_contract_unpack(&c, stet_view_of(data, size), &err) == STET_OK) {
+    if (stet_gate_contract_unpack(&c, stet_view_of(data, size), &err) == STET_OK) {
         judge(&c);
-        stet_contract_release(&c);
+        stet_gate_contract_release(&c);
     }
     err = (struct stet_err)STET_ERR_INIT;
-    if (stet_contract_parse(&c, stet_view_of(data, size), "f", &err) != STET_OK) {
+    if (stet_gate_contract_parse(&c, stet_view_of(data, size), "f", &err) != STET_OK) {
         CHECK(err.rc != STET_OK && stet_view_starts(stet_view_str(err.text), "f:"));
         return 0;
     }
     a = printed(&c);
     CHECK(!a.failed);
-    CHECK(stet_contract_parse(&again, stet_buf_as_view(&a), "f", &err) == STET_OK);
+    CHECK(stet_gate_contract_parse(&again, stet_buf_as_view(&a), "f", &err) == STET_OK);
     b = printed(&again);
     CHECK(stet_view_eq(stet_buf_as_view(&a), stet_buf_as_view(&b)));
     packed(&c);
     judge(&c);
-    stet_contract_release(&c);
-    stet_contract_release(&again);
+    stet_gate_contract_release(&c);
+    stet_gate_contract_release(&again);
     stet_buf_release(&a);
     stet_buf_release(&b);
     return 0;

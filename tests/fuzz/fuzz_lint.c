@@ -4,13 +4,13 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "lint/ast.h"
 #include "lint/link.h"
 #include "lint/lint.h"
 #include "lint/rules.h"
 #include "lint/walk.h"
+#include "python/ast.h"
 
-static void check_tree(const struct lint_ast *a)
+static void check_tree(const struct stet_python_ast *a)
 {
     for (uint32_t i = 1; i < a->count; i++) {
         CHECK(a->nodes[i].start <= a->nodes[i].end && a->nodes[i].end <= a->text.len);
@@ -52,14 +52,14 @@ static void check_python(struct stet_view text)
 {
     /* Not kept for the next input: what a parser keeps would look like a leak, and looking for it
      * costs more than making one. */
-    struct lint_parser *p = lint_parser_new();
+    struct stet_python_parser *p = stet_python_parser_new();
     struct lint_summary s, again;
-    struct lint_ast ast;
+    struct stet_python_ast ast;
     struct stet_buf one = STET_BUF_INIT, two = STET_BUF_INIT;
     struct stet_err err = STET_ERR_INIT;
 
     CHECK(p);
-    CHECK(lint_ast_parse(&ast, p, text, &err) == STET_OK);
+    CHECK(stet_python_ast_parse(&ast, p, text, &err) == STET_OK);
     check_tree(&ast);
     CHECK(lint_walk_file(&s, &ast, STET_VIEW("a/b.py"), STET_VIEW("a.b"), &err) == STET_OK);
     lint_summary_write(&s, &one);
@@ -69,10 +69,10 @@ static void check_python(struct stet_view text)
     check_link(&again, text);
     lint_summary_release(&again);
     lint_summary_release(&s);
-    lint_ast_release(&ast);
+    stet_python_ast_release(&ast);
     stet_buf_release(&one);
     stet_buf_release(&two);
-    lint_parser_free(p);
+    stet_python_parser_free(p);
 }
 
 /* The whole way in, as for standard input. */

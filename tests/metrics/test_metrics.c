@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/fs.h"
-#include "cli/metrics.h"
+#include "monitor/metrics.h"
 
 #include <stdlib.h>
 
@@ -40,7 +40,7 @@ static char *page(const struct stet_pulse *p, enum stet_metrics_format format)
 {
     struct stet_buf out = STET_BUF_INIT;
 
-    stet_metrics_write(&out, p, &run, format);
+    stet_monitor_metrics_write(&out, p, &run, format);
     EXPECT(!out.failed);
     return out.ptr;
 }
@@ -86,7 +86,7 @@ static void recompile(struct stet_pulse *p, const char *class, int64_t rank, uin
     struct stet_live_tap tap = stet_pulse_tap(p);
     struct stet_recompile r = {.lane = STET_VIEW("xla"),
                                .rank = rank,
-                               .class = stet_view_str(class),
+                               .cause = stet_cause_find(stet_view_str(class)),
                                .function = STET_VIEW("step"),
                                .origin = {STET_VIEW("a.py"), STET_VIEW("step"), line},
                                .cost_ns = 1000};
@@ -122,16 +122,16 @@ TEST(what_a_store_served_is_counted_and_is_no_loss)
 {
     struct stet_pulse *p = hostile();
     struct stet_live_tap tap = stet_pulse_tap(p);
-    struct stet_recompile r = {.class = STET_VIEW("shape-drift"),
+    struct stet_recompile r = {.cause = STET_CAUSE_SHAPE_DRIFT,
                                .function = STET_VIEW("step"),
                                .origin = {STET_VIEW("a.py"), STET_VIEW("step"), 3},
-                               .served = STET_VIEW("compiled"),
+                               .served = STET_SERVED_COMPILED,
                                .cost_ns = 1000};
 
     tap.recompile(tap.context, &r, 1);
-    r.served = STET_VIEW("disk");
+    r.served = STET_SERVED_DISK;
     tap.recompile(tap.context, &r, 2);
-    r.served = STET_VIEW("memory");
+    r.served = STET_SERVED_MEMORY;
     tap.recompile(tap.context, &r, 3);
     EXPECT_INT(3, p->processes[0].recompiles);
     EXPECT_INT(1000, p->processes[0].lost_ns);
@@ -146,7 +146,7 @@ TEST(a_harmless_recompile_is_no_loss)
 {
     struct stet_live_tap tap;
     struct stet_pulse *p = hostile();
-    struct stet_recompile r = {.class = STET_VIEW("optimizer-state-init"), .benign = true};
+    struct stet_recompile r = {.cause = STET_CAUSE_OPTIMIZER_STATE_INIT, .benign = true};
 
     tap = stet_pulse_tap(p);
     tap.recompile(tap.context, &r, 1);

@@ -161,11 +161,8 @@ class Metrics(unittest.TestCase):
                 s.sendall([b"", b"GET /metrics HTTP/1.1\r\n", b"\0" * 100, os.urandom(4000), b"x" * 20000][i % 5])
             except OSError:
                 pass  # sent away already
-        began = time.time()
-        self.scrape(host, port, lambda text: "stet_run_running" in text)
-        self.assertLess(time.time() - began, 30)  # one after the other they would take minutes
+        self.scrape(host, port, lambda text: "stet_run_running" in text)  # unit.test_http: none of them is waited for
         p.communicate("\n", timeout=60)
-        self.assertLess(time.time() - began, 60)
         self.assertEqual(p.returncode, 7)
         for s in idle:
             s.close()
@@ -265,7 +262,7 @@ class Metrics(unittest.TestCase):
     def test_the_dashboard_asks_for_what_there_is(self):
         with open(os.path.join(SOURCE, "docs", "grafana-dashboard.json")) as f:
             board = json.load(f)
-        with open(os.path.join(SOURCE, "src", "cli", "metrics.def")) as f:
+        with open(os.path.join(SOURCE, "src", "monitor", "metrics.def")) as f:
             listed = re.findall(r'^METRIC\("(\w+)", (\w+),', f.read(), re.M)
         names = {n + ("_total" if kind == "COUNTER" else "") for n, kind in listed}
         self.stet("run", "--quiet", "--", *self.job())

@@ -11,7 +11,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 BUILD = os.path.abspath(sys.argv.pop(1))
@@ -87,7 +86,6 @@ jax.jit(f, in_shardings=s, out_shardings=s).trace(a).lower().compile()
 """
 
 FRESH = """\
-import time
 import jax, jax.numpy as jnp
 for i in range(5):
     print(jax.jit(lambda x: jnp.sin(x) + 1)(jnp.ones(4)).tolist())
@@ -483,11 +481,9 @@ class Store(unittest.TestCase):
         self.assertEqual(self.two_ranks(), [{("disk", "hit")}] * 2)
         shutil.rmtree(self.dir + "/store1")
         self.assertEqual(self.two_ranks(), [{("compiled", "ranks-differ")}, {("compiled", "miss")}])
-        # a rank that never votes costs the others one wait, and then they compile
-        begin = time.monotonic()
+        # one rank never votes: the other compiles after one wait (unit.test_ranks counts the waits)
         first, _ = self.two_ranks(STET_STORE="off")
         self.assertEqual(first, {("compiled", "ranks-differ")})
-        self.assertLess(time.monotonic() - begin, 40)
 
     def cache(self, *words, **env):
         return subprocess.run([STET, "cache", *words], capture_output=True, text=True, cwd=self.dir,

@@ -29,8 +29,8 @@ def reach(module, layers):
 class Layers(unittest.TestCase):
     def test_the_layer_links_nothing_that_explains_or_reads_python(self):
         reached = reach("intercept", uses())
-        self.assertIn("contract", reached)
-        self.assertFalse(reached & {"explain", "ingest", "lint", "ledger", "report", "bundle", "agent",
+        self.assertIn("gate", reached)
+        self.assertFalse(reached & {"explain", "ingest", "lint", "ledger", "report", "bundle", "agent", "session", "contract",
                                     "trust", "legalize", "backend", "cli"}, reached)
 
     def test_the_backend_is_built_from_readers_alone(self):

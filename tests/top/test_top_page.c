@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <wchar.h>
 
-static struct stet_attach attach;
+static struct stet_monitor_attach attach;
 
 static struct stet_top hostile(void)
 {
     struct stet_top t;
     struct stet_pulse *p = stet_pulse_new("20260101-000000-abcdef", 1000000000);
 
-    attach = (struct stet_attach){.running = true, .pulse = p};
+    attach = (struct stet_monitor_attach){.running = true, .pulse = p};
     snprintf(attach.id, sizeof attach.id, "20260101-000000-abcdef");
     attach.run = (struct stet_run){.command = "python \033]0;owned\007 tr\xffin.py \xe2\x80\xae",
                                    .cwd = "/home/me",
@@ -38,7 +38,7 @@ static struct stet_top hostile(void)
                  "\xe5\xae\xb6\xe6\x97\x8f\r\x01%d", i);
     p->cause_count = STET_PULSE_CAUSES;
     for (int i = 0; i < STET_PULSE_CAUSES; i++) {
-        snprintf(p->causes[i].class, sizeof p->causes[i].class, "shape-drift");
+        p->causes[i].cause = STET_CAUSE_SHAPE_DRIFT;
         snprintf(p->causes[i].function, sizeof p->causes[i].function, "step\x7f\xc3");
         snprintf(p->causes[i].file, sizeof p->causes[i].file, "/home/me/a b\t.py");
         snprintf(p->causes[i].fix, sizeof p->causes[i].fix, "fix\033[31m");
@@ -49,7 +49,7 @@ static struct stet_top hostile(void)
     p->torch[0].rank = p->torch[1].rank = p->torch[2].rank = -1;
     p->torch[0].limits = p->torch[0].breaks = 3;
     p->damage.bytes = 5;
-    stet_top_init(&t, &attach);
+    stet_cli_top_init(&t, &attach);
     t.now_ns = UINT64_C(100000000000);
     return t;
 }
@@ -79,9 +79,9 @@ static bool fits(const struct stet_top *t, int width, int height)
     int rows = 0;
     bool fine;
 
-    stet_page_begin(&page, width, height);
-    stet_top_page(t, &page);
-    stet_page_plain(&plain, &page, false);
+    stet_cli_page_begin(&page, width, height);
+    stet_cli_top_page(t, &page);
+    stet_cli_page_plain(&plain, &page, false);
     fine = !plain.failed && plain.len > 0;
     for (const char *at = plain.ptr, *end; fine && at < plain.ptr + plain.len;
          at = end + 1, rows++) {
@@ -89,7 +89,7 @@ static bool fits(const struct stet_top *t, int width, int height)
         fine = end && columns(at, (size_t)(end - at)) <= width;
     }
     fine = fine && rows <= height;
-    stet_page_release(&page);
+    stet_cli_page_release(&page);
     stet_buf_release(&plain);
     return fine;
 }
@@ -98,7 +98,7 @@ TEST(every_size_is_kept)
 {
     struct stet_top t = hostile();
 
-    stet_page_locale();
+    stet_cli_page_locale();
     for (int width = 1; width < 200; width += width < 30 ? 1 : 13)
         for (int height = 1; height < 120; height += height < 30 ? 1 : 17)
             EXPECT(fits(&t, width, height));
@@ -112,18 +112,18 @@ TEST(every_order_and_every_rank_can_be_looked_at)
     struct stet_top t = hostile();
     int ranks = 0;
 
-    stet_page_locale();
+    stet_cli_page_locale();
     for (int sort = 0; sort < STET_SORTS; sort++) {
         t.sort = (enum stet_top_sort)sort;
         EXPECT(fits(&t, 80, 24));
-        EXPECT(stet_top_sort_name(t.sort));
+        EXPECT(stet_cli_top_sort_name(t.sort));
     }
     do {
-        stet_top_next_rank(&t, 1);
+        stet_cli_top_next_rank(&t, 1);
         EXPECT(fits(&t, 80, 24));
     } while (++ranks < 100 && t.rank != STET_ALL_RANKS);
     EXPECT_INT(41, ranks); /* -1 … 38, and all of them again */
-    stet_top_next_rank(&t, -1);
+    stet_cli_top_next_rank(&t, -1);
     EXPECT_INT(38, t.rank);
     stet_pulse_free(attach.pulse);
 }
@@ -133,14 +133,15 @@ TEST(a_field_is_cut_by_columns)
     struct stet_page page = {0};
     struct stet_buf plain = STET_BUF_INIT;
 
-    stet_page_locale();
-    stet_page_begin(&page, 12, 2);
-    stet_page_field(&page, STET_STYLE_PLAIN, STET_VIEW("\xe5\xae\xb6\xe6\x97\x8f\xe5\xae\xb6"), 5);
-    stet_page_right(&page, STET_STYLE_WARN, "7", 3);
-    stet_page_put(&page, STET_STYLE_PLAIN, STET_VIEW("|and more"));
-    stet_page_line(&page);
-    stet_page_plain(&plain, &page, false);
+    stet_cli_page_locale();
+    stet_cli_page_begin(&page, 12, 2);
+    stet_cli_page_field(&page, STET_STYLE_PLAIN, STET_VIEW("\xe5\xae\xb6\xe6\x97\x8f\xe5\xae\xb6"),
+                        5);
+    stet_cli_page_right(&page, STET_STYLE_WARN, "7", 3);
+    stet_cli_page_put(&page, STET_STYLE_PLAIN, STET_VIEW("|and more"));
+    stet_cli_page_line(&page);
+    stet_cli_page_plain(&plain, &page, false);
     EXPECT_STR("\xe5\xae\xb6\xe6\x97\x8f\xe2\x80\xa6  7|and\n", plain.ptr);
-    stet_page_release(&page);
+    stet_cli_page_release(&page);
     stet_buf_release(&plain);
 }

@@ -2,7 +2,11 @@
 traps, or traps that are there already, in tests/torch/page), under real torch.compile: the reasons are torch's own, word for word
 (TORCH_LOGS=recompiles), and class, line, call, values and fix are what the head of each script says.
 
-usage: test_traps.py BUILD_DIR PYTHON [--only NAME…] [--keep DIR]
+    test_traps.py BUILD_DIR --record PYTHON     runs the scripts in one process: importing torch takes longer than all of them
+    test_traps.py BUILD_DIR --reasons           compares the reasons of that run with torch's own log
+    test_traps.py BUILD_DIR --judge [NAME…]     judges scripts of that run; all without names
+
+The recording is BUILD_DIR/torch-traps. CTest makes it once (e2e.torch_traps_record) and has a test per script.
 """
 
 import argparse
@@ -11,14 +15,15 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-FOLDERS = [ROOT / "examples" / "traps" / "torch", HERE / "page"]
+TRAPS, PAGE = ROOT / "examples" / "traps" / "torch", HERE / "page"
+SCRIPTS = {p.stem: p for p in sorted(TRAPS.glob("*.py"))} | {"page/" + p.stem: p for p in sorted(PAGE.glob("*.py"))}
 
 
 def head_of(path):
@@ -119,65 +124,88 @@ def judge(path, frames, breaks):
     return wrong
 
 
-def stet(build, part, folder):
-    done = subprocess.run([build / "bin" / "stet", "torch", part, "--format=json", folder], capture_output=True, timeout=60)
-    assert done.returncode == 0, done.stderr.decode()
-    return json.loads(done.stdout)
+def record(build, folder, python):
+    """Runs every script under torch, and keeps torch's log and what stet says of its trace."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    trace = folder / "trace"
+    env = {k: v for k, v in os.environ.items() if not k.startswith("TORCH")}
+    env.update(TORCH_TRACE=str(trace), TORCH_LOGS="recompiles", TORCH_DEVICE_BACKEND_AUTOLOAD="0", PYTHONWARNINGS="ignore")
+    started = time.monotonic()
+    run = subprocess.run([python, HERE / "all.py", *SCRIPTS.values()], env=env, capture_output=True, text=True, timeout=500)
+    if run.returncode or "!! failed" in run.stderr:
+        print(run.stderr[-4000:])
+        return 1
+    print(f"torch ran {len(SCRIPTS)} scripts in {time.monotonic() - started:.1f} s")
+    (folder / "log").write_text(run.stderr)
+    for part in ("frames", "breaks", "fixes"):
+        with (folder / f"{part}.json").open("wb") as out:
+            subprocess.run([build / "bin" / "stet", "torch", part, "--format=json", trace], stdout=out, timeout=60, check=True)
+    return 0
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("python")
-    parser.add_argument("--only", nargs="*")
-    parser.add_argument("--keep")
-    args = parser.parse_args()
-    scripts = [p for folder in FOLDERS for p in sorted(folder.glob("*.py")) if not args.only or p.stem in args.only]
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = pathlib.Path(args.keep or temporary) / "trace"
-        env = {k: v for k, v in os.environ.items() if not k.startswith("TORCH")}
-        env.update(TORCH_TRACE=str(folder), TORCH_LOGS="recompiles", TORCH_DEVICE_BACKEND_AUTOLOAD="0", PYTHONWARNINGS="ignore")
-        started = time.monotonic()
-        run = subprocess.run([args.python, HERE / "all.py", *scripts], env=env, capture_output=True, timeout=500)
-        text = run.stderr.decode()
-        if run.returncode or "!! failed" in text:
-            print(text[-4000:])
-            return 1
-        print(f"torch ran {len(scripts)} scripts in {time.monotonic() - started:.1f} s")
-        frames = stet(args.build, "frames", folder)
-        breaks = stet(args.build, "breaks", folder)["breaks"]
-        splits = stet(args.build, "fixes", folder)["splits"]
-    bad = 0
+def recorded(folder, part):
+    return json.loads((folder / f"{part}.json").read_text())
+
+
+def compare_reasons(folder):
+    frames = recorded(folder, "frames")
     if frames["input"]["damage"]:
         print("damage:", frames["input"]["located"])
-        bad += 1
-    said, told = reasons_of_log(text), reasons_of_stet(frames["frames"])
-    for reason in (said - told):
+        return 1
+    said, told = reasons_of_log((folder / "log").read_text()), reasons_of_stet(frames["frames"])
+    for reason in said - told:
         print("torch says, stet does not:", reason)
-    for reason in (told - said):
+    for reason in told - said:
         print("stet says, torch does not:", reason)
-    bad += said != told
     print(f"{sum(said.values())} guard failures, {sum((said & told).values())} word for word the same")
-    named = {str(p) for p in scripts}
-    running = None
-    frames_of = collections.defaultdict(list)
-    for frame in frames["frames"]:  # in the order in which they were first seen
+    return 0 if said and said == told else 1
+
+
+def frames_by_script(frames):
+    """An optimizer's frames are those of the script that calls it."""
+    named = {str(p) for p in SCRIPTS.values()}
+    running, found = None, collections.defaultdict(list)
+    for frame in frames:  # in the order in which they were first seen
         file = frame["code"]["file"] if frame["code"] else ""
         running = file if file in named else running
-        if file in named or "/torch/optim/" in file:  # an optimizer's frames are those of the script that calls it
-            frames_of[running].append(frame)
-    for path in scripts:
-        own_frames = frames_of[str(path)]
-        wrong = judge(path, own_frames, [b for b in breaks if b["at"] and b["at"]["file"] == str(path)])
+        if file in named or "/torch/optim/" in file:
+            found[running].append(frame)
+    return found
+
+
+def judge_scripts(folder, names):
+    frames_of = frames_by_script(recorded(folder, "frames")["frames"])
+    breaks, splits = recorded(folder, "breaks")["breaks"], recorded(folder, "fixes")["splits"]
+    bad = 0
+    for name in names:
+        path = SCRIPTS[name]
+        wrong = judge(path, frames_of[str(path)], [b for b in breaks if b["at"] and b["at"]["file"] == str(path)])
         keys, lines = head_of(path)
         if "split" in keys and not any(
                 s["before"]["file"] == str(path) and s["before"]["line"] in lines["origin"] for s in splits):
             wrong.append(f"no split before {sorted(lines['origin'])}: {splits}")
-        print(f"{'wrong' if wrong else 'right':6} {path.stem}")
+        print(f"{'wrong' if wrong else 'right':6} {name}")
         for w in dict.fromkeys(wrong):
             print("      ", w)
         bad += bool(wrong)
     return 1 if bad else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path)
+    do = parser.add_mutually_exclusive_group(required=True)
+    do.add_argument("--record", metavar="PYTHON")
+    do.add_argument("--reasons", action="store_true")
+    do.add_argument("--judge", nargs="*", choices=SCRIPTS, metavar="NAME")
+    args = parser.parse_args()
+    folder = args.build / "torch-traps"
+    if args.record:
+        return record(args.build, folder, args.record)
+    if args.reasons:
+        return compare_reasons(folder)
+    return judge_scripts(folder, args.judge or SCRIPTS)
 
 
 if __name__ == "__main__":

@@ -334,7 +334,7 @@ TEST(a_child_does_not_hold_its_parents_lease)
     EXPECT_INT(0, pthread_create(&thread, NULL, lead, NULL));
     EXPECT(!stet_remote_ask(&r, stet_layer.store.folder, (struct stet_hash){1, 2}, false));
     EXPECT_INT(0, flags_asked);
-    EXPECT_STR("lead", r.word);
+    EXPECT_INT(STET_ANSWER_LEAD, r.answer);
     EXPECT(r.lease != 0);
     pthread_join(thread, &result);
     agent = result;

@@ -1,7 +1,7 @@
 /* Facts about contracts: the file, the gate, the packed form. */
 #include "test.h"
 
-#include "contract/gate.h"
+#include "gate/gate.h"
 
 #include <stdio.h>
 
@@ -9,7 +9,7 @@ static struct stet_contract read_all(const char *text)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_contract c;
-    enum stet_rc rc = stet_contract_parse(&c, stet_view_str(text), "c", &err);
+    enum stet_rc rc = stet_gate_contract_parse(&c, stet_view_str(text), "c", &err);
 
     if (rc != STET_OK)
         fprintf(stderr, "%s\n", err.text);
@@ -22,7 +22,7 @@ static void refuses(const char *text, const char *message)
     struct stet_err err = STET_ERR_INIT;
     struct stet_contract c;
 
-    EXPECT_INT(STET_BAD_INPUT, stet_contract_parse(&c, stet_view_str(text), "c", &err));
+    EXPECT_INT(STET_BAD_INPUT, stet_gate_contract_parse(&c, stet_view_str(text), "c", &err));
     if (strncmp(err.text, message, strlen(message)) != 0)
         fprintf(stderr, "have: %s\nwant: %s\n", err.text, message);
     EXPECT(!strncmp(err.text, message, strlen(message)));
@@ -47,12 +47,12 @@ TEST(a_family_reads_as_people_write_it)
     EXPECT(stet_view_is(f->terms.mesh, "data=2 model=4"));
     EXPECT(stet_view_is(f->terms.flags.items[0].value, "--a"));
     EXPECT(stet_view_is(f->terms.bundle.items[0].value, "0.10.2"));
-    EXPECT(stet_dim_allows(&f->args[0].dims[0], 16));
-    EXPECT(!stet_dim_allows(&f->args[0].dims[0], 12));
-    EXPECT(stet_dim_allows(&f->args[0].dims[1], 1536));
-    EXPECT(!stet_dim_allows(&f->args[0].dims[1], 1000));
-    EXPECT(!stet_dim_allows(&f->args[0].dims[1], 2560));
-    stet_contract_release(&c);
+    EXPECT(stet_gate_dim_allows(&f->args[0].dims[0], 16));
+    EXPECT(!stet_gate_dim_allows(&f->args[0].dims[0], 12));
+    EXPECT(stet_gate_dim_allows(&f->args[0].dims[1], 1536));
+    EXPECT(!stet_gate_dim_allows(&f->args[0].dims[1], 1000));
+    EXPECT(!stet_gate_dim_allows(&f->args[0].dims[1], 2560));
+    stet_gate_contract_release(&c);
 }
 
 TEST(kernels_have_names_without_blanks)
@@ -67,12 +67,12 @@ TEST(a_name_that_begins_like_dots_keeps_its_quotes)
     struct stet_buf out = STET_BUF_INIT;
 
     EXPECT(!c.families[0].open);
-    stet_contract_print(&out, &c);
+    stet_gate_contract_print(&out, &c);
     again = read_all(out.ptr);
     EXPECT(!again.families[0].open && again.families[0].arg_count == 1);
     stet_buf_release(&out);
-    stet_contract_release(&c);
-    stet_contract_release(&again);
+    stet_gate_contract_release(&c);
+    stet_gate_contract_release(&again);
 }
 
 TEST(the_last_word_on_where_it_was_made_counts)
@@ -81,7 +81,7 @@ TEST(the_last_word_on_where_it_was_made_counts)
 
     EXPECT(!c.on_cpu);
     EXPECT(stet_view_is(c.made_on, "tpu"));
-    stet_contract_release(&c);
+    stet_gate_contract_release(&c);
 }
 
 TEST(what_is_said_of_all_frames_prints_in_every_combination)
@@ -91,13 +91,13 @@ TEST(what_is_said_of_all_frames_prints_in_every_combination)
         struct stet_buf out = STET_BUF_INIT;
 
         c.no_late = i & 1, c.no_limit = i & 2, c.no_failure = i & 4;
-        stet_contract_print(&out, &c);
+        stet_gate_contract_print(&out, &c);
         again = read_all(out.ptr);
         EXPECT(again.no_late == c.no_late && again.no_limit == c.no_limit);
         EXPECT(again.no_failure == c.no_failure);
         stet_buf_release(&out);
-        stet_contract_release(&c);
-        stet_contract_release(&again);
+        stet_gate_contract_release(&c);
+        stet_gate_contract_release(&again);
     }
 }
 
@@ -113,16 +113,16 @@ TEST(what_is_printed_is_read_again_the_same)
     struct stet_buf a = STET_BUF_INIT, b = STET_BUF_INIT;
     struct stet_contract again;
 
-    stet_contract_print(&a, &c);
+    stet_gate_contract_print(&a, &c);
     again = read_all(a.ptr);
-    stet_contract_print(&b, &again);
+    stet_gate_contract_print(&b, &again);
     EXPECT(stet_view_eq(stet_buf_as_view(&a), stet_buf_as_view(&b)));
     EXPECT(again.on_cpu && again.no_late && again.no_limit);
     EXPECT_INT(2, again.family_count);
     EXPECT_INT(3, again.families[0].arg_count);
     EXPECT(strstr(a.ptr, "params['a:b'][0]: float32[1, *, ?]") != NULL);
-    stet_contract_release(&c);
-    stet_contract_release(&again);
+    stet_gate_contract_release(&c);
+    stet_gate_contract_release(&again);
     stet_buf_release(&a);
     stet_buf_release(&b);
 }
@@ -226,7 +226,7 @@ TEST(a_program_breaks_the_most_particular_clause_and_no_other)
     other.family = STET_VIEW("fragment");
     breaks(&g, other, STET_CLAUSE_FAMILY, "fragment with 2 arguments is in no family");
     stet_gate_release(&g);
-    stet_contract_release(&c);
+    stet_gate_contract_release(&c);
 }
 
 TEST(overloads_are_told_apart_and_a_star_takes_the_rest)
@@ -250,7 +250,7 @@ TEST(overloads_are_told_apart_and_a_star_takes_the_rest)
     other.family = STET_VIEW("helper");
     keeps(&g, other);
     stet_gate_release(&g);
-    stet_contract_release(&c);
+    stet_gate_contract_release(&c);
 }
 
 TEST(arguments_without_names_may_come_in_any_order)
@@ -275,7 +275,7 @@ TEST(arguments_without_names_may_come_in_any_order)
     args[0].dims = four;
     breaks(&g, s, STET_CLAUSE_DIMS, "dimension 0 of arg1 is 4, allowed is 8");
     stet_gate_release(&g);
-    stet_contract_release(&c);
+    stet_gate_contract_release(&c);
 }
 
 TEST(meshes_and_what_is_the_backends_own)
@@ -294,7 +294,7 @@ TEST(meshes_and_what_is_the_backends_own)
     s.mesh = STET_VIEW("data=8");
     breaks(&g, s, STET_CLAUSE_MESH, "its mesh is data=8; the contract has data=2 model=4");
     stet_gate_release(&g);
-    stet_contract_release(&c);
+    stet_gate_contract_release(&c);
 }
 
 TEST(the_packed_form_decides_the_same_and_damage_is_seen)
@@ -302,19 +302,19 @@ TEST(the_packed_form_decides_the_same_and_damage_is_seen)
     struct stet_contract c = read_all(step), again;
     struct stet_buf a = STET_BUF_INIT, b = STET_BUF_INIT;
 
-    stet_contract_pack(&a, &c, false);
-    EXPECT_INT(STET_OK, stet_contract_unpack(&again, stet_buf_as_view(&a), NULL));
-    stet_contract_pack(&b, &again, false);
+    stet_gate_contract_pack(&a, &c, false);
+    EXPECT_INT(STET_OK, stet_gate_contract_unpack(&again, stet_buf_as_view(&a), NULL));
+    stet_gate_contract_pack(&b, &again, false);
     EXPECT(stet_view_eq(stet_buf_as_view(&a), stet_buf_as_view(&b)));
     EXPECT_INT(2, again.families[0].programs);
     EXPECT_INT(2, again.families[0].line);
-    stet_contract_release(&again);
+    stet_gate_contract_release(&again);
     for (size_t i = 0; i < a.len; i += 7) {
         a.ptr[i] ^= 0x41;
-        EXPECT(stet_contract_unpack(&again, stet_buf_as_view(&a), NULL) != STET_OK);
+        EXPECT(stet_gate_contract_unpack(&again, stet_buf_as_view(&a), NULL) != STET_OK);
         a.ptr[i] ^= 0x41;
     }
-    stet_contract_release(&c);
+    stet_gate_contract_release(&c);
     stet_buf_release(&a);
     stet_buf_release(&b);
 }

@@ -1,8 +1,10 @@
-/* docs/formats.md names every record and field as records.def has them. */
+/* docs/formats.md names every record and field as records.def has them, docs/cache.md every
+ * outcome. */
 #include "test.h"
 
 #include "base/fs.h"
 #include "journal/format.h"
+#include "journal/vocabulary.h"
 
 static bool has(struct stet_view page, const char *text)
 {
@@ -48,5 +50,22 @@ TEST(the_page_about_formats_is_complete)
         }
     }
     EXPECT(found >= 20);
+    stet_file_close(&page);
+}
+
+TEST(the_page_about_the_store_has_every_outcome)
+{
+    struct stet_file page;
+
+    EXPECT_INT(STET_OK, stet_file_open(&page, STET_SOURCE_DIR "/docs/cache.md", NULL));
+    for (int o = STET_OUTCOME_NONE + 1; o < STET_OUTCOME_OTHER; o++) {
+        char text[64];
+
+        snprintf(text, sizeof text, "`%s`", stet_journal_outcome_word((enum stet_outcome)o));
+        if (!has(page.bytes, text)) {
+            fprintf(stderr, "missing in docs/cache.md: %s\n", text);
+            stet_test_failures++;
+        }
+    }
     stet_file_close(&page);
 }

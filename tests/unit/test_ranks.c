@@ -21,6 +21,7 @@ static PJRT_Device *devices[DEVICES_MAX];
 static size_t device_count = 4;
 static int64_t own_rank;
 static char folder[32];
+static int asked; /* calls of `get` */
 
 static int id_of(const void *device)
 {
@@ -107,6 +108,7 @@ static PJRT_Error *get(PJRT_KeyValueGetCallback_Args *args)
     static char value[8];
     char path[256];
 
+    asked++;
     path_of(args->key, args->key_size, path);
     for (uint64_t until = now_ms() + (uint64_t)args->timeout_in_ms; now_ms() < until;) {
         int fd = open(path, O_RDONLY);
@@ -297,4 +299,26 @@ TEST(all_are_served_or_none)
     expect_both(false, true, false, false);
     expect_both(false, false, false, false);
     expect_both(true, true, true, false); /* one comes when the other has given up: neither */
+}
+
+TEST(a_rank_that_never_votes_is_waited_for_once)
+{
+    uint32_t both[2] = {0, 1};
+    struct stet_ranks r = {.client = 1, .count = 2, .ranks = both};
+    struct stet_key_parts parts = {0};
+    char command[64];
+
+    strcpy(folder, "/tmp/stet-ranks-XXXXXX");
+    EXPECT(mkdtemp(folder) != NULL);
+    setenv("STET_RANKS_WAIT_MS", "20", 1);
+    begin(0, true);
+    asked = 0;
+    parts.part[STET_COMPONENT_PROGRAM] = STET_VIEW("first");
+    EXPECT(!stet_ranks_agree(&r, &parts, true));
+    EXPECT_INT(1, asked);
+    parts.part[STET_COMPONENT_PROGRAM] = STET_VIEW("second");
+    EXPECT(!stet_ranks_agree(&r, &parts, true));
+    EXPECT_INT(1, asked);
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    EXPECT_INT(0, system(command));
 }

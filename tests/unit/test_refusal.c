@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "abi/error.h"
-#include "contract/contract.h"
+#include "gate/contract.h"
 #include "intercept/layer.h"
 #include "intercept/plugin.h"
 
@@ -47,9 +47,9 @@ static void start_layer(void)
     struct stet_buf packed = STET_BUF_INIT;
     char path[64];
 
-    EXPECT_INT(STET_OK, stet_contract_parse(
+    EXPECT_INT(STET_OK, stet_gate_contract_parse(
                             &c, STET_VIEW("stet contract 1\nother(a: float32[2])\n"), "c", NULL));
-    stet_contract_pack(&packed, &c, false);
+    stet_gate_contract_pack(&packed, &c, false);
     snprintf(path, sizeof path, "%s/contract", folder);
     EXPECT_INT(STET_OK, stet_fs_write(path, stet_buf_as_view(&packed), NULL));
     setenv("STET_CONTRACT", path, 1);
@@ -58,7 +58,7 @@ static void start_layer(void)
     EXPECT(stet_layer_start());
     unlink(path);
     stet_buf_release(&packed);
-    stet_contract_release(&c);
+    stet_gate_contract_release(&c);
 }
 
 static void expect_refusal(PJRT_Error *error)

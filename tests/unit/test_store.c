@@ -3,8 +3,9 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "intercept/executable_memory.h"
+#include "intercept/load_watch.h"
 #include "store/layout.h"
-#include "store/memory.h"
 #include "store/quarantine.h"
 
 #include <fcntl.h>
@@ -259,14 +260,14 @@ static int child_ends(const struct stet_store *s, struct stet_hash key, int how)
     pid_t pid = fork();
 
     if (pid == 0) {
-        stet_quarantine_enter(s, key, 0);
+        stet_intercept_load_enter(s, key, 0);
         if (how == SIGKILL)
             kill(getpid(), SIGKILL);
         else if (how == SIGABRT)
             abort();
         else if (how)
             raise(how);
-        stet_quarantine_leave();
+        stet_intercept_load_leave();
         _exit(0);
     }
     EXPECT_INT(pid, waitpid(pid, &status, 0));
@@ -280,12 +281,12 @@ static void load_with_signals_blocked(const struct stet_store *s, struct stet_ha
 
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
-    stet_quarantine_enter(s, key, 0);
-    stet_quarantine_leave();
+    stet_intercept_load_enter(s, key, 0);
+    stet_intercept_load_leave();
     sigprocmask(SIG_SETMASK, NULL, &now);
     if (!sigismember(&now, SIGSEGV))
         _exit(1);
-    stet_quarantine_enter(s, key, 0);
+    stet_intercept_load_enter(s, key, 0);
     raise(SIGSEGV); /* to no effect where it is blocked */
     _exit(0);
 }
@@ -330,7 +331,7 @@ TEST(only_crashes_inside_the_load_condemn)
 static void watch_until_late(const struct stet_store *s, struct stet_hash key, unsigned strikes)
 {
     while (stet_quarantine_count(s, key) < strikes)
-        stet_quarantine_watch();
+        stet_intercept_load_watch();
 }
 
 TEST(a_load_that_takes_too_long_is_a_strike_unless_it_comes_back)
@@ -340,20 +341,20 @@ TEST(a_load_that_takes_too_long_is_a_strike_unless_it_comes_back)
     struct stet_hash key = put(&s, &k);
 
     s.load_ms = 1;
-    stet_quarantine_enter(&s, key, 0);
+    stet_intercept_load_enter(&s, key, 0);
     watch_until_late(&s, key, 1);
-    stet_quarantine_watch();
+    stet_intercept_load_watch();
     EXPECT_INT(1, stet_quarantine_count(&s, key)); /* one load, one strike */
-    stet_quarantine_leave();
+    stet_intercept_load_leave();
     EXPECT_INT(0, stet_quarantine_count(&s, key));
-    stet_quarantine_watch();
+    stet_intercept_load_watch();
     EXPECT_INT(0, stet_quarantine_count(&s, key));
     for (unsigned i = 1; i <= STET_STORE_STRIKES; i++) {
         pid_t pid = fork();
 
         EXPECT(!stet_quarantine_condemned(&s, key));
         if (pid == 0) {
-            stet_quarantine_enter(&s, key, 0);
+            stet_intercept_load_enter(&s, key, 0);
             watch_until_late(&s, key, i);
             raise(SIGKILL);
         }
@@ -373,16 +374,16 @@ TEST(a_child_does_not_note_what_its_parent_loads)
     pid_t pid;
 
     s.load_ms = 1;
-    stet_quarantine_enter(&s, key, 0);
+    stet_intercept_load_enter(&s, key, 0);
     pid = fork();
     if (pid == 0) {
         usleep(5000);
-        stet_quarantine_watch();
+        stet_intercept_load_watch();
         _exit(stet_quarantine_count(&s, key) == 0 ? 0 : 1);
     }
     EXPECT_INT(pid, waitpid(pid, &status, 0));
     EXPECT_INT(0, status);
-    stet_quarantine_leave();
+    stet_intercept_load_leave();
     end_store();
 }
 
@@ -487,17 +488,17 @@ static void remember(struct stet_hash key, char first, size_t size)
     EXPECT(stet_buf_reserve(&executable, size + 1) != NULL);
     executable.ptr[0] = first;
     stet_buf_grew(&executable, size);
-    stet_memory_adopt(key, &program, &executable);
+    stet_intercept_memory_adopt(key, &program, &executable);
     EXPECT(!program.ptr && !executable.ptr);
 }
 
 static bool is_remembered(struct stet_hash key, char first)
 {
-    struct stet_remembered *m = stet_memory_get(key);
+    struct stet_remembered *m = stet_intercept_memory_get(key);
     bool right = m && stet_view_is(m->program, "p") && m->executable.ptr[0] == first;
 
     if (m)
-        stet_memory_put_back(m);
+        stet_intercept_memory_put_back(m);
     return right;
 }
 
@@ -507,18 +508,18 @@ TEST(the_memory_forgets_what_does_not_fit)
     struct stet_remembered *m;
 
     remember(a, 'x', 1);
-    m = stet_memory_get(a);
+    m = stet_intercept_memory_get(a);
     EXPECT(m && stet_view_is(m->executable, "x"));
     for (uint64_t i = 10; i < 13; i++)
         remember((struct stet_hash){i, i}, 'z', STET_MEMORY_MAX / 2 - 4096);
-    EXPECT(stet_memory_get(a) == NULL);
+    EXPECT(stet_intercept_memory_get(a) == NULL);
     remember(a, 'y', 1);
     EXPECT(stet_view_is(m->executable, "x")); /* held by its reader */
-    stet_memory_put_back(m);
+    stet_intercept_memory_put_back(m);
     EXPECT(is_remembered(a, 'y'));
-    EXPECT(stet_memory_get((struct stet_hash){10, 10}) == NULL);
+    EXPECT(stet_intercept_memory_get((struct stet_hash){10, 10}) == NULL);
     EXPECT(is_remembered((struct stet_hash){12, 12}, 'z'));
-    EXPECT(stet_memory_get(b) == NULL);
+    EXPECT(stet_intercept_memory_get(b) == NULL);
 }
 
 TEST(what_is_held_stays_though_it_is_forgotten)
@@ -529,14 +530,14 @@ TEST(what_is_held_stays_though_it_is_forgotten)
 
     stet_buf_str(&program, "p");
     stet_buf_str(&executable, "x");
-    m = stet_memory_hold(key, &program, &executable);
+    m = stet_intercept_memory_hold(key, &program, &executable);
     EXPECT(m && !program.ptr && !executable.ptr);
     EXPECT(is_remembered(key, 'x'));
     for (uint64_t i = 10; i < 13; i++)
         remember((struct stet_hash){i, i}, 'z', STET_MEMORY_MAX / 2 - 4096);
-    EXPECT(stet_memory_get(key) == NULL);
+    EXPECT(stet_intercept_memory_get(key) == NULL);
     EXPECT(stet_view_is(m->program, "p") && stet_view_is(m->executable, "x"));
-    stet_memory_put_back(m);
+    stet_intercept_memory_put_back(m);
 }
 
 TEST(many_are_remembered_and_the_least_recently_used_goes_first)
@@ -550,9 +551,9 @@ TEST(many_are_remembered_and_the_least_recently_used_goes_first)
     EXPECT(is_remembered((struct stet_hash){0, 0}, 'a')); /* used last */
     for (uint64_t i = 0; i < 2; i++)                      /* room for little beside these */
         remember((struct stet_hash){MANY, i}, 'z', STET_MEMORY_MAX / 2 - 200);
-    EXPECT(stet_memory_get((struct stet_hash){1, 64}) == NULL);
+    EXPECT(stet_intercept_memory_get((struct stet_hash){1, 64}) == NULL);
     EXPECT(is_remembered((struct stet_hash){0, 0}, 'a') ||
-           stet_memory_get((struct stet_hash){MANY - 1, (MANY - 1) * 64}) == NULL);
+           stet_intercept_memory_get((struct stet_hash){MANY - 1, (MANY - 1) * 64}) == NULL);
 }
 
 TEST(the_memory_keeps_no_room_that_it_does_not_count)
@@ -567,11 +568,11 @@ TEST(the_memory_keeps_no_room_that_it_does_not_count)
     memset(executable.ptr, 'x', SIZE);
     stet_buf_grew(&executable, SIZE);
     EXPECT(executable.room > SIZE + SIZE / 2);
-    stet_memory_adopt(key, &program, &executable);
-    m = stet_memory_get(key);
+    stet_intercept_memory_adopt(key, &program, &executable);
+    m = stet_intercept_memory_get(key);
     EXPECT(m && m->executable.len == SIZE && m->executable.ptr[SIZE - 1] == 'x');
     EXPECT(m && malloc_usable_size(m->adopted[1]) < SIZE + SIZE / 2);
-    stet_memory_put_back(m);
+    stet_intercept_memory_put_back(m);
 }
 
 TEST(a_hint_is_of_one_version_and_ages)

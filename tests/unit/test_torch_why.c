@@ -1,7 +1,6 @@
 /* Guard failures taken apart, and the trap each belongs to. */
 #include "test.h"
 
-#include "ingest/python_roles.h"
 #include "ingest/torch_plan.h"
 #include "ingest/trace_files.h"
 
@@ -91,36 +90,6 @@ TEST(a_comment_in_the_code_does_not_hide_the_place)
     EXPECT_INT(18, line);
 }
 
-TEST(a_source_file_tells_parameters_from_closures)
-{
-    static const char text[] = "def outer(k):\n    @torch.compile(backend=\"eager\")\n"
-                               "    def f(x, t=1.0, *, flag=(1, 2),\n          last: int = 7):\n"
-                               "        return x * k\n    return f\ng = lambda x, y=3: x * y * z\n";
-    char name[] = "/tmp/stet-py-XXXXXX";
-    struct stet_view file = {name, sizeof name - 1};
-    struct stet_buf value = STET_BUF_INIT;
-    int fd = mkstemp(name);
-
-    EXPECT(fd >= 0 && write(fd, text, sizeof text - 1) == (ssize_t)sizeof text - 1);
-    EXPECT_INT(STET_PY_PARAMETER, stet_ingest_py_role(file, 2, STET_VIEW("x"), NULL));
-    EXPECT_INT(STET_PY_FREE, stet_ingest_py_role(file, 2, STET_VIEW("k"), NULL));
-    EXPECT_INT(STET_PY_DEFAULT, stet_ingest_py_role(file, 3, STET_VIEW("t"), &value));
-    EXPECT_STR("1.0", value.ptr);
-    value.len = 0;
-    EXPECT_INT(STET_PY_DEFAULT, stet_ingest_py_role(file, 3, STET_VIEW("last"), &value));
-    EXPECT_STR("7", value.ptr);
-    EXPECT_INT(STET_PY_DEFAULT, stet_ingest_py_role(file, 7, STET_VIEW("y"), NULL));
-    EXPECT_INT(STET_PY_FREE, stet_ingest_py_role(file, 7, STET_VIEW("z"), NULL));
-    EXPECT_INT(STET_PY_UNKNOWN,
-               stet_ingest_py_role(STET_VIEW("/none/x.py"), 7, STET_VIEW("z"), NULL));
-    EXPECT_INT(3, stet_ingest_py_def_line(file, 2)); /* behind its decorator */
-    EXPECT_INT(1, stet_ingest_py_def_line(file, 1));
-    EXPECT_INT(5, stet_ingest_py_def_line(STET_VIEW("/none/x.py"), 5));
-    stet_buf_release(&value);
-    close(fd);
-    unlink(name);
-}
-
 /* A real trace: torch 2.13, CPU, eager backend. */
 static void load(struct stet_torch *t, const char *name)
 {
@@ -167,7 +136,7 @@ TEST(a_real_trace_is_explained)
                 t.compiles[i].number != (uint32_t)want[k].number)
                 continue;
             stet_torch_explain(&t, i, &why);
-            EXPECT_STR(want[k].class, why.class);
+            EXPECT_STR(want[k].class, stet_cause_id(why.cause));
             EXPECT_INT(want[k].line, why.origin.line);
             EXPECT_INT(want[k].call, t.compiles[i].call.line);
             EXPECT(is(why.from, want[k].from));

@@ -128,6 +128,7 @@ struct stet_hlo_instr *stet_hlo_instr_add(struct stet_hlo_build *b)
     return &b->instrs[b->instr_count++];
 }
 
+/* Not base/map.h: the first slots are lent by the caller, and are cleared for each computation. */
 static size_t slot_of(const struct stet_hlo_build *b, uint64_t key)
 {
     return (size_t)((key * 0x9e3779b97f4a7c15u) >> 20) & (b->slot_count - 1);

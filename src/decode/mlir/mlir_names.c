@@ -1,4 +1,6 @@
-/* One hash table for every kind of name in MLIR text, with scopes that end in stack order. */
+/* One hash table for every kind of name in MLIR text, in scopes that end in the order of a stack.
+ * base/map.h is not used: nothing can be removed from it, and here the end of a scope removes its
+ * names. */
 #include "base/mem.h"
 #include "decode/mlir/mlir_text.h"
 

@@ -3,7 +3,7 @@
 #include "decode/options/options_read.h"
 
 #include "base/buf.h"
-#include "base/mem.h"
+#include "base/vec.h"
 
 #include <stdio.h>
 
@@ -125,23 +125,14 @@ struct place {
 
 static void bytes_value(struct stet_buf *out, struct stet_view v);
 
-/* Makes room for one more of `size` bytes after `count` of them; false if out of memory. */
-static bool make_room(struct stet_options_reader *r, void **array, size_t *room, size_t count,
+/* One more of `size` bytes after `count` of them; false when there is no memory. */
+static bool make_room(struct stet_options_reader *r, void *array, size_t *room, size_t count,
                       size_t size)
 {
-    size_t more = *room ? *room * 2 : 256;
-    void *grown;
-
-    if (count < *room)
+    if (stet_vec_room(array, room, count, size))
         return true;
-    grown = stet_mem_resize(*array, more, size);
-    if (!grown) {
-        r->hlo.b.a->failed = true;
-        return false;
-    }
-    *array = grown;
-    *room = more;
-    return true;
+    r->hlo.b.a->failed = true;
+    return false;
 }
 
 static uint64_t begin_of(struct stet_view code)
@@ -157,7 +148,6 @@ static void add_line(struct stet_options_reader *r, struct stet_view code,
                      const struct stet_proto_field *f)
 {
     struct stet_buf *out = &r->hlo.scratch;
-    void *lines = r->lines;
     struct stet_view text;
 
     out->len = 0;
@@ -169,9 +159,8 @@ static void add_line(struct stet_options_reader *r, struct stet_view code,
         stet_buf_uint(out, f->value);
     stet_buf_char(out, '\n');
     text = stet_hlo_keep(&r->hlo);
-    if (!make_room(r, &lines, &r->line_room, r->line_count, sizeof *r->lines))
+    if (!make_room(r, &r->lines, &r->line_room, r->line_count, sizeof *r->lines))
         return;
-    r->lines = lines;
     r->lines[r->line_count] =
         (struct stet_options_line){begin_of(code), text.ptr, code.len, text.len, r->line_count};
     r->line_count++;
@@ -213,7 +202,6 @@ static void add(struct stet_options_reader *r, struct place at, struct stet_view
                 struct stet_view value, const struct stet_proto_field *f, bool is_override)
 {
     const char *dropped = stet_option_dropped(name);
-    void *items = r->items;
 
     if (r->count == MOST_ITEMS) {
         stet_proto_fail(&r->hlo.fault, STET_LIMIT, 0, "too many options");
@@ -222,9 +210,8 @@ static void add(struct stet_options_reader *r, struct place at, struct stet_view
     if (!dropped && !add_file(r, name, f, is_override))
         add_line(r, at.code, f);
     if (!r->brief) {
-        if (!make_room(r, &items, &r->room, r->count, sizeof *r->items))
+        if (!make_room(r, &r->items, &r->room, r->count, sizeof *r->items))
             return;
-        r->items = items;
         r->items[r->count] = (struct stet_options_item){at.path, value, dropped, r->count};
     }
     r->count++;

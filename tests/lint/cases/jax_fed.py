@@ -436,7 +436,8 @@ def between(params, loader, mask, flags):
         print(float(hidden))  # clean: host-sync
         if turn % 10 == 0:
             print(float(jnp.std(hidden)))  # clean: host-sync
-        picked = hidden[mask]  # expect: mask-gather
+        picked = hidden[hidden > 0]  # expect: mask-gather
+        named = hidden[mask]  # clean: mask-gather
         chosen = hidden[jnp.nonzero(flags)[0]]  # expect: mask-gather
         first = hidden[0]  # clean: mask-gather
         some = hidden[2:5]  # clean: mask-gather

@@ -1,6 +1,7 @@
 """Sizes, slices and loops that follow values, under JAX."""
 from functools import partial
 
+import math
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -167,11 +168,16 @@ def no_readbacks(x, ids):
 def experts(x, mask, factor=1.25):
     tokens = x.shape[0] * x.shape[1]
     capacity = int(factor * tokens / 8)  # expect: capacity-leak
-    expert_capacity = tokens // 8  # expect: capacity-leak
-    capacity_2 = max(4, x.shape[0] // 8)  # expect: capacity-leak
-    max_capacity = int(mask.sum())  # expect: capacity-leak, host-sync
-    self_capacity = len(x) * 2  # expect: capacity-leak
-    return capacity, expert_capacity, capacity_2, max_capacity, self_capacity
+    slots = tokens // 8  # expect: capacity-leak
+    room = max(4, x.shape[0] // 8)  # expect: capacity-leak
+    chosen = int(mask.sum()) // 4  # expect: capacity-leak, host-sync
+    share = math.ceil(len(x) / 2)  # expect: capacity-leak
+    ranks = jnp.cumsum(x, axis=0)
+    a = x * (ranks < capacity)
+    b = jax.nn.one_hot(x, slots)
+    c = jnp.where(room > ranks, x, 0)
+    d = jnp.less(ranks, chosen)
+    return a, b, c, d, jax.nn.one_hot(ranks, share)
 
 
 MAX_TOKENS = 4096
@@ -184,4 +190,5 @@ def no_experts(x, factor=1.25, n_experts=8):
     tokens = x.shape[0]  # clean: capacity-leak
     capacity_used = jnp.sum(x > 0)  # clean: capacity-leak
     groups = x.shape[0] // 8  # clean: capacity-leak
-    return capacity, expert_capacity, tokens, capacity_used, groups
+    a = x * (jnp.cumsum(x, axis=0) < capacity), jnp.zeros((tokens, expert_capacity))
+    return a, capacity_used, x.reshape(groups, -1), jnp.zeros((groups, 8))

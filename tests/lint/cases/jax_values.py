@@ -115,6 +115,12 @@ def every_n(state, batch, step: int):
     return state
 
 
+def train_every_n(state, batches):
+    for turn, batch in enumerate(batches):
+        state = every_n(state, batch, step=turn)
+    return state
+
+
 @jax.jit
 def not_every_n(x, n_heads: int):
     if n_heads % 2 == 0:  # clean: logging-branch

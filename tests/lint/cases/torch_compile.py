@@ -97,6 +97,12 @@ def log_rank(x, rank, global_step):
     return x * noise
 
 
+def log_ranks(x, rank):
+    for turn in range(100):
+        x = log_rank(x, rank, turn)  # expect: baked-constant
+    return x
+
+
 @torch.compile
 def layers(x, n_layers: int):
     ranks = torch.linalg.matrix_rank(x)
@@ -106,17 +112,17 @@ def layers(x, n_layers: int):
 
 
 def data(train_set, val_set, tokenizer):
-    a = DataLoader(train_set, batch_size=32)  # expect: last-batch
+    a = DataLoader(train_set, batch_size=32, shuffle=True)  # expect: last-batch
     b = DataLoader(train_set, 32, shuffle=True)  # expect: last-batch
-    c = torch.utils.data.DataLoader(train_set, batch_size=8, num_workers=2)  # expect: last-batch
-    d = DataLoader(dataset=train_set, batch_size=16, pin_memory=True)  # expect: last-batch
-    loader = DataLoader(train_set, batch_size=len(tokenizer))  # expect: last-batch
+    c = torch.utils.data.DataLoader(train_set, batch_size=8, sampler=tokenizer)  # expect: last-batch
+    d = DataLoader(dataset=train_set, batch_size=16, shuffle=True)  # expect: last-batch
+    contest = DataLoader(train_set, batch_size=len(tokenizer), shuffle=True)  # expect: last-batch
     e = DataLoader(train_set, batch_size=32, drop_last=True)  # clean: last-batch
-    val_loader = DataLoader(val_set, batch_size=32)  # clean: last-batch
+    second = DataLoader(val_set, batch_size=32)  # clean: last-batch
     f = DataLoader(train_set, batch_size=1)  # clean: last-batch
     g = DataLoader(train_set, batch_sampler=val_set)  # clean: last-batch
     h = DataLoader(train_set)  # clean: last-batch
-    return a, b, c, d, e, f, g, h, loader, val_loader
+    return a, b, c, d, e, f, g, h, contest, second
 
 
 def padding(tokenizer, texts, rows):
@@ -140,9 +146,10 @@ def anomalies():
 
 
 @torch.compile
-def picked_by_name(x, pad_mask, index):
+def picked_by_use(x, chosen, mask, index):
     y = x[index]  # clean: mask-gather
-    return y.sum() + x[pad_mask].sum()  # expect: mask-gather
+    z = x[mask]  # clean: mask-gather
+    return y.sum() + z.sum() + x[chosen].sum() + (~chosen).sum()  # expect: mask-gather
 
 
 @torch.compile

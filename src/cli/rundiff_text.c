@@ -1,0 +1,173 @@
+/* See rundiff_text.h. */
+#include "cli/rundiff_text.h"
+
+#include "base/human.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "session/rundiff.h"
+
+#include <inttypes.h>
+
+static void text(struct stet_buf *out, const struct stet_rundiff *m, bool colour, bool every)
+{
+    const char *bold = stet_pen(STET_PEN_BOLD, colour), *dim = stet_pen(STET_PEN_DIM, colour);
+    const char *plain = stet_pen(STET_PEN_PLAIN, colour);
+    unsigned moved = stet_rundiff_moved(m);
+
+    stet_buf_printf(out, "%s -> %s: ", m->a.run->id, m->b.run->id);
+    if (!moved)
+        stet_buf_str(out, m->gone_count ? "programs went away" : "nothing moved");
+    for (int i = 0, n = 0; i < STET_THINGS; i++)
+        if (m->moved[i])
+            stet_buf_printf(out, "%s%s%s%s", n++ ? ", " : "", bold,
+                            stet_cause_thing_name((enum stet_cause_thing)i), plain);
+    stet_buf_printf(out, "%s\n", moved ? " moved" : "");
+    if (moved > 1)
+        stet_buf_printf(out,
+                        "%u things moved together: change one at a time to see which one "
+                        "costs what\n",
+                        moved);
+    for (int t = 0; t < STET_THINGS; t++) {
+        size_t shown = 0, hidden = 0;
+
+        if (m->moved[t])
+            stet_buf_printf(out, "\n%s%s%s\n", bold,
+                            stet_cause_thing_name((enum stet_cause_thing)t), plain);
+        for (size_t i = 0; i < m->count; i++) {
+            const struct stet_rundiff_entry *e = &m->items[i];
+
+            if ((int)e->thing != t)
+                continue;
+            if (shown >= 12 && !every) {
+                hidden++;
+                continue;
+            }
+            shown++;
+            stet_buf_printf(out, "  %.*s  %.*s -> %.*s", STET_FMT(e->what),
+                            STET_FMT(e->from.ptr ? e->from : STET_VIEW("none")),
+                            STET_FMT(e->to.ptr ? e->to : STET_VIEW("none")));
+            if (e->line)
+                stet_buf_printf(out, "  %s%.*s:%u in %.*s%s", dim,
+                                STET_FMT(stet_text_path(e->file)), e->line, STET_FMT(e->function),
+                                plain);
+            stet_buf_char(out, '\n');
+        }
+        if (hidden)
+            stet_buf_printf(out, "  %s%zu more (--all)%s\n", dim, hidden, plain);
+    }
+    for (size_t i = 0; i < m->memory_count; i++) {
+        const struct stet_rundiff_memory *one = &m->memory[i];
+
+        if (!one->was || !one->is || one->was == one->is)
+            continue;
+        stet_buf_printf(out, "\nmemory of %.*s: ", STET_FMT(one->function));
+        stet_text_bytes(out, one->was);
+        stet_buf_str(out, " -> ");
+        stet_text_bytes(out, one->is);
+        stet_buf_str(out, " of temporaries\n");
+    }
+    for (size_t i = 0; i < m->gone_count; i++)
+        stet_buf_printf(out, "\n%u %s of %.*s %s compiled no more\n", m->gone[i].programs,
+                        m->gone[i].programs == 1 ? "program" : "programs",
+                        STET_FMT(m->gone[i].function), m->gone[i].programs == 1 ? "is" : "are");
+}
+
+static void json(struct stet_buf *out, const struct stet_rundiff *m)
+{
+    struct stet_json j;
+
+    stet_json_init(&j, out);
+    stet_json_object(&j, NULL);
+    stet_json_cstr(&j, "schema", "stet.rundiff/1");
+    stet_json_cstr(&j, "a", m->a.run->id);
+    stet_json_cstr(&j, "b", m->b.run->id);
+    stet_json_array(&j, "moved");
+    for (int i = 0; i < STET_THINGS; i++)
+        if (m->moved[i])
+            stet_json_cstr(&j, NULL, stet_cause_thing_name((enum stet_cause_thing)i));
+    stet_json_end_array(&j);
+    stet_json_bool(&j, "together", stet_rundiff_moved(m) > 1);
+    stet_json_array(&j, "changes");
+    for (size_t i = 0; i < m->count; i++) {
+        const struct stet_rundiff_entry *e = &m->items[i];
+
+        stet_json_object(&j, NULL);
+        stet_json_cstr(&j, "moved", stet_cause_thing_name(e->thing));
+        stet_json_string(&j, "what", e->what);
+        stet_json_told(&j, "from", e->from);
+        stet_json_told(&j, "to", e->to);
+        stet_json_told(&j, "function", e->function);
+        stet_json_told(&j, "file", e->line ? e->file : (struct stet_view){0});
+        if (e->line)
+            stet_json_uint(&j, "line", e->line);
+        else
+            stet_json_null(&j, "line");
+        stet_json_end_object(&j);
+    }
+    stet_json_end_array(&j);
+    stet_json_array(&j, "memory");
+    for (size_t i = 0; i < m->memory_count; i++) {
+        stet_json_object(&j, NULL);
+        stet_json_string(&j, "function", m->memory[i].function);
+        stet_json_uint(&j, "temp_bytes_from", m->memory[i].was);
+        stet_json_uint(&j, "temp_bytes_to", m->memory[i].is);
+        stet_json_end_object(&j);
+    }
+    stet_json_end_array(&j);
+    stet_json_array(&j, "gone");
+    for (size_t i = 0; i < m->gone_count; i++) {
+        stet_json_object(&j, NULL);
+        stet_json_string(&j, "function", m->gone[i].function);
+        stet_json_uint(&j, "programs", m->gone[i].programs);
+        stet_json_end_object(&j);
+    }
+    stet_json_end_array(&j);
+    stet_json_end_object(&j);
+    stet_buf_char(out, '\n');
+}
+
+enum stet_rc stet_cli_rundiff_write(struct stet_buf *out, const struct stet_run *a,
+                                    const struct stet_run *b, const struct stet_rundiff_view *view,
+                                    bool *moved, struct stet_err *err)
+{
+    struct stet_rundiff m;
+    enum stet_rc rc = stet_rundiff_make(&m, a, b, err);
+
+    *moved = false;
+    if (rc != STET_OK)
+        return rc;
+    if (view->format == STET_FORMAT_JSON)
+        json(out, &m);
+    else
+        text(out, &m, view->colour, view->all);
+    *moved = stet_rundiff_moved(&m) != 0 || m.gone_count;
+    stet_rundiff_release(&m);
+    return STET_OK;
+}
+
+int stet_cli_rundiff_print(const char *a, const char *b, const struct stet_rundiff_view *view)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_buf out = STET_TEXT_INIT;
+    const struct stet_run *found;
+    struct stet_run first; /* the list may grow by the second */
+    struct stet_runs runs;
+    bool moved = false;
+    enum stet_rc rc = stet_runs_open(&runs, &err);
+
+    if (rc != STET_OK)
+        return stet_cli_complain(&err);
+    rc = stet_runs_find(&runs, a, &found, &err);
+    if (rc == STET_OK) {
+        first = *found;
+        rc = stet_runs_find(&runs, b, &found, &err);
+    }
+    if (rc == STET_OK)
+        rc = stet_cli_rundiff_write(&out, &first, found, view, &moved, &err);
+    stet_runs_close(&runs);
+    if (rc != STET_OK) {
+        stet_buf_release(&out);
+        return stet_cli_complain(&err);
+    }
+    return stet_cli_print(&out, moved ? STET_EXIT_FINDING : STET_EXIT_FINE);
+}

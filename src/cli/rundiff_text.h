@@ -1,0 +1,20 @@
+/* What moved between two launches, in words and as JSON. */
+#ifndef STET_CLI_RUNDIFF_TEXT_H
+#define STET_CLI_RUNDIFF_TEXT_H
+
+#include "cli/command.h"
+#include "ledger/run_folder.h"
+
+struct stet_rundiff_view {
+    enum stet_format format;
+    bool colour, all;
+};
+
+/* `stet diff A B` for two runs; the exit code. */
+int stet_cli_rundiff_print(const char *a, const char *b, const struct stet_rundiff_view *view);
+/* The same into a buffer; *moved: anything did. */
+enum stet_rc stet_cli_rundiff_write(struct stet_buf *out, const struct stet_run *a,
+                                    const struct stet_run *b, const struct stet_rundiff_view *view,
+                                    bool *moved, struct stet_err *err);
+
+#endif

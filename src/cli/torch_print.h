@@ -1,0 +1,15 @@
+/* What `stet torch` prints: a function for each of its parts. */
+#ifndef STET_CLI_TORCH_PRINT_H
+#define STET_CLI_TORCH_PRINT_H
+
+#include "session/torch_lane.h"
+
+void stet_cli_torch_ingest_text(const struct stet_torch *t, struct stet_buf *out);
+void stet_cli_torch_frames_text(const struct stet_torch *t, struct stet_buf *out);
+void stet_cli_torch_breaks_text(const struct stet_torch *t, struct stet_buf *out);
+void stet_cli_torch_fixes_text(const struct stet_torch *t, struct stet_buf *out);
+void stet_cli_torch_fixes_json(const struct stet_torch *t, struct stet_json *j);
+void stet_cli_torch_caches_text(const struct stet_torch *t, struct stet_buf *out);
+void stet_cli_torch_caches_json(const struct stet_torch *t, struct stet_json *j);
+
+#endif

@@ -1,0 +1,13 @@
+/* What broke a contract, in words, as JSON and as GitHub annotations. */
+#ifndef STET_CONTRACT_CHECK_PRINT_H
+#define STET_CONTRACT_CHECK_PRINT_H
+
+#include "contract/contract_run.h"
+
+enum stet_check_format { STET_CHECK_TEXT, STET_CHECK_JSON, STET_CHECK_GITHUB };
+
+void stet_contract_check_print(struct stet_buf *out, const struct stet_contract_check *k,
+                               const struct stet_contract *c, const char *run,
+                               enum stet_check_format format);
+
+#endif

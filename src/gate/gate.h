@@ -1,0 +1,39 @@
+/* May this compile happen? One gate a process: budgets are counted in it. */
+#ifndef STET_GATE_GATE_H
+#define STET_GATE_GATE_H
+
+#include "gate/contract.h"
+#include "gate/seen.h"
+
+struct stet_tallies;
+
+struct stet_gate {
+    const struct stet_contract *contract; /* borrowed */
+    bool foreign; /* made on the CPU backend, used elsewhere: what is the backend's own is left */
+    struct stet_tallies *families; /* one each of those there were at the start */
+    uint32_t family_count;
+    bool failed; /* out of memory: what was not counted is not a breach */
+};
+
+enum { STET_BREACH_TEXT = 320 };
+
+struct stet_breach {
+    enum stet_clause clause;
+    const struct stet_family *family; /* NULL: none */
+    uint32_t line;                    /* of the contract; 0: none */
+    struct stet_view argument;        /* borrowed from what was seen or from the contract */
+    uint32_t number;                  /* of the argument in the program; UINT32_MAX: none */
+    char what[STET_BREACH_TEXT];      /* "tokens has dimension 1 = 48; allowed is 33" */
+};
+
+enum stet_rc stet_gate_init(struct stet_gate *g, const struct stet_contract *c, bool foreign,
+                            struct stet_err *err);
+void stet_gate_release(struct stet_gate *g);
+
+/* True if it breaks the contract. A program that breaks it does not count towards budgets. */
+bool stet_gate_breaks(struct stet_gate *g, const struct stet_seen *s, struct stet_breach *out);
+/* The family that a program fits, or that it is closest to; NULL if there is none of its name. */
+const struct stet_family *stet_gate_family(const struct stet_gate *g, const struct stet_seen *s,
+                                           struct stet_breach *out);
+
+#endif

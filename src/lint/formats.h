@@ -1,0 +1,22 @@
+/* Findings for other tools: JSON (schema stet.lint/1), GitHub annotations, SARIF. */
+#ifndef STET_LINT_FORMATS_H
+#define STET_LINT_FORMATS_H
+
+#include "base/buf.h"
+#include "lint/lint.h"
+
+struct stet_lint_print {
+    const struct stet_lint_result *result;
+    size_t known, gone; /* of the baseline */
+    bool statistics;
+    bool colour;
+    const char *run; /* joined with this run; NULL when not */
+};
+
+void stet_lint_print_json(struct stet_buf *out, const struct stet_lint_print *p);
+void stet_lint_print_github(struct stet_buf *out, const struct stet_lint_print *p);
+void stet_lint_print_sarif(struct stet_buf *out, const struct stet_lint_print *p);
+/* "note", "warning", "error". */
+const char *stet_lint_severity_name(unsigned severity);
+
+#endif

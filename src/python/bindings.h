@@ -1,0 +1,10 @@
+/* The index of names of a module: where each gets a value, and what imports it has. */
+#ifndef STET_PYTHON_BINDINGS_H
+#define STET_PYTHON_BINDINGS_H
+
+#include "python/module.h"
+
+/* Fills the bindings and imports of a module whose tree is indexed. False when memory is short. */
+bool stet_python_bindings_find(struct stet_python_module *m);
+
+#endif

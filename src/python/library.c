@@ -1,0 +1,136 @@
+/* library.def as tables, sorted when they are first used. */
+#include "python/library.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct named {
+    const char *name;
+    enum stet_python_effect effect;
+};
+
+static struct named libraries[] = {
+#define LIBRARY(name, effect) {name, PY_GIVES_##effect},
+#include "python/library.def"
+};
+static struct named methods[] = {
+#define METHOD(name, effect) {name, PY_GIVES_##effect},
+#include "python/library.def"
+};
+static struct named attributes[] = {
+#define ATTRIBUTE(name, effect) {name, PY_GIVES_##effect},
+#include "python/library.def"
+};
+static const struct stet_python_transform transforms[] = {
+#define TRANSFORM(name, kind, lane) {name, PY_##kind, PY_LANE_##lane},
+#include "python/library.def"
+};
+static const struct stet_python_array arrays[] = {
+#define ARRAY(name, role, first) {name, PY_##role, first},
+#include "python/library.def"
+};
+struct spelling {
+    const char *operation, *python;
+};
+
+static const struct spelling operations[] = {
+#define OPERATION(operation, python) {operation, python},
+#include "python/library.def"
+};
+static const struct spelling computations[] = {
+#define COMPUTES(operation, python) {operation, python},
+#include "python/library.def"
+};
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
+}
+
+static void sort_tables(void)
+{
+    qsort(libraries, COUNT(libraries), sizeof *libraries, by_name);
+    qsort(methods, COUNT(methods), sizeof *methods, by_name);
+    qsort(attributes, COUNT(attributes), sizeof *attributes, by_name);
+}
+
+static enum stet_python_effect find(const struct named *table, size_t count, struct stet_view name)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    size_t low = 0, high = count;
+
+    pthread_once(&once, sort_tables);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2, n = strlen(table[middle].name);
+        int order = memcmp(name.ptr, table[middle].name, name.len < n ? name.len : n);
+
+        if (order == 0 && name.len == n)
+            return table[middle].effect;
+        if (order > 0 || (order == 0 && name.len > n))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return PY_GIVES_NOTHING_KNOWN;
+}
+
+enum stet_python_effect stet_python_library(struct stet_view dotted)
+{
+    enum stet_python_effect effect = find(libraries, COUNT(libraries), dotted);
+
+    while (effect == PY_GIVES_NOTHING_KNOWN && dotted.len) {
+        const char *dot = memrchr(dotted.ptr, '.', dotted.len - 1);
+
+        dotted.len = dot ? (size_t)(dot - dotted.ptr) + 1 : 0;
+        effect = find(libraries, COUNT(libraries), dotted);
+    }
+    return effect;
+}
+
+enum stet_python_effect stet_python_library_method(struct stet_view name)
+{
+    return find(methods, COUNT(methods), name);
+}
+
+enum stet_python_effect stet_python_library_attribute(struct stet_view name)
+{
+    return find(attributes, COUNT(attributes), name);
+}
+
+const struct stet_python_transform *stet_python_transform(struct stet_view dotted)
+{
+    for (size_t i = 0; dotted.len && i < COUNT(transforms); i++)
+        if (transforms[i].name[0] == dotted.ptr[0] && stet_view_is(dotted, transforms[i].name))
+            return &transforms[i];
+    return NULL;
+}
+
+const struct stet_python_array *stet_python_array(struct stet_view name)
+{
+    for (size_t i = 0; name.len && i < COUNT(arrays); i++)
+        if (arrays[i].name[0] == name.ptr[0] && stet_view_is(name, arrays[i].name))
+            return &arrays[i];
+    return NULL;
+}
+
+static bool spells(const struct spelling *table, size_t count, struct stet_view operation,
+                   struct stet_view python)
+{
+    for (size_t i = 0; i < count; i++)
+        if (stet_view_is(operation, table[i].operation) && stet_view_is(python, table[i].python))
+            return true;
+    return false;
+}
+
+bool stet_python_gives_operation(struct stet_view operation, struct stet_view python)
+{
+    return spells(operations, COUNT(operations), operation, python);
+}
+
+bool stet_python_computes(struct stet_view operation, struct stet_view python)
+{
+    return stet_view_eq(operation, python) ||
+           spells(computations, COUNT(computations), operation, python);
+}

@@ -1,0 +1,88 @@
+/* What is known of Python's libraries: library.def as tables. Lint, explain and ingest look names
+ * up here, so that a library is described in one place. */
+#ifndef STET_PYTHON_LIBRARY_H
+#define STET_PYTHON_LIBRARY_H
+
+#include "base/view.h"
+
+/* What a function, method or attribute gives. */
+enum stet_python_effect {
+    PY_GIVES_NOTHING_KNOWN, /* the name is not in the table */
+    PY_GIVES_UNKNOWN,
+    PY_GIVES_HOST,     /* a value of the host that follows from no array */
+    PY_GIVES_DEVICE,   /* an array on the device, or what makes one */
+    PY_GIVES_TENSOR,   /* another tensor; no other class has this method */
+    PY_GIVES_DRAWS,    /* values of the host; only random generators have this method */
+    PY_GIVES_SCALAR,   /* a number that is read back from an array */
+    PY_GIVES_ARRAYS,   /* a whole array that is read back */
+    PY_GIVES_COPIES,   /* a host array; one of the device is read back on the way */
+    PY_GIVES_ITERATES, /* one value out of many; an array of the device is read back */
+    PY_GIVES_REDUCES,  /* one value out of an array, wherever that is */
+    PY_GIVES_SHOWS,    /* nothing: it prints or records its arguments, which reads them back */
+    PY_GIVES_WAITS,    /* its argument, when it has been computed */
+    PY_GIVES_THROUGH,  /* its arguments, or a container of them */
+    PY_GIVES_KEYS,     /* names of a container's items */
+    PY_GIVES_KEYED,    /* items of a container, by name */
+    PY_GIVES_SIZE,     /* a shape, or a part of one */
+    PY_GIVES_TYPE,     /* a type of elements */
+    PY_GIVES_HANDLE,   /* a device */
+    PY_GIVES_MOVES,    /* its argument, on a device that another argument names */
+    PY_GIVES_FEEDS,    /* an iterator that brings its items to the device */
+    PY_GIVES_LOADER,   /* an iterator over batches of the host */
+    PY_GIVES_BARS,     /* an iterator over its argument that can show numbers */
+    PY_GIVES_OPTIMIZER,
+    PY_GIVES_STEPS, /* lets an optimizer take its step */
+    PY_GIVES_GRADIENT,
+};
+
+enum stet_python_transform_kind {
+    PY_NO_TRANSFORM,
+    PY_JITS,     /* gives a compiled function */
+    PY_TRACES,   /* gives a function that traces its argument, or runs it traced */
+    PY_MAPS,     /* calls its argument at once, with arrays */
+    PY_PARTIAL,  /* the same function with arguments bound */
+    PY_DISABLES, /* keeps it out of tracing */
+    PY_MEMOIZES,
+};
+
+enum stet_python_lane { PY_LANE_NONE, PY_LANE_JAX, PY_LANE_TORCH, PY_LANE_XLA };
+
+struct stet_python_transform {
+    const char *name;
+    enum stet_python_transform_kind kind;
+    enum stet_python_lane lane;
+};
+
+/* What the numbers of an array function do; bits. */
+enum stet_python_role {
+    PY_SIZED = 1,    /* sizes of its result */
+    PY_SPLITS = 2,   /* sizes of its parts */
+    PY_PACKED = 4,   /* lengths of packed sequences */
+    PY_TOPK = 8,     /* how many are taken */
+    PY_STARTS = 16,  /* where a part begins */
+    PY_RAISES = 32,  /* an exponent */
+    PY_SELECTS = 64, /* no numbers: its size follows a mask */
+    PY_FINDS = 128,  /* no numbers: positions or different values, as many as there are */
+    PY_GATHERS = 256,
+};
+
+struct stet_python_array {
+    const char *name;
+    unsigned role;
+    uint32_t first;
+};
+
+/* By the dotted name with imports resolved: the longest entry that covers it. */
+enum stet_python_effect stet_python_library(struct stet_view dotted);
+enum stet_python_effect stet_python_library_method(struct stet_view name);
+enum stet_python_effect stet_python_library_attribute(struct stet_view name);
+/* NULL when the function is none. */
+const struct stet_python_transform *stet_python_transform(struct stet_view dotted);
+/* A function of an array library by the last part of its name; NULL when it takes no numbers. */
+const struct stet_python_array *stet_python_array(struct stet_view name);
+/* Does this name ("**", "[]", "pow") give the operation of a program its numbers? */
+bool stet_python_gives_operation(struct stet_view operation, struct stet_view python);
+/* Does it compute the operation? */
+bool stet_python_computes(struct stet_view operation, struct stet_view python);
+
+#endif

@@ -1,0 +1,100 @@
+/* One Python file, parsed and indexed: its tree, which statement each line belongs to, where each
+ * name gets a value, and what its imports mean. Modules are opened through struct
+ * stet_python_sources (sources.h), which owns them. */
+#ifndef STET_PYTHON_MODULE_H
+#define STET_PYTHON_MODULE_H
+
+#include "base/fs.h"
+#include "base/vec.h"
+#include "python/ast.h"
+
+enum stet_python_bind {
+    PY_BIND_VALUE,     /* name = value */
+    PY_BIND_ELEMENT,   /* for name in value */
+    PY_BIND_AUGMENTED, /* name += value */
+    PY_BIND_CONTEXT,   /* with value as name */
+    PY_BIND_FUNCTION,  /* def name, class name: `value` is the definition */
+    PY_BIND_CLASS,
+};
+
+/* One place that gives a name, or an attribute of that name, a value. */
+struct stet_python_binding {
+    uint32_t name, next; /* next: the binding after it of the same name, + 1; 0 for none */
+    stet_python_ref target, value;
+    stet_python_ref scope; /* the function or lambda around it; 0 for the module */
+    int16_t position;      /* in `a, b = value`: which of them; -1 for all of it */
+    uint8_t how;
+    bool attribute; /* `object.name = value` */
+};
+
+struct stet_python_module {
+    char *path;
+    struct stet_file file;
+    struct stet_python_ast ast;
+    stet_python_ref *parents;    /* by node */
+    stet_python_ref *statements; /* by row: the innermost statement that holds it, or 0 */
+    struct stet_view *imports;   /* by name number: the dotted target of an import, or empty */
+    STET_VEC(struct stet_python_binding) bindings;
+    uint32_t *first_binding; /* by name number: the first binding, + 1 */
+    STET_VEC(stet_python_ref) calls;
+    struct stet_arena arena; /* texts of imports */
+    bool tried, parsed;
+};
+
+/* Reads a file; one that is missing or too large has no text. False when memory is short. */
+bool stet_python_module_open(struct stet_python_module *m, struct stet_view path);
+/* Parses and indexes a text, which must outlive the module. False when memory is short; a text that
+ * the parser gives up is remembered as not parsed. */
+bool stet_python_module_parse(struct stet_python_module *m, struct stet_python_parser *p,
+                              struct stet_view text);
+void stet_python_module_close(struct stet_python_module *m);
+
+/* The innermost statement (or clause: elif, else, except) that holds a line, counted from 1. */
+stet_python_ref stet_python_statement_at(const struct stet_python_module *m, uint32_t line);
+/* The statement that a node is part of; 0 for the module. */
+stet_python_ref stet_python_statement_of(const struct stet_python_module *m, stet_python_ref n);
+/* Where the statement's own part ends, in bytes: before its block, or at its end. */
+uint32_t stet_python_own_end(const struct stet_python_module *m, stet_python_ref statement);
+/* The innermost function or lambda around a node, itself left out; 0 for the module. */
+stet_python_ref stet_python_function_around(const struct stet_python_module *m, stet_python_ref n);
+/* The class whose body a function is defined in, or 0. */
+stet_python_ref stet_python_class_around(const struct stet_python_module *m, stet_python_ref n);
+/* Is `n` below `outer`, or the same? */
+bool stet_python_is_inside(const struct stet_python_module *m, stet_python_ref n,
+                           stet_python_ref outer);
+static inline uint32_t stet_python_line(const struct stet_python_module *m, stet_python_ref n)
+{
+    return m->ast.nodes[n].row + 1;
+}
+
+/* A function's parameter of this name (its node below `parameters`), or 0; *position counts from 0.
+ * `stet_python_parameter_name` is the number of a parameter's name. */
+stet_python_ref stet_python_parameter(const struct stet_python_module *m, stet_python_ref function,
+                                      uint32_t name, uint32_t *position);
+uint32_t stet_python_parameter_name(const struct stet_python_module *m, stet_python_ref parameter);
+/* The definition of a function or class of this name that is in sight of a scope; 0 for none. */
+stet_python_ref stet_python_defined(const struct stet_python_module *m, stet_python_ref scope,
+                                    uint32_t name);
+/* The first function of this name anywhere in the file. */
+stet_python_ref stet_python_function_named(const struct stet_python_module *m,
+                                           struct stet_view name);
+/* The method of a class, or 0. */
+stet_python_ref stet_python_method(const struct stet_python_module *m, stet_python_ref class_node,
+                                   struct stet_view name);
+
+/* "jax.numpy.where" for jnp.where as imported, "x.sum" as written; empty when the expression is not
+ * a dotted name. *imported: its head is an import that no local name hides. */
+struct stet_view stet_python_dotted(const struct stet_python_module *m, stet_python_ref n,
+                                    char room[160], bool *imported);
+
+/* Arguments of a call, by position or by keyword; 0 when there is none. */
+stet_python_ref stet_python_argument(const struct stet_python_module *m, stet_python_ref call,
+                                     uint32_t position);
+stet_python_ref stet_python_keyword(const struct stet_python_module *m, stet_python_ref call,
+                                    struct stet_view name);
+/* The value of a keyword argument, or the argument itself. */
+stet_python_ref stet_python_argument_value(const struct stet_python_module *m, stet_python_ref arg);
+/* The last part of what is called: "item" of x.y.item(). */
+struct stet_view stet_python_callee(const struct stet_python_module *m, stet_python_ref call);
+
+#endif

@@ -1,0 +1,175 @@
+/* What explain and ingest ask about the user's source, by file and line. A question about a file
+ * that cannot be read has the answer no. The answers come from the syntax tree and from value flow
+ * (value_flow.h): the words that a user chose decide nothing. */
+#ifndef STET_PYTHON_QUERIES_H
+#define STET_PYTHON_QUERIES_H
+
+#include "python/sources.h"
+
+/* Where a value was read back from the device: lines `line` to `last` of `file`. `here` is the same
+ * in the file that was asked about: the line itself, or the call that leads to another file. */
+struct stet_python_read {
+    struct stet_view file;
+    uint32_t line, last, here;
+    bool sure; /* what is read is known to be of the device */
+};
+
+/* ---- what is around a line ---- */
+
+/* The line of the `def` (or lambda) around a line; 0 at module level and when it is not known. */
+uint32_t stet_python_def_around(struct stet_python_sources *s, struct stet_view file,
+                                uint32_t line);
+/* Is it the line of an `if`, `elif`, `while` or `match`? */
+bool stet_python_is_condition(struct stet_python_sources *s, struct stet_view file, uint32_t line);
+/* Does a condition that decides whether the line runs rest on a value read back: one around it, one
+ * that leaves the block before it, or one around the only call of its function? The condition of a
+ * loop counts when `loops`. */
+bool stet_python_condition_reads(struct stet_python_sources *s, struct stet_view file,
+                                 uint32_t line, bool loops, struct stet_python_read *out);
+
+/* ---- what a line does ---- */
+
+/* Does what the line passes to a call rest on a number read back? */
+bool stet_python_argument_reads(struct stet_python_sources *s, struct stet_view file, uint32_t line,
+                                struct stet_python_read *out);
+/* Does the line read a value back, by itself or in a function that it calls? */
+bool stet_python_line_reads(struct stet_python_sources *s, struct stet_view file, uint32_t line);
+/* Does it call a function of an array library with one of these roles (library.h)? */
+bool stet_python_line_calls(struct stet_python_sources *s, struct stet_view file, uint32_t line,
+                            unsigned roles);
+/* Does it ask for the size of an array: x.shape, len(x)? */
+bool stet_python_line_sizes(struct stet_python_sources *s, struct stet_view file, uint32_t line);
+/* Does it call a function or use an attribute of this name? */
+bool stet_python_line_names(struct stet_python_sources *s, struct stet_view file, uint32_t line,
+                            struct stet_view name);
+/* The line that makes a jitted function each time this one runs: itself, one before it in the same
+ * loop or function, or one of a function that made what is called; *from is its file. 0 for none.
+ */
+uint32_t stet_python_makes_jit(struct stet_python_sources *s, struct stet_view file, uint32_t line,
+                               struct stet_view *from);
+/* The only line under a condition, in the loop around `line`, that computes the operation; 0 when
+ * there is none or several, or when the loop always computes it. */
+uint32_t stet_python_conditional_line(struct stet_python_sources *s, struct stet_view file,
+                                      uint32_t line, struct stet_view operation);
+
+/* ---- what rests on a line that was seen to read back ---- */
+
+/* Does a condition that decides whether line `use` runs rest on what line `read` of the same
+ * function computes? That of a loop counts when `loops`. *direct: the condition is in that line. */
+bool stet_python_rests_condition(struct stet_python_sources *s, struct stet_view file, uint32_t use,
+                                 uint32_t read, bool loops, bool *direct);
+/* Does an argument that line `use` passes rest on it? */
+bool stet_python_rests_argument(struct stet_python_sources *s, struct stet_view file, uint32_t use,
+                                uint32_t read);
+/* The line that last gave `name` (or the attribute "x.name") a value before line `use` of the same
+ * function; 0 when the statement there does not use it, or no line does. */
+uint32_t stet_python_binding_line(struct stet_python_sources *s, struct stet_view file,
+                                  uint32_t use, struct stet_view name);
+
+/* ---- functions ---- */
+
+/* Is the function called by another statement than that of the line? */
+bool stet_python_called_elsewhere(struct stet_python_sources *s, struct stet_view file,
+                                  struct stet_view function, uint32_t line);
+/* Has the parameter a default, or does the function compare it with None? */
+bool stet_python_may_be_absent(struct stet_python_sources *s, struct stet_view file,
+                               struct stet_view function, struct stet_view parameter);
+/* The parameter of `function`, static for jit, that flows into line `at` of `where`; empty for
+ * none. `starts`: only into a place where it says where a part begins. */
+struct stet_view stet_python_static_used(struct stet_python_sources *s, struct stet_view file,
+                                         struct stet_view function, struct stet_view where,
+                                         uint32_t at, bool starts);
+/* Is the line part of an optimizer: of a library's, of a class that derives from one, or of a
+ * function that is given gradients? */
+bool stet_python_is_optimizer(struct stet_python_sources *s, struct stet_view file, uint32_t line);
+
+/* What a name is to the function whose code begins at a line (decorators come first). The text of a
+ * default is *value. */
+enum stet_python_name_role {
+    PY_NAME_UNKNOWN, /* no file, or no function there */
+    PY_NAME_PARAMETER,
+    PY_NAME_DEFAULT, /* a parameter with a default */
+    PY_NAME_FREE,    /* of an enclosing function, or global */
+};
+enum stet_python_name_role stet_python_name_role(struct stet_python_sources *s,
+                                                 struct stet_view file, uint32_t line,
+                                                 struct stet_view name, struct stet_view *value);
+/* The line of the `def` or `class` behind decorators that begin at a line; the line itself when
+ * there is none. */
+uint32_t stet_python_def_line(struct stet_python_sources *s, struct stet_view file, uint32_t line);
+
+/* ---- a line that a trace tells ---- */
+
+/* A statement of a file, or one line as a trace has it where the file is not at hand or has changed
+ * since. Valid until the next one. */
+struct stet_python_code {
+    const struct stet_python_module *module;
+    stet_python_ref first; /* node, 0 for the whole module */
+    uint32_t end;          /* in bytes */
+    bool whole;            /* of a file */
+};
+
+/* How a value is used in it; bits. */
+enum stet_python_use {
+    PY_USED_COUNT = 1,  /* a loop runs so many times */
+    PY_USED_TOPK = 2,   /* so many are taken */
+    PY_USED_PARTS = 4,  /* lengths of parts, or of packed sequences */
+    PY_USED_MEMBER = 8, /* asked whether it holds something, or for items by name */
+};
+
+bool stet_python_code_at(struct stet_python_sources *s, struct stet_view file, uint32_t line,
+                         struct stet_view text, struct stet_python_code *out);
+/* `what` is an expression as a guard writes it: "k", "self.sizes". */
+unsigned stet_python_code_uses(struct stet_python_sources *s, const struct stet_python_code *code,
+                               struct stet_view what);
+/* The roles of the array functions that it calls (library.h). */
+unsigned stet_python_code_roles(struct stet_python_sources *s, const struct stet_python_code *code);
+/* Does it call a method that copies an array to the host: x.cpu(), x.numpy()? */
+bool stet_python_code_copies(struct stet_python_sources *s, const struct stet_python_code *code);
+/* Does it ask an array for its shape? */
+bool stet_python_code_asks_shape(const struct stet_python_code *code);
+/* Does it read back a number that is the size of an array? Of one line alone: does it make an
+ * integer of a number? */
+bool stet_python_code_reads_size(struct stet_python_sources *s,
+                                 const struct stet_python_code *code);
+
+/* ---- what a loop runs ---- */
+
+/* The statements that the outermost loop around a line runs (its function where there is none),
+ * with those of the functions and modules of the project that it calls. */
+enum { STET_PYTHON_SIZES = 16 };
+
+struct stet_python_reach {
+    struct stet_python_step {
+        const struct stet_python_module *module;
+        stet_python_ref statement;
+    } *steps, sizes[STET_PYTHON_SIZES]; /* sizes: the steps that read back the size of an array */
+    uint32_t count, size_count;
+    size_t room;
+};
+
+/* Releases and fills it. */
+void stet_python_reach_from(struct stet_python_sources *s, struct stet_view file, uint32_t line,
+                            struct stet_python_reach *out);
+void stet_python_reach_release(struct stet_python_reach *r);
+
+/* About one statement in reach. */
+/* Does it read back a number that is the size of an array in reach? */
+bool stet_python_step_reads_size(const struct stet_python_reach *r,
+                                 const struct stet_python_step *step);
+/* Does it select by the values of an array, without reading it back? */
+bool stet_python_step_selects(struct stet_python_sources *s, const struct stet_python_step *step);
+/* Does it bring data to a device? */
+bool stet_python_step_feeds(struct stet_python_sources *s, const struct stet_python_step *step);
+/* Does it let an optimizer take its step? */
+bool stet_python_step_updates(struct stet_python_sources *s, const struct stet_python_step *step);
+/* Does it give the operation a number that may be another one each time? */
+bool stet_python_step_gives(struct stet_python_sources *s, const struct stet_python_step *step,
+                            struct stet_view operation);
+/* The parameter of a function that torch_xla.compile traces which gives the operation a number in
+ * the line; empty for none. */
+struct stet_view stet_python_traced_parameter(struct stet_python_sources *s, struct stet_view file,
+                                              struct stet_view function, uint32_t line,
+                                              struct stet_view operation);
+
+#endif

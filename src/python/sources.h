@@ -1,0 +1,42 @@
+/* The Python files of one explanation: the user's files that stacks name, and the modules beside
+ * them that those import. Files are read when they are first asked for and kept until release, a
+ * bounded number of them. A file that cannot be read only means less evidence. */
+#ifndef STET_PYTHON_SOURCES_H
+#define STET_PYTHON_SOURCES_H
+
+#include "base/map.h"
+#include "python/module.h"
+
+enum { STET_PYTHON_FILES = 96 };
+
+struct stet_python_sources {
+    struct stet_python_module *modules[STET_PYTHON_FILES];
+    uint32_t count;
+    size_t bytes; /* of text, in all files */
+    struct stet_map by_path;
+    struct stet_python_parser *parser;
+    struct stet_python_module *snippet; /* the last line that was read without its file */
+    struct stet_arena snippet_text;
+    struct stet_map answers; /* question, file and line -> an answer that was given before */
+};
+
+/* A zeroed struct is ready for use. */
+void stet_python_sources_release(struct stet_python_sources *s);
+/* NULL when the file cannot be read, or there are too many. Valid until release. */
+const struct stet_python_module *stet_python_open(struct stet_python_sources *s,
+                                                  struct stet_view path);
+/* A line of a file, trimmed; empty when there is none. Does not parse the file. */
+struct stet_view stet_python_line_text(struct stet_python_sources *s, struct stet_view path,
+                                       uint32_t line);
+/* One line of source as a module of its own, for a file that is not at hand. Valid until the next
+ * snippet. */
+const struct stet_python_module *stet_python_snippet(struct stet_python_sources *s,
+                                                     struct stet_view text);
+/* The module that `dotted` (an import's target, "..layers.norm") names or begins with, seen from a
+ * file; what follows it is *rest. NULL when the project has no such file at hand. */
+const struct stet_python_module *stet_python_import(struct stet_python_sources *s,
+                                                    const struct stet_python_module *from,
+                                                    struct stet_view dotted,
+                                                    struct stet_view *rest);
+
+#endif

@@ -1,0 +1,392 @@
+/* A run → the model of its report. */
+#include "report/fill.h"
+
+#include "base/excerpt.h"
+#include "base/human.h"
+#include "base/mem.h"
+#include "fingerprint/traits.h"
+#include "ledger/events.h"
+#include "ledger/run_steps.h"
+#include "session/account_run.h"
+#include "session/torch_ranks.h"
+#include "session/torch_rows.h"
+#include "session/xla_dump.h"
+#include "store/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { STORE_LOOKS = 4096 };
+
+static enum stet_rc no_memory(struct stet_err *err)
+{
+    return stet_fail(err, STET_NO_MEMORY, "out of memory for a report");
+}
+
+/* ---- journals ---- */
+
+static struct stet_view base_name(struct stet_view path)
+{
+    size_t n = path.len;
+
+    while (n && path.ptr[n - 1] != '/')
+        n--;
+    return stet_view_of(path.ptr + n, path.len - n);
+}
+
+static void take_process(struct stet_report_run *r, const struct stet_process_digest *p)
+{
+    struct stet_report_process *to = stet_report_add_process(r);
+
+    if (!to)
+        return;
+    *to = (struct stet_report_process){.pid = p->pid,
+                                       .rank = p->rank,
+                                       .host = p->host,
+                                       .python = p->python,
+                                       .steps = p->steps,
+                                       .steps_known = p->steps_known,
+                                       .steps_why = p->steps_why,
+                                       .executions = p->executions,
+                                       .to_device_bytes = p->to_device_bytes,
+                                       .to_host_bytes = p->to_host_bytes,
+                                       .marks = p->marks,
+                                       .mark_count = p->mark_count};
+    if (p->plugin_count) {
+        to->plugin = base_name(p->plugins[0].path);
+        to->platform = p->plugins[0].platform;
+        to->devices = p->plugins[0].devices;
+    }
+}
+
+static void take_compile(struct stet_report_run *r, const struct stet_compile_event *c,
+                         uint32_t process)
+{
+    struct stet_report_event *e = stet_report_add_event(r);
+
+    if (!e)
+        return;
+    e->process = process;
+    e->time_ns = c->time_ns;
+    e->cost_ns = c->plugin_ns;
+    e->wait_ns = stet_compile_event_wait(c);
+    e->step = c->step;
+    e->step_known = c->step_known;
+    e->has_memory = c->has_memory;
+    e->temp_bytes = c->temp_bytes;
+    e->executions = c->executions;
+    e->served = (uint8_t)c->served;
+    e->kind = c->error_code ? STET_REPORT_FAILED
+              : !c->ended   ? STET_REPORT_OPEN
+              : c->load     ? STET_REPORT_LOAD
+                            : STET_REPORT_COMPILE;
+    if (!c->load)
+        e->program = stet_report_program(r, c->program);
+    else
+        e->family = stet_report_family(r, stet_function_of(c->name), (struct stet_view){0}, false);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct stet_compile_event *x = a, *y = b;
+
+    return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+static enum stet_rc take_processes(struct stet_report_run *r, struct stet_run_digest *d,
+                                   struct stet_err *err)
+{
+    for (uint32_t i = 0; i < d->process_count; i++) {
+        struct stet_process_digest *p = &d->processes[i];
+        uint32_t first = (uint32_t)r->event_count;
+        uint32_t *index = stet_mem_calloc(p->compile_count + 1, sizeof *index);
+
+        if (!index)
+            return no_memory(err);
+        if (p->compile_count)
+            qsort(p->compiles, p->compile_count, sizeof *p->compiles, by_time);
+        take_process(r, p);
+        for (size_t k = 0; k < p->compile_count; k++) {
+            take_compile(r, &p->compiles[k], i);
+            index[k] = p->compiles[k].load || p->compiles[k].index >= UINT32_MAX
+                           ? UINT32_MAX
+                           : (uint32_t)p->compiles[k].index;
+        }
+        if (!r->failed_memory)
+            stet_report_index(r, &r->processes[i], first, index, (uint32_t)p->compile_count);
+        stet_mem_free(index);
+        if (r->failed_memory)
+            return no_memory(err);
+    }
+    r->compiles = d->compiles;
+    r->loads = d->loads;
+    r->failed = d->failed;
+    r->executions = d->executions;
+    r->compile_ns = d->compile_ns;
+    r->distinct = r->programs.count;
+    r->starts = stet_ledger_startup(d, &r->startup);
+    return STET_OK;
+}
+
+/* ---- memory of devices ---- */
+
+static struct stet_report_device *device_of(struct stet_report_run *r, uint32_t process,
+                                            uint64_t device)
+{
+    struct stet_report_device *d;
+
+    for (size_t i = 0; i < r->device_count; i++)
+        if (r->devices[i].process == process && r->devices[i].device == device)
+            return &r->devices[i];
+    if (r->device_count >= 256)
+        return NULL;
+    d = stet_report_add_device(r);
+    if (d) {
+        d->process = process;
+        d->device = device;
+    }
+    return d;
+}
+
+static void take_memory(struct stet_report_run *r, uint32_t process, uint64_t wall_ns,
+                        const struct stet_rec_memory *m)
+{
+    struct stet_report_device *d = device_of(r, process, m->device);
+
+    if (!d)
+        return;
+    if (m->bytes_limit)
+        d->limit = m->bytes_limit;
+    stet_report_sample(
+        d, &(struct stet_report_sample){wall_ns, m->bytes_in_use, m->peak_bytes_in_use});
+}
+
+enum { SOURCES = 4096 };
+
+static enum stet_rc take_devices(struct stet_report_run *r, const struct stet_run_digest *d,
+                                 struct stet_err *err)
+{
+    uint32_t *route = stet_mem_calloc(SOURCES, sizeof *route); /* process + 1, by source */
+    struct stet_events events;
+    struct stet_run_event e;
+    enum stet_rc rc = route ? stet_events_open(&events, r->run->folder, err) : no_memory(err);
+
+    if (rc != STET_OK) {
+        stet_mem_free(route);
+        return rc;
+    }
+    while (stet_events_next(&events, &e) == STET_OK) {
+        const struct stet_rec_segment *segment = e.event.record;
+
+        if (e.process >= SOURCES)
+            continue;
+        if (e.event.kind == STET_REC_segment) {
+            for (uint32_t i = 0; i < d->process_count; i++)
+                if (stet_hash_eq(d->processes[i].uid, segment->uid))
+                    route[e.process] = i + 1;
+        } else if (e.event.kind == STET_REC_memory && route[e.process]) {
+            take_memory(r, route[e.process] - 1, e.wall_ns, e.event.record);
+        }
+    }
+    stet_events_close(&events);
+    stet_mem_free(route);
+    return STET_OK;
+}
+
+/* ---- what was saved ---- */
+
+/* What the program's compile cost when it was compiled: in this run, else as the store's entry
+ * says. */
+static bool cost_of(const uint64_t *costs, const struct stet_report_event *e,
+                    const struct stet_compile_event *c, const struct stet_store *store,
+                    uint64_t *out)
+{
+    struct stet_entry_file entry;
+
+    if (e->program != STET_INTERN_NONE && costs[e->program]) {
+        *out = costs[e->program];
+        return true;
+    }
+    if (!store || stet_hash_is_zero(c->key) ||
+        stet_store_get(store, c->key, &entry, NULL) != STET_OK)
+        return false;
+    *out = entry.compile_ns;
+    stet_entry_close(&entry);
+    return *out != 0;
+}
+
+static void take_saved(struct stet_report_run *r, const struct stet_run_digest *d)
+{
+    uint64_t *costs = stet_mem_calloc(r->programs.count + 1, sizeof *costs);
+    char *folder = stet_store_default(NULL);
+    struct stet_store store;
+    bool has_store = folder && stet_store_open(&store, folder, NULL) == STET_OK;
+    size_t at = 0, looks = 0;
+
+    for (size_t i = 0; costs && i < r->event_count; i++)
+        if (r->events[i].program != STET_INTERN_NONE && !r->events[i].served &&
+            r->events[i].kind == STET_REPORT_COMPILE)
+            costs[r->events[i].program] = r->events[i].cost_ns;
+    for (size_t p = 0; costs && p < d->process_count; p++) {
+        for (size_t k = 0; k < d->processes[p].compile_count; k++, at++) {
+            const struct stet_compile_event *c = &d->processes[p].compiles[k];
+            struct stet_report_event *e = &r->events[at];
+            struct stet_report_tier *t = &r->tiers[e->served];
+            uint64_t spent = c->plugin_ns + c->layer_ns, cost;
+
+            if (!e->served)
+                continue;
+            t->times++;
+            t->load_ns += spent;
+            if (!cost_of(costs, e, c, has_store && looks++ < STORE_LOOKS ? &store : NULL, &cost))
+                continue;
+            t->known++;
+            t->cost_ns += cost;
+            t->known_load_ns += spent;
+            if (e->program != STET_INTERN_NONE)
+                costs[e->program] = cost;
+        }
+    }
+    stet_mem_free(folder);
+    stet_mem_free(costs);
+}
+
+/* ---- why ---- */
+
+struct taking {
+    struct stet_report_run *r;
+    size_t torch_first; /* number of the torch lane's first process */
+};
+
+static bool take_recompile(void *context, const struct stet_recompile *row)
+{
+    struct taking *t = context;
+    struct stet_report_run *r = t->r;
+    bool torch = stet_view_is(row->lane, "torch");
+    struct stet_report_event *e =
+        stet_report_event_of(r, row->process + (torch ? t->torch_first : 0), row->compile);
+    int cause = stet_causes_add(&r->causes, row);
+    struct stet_hash against;
+
+    /* A graph break and a failed guard may have one compile between them: the guard comes first. */
+    if (e && e->cause < 0)
+        e->cause = cause;
+    if (e && e->program != STET_INTERN_NONE && row->against.len &&
+        stet_hash_parse(row->against, &against)) {
+        uint32_t program = e->program;
+        uint32_t other = stet_report_program(r, against);
+
+        if (other != STET_INTERN_NONE && other != program &&
+            r->program_against[program] == STET_INTERN_NONE)
+            r->program_against[program] = other;
+    }
+    return !stet_causes_failed(&r->causes) && !r->failed_memory;
+}
+
+/* A recompile that shows in both lanes is told with its program; torch's own compile of it has the
+ * same cause. */
+static void join_torch(struct stet_report_run *r, const struct stet_torch *t)
+{
+    struct stet_report_event *events = r->events + (r->event_count - t->compile_count);
+
+    for (uint32_t i = 0; i < t->compile_count; i++) {
+        struct stet_torch_why why;
+
+        if (events[i].cause >= 0 || t->compiles[i].failures == STET_TORCH_NONE)
+            continue;
+        stet_torch_explain(t, i, &why);
+        events[i].cause =
+            stet_causes_find(&r->causes, why.cause, t->frames[t->compiles[i].frame].code.function);
+    }
+}
+
+static struct stet_view kept(struct stet_report_run *r, const char *text)
+{
+    return text[0] ? stet_arena_copy(&r->arena, stet_view_str(text)) : (struct stet_view){0};
+}
+
+static enum stet_rc take_account(void *context, const struct stet_account *a,
+                                 const struct stet_account_tally *tally, struct stet_err *err)
+{
+    struct taking *t = context;
+    struct stet_report_run *r = t->r;
+    enum stet_rc rc;
+
+    stet_causes_release(&r->causes); /* a second try, after the ledger failed */
+    if (!stet_causes_init(&r->causes))
+        return no_memory(err);
+    r->alarms = tally->alarms;
+    r->harmless = tally->harmless;
+    r->lost_ns = tally->lost_ns;
+    r->wait_ns = tally->wait_ns;
+    r->settled = a->totals.settled && a->totals.compiles;
+    r->settled_step = a->totals.settled_step;
+    r->settled_why = a->totals.settled_why.len ? stet_arena_copy(&r->arena, a->totals.settled_why)
+                                               : (struct stet_view){0};
+    for (int q = 0; q < STET_QUESTIONS; q++)
+        r->questions[q] = (struct stet_report_question){
+            .key = stet_cause_question_key((enum stet_cause_question)q),
+            .text = stet_cause_question_text((enum stet_cause_question)q),
+            .count = tally->answers[q].count,
+            .cause = tally->answers[q].cause,
+            .evidence = kept(r, tally->answers[q].evidence)};
+    rc = a->each(a->source, take_recompile, t, err);
+    return rc == STET_OK && (stet_causes_failed(&r->causes) || r->failed_memory) ? no_memory(err)
+                                                                                 : rc;
+}
+
+/* ---- all of it ---- */
+
+static enum stet_rc load(struct stet_report_run *r, struct stet_run_digest *d, struct stet_torch *t,
+                         struct stet_session_programs *shelf, struct stet_dump *dump,
+                         struct stet_err *err)
+{
+    enum stet_rc rc = stet_run_load(d, r->run->folder, err);
+
+    if (rc == STET_OK)
+        rc = stet_run_steps(d, r->run->folder, err);
+    if (rc == STET_OK && !d->compiles) { /* a client inside the framework, perhaps */
+        snprintf(dump->dir, sizeof dump->dir, "%s/dump", r->run->folder);
+        stet_dump_scan(dump, d, shelf, true);
+    }
+    if (rc == STET_OK)
+        rc = stet_session_torch_load_run(t, r->run, err);
+    if (rc == STET_OK)
+        stet_session_torch_take_ranks(t, d);
+    return rc == STET_NOT_FOUND ? STET_OK : rc;
+}
+
+enum stet_rc stet_report_gather(struct stet_report_run *r, const struct stet_runs *runs,
+                                struct stet_run_digest *d, struct stet_torch *t,
+                                struct stet_err *err)
+{
+    struct stet_session_programs *shelf = stet_session_programs_new();
+    struct stet_dump dump = {0};
+    struct taking taking = {r, 0};
+    enum stet_rc rc = shelf ? load(r, d, t, shelf, &dump, err) : no_memory(err);
+
+    r->line = stet_text_source;
+    r->duration = stet_text_duration;
+    if (rc == STET_OK)
+        rc = take_processes(r, d, err);
+    if (rc == STET_OK)
+        rc = stet_report_read_programs(r, d, shelf, err);
+    if (rc == STET_OK)
+        rc = take_devices(r, d, err);
+    taking.torch_first = r->process_count;
+    if (rc == STET_OK) {
+        take_saved(r, d);
+        stet_report_torch_events(r, t);
+        rc = stet_account_of_run(runs, r->run, take_account, &taking, err);
+    }
+    if (rc == STET_OK && !r->failed_memory)
+        join_torch(r, t);
+    if (rc == STET_OK)
+        stet_report_torch_details(r, t, (uint32_t)taking.torch_first);
+    if (rc == STET_OK &&
+        (r->failed_memory || r->arena.failed || r->names.failed || r->torch.failed))
+        rc = no_memory(err);
+    stet_dump_release(&dump);
+    stet_session_programs_free(shelf);
+    return rc;
+}

@@ -1,0 +1,45 @@
+/* Counts, and the answers to the three questions. */
+#include "session/account.h"
+
+#include <stdio.h>
+
+static void answer(struct stet_account_tally *t, enum stet_cause cause,
+                   const struct stet_recompile *r)
+{
+    enum stet_cause_question q = stet_cause_question(cause);
+    struct stet_answer *a;
+
+    if (q == STET_QUESTION_NONE)
+        return;
+    a = &t->answers[q];
+    if (!a->count++) {
+        a->cause = cause;
+        snprintf(a->evidence, sizeof a->evidence, "%.*s", STET_FMT(r->evidence));
+    }
+}
+
+static bool count(void *context, const struct stet_recompile *r)
+{
+    struct stet_account_tally *t = context;
+
+    t->torch += stet_view_is(r->lane, "torch");
+    t->alarms += !r->benign;
+    t->harmless += r->benign;
+    if (r->benign)
+        return true;
+    t->served += !stet_recompile_lost(r);
+    t->lost_ns += stet_recompile_lost(r) ? r->cost_ns : 0;
+    t->wait_ns += r->wait_ns;
+    answer(t, r->cause, r);
+    for (uint32_t i = 0; i < r->also.count; i++)
+        if (stet_cause_question(r->also.items[i]) != stet_cause_question(r->cause))
+            answer(t, r->also.items[i], r);
+    return true;
+}
+
+enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_account_tally *out,
+                                struct stet_err *err)
+{
+    *out = (struct stet_account_tally){0};
+    return (a->each_brief ? a->each_brief : a->each)(a->source, count, out, err);
+}

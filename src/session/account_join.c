@@ -1,0 +1,294 @@
+/* The nth recompile of a compiled function in torch's lane is the nth of that function's program in
+ * the other, and a graph break is what the programs behind it come from: guards and breaks are
+ * gathered first, then each is told with its program. */
+#include "session/account_join.h"
+
+#include "base/mem.h"
+#include "fingerprint/source_place.h"
+
+#include <stdio.h>
+
+enum { GUARD_CHANGES = 4, MERGED_CHANGES = 64, MOST_GUARDS = 1 << 16 };
+
+struct stet_guard_row {
+    enum stet_cause cause;
+    struct stet_cause_list also;
+    struct stet_view function, file, evidence, fix;
+    struct stet_line trigger;
+    bool broke; /* a graph break at a condition: it stays for all programs behind it */
+    struct stet_row_change changes[GUARD_CHANGES];
+    size_t change_count;
+    uint64_t cost_ns, wait_ns;
+    bool joined; /* told with its program */
+    bool taken;  /* in the walk under way */
+};
+
+/* Two functions of one name go on behind it, one for each way. */
+static bool is_break(const struct stet_recompile *r)
+{
+    return r->changes[0].kind == STET_CHANGE_GRAPH_BREAK && r->cause == STET_CAUSE_VALUE_BRANCH;
+}
+
+static bool is_guard(const struct stet_recompile *r)
+{
+    return stet_view_is(r->lane, "torch") && r->change_count &&
+           (r->changes[0].kind == STET_CHANGE_GUARD || is_break(r));
+}
+
+static struct stet_view keep(struct stet_joined *j, struct stet_view v)
+{
+    return v.ptr ? stet_arena_copy(&j->arena, v) : v;
+}
+
+static bool gather(void *context, const struct stet_recompile *r)
+{
+    struct stet_joined *j = context;
+    struct stet_guard_row *g;
+
+    if (!is_guard(r) || j->count >= MOST_GUARDS)
+        return true;
+    if (j->count == j->room) {
+        uint32_t room = j->room ? j->room * 2 : 16;
+
+        g = stet_mem_resize(j->guards, room, sizeof *g);
+        if (!g) {
+            j->failed = true;
+            return false;
+        }
+        j->guards = g;
+        j->room = room;
+    }
+    g = &j->guards[j->count++];
+    *g = (struct stet_guard_row){.function = keep(j, r->function),
+                                 .file = keep(j, r->origin.file),
+                                 .cause = r->cause,
+                                 .also = r->also,
+                                 .broke = is_break(r),
+                                 .evidence = keep(j, r->evidence),
+                                 .fix = keep(j, r->fix),
+                                 .cost_ns = r->cost_ns,
+                                 .wait_ns = r->wait_ns};
+    g->trigger =
+        (struct stet_line){keep(j, r->trigger.file), keep(j, r->trigger.function), r->trigger.line};
+    for (; g->change_count < r->change_count && g->change_count < GUARD_CHANGES;
+         g->change_count++) {
+        const struct stet_row_change *c = &r->changes[g->change_count];
+
+        g->changes[g->change_count] = (struct stet_row_change){.what = keep(j, c->what),
+                                                               .from = keep(j, c->from),
+                                                               .to = keep(j, c->to),
+                                                               .file = keep(j, c->file),
+                                                               .line = c->line,
+                                                               .kind = c->kind,
+                                                               .count = c->count};
+    }
+    return !j->arena.failed;
+}
+
+/* Behind a break torch.compile goes on in functions named after its function and line. */
+static bool goes_on(const struct stet_guard_row *g, const struct stet_recompile *r)
+{
+    char name[512];
+    int n = snprintf(name, sizeof name, "torch_dynamo_resume_in_%.*s_at_%llu",
+                     STET_FMT(g->function), (unsigned long long)g->changes[0].line);
+
+    return n > 0 && (size_t)n < sizeof name && stet_view_is(r->function, name) &&
+           stet_view_eq(g->file, r->origin.file) && stet_cause_is(r->cause, STET_CAUSE_OTHER_CODE);
+}
+
+/* A program is told with the user's own line. A guard of a library's function (an optimizer's
+ * step) has that line as the one that called it. Operations that run there by themselves (their
+ * names stay TorchTPU's) have no guards. */
+static bool called_there(const struct stet_guard_row *g, const struct stet_recompile *r)
+{
+    return stet_place_installed(g->file) && g->trigger.line && g->trigger.line == r->origin.line &&
+           stet_view_eq(g->trigger.file, r->origin.file) &&
+           !stet_view_starts(r->function, "tt_jit_");
+}
+
+static bool belongs(const struct stet_guard_row *g, const struct stet_recompile *r)
+{
+    if (g->broke)
+        return goes_on(g, r);
+    if (g->taken)
+        return false;
+    return called_there(g, r) ||
+           (stet_view_eq(g->function, r->function) &&
+            (!r->origin.file.len || !g->file.len || stet_view_eq(g->file, r->origin.file)));
+}
+
+/* A guard says why this program was made anew; failing that, a break why there is one at all. */
+static struct stet_guard_row *guard_of(struct stet_joined *j, const struct stet_recompile *r)
+{
+    struct stet_guard_row *broke = NULL;
+
+    for (uint32_t i = 0; i < j->count; i++) {
+        struct stet_guard_row *g = &j->guards[i];
+
+        if (!belongs(g, r))
+            continue;
+        if (!g->broke)
+            return g;
+        broke = broke ? broke : g;
+    }
+    return broke;
+}
+
+static bool mark(void *context, const struct stet_recompile *r)
+{
+    struct stet_joined *j = context;
+    struct stet_guard_row *g = stet_view_is(r->lane, "xla") ? guard_of(j, r) : NULL;
+
+    if (g)
+        g->joined = g->taken = true;
+    return true;
+}
+
+struct walk {
+    struct stet_joined *joined;
+    stet_visit_recompile *visit;
+    void *context;
+    uint32_t guard; /* number of the next row that is one */
+};
+
+/* A guard on a number knows that it moved; what it did there, the program may know: start a slice,
+ * count the turns of a loop, be the k of a top-k. A guard on a size knows that it moved; the
+ * program, where it came from. With one cause on each side they are the same. */
+static bool is_the_same(const struct stet_recompile *r, const struct stet_guard_row *g)
+{
+    if (r->also.count)
+        return false;
+    if (stet_cause_is(g->cause, STET_CAUSE_IS_NUMBER))
+        return stet_cause_is(r->cause, STET_CAUSE_NUMBER_DOES);
+    return stet_cause_is(g->cause, STET_CAUSE_IS_SIZE) &&
+           stet_cause_is(r->cause, STET_CAUSE_SIZE_FROM);
+}
+
+/* The program has a new number, or new code, and no word for it: the guard has one. A break knows
+ * what was read, and the code behind it is its own doing. */
+static bool says_less(const struct stet_recompile *r, const struct stet_guard_row *g)
+{
+    if (g->broke && r->cause == STET_CAUSE_HIDDEN_BRANCH)
+        return true;
+    if (g->cause == STET_CAUSE_OPTIMIZER_SCALAR && !r->also.count &&
+        r->cause == STET_CAUSE_BAKED_CONSTANT)
+        return true;
+    return stet_cause_is(r->cause, STET_CAUSE_VAGUE);
+}
+
+/* TorchTPU folds a view into the operation that uses it, and gives it that one's line. */
+static void take_origin(struct stet_recompile *one, const struct stet_guard_row *g)
+{
+    const struct stet_row_change *c = g->change_count ? &g->changes[0] : NULL;
+
+    if (c && c->line && stet_cause_is(one->cause, STET_CAUSE_IN_VIEW) &&
+        stet_cause_is(g->cause, STET_CAUSE_IS_NUMBER) && stet_view_eq(c->file, one->origin.file))
+        one->origin.line = c->line;
+}
+
+/* Further causes: the program's, its first one where the guard's is another, and a break's. */
+static struct stet_cause_list also_of(const struct stet_recompile *r,
+                                      const struct stet_guard_row *g, bool same)
+{
+    struct stet_cause_list also = r->also;
+
+    if (!same && !says_less(r, g))
+        stet_cause_list_add(&also, r->cause);
+    for (uint32_t i = 0; g->broke && i < g->also.count; i++)
+        stet_cause_list_add(&also, g->also.items[i]);
+    return also;
+}
+
+/* The guard says more surely why than the program does; the program, where it enters. */
+static bool tell(struct walk *w, const struct stet_recompile *r, const struct stet_guard_row *g)
+{
+    struct stet_row_change changes[MERGED_CHANGES];
+    struct stet_recompile one = *r;
+    char evidence[1024];
+    bool equal = g->cause == r->cause, same = equal || is_the_same(r, g);
+    int n = snprintf(evidence, sizeof evidence, "%.*s; %.*s", STET_FMT(g->evidence),
+                     STET_FMT(r->evidence));
+
+    one.change_count = 0;
+    for (size_t i = 0; i < g->change_count; i++)
+        changes[one.change_count++] = g->changes[i];
+    for (size_t i = 0; i < r->change_count && one.change_count < MERGED_CHANGES; i++)
+        changes[one.change_count++] = r->changes[i];
+    one.left_out += g->change_count + r->change_count - one.change_count;
+    one.changes = changes;
+    one.evidence =
+        stet_view_of(evidence, n < (int)sizeof evidence ? (size_t)n : sizeof evidence - 1);
+    if (same && !equal)
+        take_origin(&one, g);
+    else
+        one.fix = g->fix.len ? g->fix : r->fix;
+    if (g->cost_ns > r->cost_ns && !g->taken)
+        one.cost_ns = g->cost_ns;
+    if (g->wait_ns > r->wait_ns && !g->taken)
+        one.wait_ns = g->wait_ns;
+    if (!one.trigger.line)
+        one.trigger = g->trigger;
+    one.also = also_of(r, g, same);
+    if (!same)
+        one.cause = g->cause;
+    return w->visit(w->context, &one);
+}
+
+static bool pass(void *context, const struct stet_recompile *r)
+{
+    struct walk *w = context;
+    struct stet_joined *j = w->joined;
+    struct stet_guard_row *g;
+    bool more;
+
+    if (is_guard(r) && w->guard < j->count && j->guards[w->guard++].joined)
+        return true;
+    g = stet_view_is(r->lane, "xla") ? guard_of(j, r) : NULL;
+    if (!g)
+        return w->visit(w->context, r);
+    more = tell(w, r, g);
+    g->taken = true;
+    return more;
+}
+
+static void start(struct stet_joined *j)
+{
+    for (uint32_t i = 0; i < j->count; i++)
+        j->guards[i].taken = false;
+}
+
+static enum stet_rc each(void *source, stet_visit_recompile *visit, void *context,
+                         struct stet_err *err)
+{
+    struct stet_joined *j = source;
+    struct walk w = {j, visit, context, 0};
+
+    start(j);
+    return j->below->each(j->below->source, pass, &w, err);
+}
+
+enum stet_rc stet_account_join(struct stet_joined *j, const struct stet_account *below,
+                               struct stet_account *out, struct stet_err *err)
+{
+    enum stet_rc rc;
+
+    *j = (struct stet_joined){.below = below};
+    stet_arena_init(&j->arena, (size_t)256 << 20);
+    *out = *below;
+    rc = below->each(below->source, gather, j, err);
+    if (rc == STET_OK && (j->failed || j->arena.failed))
+        rc = stet_fail(err, STET_NO_MEMORY, "out of memory for joining the lanes");
+    if (rc != STET_OK || !j->count)
+        return rc;
+    rc = below->each(below->source, mark, j, err);
+    out->each = each;
+    out->each_brief = NULL; /* it would take the joined rows for the ones below */
+    out->source = j;
+    return rc;
+}
+
+void stet_account_joined_release(struct stet_joined *j)
+{
+    stet_mem_free(j->guards);
+    stet_arena_release(&j->arena);
+}

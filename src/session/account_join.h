@@ -1,0 +1,22 @@
+/* Under TorchTPU one recompile shows in both lanes: the guard that failed and the program that
+ * changed. Told as one. */
+#ifndef STET_SESSION_ACCOUNT_JOIN_H
+#define STET_SESSION_ACCOUNT_JOIN_H
+
+#include "base/arena.h"
+#include "session/account.h"
+
+struct stet_joined {
+    const struct stet_account *below; /* borrowed */
+    struct stet_arena arena;
+    struct stet_guard_row *guards;
+    uint32_t count, room;
+    bool failed;
+};
+
+/* `out` tells what `below` does, joined; release `j` after its last use. */
+enum stet_rc stet_account_join(struct stet_joined *j, const struct stet_account *below,
+                               struct stet_account *out, struct stet_err *err);
+void stet_account_joined_release(struct stet_joined *j);
+
+#endif

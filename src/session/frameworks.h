@@ -1,0 +1,27 @@
+/* What the frameworks themselves say of a run, beside its compiles: counters that the layer read,
+ * and logs. */
+#ifndef STET_SESSION_FRAMEWORKS_H
+#define STET_SESSION_FRAMEWORKS_H
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "explain/history.h"
+#include "ingest/framework_log.h"
+#include "ledger/recompile.h"
+
+/* Finds the lines of the operations that have no lowering: those waited for a compile in a line
+ * that names them. */
+void stet_session_counters_place(struct stet_history *h, struct stet_counter *counters,
+                                 size_t count);
+
+/* Does the counter count values that were read back? Every `.item()` is one. */
+bool stet_session_counters_is_readback(struct stet_view name);
+void stet_session_counters_json(struct stet_json *j, const struct stet_counter *counters,
+                                size_t count);
+
+void stet_session_log_json(struct stet_json *j, const struct stet_framework_log *l);
+/* What JAX said when the trace that led to this recompile missed its cache; empty when nothing. */
+struct stet_view stet_session_log_why(const struct stet_framework_log *l,
+                                      const struct stet_recompile *r);
+
+#endif

@@ -1,0 +1,34 @@
+/* A program file, read and fingerprinted: what show, diff and fingerprint start from. */
+#ifndef STET_SESSION_NAMED_PROGRAM_H
+#define STET_SESSION_NAMED_PROGRAM_H
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "explain/diff.h"
+
+struct stet_options;
+
+struct stet_session_program {
+    const char *path; /* as it was named */
+    struct stet_file file;
+    struct stet_program program;
+    struct stet_fingerprint fingerprint;
+    struct stet_options *options; /* NULL when none were given */
+};
+
+/* `path` is a file, plain or compressed, "-" for standard input, or the hash of a captured program
+ * (or a prefix of it).
+ * `options_path` may be NULL. Messages name the file. */
+enum stet_rc stet_session_program_open(struct stet_session_program *l, const char *path,
+                                       const char *options_path, struct stet_err *err);
+void stet_session_program_close(struct stet_session_program *l);
+
+/* Adds what differs between the options of two programs, when both came with some or are HLO text,
+ * which shows a few. */
+void stet_session_program_compare_options(struct stet_diff *d, const struct stet_session_program *a,
+                                          const struct stet_session_program *b);
+
+/* "MLIR bytecode", "HLO proto"… */
+const char *stet_session_program_format(const struct stet_session_program *l);
+
+#endif

@@ -1,0 +1,154 @@
+/* Earlier runs of the same command: what their programs were, and what lay below them. */
+#include "session/session.h"
+
+#include "base/mem.h"
+#include "decode/options.h"
+#include "journal/variables.h"
+#include "session/program_cache.h"
+
+static struct stet_view base_name(struct stet_view path)
+{
+    const char *slash = memrchr(path.ptr ? path.ptr : "", '/', path.len);
+
+    return slash ? stet_view_of(slash + 1, (size_t)(path.ptr + path.len - slash) - 1) : path;
+}
+
+static void add_part(struct stet_arena *arena, struct stet_part *parts, uint32_t *n,
+                     const char *prefix, struct stet_view name, struct stet_view value)
+{
+    if (value.len)
+        parts[(*n)++] = (struct stet_part){
+            .name = stet_arena_printf(arena, "%s%.*s", prefix, STET_FMT(name)), .value = value};
+}
+
+static bool is_dropped(struct stet_view flag)
+{
+    const char *equals;
+
+    while (flag.len && *flag.ptr == '-')
+        flag = stet_view_of(flag.ptr + 1, flag.len - 1);
+    equals = flag.len ? memchr(flag.ptr, '=', flag.len) : NULL;
+    return stet_option_dropped(equals ? stet_view_of(flag.ptr, (size_t)(equals - flag.ptr)) : flag);
+}
+
+/* Flags that decide what is compiled. */
+static struct stet_view without_dumps(struct stet_arena *arena, struct stet_view flags)
+{
+    char *kept = stet_arena_raw(arena, flags.len + 1, 1);
+    size_t len = 0;
+
+    for (struct stet_view rest = flags; kept && rest.len;) {
+        const char *blank = memchr(rest.ptr, ' ', rest.len);
+        size_t n = blank ? (size_t)(blank - rest.ptr) : rest.len;
+
+        if (n && !is_dropped(stet_view_of(rest.ptr, n))) {
+            if (len)
+                kept[len++] = ' ';
+            memcpy(kept + len, rest.ptr, n);
+            len += n;
+        }
+        n += blank != NULL;
+        rest = stet_view_of(rest.ptr + n, rest.len - n);
+    }
+    return kept ? stet_view_of(kept, len) : flags;
+}
+
+static void add_flags(struct stet_arena *arena, struct stet_part *parts, uint32_t *n, size_t room,
+                      const struct stet_process_digest *p)
+{
+    for (size_t i = 0; i < p->env_count && *n < room; i++) {
+        struct stet_view one = p->env[i];
+        const char *equals = one.len ? memchr(one.ptr, '=', one.len) : NULL;
+        struct stet_view name = stet_view_of(one.ptr, equals ? (size_t)(equals - one.ptr) : 0);
+        const struct stet_variable *known = stet_variable_find(name);
+        struct stet_view value;
+
+        if (!known)
+            continue;
+        value = stet_view_of(equals + 1, one.len - name.len - 1);
+        if (known->form != STET_FORM_VALUE)
+            value = without_dumps(arena, value);
+        parts[(*n)++] = (struct stet_part){.name = name, .value = value, .flags = true};
+    }
+}
+
+const struct stet_bundle *stet_session_bundle(struct stet_run_digest *d,
+                                              const struct stet_process_digest *p)
+{
+    size_t room = 3 * p->plugin_count + STET_VARIABLES + 1;
+    struct stet_part *parts = STET_NEW_ARRAY(&d->arena, struct stet_part, room);
+    struct stet_bundle *b = STET_NEW(&d->arena, struct stet_bundle);
+    uint32_t n = 0;
+
+    if (!parts || !b)
+        return NULL;
+    for (size_t i = 0; i < p->plugin_count; i++) {
+        const struct stet_plugin_event *e = &p->plugins[i];
+
+        if (!e->platform.len) /* looked at and not used */
+            continue;
+        add_part(&d->arena, parts, &n, "", base_name(e->path), e->build_id);
+        add_part(&d->arena, parts, &n, "platform version of ", base_name(e->path),
+                 e->platform_version);
+    }
+    add_part(&d->arena, parts, &n, "", STET_VIEW("Python"), p->python);
+    add_flags(&d->arena, parts, &n, room, p);
+    *b = (struct stet_bundle){parts, n};
+    return b;
+}
+
+static bool same_command(const struct stet_run *a, const struct stet_run *b)
+{
+    if (a->argc != b->argc || strcmp(a->cwd, b->cwd) != 0)
+        return false;
+    for (size_t i = 0; i < a->argc; i++)
+        if (strcmp(a->argv[i], b->argv[i]) != 0)
+            return false;
+    return true;
+}
+
+static enum stet_rc add_run(struct stet_session *x, struct stet_past *past, struct stet_err *err)
+{
+    enum stet_rc rc = STET_OK;
+
+    for (size_t i = 0; rc == STET_OK && i < past->digest.process_count; i++) {
+        const struct stet_process_digest *p = &past->digest.processes[i];
+        const struct stet_bundle *bundle = stet_session_bundle(&past->digest, p);
+
+        for (size_t k = 0; rc == STET_OK && k < p->compile_count; k++) {
+            struct stet_sighting s = stet_session_sighting(p, (uint32_t)i, k);
+            struct stet_history_side side;
+            uint32_t id;
+
+            s.past = true;
+            s.tag |= (uint64_t)(past - x->past + 1) << 32;
+            s.bundle = bundle;
+            if (!p->compiles[k].load &&
+                stet_session_programs_open(x->shelf, past->folder, &p->compiles[k], &side, NULL) ==
+                    STET_OK)
+                rc = stet_history_add(&x->history, &s, &side, NULL, &id, err);
+        }
+    }
+    return rc;
+}
+
+enum stet_rc stet_session_past(struct stet_session *x, const struct stet_runs *runs,
+                               const struct stet_run *run, struct stet_err *err)
+{
+    size_t found[STET_PAST_RUNS], n = 0;
+    enum stet_rc rc = STET_OK;
+
+    for (size_t i = 0; runs && i < runs->count && n < STET_PAST_RUNS; i++)
+        if (runs->items[i].started_ns < run->started_ns && same_command(&runs->items[i], run))
+            found[n++] = i;
+    while (rc == STET_OK && n-- > 0) { /* oldest first, so that the latest is the nearest */
+        struct stet_past *past = &x->past[x->past_count];
+
+        past->folder = runs->items[found[n]].folder;
+        if (stet_run_load(&past->digest, past->folder, NULL) != STET_OK)
+            continue;
+        x->past_count++;
+        rc = add_run(x, past, err);
+    }
+    return rc;
+}

@@ -1,0 +1,52 @@
+/* What moved between two launches: each program of the second run against the nearest one of the
+ * first, what is installed below them, torch.compile's side, and memory. */
+#ifndef STET_SESSION_RUNDIFF_H
+#define STET_SESSION_RUNDIFF_H
+
+#include "session/session.h"
+
+struct stet_rundiff_entry {
+    enum stet_cause_thing thing; /* a launch should change one at a time */
+    struct stet_view what, from, to, file, function;
+    uint32_t line; /* 0: not known */
+};
+
+/* The largest temporaries of a function in each run; 0: not known. */
+struct stet_rundiff_memory {
+    struct stet_view function;
+    uint64_t was, is;
+};
+
+/* A function with programs that only A has, and that no program of B came from. */
+struct stet_rundiff_gone {
+    struct stet_view function;
+    uint32_t programs;
+};
+
+struct stet_rundiff_side {
+    const struct stet_run *run; /* borrowed */
+    struct stet_run_digest digest;
+};
+
+struct stet_rundiff {
+    struct stet_rundiff_side a, b;
+    bool moved[STET_THINGS];
+    struct stet_rundiff_entry *items;
+    size_t count, room;
+    struct stet_rundiff_memory *memory;
+    size_t memory_count;
+    struct stet_rundiff_gone *gone;
+    size_t gone_count;
+    struct stet_session x;   /* A as the past, B as what is compared with it */
+    struct stet_arena arena; /* torch.compile's texts */
+};
+
+/* Does the name mean a run rather than a program: "latest", an id, a folder with a run.json? */
+bool stet_rundiff_is_run(const char *name);
+/* Both runs must outlive it. On failure nothing is left to release. */
+enum stet_rc stet_rundiff_make(struct stet_rundiff *m, const struct stet_run *a,
+                               const struct stet_run *b, struct stet_err *err);
+void stet_rundiff_release(struct stet_rundiff *m);
+/* How many things moved. */
+unsigned stet_rundiff_moved(const struct stet_rundiff *m);
+#endif

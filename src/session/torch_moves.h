@@ -1,0 +1,24 @@
+/* What torch.compile did otherwise in a second launch. */
+#ifndef STET_SESSION_TORCH_MOVES_H
+#define STET_SESSION_TORCH_MOVES_H
+
+#include "base/arena.h"
+#include "ledger/recompile.h"
+#include "ledger/run_folder.h"
+
+/* One difference. Text lives in the arena. */
+struct stet_torch_move {
+    enum stet_cause_thing thing;
+    struct stet_view what, from, to;
+    struct stet_line at;
+};
+
+/* Compares the traces of two runs: torch's version, and for each cause of recompiles or graph
+ * breaks how often it came. Runs without traces have no differences. */
+enum stet_rc stet_session_torch_moves(const struct stet_run *a, const struct stet_run *b,
+                                      struct stet_arena *arena,
+                                      void (*tell)(void *context,
+                                                   const struct stet_torch_move *move),
+                                      void *context, struct stet_err *err);
+
+#endif

@@ -1,0 +1,30 @@
+/* The torch lane in the ledger and in `stet explain`. */
+#ifndef STET_SESSION_TORCH_ROWS_H
+#define STET_SESSION_TORCH_ROWS_H
+
+#include "session/account.h"
+#include "session/torch_lane.h"
+
+/* Each recompile and each graph break as a row of the lane "torch"; text is valid during the call.
+ */
+void stet_session_torch_each(struct stet_torch *t, stet_visit_recompile *visit, void *context);
+
+/* The row of one thing: a compile, a graph break (by its number), a compile's CUDA graph. */
+enum stet_torch_row_kind { STET_ROW_COMPILE, STET_ROW_BREAK, STET_ROW_GRAPH };
+void stet_session_torch_row(const struct stet_torch *t, enum stet_torch_row_kind kind, uint32_t at,
+                            stet_visit_recompile *visit, void *context);
+
+/* Reads the run's traces and feeds the ledger with them, unless that was done with the same files.
+ * A run without traces is no error. */
+enum stet_rc stet_session_torch_feed(struct stet_ledger *l, const struct stet_run *run,
+                                     struct stet_err *err);
+/* The same of a model that has been read already. */
+enum stet_rc stet_session_torch_feed_model(struct stet_ledger *l, const struct stet_run *run,
+                                           struct stet_torch *t, struct stet_err *err);
+/* What earlier runs in the same folder asked of torch's caches, for a run that missed. */
+void stet_session_torch_load_past(struct stet_torch *t, const struct stet_run *run);
+/* The traces of a run into an empty model; STET_NOT_FOUND when it has none. */
+enum stet_rc stet_session_torch_load_run(struct stet_torch *t, const struct stet_run *run,
+                                         struct stet_err *err);
+
+#endif
